@@ -1,0 +1,113 @@
+/** Reads the environment, once. The only place that does. A value that cannot be used ends the start with its name. */
+export type NamedKey = { id: string; key: Buffer }
+export type PasetoKey = { id: string; status: 'active' | 'verify'; paserk: string }
+
+const environment = process.env
+
+const fail = (name: string, what: string): never => {
+  throw new Error(`${name}: ${what}`)
+}
+
+const text = (name: string, fallback: string) => environment[name]?.trim() || fallback
+const optional = (name: string) => environment[name]?.trim() || null
+const list = (name: string) =>
+  text(name, '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+const integer = (name: string, fallback: number, min = 0) => {
+  const raw = environment[name]?.trim()
+  if (!raw) return fallback
+  if (!/^\d{1,9}$/.test(raw) || Number(raw) < min) return fail(name, `must be a whole number from ${min}`)
+  return Number(raw)
+}
+
+const choice = <const V extends string>(name: string, values: readonly V[], fallback: V): V => {
+  const raw = environment[name]?.trim()
+  if (!raw) return fallback
+  return values.find((value) => value === raw) ?? fail(name, `must be one of ${values.join(', ')}`)
+}
+
+/** `id:base64url` parts separated by commas; the first is the one in use, the others are still accepted. */
+const namedKeys = (name: string, bytes: number): NamedKey[] =>
+  list(name).map((part) => {
+    const at = part.indexOf(':')
+    const key = Buffer.from(part.slice(at + 1), 'base64url')
+    if (at < 1 || key.length !== bytes) return fail(name, `each part is id:base64url of ${bytes} bytes`)
+    return { id: part.slice(0, at), key }
+  })
+
+const bareKey = (name: string): Buffer | null => {
+  const raw = optional(name)
+  if (raw === null) return null
+  const key = Buffer.from(raw, 'base64url')
+  return key.length === 32 ? key : fail(name, 'must be 32 bytes as base64url')
+}
+
+/** `id:active|verify:k4.…` parts separated by commas. Only the api process gets secret keys. */
+const pasetoKeys = (): PasetoKey[] =>
+  list('PASETO_KEYS').map((part) => {
+    const [id = '', status = '', paserk = ''] = part.split(':')
+    if (!id || (status !== 'active' && status !== 'verify') || !/^k4\.(secret|public)\./.test(paserk))
+      return fail('PASETO_KEYS', 'each part is id:active|verify:k4.secret.… or k4.public.…')
+    return { id, status, paserk }
+  })
+
+const workerQueues = () =>
+  list('WORKER_QUEUES').map((part) => {
+    const [queue = '', concurrency = '5'] = part.split(':')
+    return { queue, concurrency: Number(concurrency) || fail('WORKER_QUEUES', `${part}: name:concurrency`) }
+  })
+
+const environmentName = choice('NODE_ENV', ['production', 'development', 'test'], 'development')
+const port = integer('PORT', 3000)
+
+export const settings = {
+  env: environmentName,
+  production: environmentName === 'production',
+  host: text('HOST', '127.0.0.1'),
+  port,
+  metricsPort: integer('METRICS_PORT', 0),
+  logLevel: choice('LOG_LEVEL', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
+  /** The service's role: it neither owns nor bypasses. */
+  databaseUrl: text('DATABASE_URL', ''),
+  /** The role that owns the tables; for migrations alone. */
+  databaseOwnerUrl: text('DATABASE_OWNER_URL', ''),
+  databasePool: integer('DATABASE_POOL', 10, 1),
+  redisUrl: text('REDIS_URL', ''),
+  redisPrefix: text('REDIS_PREFIX', '{pousada}'),
+  publicBaseUrl: text('PUBLIC_BASE_URL', `http://127.0.0.1:${port}`).replace(/\/$/, ''),
+  corsOrigins: list('CORS_ORIGINS'),
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  trustedProxies: list('TRUSTED_PROXIES'),
+  apiProcesses: integer('API_PROCESSES', 1, 1),
+  pasetoKeys: pasetoKeys(),
+  tokenKey: bareKey('TOKEN_KEY'),
+  peppers: namedKeys('PEPPERS', 32),
+  dataKeys: namedKeys('DATA_KEY', 32),
+  indexKey: bareKey('INDEX_KEY'),
+  superuserMfa: choice('SUPERUSER_MFA', ['required', 'optional'], 'required'),
+  sandboxGateway: choice('SANDBOX_GATEWAY', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
+  /** Length of a second of the sandbox gateway's clock. */
+  sandboxSecondMs: integer('SANDBOX_SECOND_MS', 1000, 1),
+  smtpUrl: optional('SMTP_URL'),
+  mailFrom: text('MAIL_FROM', 'Pousada <no-reply@pousada.example>'),
+  twilio: {
+    accountSid: optional('TWILIO_ACCOUNT_SID'),
+    authToken: optional('TWILIO_AUTH_TOKEN'),
+    from: optional('TWILIO_FROM'),
+    whatsappFrom: optional('TWILIO_WHATSAPP_FROM'),
+    baseUrl: optional('TWILIO_BASE_URL'),
+  },
+  allowPrivateAddresses: choice('ALLOW_PRIVATE_ADDRESSES', ['on', 'off'], 'off') === 'on' && environmentName !== 'production',
+  workerQueues: workerQueues(),
+  /** A point at which a test wants this process to die; see workers/lib/crash.ts. */
+  crashAt: environmentName === 'test' ? optional('CRASH_AT') : null,
+}
+
+export type Settings = typeof settings
+
+/** The key of a name, or an end of the start that says which variable is missing. */
+export const required = <T>(value: T | null | undefined | '', name: string): T =>
+  value === null || value === undefined || value === '' ? fail(name, 'is not set') : (value as T)

@@ -1,0 +1,46 @@
+/** Queues, split by failure domain and latency. `lockMs` and `stalledMs` are BullMQ's; `timeoutMs` ends one start. */
+export const queues = {
+  inventory: { timeoutMs: 8_000, lockMs: 10_000, stalledMs: 5_000, money: false },
+  payments: { timeoutMs: 25_000, lockMs: 10_000, stalledMs: 5_000, money: true },
+  ledger: { timeoutMs: 60_000, lockMs: 10_000, stalledMs: 5_000, money: true },
+  billing: { timeoutMs: 25_000, lockMs: 10_000, stalledMs: 5_000, money: true },
+  messages: { timeoutMs: 20_000, lockMs: 10_000, stalledMs: 5_000, money: false },
+  channels: { timeoutMs: 20_000, lockMs: 10_000, stalledMs: 5_000, money: false },
+  webhooks: { timeoutMs: 15_000, lockMs: 15_000, stalledMs: 5_000, money: false },
+  reports: { timeoutMs: 600_000, lockMs: 60_000, stalledMs: 30_000, money: false },
+  privacy: { timeoutMs: 600_000, lockMs: 60_000, stalledMs: 30_000, money: false },
+  maintenance: { timeoutMs: 300_000, lockMs: 60_000, stalledMs: 30_000, money: false },
+} as const
+
+export type QueueName = keyof typeof queues
+export const queueNames = Object.keys(queues) as QueueName[]
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+/**
+ * Retry classes. `tries` with `backoffMs` (first, most; full jitter) is the short tier, run by BullMQ; `laterMs` is the long
+ * tier, run by PostgreSQL: one wait per further round. `end` is what becomes of the job when both are used up.
+ */
+export const retryClasses = {
+  internal: { tries: 8, backoffMs: [50, 5 * second], laterMs: Array<number>(30).fill(minute), end: 'dead' },
+  provider: {
+    tries: 5,
+    backoffMs: [second, 60 * second],
+    laterMs: [5 * minute, 15 * minute, hour, 3 * hour, 6 * hour, 12 * hour],
+    end: 'dead',
+  },
+  message: { tries: 4, backoffMs: [2 * second, 2 * minute], laterMs: [10 * minute, 30 * minute, 2 * hour], end: 'expired' },
+  webhook: {
+    tries: 1,
+    backoffMs: [0, 0],
+    laterMs: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
+    end: 'failed',
+  },
+  report: { tries: 2, backoffMs: [second, 5 * second], laterMs: [], end: 'dead' },
+  tick: { tries: 1, backoffMs: [0, 0], laterMs: [], end: 'missed' },
+} as const satisfies Record<string, { tries: number; backoffMs: readonly [number, number]; laterMs: readonly number[]; end: string }>
+
+export type RetryClass = keyof typeof retryClasses
+export type JobClass = 'urgent' | 'normal' | 'bulk'

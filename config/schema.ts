@@ -1,0 +1,68 @@
+import Type from 'typebox'
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
+
+/**
+ * The one place that imports TypeBox. Every string and list that comes out of here has a bound, every object
+ * refuses fields it does not know.
+ */
+export type { Static }
+export type Schema = TSchema
+
+type Extra = Record<string, unknown>
+
+export const Obj = <P extends TProperties>(properties: P, extra: Extra = {}): TObject<P> =>
+  Type.Object(properties, { additionalProperties: false, ...extra }) as TObject<P>
+
+/** TypeBox drops `additionalProperties: false` in Partial, Pick and Omit; these keep it. */
+export const PartOf = <P extends TProperties>(object: TObject<P>) =>
+  Type.Partial(object, { additionalProperties: false })
+
+export const Opt = <S extends TSchema>(schema: S) => Type.Optional(schema)
+export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+export const AnyOf = <S extends TSchema[]>(schemas: [...S], extra: Extra = {}) => Type.Union(schemas, extra)
+export const List = <S extends TSchema>(schema: S, { max, min = 0 }: { max: number; min?: number }, extra: Extra = {}) =>
+  Type.Array(schema, { minItems: min, maxItems: max, ...extra })
+export const OneOf = <const V extends string[]>(values: [...V], extra: Extra = {}) => Type.Enum(values, { type: 'string', ...extra })
+export const Literal = <V extends string | number | boolean>(value: V) => Type.Literal(value)
+export const MapOf = <S extends TSchema>(value: S, { max, pattern = '^.{1,100}$' }: { max: number; pattern?: string }) =>
+  Type.Record(Type.String({ pattern }), value, { maxProperties: max })
+
+export const Bool = Type.Boolean()
+export const Int = (min: number, max: number, extra: Extra = {}) => Type.Integer({ minimum: min, maximum: max, ...extra })
+export const Text = (min: number, max: number, extra: Extra = {}) => Type.String({ minLength: min, maxLength: max, ...extra })
+export const Matching = (pattern: string, max: number, extra: Extra = {}) => Type.String({ pattern, maxLength: max, ...extra })
+
+/** Lower-case UUID, version 4. */
+export const Uuid = Type.String({ format: 'uuid4', minLength: 36, maxLength: 36 })
+/** `2026-11-20T12:00:00.000Z`; Date values are accepted in replies and written so. */
+export const Instant = Type.String({ format: 'instant', maxLength: 30 })
+/** `2026-11-20`, a calendar day of the property, 1900 to 2200. */
+export const Day = Type.String({ format: 'day', minLength: 10, maxLength: 10 })
+export const TimeOfDay = Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', minLength: 5, maxLength: 5 })
+
+const largest = 9_007_199_254_740_991
+/** Minor units, not negative, beside a currency. */
+export const Amount = Type.Integer({ minimum: 0, maximum: largest })
+export const SignedAmount = Type.Integer({ minimum: -largest, maximum: largest })
+export const Count = Type.Integer({ minimum: 0, maximum: largest })
+export const Currency = Type.String({ pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3 })
+export const Country = Type.String({ pattern: '^[A-Z]{2}$', minLength: 2, maxLength: 2 })
+export const Email = Type.String({ format: 'mailbox', minLength: 3, maxLength: 254 })
+/** E.164. */
+export const Phone = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })
+export const LocaleTag = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 })
+export const LocalText = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, 5000), { maxProperties: 10 })
+/** Any JSON value, for replies whose inside another schema describes. */
+export const Anything = Type.Unknown()
+
+export const PageQuery = {
+  page: Opt(Type.Integer({ minimum: 1, maximum: 100_000, default: 1 })),
+  limit: Opt(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+}
+export const PageOf = <S extends TSchema>(record: S) =>
+  Obj({
+    data: List(record, { max: 5000 }),
+    meta: Obj({ page: Int(1, 100_000), limit: Int(1, 5000), total: Count, totalPages: Count }),
+  })
+/** Envelope values of a page. */
+export const pageMeta = (page: number, limit: number, total: number) => ({ page, limit, total, totalPages: Math.ceil(total / limit) })

@@ -1,0 +1,107 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { FieldError } from './errors.ts'
+import type { Schema } from './schema.ts'
+
+const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})$/
+const mailbox = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
+
+/** A real calendar day from 1900 to 2200. */
+export const isDay = (value: string): boolean => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false
+  const date = new Date(`${value}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value) && value >= '1900-01-01' && value <= '2200-12-31'
+}
+
+export const isUuid = (value: string): boolean => uuid4.test(value)
+
+const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
+  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, ...options })
+  ajv.addFormat('uuid4', { type: 'string', validate: isUuid })
+  ajv.addFormat('day', { type: 'string', validate: isDay })
+  ajv.addFormat('instant', { type: 'string', validate: (value: string) => instant.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value)) })
+  ajv.addFormat('mailbox', { type: 'string', validate: (value: string) => mailbox.test(value) && !value.includes('..') && !value.startsWith('.') })
+  ajv.addFormat('https', {
+    type: 'string',
+    validate: (value: string) => value.startsWith('https://') && URL.canParse(value) && new URL(value).username === '',
+  })
+  ajv.addFormat('time-zone', { type: 'string', validate: isTimeZone })
+  // Says that a string may hold the digits of a card, such as a phone or a document; see the pipeline.
+  ajv.addKeyword({ keyword: 'cardNumber', schemaType: 'string' })
+  return ajv
+}
+
+export const isTimeZone = (value: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value })
+    return /^[A-Za-z_+\-/0-9]{1,64}$/.test(value)
+  } catch {
+    return false
+  }
+}
+
+/** Bodies and payloads: nothing is coerced. */
+const strict = make({})
+/** Parameters of path and query, which arrive as strings; defaults are filled in. */
+const lenient = make({ coerceTypes: 'array', useDefaults: true })
+
+const readable = (error: ErrorObject): FieldError => {
+  const path = error.instancePath.slice(1).replaceAll('/', '.')
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`)
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'required':
+      return { field: at(String(params.missingProperty)), message: 'is required' }
+    case 'additionalProperties':
+      return { field: at(String(params.additionalProperty)), message: 'is not known here' }
+    case 'enum':
+      return { field: path, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}` }
+    case 'const':
+      return { field: path, message: `must be ${String(params.allowedValue)}` }
+    case 'format':
+      return { field: path, message: formats[String(params.format)] ?? `must be a ${String(params.format)}` }
+    default:
+      return { field: path, message: error.message ?? 'is not valid' }
+  }
+}
+
+const formats: Record<string, string> = {
+  uuid4: 'must be a UUID version 4',
+  day: 'must be a day such as 2026-11-20',
+  instant: 'must be an instant such as 2026-11-20T12:00:00.000Z',
+  mailbox: 'must be one plain e-mail address',
+  https: 'must be an https address',
+  'time-zone': 'must be an IANA time zone such as America/Sao_Paulo',
+}
+
+const problemsOf = (validate: ValidateFunction): FieldError[] => {
+  const seen = new Set<string>()
+  return (validate.errors ?? [])
+    .filter((error) => !['anyOf', 'oneOf', 'if'].includes(error.keyword) || (validate.errors ?? []).length === 1)
+    .map(readable)
+    .filter((error) => {
+      const key = `${error.field} ${error.message}`
+      return !seen.has(key) && seen.add(key)
+    })
+    .slice(0, 50)
+}
+
+type Check = (value: unknown) => FieldError[] | null
+
+const compileWith = (ajv: Ajv2020) => {
+  const known = new WeakMap<Schema, Check>()
+  return (schema: Schema): Check => {
+    const found = known.get(schema)
+    if (found) return found
+    const validate = ajv.compile(JSON.parse(JSON.stringify(schema)) as object)
+    const check: Check = (value) => (validate(value) ? null : problemsOf(validate))
+    known.set(schema, check)
+    return check
+  }
+}
+
+/** Compiles once per schema. The check answers the problems, all at once, or null. */
+export const compile = compileWith(strict)
+/** The same for strings of path and query: it changes the value in place, to the declared types and defaults. */
+export const compileQuery = compileWith(lenient)

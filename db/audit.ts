@@ -1,0 +1,45 @@
+import { contextOf, onCommit, sql } from './connection.ts'
+import type { AnyTrx } from './connection.ts'
+
+export type AuditInput = {
+  /** `<subject in lower case>.<verb>`, such as `entitlement.grant`. */
+  action: string
+  subjectType: string
+  subjectId?: string | null
+  reason?: string | null
+  /** Of personal or secret fields the name only. */
+  changes?: { field: string; before?: unknown; after?: unknown }[]
+  /** The tenant whose trail it belongs to, where that is not the transaction's own. */
+  tenantId?: string | null
+}
+
+const audited = new WeakSet<object>()
+
+/** Whether this transaction has written an entry of its own; the pipeline writes one for writes that have not. */
+export const hasAudited = (trx: AnyTrx) => audited.has(trx)
+
+/** Writes to the audit trail in the transaction of the act: if the entry cannot be written, the act does not happen. */
+export const audit = async (trx: AnyTrx, entry: AuditInput): Promise<void> => {
+  const context = contextOf(trx)
+  const tenantId = entry.tenantId === undefined ? context.tenantId : entry.tenantId
+  await sql(
+    trx,
+    `insert into audit_entry (chain, tenant_id, actor_type, actor_id, action, subject_type, subject_id, reason, changes, request_id, address)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?)`,
+    [
+      tenantId ?? 'platform',
+      tenantId,
+      context.actor.type,
+      context.actor.id,
+      entry.action,
+      entry.subjectType,
+      entry.subjectId ?? null,
+      entry.reason ?? null,
+      JSON.stringify(entry.changes ?? []),
+      context.requestId,
+      context.address,
+    ],
+  )
+  audited.add(trx)
+  onCommit(trx, () => audited.delete(trx))
+}

@@ -1,0 +1,209 @@
+import knex from 'knex'
+import type { Knex } from 'knex'
+import { knexSnakeCaseMappers } from 'objection'
+import pg from 'pg'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { settings } from '../config/env.ts'
+import { ApiError, conflict, recoveryOf, unavailable } from '../config/errors.ts'
+import { wakeRelay } from './wake.ts'
+
+export type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'; id: string | null }
+export type Context = {
+  tenantId: string | null
+  actor: Actor
+  requestId: string
+  traceparent: string | null
+  /** The event that led to this one. */
+  causeId: string | null
+  address: string | null
+}
+
+declare const scope: unique symbol
+/** A transaction of one tenant. */
+export type Trx = Knex.Transaction & { readonly [scope]: 'tenant' }
+/** A transaction that sees the platform's tables, and no tenant's. */
+export type PlatformTrx = Knex.Transaction & { readonly [scope]: 'platform' }
+export type AnyTrx = Trx | PlatformTrx
+
+const safeInteger = (value: string) => {
+  const number = Number(value)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${value} is beyond the safe integers`)
+  return number
+}
+const types = new pg.TypeOverrides()
+types.setTypeParser(pg.types.builtins.INT8, safeInteger)
+types.setTypeParser(pg.types.builtins.DATE, (value: string) => value)
+types.setTypeParser(1182 as pg.types.TypeId, (value: string) => value.slice(1, -1).split(',').filter(Boolean))
+
+/** A knex over one connection string, with the conversions that all code here relies on. */
+export const makeKnex = (url: string, pool: number): Knex =>
+  knex({
+    client: 'pg',
+    connection: {
+      connectionString: url,
+      types: { getTypeParser: types.getTypeParser.bind(types) },
+      application_name: 'pousada',
+      connectionTimeoutMillis: 3_000,
+      keepAlive: true,
+    } as Knex.PgConnectionConfig,
+    pool: { min: 0, max: pool, acquireTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, propagateCreateError: true },
+    ...knexSnakeCaseMappers(),
+  })
+
+let open: Knex | null = null
+
+/** Connects the process to its database; an open connection to another is closed first. */
+export const openDatabase = async (url = settings.databaseUrl, pool = settings.databasePool) => {
+  await closeDatabase()
+  if (!url) throw new Error('DATABASE_URL is not set')
+  open = makeKnex(url, pool)
+  return open
+}
+
+export const closeDatabase = async () => {
+  const closing = open
+  open = null
+  await closing?.destroy()
+}
+
+/** The pool itself: for health checks and reads that belong to no transaction. */
+export const database = (): Knex => {
+  if (!open) throw new Error('openDatabase() was not called')
+  return open
+}
+
+const contexts = new WeakMap<object, Context>()
+const afterCommit = new WeakMap<object, (() => void)[]>()
+
+export const contextOf = (trx: AnyTrx): Context => {
+  const context = contexts.get(trx)
+  if (!context) throw new Error('this transaction was not opened by inTenant or inPlatform')
+  return context
+}
+
+/** Runs once the transaction has committed; for hints only, since a crash in between loses it. */
+export const onCommit = (trx: AnyTrx, run: () => void) => {
+  const list = afterCommit.get(trx)
+  if (list) list.push(run)
+  else afterCommit.set(trx, [run])
+}
+
+export const systemContext = (tenantId: string | null, given: Partial<Context> = {}): Context => ({
+  actor: { type: 'system', id: null },
+  requestId: randomUUID(),
+  traceparent: null,
+  causeId: null,
+  address: null,
+  ...given,
+  tenantId,
+})
+
+const sqlState = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+
+const repeatable = new Set(['40001', '40P01'])
+const unreachable = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '53300'])
+
+/** Whether the error says that PostgreSQL cannot be reached, rather than that it refused something. */
+export const isUnreachable = (error: unknown): boolean => {
+  const code = sqlState(error)
+  if (code !== null && unreachable.has(code)) return true
+  if (!(error instanceof Error)) return false
+  return (
+    /Connection terminated|timeout expired|Timeout acquiring a connection|Client has encountered a connection error|the database system is/i.test(
+      error.message,
+    ) || isUnreachable(error.cause)
+  )
+}
+
+type Options = { repeats?: number; isolation?: 'read committed' | 'repeatable read'; readOnly?: boolean }
+
+const run = async <T>(begin: string, bindings: string[], context: Context, work: (trx: never) => Promise<T>, options: Options): Promise<T> => {
+  let recovered = false
+  for (let attempt = 1; ; attempt += 1) {
+    let committed: (() => void)[] = []
+    try {
+      const result = await database().transaction(
+        async (trx) => {
+          contexts.set(trx, context)
+          await trx.raw(begin, bindings)
+          const value = await work(trx as never)
+          committed = afterCommit.get(trx) ?? []
+          return value
+        },
+        options.isolation === undefined && !options.readOnly
+          ? {}
+          : { isolationLevel: options.isolation ?? 'read committed', readOnly: options.readOnly ?? false },
+      )
+      for (const hook of committed) hook()
+      return result
+    } catch (error) {
+      const recover = recovered ? undefined : recoveryOf(error)
+      if (recover) {
+        recovered = true
+        if (await recover()) continue
+        throw error
+      }
+      const code = sqlState(error)
+      if (code !== null && repeatable.has(code)) {
+        if (attempt > (options.repeats ?? 3)) throw unavailable('Too many changes at once; try again', 1)
+        await wait(5 + Math.random() * 25 * attempt)
+        continue
+      }
+      if (code === '55P03') throw busy(error)
+      throw error
+    }
+  }
+}
+
+const busy = (cause: unknown) => {
+  const error = conflict('inventory_contended', 'Another change of the same records takes too long; repeat the request')
+  return new ApiError(error.status, error.code, error.message, { cause, retryAfterSeconds: 1 })
+}
+
+/**
+ * The only opener of tenant transactions. Deadlocks and serialisation failures repeat the work (up to 3 times); an error that
+ * carries a recovery repeats it once. A lock not had within 2 s is 409.
+ */
+export const inTenant = <T>(tenantId: string, work: (trx: Trx) => Promise<T>, context: Partial<Context> = {}, options: Options = {}): Promise<T> =>
+  run(
+    `select set_config('app.tenant_id', ?, true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true)`,
+    [tenantId],
+    systemContext(tenantId, context),
+    work as (trx: never) => Promise<T>,
+    options,
+  )
+
+/** For superuser handlers, the relay and sweeps: sees the platform's tables whole, and no row of a tenant's. */
+export const inPlatform = <T>(work: (trx: PlatformTrx) => Promise<T>, context: Partial<Context> = {}, options: Options = {}): Promise<T> =>
+  run(
+    `select set_config('app.tenant_id', '', true), set_config('app.scope', 'platform', true), set_config('lock_timeout', '2s', true)`,
+    [],
+    systemContext(null, context),
+    work as (trx: never) => Promise<T>,
+    options,
+  )
+
+/**
+ * Enters a tenant inside an open platform transaction, for commands that make a tenant and fill it at once.
+ * What follows sees that tenant alone, until the transaction ends.
+ */
+export const enterTenant = async (trx: PlatformTrx, tenantId: string): Promise<Trx> => {
+  await trx.raw(`select set_config('app.tenant_id', ?, true)`, [tenantId])
+  contexts.set(trx, { ...contextOf(trx), tenantId })
+  return trx as unknown as Trx
+}
+
+/** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
+export const sql = async <Row = Record<string, unknown>>(trx: Knex, text: string, bindings: readonly unknown[] | Record<string, unknown> = []): Promise<Row[]> => {
+  const result = await trx.raw(text, bindings as never)
+  return (result as { rows: Row[] }).rows
+}
+
+/** The only row of a statement, or null. */
+export const sqlOne = async <Row = Record<string, unknown>>(trx: Knex, text: string, bindings: readonly unknown[] | Record<string, unknown> = []): Promise<Row | null> =>
+  (await sql<Row>(trx, text, bindings))[0] ?? null
+
+/** Tells the relay, after the commit, that there is work; it would find out by itself within 250 ms. */
+export const wakeAfterCommit = (trx: AnyTrx, queue: string) => onCommit(trx, () => wakeRelay(queue))

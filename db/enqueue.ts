@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import type { JobClass } from '../config/queues.ts'
+import { compile } from '../config/validator.ts'
+import type { Job, PayloadOf } from '../jobs/job.ts'
+import { contextOf, sql, wakeAfterCommit } from './connection.ts'
+import type { AnyTrx } from './connection.ts'
+
+export type EnqueueOptions = {
+  /** Not before this instant. */
+  at?: Date | undefined
+  /** At most one live job of this kind and tenant has this key; a second one is not made, the first stays as it is. */
+  uniqueKey?: string | undefined
+  class?: JobClass | undefined
+}
+
+const most = 4096
+
+/** A job that a sweep makes for a tenant belongs to that tenant, though the sweep's transaction belongs to none. */
+const tenantIn = (payload: unknown): string | null =>
+  typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string' ? payload.tenantId : null
+
+/**
+ * The only way to make a job: a row in the caller's transaction. Answers the job's id, or null where a live job
+ * with the same unique key stands. A payload that does not fit its schema throws, so the transaction ends.
+ */
+export const enqueue = async <J extends Job>(trx: AnyTrx, kind: J, payload: PayloadOf<J>, options: EnqueueOptions = {}): Promise<string | null> => {
+  const problems = compile(kind.payload)(payload)
+  if (problems) throw new TypeError(`${kind.name}: ${problems.map((p) => `${p.field} ${p.message}`).join('; ')}`)
+  const body = JSON.stringify(payload)
+  if (body.length > most) throw new TypeError(`${kind.name}: payload over ${most} bytes`)
+  const context = contextOf(trx)
+  const id = randomUUID()
+  const rows = await sql(
+    trx,
+    `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, request_id, traceparent, actor)
+     values (?, ?, ?, ?, ?, ?::jsonb, ?, coalesce(?::timestamptz, now()), ?, ?, ?, ?::jsonb)
+     on conflict (coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), kind, unique_key)
+       where unique_key is not null and status <> 'dead' do nothing
+     returning id`,
+    [
+      id,
+      context.tenantId ?? tenantIn(payload),
+      kind.queue,
+      kind.name,
+      kind.version,
+      body,
+      options.class ?? kind.class,
+      options.at?.toISOString() ?? null,
+      options.uniqueKey ?? null,
+      context.requestId,
+      context.traceparent,
+      JSON.stringify(context.actor),
+    ],
+  )
+  if (rows.length === 0) return null
+  wakeAfterCommit(trx, kind.queue)
+  return id
+}

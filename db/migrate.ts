@@ -1,0 +1,41 @@
+import { readdir } from 'node:fs/promises'
+import { settings } from '../config/env.ts'
+import { makeKnex } from './connection.ts'
+
+const folder = new URL('./migrations/', import.meta.url)
+
+type Migration = { up: (knex: import('knex').Knex) => Promise<unknown> }
+
+const source = {
+  getMigrations: async () =>
+    (await readdir(folder))
+      .filter((file) => /^\d{4}[a-z]?_[a-z_]+\.(ts|js)$/.test(file))
+      .sort()
+      .map((file) => file.replace(/\.(ts|js)$/, '')),
+  getMigrationName: (name: string) => name,
+  getMigration: async (name: string) => {
+    const file = new URL(`${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, folder)
+    const { up } = (await import(file.href)) as Migration
+    return { up: async (knex: import('knex').Knex) => void (await up(knex)), down: () => Promise.reject(new Error('migrations go forward only')) }
+  },
+}
+
+/** Brings the database to this release, as the role that owns the tables. Answers the names of what it applied. */
+export const migrate = async (ownerUrl = settings.databaseOwnerUrl): Promise<string[]> => {
+  const owner = makeKnex(ownerUrl, 2)
+  try {
+    const [, applied] = (await owner.migrate.latest({ migrationSource: source, tableName: 'schema_migration' })) as [number, string[]]
+    if (!applied.includes('0001_platform')) await owner.raw('select ensure_month_partitions(14)')
+    return applied
+  } finally {
+    await owner.destroy()
+  }
+}
+
+/** Whether every migration of this build has been applied; readiness asks it. */
+export const isMigrated = async (knex: import('knex').Knex): Promise<boolean> => {
+  const known = await source.getMigrations()
+  const rows = (await knex('schema_migration').select('name')) as { name: string }[]
+  const applied = new Set(rows.map((row) => row.name))
+  return known.every((name) => applied.has(name))
+}

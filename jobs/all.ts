@@ -1,0 +1,7 @@
+import type { Job, Schedule } from './job.ts'
+
+/** Every job that can be asked for. Boot fails when one of them lacks its processor. */
+export const jobs: Job[] = []
+
+/** Every job that comes by the clock. */
+export const schedules: Schedule[] = []
