@@ -1,0 +1,40 @@
+import { Temporal } from 'temporal-polyfill'
+
+const dayMs = 86_400_000
+
+/** The calendar day `days` later; both are plain days, so no time zone plays a part. */
+export const addDays = (day: string, days: number) => new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
+
+export const daysBetween = (from: string, until: string) => Math.round((Date.parse(`${until}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
+
+/** The days of `[from, until)`. */
+export const daysIn = (from: string, until: string) => Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
+
+/**
+ * The instant at which a local time comes. A time that a clock change skips means the first instant after the gap, one
+ * that occurs twice means the first.
+ */
+export const localInstant = (day: string, time: string, timeZone: string): Date => {
+  const local = Temporal.PlainDateTime.from(`${day}T${time}`)
+  const zoned = local.toZonedDateTime(timeZone, { disambiguation: 'compatible' })
+  if (zoned.toPlainDateTime().equals(local)) return new Date(zoned.epochMilliseconds)
+  // In a gap "compatible" moves on by the width of the gap; the gap ends at the transition before that.
+  const transition = zoned.getTimeZoneTransition('previous')
+  return new Date((transition ?? zoned).epochMilliseconds)
+}
+
+/** The calendar day in a time zone at an instant. */
+export const todayIn = (timeZone: string, now: Date = new Date()): string =>
+  Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).toPlainDate().toString()
+
+/** The local time `HH:MM` in a time zone at an instant. */
+export const clockIn = (timeZone: string, now: Date = new Date()): string =>
+  Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).toPlainTime().toString().slice(0, 5)
+
+export const isTimeZone = (name: string): boolean => {
+  try {
+    return /^[A-Za-z0-9_+\-/]{1,64}$/.test(name) && Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+  } catch {
+    return false
+  }
+}
