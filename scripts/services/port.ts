@@ -1,0 +1,15 @@
+import { createServer } from 'node:net'
+
+const listen = (port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : port))
+    })
+  })
+
+/** The wished port while it is free on loopback, else one that is. */
+export const freePort = (wished = 0): Promise<number> =>
+  wished === 0 ? listen(0) : listen(wished).catch(() => listen(0))
