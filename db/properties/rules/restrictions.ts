@@ -1,0 +1,133 @@
+import { addDays, daysBetween } from '../../../config/time.ts'
+
+/** What one cell says; null says nothing. */
+export type Restriction = {
+  stopSell: boolean | null
+  closedToArrival: boolean | null
+  closedToDeparture: boolean | null
+  minStayArrival: number | null
+  maxStayArrival: number | null
+  minStayThrough: number | null
+  maxStayThrough: number | null
+  minAdvanceDays: number | null
+  maxAdvanceDays: number | null
+}
+
+export const unrestricted: Restriction = {
+  stopSell: null,
+  closedToArrival: null,
+  closedToDeparture: null,
+  minStayArrival: null,
+  maxStayArrival: null,
+  minStayThrough: null,
+  maxStayThrough: null,
+  minAdvanceDays: null,
+  maxAdvanceDays: null,
+}
+
+const either = (a: boolean | null, b: boolean | null) => (a === null && b === null ? null : a === true || b === true)
+const largest = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : Math.max(a, b))
+const smallest = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : Math.min(a, b))
+
+/** The most restrictive of several levels, each kind by itself. */
+export const combine = (levels: readonly Restriction[]): Restriction =>
+  levels.reduce(
+    (all, one) => ({
+      stopSell: either(all.stopSell, one.stopSell),
+      closedToArrival: either(all.closedToArrival, one.closedToArrival),
+      closedToDeparture: either(all.closedToDeparture, one.closedToDeparture),
+      minStayArrival: largest(all.minStayArrival, one.minStayArrival),
+      maxStayArrival: smallest(all.maxStayArrival, one.maxStayArrival),
+      minStayThrough: largest(all.minStayThrough, one.minStayThrough),
+      maxStayThrough: smallest(all.maxStayThrough, one.maxStayThrough),
+      minAdvanceDays: largest(all.minAdvanceDays, one.minAdvanceDays),
+      maxAdvanceDays: smallest(all.maxAdvanceDays, one.maxAdvanceDays),
+    }),
+    unrestricted,
+  )
+
+export type PlanLimits = {
+  bookableFrom: string | null
+  bookableUntil: string | null
+  stayFrom: string | null
+  stayUntil: string | null
+  minAdvanceDays: number | null
+  maxAdvanceDays: number | null
+  minNights: number | null
+  maxNights: number | null
+}
+
+export type Check = { code: string; passed: boolean; date?: string; actual: number | string | boolean; limit: number | string | boolean }
+
+export type CheckedStay = {
+  arrival: string
+  departure: string
+  /** In the property's zone. */
+  today: string
+  /** The effective restriction of a day. */
+  on: (date: string) => Restriction
+  plan: PlanLimits
+}
+
+const atLeast = (code: string, actual: number, limit: number | null, date?: string): Check[] =>
+  limit === null ? [] : [{ code, passed: actual >= limit, actual, limit, ...(date ? { date } : {}) }]
+const atMost = (code: string, actual: number, limit: number | null, date?: string): Check[] =>
+  limit === null ? [] : [{ code, passed: actual <= limit, actual, limit, ...(date ? { date } : {}) }]
+const closed = (code: string, value: boolean | null, date: string): Check[] =>
+  value === null ? [] : [{ code, passed: !value, date, actual: value, limit: false }]
+const notBefore = (code: string, actual: string, limit: string | null): Check[] =>
+  limit === null ? [] : [{ code, passed: actual >= limit, actual, limit }]
+const notAfter = (code: string, actual: string, limit: string | null): Check[] =>
+  limit === null ? [] : [{ code, passed: actual <= limit, actual, limit }]
+
+/** Every restriction that speaks about a stay, in the order of R9. Of the day of departure only `closedToDeparture` counts. */
+export const stayChecks = ({ arrival, departure, today, on, plan }: CheckedStay): Check[] => {
+  const nights = daysBetween(arrival, departure)
+  const advance = daysBetween(today, arrival)
+  const last = addDays(departure, -1)
+  const first = on(arrival)
+  const dates = Array.from({ length: nights }, (_, index) => addDays(arrival, index))
+  return [
+    ...dates.flatMap((date) => closed('stop_sell', on(date).stopSell, date)),
+    ...closed('closed_to_arrival', first.closedToArrival, arrival),
+    ...closed('closed_to_departure', on(departure).closedToDeparture, departure),
+    ...atLeast('min_stay_arrival', nights, first.minStayArrival, arrival),
+    ...atMost('max_stay_arrival', nights, first.maxStayArrival, arrival),
+    ...dates.flatMap((date) => {
+      const night = on(date)
+      return [...atLeast('min_stay_through', nights, night.minStayThrough, date), ...atMost('max_stay_through', nights, night.maxStayThrough, date)]
+    }),
+    ...atLeast('min_advance', advance, first.minAdvanceDays, arrival),
+    ...atMost('max_advance', advance, first.maxAdvanceDays, arrival),
+    ...notBefore('plan_bookable_from', today, plan.bookableFrom),
+    ...notAfter('plan_bookable_until', today, plan.bookableUntil),
+    ...notBefore('plan_stay_from', arrival, plan.stayFrom),
+    ...notAfter('plan_stay_until', last, plan.stayUntil),
+    ...atLeast('plan_min_advance', advance, plan.minAdvanceDays),
+    ...atMost('plan_max_advance', advance, plan.maxAdvanceDays),
+    ...atLeast('plan_min_nights', nights, plan.minNights),
+    ...atMost('plan_max_nights', nights, plan.maxNights),
+  ]
+}
+
+const sentences: Record<string, (check: Check) => string> = {
+  stop_sell: () => 'is not for sale',
+  closed_to_arrival: () => 'arrival is not possible on this day',
+  closed_to_departure: () => 'departure is not possible on this day',
+  min_stay_arrival: (check) => `a stay that begins here takes at least ${check.limit} nights`,
+  max_stay_arrival: (check) => `a stay that begins here takes at most ${check.limit} nights`,
+  min_stay_through: (check) => `a stay over this night takes at least ${check.limit} nights`,
+  max_stay_through: (check) => `a stay over this night takes at most ${check.limit} nights`,
+  min_advance: (check) => `is booked at least ${check.limit} days ahead`,
+  max_advance: (check) => `is booked at most ${check.limit} days ahead`,
+  plan_bookable_from: (check) => `the rate can be booked from ${check.limit} on`,
+  plan_bookable_until: (check) => `the rate could be booked until ${check.limit}`,
+  plan_stay_from: (check) => `the rate is for stays from ${check.limit} on`,
+  plan_stay_until: (check) => `the rate is for nights until ${check.limit}`,
+  plan_min_advance: (check) => `the rate is booked at least ${check.limit} days ahead`,
+  plan_max_advance: (check) => `the rate is booked at most ${check.limit} days ahead`,
+  plan_min_nights: (check) => `the rate takes at least ${check.limit} nights`,
+  plan_max_nights: (check) => `the rate takes at most ${check.limit} nights`,
+}
+
+export const sentenceOf = (check: Check): string => sentences[check.code]?.(check) ?? check.code

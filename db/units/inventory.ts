@@ -1,0 +1,139 @@
+import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
+import { log } from '../../config/log.ts'
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+
+export type Counters = { capacity: number; sold: number; held: number; allotted: number; blocked: number; oversell: number; forced: number }
+export type PoolNight = Counters & { poolId: string; night: string }
+type Movable = Omit<Counters, 'forced'>
+/** Deltas of one night of one pool. */
+export type Move = { poolId: string; night: string } & Partial<Movable>
+export type PoolNightKey = Pick<PoolNight, 'poolId' | 'night'>
+
+const kinds = ['capacity', 'sold', 'held', 'allotted', 'blocked', 'oversell'] as const
+const keyOf = ({ poolId, night }: PoolNightKey) => `${poolId} ${night}`
+
+/** One move per pool and night, without those that cancel out. */
+const merge = (moves: readonly Move[]): (PoolNightKey & Movable)[] => {
+  const merged = new Map<string, PoolNightKey & Movable>()
+  for (const move of moves) {
+    const known = merged.get(keyOf(move)) ?? { poolId: move.poolId, night: move.night, capacity: 0, sold: 0, held: 0, allotted: 0, blocked: 0, oversell: 0 }
+    for (const kind of kinds) known[kind] += move[kind] ?? 0
+    merged.set(keyOf(move), known)
+  }
+  return [...merged.values()].filter((move) => kinds.some((kind) => move[kind] !== 0))
+}
+
+export const usage = (row: Counters) => row.sold + row.held + row.allotted + row.blocked
+const excess = (row: Counters) => Math.max(0, usage(row) - row.capacity - row.oversell)
+
+type Reaper = (tenantId: string, nights: PoolNightKey[]) => Promise<boolean>
+let reap: Reaper = async () => false
+
+/**
+ * Reservations say here how overdue holds on some nights are ended, in transactions of their own; true when any was. It runs after
+ * a `sold_out`, and the command is then repeated once.
+ */
+export const reapHoldsWith = (reaper: Reaper) => {
+  reap = reaper
+}
+
+const soldOut = (trx: Trx, short: PoolNightKey[]) => {
+  const nights = [...new Set(short.map((row) => row.night))].sort()
+  const { tenantId } = contextOf(trx)
+  const error = conflict(
+    'sold_out',
+    'Not enough is left on every night',
+    nights.map((night) => ({ field: `nights.${night}`, message: 'is sold out' })),
+  )
+  return tenantId === null ? error : withRecovery(error, () => reap(tenantId, short.map(({ poolId, night }) => ({ poolId, night }))))
+}
+
+const beyondHorizon = (missing: PoolNightKey[]) =>
+  unprocessable(
+    'beyond_horizon',
+    'These nights cannot be booked yet',
+    [...new Set(missing.map((row) => row.night))].sort().map((night) => ({ field: `nights.${night}`, message: 'has no counters' })),
+  )
+
+const lockNights = (trx: Trx, keys: PoolNightKey[]) =>
+  sql<PoolNight & { propertyId: string }>(
+    trx,
+    `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id
+     from pool_night n join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id
+     where (n.pool_id, n.night) in (select * from unnest(?::uuid[], ?::date[]))
+     order by n.pool_id, n.night for update of n`,
+    [keys.map((key) => key.poolId), keys.map((key) => key.night)],
+  )
+
+const write = (trx: Trx, rows: PoolNight[]) =>
+  sql(
+    trx,
+    `update pool_night n set capacity = v.capacity, sold = v.sold, held = v.held, allotted = v.allotted, blocked = v.blocked,
+       oversell = v.oversell, forced = v.forced
+     from unnest(?::uuid[], ?::date[], ?::int[], ?::int[], ?::int[], ?::int[], ?::int[], ?::int[], ?::int[])
+       as v(pool_id, night, capacity, sold, held, allotted, blocked, oversell, forced)
+     where n.pool_id = v.pool_id and n.night = v.night`,
+    [rows.map((row) => row.poolId), rows.map((row) => row.night), ...[...kinds, 'forced' as const].map((kind) => rows.map((row) => row[kind]))],
+  ).catch((error: unknown) => {
+    if (!(error instanceof Error) || !('constraint' in error) || error.constraint !== 'pool_night_within_capacity') throw error
+    log.error({ err: error, nights: rows.map(keyOf) }, 'the last wall of the inventory was reached')
+    throw soldOut(trx, rows)
+  })
+
+type Options = {
+  /** Takes what is not there: `forced` grows by the shortage. */
+  force?: boolean
+  /** Sees the locked rows as they will be, before they are written; may throw. */
+  check?: (rows: PoolNight[]) => Promise<void> | void
+}
+
+/**
+ * The only writer of the counters. All moves of a command come in one call, inside the transaction that writes what they stand
+ * for. 409 `sold_out` names each short night, 422 `beyond_horizon` each one without counters. Answers the rows as written.
+ */
+export const moveInventory = async (trx: Trx, moves: readonly Move[], { force = false, check }: Options = {}): Promise<PoolNight[]> => {
+  const merged = merge(moves)
+  if (merged.length === 0) return []
+  const before = new Map((await lockNights(trx, merged)).map((row) => [keyOf(row), row]))
+  const missing = merged.filter((move) => !before.has(keyOf(move)))
+  if (missing.length > 0) throw beyondHorizon(missing)
+
+  const after: (PoolNight & { propertyId: string })[] = []
+  const short: (PoolNight & { shortage: number })[] = []
+  for (const move of merged) {
+    const row = { ...before.get(keyOf(move))! }
+    for (const kind of kinds) row[kind] += move[kind]
+    const shortage = excess(row) - row.forced
+    if (shortage > 0) {
+      short.push({ ...row, shortage })
+      if (force) row.forced += shortage
+    }
+    row.forced = Math.min(row.forced, excess(row))
+    after.push(row)
+  }
+  if (short.length > 0 && !force) throw soldOut(trx, short)
+  after.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  await check?.(after)
+  await write(trx, after)
+  await announce(trx, after, force ? short : [])
+  return after.map(({ propertyId: _, ...row }) => row)
+}
+
+const announce = async (trx: Trx, rows: (PoolNight & { propertyId: string })[], forced: (PoolNight & { shortage: number })[]) => {
+  for (const poolId of new Set(rows.map((row) => row.poolId))) {
+    const ofPool = rows.filter((row) => row.poolId === poolId)
+    const { propertyId } = ofPool[0]!
+    const entity = { type: 'unit_pool', id: poolId, version: null }
+    await emit(trx, {
+      type: 'availability.changed',
+      propertyId,
+      entity,
+      data: { from: ofPool[0]!.night, to: ofPool.at(-1)!.night, nights: ofPool.length },
+    })
+    const over = forced.filter((row) => row.poolId === poolId)
+    if (over.length > 0)
+      await emit(trx, { type: 'inventory.oversold', propertyId, entity, data: { nights: over.slice(0, 92).map(({ night, shortage }) => ({ night, shortage })) } })
+  }
+}
