@@ -1,0 +1,51 @@
+import type { Trx } from '../connection.ts'
+import { decrypt, encrypt } from './cipher.ts'
+import { guestKeys, KeyDestroyed, tenantKey, tenantOf } from './keys.ts'
+import type { GuestKeyPurpose } from './keys.ts'
+
+/** Whose key: the tenant's, or one of a guest's two. */
+export type SealingKey = 'tenant' | { guestId: string; purpose: GuestKeyPurpose }
+
+/** What a sealed value belongs to. Moved to another row, table or tenant it does not open. `purpose` tells columns of one row apart. */
+export type Place = { table: string; rowId: string; purpose: string }
+
+const boundTo = (trx: Trx, { table, rowId, purpose }: Place) => `${tenantOf(trx)}|${table}|${rowId}|${purpose}`
+
+const keyFor = async (trx: Trx, key: SealingKey): Promise<Buffer> => {
+  if (key === 'tenant') return tenantKey(trx)
+  const found = (await guestKeys(trx, [key.guestId], key.purpose)).get(key.guestId)
+  if (!found) throw new KeyDestroyed(key.guestId, key.purpose)
+  return found
+}
+
+/** Seals any JSON value for a bytea column. Throws KeyDestroyed where the guest's key is gone. */
+export const seal = async (trx: Trx, key: SealingKey, place: Place, value: unknown): Promise<Buffer> =>
+  encrypt(await keyFor(trx, key), boundTo(trx, place), Buffer.from(JSON.stringify(value)))
+
+/** Opens what `seal` made. The type is the caller's word: it is his own row. */
+export const unseal = async <T>(trx: Trx, key: SealingKey, place: Place, sealed: Buffer): Promise<T> =>
+  JSON.parse(decrypt(await keyFor(trx, key), boundTo(trx, place), sealed).toString('utf8')) as T
+
+/** Opens one sealed column of many guests with a single query for the keys. Null where the key is gone or nothing is sealed. */
+export const unsealGuests = async <T>(
+  trx: Trx,
+  purpose: GuestKeyPurpose,
+  rows: readonly { guestId: string; place: Place; sealed: Buffer | null }[],
+): Promise<(T | null)[]> => {
+  const keys = await guestKeys(
+    trx,
+    rows.map((row) => row.guestId),
+    purpose,
+  )
+  return rows.map((row) => {
+    const key = keys.get(row.guestId)
+    return key && row.sealed ? (JSON.parse(decrypt(key, boundTo(trx, row.place), row.sealed).toString('utf8')) as T) : null
+  })
+}
+
+/** Seals bytes such as an image. */
+export const sealBytes = async (trx: Trx, key: SealingKey, place: Place, bytes: Buffer): Promise<Buffer> =>
+  encrypt(await keyFor(trx, key), boundTo(trx, place), bytes)
+
+export const unsealBytes = async (trx: Trx, key: SealingKey, place: Place, sealed: Buffer): Promise<Buffer> =>
+  decrypt(await keyFor(trx, key), boundTo(trx, place), sealed)
