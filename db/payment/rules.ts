@@ -1,0 +1,156 @@
+/** Pure rules of payments: ranks, schedules of reading, expiry, what guests see. */
+
+export const methods = ['card', 'pix', 'boleto'] as const
+export type Method = (typeof methods)[number]
+
+export type PaymentStatus =
+  | 'created'
+  | 'unknown'
+  | 'requires_action'
+  | 'processing'
+  | 'authorised'
+  | 'captured'
+  | 'failed'
+  | 'cancelled'
+  | 'expired'
+  | 'reversed'
+export type RefundStatus = 'requested' | 'unknown' | 'processing' | 'succeeded' | 'failed'
+
+const paymentRanks: Record<PaymentStatus, number> = {
+  created: 0,
+  unknown: 0,
+  requires_action: 1,
+  processing: 2,
+  authorised: 3,
+  failed: 4,
+  cancelled: 4,
+  expired: 4,
+  captured: 5,
+  reversed: 6,
+}
+const refundRanks: Record<RefundStatus, number> = { requested: 0, unknown: 0, processing: 1, succeeded: 2, failed: 3 }
+
+/** Whether a fact may replace the status (R3); the order and number of its arrivals then do not matter. */
+export const mayFollow = (from: PaymentStatus, to: PaymentStatus): boolean =>
+  paymentRanks[to] > paymentRanks[from] || (from === 'created' && to === 'unknown')
+export const refundMayFollow = (from: RefundStatus, to: RefundStatus): boolean =>
+  refundRanks[to] > refundRanks[from] || (from === 'requested' && to === 'unknown')
+
+/** Nothing more is expected of it, though late money may still come. */
+export const hasEnded = (status: PaymentStatus) => paymentRanks[status] === 4
+/** It may still become money. */
+export const isLive = (status: PaymentStatus) => paymentRanks[status] <= 3
+/** The gateway may still close it; what it is working on it will not. */
+export const isCancellable = (status: PaymentStatus) => status === 'created' || status === 'requires_action'
+export const liveStatuses: readonly PaymentStatus[] = ['created', 'unknown', 'requires_action', 'processing', 'authorised']
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+const at = (waits: readonly number[], count: number) => waits[Math.min(count, waits.length - 1)] ?? hour
+
+/** How long until the gateway is asked again, after `count` reads in this status (R7). Null: not at all. */
+export const readAfterMs = (status: PaymentStatus, method: string, count: number): number | null => {
+  switch (status) {
+    case 'created':
+    case 'unknown':
+      return at([10 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour], count)
+    case 'requires_action':
+    case 'processing':
+      return at([30 * second, 2 * minute, 5 * minute, 15 * minute], count)
+    case 'authorised':
+      return hour
+    case 'failed':
+    case 'cancelled':
+    case 'expired':
+      // Bank money may arrive after its time.
+      return method !== 'card' && count < 2 ? at([hour, 23 * hour], count) : null
+    default:
+      return null
+  }
+}
+
+export const readRefundAfterMs = (status: RefundStatus, count: number): number | null => {
+  if (status === 'succeeded' || status === 'failed') return null
+  if (count < 2) return at([minute, 10 * minute], count)
+  if (count < 2 + 72) return hour
+  return count < 2 + 72 + 30 ? day : null
+}
+
+/** The gateway does not know the payment so long after the last attempt: it never will. */
+export const notFoundAfterMs = 10 * minute
+/** An outcome unknown for so long needs a person. */
+export const unknownExceptionAfterMs = day
+
+/** When an unpaid payment of a guest ends (R11). Boleto: days until it is due, and two more for the bank. */
+export const expiryOf = (method: Method, now: Date, dueDays = 3): Date =>
+  new Date(now.getTime() + (method === 'boleto' ? (Math.min(10, Math.max(1, dueDays)) + 2) * day : 30 * minute))
+
+export type Shown = 'pending' | 'action_required' | 'processing' | 'paid' | 'failed' | 'cancelled' | 'expired' | 'refunding' | 'refunded'
+
+/** What a guest is told (States of public.md). */
+export const shownStatus = (payment: { status: PaymentStatus; refundReserved: number; refundedAmount: number }): Shown => {
+  switch (payment.status) {
+    case 'created':
+      return 'pending'
+    case 'requires_action':
+      return 'action_required'
+    case 'unknown':
+    case 'processing':
+      return 'processing'
+    case 'authorised':
+      return 'paid'
+    case 'captured':
+      if (payment.refundReserved === 0) return 'paid'
+      return payment.refundedAmount < payment.refundReserved ? 'refunding' : 'refunded'
+    case 'reversed':
+      return 'refunded'
+    default:
+      return payment.status
+  }
+}
+
+const digitsOf = (text: string) => text.replace(/[.\-/ ]/g, '')
+
+const checkDigit = (digits: string, weights: readonly number[]) => {
+  const sum = weights.reduce((total, weight, index) => total + weight * Number(digits[index]), 0)
+  const rest = sum % 11
+  return rest < 2 ? 0 : 11 - rest
+}
+
+const down = (from: number, length: number) => Array.from({ length }, (_, index) => from - index)
+
+/** Brazil's number of a person: 11 digits, two of them computed. */
+export const isCpf = (text: string): boolean => {
+  const digits = digitsOf(text)
+  if (!/^\d{11}$/.test(digits) || /^(\d)\1+$/.test(digits)) return false
+  return checkDigit(digits, down(10, 9)) === Number(digits[9]) && checkDigit(digits, down(11, 10)) === Number(digits[10])
+}
+
+/** Brazil's number of a company: 12 digits or letters and two computed digits. */
+export const isCnpj = (text: string): boolean => {
+  const digits = digitsOf(text).toUpperCase()
+  if (!/^[0-9A-Z]{12}\d{2}$/.test(digits) || /^(.)\1+$/.test(digits)) return false
+  const values = [...digits].map((character) => character.charCodeAt(0) - 48)
+  const check = (weights: readonly number[]) => {
+    const rest = weights.reduce((total, weight, index) => total + weight * (values[index] ?? 0), 0) % 11
+    return rest < 2 ? 0 : 11 - rest
+  }
+  const weights = [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
+  return check(weights) === values[12] && check([6, ...weights]) === values[13]
+}
+
+/** Takes from the newest first; answers what each gives. */
+export const takeNewestFirst = <T extends { amount: number }>(items: readonly T[], wanted: number): { item: T; taken: number }[] => {
+  let left = wanted
+  const result: { item: T; taken: number }[] = []
+  for (const item of items) {
+    if (left <= 0) break
+    const taken = Math.min(left, item.amount)
+    if (taken > 0) result.push({ item, taken })
+    left -= taken
+  }
+  return result
+}

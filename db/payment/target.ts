@@ -1,0 +1,45 @@
+import type { Trx } from '../connection.ts'
+
+export type TargetType = 'booking' | 'reservation' | 'folio' | 'receivable' | 'pos_order'
+
+/** What a target says of itself once it is locked. */
+export type Payable = {
+  currency: string
+  propertyId: string
+  /** What it still takes, in minor units; money of payments still on their way is not deducted. */
+  payable: number
+  /** False where it takes nothing whatever the amount: a cancelled booking, a closed folio. An expired booking is open: it takes credit. */
+  open: boolean
+  /** The hold that waited for the money is gone (an expired booking), so money that arrives now is late. */
+  expired?: boolean
+  /** Of a reservation or folio: the stage of the folio, which names the account of its money. */
+  stage?: 'deposit' | 'guest'
+}
+
+/** A part of a captured payment. `id` is the allocation's: a source key for lines and postings. */
+export type TargetAllocation = {
+  id: string
+  paymentId: string
+  /** Minor units, more than 0, in the target's currency; of `revert`: what is taken back. */
+  amount: number
+  method: string
+  /** The business day of the property when the money arrived. */
+  businessDate: string
+  /** The money came after its payment had ended, or after the hold was gone (R16). */
+  late: boolean
+}
+
+/**
+ * What a module implements so that payments can pay for its records, one per target type.
+ * Payments calls with the target locked by `lock` in the same transaction, before it locks the payment.
+ */
+export interface PaymentTarget {
+  /** Locks the target and what lies before it in the lock order, then reads. Null where there is no such record. */
+  lock(trx: Trx, id: string): Promise<Payable | null>
+  /** The gateway has accepted a charge that may take until then: a hold lives as long as its payment (R12 of public.md). */
+  onProcessing(trx: Trx, id: string, until: Date, method: string): Promise<void>
+  /** Takes captured money, at most what is payable, and answers how much; 0 refuses. An expired booking takes it as credit. */
+  apply(trx: Trx, id: string, allocation: TargetAllocation): Promise<{ taken: number }>
+  /** Gives back what `apply` took: the credit of a booking shrinks, or a folio gets a refund line. Never refuses. */
+  revert(trx: Trx, id: string, allocation: TargetAllocation): Promise<void>
+}
