@@ -33,7 +33,7 @@ export const guard = (command: string[], { directory, account, logFile, stopSign
     stdio: ['pipe', output, output],
     detached: true,
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
-    ...(account ?? {}),
+    ...account,
   })
   closeSync(output)
   const exited = new Promise<number | null>((resolve, reject) => {

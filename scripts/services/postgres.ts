@@ -57,7 +57,7 @@ export const initialise = async ({ binaries, account, directory, password, durab
     await run(binaries.initdb, [...options, ...locale, ...(durable ? [] : ['--no-sync'])], {
       cwd: directory,
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-      ...(account ?? {}),
+      ...account,
     })
   } finally {
     rmSync(secret, { force: true })

@@ -69,8 +69,10 @@ const installWithApt = (say: (line: string) => void): boolean => {
     apt-get install -y -qq --no-install-recommends redis-server
     if [ -d /run/systemd/system ]; then systemctl disable --now redis-server >/dev/null 2>&1 || true; fi`
   say('installing redis-server with apt (its system service is not started)')
-  const [command, args] = root ? ['/bin/sh', ['-c', guarded]] : ['sudo', ['-n', '/bin/sh', '-c', guarded]]
-  const { status, stderr } = spawnSync(command as string, args as string[], { encoding: 'utf8', timeout: 300_000 })
+  const [command, args]: [string, string[]] = root
+    ? ['/bin/sh', ['-c', guarded]]
+    : ['sudo', ['-n', '/bin/sh', '-c', guarded]]
+  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 300_000 })
   if (status !== 0) say(`apt did not install redis-server: ${stderr.trim().split('\n').at(-1) ?? ''}`)
   return status === 0
 }

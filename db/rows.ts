@@ -1,0 +1,990 @@
+/** Generated from the migrated database by `npm run rows`. Not edited by hand. */
+
+export interface AccountRow {
+  tenantId: string
+  id: string
+  bookId: string
+  code: string
+  name: string
+  class: 'asset' | 'equity' | 'expense' | 'liability' | 'revenue'
+  side: 'credit' | 'debit'
+  parentId: string | null
+  postable: boolean
+  control: 'advance' | 'cash' | 'deposit' | 'dispute' | 'gateway' | 'guest' | 'pos' | 'receivable' | 'received' | 'refund' | 'stock' | 'supplier' | 'transit' | 'unallocated' | null
+  role: string | null
+  section: string | null
+  cashFlow: 'cash' | 'financing' | 'investing' | 'operating' | null
+  usaliCode: string
+  referentialCode: string
+  currency: string
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface AccountBalanceRow {
+  tenantId: string
+  id: string
+  bookId: string
+  accountId: string
+  propertyId: string | null
+  periodId: string
+  debit: number
+  credit: number
+  lineCount: number
+}
+
+export interface AgeCategoryRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: unknown
+  minAge: number
+  maxAge: number | null
+  kind: 'adult' | 'child' | 'infant'
+  countsInOccupancy: boolean
+}
+
+export interface AuditEntryRow {
+  id: string
+  chain: string
+  tenantId: string | null
+  at: Date
+  actorType: 'api_key' | 'guest' | 'superuser' | 'support' | 'system' | 'user'
+  actorId: string | null
+  supportSessionId: string | null
+  action: string
+  subjectType: string
+  subjectId: string | null
+  reason: string | null
+  changes: unknown
+  requestId: string
+  jobId: string | null
+  address: string | null
+  seq: number | null
+  previousHash: Buffer | null
+  hash: Buffer | null
+}
+
+export interface BlobRow {
+  tenantId: string
+  id: string
+  bytes: Buffer
+  createdAt: Date
+}
+
+export interface BookRow {
+  tenantId: string
+  id: string
+  name: string
+  legalName: string
+  countryCode: string
+  document: string | null
+  taxRegime: 'actual_profit' | 'other' | 'presumed_profit' | 'simples'
+  currency: string
+  timeZone: string
+  fiscalYearStartMonth: number
+  lockedUntil: string | null
+  approvalThreshold: number | null
+  singleOperator: boolean
+  isDefault: boolean
+  active: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface BusinessDayRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  date: string
+  status: 'closed' | 'open'
+  openedAt: Date
+  closedAt: Date | null
+  closedBy: string | null
+  totals: unknown | null
+}
+
+export interface CostCenterRow {
+  tenantId: string
+  id: string
+  bookId: string
+  code: string
+  name: string
+  kind: 'department' | 'other' | 'project'
+  parentId: string | null
+  active: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface DispatchEpochRow {
+  one: boolean
+  epoch: string
+  changedAt: Date
+}
+
+export interface EventRow {
+  tenantId: string
+  id: string
+  type: string
+  typeVersion: number
+  sequence: number | null
+  propertyId: string | null
+  entity: unknown
+  occurredAt: Date
+  actor: unknown
+  requestId: string
+  causeId: string | null
+  changed: unknown
+  data: unknown
+}
+
+export interface ExternalCallRow {
+  id: string
+  tenantId: string | null
+  jobId: string
+  provider: string
+  operation: string
+  idempotencyKey: string
+  state: 'failed' | 'not_sent' | 'started' | 'succeeded' | 'unknown'
+  tries: number
+  requestHash: Buffer | null
+  code: string | null
+  httpStatus: number | null
+  answerReference: string | null
+  firstStartedAt: Date
+  startedAt: Date
+  finishedAt: Date | null
+}
+
+export interface ExtraRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: unknown
+  description: unknown
+  category: 'activity' | 'bed' | 'cleaning' | 'early_check_in' | 'late_check_out' | 'meal' | 'other' | 'parking' | 'pet' | 'transport'
+  revenueGroup: 'beverage' | 'food' | 'laundry' | 'other' | 'parking' | 'rooms' | 'spa' | 'tours'
+  amount: number
+  basis: 'per_night' | 'per_person' | 'per_person_per_night' | 'per_stay' | 'per_unit'
+  mandatory: boolean
+  bookableOnline: boolean
+  unitTypeIds: string[]
+  maxQuantity: number
+  cutoffHours: number
+  dailyLimit: number | null
+  poolId: string | null
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface FiscalPeriodRow {
+  tenantId: string
+  id: string
+  bookId: string
+  fiscalYearId: string
+  number: number
+  kind: string
+  startsOn: string
+  endsOn: string
+  status: 'closed' | 'open' | 'soft_closed'
+  closedBy: string | null
+  reopenedBy: string | null
+  sealedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface FiscalYearRow {
+  tenantId: string
+  id: string
+  bookId: string
+  year: number
+  startsOn: string
+  endsOn: string
+  status: 'closed' | 'closing' | 'open'
+  closeRun: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface GalleryImageRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  url: string
+  unitTypeId: string | null
+  category: 'bathroom' | 'common' | 'exterior' | 'food' | 'plan' | 'surroundings' | 'unit'
+  caption: unknown
+  position: number
+  status: 'broken' | 'pending' | 'ready'
+  width: number | null
+  height: number | null
+  mimeType: string | null
+  bytes: number | null
+  checkedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface GatewayAccountRow {
+  tenantId: string
+  id: string
+  provider: 'sandbox' | 'stripe'
+  label: string
+  bookId: string
+  country: string
+  currency: string
+  propertyIds: string[]
+  isDefault: boolean
+  status: 'active' | 'disconnected' | 'failed' | 'onboarding' | 'opening' | 'restricted'
+  externalId: string | null
+  capabilities: unknown
+  chargesEnabled: boolean
+  payoutsEnabled: boolean
+  requirements: unknown
+  platformFeeRate: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface GatewayCallbackRow {
+  id: string
+  provider: string
+  accountRef: string
+  eventId: string
+  rawBody: Buffer | null
+  headers: unknown
+  bodyHash: Buffer
+  eventType: string
+  objectType: string
+  objectRef: string
+  ourId: string | null
+  tenantId: string | null
+  status: 'failed' | 'ignored' | 'processed' | 'received'
+  receivedAt: Date
+  processedAt: Date | null
+  error: string | null
+}
+
+export interface GuestKeyRow {
+  tenantId: string
+  guestId: string
+  purpose: 'profile' | 'retention'
+  wrappedKey: Buffer | null
+  masterKeyId: string
+  destroyAfter: string | null
+  destroyedAt: Date | null
+  createdAt: Date
+}
+
+export interface IntegrityRunRow {
+  tenantId: string
+  id: string
+  bookId: string
+  status: 'failed' | 'passed' | 'queued' | 'running'
+  results: unknown
+  requestedAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+}
+
+export interface JobArchiveRow {
+  id: string
+  money: boolean
+  tenantId: string | null
+  queue: string
+  kind: string
+  version: number
+  payload: unknown
+  outcome: 'cancelled' | 'discarded' | 'done' | 'expired' | 'failed' | 'missed' | 'skipped'
+  reason: string | null
+  class: string
+  runAt: Date
+  uniqueKey: string | null
+  attempts: number
+  starts: number
+  dispatchNo: number
+  worker: string | null
+  progress: unknown | null
+  lastError: unknown | null
+  requestId: string
+  traceparent: string | null
+  actor: unknown
+  createdAt: Date
+  startedAt: Date | null
+  finishedAt: Date
+}
+
+export interface JobsRow {
+  id: string
+  seq: number
+  tenantId: string | null
+  queue: string
+  kind: string
+  version: number
+  payload: unknown
+  status: 'dead' | 'dispatched' | 'pending' | 'running'
+  class: 'bulk' | 'normal' | 'urgent'
+  runAt: Date
+  uniqueKey: string | null
+  attempts: number
+  starts: number
+  dispatchNo: number
+  delivery: number
+  leasedUntil: Date | null
+  worker: string | null
+  progress: unknown | null
+  lastError: unknown | null
+  requestId: string
+  traceparent: string | null
+  actor: unknown
+  createdAt: Date
+}
+
+export interface JournalRow {
+  tenantId: string
+  id: string
+  bookId: string
+  code: string
+  name: string
+  kind: 'cash' | 'closing' | 'general' | 'opening' | 'purchases' | 'sales' | 'stock'
+  lockedUntil: string | null
+  active: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface JournalEntryRow {
+  tenantId: string
+  id: string
+  sequence: number
+  bookId: string
+  journalId: string
+  periodId: string
+  postingDate: string
+  currency: string
+  kind: 'closing' | 'opening' | 'reversal' | 'standard'
+  reversesEntryId: string | null
+  sourceType: string
+  sourceId: string
+  sourceSeq: number
+  total: number
+  description: string
+  late: boolean
+  createdBy: string | null
+  approvedBy: string | null
+  selfApproved: boolean
+  createdXid: string
+  createdAt: Date
+}
+
+export interface JournalLineRow {
+  tenantId: string
+  id: string
+  entryId: string
+  lineNo: number
+  bookId: string
+  periodId: string
+  postingDate: string
+  accountId: string
+  debit: number
+  credit: number
+  propertyId: string | null
+  costCenterId: string | null
+  partyType: string | null
+  partyId: string | null
+  documentType: string | null
+  documentId: string | null
+  taxCodeId: string | null
+  taxBase: number | null
+  memo: string
+}
+
+export interface JournalSealRow {
+  tenantId: string
+  id: string
+  bookId: string
+  year: number
+  number: number
+  entryId: string
+  previousHash: Buffer
+  hash: Buffer
+  createdAt: Date
+}
+
+export interface KeptReplyRow {
+  caller: string
+  key: string
+  tenantId: string | null
+  requestHash: Buffer
+  status: number
+  headers: unknown
+  body: Buffer
+  createdAt: Date
+}
+
+export interface PaymentRow {
+  tenantId: string
+  id: string
+  origin: string
+  channel: 'automatic' | 'desk' | 'link' | 'portal'
+  mode: string
+  method: string
+  gatewayAccountId: string | null
+  propertyId: string
+  targetType: string | null
+  targetId: string | null
+  amount: number
+  currency: string
+  status: 'authorised' | 'cancelled' | 'captured' | 'created' | 'expired' | 'failed' | 'processing' | 'requires_action' | 'reversed' | 'unknown'
+  authorisedAmount: number
+  capturedAmount: number
+  refundReserved: number
+  refundedAmount: number
+  disputedAmount: number
+  allocatedAmount: number
+  feeAmount: number | null
+  platformFeeAmount: number | null
+  netAmount: number | null
+  platformFeeRate: number
+  installments: number
+  externalId: string | null
+  submission: Buffer | null
+  action: Buffer | null
+  failure: unknown | null
+  payer: Buffer | null
+  description: string | null
+  reference: string | null
+  note: string | null
+  expiresAt: Date | null
+  authorisationExpiresAt: Date | null
+  capturedAt: Date | null
+  endedAt: Date | null
+  businessDate: string | null
+  captureRequested: number | null
+  sentAt: Date | null
+  cancelRequestedAt: Date | null
+  supersededById: string | null
+  late: boolean
+  declines: number
+  nextReadAt: Date | null
+  readCount: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PaymentAllocationRow {
+  tenantId: string
+  id: string
+  paymentId: string
+  targetType: 'booking' | 'folio' | 'pos_order' | 'receivable' | 'reservation'
+  targetId: string
+  amount: number
+  reversesId: string | null
+  seq: number
+  createdAt: Date
+}
+
+export interface PaymentExceptionRow {
+  tenantId: string
+  id: string
+  kind: 'account_gone' | 'amount_differs' | 'currency_differs' | 'duplicate_payment' | 'fee_differs' | 'late_payment' | 'missing_here' | 'missing_there' | 'outcome_unknown' | 'payout_differs' | 'refund_failed' | 'unallocated'
+  propertyId: string
+  subjectType: string
+  subjectId: string
+  amount: number
+  expectedAmount: number | null
+  currency: string
+  status: string
+  resolution: 'accepted' | 'recorded' | 'written_off' | null
+  reason: string | null
+  resolvedBy: unknown | null
+  resolvedAt: Date | null
+  automatic: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PolicyRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: string
+  kind: 'cancellation' | 'deposit' | 'no_show'
+  status: 'active' | 'archived'
+  currentVersion: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PolicyVersionRow {
+  tenantId: string
+  id: string
+  policyId: string
+  number: number
+  rules: unknown
+  hash: string
+  createdBy: string | null
+  createdAt: Date
+}
+
+export interface PoolNightRow {
+  tenantId: string
+  id: string
+  poolId: string
+  night: string
+  capacity: number
+  sold: number
+  held: number
+  allotted: number
+  blocked: number
+  oversell: number
+  forced: number
+}
+
+export interface PostingEventRow {
+  tenantId: string
+  id: string
+  seq: number
+  bookId: string
+  propertyId: string | null
+  event: string
+  sourceId: string
+  sourceSeq: number
+  dated: 'day' | 'document'
+  postingDate: string
+  periodId: string
+  reversesEventId: string | null
+  payload: unknown
+  status: 'dismissed' | 'failed' | 'parked' | 'pending' | 'posted'
+  attempts: number
+  nextAt: Date | null
+  errorCode: string | null
+  errorMessage: string | null
+  ruleIds: string[]
+  entryId: string | null
+  dismissReason: string | null
+  replacingEntryId: string | null
+  createdAt: Date
+}
+
+export interface PostingRuleRow {
+  tenantId: string
+  id: string
+  bookId: string
+  event: string
+  line: string
+  match: unknown
+  matchKey: string
+  accountId: string
+  costCenterId: string | null
+  validFrom: string
+  validTo: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PromoCodeRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  type: string
+  value: number
+  ratePlanIds: string[]
+  unitTypeIds: string[]
+  bookableFrom: string | null
+  bookableUntil: string | null
+  stayFrom: string | null
+  stayUntil: string | null
+  minNights: number | null
+  maxRedemptions: number | null
+  maxPerBooker: number | null
+  redeemed: number
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PropertyRow {
+  tenantId: string
+  id: string
+  code: string
+  slug: string
+  name: string
+  description: unknown
+  kind: 'apart_hotel' | 'campsite' | 'hostel' | 'hotel' | 'inn' | 'resort' | 'vacation_rental'
+  status: 'archived' | 'draft' | 'live' | 'suspended'
+  timezone: string
+  currency: string
+  locales: string[]
+  address: unknown
+  latitude: string | null
+  longitude: string | null
+  phone: string | null
+  email: string | null
+  website: string | null
+  legalName: string | null
+  legalDocument: string | null
+  registryNumber: string | null
+  bookId: string
+  checkInFrom: string | null
+  checkInUntil: string | null
+  checkOutUntil: string | null
+  cleaningMinutes: number
+  amenities: string[]
+  houseRules: unknown
+  businessDate: string | null
+  publicVersion: number
+  settings: unknown
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PropertyDirectoryRow {
+  propertyId: string
+  tenantId: string
+  slug: string
+  status: string
+  publicVersion: number
+}
+
+export interface PropertyPaymentMethodRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  method: 'bank_transfer' | 'boleto' | 'card' | 'cash' | 'pay_at_property' | 'pix'
+  offeredTo: string
+  position: number
+  gatewayAccountId: string | null
+  minDaysBeforeArrival: number
+  maxAmount: number | null
+  maxInstallments: number
+  instructions: unknown
+}
+
+export interface QueueControlRow {
+  id: string
+  scope: string
+  queue: string | null
+  kind: string | null
+  tenantId: string | null
+  provider: string | null
+  paused: boolean
+  until: Date | null
+  reason: string
+  actor: unknown
+  createdAt: Date
+}
+
+export interface RateCellRow {
+  tenantId: string
+  ratePlanId: string
+  unitTypeId: string
+  date: string
+  amount: number
+}
+
+export interface RatePlanRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: unknown
+  description: unknown
+  status: 'active' | 'archived'
+  parentId: string | null
+  derivation: unknown | null
+  inheritRestrictions: boolean
+  marketSegment: 'complimentary' | 'corporate' | 'government' | 'group' | 'house_use' | 'long_stay' | 'package' | 'transient' | 'wholesale'
+  mealPlan: 'all_inclusive' | 'breakfast' | 'full_board' | 'half_board' | 'none'
+  includedExtras: unknown
+  cancellationPolicyId: string
+  noShowPolicyId: string
+  depositPolicyId: string | null
+  cancellationKind: string
+  noShowKind: string
+  depositKind: string
+  visibility: 'code' | 'private' | 'public'
+  bookableFrom: string | null
+  bookableUntil: string | null
+  stayFrom: string | null
+  stayUntil: string | null
+  minAdvanceDays: number | null
+  maxAdvanceDays: number | null
+  minNights: number | null
+  maxNights: number | null
+  losDiscounts: unknown
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface RatePlanUnitTypeRow {
+  tenantId: string
+  id: string
+  ratePlanId: string
+  unitTypeId: string
+  standardAmount: number | null
+  adults: unknown
+  extraAdultAmount: number
+  children: unknown
+}
+
+export interface RefundRow {
+  tenantId: string
+  id: string
+  paymentId: string
+  gatewayAccountId: string | null
+  propertyId: string
+  amount: number
+  currency: string
+  reason: 'cancellation' | 'compensation' | 'dispute' | 'duplicate' | 'error' | 'guest_request' | 'late_payment' | 'other'
+  note: string | null
+  via: string
+  status: 'failed' | 'processing' | 'requested' | 'succeeded' | 'unknown'
+  failure: unknown | null
+  requestedBy: unknown
+  externalId: string | null
+  sentAt: Date | null
+  succeededAt: Date | null
+  nextReadAt: Date | null
+  readCount: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface RestrictionCellRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  unitTypeId: string | null
+  ratePlanId: string | null
+  date: string
+  stopSell: boolean | null
+  closedToArrival: boolean | null
+  closedToDeparture: boolean | null
+  minStayArrival: number | null
+  maxStayArrival: number | null
+  minStayThrough: number | null
+  maxStayThrough: number | null
+  minAdvanceDays: number | null
+  maxAdvanceDays: number | null
+}
+
+export interface SandboxObjectRow {
+  id: string
+  kind: 'callback' | 'charge' | 'key' | 'refund'
+  accountRef: string
+  ourId: string | null
+  state: unknown
+  dueAt: Date | null
+  createdAt: Date
+}
+
+export interface ScheduleRow {
+  kind: string
+  everySeconds: number | null
+  cron: string | null
+  timeZone: string
+  backfill: 'all' | 'last' | 'none'
+  nextAt: Date
+  lastAt: Date | null
+  misses: number
+  updatedAt: Date
+}
+
+export interface TaxCodeRow {
+  tenantId: string
+  id: string
+  bookId: string
+  kind: 'document' | 'period' | 'withheld_by_customers' | 'withheld_from_suppliers'
+  code: string
+  name: string
+  liabilityAccountId: string
+  contraAccountId: string | null
+  sections: string[]
+  payeeName: string | null
+  dueDay: number | null
+  active: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface TaxRateRow {
+  tenantId: string
+  id: string
+  taxCodeId: string
+  rate: number
+  validFrom: string
+  validTo: string | null
+  createdAt: Date
+}
+
+export interface TaxRuleRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: unknown
+  kind: 'fee' | 'tax'
+  basis: 'per_night' | 'per_person_per_night' | 'per_stay' | 'percent'
+  rate: number | null
+  amount: number | null
+  included: boolean
+  appliesTo: string
+  exemptAgeCategoryIds: string[]
+  maxNights: number | null
+  validFrom: string
+  validTo: string | null
+  accountId: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface TenantKeyRow {
+  tenantId: string
+  wrappedKey: Buffer
+  masterKeyId: string
+  createdAt: Date
+}
+
+export interface UnitRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  name: string
+  building: string | null
+  floor: number | null
+  position: number
+  unitTypeId: string
+  unitPoolId: string
+  attributes: string[]
+  activeFrom: string
+  activeUntil: string | null
+  condition: 'clean' | 'cleaning' | 'dirty' | 'inspected' | 'pickup'
+  conditionAt: Date | null
+  conditionBy: string | null
+  lastCleanedAt: Date | null
+  lastDeepCleanAt: Date | null
+  doNotDisturb: boolean
+  makeUpRequested: boolean
+  serviceRefused: unknown | null
+  observedOccupancy: 'occupied' | 'vacant' | null
+  observedAt: Date | null
+  observedBy: string | null
+  credits: number
+  notes: string
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface UnitAssignmentRow {
+  tenantId: string
+  id: string
+  unitId: string
+  reservationId: string | null
+  unitBlockId: string | null
+  during: string
+  status: 'blocked' | 'ended' | 'locked' | 'occupied' | 'proposed' | 'released'
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface UnitBlockRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  unitIds: string[]
+  kind: 'out_of_order' | 'out_of_service'
+  reason: 'damage' | 'deep_cleaning' | 'inspection' | 'maintenance' | 'other' | 'owner_use' | 'renovation' | 'staff_use'
+  note: string
+  from: string
+  to: string
+  issueId: string | null
+  status: 'cancelled' | 'ended' | 'open'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface UnitPoolRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  name: string
+  kind: 'extra' | 'unit'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface UnitTypeRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: unknown
+  description: unknown
+  kind: 'entire' | 'private' | 'shared'
+  baseOccupancy: number
+  maxAdults: number
+  maxChildren: number
+  maxOccupancy: number
+  beds: unknown
+  sizeM2: string | null
+  amenities: string[]
+  position: number
+  bookable: boolean
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface UnitTypePoolRow {
+  tenantId: string
+  id: string
+  unitTypeId: string
+  unitPoolId: string
+  quantity: number
+}
+
+export interface WorkerHeartbeatRow {
+  id: string
+  process: 'relay' | 'scheduler' | 'worker'
+  host: string
+  pid: number
+  version: string
+  queues: unknown
+  running: number
+  loopLagMs: number
+  startedAt: Date
+  beatAt: Date
+}
