@@ -31,10 +31,10 @@ export const log = pino({
         ? {
             type: error.name,
             message: error.message,
-            code: (error as { code?: unknown }).code,
-            stack: error.stack,
+            stack: error.stack ?? '',
+            ...('code' in error ? { code: error.code } : {}),
           }
-        : error,
+        : { type: typeof error, message: String(error), stack: '' },
   },
 })
 

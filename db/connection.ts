@@ -34,7 +34,7 @@ const safeInteger = (value: string) => {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 types.setTypeParser(pg.types.builtins.DATE, (value: string) => value)
-types.setTypeParser(1182 as pg.types.TypeId, (value: string) => value.slice(1, -1).split(',').filter(Boolean))
+types.setTypeParser(1182 as typeof pg.types.builtins.DATE, (value: string) => value.slice(1, -1).split(',').filter(Boolean))
 
 /** A knex over one connection string, with the conversions that all code here relies on. */
 export const makeKnex = (url: string, pool: number): Knex =>
@@ -179,6 +179,16 @@ export const inTenant = <T>(tenantId: string, work: (trx: Trx) => Promise<T>, co
 export const inPlatform = <T>(work: (trx: PlatformTrx) => Promise<T>, context: Partial<Context> = {}, options: Options = {}): Promise<T> =>
   run(
     `select set_config('app.tenant_id', '', true), set_config('app.scope', 'platform', true), set_config('lock_timeout', '2s', true)`,
+    [],
+    systemContext(null, context),
+    work as (trx: never) => Promise<T>,
+    options,
+  )
+
+/** For tables that belong to no tenant (users, sessions, the directory of properties): no tenant's rows and no platform rows. */
+export const withoutTenant = <T>(work: (trx: AnyTrx) => Promise<T>, context: Partial<Context> = {}, options: Options = {}): Promise<T> =>
+  run(
+    `select set_config('app.tenant_id', '', true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true)`,
     [],
     systemContext(null, context),
     work as (trx: never) => Promise<T>,

@@ -26,6 +26,7 @@ export const migrate = async (ownerUrl = settings.databaseOwnerUrl): Promise<str
   try {
     const [, applied] = (await owner.migrate.latest({ migrationSource: source, tableName: 'schema_migration' })) as [number, string[]]
     if (!applied.includes('0001_platform')) await owner.raw('select ensure_month_partitions(14)')
+    await owner.raw('grant select on schema_migration to pousada_service')
     return applied
   } finally {
     await owner.destroy()

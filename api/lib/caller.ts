@@ -1,0 +1,66 @@
+import type { MongoAbility } from '@casl/ability'
+import type { Actor } from '../../db/connection.ts'
+
+export type UserCaller = {
+  kind: 'user'
+  userId: string
+  sessionId: string
+  tokenPrefix: string
+  sessionKind: 'api' | 'dashboard' | 'support'
+  activeTenantId: string | null
+  superuser: { level: 'N1' | 'N2' } | null
+  mfaEnabled: boolean
+  reauthenticatedAt: Date | null
+  address: string
+}
+export type KeyCaller = {
+  kind: 'api_key'
+  apiKeyId: string
+  keyId: string
+  tenantId: string
+  scopes: string[]
+  /** null = all properties of the tenant */
+  propertyIds: string[] | null
+  address: string
+}
+export type GuestCaller = { kind: 'guest'; tenantId: string; bookingId: string; issuedAt: Date; address: string }
+export type AnonymousCaller = { kind: 'anonymous'; address: string }
+export type Caller = UserCaller | KeyCaller | GuestCaller | AnonymousCaller
+
+/** What a tenant lets the caller do, read at the start of the request's transaction. */
+export type Admission = {
+  tenantId: string
+  role: string | null
+  /** null = all properties of the tenant */
+  propertyIds: string[] | null
+  features: string[]
+  can: (action: string, subject: string) => boolean
+  ability: MongoAbility
+}
+
+export const actorOf = (caller: Caller): Actor => {
+  switch (caller.kind) {
+    case 'user':
+      return { type: caller.sessionKind === 'support' ? 'support' : 'user', id: caller.userId }
+    case 'api_key':
+      return { type: 'api_key', id: caller.apiKeyId }
+    case 'guest':
+      return { type: 'guest', id: caller.bookingId }
+    default:
+      return { type: 'guest', id: null }
+  }
+}
+
+/** Whose Idempotency-Key it is: two callers never meet on one key. */
+export const callerKey = (caller: Caller, tenantId: string | null): string => {
+  switch (caller.kind) {
+    case 'user':
+      return `user:${caller.userId}:${tenantId ?? ''}`
+    case 'api_key':
+      return `key:${caller.apiKeyId}:${tenantId ?? ''}`
+    case 'guest':
+      return `guest:${caller.bookingId}`
+    default:
+      return `public:${tenantId ?? ''}:${caller.address}`
+  }
+}

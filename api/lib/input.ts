@@ -1,0 +1,72 @@
+import type { FieldError } from '../../config/errors.ts'
+import { ApiError, invalid } from '../../config/errors.ts'
+import type { Schema } from '../../config/schema.ts'
+import { Obj, Uuid } from '../../config/schema.ts'
+import { compile, compileQuery } from '../../config/validator.ts'
+import { cardFields } from './cards.ts'
+import { parseBody } from './json.ts'
+import type { AnyRoute } from './route.ts'
+
+type Json = { properties?: Record<string, { type?: string; items?: { type?: string }; anyOf?: { type?: string }[] }> }
+
+const isType = (field: { type?: string; anyOf?: { type?: string }[] } | undefined, type: string) =>
+  field?.type === type || Boolean(field?.anyOf?.some((option) => option.type === type))
+
+/** Parameters of the path: UUIDs but for those that the route declares. */
+export const pathSchema = (route: AnyRoute): Schema => {
+  const declared = (route.params as Json | undefined)?.properties ?? {}
+  const names = [...route.path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] ?? '')
+  return Obj(Object.fromEntries(names.map((name) => [name, (declared[name] as Schema | undefined) ?? Uuid])))
+}
+
+const readQuery = (schema: Schema | undefined, given: URLSearchParams): { value: Record<string, unknown>; problems: FieldError[] } => {
+  const fields = (schema as Json | undefined)?.properties ?? {}
+  const value: Record<string, unknown> = {}
+  const problems: FieldError[] = []
+  for (const name of new Set(given.keys())) {
+    const all = given.getAll(name)
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (!field) problems.push({ field: name, message: 'is not known here' })
+    else if (isType(field, 'array')) value[name] = all
+    else if (all.length > 1) problems.push({ field: name, message: 'may stand once only' })
+    else if (isType(field, 'integer') && !/^-?\d{1,9}$/.test(all[0] ?? '')) problems.push({ field: name, message: 'must be a whole number' })
+    else if (isType(field, 'boolean') && !/^(true|false)$/.test(all[0] ?? '')) problems.push({ field: name, message: 'must be true or false' })
+    else value[name] = all[0]
+  }
+  return { value, problems }
+}
+
+export type Input = { params: Record<string, string>; query: Record<string, unknown>; body: unknown }
+
+/** Compiles a route's checks once; the reader throws one 400 with all field errors of path, query and body. */
+export const inputReader = (route: AnyRoute) => {
+  const checkPath = compileQuery(pathSchema(route))
+  const checkQuery = route.query ? compileQuery(route.query) : null
+  const checkBody = route.body ? compile(route.body) : null
+  const carriesBody = route.method !== 'GET' && route.bodyFormat !== 'raw'
+  return (pathParams: Record<string, string>, search: URLSearchParams, raw: Buffer): Input => {
+    const params = Object.fromEntries(
+      Object.entries(pathParams).map(([name, value]) => [name, /^[0-9a-fA-F-]{36}$/.test(value) ? value.toLowerCase() : value]),
+    )
+    const { value: query, problems } = readQuery(route.query, search)
+    const errors = [...(checkPath(params) ?? []), ...problems, ...(checkQuery?.(query) ?? [])]
+    let body: unknown = {}
+    if (carriesBody) {
+      body = raw.length === 0 ? {} : parseBody(raw)
+      if (checkBody) errors.push(...(checkBody(body) ?? []).map((error) => (error.field === '' ? { ...error, field: 'body' } : error)))
+      else if (Object.keys(body as object).length > 0) errors.push({ field: Object.keys(body as object)[0] ?? 'body', message: 'is not known here' })
+      const cards = cardFields(route.body, body)
+      if (cards.length > 0)
+        throw invalid(
+          cards.map((field) => ({ field, message: 'must not hold the number of a payment card' })),
+          'card_data_refused',
+          'Card numbers are entered at the gateway, never here',
+        )
+    }
+    if (errors.length > 0) throw invalid(errors)
+    return { params, query, body }
+  }
+}
+
+/** 400 for a body that breaks the rules of the edge, whatever the endpoint. */
+export const bodyRefused = (message: string) => new ApiError(400, 'body_invalid', message, { errors: [] })

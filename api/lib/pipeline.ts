@@ -1,0 +1,210 @@
+import { conflict, invalid, notFound, unauthenticated } from '../../config/errors.ts'
+import { isUuid } from '../../config/validator.ts'
+import { audit, hasAudited } from '../../db/audit.ts'
+import { database, inPlatform, inTenant, sqlOne, withoutTenant } from '../../db/connection.ts'
+import type { AnyTrx, Context, PlatformTrx, Trx } from '../../db/connection.ts'
+import { keepReply, requestHash, takeKey } from '../../db/idempotency.ts'
+import { admit, admitPublic, admitSuperuser, requireSession } from './admission.ts'
+import { authenticate, authenticateGuest } from './authenticate.ts'
+import type { Caller } from './caller.ts'
+import { actorOf, callerKey } from './caller.ts'
+import { inputReader } from './input.ts'
+import type { Input } from './input.ts'
+import { parseBody } from './json.ts'
+import { presenter } from './present.ts'
+import { limit } from './rate-limit.ts'
+import { Reply } from './route.ts'
+import type { AnyRoute, RequestFacts } from './route.ts'
+
+export type Answer = { status: number; headers: Record<string, string>; body: unknown }
+
+type Loaded = { params: Record<string, string>; search: URLSearchParams; setHeader: (name: string, value: string) => void }
+type Handler = (input: unknown) => Promise<unknown>
+
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+
+/** Who calls, by what the endpoint takes: guests by their token, portals' own servers by key, all others by session or key. */
+const identify = (route: AnyRoute, request: RequestFacts): Promise<Caller> => {
+  switch (route.access.kind) {
+    case 'guest':
+      return authenticateGuest(request)
+    case 'open':
+    case 'callback':
+    case 'property':
+      return authenticate(request, { anonymous: true })
+    default:
+      return authenticate(request, { anonymous: false })
+  }
+}
+
+const rateClassOf = (route: AnyRoute) => {
+  if (route.rate) return route.rate
+  if (['tenant', 'session', 'superuser'].includes(route.access.kind)) return 'credential'
+  if (route.access.kind === 'callback') return 'none'
+  return route.method === 'GET' ? 'public_read' : 'public_write'
+}
+
+const idempotencyKey = (route: AnyRoute, request: RequestFacts): string | null => {
+  const mode = route.idempotency ?? (route.method === 'POST' ? 'accepted' : 'off')
+  const key = request.header('idempotency-key')
+  if (mode === 'off' || route.transaction === 'none') return null
+  if (key === '') {
+    if (mode !== 'required') return null
+    throw invalid([{ field: 'Idempotency-Key', message: 'is required here' }], 'idempotency_key_required', 'Send an Idempotency-Key with this request')
+  }
+  if (!keyPattern.test(key)) throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
+  return key
+}
+
+/** The version that the caller read, from `If-Match: "<version>"`. */
+const expectedVersion = (request: RequestFacts): number | null => {
+  const header = request.header('if-match')
+  if (header === '' || header === '*') return null
+  const version = /^"(\d{1,15})"$/.exec(header)?.[1]
+  if (version === undefined) throw invalid([{ field: 'If-Match', message: 'must be a version in quotes, such as "3"' }])
+  return Number(version)
+}
+
+/** Locks the record that the path names and compares the version: a stale one changes nothing. */
+const lockRecord = async (trx: AnyTrx, route: AnyRoute, input: Input, expected: number | null) => {
+  if (!route.record) return
+  const row = await sqlOne<{ version: number }>(trx, `select version from ?? where id = ? for no key update`, [route.record.table, input.params[route.record.param]])
+  if (!row) throw notFound()
+  if (expected !== null && row.version !== expected)
+    throw conflict('version_conflict', `The record has changed meanwhile; its version is now ${row.version}`)
+}
+
+const directory = async (propertyId: string): Promise<string> => {
+  const missing = notFound('There is no such property here', 'property_not_found')
+  if (!isUuid(propertyId)) throw missing
+  const row = await sqlOne<{ tenantId: string }>(database(), `select tenant_id from property_directory where property_id = ?`, [propertyId])
+  if (!row) throw missing
+  return row.tenantId
+}
+
+/** One endpoint, from its value: authentication, rate, tenant, entitlement, role, validation, handler, in this order. */
+export const endpoint = (route: AnyRoute) => {
+  const read = inputReader(route)
+  const present = presenter(route.returns)
+  const handle = route.handle as Handler
+  const usual = route.status ?? 200
+
+  const reply = (result: unknown): Answer => {
+    const wrapped = result instanceof Reply ? (result as Reply<unknown>) : new Reply(result)
+    const body = present(wrapped.body)
+    const version = typeof body === 'object' && body !== null && 'version' in body && typeof body.version === 'number' ? body.version : null
+    return {
+      status: wrapped.status ?? usual,
+      headers: { ...(route.cache ? { 'Cache-Control': route.cache } : {}), ...(version === null ? {} : { ETag: `"${version}"` }), ...wrapped.headers },
+      body,
+    }
+  }
+
+  /** What is the same for every kind of caller once the transaction is open and the caller admitted. */
+  const inside = async (trx: AnyTrx, caller: Caller, request: RequestFacts, extra: object, input: Input, tenantId: string | null): Promise<Answer> => {
+    await lockRecord(trx, route, input, expectedVersion(request))
+    const key = idempotencyKey(route, request)
+    const owner = callerKey(caller, tenantId)
+    const hash = requestHash(route.method, request.path, request.rawBody)
+    const kept = key === null ? null : await takeKey(trx, owner, key, hash)
+    if (kept) {
+      const body = route.replay ? await route.replay(kept.body as never, { caller, trx: trx as Trx }) : kept.body
+      return { status: kept.status, headers: { ...kept.headers, 'Idempotent-Replayed': 'true' }, body }
+    }
+    const answer = reply(await handle({ trx, caller, request, ...extra, ...input }))
+    if (route.method !== 'GET' && !route.readOnly && !hasAudited(trx))
+      await audit(trx, { action: route.id, subjectType: 'subject' in route.access ? route.access.subject : (route.id.split('.')[0] ?? ''), subjectId: subjectId(input, answer) })
+    if (key !== null)
+      await keepReply(trx, owner, key, hash, { ...answer, body: route.keep ? route.keep(answer.body as never) : answer.body })
+    return answer
+  }
+
+  return async (request: RequestFacts, { params, search, setHeader }: Loaded): Promise<Answer> => {
+    const { access } = route
+    const caller = await identify(route, request)
+    await limit(caller, rateClassOf(route), request, setHeader)
+    const context: Partial<Context> = { actor: actorOf(caller), requestId: request.id, traceparent: request.traceparent, address: request.address }
+    const input = () => read(params, search, request.rawBody)
+    const waits = route.transaction === 'none'
+
+    switch (access.kind) {
+      case 'tenant': {
+        const tenantId = (params.tenantId ?? '').toLowerCase()
+        if (!isUuid(tenantId)) throw invalid([{ field: 'tenantId', message: 'must be a UUID version 4' }])
+        const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
+        if (waits) {
+          const admission = await open((trx) => admit(trx, caller, access, tenantId))
+          return reply(await handle({ open, tenantId, admission, caller, request, ...input() }))
+        }
+        return open(async (trx) => {
+          const admission = await admit(trx, caller, access, tenantId)
+          return inside(trx, caller, request, { tenantId, admission }, input(), tenantId)
+        })
+      }
+      case 'property': {
+        const body = route.body && request.rawBody.length > 0 ? parseBody(request.rawBody) : {}
+        const propertyId = (await access.property({ params, body })).toLowerCase()
+        const tenantId = await directory(propertyId)
+        const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
+        if (waits) {
+          await open((trx) => admitPublic(trx, access.feature))
+          return reply(await handle({ open, tenantId, propertyId, caller, request, ...input() }))
+        }
+        return open(async (trx) => {
+          await admitPublic(trx, access.feature)
+          return inside(trx, caller, request, { tenantId, propertyId }, input(), tenantId)
+        })
+      }
+      case 'guest': {
+        if (caller.kind !== 'guest') throw unauthenticated('guest_token_missing', 'Send the X-Guest-Token of the booking')
+        const { tenantId, bookingId, issuedAt } = caller
+        const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
+        const enter = async (trx: Trx) => {
+          await admitPublic(trx, access.feature)
+          await liveToken(trx, bookingId, issuedAt)
+        }
+        if (waits) {
+          await open(enter)
+          return reply(await handle({ open, tenantId, bookingId, caller, request, ...input() }))
+        }
+        return open(async (trx) => {
+          await enter(trx)
+          return inside(trx, caller, request, { tenantId, bookingId }, input(), tenantId)
+        })
+      }
+      case 'superuser': {
+        await admitSuperuser(caller, access)
+        const open = <T>(work: (trx: PlatformTrx) => Promise<T>) => inPlatform(work, context)
+        return waits
+          ? reply(await handle({ open, caller, request, ...input() }))
+          : open((trx) => inside(trx, caller, request, {}, input(), null))
+      }
+      default: {
+        if (access.kind === 'session') requireSession(caller)
+        const open = <T>(work: (trx: AnyTrx) => Promise<T>) => withoutTenant(work, context)
+        return waits
+          ? reply(await handle({ open, caller, request, ...input() }))
+          : open((trx) => inside(trx, caller, request, {}, input(), null))
+      }
+    }
+  }
+}
+
+/** A guest token is dead when the booker's e-mail changed, or the data were erased, after it was made. */
+const liveToken = async (trx: Trx, bookingId: string, issuedAt: Date) => {
+  const row = await sqlOne<{ live: boolean }>(
+    trx,
+    `select guest_tokens_valid_from is null or guest_tokens_valid_from <= ?::timestamptz as live from booking where id = ?`,
+    [issuedAt.toISOString(), bookingId],
+  )
+  if (!row?.live) throw unauthenticated('guest_token_invalid', 'The guest token is not valid any more')
+}
+
+const subjectId = (input: Input, answer: Answer): string | null => {
+  const { tenantId: _, ...named } = input.params
+  const fromPath = Object.values(named).at(-1)
+  if (fromPath) return fromPath
+  const body = answer.body as Record<string, unknown> | null
+  const id = body?.id ?? body?.bookingId ?? body?.paymentId
+  return typeof id === 'string' ? id : null
+}

@@ -1,0 +1,60 @@
+import type { Schema } from '../../config/schema.ts'
+
+type Json = Record<string, unknown>
+type Present = (value: unknown) => unknown
+
+const instant = (value: unknown) => (value instanceof Date ? value.toISOString() : value)
+
+const build = (schema: Json): Present => {
+  if (Array.isArray(schema.anyOf)) {
+    const options = schema.anyOf as Json[]
+    const objects = options.filter((option) => option.type === 'object')
+    const inner = options.length === 2 && options.some((option) => option.type === 'null') ? options.find((option) => option.type !== 'null') : undefined
+    if (inner) {
+      const present = build(inner)
+      return (value) => (value === null || value === undefined ? null : present(value))
+    }
+    if (objects.length === 0) return instant
+    const choices = objects.map((object) => ({ object, present: build(object) }))
+    return (value) => {
+      if (typeof value !== 'object' || value === null || value instanceof Date) return instant(value)
+      const fitting = choices.find(({ object }) => fits(object, value as Json)) ?? choices[0]
+      return fitting?.present(value)
+    }
+  }
+  if (schema.type === 'array') {
+    const present = build((schema.items as Json | undefined) ?? {})
+    return (value) => (Array.isArray(value) ? value.map(present) : value)
+  }
+  if (schema.type === 'object') {
+    const record = schema.patternProperties as Record<string, Json> | undefined
+    if (record) {
+      const present = build(Object.values(record)[0] ?? {})
+      return (value) =>
+        typeof value === 'object' && value !== null
+          ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, present(inside)]))
+          : value
+    }
+    const fields = Object.entries((schema.properties as Record<string, Json> | undefined) ?? {}).map(([key, inside]) => [key, build(inside)] as const)
+    return (value) => {
+      if (typeof value !== 'object' || value === null) return value
+      const kept: Json = {}
+      for (const [key, present] of fields) {
+        const inside = (value as Json)[key]
+        if (inside !== undefined) kept[key] = present(inside)
+      }
+      return kept
+    }
+  }
+  return instant
+}
+
+/** Of several shapes, the one whose constants agree and whose required fields are there. */
+const fits = (object: Json, value: Json): boolean =>
+  ((object.required as string[] | undefined) ?? []).every((key) => value[key] !== undefined) &&
+  Object.entries((object.properties as Record<string, Json> | undefined) ?? {}).every(
+    ([key, inside]) => inside.const === undefined || inside.const === value[key],
+  )
+
+/** Writes a reply by its schema: what the schema does not name is cut off, dates become instants. */
+export const presenter = (schema: Schema): Present => build(JSON.parse(JSON.stringify(schema)) as Json)

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { RequestFacts } from './route.ts'
+import { clientAddress } from './address.ts'
+
+const ownId = /^[A-Za-z0-9-]{8,64}$/
+const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** The id of a request: the client's own where it is well-formed, a fresh one else. */
+export const requestIdOf = (message: IncomingMessage): string => {
+  const given = message.headers['x-request-id']
+  return typeof given === 'string' && ownId.test(given) ? given : randomUUID()
+}
+
+export const factsOf = (message: IncomingMessage, id: string, method: string, path: string, rawBody: Buffer): RequestFacts => {
+  const gone = new AbortController()
+  message.once('close', () => {
+    if (message.destroyed && !message.complete) gone.abort()
+  })
+  message.socket.once('close', () => gone.abort())
+  const header = (name: string): string => {
+    const value = message.headers[name]
+    return typeof value === 'string' ? value.trim() : ''
+  }
+  const trace = header('traceparent')
+  return {
+    id,
+    method,
+    path,
+    address: clientAddress(message),
+    header,
+    rawHeaders: message.rawHeaders,
+    rawBody,
+    traceparent: traceparent.test(trace) ? trace : null,
+    receivedAt: new Date(),
+    gone: gone.signal,
+  }
+}

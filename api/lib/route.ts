@@ -1,0 +1,154 @@
+import type { AnyTrx, PlatformTrx, Trx } from '../../db/connection.ts'
+import type { Schema, Static } from '../../config/schema.ts'
+import type { Access } from './access.ts'
+import type { Admission, Caller } from './caller.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type RateClass = 'credential' | 'public_read' | 'public_write' | 'sign_in' | 'refresh' | 'guest_access' | 'none'
+
+/** What a handler may know of the request beside its validated input. */
+export type RequestFacts = {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  /** The client's address by the trusted proxies; IPv6 whole. */
+  readonly address: string
+  /** One header by its lower-case name; '' where it is missing. */
+  readonly header: (name: string) => string
+  /** Names and values as sent, to see what came twice. */
+  readonly rawHeaders: readonly string[]
+  readonly rawBody: Buffer
+  readonly traceparent: string | null
+  readonly receivedAt: Date
+  /** The client went away; long waits end. */
+  readonly gone: AbortSignal
+}
+
+type Common<P, Q, B> = { params: P; query: Q; body: B; caller: Caller; request: RequestFacts }
+type Scoped<T> = { trx: T }
+type Opening<T> = { open: <R>(work: (trx: T) => Promise<R>) => Promise<R> }
+type Work<T, None> = None extends true ? Opening<T> : Scoped<T>
+
+type ByAccess<A extends Access, None> = A['kind'] extends 'tenant'
+  ? Work<Trx, None> & { tenantId: string; admission: Admission }
+  : A['kind'] extends 'property'
+    ? Work<Trx, None> & { tenantId: string; propertyId: string }
+    : A['kind'] extends 'guest'
+      ? Work<Trx, None> & { tenantId: string; bookingId: string }
+      : A['kind'] extends 'superuser'
+        ? Work<PlatformTrx, None>
+        : Work<AnyTrx, None>
+
+type Value<S> = S extends Schema ? Static<S> : Record<string, never>
+
+/** A reply that is not the route's usual status, or that carries headers of its own. */
+export class Reply<T> {
+  readonly body: T
+  readonly status: number | undefined
+  readonly headers: Record<string, string>
+  constructor(body: T, { status, headers = {} }: { status?: number; headers?: Record<string, string> } = {}) {
+    this.body = body
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/** What may stand in a reply: dates are written as instants, and what `returns` does not name is cut off. */
+export type Loose<T> = unknown extends T
+  ? unknown
+  : T extends string
+    ? T | Date
+    : T extends readonly (infer E)[]
+      ? Loose<E>[]
+      : T extends object
+        ? { [K in keyof T]: Loose<T[K]> }
+        : T
+
+type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? { [K in Name]: string } & PathParams<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? { [K in Name]: string }
+    : Record<never, never>
+
+export type RouteOptions = {
+  /** Once per module and verb, such as `reservations.list`; names the operation in OpenAPI and the act in the audit trail. */
+  id: string
+  summary: string
+  description?: string
+  /** Usual status of success. */
+  status?: 200 | 201
+  rate?: RateClass
+  /** `required` where money or stock moves; `off` where a reply must not be kept. POST takes a key by default. */
+  idempotency?: 'accepted' | 'required' | 'off'
+  /** Largest body; 1 MiB by default, 14 MiB where it carries a file. */
+  bodyLimit?: number
+  /** `raw`: the handler reads `request.rawBody` itself (callbacks). */
+  bodyFormat?: 'json' | 'raw'
+  /** The record that the path names: it is locked, and If-Match is compared with its version. */
+  record?: { table: string; param: string }
+  /** `Cache-Control`; no-store by default. */
+  cache?: string
+  /** Codes that this endpoint answers beside those of its kind, for the document. */
+  errors?: string[]
+  /** Writes no audit entry where nothing of the house changes, such as pricing a stay. */
+  readOnly?: boolean
+  catalogue?: false
+  /** The credential in the document, where that is not plain from the access. */
+  security?: 'bearer'
+}
+
+export type Route<
+  A extends Access = Access,
+  Path extends string = string,
+  P extends Schema | undefined = Schema | undefined,
+  Q extends Schema | undefined = Schema | undefined,
+  B extends Schema | undefined = Schema | undefined,
+  R extends Schema = Schema,
+  None extends boolean = boolean,
+> = RouteOptions & {
+  method: Method
+  path: Path
+  access: A
+  /** Path parameters that are not UUIDs. */
+  params?: P
+  query?: Q
+  body?: B
+  returns: R
+  /** `none`: no transaction is open while the handler runs; it opens short ones by `open`. For waits and hashing. */
+  transaction?: None extends true ? 'none' : undefined
+  handle: (
+    input: Common<PathParams<Path> & (P extends Schema ? Static<P> : unknown), Value<Q>, Value<B>> & ByAccess<A, None>,
+  ) => Promise<Loose<Static<R>> | Reply<Loose<Static<R>>>>
+  /** Takes secrets out of a reply before it is kept for its Idempotency-Key, */
+  keep?: (body: Loose<Static<R>>) => unknown
+  /** and puts fresh ones in when it is replayed. */
+  replay?: (body: never, input: { caller: Caller; trx: Trx }) => Promise<unknown>
+}
+
+/** Erased form, for those who go through all routes. */
+export type AnyRoute = RouteOptions & {
+  method: Method
+  path: string
+  access: Access
+  params?: Schema | undefined
+  query?: Schema | undefined
+  body?: Schema | undefined
+  returns: Schema
+  transaction?: 'none' | undefined
+  handle: (input: never) => Promise<unknown>
+  keep?: ((body: never) => unknown) | undefined
+  replay?: ((body: never, input: { caller: Caller; trx: Trx }) => Promise<unknown>) | undefined
+}
+
+/** An endpoint. What is not in the value does not exist. */
+export const route = <
+  const A extends Access,
+  const Path extends string,
+  R extends Schema,
+  P extends Schema | undefined = undefined,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+  const None extends boolean = false,
+>(
+  value: Route<A, Path, P, Q, B, R, None>,
+): AnyRoute => value as unknown as AnyRoute

@@ -1,0 +1,49 @@
+import Router from '@koa/router'
+import type { Context, Middleware } from 'koa'
+import { readBody } from './body.ts'
+import { factsOf } from './request.ts'
+import { endpoint } from './pipeline.ts'
+import type { AnyRoute } from './route.ts'
+
+/** `/superuser/...` is also answered under `/api/superuser/...`, since base addresses end in `/api`. */
+const addresses = (path: string) => (path.startsWith('/superuser/') ? [path, `/api${path}`] : [path])
+
+/** Paths are looked up by their first fixed segments, since the router itself goes through its routes one by one. */
+const bucketOf = (path: string): string => {
+  const [, first = '', second = '', third = '', fourth = ''] = path.replace(/^\/api\/superuser\//, '/superuser/').split('/')
+  if (first === 'superuser') return `superuser/${second}`
+  if (second === 'tenants') return `tenants/${fourth}`
+  return `${second}/${third}`
+}
+
+/** The router of all endpoints. A path that nothing answers falls through, to be a 404. */
+export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
+  const buckets = new Map<string, Router>()
+  for (const route of routes) {
+    const answer = endpoint(route)
+    const body = readBody(route)
+    const middleware = async (ctx: Context & { params?: Record<string, string> }) => {
+      ctx.state.routeId = route.id
+      const request = factsOf(ctx.req, ctx.state.requestId as string, ctx.method, ctx.path, (ctx.state.rawBody as Buffer | undefined) ?? Buffer.alloc(0))
+      const { status, headers, body } = await answer(request, {
+        params: { ...ctx.params },
+        search: new URLSearchParams(ctx.querystring),
+        setHeader: (name, value) => ctx.set(name, value),
+      })
+      ctx.status = status
+      ctx.set(headers)
+      ctx.body = body ?? {}
+    }
+    for (const path of addresses(route.path)) {
+      const bucket = bucketOf(path)
+      const router = buckets.get(bucket) ?? new Router({ sensitive: true, strict: true })
+      buckets.set(bucket, router)
+      router.register(path, [route.method], [body, middleware] as never)
+    }
+  }
+  const dispatch = new Map([...buckets].map(([bucket, router]) => [bucket, router.routes() as unknown as Middleware]))
+  return (ctx, next) => {
+    const found = dispatch.get(bucketOf(ctx.path))
+    return found ? found(ctx, next) : next()
+  }
+}

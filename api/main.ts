@@ -1,0 +1,38 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { log } from '../config/log.ts'
+import { closeDatabase, openDatabase } from '../db/connection.ts'
+import { onWake } from '../db/wake.ts'
+import { stopServing } from './lib/health.ts'
+import { closeRedis, openRedis, publishWake } from './lib/redis.ts'
+import { listen, makeServer } from './server.ts'
+
+const deadlineMs = 25_000
+
+await openDatabase()
+openRedis()
+onWake(publishWake)
+const server = await makeServer()
+const address = await listen(server)
+log.info({ address }, 'api ready')
+
+let ending = false
+
+// The first signal lets requests under way finish; a second one, or the deadline, ends at once.
+const end = async (signal: string) => {
+  if (ending) process.exit(1)
+  ending = true
+  log.info({ signal }, 'api ends')
+  stopServing()
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const sweep = setInterval(() => server.closeIdleConnections(), 100)
+  await Promise.race([closed, wait(deadlineMs, undefined, { ref: false })])
+  clearInterval(sweep)
+  server.closeAllConnections()
+  closeRedis()
+  await Promise.race([closeDatabase(), wait(2_000, undefined, { ref: false })])
+  process.exit(0)
+}
+
+process.on('SIGTERM', () => void end('SIGTERM'))
+process.on('SIGINT', () => void end('SIGINT'))

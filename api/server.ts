@@ -1,0 +1,88 @@
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import { isIP } from 'node:net'
+import Koa from 'koa'
+import { settings } from '../config/env.ts'
+import { ApiError, notFound } from '../config/errors.ts'
+import { log } from '../config/log.ts'
+import { cors } from './lib/cors.ts'
+import { documentation } from './lib/docs.ts'
+import { toApiError, writeError } from './lib/failure.ts'
+import { health, observe } from './lib/health.ts'
+import { requestIdOf } from './lib/request.ts'
+import { makeRouter } from './lib/router.ts'
+import { routes } from './routes.ts'
+import { mountDashboard } from './superuser/dashboard.ts'
+
+const twice = (rawHeaders: string[], name: string) => rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length > 1
+
+/** The whole HTTP edge as a koa application; no port is opened yet. */
+export const makeApp = async (): Promise<Koa> => {
+  const app = new Koa()
+  app.proxy = false
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'a reply could not be sent'))
+
+  app.use(async (ctx, next) => {
+    const requestId = requestIdOf(ctx.req)
+    const started = process.hrtime.bigint()
+    ctx.state.requestId = requestId
+    ctx.set('X-Request-Id', requestId)
+    ctx.set('X-Content-Type-Options', 'nosniff')
+    ctx.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+    ctx.set('Referrer-Policy', 'no-referrer')
+    ctx.set('Cache-Control', 'no-store')
+    try {
+      if (twice(ctx.req.rawHeaders, 'host')) throw new ApiError(400, 'request_invalid', 'The Host header stands twice', { errors: [] })
+      await next()
+      if (ctx.status === 404 && ctx.body === undefined) throw notFound('There is no such endpoint')
+    } catch (error) {
+      writeError(ctx, toApiError(error, requestId), requestId)
+    } finally {
+      observe(ctx, Number(process.hrtime.bigint() - started) / 1e9)
+    }
+  })
+  app.use(health)
+  app.use(cors)
+  app.use(documentation(routes))
+  await mountDashboard(app)
+  app.use(makeRouter(routes))
+  return app
+}
+
+const badRequest = () => {
+  const body = JSON.stringify({ statusCode: 400, code: 'request_invalid', message: 'The request could not be read', errors: [] })
+  return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+}
+
+/** The server with its limits: slow or malformed senders are cut off early. */
+export const makeServer = async (): Promise<Server> => {
+  const app = await makeApp()
+  const server = createServer(
+    {
+      headersTimeout: 5_000,
+      requestTimeout: 15_000,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 65_000,
+      maxHeaderSize: 8 * 1024,
+      noDelay: true,
+    },
+    app.callback(),
+  )
+  server.maxRequestsPerSocket = 1_000
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    return socket.end(badRequest())
+  })
+  return server
+}
+
+/** Listens; answers the base address. Port 0 takes a free one. */
+export const listen = (server: Server, port = settings.port, host = settings.host): Promise<string> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      const address = server.address()
+      const actual = typeof address === 'object' && address ? address.port : port
+      resolve(`http://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`)
+    })
+  })
