@@ -12,7 +12,6 @@ const secret = [
   'cardToken',
   'secret',
   'key',
-  'code',
   'email',
   'phone',
   'document',
@@ -26,15 +25,14 @@ export const log = pino({
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
   redact: { paths: secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*["x-api-key"]`, `*["x-guest-token"]`]), remove: true },
   serializers: {
-    err: (error: unknown) =>
-      error instanceof Error
-        ? {
-            type: error.name,
-            message: error.message,
-            stack: error.stack ?? '',
-            ...('code' in error ? { code: error.code } : {}),
-          }
-        : { type: typeof error, message: String(error), stack: '' },
+    // Only what tells where it broke: the detail of a database error can hold a value of a row.
+    err: (error: Error & { code?: string }) => ({
+      type: error.name ?? typeof error,
+      message: error.message ?? String(error),
+      stack: error.stack ?? '',
+      ...(error.code === undefined ? {} : { code: error.code }),
+      ...(error.cause instanceof Error ? { cause: error.cause.message } : {}),
+    }),
   },
 })
 
