@@ -1,0 +1,90 @@
+import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import { PostingError } from './selectors.ts'
+
+const openDay = (trx: Trx, propertyId: string) =>
+  sqlOne<{ id: string; date: string }>(
+    trx,
+    `select id, date from business_day where tenant_id = ? and property_id = ? and status = 'open' for share`,
+    [contextOf(trx).tenantId, propertyId],
+  )
+
+/**
+ * The property's open business day, locked against its roll until the transaction ends: the first lock of a command that is
+ * dated by it. A property that never had one (draft) takes today in its zone.
+ */
+export const businessDay = async (trx: Trx, propertyId: string): Promise<string> => {
+  // Whoever waited for a roll finds the old day closed; the second statement sees the new one.
+  const day = (await openDay(trx, propertyId)) ?? (await openDay(trx, propertyId))
+  if (day) return day.date
+  const property = await sqlOne<{ today: string; hadDays: boolean }>(
+    trx,
+    `select (now() at time zone p.timezone)::date as today,
+       exists (select from business_day d where d.tenant_id = p.tenant_id and d.property_id = p.id) as had_days
+     from property p where p.tenant_id = ? and p.id = ?`,
+    [contextOf(trx).tenantId, propertyId],
+  )
+  if (!property) throw notFound('No such property')
+  if (property.hadDays) throw conflict('business_day_changed', 'The business day is being rolled; repeat the request')
+  return property.today
+}
+
+/**
+ * Opens the first business day of a property; go-live alone calls it. Answers the day's id; the same date again changes nothing,
+ * another open day is 409.
+ */
+export const openBusinessDay = async (trx: Trx, propertyId: string, date: string): Promise<string> => {
+  const { tenantId } = contextOf(trx)
+  const rows = await sql<{ id: string }>(
+    trx,
+    `insert into business_day (tenant_id, property_id, date) values (?, ?, ?) on conflict do nothing returning id`,
+    [tenantId, propertyId, date],
+  )
+  const made = rows[0]
+  if (made) {
+    await emit(trx, {
+      type: 'business_day.opened',
+      propertyId,
+      entity: { type: 'business_day', id: made.id, version: null },
+      data: { businessDayId: made.id, date },
+    })
+    return made.id
+  }
+  const open = await openDay(trx, propertyId)
+  if (open?.date !== date) throw conflict('invalid_transition', 'The property has had business days already')
+  return open.id
+}
+
+/** Refuses a date that the book would not take: 422 period_missing, period_closed, date_locked. Holds the period until the end. */
+export const assertOpen = async (trx: Trx, bookId: string, date: string): Promise<void> => {
+  const period = await sqlOne<{ status: string; locked: boolean }>(
+    trx,
+    `select p.status, coalesce(?::date <= b.locked_until, false) as locked
+     from fiscal_period p join book b on b.tenant_id = p.tenant_id and b.id = p.book_id
+     where p.tenant_id = ? and p.book_id = ? and p.kind = 'regular' and ?::date between p.starts_on and p.ends_on
+     for share of p`,
+    [date, contextOf(trx).tenantId, bookId, date],
+  )
+  const errors = [{ field: 'postingDate', message: date }]
+  if (!period) throw unprocessable('period_missing', 'No fiscal period of the book holds the date', errors)
+  if (period.status !== 'open') throw unprocessable('period_closed', 'The period is closed', errors)
+  if (period.locked) throw unprocessable('date_locked', 'The date is locked', errors)
+}
+
+/** The date itself where the book takes it, else the first later day that it takes: for dates of gateways and banks. */
+export const firstOpenDay = async (trx: Trx, place: { bookId?: string; propertyId?: string }, date: string): Promise<string> => {
+  const found = await sqlOne<{ day: string | null }>(
+    trx,
+    `select min(greatest(p.starts_on, f.day)) as day
+     from book b
+     cross join lateral (select greatest(:date::date, b.locked_until + 1) as day) f
+     join fiscal_period p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.kind = 'regular' and p.status = 'open' and p.ends_on >= f.day
+     where b.tenant_id = :tenantId
+       and b.id = coalesce(:bookId::uuid, (select p.book_id from property p where p.tenant_id = :tenantId and p.id = :propertyId::uuid))`,
+    { date, tenantId: contextOf(trx).tenantId, bookId: place.bookId ?? null, propertyId: place.propertyId ?? null },
+  )
+  if (!found?.day) throw new PostingError(`no open period of the book holds ${date} or a later day`)
+  return found.day
+}

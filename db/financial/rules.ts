@@ -1,0 +1,146 @@
+import { controlOf, postingOf } from '../../config/financial.ts'
+import type { PostingDefinition, PostingLine, Side } from '../../config/financial.ts'
+import type { PostingContext, PostingItem, PostingParty, PostingPayload } from './payload.ts'
+import { documentOf, PostingError, select } from './selectors.ts'
+import type { Search } from './selectors.ts'
+
+const largest = 10_000_000_000_000
+
+/** A line before its account is known. */
+export type PlannedLine = {
+  side: Side
+  amount: number
+  search: Search
+  /** Name by which rules know the line: role, or selector with `@`. */
+  line: string
+  /** Whether a posting rule may put another account in its place. */
+  replaceable: boolean
+  context: PostingContext
+  documentType: string | null
+  documentId: string | null
+  party: PostingParty | null
+  costCenterId: string | null
+  taxCodeId: string | null
+  taxBase: number | null
+  memo: string
+}
+
+const fixed = new Set(['money', 'from', 'to', 'account'])
+const other: Record<Side, Side> = { debit: 'credit', credit: 'debit' }
+
+type Part = Omit<PostingItem, 'amount'> & { amount: number }
+const partsOf = (line: Pick<PostingLine, 'key' | 'list'>, payload: PostingPayload): Part[] => {
+  const given = payload.amounts[line.key]
+  if (given === undefined) return []
+  return typeof given === 'number' ? [{ amount: given }] : [...given]
+}
+
+const sumOf = (payload: PostingPayload, key: string): number => {
+  const given = payload.amounts[key] ?? 0
+  return typeof given === 'number' ? given : given.reduce((sum, item) => sum + item.amount, 0)
+}
+
+/** Refuses amounts of unknown keys, of the wrong shape or sign, and sums that break the event's identity. */
+export const checkAmounts = (definition: PostingDefinition, payload: PostingPayload): void => {
+  const { event, lines, identity } = definition
+  for (const [key, given] of Object.entries(payload.amounts)) {
+    const line = lines.find((one) => one.key === key)
+    if (!line && !(identity && [...identity.left, ...identity.right].includes(key))) throw new PostingError(`${event} has no amount ${key}`)
+    if (line && line.list !== (typeof given !== 'number')) throw new PostingError(`${event}: ${key} is ${line.list ? 'a list' : 'one amount'}`)
+    const signed = lines.some((one) => one.key === key && one.signed)
+    for (const amount of typeof given === 'number' ? [given] : given.map((item) => item.amount)) {
+      if (!Number.isSafeInteger(amount) || Math.abs(amount) > largest) throw new PostingError(`${event}: ${key} is not an amount: ${amount}`)
+      if (amount < 0 && !signed) throw new PostingError(`${event}: ${key} may not be negative`)
+    }
+  }
+  if (identity) {
+    const sum = (keys: readonly string[]) => keys.reduce((total, key) => total + sumOf(payload, key), 0)
+    const [left, right] = [sum(identity.left), sum(identity.right)]
+    if (left !== right) {
+      throw new PostingError(`${event}: ${identity.left.join(' + ')} = ${left}, but ${identity.right.join(' + ')} = ${right}`)
+    }
+  }
+}
+
+const planLine = (line: PostingLine, part: Part, payload: PostingPayload): PlannedLine => {
+  const context: PostingContext = { ...payload.context, ...part.context }
+  const named = part.accountId ?? payload.accounts?.[line.target]
+  const search: Search = named
+    ? { by: 'account', accountId: named }
+    : line.selector
+      ? select(line.target, context, line.document)
+      : { by: 'role', role: line.target }
+  const document = documentOf(line.target, line.selector, line.document, context)
+  const documentId = document === null ? null : payload.documents?.[document.key]
+  if (documentId === undefined) throw new PostingError(`documents.${document?.key ?? ''} is missing`)
+  const isControl = search.by === 'role' && controlOf(search.role) !== null
+  if (isControl && documentId === null) throw new PostingError(`a line on ${search.role} needs its document`)
+  return {
+    side: part.amount < 0 ? other[line.side] : line.side,
+    amount: Math.abs(part.amount),
+    search,
+    line: line.selector ? `@${line.target}` : line.target,
+    replaceable: !named && !isControl && !(line.selector && fixed.has(line.target)),
+    context,
+    documentType: document?.type ?? null,
+    documentId,
+    party: part.party ?? payload.parties?.[line.target] ?? payload.parties?.['all'] ?? null,
+    costCenterId: part.costCenterId ?? payload.costCenterId ?? null,
+    taxCodeId: search.by === 'tax_code' ? search.taxCodeId : null,
+    taxBase: part.taxBase ?? null,
+    memo: part.memo ?? payload.memo ?? '',
+  }
+}
+
+/**
+ * The lines of an event, debits first; none where every amount is 0. Pure: throws PostingError where the payload does not
+ * fit the event, so what was raised can be posted.
+ */
+export const planLines = (event: string, payload: PostingPayload): PlannedLine[] => {
+  const definition = postingOf(event)
+  if (definition.mirrors.length > 0) throw new PostingError(`${event} mirrors another event and has no lines of its own`)
+  checkAmounts(definition, payload)
+  const planned = definition.lines.flatMap((line) =>
+    partsOf(line, payload)
+      .filter((part) => part.amount !== 0)
+      .map((part) => planLine(line, part, payload)),
+  )
+  const sum = (side: Side) => planned.reduce((total, line) => total + (line.side === side ? line.amount : 0), 0)
+  if (sum('debit') !== sum('credit')) throw new PostingError(`${event} does not balance: debit ${sum('debit')}, credit ${sum('credit')}`)
+  return planned.sort((a, b) => (a.side === b.side ? 0 : a.side === 'debit' ? -1 : 1))
+}
+
+export type RuleRow = {
+  id: string
+  event: string
+  line: string
+  match: Record<string, string>
+  accountId: string
+  costCenterId: string | null
+  validFrom: string
+  validTo: string | null
+}
+
+/** Of two rules with as many keys, the one with the earlier key here wins. */
+const precedence = [
+  'propertyId', 'category', 'taxRuleId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'outletId', 'itemCategoryId', 'channelConnectionId', 'method',
+]
+
+const rank = (rule: RuleRow): number =>
+  Object.keys(rule.match).length * 2 ** precedence.length +
+  precedence.reduce((bits, key, index) => (key in rule.match ? bits + 2 ** (precedence.length - 1 - index) : bits), 0)
+
+/** The rule in force on the date that knows most about the line; null where none matches. */
+export const chooseRule = (rules: readonly RuleRow[], event: string, line: PlannedLine, propertyId: string | null, on: string): RuleRow | null => {
+  if (!line.replaceable) return null
+  const facts: Record<string, string | undefined> = { ...line.context, ...(propertyId === null ? {} : { propertyId }) }
+  const matching = rules.filter(
+    (rule) =>
+      rule.event === event &&
+      rule.line === line.line &&
+      rule.validFrom <= on &&
+      (rule.validTo === null || on <= rule.validTo) &&
+      Object.entries(rule.match).every(([key, value]) => facts[key] === value),
+  )
+  return matching.reduce<RuleRow | null>((best, rule) => (best === null || rank(rule) > rank(best) ? rule : best), null)
+}

@@ -1,0 +1,508 @@
+import type { Knex } from 'knex'
+import { appendOnly, sweepFunction, tenantTable, touch } from './support.ts'
+
+const parts = 16
+const controls = [
+  'cash', 'transit', 'guest', 'deposit', 'receivable', 'gateway', 'dispute', 'unallocated', 'refund', 'supplier', 'advance',
+  'received', 'stock', 'pos',
+]
+const quoted = (values: string[]) => values.map((value) => `'${value}'`).join(', ')
+
+/** The double-entry ledger. What an entry must be stands in 0004c, as triggers that no program can pass by. */
+export const up = async (knex: Knex) => {
+  await books(knex)
+  await years(knex)
+  await entries(knex)
+  await events(knex)
+  await others(knex)
+}
+
+const books = async (knex: Knex) => {
+  await tenantTable(
+    knex,
+    'book',
+    `name text not null,
+     legal_name text not null,
+     country_code text not null,
+     document text,
+     tax_regime text not null default 'other',
+     currency text not null,
+     time_zone text not null,
+     fiscal_year_start_month smallint not null default 1,
+     locked_until date,
+     approval_threshold bigint,
+     single_operator boolean not null default false,
+     is_default boolean not null default false,
+     active boolean not null default true,
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint book_name check (length(name) between 1 and 120 and length(legal_name) between 1 and 200),
+     constraint book_country check (country_code ~ '^[A-Z]{2}$'),
+     constraint book_currency check (currency ~ '^[A-Z]{3}$'),
+     constraint book_tax_regime check (tax_regime in ('simples', 'presumed_profit', 'actual_profit', 'other')),
+     constraint book_start_month check (fiscal_year_start_month between 1 and 12),
+     constraint book_threshold check (approval_threshold >= 0),
+     constraint book_document unique (tenant_id, country_code, document),
+     constraint book_currency_key unique (tenant_id, id, currency)`,
+    { grant: 'select, insert, update' },
+  )
+  await knex.raw(`create unique index book_one_default on book (tenant_id) where is_default`)
+  await touch(knex, 'book')
+
+  await tenantTable(
+    knex,
+    'journal',
+    `book_id uuid not null,
+     code text not null,
+     name text not null,
+     kind text not null,
+     locked_until date,
+     active boolean not null default true,
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint journal_code check (code ~ '^[0-9A-Z.]{1,20}$' and length(name) between 1 and 120),
+     constraint journal_kind check (kind in ('general', 'sales', 'purchases', 'cash', 'stock', 'opening', 'closing')),
+     constraint journal_book foreign key (tenant_id, book_id) references book (tenant_id, id),
+     constraint journal_code_key unique (tenant_id, book_id, code),
+     constraint journal_book_key unique (tenant_id, book_id, id)`,
+    { grant: 'select, insert, update' },
+  )
+  await touch(knex, 'journal')
+
+  await tenantTable(
+    knex,
+    'account',
+    `book_id uuid not null,
+     code text not null,
+     name text not null,
+     class text not null,
+     side text not null,
+     parent_id uuid,
+     postable boolean not null,
+     control text,
+     role text,
+     section text,
+     cash_flow text,
+     usali_code text not null default '',
+     referential_code text not null default '',
+     currency text not null,
+     status text not null default 'active',
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint account_code check (code ~ '^[0-9A-Z.]{1,20}$'),
+     constraint account_name check (length(name) between 1 and 120),
+     constraint account_class check (class in ('asset', 'liability', 'equity', 'revenue', 'expense')),
+     constraint account_side check (side in ('debit', 'credit')),
+     constraint account_control check (control in (${quoted(controls)})),
+     constraint account_synthetic check (postable or (control is null and role is null)),
+     constraint account_cash_flow check (cash_flow in ('cash', 'operating', 'investing', 'financing')),
+     constraint account_codes check (length(usali_code) <= 20 and length(referential_code) <= 20),
+     constraint account_status check (status in ('active', 'archived')),
+     constraint account_not_own_parent check (parent_id <> id),
+     constraint account_code_key unique (tenant_id, book_id, code),
+     constraint account_role_key unique (tenant_id, book_id, role),
+     constraint account_book_key unique (tenant_id, book_id, id),
+     constraint account_class_key unique (tenant_id, book_id, id, class),
+     constraint account_currency_key unique (tenant_id, id, currency),
+     constraint account_book foreign key (tenant_id, book_id, currency) references book (tenant_id, id, currency),
+     constraint account_parent foreign key (tenant_id, book_id, parent_id, class) references account (tenant_id, book_id, id, class)`,
+  )
+  await knex.raw(`create index account_book_currency on account (tenant_id, book_id, currency)`)
+  await knex.raw(`create index account_parent on account (tenant_id, book_id, parent_id, class)`)
+  await touch(knex, 'account')
+}
+
+const years = async (knex: Knex) => {
+  await tenantTable(
+    knex,
+    'fiscal_year',
+    `book_id uuid not null,
+     year smallint not null,
+     starts_on date not null,
+     ends_on date not null,
+     status text not null default 'open',
+     close_run int not null default 0,
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint fiscal_year_status check (status in ('open', 'closing', 'closed')),
+     constraint fiscal_year_dates check (starts_on < ends_on),
+     constraint fiscal_year_book foreign key (tenant_id, book_id) references book (tenant_id, id),
+     constraint fiscal_year_key unique (tenant_id, book_id, year),
+     constraint fiscal_year_book_key unique (tenant_id, book_id, id),
+     constraint fiscal_year_apart exclude using gist (tenant_id with =, book_id with =, daterange(starts_on, ends_on, '[]') with &&)`,
+    { grant: 'select, insert, update' },
+  )
+  await touch(knex, 'fiscal_year')
+
+  // The closing period lies on the year's last day, beside the regular one that ends there.
+  await tenantTable(
+    knex,
+    'fiscal_period',
+    `book_id uuid not null,
+     fiscal_year_id uuid not null,
+     number smallint not null,
+     kind text not null default 'regular',
+     starts_on date not null,
+     ends_on date not null,
+     status text not null default 'open',
+     closed_by uuid,
+     reopened_by uuid,
+     sealed_at timestamptz,
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint fiscal_period_status check (status in ('open', 'soft_closed', 'closed')),
+     constraint fiscal_period_kind check (kind in ('regular', 'closing') and (kind = 'closing') = (number = 13)),
+     constraint fiscal_period_number check (number between 1 and 13),
+     constraint fiscal_period_dates check (starts_on <= ends_on),
+     constraint fiscal_period_year foreign key (tenant_id, book_id, fiscal_year_id) references fiscal_year (tenant_id, book_id, id),
+     constraint fiscal_period_number_key unique (tenant_id, fiscal_year_id, number),
+     constraint fiscal_period_book_key unique (tenant_id, book_id, id),
+     constraint fiscal_period_apart exclude using gist
+       (tenant_id with =, book_id with =, daterange(starts_on, ends_on, '[]') with &&) where (kind = 'regular')`,
+    { grant: 'select, insert, update' },
+  )
+  await knex.raw(`create index fiscal_period_year on fiscal_period (tenant_id, book_id, fiscal_year_id)`)
+  await knex.raw(`create index fiscal_period_by_date on fiscal_period (tenant_id, book_id, starts_on)`)
+  await touch(knex, 'fiscal_period')
+
+  await tenantTable(
+    knex,
+    'business_day',
+    `property_id uuid not null,
+     date date not null,
+     status text not null default 'open',
+     opened_at timestamptz not null default now(),
+     closed_at timestamptz,
+     closed_by uuid,
+     totals jsonb,
+     constraint business_day_status check (status in ('open', 'closed')),
+     constraint business_day_closed check ((status = 'closed') = (closed_at is not null)),
+     constraint business_day_key unique (tenant_id, property_id, date)`,
+    { grant: 'select, insert, update' },
+  )
+  await knex.raw(`create unique index business_day_one_open on business_day (tenant_id, property_id) where status = 'open'`)
+
+  await tenantTable(
+    knex,
+    'cost_center',
+    `book_id uuid not null,
+     code text not null,
+     name text not null,
+     kind text not null default 'department',
+     parent_id uuid,
+     active boolean not null default true,
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint cost_center_code check (code ~ '^[0-9A-Z.]{1,20}$' and length(name) between 1 and 120),
+     constraint cost_center_kind check (kind in ('department', 'project', 'other')),
+     constraint cost_center_code_key unique (tenant_id, book_id, code),
+     constraint cost_center_book_key unique (tenant_id, book_id, id),
+     constraint cost_center_book foreign key (tenant_id, book_id) references book (tenant_id, id),
+     constraint cost_center_parent foreign key (tenant_id, book_id, parent_id) references cost_center (tenant_id, book_id, id)`,
+  )
+  await knex.raw(`create index cost_center_parent on cost_center (tenant_id, book_id, parent_id)`)
+  await touch(knex, 'cost_center')
+
+  await tenantTable(
+    knex,
+    'tax_code',
+    `book_id uuid not null,
+     kind text not null,
+     code text not null,
+     name text not null,
+     liability_account_id uuid not null,
+     contra_account_id uuid,
+     sections text[] not null default '{}',
+     payee_name text,
+     due_day smallint,
+     active boolean not null default true,
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint tax_code_kind check (kind in ('period', 'document', 'withheld_from_suppliers', 'withheld_by_customers')),
+     constraint tax_code_code check (code ~ '^[0-9A-Z._-]{1,20}$' and length(name) between 1 and 120),
+     constraint tax_code_payee check (length(payee_name) between 1 and 120),
+     constraint tax_code_due_day check (due_day between 1 and 28),
+     constraint tax_code_key unique (tenant_id, book_id, kind, code),
+     constraint tax_code_book_key unique (tenant_id, book_id, id),
+     constraint tax_code_liability foreign key (tenant_id, book_id, liability_account_id) references account (tenant_id, book_id, id),
+     constraint tax_code_contra foreign key (tenant_id, book_id, contra_account_id) references account (tenant_id, book_id, id)`,
+    { grant: 'select, insert, update' },
+  )
+  await knex.raw(`create index tax_code_liability on tax_code (tenant_id, book_id, liability_account_id)`)
+  await knex.raw(`create index tax_code_contra on tax_code (tenant_id, book_id, contra_account_id)`)
+  await touch(knex, 'tax_code')
+
+  await tenantTable(
+    knex,
+    'tax_rate',
+    `tax_code_id uuid not null,
+     rate int not null,
+     valid_from date not null,
+     valid_to date,
+     created_at timestamptz not null default now(),
+     constraint tax_rate_range check (rate between 0 and 1000000),
+     constraint tax_rate_dates check (valid_to >= valid_from),
+     constraint tax_rate_code foreign key (tenant_id, tax_code_id) references tax_code (tenant_id, id),
+     constraint tax_rate_apart exclude using gist (tenant_id with =, tax_code_id with =, daterange(valid_from, valid_to, '[]') with &&)`,
+    { grant: 'select, insert, update (valid_to)' },
+  )
+  await knex.raw(`create index tax_rate_code on tax_rate (tenant_id, tax_code_id, valid_from)`)
+}
+
+const split = async (knex: Knex, table: string) => {
+  for (let part = 0; part < parts; part += 1) {
+    await knex.raw(`create table ${table}_p${part} partition of ${table} for values with (modulus ${parts}, remainder ${part})`)
+  }
+}
+
+const entries = async (knex: Knex) => {
+  await knex.raw(`create sequence journal_entry_sequence as bigint cache 1`)
+  await tenantTable(
+    knex,
+    'journal_entry',
+    `sequence bigint not null,
+     book_id uuid not null,
+     journal_id uuid not null,
+     period_id uuid not null,
+     posting_date date not null,
+     currency text not null,
+     kind text not null default 'standard',
+     reverses_entry_id uuid,
+     source_type text not null,
+     source_id uuid not null,
+     source_seq int not null default 0,
+     total bigint not null,
+     description text not null,
+     late boolean not null default false,
+     created_by uuid,
+     approved_by uuid,
+     self_approved boolean not null default false,
+     created_xid xid8 not null,
+     created_at timestamptz not null default now(),
+     primary key (tenant_id, id),
+     constraint journal_entry_kind check (kind in ('standard', 'reversal', 'opening', 'closing')),
+     constraint journal_entry_reversal check ((kind = 'reversal') = (reverses_entry_id is not null)),
+     constraint journal_entry_total check (total between 1 and 9007199254740991),
+     constraint journal_entry_description check (length(description) between 1 and 300),
+     constraint journal_entry_late check (not late or approved_by is not null),
+     constraint journal_entry_approved check (approved_by is null or approved_by is distinct from created_by or self_approved),
+     constraint journal_entry_source unique (tenant_id, source_type, source_id, source_seq),
+     constraint journal_entry_reverses_key unique (tenant_id, reverses_entry_id),
+     constraint journal_entry_line_key unique (tenant_id, id, book_id, period_id, posting_date),
+     constraint journal_entry_book foreign key (tenant_id, book_id, currency) references book (tenant_id, id, currency),
+     constraint journal_entry_journal foreign key (tenant_id, book_id, journal_id) references journal (tenant_id, book_id, id),
+     constraint journal_entry_period foreign key (tenant_id, book_id, period_id) references fiscal_period (tenant_id, book_id, id),
+     constraint journal_entry_reverses foreign key (tenant_id, reverses_entry_id) references journal_entry (tenant_id, id)`,
+    { grant: 'select, insert', suffix: 'partition by hash (tenant_id)' },
+  )
+  await split(knex, 'journal_entry')
+  await knex.raw(`create index journal_entry_by_date on journal_entry (tenant_id, book_id, posting_date, sequence)`)
+  await knex.raw(`create index journal_entry_by_journal on journal_entry (tenant_id, book_id, journal_id, posting_date)`)
+  await knex.raw(`create index journal_entry_by_period on journal_entry (tenant_id, book_id, period_id)`)
+  await knex.raw(`create index journal_entry_by_currency on journal_entry (tenant_id, book_id, currency)`)
+  await knex.raw(`create index journal_entry_by_source on journal_entry (tenant_id, source_id)`)
+
+  await tenantTable(
+    knex,
+    'journal_line',
+    `entry_id uuid not null,
+     line_no smallint not null,
+     book_id uuid not null,
+     period_id uuid not null,
+     posting_date date not null,
+     account_id uuid not null,
+     debit bigint not null default 0,
+     credit bigint not null default 0,
+     property_id uuid,
+     cost_center_id uuid,
+     party_type text,
+     party_id uuid,
+     document_type text,
+     document_id uuid,
+     tax_code_id uuid,
+     tax_base bigint,
+     memo text not null default '',
+     primary key (tenant_id, entry_id, line_no),
+     constraint journal_line_no check (line_no between 1 and 32000),
+     constraint journal_line_one_side check (
+       (debit = 0 and credit between 1 and 9007199254740991) or (credit = 0 and debit between 1 and 9007199254740991)),
+     constraint journal_line_party check (
+       (party_type is null) = (party_id is null) and party_type in ('guest', 'company', 'customer', 'supplier', 'book')),
+     constraint journal_line_document check ((document_type is null) = (document_id is null) and length(document_type) between 1 and 40),
+     constraint journal_line_memo check (length(memo) <= 200),
+     constraint journal_line_entry foreign key (tenant_id, entry_id, book_id, period_id, posting_date)
+       references journal_entry (tenant_id, id, book_id, period_id, posting_date),
+     constraint journal_line_account foreign key (tenant_id, book_id, account_id) references account (tenant_id, book_id, id),
+     constraint journal_line_cost_center foreign key (tenant_id, book_id, cost_center_id) references cost_center (tenant_id, book_id, id),
+     constraint journal_line_tax_code foreign key (tenant_id, book_id, tax_code_id) references tax_code (tenant_id, book_id, id)`,
+    { grant: 'select, insert', suffix: 'partition by hash (tenant_id)' },
+  )
+  await split(knex, 'journal_line')
+  await knex.raw(`create index journal_line_account on journal_line (tenant_id, book_id, account_id, posting_date)`)
+  await knex.raw(`create index journal_line_property on journal_line (tenant_id, book_id, property_id, posting_date)`)
+  await knex.raw(`create index journal_line_document on journal_line (tenant_id, document_id) where document_id is not null`)
+  await knex.raw(`create index journal_line_party on journal_line (tenant_id, party_id) where party_id is not null`)
+  await knex.raw(`create index journal_line_cost_center on journal_line (tenant_id, book_id, cost_center_id) where cost_center_id is not null`)
+  await knex.raw(`create index journal_line_tax_code on journal_line (tenant_id, book_id, tax_code_id) where tax_code_id is not null`)
+
+  await tenantTable(
+    knex,
+    'account_balance',
+    `book_id uuid not null,
+     account_id uuid not null,
+     property_id uuid,
+     period_id uuid not null,
+     debit bigint not null default 0,
+     credit bigint not null default 0,
+     line_count bigint not null default 0,
+     constraint account_balance_range check (debit between 0 and 9007199254740991 and credit between 0 and 9007199254740991),
+     constraint account_balance_key unique nulls not distinct (tenant_id, book_id, account_id, property_id, period_id),
+     constraint account_balance_account foreign key (tenant_id, book_id, account_id) references account (tenant_id, book_id, id),
+     constraint account_balance_period foreign key (tenant_id, book_id, period_id) references fiscal_period (tenant_id, book_id, id)`,
+    { grant: 'select' },
+  )
+  await knex.raw(`alter table account_balance set (fillfactor = 60)`)
+  await knex.raw(`create index account_balance_period on account_balance (tenant_id, book_id, period_id)`)
+  await knex.raw(`create index account_balance_property on account_balance (tenant_id, book_id, property_id)`)
+
+  await tenantTable(
+    knex,
+    'journal_seal',
+    `book_id uuid not null,
+     year smallint not null,
+     number bigint not null,
+     entry_id uuid not null,
+     previous_hash bytea not null,
+     hash bytea not null,
+     created_at timestamptz not null default now(),
+     constraint journal_seal_hash check (octet_length(hash) = 32 and octet_length(previous_hash) = 32),
+     constraint journal_seal_number check (number >= 1),
+     constraint journal_seal_number_key unique (tenant_id, book_id, year, number),
+     constraint journal_seal_entry_key unique (tenant_id, entry_id),
+     constraint journal_seal_year foreign key (tenant_id, book_id, year) references fiscal_year (tenant_id, book_id, year),
+     constraint journal_seal_entry foreign key (tenant_id, entry_id) references journal_entry (tenant_id, id)`,
+    { grant: 'select, insert' },
+  )
+  await appendOnly(knex, 'journal_seal')
+}
+
+const events = async (knex: Knex) => {
+  await knex.raw(`create sequence posting_event_seq as bigint cache 1`)
+  await tenantTable(
+    knex,
+    'posting_event',
+    `seq bigint not null,
+     book_id uuid not null,
+     property_id uuid,
+     event text not null,
+     source_id uuid not null,
+     source_seq int not null default 0,
+     dated text not null,
+     posting_date date not null,
+     period_id uuid not null,
+     reverses_event_id uuid,
+     payload jsonb not null default '{}',
+     status text not null default 'pending',
+     attempts int not null default 0,
+     next_at timestamptz,
+     error_code text,
+     error_message text,
+     rule_ids uuid[] not null default '{}',
+     entry_id uuid,
+     dismiss_reason text,
+     replacing_entry_id uuid,
+     created_at timestamptz not null default now(),
+     primary key (tenant_id, id),
+     constraint posting_event_status check (status in ('pending', 'posted', 'failed', 'parked', 'dismissed')),
+     constraint posting_event_dated check (dated in ('day', 'document')),
+     constraint posting_event_dismissed check ((status = 'dismissed') = (dismiss_reason is not null)),
+     constraint posting_event_posted check (entry_id is null or status = 'posted'),
+     constraint posting_event_source unique (tenant_id, event, source_id, source_seq),
+     constraint posting_event_reverses_key unique (tenant_id, reverses_event_id),
+     constraint posting_event_period foreign key (tenant_id, book_id, period_id) references fiscal_period (tenant_id, book_id, id),
+     constraint posting_event_reverses foreign key (tenant_id, reverses_event_id) references posting_event (tenant_id, id),
+     constraint posting_event_entry foreign key (tenant_id, entry_id) references journal_entry (tenant_id, id),
+     constraint posting_event_replacing foreign key (tenant_id, replacing_entry_id) references journal_entry (tenant_id, id)`,
+    {
+      grant: `select, insert, update (status, attempts, next_at, error_code, error_message, rule_ids, entry_id, dismiss_reason, replacing_entry_id)`,
+      suffix: 'partition by hash (tenant_id)',
+    },
+  )
+  await split(knex, 'posting_event')
+  await knex.raw(`create index posting_event_waiting on posting_event (tenant_id, book_id, seq) where status in ('pending', 'failed')`)
+  await knex.raw(`create index posting_event_unposted on posting_event (tenant_id, book_id, period_id) where status in ('pending', 'failed', 'parked')`)
+  await knex.raw(`create index posting_event_period on posting_event (tenant_id, book_id, period_id)`)
+  await knex.raw(`create index posting_event_property on posting_event (tenant_id, book_id, property_id) where property_id is not null`)
+  await knex.raw(`create index posting_event_entry on posting_event (tenant_id, entry_id) where entry_id is not null`)
+  await knex.raw(`create index posting_event_replacing on posting_event (tenant_id, replacing_entry_id) where replacing_entry_id is not null`)
+  await sweepFunction(
+    knex,
+    'books_with_postings_due()',
+    'tenant_id uuid, book_id uuid',
+    `select distinct e.tenant_id, e.book_id from posting_event e
+     where e.status in ('pending', 'failed') and coalesce(e.next_at, e.created_at + interval '2 seconds') <= now()`,
+  )
+}
+
+const others = async (knex: Knex) => {
+  await tenantTable(
+    knex,
+    'posting_rule',
+    `book_id uuid not null,
+     event text not null,
+     line text not null,
+     match jsonb not null default '{}',
+     match_key text not null generated always as (match::text) stored,
+     account_id uuid not null,
+     cost_center_id uuid,
+     valid_from date not null,
+     valid_to date,
+     version int not null default 1,
+     created_at timestamptz not null default now(),
+     updated_at timestamptz not null default now(),
+     constraint posting_rule_names check (length(event) <= 80 and length(line) <= 40),
+     constraint posting_rule_match check (jsonb_typeof(match) = 'object' and octet_length(match::text) <= 2000),
+     constraint posting_rule_dates check (valid_to >= valid_from),
+     constraint posting_rule_account foreign key (tenant_id, book_id, account_id) references account (tenant_id, book_id, id),
+     constraint posting_rule_cost_center foreign key (tenant_id, book_id, cost_center_id) references cost_center (tenant_id, book_id, id),
+     constraint posting_rule_apart exclude using gist
+       (tenant_id with =, book_id with =, event with =, line with =, match_key with =, daterange(valid_from, valid_to, '[]') with &&)`,
+    { grant: 'select, insert, update (valid_to, version)' },
+  )
+  await knex.raw(`create index posting_rule_account on posting_rule (tenant_id, book_id, account_id)`)
+  await knex.raw(`create index posting_rule_cost_center on posting_rule (tenant_id, book_id, cost_center_id)`)
+  await touch(knex, 'posting_rule')
+
+  await tenantTable(
+    knex,
+    'integrity_run',
+    `book_id uuid not null,
+     status text not null default 'queued',
+     results jsonb not null default '[]',
+     requested_at timestamptz not null default now(),
+     started_at timestamptz,
+     finished_at timestamptz,
+     constraint integrity_run_status check (status in ('queued', 'running', 'passed', 'failed')),
+     constraint integrity_run_book foreign key (tenant_id, book_id) references book (tenant_id, id)`,
+    { grant: 'select, insert, update' },
+  )
+  await knex.raw(`create index integrity_run_book on integrity_run (tenant_id, book_id, requested_at)`)
+  await knex.raw(`create unique index integrity_run_one_at_a_time on integrity_run (tenant_id, book_id) where status in ('queued', 'running')`)
+
+  await sweepFunction(knex, 'active_books()', 'tenant_id uuid, book_id uuid', `select b.tenant_id, b.id from book b where b.active`)
+  await sweepFunction(
+    knex,
+    'books_without_next_year(days int)',
+    'tenant_id uuid, book_id uuid',
+    `select b.tenant_id, b.id from book b
+     where b.active and (select max(y.ends_on) from fiscal_year y where y.tenant_id = b.tenant_id and y.book_id = b.id)
+       < (now() at time zone b.time_zone)::date + days`,
+  )
+}

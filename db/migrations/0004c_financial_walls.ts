@@ -1,0 +1,308 @@
+import type { Knex } from 'knex'
+import { appendOnly } from './support.ts'
+
+const parts = 16
+
+/**
+ * The walls of the ledger: they hold for the service's role and for the owner, whatever the program above does.
+ * Functions run with the owner's rights, since the service may neither write balances nor lock what it may not change.
+ */
+export const up = async (knex: Knex) => {
+  await entryWall(knex)
+  await lineWall(knex)
+  await unchanging(knex)
+  await eventWall(knex)
+  await periodWall(knex)
+  await accountWall(knex)
+}
+
+const wall = (knex: Knex, name: string, body: string) =>
+  knex.raw(`create function ${name}() returns trigger language plpgsql security definer set search_path = public, pg_temp as $wall$ ${body} $wall$`)
+
+/** Sequence, writing transaction, date within an open period, locks of book and journal. */
+const entryWall = async (knex: Knex) => {
+  await wall(
+    knex,
+    'journal_entry_wall',
+    `
+    declare
+      found_row record;
+    begin
+      new.sequence := nextval('journal_entry_sequence');
+      new.created_xid := pg_current_xact_id();
+      select p.kind, p.status, p.starts_on, p.ends_on, greatest(b.locked_until, j.locked_until) as locked_until
+        into found_row
+        from fiscal_period p
+        join book b on b.tenant_id = p.tenant_id and b.id = p.book_id
+        join journal j on j.tenant_id = p.tenant_id and j.book_id = p.book_id and j.id = new.journal_id
+        where p.tenant_id = new.tenant_id and p.book_id = new.book_id and p.id = new.period_id
+        for share of p, b, j;
+      if not found then
+        return new; -- the foreign keys say which one is wrong
+      end if;
+      if new.posting_date not between found_row.starts_on and found_row.ends_on then
+        raise exception 'date % lies outside the period % to %', new.posting_date, found_row.starts_on, found_row.ends_on using errcode = 'PL002';
+      end if;
+      if found_row.kind = 'closing' and new.kind not in ('closing', 'reversal') or found_row.kind = 'regular' and new.kind = 'closing' then
+        raise exception 'closing entries stand in the closing period, and nothing else does' using errcode = 'PL002';
+      end if;
+      if found_row.status = 'closed' or found_row.status = 'soft_closed' and not new.late then
+        raise exception 'the period from % is %', found_row.starts_on, found_row.status using errcode = 'PL004';
+      end if;
+      if new.posting_date <= found_row.locked_until and not new.late then
+        raise exception 'dates up to % are locked', found_row.locked_until using errcode = 'PL005';
+      end if;
+      return new;
+    end`,
+  )
+  await knex.raw(`create trigger journal_entry_wall before insert on journal_entry for each row execute function journal_entry_wall()`)
+
+  await wall(
+    knex,
+    'journal_entry_has_lines',
+    `
+    begin
+      if not exists (select from journal_line l where l.tenant_id = new.tenant_id and l.entry_id = new.id) then
+        raise exception 'entry % has no lines', new.id using errcode = 'PL009';
+      end if;
+      return null;
+    end`,
+  )
+  await knex.raw(`
+    create constraint trigger journal_entry_has_lines after insert on journal_entry
+    deferrable initially deferred for each row execute function journal_entry_has_lines()`)
+}
+
+/** One set of lines per entry, in its own transaction: whole, numbered, balanced, on accounts that may be used; then the balances. */
+const lineWall = async (knex: Knex) => {
+  await wall(
+    knex,
+    'journal_line_wall',
+    `
+    declare
+      wrong record;
+    begin
+      select s.entry_id, s.n, s.first, s.last, s.debit, s.credit, e.total, e.created_xid into wrong
+        from (select l.tenant_id, l.entry_id, count(*) as n, min(l.line_no) as first, max(l.line_no) as last, sum(l.debit) as debit, sum(l.credit) as credit
+              from lines l group by l.tenant_id, l.entry_id) s
+        join journal_entry e on e.tenant_id = s.tenant_id and e.id = s.entry_id
+        where e.created_xid <> pg_current_xact_id()
+          or s.n < 2 or s.first <> 1 or s.last <> s.n or s.debit <> s.credit or s.debit <> e.total
+        limit 1;
+      if found then
+        if wrong.created_xid <> pg_current_xact_id() then
+          raise exception 'entry % was written by an earlier transaction', wrong.entry_id using errcode = 'PL006';
+        end if;
+        raise exception 'entry % does not balance: debit %, credit %, total %, % lines from % to %',
+          wrong.entry_id, wrong.debit, wrong.credit, wrong.total, wrong.n, wrong.first, wrong.last using errcode = 'PL007';
+      end if;
+
+      select a.code, a.postable, a.status, a.control, e.source_type into wrong
+        from lines l
+        join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
+        join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id
+        where not a.postable
+          or a.status = 'archived' and e.kind <> 'reversal'
+          or a.control is not null and (l.document_id is null or e.source_type like 'financial.%')
+        limit 1;
+      if found then
+        raise exception 'account % takes no such line (%)', wrong.code,
+          case when not wrong.postable then 'it is a group'
+               when wrong.control is null then 'it is archived'
+               else 'control accounts are posted by events, with a document' end
+          using errcode = 'PL008';
+      end if;
+
+      insert into account_balance as b (tenant_id, book_id, account_id, property_id, period_id, debit, credit, line_count)
+        select l.tenant_id, l.book_id, l.account_id, l.property_id, l.period_id, sum(l.debit), sum(l.credit), count(*)
+        from lines l group by 1, 2, 3, 4, 5 order by 1, 3, 4, 5
+        on conflict (tenant_id, book_id, account_id, property_id, period_id)
+        do update set debit = b.debit + excluded.debit, credit = b.credit + excluded.credit, line_count = b.line_count + excluded.line_count;
+      return null;
+    end`,
+  )
+  // A statement on a part fires the part's own trigger, and not that of the whole.
+  for (const table of ['journal_line', ...partsOf('journal_line')]) {
+    await knex.raw(`
+      create trigger journal_line_wall after insert on ${table} referencing new table as lines
+      for each statement execute function journal_line_wall()`)
+  }
+}
+
+const partsOf = (table: string) => Array.from({ length: parts }, (_, part) => `${table}_p${part}`)
+
+const unchanging = async (knex: Knex) => {
+  for (const table of ['journal_entry', 'journal_line']) {
+    await appendOnly(knex, table)
+    for (const part of partsOf(table)) {
+      await knex.raw(`create trigger append_only_truncate before truncate on ${part} for each statement execute function refuse_change()`)
+    }
+  }
+  // Balances are the trigger's alone: it writes one level down, a statement of anyone else at the top.
+  await wall(
+    knex,
+    'account_balance_wall',
+    `
+    begin
+      if tg_op = 'TRUNCATE' or pg_trigger_depth() < 2 then
+        raise exception 'balances are written by the lines alone' using errcode = 'PL010';
+      end if;
+      return null;
+    end`,
+  )
+  await knex.raw(`
+    create trigger account_balance_wall before insert or update or delete on account_balance
+    for each statement execute function account_balance_wall()`)
+  await knex.raw(`create trigger account_balance_truncate before truncate on account_balance for each statement execute function account_balance_wall()`)
+}
+
+/** An event stands on the open business day of its property, in an open period that no lock covers. */
+const eventWall = async (knex: Knex) => {
+  await wall(
+    knex,
+    'posting_event_wall',
+    `
+    declare
+      day date;
+      found_row record;
+    begin
+      new.seq := nextval('posting_event_seq');
+      new.status := 'pending';
+      new.attempts := 0;
+      new.entry_id := null;
+      if new.dated = 'day' and new.property_id is not null then
+        select d.date into day from business_day d
+          where d.tenant_id = new.tenant_id and d.property_id = new.property_id and d.status = 'open' for share;
+        if not found then -- a roll may have committed while we waited: the next statement sees its day
+          select d.date into day from business_day d
+            where d.tenant_id = new.tenant_id and d.property_id = new.property_id and d.status = 'open' for share;
+        end if;
+        if day is null and exists (select from business_day d where d.tenant_id = new.tenant_id and d.property_id = new.property_id)
+          or day <> new.posting_date then
+          raise exception 'the business day is %, not %', coalesce(day::text, 'none'), new.posting_date using errcode = 'PL012';
+        end if;
+      end if;
+      select p.id, p.status, p.starts_on, b.locked_until into found_row
+        from fiscal_period p
+        join book b on b.tenant_id = p.tenant_id and b.id = p.book_id
+        where p.tenant_id = new.tenant_id and p.book_id = new.book_id and p.kind = 'regular'
+          and new.posting_date between p.starts_on and p.ends_on
+        for share of p, b;
+      if not found then
+        raise exception 'no period holds %', new.posting_date using errcode = 'PL002';
+      end if;
+      if found_row.status <> 'open' then
+        raise exception 'the period from % is %', found_row.starts_on, found_row.status using errcode = 'PL004';
+      end if;
+      if new.posting_date <= found_row.locked_until then
+        raise exception 'dates up to % are locked', found_row.locked_until using errcode = 'PL005';
+      end if;
+      new.period_id := found_row.id;
+      return new;
+    end`,
+  )
+  await knex.raw(`create trigger posting_event_wall before insert on posting_event for each row execute function posting_event_wall()`)
+  // What was raised stays as it was raised, and what was posted stays posted.
+  await wall(
+    knex,
+    'posting_event_kept',
+    `
+    begin
+      if tg_op = 'DELETE' or old.status in ('posted', 'dismissed')
+        or (to_jsonb(new) - array['status', 'attempts', 'next_at', 'error_code', 'error_message', 'rule_ids', 'entry_id', 'dismiss_reason', 'replacing_entry_id'])
+          is distinct from
+          (to_jsonb(old) - array['status', 'attempts', 'next_at', 'error_code', 'error_message', 'rule_ids', 'entry_id', 'dismiss_reason', 'replacing_entry_id'])
+      then
+        raise exception 'a posting event does not change' using errcode = 'PL010';
+      end if;
+      return new;
+    end`,
+  )
+  await knex.raw(`create trigger posting_event_kept before update or delete on posting_event for each row execute function posting_event_kept()`)
+  for (const table of ['posting_event', ...partsOf('posting_event')]) {
+    await knex.raw(`create trigger append_only_truncate before truncate on ${table} for each statement execute function refuse_change()`)
+  }
+}
+
+/**
+ * Periods move one step at a time, close in order and reopen in reverse, and none closes over waiting events. The row is locked
+ * before this runs, and whoever raises or posts holds it FOR SHARE: under READ COMMITTED each sees what the other did. A
+ * snapshot taken earlier would not show them, so other isolation levels are refused here.
+ */
+const periodWall = async (knex: Knex) => {
+  await wall(
+    knex,
+    'fiscal_period_wall',
+    `
+    begin
+      if new.tenant_id <> old.tenant_id or new.book_id <> old.book_id or new.fiscal_year_id <> old.fiscal_year_id or new.number <> old.number
+        or new.starts_on <> old.starts_on or new.ends_on <> old.ends_on then
+        raise exception 'a period keeps its place' using errcode = 'PL010';
+      end if;
+      if new.status = old.status then
+        return new;
+      end if;
+      if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'periods move under READ COMMITTED only' using errcode = 'PL013';
+      end if;
+      if old.kind = 'regular' and (old.status, new.status) not in
+          (('open', 'soft_closed'), ('soft_closed', 'closed'), ('closed', 'soft_closed'), ('soft_closed', 'open')) then
+        raise exception 'a period does not go from % to %', old.status, new.status using errcode = 'PL013';
+      end if;
+      if old.kind = 'closing' then
+        if new.status <> 'open' and exists (
+            select from fiscal_period p where p.tenant_id = new.tenant_id and p.fiscal_year_id = new.fiscal_year_id
+              and p.kind = 'regular' and p.status <> 'closed') then
+          raise exception 'the months of the year close first' using errcode = 'PL014';
+        end if;
+        return new;
+      end if;
+      if new.status = 'soft_closed' and old.status = 'open' and exists (
+          select from fiscal_period p where p.tenant_id = new.tenant_id and p.book_id = new.book_id and p.kind = 'regular'
+            and p.starts_on < new.starts_on and p.status = 'open')
+        or new.status = 'closed' and exists (
+          select from fiscal_period p where p.tenant_id = new.tenant_id and p.book_id = new.book_id and p.kind = 'regular'
+            and p.starts_on < new.starts_on and p.status <> 'closed') then
+        raise exception 'earlier periods close first' using errcode = 'PL014';
+      end if;
+      if old.status = 'closed' and exists (
+          select from fiscal_period p where p.tenant_id = new.tenant_id and p.book_id = new.book_id and p.kind = 'regular'
+            and p.starts_on > new.starts_on and p.status = 'closed')
+        or new.status = 'open' and exists (
+          select from fiscal_period p where p.tenant_id = new.tenant_id and p.book_id = new.book_id and p.kind = 'regular'
+            and p.starts_on > new.starts_on and p.status <> 'open') then
+        raise exception 'later periods reopen first' using errcode = 'PL014';
+      end if;
+      if old.status = 'open' and exists (
+          select from posting_event e where e.tenant_id = new.tenant_id and e.book_id = new.book_id and e.period_id = new.id
+            and e.status in ('pending', 'failed', 'parked')) then
+        raise exception 'events of the period are waiting to be posted' using errcode = 'PL015';
+      end if;
+      return new;
+    end`,
+  )
+  await knex.raw(`create trigger fiscal_period_wall before update on fiscal_period for each row execute function fiscal_period_wall()`)
+}
+
+/** An account is archived at balance 0, and after the lines in flight, which hold its row by their foreign key. */
+const accountWall = async (knex: Knex) => {
+  await wall(
+    knex,
+    'account_wall',
+    `
+    declare
+      balance numeric;
+    begin
+      if new.status = 'archived' and old.status = 'active' then
+        perform 1 from account a where a.tenant_id = old.tenant_id and a.id = old.id for update;
+        select coalesce(sum(b.debit - b.credit), 0) into balance
+          from account_balance b where b.tenant_id = old.tenant_id and b.book_id = old.book_id and b.account_id = old.id;
+        if balance <> 0 then
+          raise exception 'account % has a balance', old.code using errcode = 'PL016';
+        end if;
+      end if;
+      return new;
+    end`,
+  )
+  await knex.raw(`create trigger account_wall before update on account for each row execute function account_wall()`)
+}
