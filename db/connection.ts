@@ -36,6 +36,11 @@ types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 types.setTypeParser(pg.types.builtins.DATE, (value: string) => value)
 types.setTypeParser(1182 as typeof pg.types.builtins.DATE, (value: string) => value.slice(1, -1).split(',').filter(Boolean))
 
+// The mappers of Objection rename the columns of built queries alone; what trx.raw answers has its rows one level down.
+const mappers = knexSnakeCaseMappers() as { wrapIdentifier: NonNullable<Knex.Config['wrapIdentifier']>; postProcessResponse: (result: unknown) => unknown }
+const isRawResult = (result: unknown): result is { rows: unknown } =>
+  typeof result === 'object' && result !== null && !Array.isArray(result) && 'rows' in result && 'command' in result
+
 /** A knex over one connection string, with the conversions that all code here relies on. */
 export const makeKnex = (url: string, pool: number): Knex =>
   knex({
@@ -48,8 +53,13 @@ export const makeKnex = (url: string, pool: number): Knex =>
       keepAlive: true,
     } as Knex.PgConnectionConfig,
     pool: { min: 0, max: pool, acquireTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, propagateCreateError: true },
-    ...knexSnakeCaseMappers(),
-  })
+    wrapIdentifier: mappers.wrapIdentifier,
+    postProcessResponse: (result: unknown) => {
+      if (!isRawResult(result)) return mappers.postProcessResponse(result)
+      result.rows = mappers.postProcessResponse(result.rows)
+      return result
+    },
+  } as Knex.Config)
 
 let open: Knex | null = null
 
