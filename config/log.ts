@@ -21,7 +21,7 @@ const secret = [
 /** JSON lines. What looks secret or personal by name is cut out, at the top and two levels down. */
 export const log = pino({
   level: settings.logLevel,
-  base: undefined,
+  base: null,
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
   redact: { paths: secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*["x-api-key"]`, `*["x-guest-token"]`]), remove: true },
   serializers: {
