@@ -1,0 +1,75 @@
+import type { Server } from 'node:http'
+import { Redis } from 'ioredis'
+import { settings } from '../../config/env.ts'
+import { clientOf } from './client.ts'
+import type { Client } from './client.ts'
+import { freshDatabase, leaveDatabase } from './database.ts'
+import type { Database } from './database.ts'
+import { drain } from './drain.ts'
+
+export type World = {
+  readonly database: Database
+  /** A connection to this run's Redis; keys of the service begin with settings.redisPrefix. */
+  readonly redis: Redis
+  /** Base address of the API in this process. */
+  readonly baseUrl: string
+  /** Sends a request to the API in this process. */
+  readonly request: Client
+  /** The same, for tests written as `(await world.api()).request(...)`. */
+  readonly api: () => Promise<{ baseUrl: string; request: Client }>
+  readonly drain: typeof drain
+}
+
+type Parts = { database: Database; redis: Redis; server: Server; baseUrl: string; closeRedis: () => void }
+
+const begin = async (): Promise<Parts> => {
+  const database = await freshDatabase()
+  const { openRedis, closeRedis } = await import('../../api/lib/redis.ts')
+  const { listen, makeServer } = await import('../../api/server.ts')
+  openRedis(settings.redisUrl)
+  const server = await makeServer()
+  const baseUrl = await listen(server, 0, '127.0.0.1')
+  return { database, redis: new Redis(settings.redisUrl), server, baseUrl, closeRedis }
+}
+
+const end = async ({ server, redis, closeRedis }: Parts) => {
+  server.closeAllConnections()
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  closeRedis()
+  redis.disconnect()
+  await leaveDatabase()
+}
+
+/**
+ * A migrated database, Redis, the API on a free port and the job processors, for the tests of the surrounding `describe`, or of the
+ * file. Everything is closed after them.
+ */
+export const useWorld = (): World => {
+  let parts: Parts | null = null
+  const here = (): Parts => {
+    if (!parts) throw new Error('the world is there from the first before hook on')
+    return parts
+  }
+  before(async () => {
+    parts = await begin()
+  })
+  after(async () => {
+    if (parts) await end(parts)
+    parts = null
+  })
+  const request: Client = (method, path, options) => clientOf(here().baseUrl)(method, path, options)
+  return {
+    get database() {
+      return here().database
+    },
+    get redis() {
+      return here().redis
+    },
+    get baseUrl() {
+      return here().baseUrl
+    },
+    request,
+    api: () => Promise.resolve({ baseUrl: here().baseUrl, request }),
+    drain,
+  }
+}
