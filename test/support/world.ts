@@ -5,6 +5,7 @@ import { clientOf } from './client.ts'
 import type { Client } from './client.ts'
 import { freshDatabase, leaveDatabase } from './database.ts'
 import type { Database } from './database.ts'
+import { checkContract } from './contract.ts'
 import { drain } from './drain.ts'
 
 export type World = {
@@ -57,7 +58,11 @@ export const useWorld = (): World => {
     if (parts) await end(parts)
     parts = null
   })
-  const request: Client = (method, path, options) => clientOf(here().baseUrl)(method, path, options)
+  const request: Client = async (method, path, options) => {
+    const reply = await clientOf(here().baseUrl)(method, path, options)
+    checkContract(method, path, reply)
+    return reply as never
+  }
   return {
     get database() {
       return here().database

@@ -1,0 +1,167 @@
+import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
+import { routes } from '../../api/routes.ts'
+import type { AnyRoute } from '../../api/lib/route.ts'
+import { seedDemo } from '../../db/demo/seed.ts'
+import { useWorld } from '../support/world.ts'
+
+const fill = (route: AnyRoute, known: Record<string, string>) =>
+  route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => known[name] ?? (name === 'key' ? 'pos' : name === 'tokenPrefix' ? 'ZZZZZZZZZZZZ' : name === 'provider' ? 'sandbox' : randomUUID()))
+
+const of = (...kinds: string[]) => routes.filter((route) => kinds.includes(route.access.kind))
+const sendable = (route: AnyRoute) => (route.method === 'GET' ? {} : { body: {} })
+
+describe('every endpoint, called', () => {
+  const world = useWorld()
+  let demo: Awaited<ReturnType<typeof seedDemo>>
+  const tokens = new Map<string, string>()
+
+  const signIn = async (email: string) => {
+    const known = tokens.get(email)
+    if (known) return known
+    const { status, body } = await world.request('POST', '/api/auth/sign-in/email', { body: { email, password: 'pousada-demo-2026' } })
+    expect(status, email).to.equal(200)
+    tokens.set(email, body.token as string)
+    return body.token as string
+  }
+
+  before(async function () {
+    this.timeout(60_000)
+    demo = await seedDemo()
+  })
+
+  // The limit of a session is real here too: what this suite sends in one minute would pass it.
+  beforeEach(async () => {
+    const keys = await world.redis.keys('*rl:*')
+    if (keys.length > 0) await world.redis.del(keys)
+  })
+
+  it('asks for a credential where one is needed, and says so alike for good and bad addresses', async () => {
+    for (const route of of('tenant', 'session', 'superuser')) {
+      const path = fill(route, { tenantId: demo.sol.tenantId })
+      const none = await world.request(route.method, path, sendable(route))
+      expect(none.status, `${route.id} without credential`).to.equal(401)
+      const bad = await world.request(route.method, path, { ...sendable(route), token: 'v4.public.bm8' })
+      expect(bad.status, `${route.id} with a bad token`).to.equal(401)
+    }
+  })
+
+  it('refuses a credential that stands twice, or in two forms', async () => {
+    const token = await signIn('owner@sol.example')
+    for (const route of of('tenant', 'session', 'superuser')) {
+      const both = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), { ...sendable(route), token, key: 'pou_test_x' })
+      expect([both.status, both.body.code], route.id).to.deep.equal([400, 'ambiguous_credentials'])
+    }
+  })
+
+  it('keeps tenants apart: another tenant and an unknown one are the same 403', async () => {
+    const token = await signIn('owner@sol.example')
+    for (const route of of('tenant')) {
+      const other = await world.request(route.method, fill(route, { tenantId: demo.lua.tenantId }), { ...sendable(route), token })
+      const unknown = await world.request(route.method, fill(route, { tenantId: randomUUID() }), { ...sendable(route), token })
+      expect([other.status, other.body.code], route.id).to.deep.equal([403, 'tenant_not_active'])
+      expect({ ...unknown.body, requestId: '' }, route.id).to.deep.equal({ ...other.body, requestId: '' })
+    }
+  })
+
+  it('refuses a role that lacks the permission with 403 and ForbiddenException', async () => {
+    const token = await signIn('housekeeping@sol.example')
+    const refused = []
+    for (const route of of('tenant')) {
+      const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), { ...sendable(route), token })
+      if (status === 403) refused.push([route.id, body.code, body.error, body.message])
+    }
+    expect(refused.map(([id]) => id)).to.include.members(['reservations.list', 'guests.list', 'financial.chartOfAccounts'])
+    for (const [id, code, error, message] of refused) expect([code, error, message], id).to.deep.equal(['forbidden', 'ForbiddenException', 'Insufficient permissions'])
+  })
+
+  it('is not for tenants’ users where it is for superusers, and not for N2 where it is for N1', async () => {
+    for (const email of ['owner@sol.example', 'n2@pousada.example']) {
+      const token = await signIn(email)
+      for (const route of of('superuser').filter((candidate) => email.startsWith('owner') || (candidate.access as { level: string }).level === 'N1')) {
+        for (const prefix of ['', '/api']) {
+          const { status, body } = await world.request(route.method, prefix + fill(route, { id: demo.sol.tenantId }), { ...sendable(route), token })
+          expect(status, `${route.id} as ${email}`).to.equal(403)
+          expect(body.error).to.equal('ForbiddenException')
+        }
+      }
+    }
+  })
+
+  it('does not exist while its feature is off, for the owner and for good and bad bodies alike', async () => {
+    for (const route of of('tenant')) {
+      const { features } = await featureOf(route)
+      if (!features) continue
+      await world.database.admin.raw(`update entitlement_grant set ended_at = now(), ended_by = null, end_cause = 'expired' where tenant_id = ? and key = ? and ended_at is null`, [demo.sol.tenantId, features])
+      const token = await signIn('owner@sol.example')
+      const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), { ...(route.method === 'GET' ? {} : { body: { junk: 1 } }), token })
+      await world.database.admin.raw(`update entitlement_grant set ended_at = null, ended_by = null, end_cause = null where tenant_id = ? and key = ?`, [demo.sol.tenantId, features])
+      expect([status, body.code, body.errors], route.id).to.deep.equal([403, 'feature_not_enabled', [{ field: 'feature', message: features }]])
+    }
+  })
+
+  it('refuses query parameters and body fields that it does not know, naming them', async () => {
+    const token = await signIn('owner@sol.example')
+    const admin = await signIn('n1@pousada.example')
+    for (const route of routes.filter((candidate) => !['callback', 'guest'].includes(candidate.access.kind) && candidate.id !== 'auth.refresh')) {
+      const path = fill(route, { tenantId: demo.sol.tenantId, id: demo.sol.tenantId, propertyId: demo.sol.propertyId })
+      const credential = route.access.kind === 'superuser' ? { token: admin } : ['tenant', 'session'].includes(route.access.kind) ? { token } : {}
+      const query = await world.request(route.method, `${path}?surprise=1`, { ...sendable(route), ...credential })
+      expect([query.status, query.body.errors?.some((e: { field: string }) => e.field === 'surprise') ?? false], `${route.id} query`).to.deep.equal(
+        route.access.kind === 'property' && route.method === 'POST' ? [query.status, query.status === 400] : [400, true],
+      )
+      if (!route.body || route.access.kind === 'property') continue
+      const body = await world.request(route.method, path, { ...credential, body: { surprise: 1 } })
+      expect([body.status, body.body.errors?.some((e: { field: string }) => e.field === 'surprise')], `${route.id} body`).to.deep.equal([400, true])
+    }
+  })
+
+  it('answers an unknown record, or one of another tenant, as if it did not exist', async () => {
+    const token = await signIn('owner@sol.example')
+    for (const route of of('tenant').filter((candidate) => candidate.method === 'GET' && /:[a-z]+Id/.test(candidate.path.replace(':tenantId', '')))) {
+      const { status } = await world.request('GET', fill(route, { tenantId: demo.sol.tenantId }), { token })
+      expect(status, route.id).to.equal(404)
+    }
+    for (const route of of('property').filter((candidate) => candidate.path.includes(':propertyId'))) {
+      const { status, body } = await world.request('GET', fill(route, {}))
+      expect([status, body.code], route.id).to.deep.equal([404, 'property_not_found'])
+    }
+  })
+
+  it('takes only the guest’s own token on the guest’s endpoints', async () => {
+    const session = await signIn('owner@sol.example')
+    for (const route of of('guest')) {
+      const path = fill(route, {})
+      const none = await world.request(route.method, path, sendable(route))
+      expect([none.status, none.body.code], route.id).to.deep.equal([401, 'guest_token_missing'])
+      const forged = await world.request(route.method, path, { ...sendable(route), guest: session })
+      expect([forged.status, forged.body.code], route.id).to.deep.equal([401, 'guest_token_invalid'])
+    }
+  })
+
+  it('is a 404 with another method, a trailing slash or other letters, and never a 500', async () => {
+    for (const route of routes) {
+      const path = fill(route, { tenantId: demo.sol.tenantId, propertyId: demo.sol.propertyId })
+      for (const [method, address] of [
+        ['TRACE', path],
+        [route.method, `${path}/`],
+        [route.method, path.toUpperCase()],
+      ] as const) {
+        const { status } = await world.request(method, address)
+        expect(status, `${method} ${address}`).to.equal(404)
+      }
+    }
+  })
+
+  it('reads with HEAD as with GET, without a body', async () => {
+    const { status, body } = await world.request('HEAD', `/api/public/property/${demo.sol.propertyId}/config`)
+    expect([status, body]).to.deep.equal([200, ''])
+  })
+})
+
+const featureOf = async (route: AnyRoute) => {
+  const { subjects } = await import('../../config/subjects.ts')
+  const { subject } = route.access as { subject: string }
+  const { feature } = (subjects as Record<string, { feature: string | null }>)[subject] ?? { feature: null }
+  return { features: feature === '-' ? null : feature }
+}

@@ -1,0 +1,33 @@
+import { routes } from '../../api/routes.ts'
+import { compile } from '../../config/validator.ts'
+import type { Reply } from './client.ts'
+
+const shapes = routes.map((route) => ({
+  route,
+  pattern: new RegExp(`^(/api)?${route.path.replace(/^\/api/, '').replace(/:[A-Za-z]+/g, '[^/]+')}$`),
+}))
+
+const errorKeys = new Set(['statusCode', 'code', 'message', 'errors', 'error', 'requestId'])
+
+/** The route that a request meets. */
+export const routeOf = (method: string, path: string) => {
+  const plain = path.split('?')[0] ?? ''
+  return shapes.find(({ route, pattern }) => route.method === method && pattern.test(plain))?.route
+}
+
+/** Throws when a reply is not what its endpoint declares: every test that calls the API checks its contract as well. */
+export const checkContract = (method: string, path: string, { status, headers, body }: Reply): void => {
+  const where = `${method} ${path.split('?')[0]} answered ${status}`
+  if (!headers['x-request-id']) throw new Error(`${where} without X-Request-Id`)
+  if (status >= 400 && path.startsWith('/api/') && typeof body === 'object') {
+    const unknown = Object.keys(body as object).filter((key) => !errorKeys.has(key))
+    if (body.statusCode !== status || typeof body.code !== 'string' || typeof body.message !== 'string' || unknown.length > 0)
+      throw new Error(`${where} with another body than that of errors: ${JSON.stringify(body)}`)
+    if (status === 403 && body.error !== 'ForbiddenException') throw new Error(`${where} without ForbiddenException`)
+    return
+  }
+  const route = routeOf(method, path)
+  if (!route || status >= 300) return
+  const problems = compile(route.returns)(body)
+  if (problems) throw new Error(`${where} with a body that its schema refuses: ${JSON.stringify(problems.slice(0, 5))}`)
+}
