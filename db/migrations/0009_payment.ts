@@ -105,13 +105,15 @@ export const up = async (knex: Knex) => {
      next_read_at timestamptz,
      read_count int not null default 0,
      ${common},
-     constraint payment_origin check (origin in ('gateway', 'recorded') and (origin = 'recorded' or gateway_account_id is not null)),
+     constraint payment_origin check (origin in ('gateway', 'recorded')),
+     constraint payment_account_needed check (origin = 'recorded' or gateway_account_id is not null),
      constraint payment_channel check (channel in ('desk', 'portal', 'link', 'automatic')),
-     constraint payment_mode check (mode in ('charge', 'authorise') and (mode = 'charge' or method = 'card')),
-     constraint payment_method check (case origin
-       when 'gateway' then method in ('card', 'pix', 'boleto')
-       else method in ('card', 'pix', 'cash', 'bank_transfer', 'terminal', 'cheque', 'other') end),
-     constraint payment_target check ((target_type is null) = (target_id is null) and target_type in (${targets})),
+     constraint payment_mode check (mode in ('charge', 'authorise')),
+     constraint payment_authorises_cards check (mode = 'charge' or method = 'card'),
+     constraint payment_method check (method in ('card', 'pix', 'boleto', 'cash', 'bank_transfer', 'terminal', 'cheque', 'other')),
+     constraint payment_method_of_origin check (case origin when 'gateway' then method in ('card', 'pix', 'boleto') else method <> 'boleto' end),
+     constraint payment_target_type check (target_type in (${targets})),
+     constraint payment_target check ((target_type is null) = (target_id is null)),
      constraint payment_amount check (amount between 1 and 10000000000000 and currency ~ '^[A-Z]{3}$'),
      constraint payment_status check (status in (${statuses})),
      constraint payment_not_negative check (
@@ -201,7 +203,8 @@ export const up = async (knex: Knex) => {
      constraint refund_reason check (reason in
        ('guest_request', 'cancellation', 'duplicate', 'error', 'compensation', 'late_payment', 'dispute', 'other')),
      constraint refund_note check (length(note) <= 500),
-     constraint refund_via check (via in ('gateway', 'pix_return', 'manual') and (via <> 'gateway' or gateway_account_id is not null)),
+     constraint refund_via check (via in ('gateway', 'pix_return', 'manual')),
+     constraint refund_account_needed check (via <> 'gateway' or gateway_account_id is not null),
      constraint refund_status check (status in ('requested', 'processing', 'unknown', 'succeeded', 'failed')),
      constraint refund_succeeded check (status <> 'succeeded' or succeeded_at is not null),
      foreign key (tenant_id, payment_id) references payment (tenant_id, id),

@@ -1,0 +1,56 @@
+import { notFound, unprocessable } from '../../config/errors.ts'
+import type { Trx } from '../connection.ts'
+import { sqlOne } from '../connection.ts'
+import type { GatewayAccountRow } from '../rows.ts'
+import type { Method } from './rules.ts'
+
+type Wanted = { propertyId: string; currency: string; method: Method; gatewayAccountId?: string | undefined }
+
+/**
+ * The account that takes the money (R10): the one named, else the default of the property's book. It must be able to
+ * charge by the method.
+ */
+export const accountFor = async (trx: Trx, { propertyId, currency, method, gatewayAccountId }: Wanted): Promise<GatewayAccountRow> => {
+  const account = await sqlOne<GatewayAccountRow>(
+    trx,
+    `select a.* from gateway_account a join property p on p.tenant_id = a.tenant_id and p.book_id = a.book_id and p.id = :propertyId
+     where (cast(:gatewayAccountId as uuid) is null and a.is_default or a.id = :gatewayAccountId)
+       and (cardinality(a.property_ids) = 0 or p.id = any(a.property_ids))`,
+    { propertyId, gatewayAccountId: gatewayAccountId ?? null },
+  )
+  if (!account) {
+    if (gatewayAccountId) throw notFound('There is no such gateway account for the property')
+    throw unprocessable('gateway_account_not_ready', 'The property has no gateway account')
+  }
+  if (account.currency !== currency) throw unprocessable('currency_mismatch', `The gateway account takes ${account.currency}`)
+  if (account.status !== 'active' && !(account.status === 'restricted' && account.chargesEnabled))
+    throw unprocessable('gateway_account_not_ready', 'The gateway account cannot take payments yet')
+  if ((account.capabilities as Record<string, string>)[method] !== 'active')
+    throw unprocessable('method_unavailable', `The gateway account does not take ${method}`)
+  return account
+}
+
+export type SandboxAccount = {
+  id?: string
+  bookId: string
+  country: string
+  currency: string
+  label?: string
+  platformFeeRate?: number
+}
+
+/** An account at the sandbox gateway, ready at once and the default of its book: for demo data and tests. */
+export const addSandboxAccount = async (trx: Trx, account: SandboxAccount): Promise<string> => {
+  const row = await sqlOne<{ id: string }>(
+    trx,
+    `insert into gateway_account (id, provider, label, book_id, country, currency, is_default, status, external_id, capabilities,
+       charges_enabled, payouts_enabled, platform_fee_rate)
+     values (coalesce(:id, gen_random_uuid()), 'sandbox', :label, :bookId, :country, :currency,
+       not exists (select from gateway_account where book_id = :bookId and is_default), 'active',
+       'sbx_' || replace(gen_random_uuid()::text, '-', ''), '{"card": "active", "pix": "active", "boleto": "active"}', true, true, :platformFeeRate)
+     returning id`,
+    { label: 'Sandbox', platformFeeRate: 0, id: null, ...account },
+  )
+  if (!row) throw new Error('the account was not written')
+  return row.id
+}

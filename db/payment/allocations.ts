@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import type { Trx } from '../connection.ts'
+import { sql } from '../connection.ts'
+import { raisePosting } from '../financial/index.ts'
+import type { PaymentRow } from '../rows.ts'
+import { standingAllocations } from './queries.ts'
+import { takeNewestFirst } from './rules.ts'
+import type { Payable, TargetAllocation, TargetType } from './target.ts'
+import { targetDocument, targetOf } from './targets.ts'
+
+type TargetRef = { targetType: TargetType; targetId: string }
+export type LockedTargets = Map<string, Payable>
+
+const lockOrder: TargetType[] = ['booking', 'reservation', 'pos_order', 'folio', 'receivable']
+const keyOf = ({ targetType, targetId }: TargetRef) => `${targetType} ${targetId}`
+
+/** Locks targets in the one lock order; what does not exist is left out. */
+export const lockTargets = async (trx: Trx, targets: readonly TargetRef[]): Promise<LockedTargets> => {
+  const wanted = new Map(targets.map((target) => [keyOf(target), target]))
+  const sorted = [...wanted.values()].sort(
+    (a, b) => lockOrder.indexOf(a.targetType) - lockOrder.indexOf(b.targetType) || (a.targetId < b.targetId ? -1 : 1),
+  )
+  const locked: LockedTargets = new Map()
+  for (const target of sorted) {
+    const payable = await targetOf(target.targetType).lock(trx, target.targetId)
+    if (payable) locked.set(keyOf(target), payable)
+  }
+  return locked
+}
+
+export const lockedTarget = (locked: LockedTargets, targetType: TargetType, targetId: string) => locked.get(keyOf({ targetType, targetId }))
+
+const raiseAllocated = (trx: Trx, payment: PaymentRow, target: TargetRef, allocationId: string, amount: number, stage: Payable['stage']) =>
+  raisePosting(trx, {
+    event: 'payment.payment_allocated',
+    source: { id: allocationId },
+    propertyId: payment.propertyId,
+    payload: {
+      amounts: { amount },
+      documents: { payment: payment.id, ...targetDocument(target.targetType, target.targetId) },
+      context: { target: target.targetType, method: payment.method, ...(stage ? { folioStage: stage } : {}) },
+    },
+  })
+
+const insert = (trx: Trx, id: string, paymentId: string, target: TargetRef, amount: number, reversesId: string | null) =>
+  sql(trx, `insert into payment_allocation (id, payment_id, target_type, target_id, amount, reverses_id) values (?, ?, ?, ?, ?, ?)`, [
+    id,
+    paymentId,
+    target.targetType,
+    target.targetId,
+    amount,
+    reversesId,
+  ])
+
+export type Allocated = { allocationId: string; amount: number }
+
+/**
+ * Offers captured money to the target that the payment was made for. Target and payment are locked. The row of the payment and
+ * the posting are the caller's: see `postAllocated`.
+ */
+export const offer = async (
+  trx: Trx,
+  payment: PaymentRow,
+  target: TargetRef,
+  amount: number,
+  facts: Pick<TargetAllocation, 'businessDate' | 'late'>,
+): Promise<Allocated | null> => {
+  const allocationId = randomUUID()
+  const { taken } = await targetOf(target.targetType).apply(trx, target.targetId, {
+    id: allocationId,
+    paymentId: payment.id,
+    amount,
+    method: payment.method,
+    ...facts,
+  })
+  if (taken < 0 || taken > amount) throw new Error(`${target.targetType} ${target.targetId} took ${taken} of ${amount}`)
+  if (taken === 0) return null
+  await insert(trx, allocationId, payment.id, target, taken, null)
+  return { allocationId, amount: taken }
+}
+
+export const postAllocated = (trx: Trx, payment: PaymentRow, target: TargetRef, allocated: Allocated, stage: Payable['stage']) =>
+  raiseAllocated(trx, payment, target, allocated.allocationId, allocated.amount, stage)
+
+type GivenBack = { target: TargetRef; reversalId: string; amount: number }
+
+/**
+ * Takes allocations back, newest first, of one target or of all. Targets and payment are locked. A part of an allocation
+ * is taken back by reversing it and standing the rest again. Answers what came back; its sum may be less than wanted.
+ */
+export const giveBack = async (trx: Trx, payment: PaymentRow, wanted: number, businessDate: string, only?: TargetRef): Promise<GivenBack[]> => {
+  if (wanted <= 0) return []
+  const standing = (await standingAllocations(trx, payment.id)).filter((one) => !only || keyOf(one) === keyOf(only))
+  const given: GivenBack[] = []
+  for (const { item, taken } of takeNewestFirst(standing, wanted)) {
+    const target: TargetRef = { targetType: item.targetType, targetId: item.targetId }
+    const reversalId = randomUUID()
+    await insert(trx, reversalId, payment.id, target, -item.amount, item.id)
+    if (taken < item.amount) await insert(trx, randomUUID(), payment.id, target, item.amount - taken, null)
+    await targetOf(target.targetType).revert(trx, target.targetId, {
+      id: reversalId,
+      paymentId: payment.id,
+      amount: taken,
+      method: payment.method,
+      businessDate,
+      late: payment.late,
+    })
+    given.push({ target, reversalId, amount: taken })
+  }
+  return given
+}
+
+export const postGivenBack = async (trx: Trx, payment: PaymentRow, given: readonly GivenBack[], locked: LockedTargets) => {
+  for (const { target, reversalId, amount } of given) {
+    const stage = locked.get(keyOf(target))?.stage
+    await raiseAllocated(trx, payment, target, reversalId, -amount, stage)
+  }
+}

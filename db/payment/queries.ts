@@ -1,0 +1,98 @@
+import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { PaymentAllocationRow, PaymentRow, RefundRow } from '../rows.ts'
+import { liveStatuses } from './rules.ts'
+import type { PaymentStatus } from './rules.ts'
+import type { TargetType } from './target.ts'
+
+export const readPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | null> =>
+  sqlOne<PaymentRow>(trx, `select * from payment where id = ?`, [paymentId])
+
+/** The caller has locked the payment's target, which comes before it in the lock order. */
+export const lockPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | null> =>
+  sqlOne<PaymentRow>(trx, `select * from payment where id = ? for no key update`, [paymentId])
+
+export const readRefund = (trx: Trx, refundId: string): Promise<RefundRow | null> =>
+  sqlOne<RefundRow>(trx, `select * from refund where id = ?`, [refundId])
+
+export const lockRefund = (trx: Trx, refundId: string): Promise<RefundRow | null> =>
+  sqlOne<RefundRow>(trx, `select * from refund where id = ? for no key update`, [refundId])
+
+/** Live payments of a target, locked in the order of their ids. */
+export const lockLivePayments = (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentRow[]> =>
+  sql<PaymentRow>(
+    trx,
+    `select * from payment where target_type = ? and target_id = ? and status = any(?) order by id for no key update`,
+    [targetType, targetId, liveStatuses],
+  )
+
+/** What of a payment its targets hold now, newest first. */
+export const standingAllocations = (trx: Trx, paymentId: string): Promise<PaymentAllocationRow[]> =>
+  sql<PaymentAllocationRow>(
+    trx,
+    `select a.* from payment_allocation a where a.payment_id = ? and a.reverses_id is null
+       and not exists (select from payment_allocation r where r.tenant_id = a.tenant_id and r.reverses_id = a.id)
+     order by a.seq desc`,
+    [paymentId],
+  )
+
+export type LivePayment = {
+  id: string
+  status: PaymentStatus
+  method: string
+  channel: string
+  amount: number
+  expiresAt: Date | null
+  cancelRequestedAt: Date | null
+}
+
+export type PaymentState = {
+  /** Authorised and not captured yet. */
+  authorised: number
+  /** Captured, less what is reserved for refunds. */
+  captured: number
+  live: LivePayment[]
+}
+
+/** How the money of a target stands. The caller holds the target's lock where it decides by the answer. */
+export const paymentState = async (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentState> => {
+  const rows = await sql<LivePayment & { authorised: number; captured: number }>(
+    trx,
+    `select id, status, method, channel, amount, expires_at, cancel_requested_at,
+       case status when 'authorised' then authorised_amount else 0 end as authorised,
+       case status when 'captured' then captured_amount - refund_reserved else 0 end as captured
+     from payment where target_type = ? and target_id = ? order by created_at, id`,
+    [targetType, targetId],
+  )
+  return {
+    authorised: rows.reduce((sum, row) => sum + row.authorised, 0),
+    captured: rows.reduce((sum, row) => sum + row.captured, 0),
+    live: rows
+      .filter((row) => liveStatuses.includes(row.status))
+      .map(({ authorised: _authorised, captured: _captured, ...live }) => live),
+  }
+}
+
+export type PaymentShown = Pick<
+  PaymentRow,
+  'id' | 'method' | 'amount' | 'currency' | 'status' | 'refundReserved' | 'refundedAmount' | 'createdAt'
+>
+
+/** Payments made for a target, oldest first: for the replies that list them. */
+export const paymentsOf = (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentShown[]> =>
+  sql<PaymentShown>(
+    trx,
+    `select id, method, amount, currency, status, refund_reserved, refunded_amount, created_at
+     from payment where target_type = ? and target_id = ? order by created_at, id`,
+    [targetType, targetId],
+  )
+
+export type LastAttempt = { tries: number; state: string; code: string | null; httpStatus: number | null; startedAt: Date }
+
+/** The last call to the gateway under a key, by its journal. */
+export const lastAttempt = (trx: Trx, key: string): Promise<LastAttempt | null> =>
+  sqlOne<LastAttempt>(
+    trx,
+    `select tries, state, code, http_status, started_at from external_call where idempotency_key = ? order by started_at desc limit 1`,
+    [key],
+  )

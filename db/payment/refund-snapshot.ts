@@ -1,0 +1,117 @@
+import type { Trx } from '../connection.ts'
+import { sql } from '../connection.ts'
+import { emit } from '../events.ts'
+import { businessDay, raisePosting } from '../financial/index.ts'
+import type { RefundRow } from '../rows.ts'
+import { openException } from './exceptions.ts'
+import { lockPayment, lockRefund, readRefund } from './queries.ts'
+import { readRefundAfterMs, refundMayFollow } from './rules.ts'
+import type { RefundStatus } from './rules.ts'
+import type { Failure } from './snapshot.ts'
+
+/** What a gateway says of a refund; `unknown` is what we say when it did not say. */
+export type RefundSnapshot = {
+  status: Exclude<RefundStatus, 'requested'>
+  externalId: string | null
+  failure: Failure | null
+}
+
+const nextRead = (status: RefundStatus, reads: number) => {
+  const wait = readRefundAfterMs(status, reads)
+  return wait === null ? null : new Date(Date.now() + wait)
+}
+
+const eventOf: Partial<Record<RefundStatus, string>> = {
+  processing: 'refund.processing_started',
+  succeeded: 'refund.succeeded',
+  failed: 'refund.failed',
+}
+
+const emitRefund = (trx: Trx, refund: RefundRow, payment: { targetType: string | null; targetId: string | null }) => {
+  const type = eventOf[refund.status]
+  return type
+    ? emit(trx, {
+        type,
+        propertyId: refund.propertyId,
+        entity: { type: 'refund', id: refund.id, version: refund.version },
+        data: {
+          refundId: refund.id,
+          paymentId: refund.paymentId,
+          targetType: payment.targetType,
+          targetId: payment.targetId,
+          ...(payment.targetType === 'booking' ? { bookingId: payment.targetId } : {}),
+          amount: refund.amount,
+          currency: refund.currency,
+          reason: refund.reason,
+        },
+      })
+    : null
+}
+
+/** The only writer of what a gateway says of a refund (R21). Answers whether it changed anything. */
+export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: RefundSnapshot): Promise<boolean> => {
+  const seen = await readRefund(trx, refundId)
+  if (!seen) throw new Error(`there is no refund ${refundId}`)
+  const ends = snapshot.status === 'succeeded' || snapshot.status === 'failed'
+  if (ends && refundMayFollow(seen.status, snapshot.status)) await businessDay(trx, seen.propertyId)
+  const payment = await lockPayment(trx, seen.paymentId)
+  const refund = await lockRefund(trx, refundId)
+  if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
+  if (!refundMayFollow(refund.status, snapshot.status)) {
+    await sql(trx, `update refund set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?) where id = ?`, [
+      nextRead(refund.status, refund.readCount + 1),
+      snapshot.externalId,
+      refundId,
+    ])
+    return false
+  }
+  const [changed] = await sql<RefundRow>(
+    trx,
+    `update refund set status = :status, external_id = coalesce(external_id, :externalId), failure = :failure::jsonb,
+       succeeded_at = case when :status = 'succeeded' then now() else succeeded_at end, next_read_at = :nextReadAt, read_count = 0,
+       version = version + 1, updated_at = now()
+     where id = :id returning *`,
+    {
+      id: refundId,
+      status: snapshot.status,
+      externalId: snapshot.externalId,
+      failure: snapshot.failure ? JSON.stringify(snapshot.failure) : null,
+      nextReadAt: nextRead(snapshot.status, 0),
+    },
+  )
+  if (!changed) throw new Error(`refund ${refundId} is gone`)
+  const documents = { payment: refund.paymentId, refund: refundId }
+  const context = { money: 'gateway', method: payment.method } as const
+  if (snapshot.status === 'succeeded')
+    await sql(trx, `update payment set refunded_amount = refunded_amount + ?, version = version + 1 where id = ?`, [refund.amount, payment.id])
+  const returned = refund.status === 'succeeded' ? refund.amount : 0
+  if (snapshot.status === 'failed') {
+    await sql(
+      trx,
+      `update payment set refund_reserved = refund_reserved - ?, refunded_amount = refunded_amount - ?, version = version + 1 where id = ?`,
+      [refund.amount, returned, payment.id],
+    )
+    await openException(
+      trx,
+      'refund_failed',
+      { type: 'refund', id: refundId, propertyId: refund.propertyId, currency: refund.currency },
+      refund.amount,
+    )
+  }
+  await emitRefund(trx, changed, payment)
+  if (snapshot.status === 'succeeded')
+    await raisePosting(trx, {
+      event: 'payment.refund_succeeded',
+      source: { id: refundId },
+      propertyId: refund.propertyId,
+      payload: { amounts: { amount: refund.amount }, documents, context },
+    })
+  if (snapshot.status === 'failed')
+    await raisePosting(trx, {
+      event: 'payment.refund_failed',
+      source: { id: refundId, seq: 1 },
+      propertyId: refund.propertyId,
+      payload: { amounts: { amount: refund.amount, returned }, documents, context },
+    })
+  return true
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { refundPayment } from '../../jobs/payments.ts'
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { emit } from '../events.ts'
+import { businessDay, raisePosting } from '../financial/index.ts'
+import type { PaymentRow, RefundRow } from '../rows.ts'
+import { giveBack, lockTargets, postGivenBack } from './allocations.ts'
+import type { LockedTargets } from './allocations.ts'
+import { closeExceptions } from './exceptions.ts'
+import { lockPayment, readPayment, standingAllocations } from './queries.ts'
+import type { TargetType } from './target.ts'
+
+export type RefundReason = RefundRow['reason']
+export type RequestedRefund = { refundId: string; paymentId: string; amount: number }
+
+type Terms = { reason: RefundReason; note?: string | undefined }
+type OfPayment = { paymentId: string; amount?: number | undefined } & Terms
+type OfTarget = { targetType: TargetType; targetId: string; amount?: number | undefined } & Terms
+
+const exceeded = (message: string) => unprocessable('amount_exceeds_refundable', message, [{ field: 'amount', message }])
+
+/**
+ * Reserves the amount on the payment, and gives back what of it was allocated: unallocated money first, else what `only` names.
+ * The payment and the targets of its allocations are locked. A worker asks the gateway.
+ */
+export const reserveRefund = async (
+  trx: Trx,
+  payment: PaymentRow,
+  amount: number,
+  { reason, note }: Terms,
+  { locked, businessDate, only }: { locked: LockedTargets; businessDate: string; only?: { targetType: TargetType; targetId: string } },
+): Promise<RequestedRefund> => {
+  if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
+  if (payment.origin !== 'gateway') throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
+  const refundable = payment.capturedAmount - payment.refundReserved
+  if (amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
+  if (amount > refundable - payment.disputedAmount) throw unprocessable('amount_disputed', 'A part of the payment is disputed')
+  const unallocated = refundable - payment.allocatedAmount
+  const given = await giveBack(trx, payment, only ? amount : amount - unallocated, businessDate, only)
+  const returned = given.reduce((sum, one) => sum + one.amount, 0)
+  if (only && returned < amount) throw exceeded(`At most ${returned} can be refunded`)
+  await sql(
+    trx,
+    `update payment set allocated_amount = allocated_amount - ?, refund_reserved = refund_reserved + ?, version = version + 1 where id = ?`,
+    [returned, amount, payment.id],
+  )
+  const refundId = randomUUID()
+  await sql(
+    trx,
+    `insert into refund (id, payment_id, gateway_account_id, property_id, amount, currency, reason, note, requested_by, next_read_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, now() + interval '10 minutes')`,
+    [
+      refundId,
+      payment.id,
+      payment.gatewayAccountId,
+      payment.propertyId,
+      amount,
+      payment.currency,
+      reason,
+      note ?? null,
+      JSON.stringify(contextOf(trx).actor),
+    ],
+  )
+  await closeExceptions(trx, { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency }, [
+    'unallocated',
+    'late_payment',
+    'amount_differs',
+    'duplicate_payment',
+  ])
+  await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId })
+  await emit(trx, {
+    type: 'refund.requested',
+    propertyId: payment.propertyId,
+    entity: { type: 'refund', id: refundId, version: 1 },
+    data: { paymentId: payment.id, targetType: payment.targetType, targetId: payment.targetId, amount, currency: payment.currency, reason },
+  })
+  await postGivenBack(trx, payment, given, locked)
+  await raisePosting(trx, {
+    event: 'payment.refund_requested',
+    source: { id: refundId },
+    propertyId: payment.propertyId,
+    payload: { amounts: { amount }, documents: { payment: payment.id, refund: refundId }, context: { method: payment.method } },
+  })
+  return { refundId, paymentId: payment.id, amount }
+}
+
+const refundOfPayment = async (trx: Trx, { paymentId, amount, ...terms }: OfPayment): Promise<RequestedRefund[]> => {
+  const found = await readPayment(trx, paymentId)
+  if (!found) throw notFound('There is no such payment')
+  const businessDate = await businessDay(trx, found.propertyId)
+  const locked = await lockTargets(trx, await standingAllocations(trx, paymentId))
+  const payment = await lockPayment(trx, paymentId)
+  if (!payment) throw notFound('There is no such payment')
+  const wanted = amount ?? payment.capturedAmount - payment.refundReserved
+  if (wanted <= 0) throw exceeded('Nothing is left to refund')
+  return [await reserveRefund(trx, payment, wanted, terms, { locked, businessDate })]
+}
+
+/** What of gateway payments stands on a target, newest payment first. */
+const moneyOn = (trx: Trx, targetType: TargetType, targetId: string) =>
+  sql<{ paymentId: string; propertyId: string; amount: number }>(
+    trx,
+    `select a.payment_id, p.property_id, sum(a.amount)::bigint as amount
+     from payment_allocation a join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id
+     where a.target_type = ? and a.target_id = ? and p.origin = 'gateway' and p.status = 'captured'
+     group by a.payment_id, p.property_id, p.captured_at having sum(a.amount) > 0 order by p.captured_at desc, a.payment_id`,
+    [targetType, targetId],
+  )
+
+const refundOfTarget = async (trx: Trx, { targetType, targetId, amount, ...terms }: OfTarget): Promise<RequestedRefund[]> => {
+  const [first] = await moneyOn(trx, targetType, targetId)
+  if (!first) {
+    if (amount === undefined || amount === 0) return []
+    throw exceeded('No gateway payment stands on it')
+  }
+  const businessDate = await businessDay(trx, first.propertyId)
+  const locked = await lockTargets(trx, [{ targetType, targetId }])
+  const sources = await moneyOn(trx, targetType, targetId)
+  const total = sources.reduce((sum, one) => sum + one.amount, 0)
+  let left = amount ?? total
+  if (left > total) throw exceeded(`At most ${total} can be refunded`)
+  const shares = new Map<string, number>()
+  for (const source of sources) {
+    const share = Math.min(left, source.amount)
+    if (share > 0) shares.set(source.paymentId, share)
+    left -= share
+  }
+  const refunds: RequestedRefund[] = []
+  for (const paymentId of [...shares.keys()].sort()) {
+    const payment = await lockPayment(trx, paymentId)
+    const share = shares.get(paymentId) ?? 0
+    if (payment) refunds.push(await reserveRefund(trx, payment, share, terms, { locked, businessDate, only: { targetType, targetId } }))
+  }
+  return refunds
+}
+
+/**
+ * Reserves money for its way back and asks a worker to send it (R18 to R21). Of a payment: unallocated money first, then its
+ * allocations, newest first. Of a target: what gateway payments put on it, newest payment first; the target's `revert` takes it off,
+ * so the caller does not. Without an amount: all. Throws 422 `amount_exceeds_refundable`.
+ */
+export const requestRefund = (trx: Trx, wanted: OfPayment | OfTarget): Promise<RequestedRefund[]> =>
+  'paymentId' in wanted ? refundOfPayment(trx, wanted) : refundOfTarget(trx, wanted)

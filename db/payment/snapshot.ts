@@ -1,0 +1,238 @@
+import type { Trx } from '../connection.ts'
+import { sql } from '../connection.ts'
+import { confirmPaid } from '../../jobs/inventory.ts'
+import { enqueue } from '../enqueue.ts'
+import { emit } from '../events.ts'
+import { businessDay, raisePosting } from '../financial/index.ts'
+import type { PaymentRow } from '../rows.ts'
+import { seal } from '../sealing/index.ts'
+import { lockTargets, lockedTarget, offer, postAllocated } from './allocations.ts'
+import type { Allocated } from './allocations.ts'
+import { closeExceptions, openException } from './exceptions.ts'
+import { lockPayment, readPayment } from './queries.ts'
+import { reserveRefund } from './refunds.ts'
+import { hasEnded, isLive, mayFollow, readAfterMs } from './rules.ts'
+import type { PaymentStatus } from './rules.ts'
+import type { Payable, TargetType } from './target.ts'
+import { targetOf } from './targets.ts'
+
+export type Action =
+  | { type: 'redirect'; url: string }
+  | { type: 'client_secret'; provider: string; publishableKey: string; account: string; clientSecret: string }
+  | { type: 'pix'; copyPaste: string; expiresAt: string }
+  | { type: 'boleto'; digitableLine: string; url: string; dueDate: string }
+
+export type FailureCode =
+  | 'declined'
+  | 'insufficient_funds'
+  | 'expired_card'
+  | 'authentication_failed'
+  | 'provider_unavailable'
+  | 'not_found_at_gateway'
+  | 'other'
+export type Failure = { code: FailureCode; message: string }
+
+/** What a gateway says of a payment; `unknown` is what we say when it did not say. */
+export type PaymentSnapshot = {
+  status: Exclude<PaymentStatus, 'created' | 'expired' | 'reversed'>
+  externalId: string | null
+  currency: string
+  authorisedAmount: number
+  capturedAmount: number
+  action: Action | null
+  failure: Failure | null
+  authorisationExpiresAt: Date | null
+}
+
+export type Applied = { payment: PaymentRow; applied: boolean }
+
+const subjectOf = (payment: PaymentRow) => ({ type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency }) as const
+
+const targetRef = (payment: PaymentRow) =>
+  payment.targetType && payment.targetId ? { targetType: payment.targetType, targetId: payment.targetId } : null
+
+/** A payment that the gateway closed at our clock's word has expired; any other was cancelled. */
+const statusFor = (payment: PaymentRow, snapshot: PaymentSnapshot): PaymentStatus =>
+  snapshot.status === 'cancelled' && payment.cancelRequestedAt === null && payment.expiresAt !== null && payment.expiresAt.getTime() <= Date.now()
+    ? 'expired'
+    : snapshot.status
+
+const eventOf: Partial<Record<PaymentStatus, string>> = {
+  unknown: 'payment.outcome_unknown',
+  requires_action: 'payment.action_required',
+  processing: 'payment.processing_started',
+  authorised: 'payment.authorised',
+  failed: 'payment.failed',
+  cancelled: 'payment.cancelled',
+  expired: 'payment.expired',
+}
+
+export const emitPayment = (trx: Trx, payment: PaymentRow, type: string, extra: Record<string, unknown> = {}) =>
+  emit(trx, {
+    type,
+    propertyId: payment.propertyId,
+    entity: { type: 'payment', id: payment.id, version: payment.version },
+    data: {
+      paymentId: payment.id,
+      targetType: payment.targetType,
+      targetId: payment.targetId,
+      ...(payment.targetType === 'booking' ? { bookingId: payment.targetId } : {}),
+      method: payment.method,
+      channel: payment.channel,
+      amount: payment.amount,
+      currency: payment.currency,
+      ...extra,
+    },
+  })
+
+/** When the gateway is asked again; never later than the end of what still waits for the guest. */
+const nextRead = (payment: Pick<PaymentRow, 'method' | 'expiresAt'>, status: PaymentStatus, reads: number): Date | null => {
+  const wait = readAfterMs(status, payment.method, reads)
+  if (wait === null) return null
+  const next = Date.now() + wait
+  const end = payment.expiresAt?.getTime() ?? next
+  return new Date(isLive(status) && end > Date.now() ? Math.min(next, end) : next)
+}
+
+/** Notes a read that brought nothing new, and when the next one is due. */
+const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot): Promise<Applied> => {
+  const same = snapshot.status === payment.status
+  const action = same && snapshot.action ? await seal(trx, 'tenant', actionPlace(payment.id), snapshot.action) : null
+  await sql(
+    trx,
+    `update payment set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?), action = coalesce(?, action),
+       failure = coalesce(?::jsonb, failure) where id = ?`,
+    [
+      nextRead(payment, payment.status, payment.readCount + 1),
+      snapshot.externalId,
+      action,
+      same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
+      payment.id,
+    ],
+  )
+  return { payment, applied: false }
+}
+
+export const actionPlace = (paymentId: string) => ({ table: 'payment', rowId: paymentId, purpose: 'action' })
+
+/** How long the target waits for a charge that the gateway has accepted (R12 of public.md); null where it has not. */
+const acceptedUntil = (payment: PaymentRow, status: PaymentStatus): Date | null => {
+  if (payment.method === 'card') return status === 'processing' ? new Date(Date.now() + 15 * 60_000) : null
+  if ((status !== 'requires_action' && status !== 'processing') || !payment.expiresAt) return null
+  return new Date(payment.expiresAt.getTime() + (payment.method === 'pix' ? 60_000 : 0))
+}
+
+/** Everything but captured money. */
+const move = async (trx: Trx, payment: PaymentRow, status: PaymentStatus, snapshot: PaymentSnapshot): Promise<Applied> => {
+  const live = isLive(status)
+  const [changed] = await sql<PaymentRow>(
+    trx,
+    `update payment set status = :status, external_id = coalesce(external_id, :externalId), authorised_amount = :authorisedAmount,
+       action = :action, failure = :failure::jsonb, authorisation_expires_at = :authorisationExpiresAt,
+       ended_at = case when :ended then now() end, next_read_at = :nextReadAt, read_count = 0, version = version + 1
+     where id = :id returning *`,
+    {
+      id: payment.id,
+      status,
+      externalId: snapshot.externalId,
+      authorisedAmount: snapshot.authorisedAmount,
+      action: live && snapshot.action ? await seal(trx, 'tenant', actionPlace(payment.id), snapshot.action) : null,
+      failure: snapshot.failure ? JSON.stringify(snapshot.failure) : null,
+      authorisationExpiresAt: snapshot.authorisationExpiresAt,
+      ended: hasEnded(status),
+      nextReadAt: nextRead(payment, status, 0),
+    },
+  )
+  if (!changed) throw new Error(`payment ${payment.id} is gone`)
+  const target = targetRef(payment)
+  const until = acceptedUntil(changed, status)
+  if (target && until) await targetOf(target.targetType).onProcessing(trx, target.targetId, until, payment.method)
+  if (status !== 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
+  const type = eventOf[status]
+  if (type) await emitPayment(trx, changed, type, snapshot.failure ? { failure: snapshot.failure.code } : {})
+  if (status === 'authorised' && target?.targetType === 'booking') await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId })
+  return { payment: changed, applied: true }
+}
+
+type Arrival = { locked: Payable | undefined; businessDate: string; status: PaymentStatus }
+
+/** Captured money: it goes to its target at once, up to what the target takes (R15, R16). */
+const arrive = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot, { locked, businessDate }: Arrival): Promise<Applied> => {
+  const amount = snapshot.capturedAmount
+  const target = targetRef(payment)
+  const wasOver = hasEnded(payment.status)
+  const late = wasOver || locked?.expired === true
+  const sameCurrency = snapshot.currency === payment.currency
+  const allocated: Allocated | null =
+    target && locked?.open && sameCurrency ? await offer(trx, payment, target, amount, { businessDate, late }) : null
+  const [changed] = await sql<PaymentRow>(
+    trx,
+    `update payment set status = 'captured', external_id = coalesce(external_id, :externalId),
+       authorised_amount = greatest(authorised_amount, :authorisedAmount::bigint, case mode when 'authorise' then :amount::bigint else 0 end),
+       captured_amount = :amount, allocated_amount = :allocated, captured_at = now(), business_date = :businessDate, late = :late,
+       action = null, failure = null, ended_at = null, next_read_at = null, read_count = 0, version = version + 1
+     where id = :id returning *`,
+    {
+      id: payment.id,
+      externalId: snapshot.externalId,
+      authorisedAmount: snapshot.authorisedAmount,
+      amount,
+      allocated: allocated?.amount ?? 0,
+      businessDate,
+      late,
+    },
+  )
+  if (!changed) throw new Error(`payment ${payment.id} is gone`)
+  await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
+  await judge(trx, changed, { sameCurrency, late, open: locked?.open ?? false, taken: allocated?.amount ?? 0 })
+  await emitPayment(trx, changed, wasOver ? 'payment.late_captured' : 'payment.captured', { amount, late })
+  if (allocated && target) {
+    await emitPayment(trx, changed, 'payment.allocated', { allocationId: allocated.allocationId, amount: allocated.amount })
+    if (target.targetType === 'booking') await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
+  }
+  await raisePosting(trx, {
+    event: 'payment.payment_captured',
+    source: { id: payment.id },
+    propertyId: payment.propertyId,
+    payload: { amounts: { amount }, documents: { payment: payment.id }, context: { money: 'gateway', method: payment.method } },
+  })
+  if (allocated && target) await postAllocated(trx, changed, target, allocated, locked?.stage)
+  // A booking that was cancelled takes nothing, and its guest is owed the whole.
+  if (target?.targetType === 'booking' && locked && !locked.open && sameCurrency)
+    await reserveRefund(trx, changed, amount, { reason: 'late_payment' }, { locked: new Map(), businessDate })
+  return { payment: changed, applied: true }
+}
+
+type Judged = { sameCurrency: boolean; late: boolean; open: boolean; taken: number }
+
+/** Opens the exceptions of money that is not what was asked for, or that found no place. */
+const judge = async (trx: Trx, payment: PaymentRow, { sameCurrency, late, open, taken }: Judged) => {
+  const subject = subjectOf(payment)
+  if (!sameCurrency) return openException(trx, 'currency_differs', subject, payment.capturedAmount, payment.amount)
+  const expected = payment.captureRequested ?? payment.amount
+  if (payment.capturedAmount !== expected) await openException(trx, 'amount_differs', subject, payment.capturedAmount, expected)
+  if (taken > 0 || !payment.targetId) return undefined
+  if (open) return openException(trx, 'duplicate_payment', subject, payment.capturedAmount)
+  if (late && payment.targetType !== 'booking') await openException(trx, 'late_payment', subject, payment.capturedAmount)
+  return undefined
+}
+
+/**
+ * The only writer of what a gateway says of a payment (R3, R4): a fact of higher rank is applied with all that follows from it,
+ * anything else is dropped. Reply of a call, callback and read all end here, in any order and number.
+ */
+export const applySnapshot = async (trx: Trx, paymentId: string, snapshot: PaymentSnapshot): Promise<Applied> => {
+  const seen = await readPayment(trx, paymentId)
+  if (!seen) throw new Error(`there is no payment ${paymentId}`)
+  const target = targetRef(seen)
+  const rises = mayFollow(seen.status, statusFor(seen, snapshot))
+  const businessDate = rises && snapshot.status === 'captured' ? await businessDay(trx, seen.propertyId) : ''
+  const locks = rises && target ? await lockTargets(trx, [target]) : new Map<string, Payable>()
+  const payment = await lockPayment(trx, paymentId)
+  if (!payment) throw new Error(`there is no payment ${paymentId}`)
+  const status = statusFor(payment, snapshot)
+  if (!rises || !mayFollow(payment.status, status)) return noteRead(trx, payment, snapshot)
+  if (status !== 'captured') return move(trx, payment, status, snapshot)
+  const locked = target ? lockedTarget(locks, target.targetType as TargetType, target.targetId) : undefined
+  return arrive(trx, payment, snapshot, { locked, businessDate, status })
+}
