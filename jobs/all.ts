@@ -1,7 +1,8 @@
+import { jobsJobs, jobsSchedules } from './jobs.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
-export const jobs: Job[] = []
+export const jobs: Job[] = [...jobsJobs]
 
 /** Every job that comes by the clock. */
-export const schedules: Schedule[] = []
+export const schedules: Schedule[] = [...jobsSchedules]

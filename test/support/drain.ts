@@ -3,6 +3,7 @@ import { UnrecoverableError } from 'bullmq'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { markDispatched } from '../../db/jobs/dispatch.ts'
 import type { Candidate } from '../../db/jobs/dispatch.ts'
+import { handedOf } from '../../workers/lib/queues.ts'
 import { runStart, WaitInRedis } from '../../workers/lib/start.ts'
 import type { Delivery, Worker } from '../../workers/lib/start.ts'
 
@@ -77,11 +78,10 @@ export const drain = async ({ aheadMs = 0, kinds, starts = 500, deliveries = 10 
     }
     quiet = 0
     for (const job of due) {
-      const { tenantId, requestId, traceparent } = job
       await start({
         fence: { jobId: job.id, dispatchNo: job.dispatchNo, delivery: 1 },
         kind: job.kind,
-        handed: { tenantId, requestId, traceparent },
+        handed: handedOf(job),
       })
     }
     for (const delivery of handed) await start(delivery)

@@ -1,0 +1,97 @@
+import type { AnyTrx } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Job } from '../../jobs/job.ts'
+import { archiveWhere, moneyQueues } from './complete.ts'
+import { countedStarts } from './fence.ts'
+import type { Fence } from './fence.ts'
+import { nextWait } from './retries.ts'
+import type { Wait } from './retries.ts'
+
+/** What the row keeps of an error: enough for an operator, no more than 2,000 characters of stack. */
+export type KeptError = { code: string; message: string; stack: string | null; stackHash: string | null; at: string }
+
+// Also a start that never wrote its claim (it worked in one transaction) may record how it ended; a ghost may not.
+const mine = `id = :jobId and status <> 'dead' and (
+  dispatch_no < :dispatchNo or (dispatch_no = :dispatchNo and delivery <= :delivery and status in ('dispatched', 'running')))`
+
+type Failure = { kind: Pick<Job, 'retry' | 'tries'>; error: KeptError; atLeastMs?: number; worker: string; ranMs: number; leaseMs: number }
+
+/**
+ * Counts a failed start and says what follows, in one transaction: a wait in Redis (the row stays dispatched, under a lease),
+ * a wait in PostgreSQL, or the end that the kind's class names. Null: a ghost, nothing was written.
+ */
+export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure): Promise<Wait | null> => {
+  const row = await sqlOne<{ attempts: number }>(trx, `select attempts from jobs where ${mine} for update`, fence)
+  if (!row) return null
+  const attempts = row.attempts + 1
+  const wait = nextWait(failure.kind.retry, attempts, { tries: failure.kind.tries, atLeastMs: failure.atLeastMs ?? 0 })
+  await writeEnd(trx, fence, {
+    status: wait.tier === 'redis' ? 'dispatched' : wait.tier === 'postgres' ? 'pending' : 'dead',
+    attempts,
+    waitMs: wait.tier === 'end' ? 0 : wait.ms,
+    leaseMs: failure.leaseMs,
+    error: failure.error,
+  })
+  if (wait.tier === 'end' && wait.outcome !== 'dead')
+    await sql(trx, archiveWhere('id = :jobId'), {
+      jobId: fence.jobId,
+      moneyQueues,
+      outcome: wait.outcome,
+      reason: failure.error.code,
+      worker: failure.worker,
+      ranMs: failure.ranMs,
+    })
+  return wait
+}
+
+type Row = { status: 'dispatched' | 'pending' | 'dead'; attempts: number; waitMs: number; leaseMs: number; error: KeptError }
+
+const writeEnd = (trx: AnyTrx, fence: Fence, { status, attempts, waitMs, leaseMs, error }: Row) =>
+  sql(
+    trx,
+    `update jobs set status = :status, attempts = :attempts, starts = ${countedStarts}, dispatch_no = :dispatchNo, delivery = :delivery,
+       run_at = case when :status = 'dead' then run_at else now() + make_interval(secs => :waitMs / 1000.0) end,
+       leased_until = case when :status = 'dispatched' then now() + make_interval(secs => (:waitMs + :leaseMs) / 1000.0) end,
+       worker = null, last_error = :error
+     where id = :jobId`,
+    { ...fence, status, attempts, waitMs, leaseMs, error: JSON.stringify(error) },
+  )
+
+/** Gives the job up at once, kept for an operator. Null: a ghost. */
+export const recordDeath = async (trx: AnyTrx, fence: Fence, error: KeptError): Promise<Wait | null> => {
+  const row = await sqlOne<{ attempts: number }>(trx, `select attempts from jobs where ${mine} for update`, fence)
+  if (!row) return null
+  await writeEnd(trx, fence, { status: 'dead', attempts: row.attempts + 1, waitMs: 0, leaseMs: 0, error })
+  return { tier: 'end', outcome: 'dead' }
+}
+
+/** Puts a job back that was taken and not run (shutdown, a payload newer than this code); the start does not count. */
+export const putBack = async (trx: AnyTrx, fence: Fence, afterMs: number): Promise<boolean> => {
+  const rows = await sql(
+    trx,
+    `with mine as (select id from jobs where ${mine} for update skip locked)
+     update jobs set status = 'pending', starts = greatest(0, ${countedStarts} - 1), dispatch_no = :dispatchNo, delivery = :delivery,
+       run_at = greatest(run_at, now() + make_interval(secs => :afterMs / 1000.0)), leased_until = null, worker = null
+     from mine where jobs.id = mine.id returning jobs.id`,
+    { ...fence, afterMs },
+  )
+  return rows.length > 0
+}
+
+/** Ten poisoned jobs of one kind in ten minutes pause the kind, until an operator resumes it. True when it did. */
+export const pausePoisoned = async (trx: AnyTrx, kind: string): Promise<boolean> => {
+  const rows = await sql(
+    trx,
+    `insert into queue_control (scope, kind, reason, actor)
+     select 'kind', :kind, 'poison: ten jobs of this kind ended their process within ten minutes', '{"type": "system", "id": null}'
+     where (select count(*) from jobs where kind = :kind and status = 'dead' and last_error->>'code' = 'poison'
+       and (last_error->>'at')::timestamptz > now() - interval '10 minutes') >= 10
+     on conflict do nothing returning id`,
+    { kind },
+  )
+  return rows.length > 0
+}
+
+/** Ends a job that found nothing to do. False: a ghost. */
+export const recordSkip = async (trx: AnyTrx, fence: Fence, end: { reason: string; worker: string; ranMs: number }): Promise<boolean> =>
+  (await sqlOne(trx, archiveWhere(mine), { ...fence, ...end, moneyQueues, outcome: 'skipped' })) !== null

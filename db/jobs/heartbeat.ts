@@ -1,0 +1,27 @@
+import { sql } from '../connection.ts'
+import type { PlatformTrx } from '../connection.ts'
+
+export type Beat = {
+  id: string
+  process: 'worker' | 'relay' | 'scheduler'
+  host: string
+  pid: number
+  version: string
+  queues: Record<string, number>
+  running: number
+  loopLagMs: number
+}
+
+/** Says that a process is alive; rows of processes that fell silent an hour ago go. */
+export const beat = async (trx: PlatformTrx, state: Beat) => {
+  await sql(
+    trx,
+    `insert into worker_heartbeat (id, process, host, pid, version, queues, running, loop_lag_ms)
+     values (:id, :process, :host, :pid, :version, cast(:queues as jsonb), :running, :loopLagMs)
+     on conflict (id) do update set queues = excluded.queues, running = excluded.running, loop_lag_ms = excluded.loop_lag_ms, beat_at = now()`,
+    { ...state, queues: JSON.stringify(state.queues) },
+  )
+  await sql(trx, `delete from worker_heartbeat where beat_at < now() - interval '1 hour'`)
+}
+
+export const endBeat = (trx: PlatformTrx, id: string) => sql(trx, `delete from worker_heartbeat where id = ?`, [id])

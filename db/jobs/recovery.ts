@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { sql, sqlOne } from '../connection.ts'
+import type { PlatformTrx } from '../connection.ts'
+import type { QueueName } from '../../config/queues.ts'
+import { dispatchLeaseMs } from './dispatch.ts'
+
+/** The epoch that Redis should hold, beside everything that was dispatched in it. */
+export const readEpoch = async (trx: PlatformTrx): Promise<string> => {
+  const row = await sqlOne<{ epoch: string }>(trx, `select epoch from dispatch_epoch`)
+  return row?.epoch ?? ''
+}
+
+/**
+ * Redis was lost whole: what was dispatched becomes pending, in one statement, and a new epoch begins. `publish` writes it to Redis
+ * before the commit; when that fails the transaction does, and the next cycle begins again. Running jobs stay with who runs them.
+ * Answers how many rows went back, or null when another relay was first.
+ */
+export const beginEpoch = async (trx: PlatformTrx, seen: string, publish: (epoch: string) => Promise<void>): Promise<number | null> => {
+  const row = await sqlOne(trx, `select epoch from dispatch_epoch where epoch = ? for update`, [seen])
+  if (!row) return null
+  const back = await sqlOne<{ count: number }>(
+    trx,
+    `with back as (update jobs set status = 'pending', leased_until = null, worker = null where status = 'dispatched' returning 1)
+     select count(*) as count from back`,
+  )
+  const epoch = randomUUID()
+  await sql(trx, `update dispatch_epoch set epoch = ?, changed_at = now()`, [epoch])
+  await publish(epoch)
+  return back?.count ?? 0
+}
+
+export type Overdue = { id: string; queue: QueueName; dispatchNo: number; status: 'dispatched' | 'running' }
+
+/** Rows past their lease: BullMQ is asked whether it still has them. */
+export const overdue = (trx: PlatformTrx, limit: number): Promise<Overdue[]> =>
+  sql<Overdue>(
+    trx,
+    `select id, queue, dispatch_no, status from jobs where status in ('dispatched', 'running') and leased_until < now()
+     order by leased_until limit ?`,
+    [limit],
+  )
+
+/** BullMQ still has them: they wait their turn. */
+export const renewLeases = (trx: PlatformTrx, rows: Overdue[]) =>
+  sql(
+    trx,
+    `update jobs set leased_until = now() + make_interval(secs => :dispatchLeaseMs / 1000.0)
+     where id = any(:ids) and status in ('dispatched', 'running') and leased_until < now()`,
+    { ids: rows.map((row) => row.id), dispatchLeaseMs },
+  )
+
+/** BullMQ does not have them any more: they go back, if they are as they were seen. Answers how many did. */
+export const dispatchAgain = async (trx: PlatformTrx, rows: Overdue[]): Promise<number> => {
+  const back = await sql(
+    trx,
+    `update jobs set status = 'pending', leased_until = null, worker = null
+     from (select unnest(cast(:ids as uuid[])) as id, unnest(cast(:numbers as int[])) as dispatch_no) lost
+     where jobs.id = lost.id and jobs.dispatch_no = lost.dispatch_no and jobs.status in ('dispatched', 'running')
+       and jobs.leased_until < now() returning jobs.id`,
+    { ids: rows.map((row) => row.id), numbers: rows.map((row) => row.dispatchNo) },
+  )
+  return back.length
+}

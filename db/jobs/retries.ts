@@ -1,0 +1,30 @@
+import { retryClasses } from '../../config/queues.ts'
+import type { RetryClass } from '../../config/queues.ts'
+
+export type Wait = { tier: 'redis' | 'postgres'; ms: number } | { tier: 'end'; outcome: 'dead' | 'expired' | 'failed' | 'missed' }
+
+/** Waits over this stay in PostgreSQL, where a loss of Redis does not touch them. */
+const longestInRedisMs = 60_000
+
+/**
+ * What follows the failure number `attempts` (from 1) of a job. The short tier waits with full jitter; the long tier, whose waits
+ * are the horizon of an outage, between half and the whole of its wait. `tries` of a kind is all it gets.
+ * @param atLeastMs what the other side asked for (Retry-After).
+ * @param random from 0 to 1.
+ */
+export const nextWait = (
+  retry: RetryClass,
+  attempts: number,
+  { tries, atLeastMs = 0, random = Math.random() }: { tries?: number | undefined; atLeastMs?: number; random?: number } = {},
+): Wait => {
+  const rule = retryClasses[retry]
+  const short = Math.min(tries ?? rule.tries, rule.tries)
+  if (attempts < short) {
+    const [first, most] = rule.backoffMs
+    const ms = Math.max(atLeastMs, Math.round(random * Math.min(most, first * 2 ** (attempts - 1))))
+    return { tier: ms > longestInRedisMs ? 'postgres' : 'redis', ms }
+  }
+  const later: number | undefined = tries === undefined || tries > rule.tries ? rule.laterMs[attempts - short] : undefined
+  if (later === undefined || (tries !== undefined && attempts >= tries)) return { tier: 'end', outcome: rule.end }
+  return { tier: 'postgres', ms: Math.max(atLeastMs, Math.round(later * (0.5 + random / 2))) }
+}

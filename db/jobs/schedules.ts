@@ -1,0 +1,107 @@
+import { CronExpressionParser } from 'cron-parser'
+import type { Schedule } from '../../jobs/job.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { PlatformTrx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+
+/** A slot of a cron schedule older than this is a missed one. */
+const graceMs = 60_000
+/** Of slots that nobody was there for, `all` makes up at most so many. */
+const mostBackfilled = 1000
+
+type Clock = Pick<Schedule, 'everySeconds' | 'cron' | 'timeZone'>
+
+/** The first slot after `instant`. Seconds count from the epoch, so every process finds the same slots. */
+export const slotAfter = (clock: Clock, instant: Date): Date => {
+  if (clock.everySeconds !== undefined) {
+    const step = clock.everySeconds * 1000
+    return new Date((Math.floor(instant.getTime() / step) + 1) * step)
+  }
+  if (clock.cron === undefined) throw new TypeError('a schedule needs seconds or a cron expression')
+  return CronExpressionParser.parse(clock.cron, { currentDate: instant, tz: clock.timeZone ?? 'UTC' }).next().toDate()
+}
+
+const slotBefore = (clock: Clock, instant: Date): Date => {
+  if (clock.everySeconds !== undefined) {
+    const step = clock.everySeconds * 1000
+    return new Date(Math.floor(instant.getTime() / step) * step)
+  }
+  if (clock.cron === undefined) throw new TypeError('a schedule needs seconds or a cron expression')
+  return CronExpressionParser.parse(clock.cron, { currentDate: new Date(instant.getTime() + 1), tz: clock.timeZone ?? 'UTC' }).prev().toDate()
+}
+
+/** The slots from `nextAt` up to `now` that become jobs, by the schedule's rule for missed ones. */
+export const dueSlots = (schedule: Clock & Pick<Schedule, 'backfill'>, nextAt: Date, now: Date): Date[] => {
+  if (nextAt > now) return []
+  if (schedule.backfill === 'all') {
+    const slots: Date[] = []
+    for (let slot = nextAt; slot <= now && slots.length < mostBackfilled; slot = slotAfter(schedule, slot)) slots.push(slot)
+    return slots
+  }
+  const last = slotBefore(schedule, now)
+  const slot = last < nextAt ? nextAt : last
+  const missed = schedule.everySeconds === undefined && now.getTime() - slot.getTime() > graceMs
+  return schedule.backfill === 'none' && missed ? [] : [slot]
+}
+
+/** Writes the declared schedules; one that is declared no more goes. A changed clock begins anew. */
+export const declareSchedules = async (trx: PlatformTrx, schedules: readonly Schedule[], now: Date): Promise<void> => {
+  for (const schedule of schedules)
+    await sql(
+      trx,
+      `insert into schedule (kind, every_seconds, cron, time_zone, backfill, next_at)
+       values (:kind, :everySeconds, :cron, :timeZone, :backfill, :nextAt)
+       on conflict (kind) do update set every_seconds = excluded.every_seconds, cron = excluded.cron, time_zone = excluded.time_zone,
+         backfill = excluded.backfill, next_at = excluded.next_at, updated_at = now()
+       where (schedule.every_seconds, schedule.cron, schedule.time_zone) is distinct from (excluded.every_seconds, excluded.cron, excluded.time_zone)
+         or schedule.backfill <> excluded.backfill`,
+      {
+        kind: schedule.job.name,
+        everySeconds: schedule.everySeconds ?? null,
+        cron: schedule.cron ?? null,
+        timeZone: schedule.timeZone ?? 'UTC',
+        backfill: schedule.backfill,
+        nextAt: slotAfter(schedule, now),
+      },
+    )
+  await sql(trx, `delete from schedule where kind <> all(?)`, [schedules.map((schedule) => schedule.job.name)])
+}
+
+/**
+ * Makes the jobs of the slots that are due. Any number of schedulers may do so at once: a schedule's row is locked by one, and a
+ * slot's key is unique. A kind that catches up by itself (backfill none) gets no second job while one is live.
+ * Answers the kinds that got jobs.
+ */
+export const fireDue = async (trx: PlatformTrx, schedules: readonly Schedule[]): Promise<string[]> => {
+  const due = await sql<{ kind: string; nextAt: Date; now: Date }>(
+    trx,
+    `select kind, next_at, clock_timestamp() as now from schedule where next_at <= now() order by next_at for update skip locked`,
+  )
+  const fired: string[] = []
+  for (const { kind, nextAt, now } of due) {
+    const schedule = schedules.find((each) => each.job.name === kind)
+    if (!schedule) continue
+    const slots = dueSlots(schedule, nextAt, now)
+    const busy =
+      schedule.backfill === 'none' &&
+      (await sqlOne(trx, `select id from jobs where kind = ? and status <> 'dead' limit 1`, [kind])) !== null
+    if (!busy) for (const slot of slots) await enqueue(trx, schedule.job, {}, { uniqueKey: `slot:${slot.toISOString()}` })
+    if (!busy && slots.length > 0) fired.push(kind)
+    await sql(trx, `update schedule set next_at = ?, last_at = coalesce(?, last_at), updated_at = now() where kind = ?`, [
+      slotAfter(schedule, now),
+      slots.at(-1) ?? null,
+      kind,
+    ])
+  }
+  return fired
+}
+
+/** Counts misses in a row of a scheduled kind; a slot that ran starts the count again. */
+export const countMiss = async (trx: PlatformTrx, kind: string, missed: boolean): Promise<number> => {
+  const row = await sqlOne<{ misses: number }>(
+    trx,
+    `update schedule set misses = case when ? then misses + 1 else 0 end where kind = ? and (? or misses > 0) returning misses`,
+    [missed, kind, missed],
+  )
+  return row?.misses ?? 0
+}

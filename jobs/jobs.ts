@@ -1,0 +1,10 @@
+import { Obj } from '../config/schema.ts'
+import { daily, job } from './job.ts'
+import type { Job, Schedule } from './job.ts'
+
+/** Makes the partitions of the time to come and drops those whose time is over: archived jobs by week, events and audit by month. */
+export const rollPartitions = job({ name: 'maintenance.roll-partitions', queue: 'maintenance', payload: Obj({}), retry: 'tick', class: 'bulk' })
+
+export const jobsJobs: Job[] = [rollPartitions]
+
+export const jobsSchedules: Schedule[] = [daily('01:10', rollPartitions)]

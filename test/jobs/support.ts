@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { settings } from '../../config/env.ts'
+import { Int, Obj, Text, Uuid } from '../../config/schema.ts'
+import { inPlatform, sql } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
+import type { EnqueueOptions } from '../../db/enqueue.ts'
+import { job } from '../../jobs/job.ts'
+import type { Job, PayloadOf } from '../../jobs/job.ts'
+
+/** Kinds of these tests, one per retry class that matters. They write to the table `effect`. */
+const payload = Obj({ key: Text(1, 60) })
+export const note = job({ name: 'inventory.test-note', queue: 'inventory', payload, retry: 'internal' })
+export const call = job({ name: 'payments.test-call', queue: 'payments', payload, retry: 'provider' })
+export const send = job({ name: 'messages.test-send', queue: 'messages', payload, retry: 'message' })
+export const once = job({ name: 'payments.test-once', queue: 'payments', payload, retry: 'provider', tries: 1 })
+export const inTenantJob = job({
+  name: 'inventory.test-tenant',
+  queue: 'inventory',
+  payload: Obj({ tenantId: Uuid, number: Int(0, 1_000_000) }),
+  retry: 'internal',
+})
+export const tick = job({ name: 'maintenance.test-tick', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
+
+/** A table of effects that nothing makes unique: a repeated effect shows. */
+export const makeEffects = async (admin: { raw: (text: string) => unknown }) => {
+  await admin.raw(`create table effect (key text not null, detail text not null default '')`)
+  await admin.raw(`grant select, insert, update, delete on effect to pousada_service`)
+}
+
+export const ask = <J extends Job>(kind: J, given: PayloadOf<J>, options: EnqueueOptions = {}): Promise<string> =>
+  inPlatform(async (trx) => {
+    const id = await enqueue(trx, kind, given, options)
+    if (id === null) throw new Error('a live job has this key')
+    return id
+  })
+
+export type Row = {
+  id: string
+  status: string
+  attempts: number
+  starts: number
+  dispatchNo: number
+  delivery: number
+  runAt: Date
+  leasedUntil: Date | null
+  lastError: { code: string; message: string; stack: string | null; stackHash: string } | null
+}
+export const rowOf = async (id: string): Promise<Row | null> =>
+  (await inPlatform((trx) => sql<Row>(trx, `select * from jobs where id = ?`, [id])))[0] ?? null
+
+export type Archived = { id: string; kind: string; outcome: string; reason: string | null; attempts: number; starts: number; money: boolean }
+export const archived = async (id: string): Promise<Archived | null> =>
+  (await inPlatform((trx) => sql<Archived>(trx, `select * from job_archive where id = ?`, [id])))[0] ?? null
+
+export const effects = async (key?: string): Promise<string[]> => {
+  const rows = await inPlatform((trx) =>
+    sql<{ key: string }>(trx, `select key from effect where ?::text is null or key = ? order by key`, [key ?? null, key ?? null]),
+  )
+  return rows.map((row) => row.key)
+}
+
+/** How often each key of the table of effects is there, most first: 1 everywhere when nothing was repeated. */
+export const mostRepeated = async (): Promise<number> => {
+  const rows = await inPlatform((trx) => sql<{ count: number }>(trx, `select count(*) from effect group by key order by 1 desc limit 1`))
+  return rows[0]?.count ?? 0
+}
+
+export const newKey = () => randomUUID()
+
+/** A connection of the test itself; disconnect it. */
+export const openRedis = () => new Redis(settings.redisUrl, { maxRetriesPerRequest: 3 })

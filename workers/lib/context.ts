@@ -1,0 +1,77 @@
+import { child } from '../../config/log.ts'
+import { inPlatform, inTenant } from '../../db/connection.ts'
+import type { AnyTrx, Context } from '../../db/connection.ts'
+import { completeJob } from '../../db/jobs/complete.ts'
+import { lockFence } from '../../db/jobs/fence.ts'
+import type { Fence, JobStart } from '../../db/jobs/fence.ts'
+import { crashPoint } from './crash.ts'
+import { GivenUp, RetryLater, Skipped } from './failure.ts'
+import type { DatabaseContext, JobContext } from './processor.ts'
+
+/** Opens what a job works in: its tenant, or the platform. The request that asked for the job goes with it. */
+export const openFor = <T>(start: Pick<JobStart, 'requestId' | 'traceparent'>, tenantId: string | null, work: (trx: AnyTrx) => Promise<T>): Promise<T> => {
+  const context: Partial<Context> = { requestId: start.requestId, traceparent: start.traceparent }
+  return tenantId === null ? inPlatform(work, context) : inTenant(tenantId, work, context)
+}
+
+export const tenantOf = (payload: unknown): string | null =>
+  typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string' ? payload.tenantId : null
+
+export const databaseContext = (row: JobStart, signal: AbortSignal): DatabaseContext => ({
+  tenantId: tenantOf(row.payload),
+  jobId: row.id,
+  kind: row.kind,
+  requestId: row.requestId,
+  attempt: row.attempts + 1,
+  signal,
+  log: child({ jobId: row.id, kind: row.kind, requestId: row.requestId }),
+  giveUp: (reason, message) => {
+    throw new GivenUp(reason, message)
+  },
+  skip: (reason) => {
+    throw new Skipped(reason)
+  },
+  retryLater: (message, { afterMs = 0 } = {}) => {
+    throw new RetryLater(message, afterMs)
+  },
+})
+
+export type OutsideRun = {
+  context: JobContext
+  isFinished: () => boolean
+  /** What waits to be written with the next transaction. */
+  recordPending: (trx: AnyTrx) => Promise<void>
+}
+
+/** The context of a claimed job, with the fence before every effect. */
+export const outsideRun = (row: JobStart, fence: Fence, payload: unknown, signal: AbortSignal, worker: string): OutsideRun => {
+  const base = databaseContext(row, signal)
+  const startedAt = Date.now()
+  let pending: ((trx: AnyTrx) => Promise<unknown>)[] = []
+  let isFinished = false
+  const recordPending = async (trx: AnyTrx) => {
+    for (const record of pending) await record(trx)
+  }
+  const effect = async <T>(work: (trx: never) => Promise<T>, ends = false): Promise<T> => {
+    if (isFinished) throw new Error(`${row.kind}: the job has ended; nothing can follow finish()`)
+    const result = await openFor(row, base.tenantId, async (trx) => {
+      await lockFence(trx, fence)
+      await recordPending(trx)
+      const value = await work(trx as never)
+      if (ends) await completeJob(trx, fence, { outcome: 'done', worker, ranMs: Date.now() - startedAt })
+      return value
+    })
+    pending = []
+    isFinished ||= ends
+    if (ends) crashPoint('job.committed')
+    return result
+  }
+  const context: JobContext = {
+    ...base,
+    payload,
+    effect: (work) => effect(work),
+    finish: <T>(work?: (trx: never) => Promise<T>) => effect(work ?? (() => Promise.resolve(undefined as T)), true),
+    withNext: (record) => void pending.push(record),
+  }
+  return { context, isFinished: () => isFinished, recordPending }
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../../config/errors.ts'
+import type { KeptError } from '../../db/jobs/fail.ts'
+
+/** Ends the job at once, as dead: another try cannot pass. */
+export class GivenUp extends Error {
+  readonly reason: string
+  constructor(reason: string, message: string) {
+    super(message)
+    this.name = 'GivenUp'
+    this.reason = reason
+  }
+}
+
+/** Ends the job without effect: there is nothing to do any more. */
+export class Skipped extends Error {
+  readonly reason: string
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'Skipped'
+    this.reason = reason
+  }
+}
+
+/** A failure that says itself how long to wait at least. */
+export class RetryLater extends Error {
+  readonly afterMs: number
+  constructor(message: string, afterMs: number) {
+    super(message)
+    this.name = 'RetryLater'
+    this.afterMs = afterMs
+  }
+}
+
+export class TimedOut extends Error {
+  constructor(ms: number) {
+    super(`not done within ${ms} ms`)
+    this.name = 'TimedOut'
+  }
+}
+
+/** The process ends; the job goes back without counting this start. */
+export class Returned extends Error {
+  constructor() {
+    super('returned by a process that ends')
+    this.name = 'Returned'
+  }
+}
+
+// What another try of the same job cannot mend: validation, refusals, records that are gone.
+const final = new Set([400, 401, 403, 404, 422])
+
+/** Whether a retry cannot pass, and why. Null: it may. */
+export const finalReason = (error: unknown): string | null => {
+  if (error instanceof GivenUp) return error.reason
+  return error instanceof ApiError && final.has(error.status) ? error.code : null
+}
+
+/** What the other side, or the processor, asked to wait. */
+export const askedMs = (error: unknown): number => {
+  if (error instanceof RetryLater) return error.afterMs
+  return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+}
+
+const codeOf = (error: unknown): string => {
+  if (error instanceof GivenUp) return error.reason
+  if (error instanceof ApiError) return error.code
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+/** The error as the row keeps it. Line numbers do not enter the hash, so one cause groups across releases. */
+export const keptError = (error: unknown): KeptError => {
+  const stack = error instanceof Error ? (error.stack ?? null) : null
+  return {
+    code: codeOf(error),
+    message: (error instanceof Error ? error.message : String(error)).slice(0, 500),
+    stack: stack?.slice(0, 2_000) ?? null,
+    stackHash: stack === null ? null : createHash('sha256').update(framesOf(stack)).digest('hex').slice(0, 16),
+    at: new Date().toISOString(),
+  }
+}
+
+const framesOf = (stack: string) =>
+  stack
+    .split('\n')
+    .slice(1)
+    .map((line) => line.replace(/:\d+:\d+\)?$/, '').replace(/^.*[/\\](node_modules|db|workers|jobs|config)[/\\]/, '$1/'))
+    .join('\n')

@@ -1,0 +1,54 @@
+import { realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { log } from '../../config/log.ts'
+import { closeDatabase, openDatabase } from '../../db/connection.ts'
+import { startHealthServer } from './health.ts'
+
+/** Whether a module is what this process was started with, rather than imported. */
+export const isEntry = (moduleUrl: string): boolean => {
+  const [, entry] = process.argv
+  return entry !== undefined && realpathSync(entry) === fileURLToPath(moduleUrl)
+}
+
+const deadlineMs = 25_000
+
+type Part = { isReady: () => boolean; stop: (options?: { deadlineMs?: number }) => Promise<void> }
+
+/**
+ * The frame of a background process: database, health server, and an end within 25 s of SIGTERM or SIGINT. A second signal ends it
+ * at once.
+ */
+export const runProcess = async (name: string, pool: number, start: () => Promise<Part>): Promise<void> => {
+  let part: Part | null = null
+  let isEnding = false
+  const end = async () => {
+    const timer = setTimeout(() => process.exit(1), deadlineMs)
+    timer.unref()
+    await health.stop()
+    await part?.stop({ deadlineMs: deadlineMs - 2_000 })
+    await Promise.race([closeDatabase(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())])
+    log.info({ process: name }, 'ended')
+    process.exit(0)
+  }
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (isEnding) process.exit(1)
+    isEnding = true
+    log.info({ process: name, signal }, 'ending')
+    end().catch((error: unknown) => {
+      log.error({ err: error }, 'the end failed')
+      process.exit(1)
+    })
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  await openDatabase(undefined, pool)
+  const health = await startHealthServer(() => !isEnding && (part?.isReady() ?? false))
+  try {
+    part = await start()
+  } catch (error) {
+    log.fatal({ err: error, process: name }, 'cannot start')
+    await new Promise((resolve) => log.flush(resolve))
+    process.exit(1)
+  }
+  log.info({ process: name, healthPort: health.port }, 'started')
+}

@@ -1,0 +1,60 @@
+import type { Log } from '../../config/log.ts'
+import type { Schema } from '../../config/schema.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../../db/connection.ts'
+import type { Job, PayloadOf } from '../../jobs/job.ts'
+
+/** A payload that names a tenant is worked on inside that tenant. */
+export type TrxFor<P> = P extends { tenantId: string } ? Trx : PlatformTrx
+
+/** What a processor that calls the outside has in hand. */
+export type JobContext<P = unknown> = {
+  readonly payload: P
+  readonly tenantId: string | null
+  readonly jobId: string
+  readonly kind: string
+  readonly requestId: string
+  /** From 1; counts the tries that ended, not the deliveries. */
+  readonly attempt: number
+  /** Aborted at the queue's timeout, and when the process must end. Give it to every call. */
+  readonly signal: AbortSignal
+  readonly log: Log
+  /** A transaction that first locks the job under its fence, and does not end the job. Throws FenceLost for an overtaken start. */
+  readonly effect: <T>(work: (trx: TrxFor<P>) => Promise<T>) => Promise<T>
+  /** The same, and the job ends with it: effect, follow-up jobs, events and completion commit together. Once. */
+  readonly finish: <T = void>(work?: (trx: TrxFor<P>) => Promise<T>) => Promise<T>
+  /** Dead at once: another try cannot pass. `reason` is a stable code. */
+  readonly giveUp: (reason: string, message: string) => never
+  /** Ends as skipped: there is nothing to do any more. What the open effect did is rolled back. */
+  readonly skip: (reason: string) => never
+  /** A failure like any other, that waits at least `afterMs` before the next try. */
+  readonly retryLater: (message: string, options?: { afterMs?: number }) => never
+  /** Runs in the transaction of the next effect, finish or failure. For the journal of outside calls. */
+  readonly withNext: (record: (trx: AnyTrx) => Promise<unknown>) => void
+}
+
+/** What a processor on the database has in hand; it is already inside its transaction. */
+export type DatabaseContext = Omit<JobContext, 'effect' | 'finish' | 'withNext' | 'payload'>
+
+export type Processor =
+  | { readonly job: Job; readonly style: 'outside'; readonly run: (context: JobContext) => Promise<unknown> }
+  | { readonly job: Job; readonly style: 'database'; readonly run: (trx: AnyTrx, payload: unknown, context: DatabaseContext) => Promise<unknown> }
+
+/**
+ * A job that calls the outside: never inside a transaction. Read (`effect`), call (`externalCall`), write (`finish`). Throwing is a retry
+ * by the class of the job; returning without `finish` ends the job as done.
+ */
+export const processor = <S extends Schema>(job: Job<S>, run: (context: JobContext<PayloadOf<Job<S>>>) => Promise<unknown>): Processor => ({
+  job,
+  style: 'outside',
+  run: run as unknown as (context: JobContext) => Promise<unknown>,
+})
+
+/** A job that only touches the database: it is claimed, acts and ends in one transaction. Throwing rolls it back, and is a retry. */
+export const onDatabase = <S extends Schema>(
+  job: Job<S>,
+  run: (trx: TrxFor<PayloadOf<Job<S>>>, payload: PayloadOf<Job<S>>, context: DatabaseContext) => Promise<unknown>,
+): Processor => ({
+  job,
+  style: 'database',
+  run: run as unknown as (trx: AnyTrx, payload: unknown, context: DatabaseContext) => Promise<unknown>,
+})

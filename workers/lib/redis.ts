@@ -1,0 +1,55 @@
+import { Redis } from 'ioredis'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { required, settings } from '../../config/env.ts'
+import { log } from '../../config/log.ts'
+
+/** Keeps trying, at most a second apart, for as long as the process lives. */
+const retryStrategy = (times: number) => Math.min(50 * times, 1_000)
+
+/** `queues`: a connection for BullMQ's commands, which wait for Redis to return. `commands`: one that fails while it is away. */
+export const connectRedis = (use: 'queues' | 'commands'): Redis => {
+  const options = {
+    retryStrategy,
+    connectTimeout: 2_000,
+    keepAlive: 5_000,
+    ...(use === 'queues' ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 5_000 }),
+  }
+  const redis = new Redis(required(settings.redisUrl, 'REDIS_URL'), options)
+  let down = false
+  redis.on('error', (error) => {
+    if (!down) log.warn({ err: error }, 'redis is away')
+    down = true
+  })
+  redis.on('ready', () => {
+    if (down) log.info('redis is back')
+    down = false
+  })
+  return redis
+}
+
+export const isReady = (redis: Redis) => redis.status === 'ready'
+
+/** Waits until the connection can be used, at most `ms`. */
+export const whenReady = async (redis: Redis, ms: number): Promise<boolean> => {
+  for (let waited = 0; waited <= ms && !isReady(redis); waited += 20) await sleep(20)
+  return isReady(redis)
+}
+
+/** Redis that evicts keys would lose jobs without a word. Throws a message for whoever starts the process. */
+export const refuseEviction = async (redis: Redis): Promise<void> => {
+  const policy = await evictionPolicy(redis)
+  if (policy !== 'noeviction')
+    throw new Error(`REDIS_URL: maxmemory-policy is ${policy}; jobs need noeviction (redis-cli config set maxmemory-policy noeviction)`)
+}
+
+const evictionPolicy = async (redis: Redis): Promise<string> => {
+  const info = await redis.info('memory')
+  return /maxmemory_policy:(\S+)/.exec(info)?.[1] ?? 'unknown'
+}
+
+/** Share of Redis' memory in use, 0 where it has no limit. */
+export const memoryShare = async (redis: Redis): Promise<number> => {
+  const info = await redis.info('memory')
+  const most = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0)
+  return most === 0 ? 0 : Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0) / most
+}

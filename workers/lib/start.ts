@@ -1,0 +1,241 @@
+import { UnrecoverableError } from 'bullmq'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { queues } from '../../config/queues.ts'
+import { child } from '../../config/log.ts'
+import { compile } from '../../config/validator.ts'
+import { ApiError } from '../../config/errors.ts'
+import { inPlatform, isUnreachable } from '../../db/connection.ts'
+import type { AnyTrx, PlatformTrx } from '../../db/connection.ts'
+import { completeJob } from '../../db/jobs/complete.ts'
+import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
+import { FenceLost, claim, lockStart } from '../../db/jobs/fence.ts'
+import type { Fence, JobStart } from '../../db/jobs/fence.ts'
+import { countMiss } from '../../db/jobs/schedules.ts'
+import type { Job } from '../../jobs/job.ts'
+import { databaseContext, openFor, outsideRun } from './context.ts'
+import { crashPoint } from './crash.ts'
+import { GivenUp, Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
+import * as metrics from './metrics.ts'
+import type { Processor } from './processor.ts'
+
+/** What BullMQ hands over: names and ids. The payload is read from the row. */
+export type Handed = { tenantId: string | null; requestId: string; traceparent: string | null }
+
+export type Delivery = { fence: Fence; kind: string; handed: Handed }
+
+/** One start under way. */
+export type InHand = {
+  delivery: Delivery
+  /** Aborted at the queue's timeout, and when the process must end. */
+  abort: AbortController
+  /** Sends the job back, whatever its processor does meanwhile. */
+  giveBack: () => void
+}
+
+export type Worker = {
+  name: string
+  inHand: Set<InHand>
+  /** Set when the process ends: nothing waits for PostgreSQL any more. */
+  isEnding: boolean
+}
+
+/** Tells BullMQ to start the job again after a while. Its message is a code: nothing personal enters Redis. */
+export class WaitInRedis extends Error {
+  readonly delayMs: number
+  constructor(code: string, delayMs: number) {
+    super(code)
+    this.name = 'WaitInRedis'
+    this.delayMs = delayMs
+  }
+}
+
+class Ghost extends Error {}
+class Newer extends Error {}
+
+/** So many starts that neither ended nor came back: their process died. */
+const poisonDeaths = 3
+const putBackMs = 60_000
+
+/** Repeats while PostgreSQL is away: a start waits for it, rather than count a failure that is none of the job's. */
+const persist = async <T>(worker: Worker, work: (trx: PlatformTrx) => Promise<T>): Promise<T> => {
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
+    try {
+      return await inPlatform(work)
+    } catch (error) {
+      const contended = error instanceof ApiError && (error.status === 409 || error.status === 503)
+      if (worker.isEnding || !(contended || isUnreachable(error))) throw error
+      await sleep(waitMs)
+    }
+  }
+}
+
+/** The payload as this code wants it. Throws Newer for a version it does not know yet, and gives up on what does not fit. */
+const payloadOf = (job: Job, row: JobStart): unknown => {
+  if (row.version > job.version) throw new Newer()
+  const payload = row.version < job.version && job.upcast ? job.upcast(row.payload, row.version) : row.payload
+  const problems = compile(job.payload)(payload)
+  if (problems) throw new GivenUp('payload_invalid', problems.map((problem) => `${problem.field} ${problem.message}`).join('; ').slice(0, 500))
+  return payload
+}
+
+const refusePoison = (row: JobStart) => {
+  if (row.starts - row.attempts - 1 >= poisonDeaths)
+    throw new GivenUp('poison', `the process died or was lost in ${row.starts - row.attempts - 1} starts of this job`)
+}
+
+const observeStart = (row: JobStart) => {
+  metrics.started.inc({ kind: row.kind })
+  metrics.waited.observe({ queue: row.queue }, Math.max(0, (Date.now() - row.runAt.getTime()) / 1000))
+}
+
+type Start = InHand & { returned: Promise<never>; recordPending: (trx: AnyTrx) => Promise<void> }
+
+const begin = (delivery: Delivery): Start => {
+  let giveBack = () => {}
+  const returned = new Promise<never>((_, reject) => {
+    giveBack = () => reject(new Returned())
+  })
+  returned.catch(() => {})
+  return { delivery, abort: new AbortController(), giveBack, returned, recordPending: () => Promise.resolve() }
+}
+
+/** Aborts the start when the queue's time is over; `late` rejects then. */
+const timed = (start: Start, timeoutMs: number) => {
+  const error = new TimedOut(timeoutMs)
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      start.abort.abort(error)
+      reject(error)
+    }, timeoutMs)
+  })
+  late.catch(() => {})
+  return { late, isLate: () => start.abort.signal.reason === error, end: () => clearTimeout(timer) }
+}
+
+const runOutside = async (each: Processor & { style: 'outside' }, start: Start, worker: Worker): Promise<void> => {
+  const { timeoutMs, lockMs } = queues[each.job.queue]
+  const { fence } = start.delivery
+  const row = await persist(worker, (trx) => claim(trx, fence, worker.name, timeoutMs + lockMs))
+  if (!row) throw new Ghost()
+  crashPoint('job.claimed')
+  observeStart(row)
+  refusePoison(row)
+  const { context, isFinished, recordPending } = outsideRun(row, fence, payloadOf(each.job, row), start.abort.signal, worker.name)
+  start.recordPending = recordPending
+  const work = async () => {
+    await each.run(context)
+    if (!isFinished()) await context.finish()
+  }
+  const time = timed(start, timeoutMs)
+  const working = work()
+  working.catch(() => {})
+  await Promise.race([working, time.late, start.returned]).finally(time.end)
+}
+
+const runOnDatabase = async (each: Processor & { style: 'database' }, start: Start, worker: Worker): Promise<void> => {
+  const { timeoutMs } = queues[each.job.queue]
+  const { fence, handed } = start.delivery
+  const time = timed(start, timeoutMs)
+  const working = openFor(handed, handed.tenantId, async (trx) => {
+    const startedAt = Date.now()
+    const row = await lockStart(trx, fence, timeoutMs)
+    if (!row) throw new Ghost()
+    crashPoint('job.claimed')
+    observeStart(row)
+    refusePoison(row)
+    await each.run(trx, payloadOf(each.job, row), databaseContext(row, start.abort.signal))
+    if (time.isLate()) throw new TimedOut(timeoutMs)
+    await completeJob(trx, fence, { outcome: 'done', worker: worker.name, ranMs: Date.now() - startedAt })
+  })
+  working.catch(() => {})
+  // Not raced with the time: its transaction ends by itself, and the row is free only then.
+  await Promise.race([working, start.returned]).finally(time.end)
+  crashPoint('job.committed')
+}
+
+const settleTick = async (job: Job, worker: Worker, missed: boolean) => {
+  if (job.retry !== 'tick') return
+  const misses = await persist(worker, (trx) => countMiss(trx, job.name, missed))
+  metrics.scheduleMisses.set({ kind: job.name }, misses)
+  if (misses >= 3) child({ kind: job.name, misses }).error('a scheduled job failed three times or more in a row')
+}
+
+/** Writes how a start ended that did not commit. Answers the outcome for BullMQ, or throws what makes it start again. */
+const settle = async (job: Job, start: Start, worker: Worker, startedAt: number, error: unknown): Promise<string> => {
+  const { fence, handed } = start.delivery
+  const note = child({ jobId: fence.jobId, kind: job.name, requestId: handed.requestId })
+  const ranMs = Date.now() - startedAt
+  if (error instanceof Ghost) {
+    metrics.ghosts.inc({ queue: job.queue })
+    return 'ghost'
+  }
+  if (error instanceof FenceLost) {
+    metrics.lostFences.inc({ queue: job.queue })
+    note.warn('a newer start owns this job; this one ends without effect')
+    return 'fenced'
+  }
+  if (error instanceof Returned || error instanceof Newer) {
+    const back = await persist(worker, (trx) => putBack(trx, fence, error instanceof Newer ? putBackMs : 0))
+    return back ? 'returned' : 'ghost'
+  }
+  if (error instanceof Skipped) {
+    const skipped = await persist(worker, async (trx) => {
+      const written = await recordSkip(trx, fence, { reason: error.reason, worker: worker.name, ranMs })
+      if (written) await start.recordPending(trx)
+      return written
+    })
+    return skipped ? 'skipped' : 'ghost'
+  }
+  const kept = keptError(error)
+  const reason = finalReason(error)
+  const wait = await persist(worker, async (trx) => {
+    const { lockMs } = queues[job.queue]
+    const written =
+      reason === null
+        ? await recordFailure(trx, fence, { kind: job, error: kept, atLeastMs: askedMs(error), worker: worker.name, ranMs, leaseMs: lockMs })
+        : await recordDeath(trx, fence, kept)
+    if (written === null) return null
+    await start.recordPending(trx)
+    if (reason === 'poison' && (await pausePoisoned(trx, job.name)))
+      note.error('the kind is paused: ten of its jobs ended their process within ten minutes')
+    return written
+  })
+  if (wait === null) return 'ghost'
+  if (wait.tier === 'end') {
+    note.error({ err: error, outcome: wait.outcome, reason: kept.code }, 'the job is given up')
+    await settleTick(job, worker, true)
+    throw new UnrecoverableError(kept.code)
+  }
+  note.warn({ err: error, waitMs: wait.ms, tier: wait.tier }, 'the job failed and will be tried again')
+  if (wait.tier === 'redis') throw new WaitInRedis(kept.code, wait.ms)
+  return 'later'
+}
+
+/**
+ * One start of one job, from claim to end. Answers what became of it; throws WaitInRedis to be started again soon, and
+ * UnrecoverableError for a job that is given up.
+ */
+export const runStart = async (each: Processor | undefined, delivery: Delivery, worker: Worker): Promise<string> => {
+  if (!each) {
+    // A kind that only newer code knows: its worker will come.
+    await persist(worker, (trx) => putBack(trx, delivery.fence, putBackMs))
+    return 'returned'
+  }
+  const startedAt = Date.now()
+  const start = begin(delivery)
+  worker.inHand.add(start)
+  let outcome = 'failed'
+  try {
+    outcome = await (each.style === 'outside' ? runOutside(each, start, worker) : runOnDatabase(each, start, worker)).then(
+      () => 'done',
+      (error: unknown) => settle(each.job, start, worker, startedAt, error),
+    )
+    if (outcome === 'done') await settleTick(each.job, worker, false)
+    return outcome
+  } finally {
+    worker.inHand.delete(start)
+    metrics.finished.inc({ kind: each.job.name, outcome })
+    metrics.lasted.observe({ kind: each.job.name }, (Date.now() - startedAt) / 1000)
+  }
+}

@@ -1,0 +1,5 @@
+import type { Processor } from './lib/processor.ts'
+import { processors as partitions } from './jobs/partitions.ts'
+
+/** Every processor, one per declared job. */
+export const processors: readonly Processor[] = [...partitions]

@@ -1,0 +1,214 @@
+import type { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { child, log } from '../config/log.ts'
+import { settings } from '../config/env.ts'
+import type { QueueName } from '../config/queues.ts'
+import { inPlatform } from '../db/connection.ts'
+import { held, leadQueue, markDispatched, pickByClass, queuesWithWork } from '../db/jobs/dispatch.ts'
+import type { Candidate, Pick } from '../db/jobs/dispatch.ts'
+import { backlog } from '../db/jobs/queries.ts'
+import { beginEpoch, readEpoch } from '../db/jobs/recovery.ts'
+import { startBeating } from './lib/beat.ts'
+import { crashPoint } from './lib/crash.ts'
+import * as metrics from './lib/metrics.ts'
+import { isEntry, runProcess } from './lib/process.ts'
+import { handedOf, jobOptions, openQueue } from './lib/queues.ts'
+import { connectRedis, isReady, memoryShare } from './lib/redis.ts'
+import type { Handed } from './lib/start.ts'
+import { wakeChannel } from './lib/wake.ts'
+import { reconcile } from './lib/reconcile.ts'
+
+/** Most jobs of a queue that Redis holds at once: as many due, and as many that wait for a moment near by. */
+const windowSize = 500
+const batchSize = 200
+const pollMs = 250
+/** While a window is full, the next look comes sooner. */
+const fullPollMs = 20
+const reconcileEveryMs = 30_000
+const measureEveryMs = 5_000
+/** Above this share of Redis' memory nothing more goes in. */
+const memoryLimit = 0.7
+
+export type RelayOptions = {
+  /** The choice of what goes next; see db/jobs/dispatch.ts. */
+  pick?: Pick
+  /** Called between the hand-over and the commit; tests break things there. */
+  afterAdd?: (jobs: readonly Candidate[]) => Promise<void>
+  reconcileEveryMs?: number
+}
+
+export type RunningRelay = {
+  isReady: () => boolean
+  /** Looks for work now. */
+  wake: () => void
+  stop: () => Promise<void>
+}
+
+type Relay = {
+  redis: Redis
+  queues: Map<QueueName, Queue<Handed>>
+  options: RelayOptions
+  isFull: boolean
+}
+
+const queueOf = (relay: Relay, name: QueueName): Queue<Handed> => {
+  const open = relay.queues.get(name)
+  if (open) return open
+  const queue = openQueue(name, relay.redis)
+  queue.on('error', (error) => log.debug({ err: error, queue: name }, 'bullmq'))
+  relay.queues.set(name, queue)
+  return queue
+}
+
+const add = (relay: Relay, name: QueueName, jobs: readonly Candidate[]) =>
+  queueOf(relay, name).addBulk(
+    jobs.map((job) => ({
+      name: job.kind,
+      data: handedOf(job),
+      opts: jobOptions(job.id, job.dispatchNo, job.delayMs),
+    })),
+  )
+
+/**
+ * Hands over one batch of a queue: rows are locked, given to BullMQ, marked and committed. A crash in between gives the same ids
+ * again, which BullMQ ignores. Answers how many, and whether more may follow at once.
+ */
+const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boolean }> =>
+  inPlatform(async (trx) => {
+    if (!(await leadQueue(trx, name))) return { count: 0, more: false }
+    const now = await held(trx, name)
+    const room = { due: Math.min(batchSize, windowSize - now.due), waiting: Math.min(batchSize, windowSize - now.waiting) }
+    if (room.due <= 0) relay.isFull = true
+    if (room.due <= 0 && room.waiting <= 0) return { count: 0, more: false }
+    const jobs = await (relay.options.pick ?? pickByClass)(trx, name, room)
+    if (jobs.length === 0) return { count: 0, more: false }
+    await add(relay, name, jobs)
+    crashPoint('relay.added')
+    await relay.options.afterAdd?.(jobs)
+    await markDispatched(
+      trx,
+      jobs.map((job) => job.id),
+    )
+    return { count: jobs.length, more: jobs.length >= batchSize }
+  })
+
+/** Redis forgets its epoch with everything else: what was handed over comes back, and is handed over again. */
+const guardEpoch = async (relay: Relay): Promise<void> => {
+  const key = `${settings.redisPrefix}:epoch`
+  const [there, wanted] = [await relay.redis.get(key), await inPlatform(readEpoch)]
+  if (there === wanted) return
+  const back = await inPlatform((trx) => beginEpoch(trx, wanted, async (epoch) => void (await relay.redis.set(key, epoch))))
+  if (back === null) return
+  if (back > 0) metrics.redispatched.inc({ reason: 'redis_lost' }, back)
+  log.warn({ jobs: back }, 'redis does not know the last epoch: a new one begins, and what was dispatched goes again')
+}
+
+const cycle = async (relay: Relay): Promise<void> => {
+  await guardEpoch(relay)
+  relay.isFull = false
+  for (const name of await inPlatform(queuesWithWork))
+    for (let more = true; more; ) {
+      const filled = await fill(relay, name)
+      if (filled.count > 0) metrics.handedOver.inc({ queue: name }, filled.count)
+      crashPoint('relay.committed')
+      more = filled.more
+    }
+}
+
+const measure = async (relay: Relay): Promise<boolean> => {
+  const share = await memoryShare(relay.redis)
+  metrics.redisMemory.set(share)
+  const gauges = [metrics.oldestPending, metrics.pending, metrics.dispatched, metrics.running, metrics.dead]
+  const rows = await inPlatform(backlog)
+  for (const gauge of gauges) gauge.reset()
+  for (const row of rows) {
+    const labels = { queue: row.queue, class: row.class }
+    metrics.oldestPending.set(labels, row.oldestPendingSeconds)
+    metrics.pending.set(labels, row.pending)
+    metrics.dispatched.set(labels, row.dispatched)
+    metrics.running.set(labels, row.running)
+    metrics.dead.set(labels, row.dead)
+  }
+  return share < memoryLimit
+}
+
+/** Hands jobs from PostgreSQL to BullMQ. Any number may run; a queue is filled by one at a time. openDatabase() comes first. */
+export const startRelay = async (options: RelayOptions = {}): Promise<RunningRelay> => {
+  const note = child({ process: 'relay' })
+  const redis = connectRedis('commands')
+  const listener = connectRedis('queues')
+  const relay: Relay = { redis, queues: new Map(), options, isFull: false }
+  let stopped = false
+  let isWoken = false
+  let failedMs = 0
+  let wakeUp = () => {}
+  const wake = () => {
+    isWoken = true
+    wakeUp()
+  }
+  listener.on('message', wake)
+  listener.subscribe(wakeChannel()).catch(() => {})
+  redis.on('ready', wake)
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wakeUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  let reconciledAt = Date.now()
+  let measuredAt = 0
+  let hasRoom = true
+  const turn = async () => {
+    if (Date.now() - measuredAt > measureEveryMs) {
+      measuredAt = Date.now()
+      const had = hasRoom
+      hasRoom = await measure(relay)
+      if (had && !hasRoom) note.error('redis is nearly full: nothing more is dispatched')
+    }
+    if (Date.now() - reconciledAt > (options.reconcileEveryMs ?? reconcileEveryMs)) {
+      reconciledAt = Date.now()
+      await reconcile((name) => queueOf(relay, name))
+    }
+    const end = metrics.relayCycle.startTimer()
+    if (hasRoom) await cycle(relay)
+    end()
+  }
+  const run = async () => {
+    while (!stopped) {
+      isWoken = false
+      if (!isReady(redis)) {
+        await pause(100)
+        continue
+      }
+      try {
+        await turn()
+        failedMs = 0
+      } catch (error) {
+        metrics.relayFailures.inc()
+        if (failedMs === 0) note.warn({ err: error }, 'a round of the relay failed')
+        failedMs = Math.min(1_000, failedMs * 2 || 50)
+        relay.queues.clear()
+        await sleep(failedMs)
+      }
+      if (!isWoken && !stopped) await pause(relay.isFull ? fullPollMs : pollMs)
+    }
+  }
+  const running = run()
+  const beating = startBeating('relay', 'relay', () => ({ queues: {}, running: 0 }))
+  let stopping: Promise<void> | null = null
+  const stop = async () => {
+    stopped = true
+    wake()
+    await running
+    await beating.stop()
+    redis.disconnect()
+    listener.disconnect()
+  }
+  return { isReady: () => stopping === null && isReady(redis), wake, stop: () => (stopping ??= stop()) }
+}
+
+if (isEntry(import.meta.url)) await runProcess('relay', 4, startRelay)
