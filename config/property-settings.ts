@@ -1,0 +1,82 @@
+import { Bool, Int, List, LocalText, MapOf, Matching, Nullable, Obj, OneOf, Opt, Text, TimeOfDay } from './schema.ts'
+import type { Static } from './schema.ts'
+
+export const guestFields = ['firstName', 'lastName', 'email', 'phone', 'countryCode', 'document', 'arrivalTime'] as const
+const secureAddress = Matching('^https://[^\\s]{1,1990}$', 2000)
+
+/** One document per property. Stored are the keys that somebody set; all others have the defaults below. */
+export const PropertySettings = Obj({
+  portal: Obj({
+    enabled: Bool,
+    maxRooms: Int(1, 9),
+    maxNights: Int(1, 90),
+    minAdvanceMinutes: Int(0, 10_080),
+    maxAdvanceDays: Int(1, 730),
+    requiredGuestFields: List(OneOf([...guestFields]), { max: 7 }, { uniqueItems: true }),
+    theme: Obj({ primaryColour: Nullable(Matching('^#[0-9a-f]{6}$', 7)), logoUrl: Nullable(secureAddress) }),
+    terms: LocalText,
+    privacyUrl: Nullable(secureAddress),
+    /** Where a payer may be sent back to. */
+    returnHosts: List(Matching('^[a-z0-9.-]{1,253}$', 253), { max: 20 }),
+    /** Basis points of a pool's night that unpaid portal holds may take. */
+    holdShare: Int(500, 10_000),
+  }),
+  holds: Obj({ checkoutMinutes: Int(5, 30), paymentMaxHours: Int(24, 120), optionMaxDays: Int(1, 90) }),
+  assignment: Obj({ automatic: Bool }),
+  housekeeping: Obj({
+    inspection: Bool,
+    stayover: OneOf(['daily', 'every_2_days', 'every_3_days', 'on_request']),
+    deepEveryDays: Int(0, 365),
+    checklists: MapOf(List(Obj({ key: Matching('^[a-z0-9_]{1,40}$', 40), text: Text(1, 200) }), { max: 50 }), { max: 20 }),
+  }),
+  nightAudit: Obj({ automatic: Bool, at: Matching('^(0[0-9]|1[01]):[0-5][0-9]$', 5) }),
+  taxes: Obj({ none: Bool }),
+  quotes: Obj({ hours: Int(1, 336) }),
+  frontDesk: Obj({ noShowFrom: TimeOfDay, conditions: List(OneOf(['dirty', 'cleaning', 'clean', 'inspected', 'pickup']), { max: 5, min: 1 }) }),
+  /** Minor units per line that a receptionist may take off. */
+  folios: Obj({ adjustmentLimit: Int(0, 100_000_000) }),
+  deposits: Obj({ collectAutomatically: Bool }),
+})
+export type PropertySettings = Static<typeof PropertySettings>
+
+const defaults: PropertySettings = {
+  portal: {
+    enabled: false,
+    maxRooms: 4,
+    maxNights: 30,
+    minAdvanceMinutes: 0,
+    maxAdvanceDays: 365,
+    requiredGuestFields: ['firstName', 'lastName', 'email', 'phone'],
+    theme: { primaryColour: null, logoUrl: null },
+    terms: {},
+    privacyUrl: null,
+    returnHosts: [],
+    holdShare: 3000,
+  },
+  holds: { checkoutMinutes: 10, paymentMaxHours: 72, optionMaxDays: 14 },
+  assignment: { automatic: true },
+  housekeeping: { inspection: false, stayover: 'daily', deepEveryDays: 0, checklists: {} },
+  nightAudit: { automatic: true, at: '03:00' },
+  taxes: { none: false },
+  quotes: { hours: 24 },
+  frontDesk: { noShowFrom: '23:00', conditions: ['inspected', 'clean'] },
+  folios: { adjustmentLimit: 10_000 },
+  deposits: { collectAutomatically: true },
+}
+
+/** Sections of settings with any of their keys: what is stored, and what a change may name. */
+export type StoredSettings = { [Section in keyof PropertySettings]?: Partial<PropertySettings[Section]> }
+const sections = Object.keys(defaults) as (keyof PropertySettings)[]
+
+/** The settings of a property with every key. */
+export const settingsOf = (stored: StoredSettings): PropertySettings =>
+  Object.fromEntries(sections.map((section) => [section, { ...defaults[section], ...stored[section] }])) as PropertySettings
+
+const sectionChanges = Object.fromEntries(
+  sections.map((section) => [
+    section,
+    Opt(Obj(Object.fromEntries(Object.entries(PropertySettings.properties[section].properties).map(([key, value]) => [key, Opt(value)])))),
+  ]),
+)
+/** Any sections with any of their keys. */
+export const SettingsChange = Obj(sectionChanges)
