@@ -68,6 +68,22 @@ export interface AuditEntryRow {
   hash: Buffer | null
 }
 
+export interface AutomationRow {
+  tenantId: string
+  id: string
+  propertyId: string | null
+  name: string
+  enabled: boolean
+  trigger: unknown
+  conditions: unknown
+  templateId: string
+  plan: unknown | null
+  validMinutes: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface BlobRow {
   tenantId: string
   id: string
@@ -96,6 +112,34 @@ export interface BookRow {
   updatedAt: Date
 }
 
+export interface BookingRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  number: string
+  source: 'api' | 'channel' | 'desk' | 'email' | 'group' | 'phone' | 'portal' | 'walk_in'
+  currency: string
+  quoteId: string | null
+  promoCodeId: string | null
+  bookerGuestId: string | null
+  sealed: Buffer | null
+  emailIndex: Buffer | null
+  addressHash: Buffer | null
+  acceptedTerms: unknown | null
+  guestTokensValidFrom: Date | null
+  externalReference: string | null
+  credit: number
+  language: string
+  holdKind: 'checkout' | 'option' | 'payment' | null
+  holdExpiresAt: Date | null
+  holdCapAt: Date | null
+  holdVersion: number | null
+  endedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface BusinessDayRow {
   tenantId: string
   id: string
@@ -117,6 +161,21 @@ export interface CostCenterRow {
   kind: 'department' | 'other' | 'project'
   parentId: string | null
   active: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface DepositRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  position: number
+  dueAt: Date
+  amount: number
+  origin: 'manual' | 'policy'
+  waivedAmount: number
+  requestedAt: Date | null
   version: number
   createdAt: Date
   updatedAt: Date
@@ -218,6 +277,52 @@ export interface FiscalYearRow {
   updatedAt: Date
 }
 
+export interface FolioRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  number: string
+  kind: 'company' | 'group' | 'guest' | 'house'
+  reservationId: string | null
+  isPrimary: boolean
+  payerGuestId: string | null
+  label: string
+  stage: string
+  status: 'closed' | 'open'
+  currency: string
+  charges: number
+  credits: number
+  balance: number
+  creditLimit: number | null
+  locked: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface FolioLineRow {
+  tenantId: string
+  id: string
+  folioId: string
+  seq: number
+  kind: 'adjustment' | 'charge' | 'fee' | 'payment' | 'receivable' | 'refund' | 'transfer_in' | 'transfer_out'
+  category: 'beverage' | 'cancellation' | 'damage' | 'early_departure' | 'food' | 'laundry' | 'minibar' | 'no_show' | 'other' | 'parking' | 'room' | 'rooms' | 'service_charge' | 'spa' | 'tax' | 'tours' | null
+  description: string
+  quantity: string
+  unitAmount: number
+  amount: number
+  taxes: unknown
+  businessDate: string
+  sourceType: string
+  sourceId: string
+  sourceKey: string
+  originalLineId: string | null
+  transferId: string | null
+  paymentId: string | null
+  postedBy: unknown
+  createdAt: Date
+}
+
 export interface GalleryImageRow {
   tenantId: string
   id: string
@@ -279,6 +384,94 @@ export interface GatewayCallbackRow {
   error: string | null
 }
 
+export interface GuestRow {
+  tenantId: string
+  id: string
+  status: 'active' | 'erased' | 'merged'
+  firstName: string
+  lastName: string
+  preferredName: string
+  language: string | null
+  nationality: string | null
+  residenceCountry: string | null
+  sealed: Buffer | null
+  tags: string[]
+  emailIndex: Buffer | null
+  phoneIndex: Buffer | null
+  phoneTailIndex: Buffer | null
+  birthIndex: Buffer | null
+  nameIndex: Buffer | null
+  nameSearch: string
+  mergedIntoId: string | null
+  source: 'api' | 'channel' | 'import' | 'portal' | 'staff'
+  erasedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface GuestAccessCodeRow {
+  tenantId: string
+  id: string
+  bookingId: string
+  expiresAt: Date
+  attempts: number
+  usedAt: Date | null
+  endedAt: Date | null
+  createdAt: Date
+}
+
+export interface GuestBlockRow {
+  tenantId: string
+  id: string
+  guestId: string
+  level: 'refuse' | 'warn'
+  propertyId: string | null
+  startsOn: string
+  endsOn: string | null
+  sealed: Buffer
+  documentIndexes: Buffer[]
+  createdBy: string
+  liftedAt: Date | null
+  liftedBy: string | null
+  liftReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface GuestConsentRow {
+  tenantId: string
+  id: string
+  guestId: string
+  purpose: 'marketing_email' | 'marketing_sms' | 'marketing_whatsapp' | 'profiling' | 'third_party'
+  decision: 'granted' | 'withdrawn'
+  source: 'desk' | 'import' | 'link' | 'message' | 'portal'
+  textVersion: string
+  sealed: Buffer | null
+  at: Date
+  by: unknown
+}
+
+export interface GuestDocumentRow {
+  tenantId: string
+  id: string
+  guestId: string
+  kind: 'birth_certificate' | 'cpf' | 'driving_licence' | 'other' | 'passport' | 'rg' | 'rnm'
+  countryCode: string
+  sealed: Buffer | null
+  numberIndex: Buffer
+  expiresOn: string | null
+  status: string
+  verifiedBy: string | null
+  verifiedAt: Date | null
+  method: 'in_person' | 'provider' | 'video' | null
+  rejectReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface GuestKeyRow {
   tenantId: string
   guestId: string
@@ -288,6 +481,15 @@ export interface GuestKeyRow {
   destroyAfter: string | null
   destroyedAt: Date | null
   createdAt: Date
+}
+
+export interface HoldStrikeRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  emailIndex: Buffer
+  bookingId: string
+  expiredAt: Date
 }
 
 export interface IntegrityRunRow {
@@ -437,16 +639,132 @@ export interface KeptReplyRow {
   createdAt: Date
 }
 
+export interface MessageRow {
+  tenantId: string
+  id: string
+  direction: 'inbound' | 'outbound'
+  origin: 'automation' | 'campaign' | 'guest' | 'module' | 'staff'
+  propertyId: string
+  guestId: string | null
+  reservationId: string | null
+  paymentId: string | null
+  issueId: string | null
+  automationId: string | null
+  campaignId: string | null
+  conversationId: string | null
+  eventId: string | null
+  templateId: string | null
+  templateNumber: number | null
+  text: Buffer | null
+  data: unknown
+  purpose: 'marketing' | 'service'
+  urgency: 'immediate' | 'normal'
+  locale: string | null
+  recipient: Buffer | null
+  reservationStatuses: string[] | null
+  plan: unknown
+  step: number
+  turn: number
+  status: 'cancelled' | 'delivered' | 'expired' | 'failed' | 'queued' | 'read' | 'received' | 'scheduled' | 'sending' | 'sent' | 'suppressed'
+  dedupeKey: string
+  scheduledFor: Date
+  expiresAt: Date
+  fallbackAt: Date | null
+  sentAt: Date | null
+  reason: string | null
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface MessageAttemptRow {
+  tenantId: string
+  id: string
+  messageId: string
+  propertyId: string
+  step: number
+  number: number
+  kind: 'email' | 'sms' | 'whatsapp'
+  transport: 'own' | 'platform' | 'sandbox'
+  recipientIndex: Buffer
+  recipient: Buffer | null
+  subject: Buffer | null
+  body: Buffer | null
+  purpose: 'marketing' | 'service'
+  status: 'bounced' | 'delivered' | 'failed' | 'read' | 'sending' | 'sent' | 'unknown'
+  rank: number
+  providerId: string | null
+  segments: number | null
+  errorCode: string | null
+  errorText: string | null
+  resends: number
+  sentAt: Date | null
+  deliveredAt: Date | null
+  readAt: Date | null
+  proof: unknown
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface MessageChannelRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  kind: 'email' | 'sms' | 'whatsapp'
+  enabled: boolean
+  transport: 'own' | 'platform' | 'sandbox'
+  senderName: string | null
+  senderAddress: string | null
+  replyTo: string | null
+  credentials: Buffer | null
+  callbackHash: Buffer
+  dailyCap: number
+  countries: string[]
+  verification: unknown
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface MessageTemplateRow {
+  tenantId: string
+  id: string
+  key: string
+  name: string
+  purpose: 'marketing' | 'service'
+  urgency: string
+  context: 'group' | 'guest' | 'issue' | 'payment' | 'purchase_order' | 'receivable' | 'reservation'
+  status: 'active' | 'archived'
+  publishedNumber: number | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface MessageTemplateVersionRow {
+  tenantId: string
+  id: string
+  templateId: string
+  number: number
+  status: string
+  contents: unknown
+  variables: string[]
+  publishedAt: Date | null
+  publishedBy: string | null
+  createdAt: Date
+}
+
 export interface PaymentRow {
   tenantId: string
   id: string
-  origin: string
+  origin: 'gateway' | 'recorded'
   channel: 'automatic' | 'desk' | 'link' | 'portal'
-  mode: string
-  method: string
+  mode: 'authorise' | 'charge'
+  method: 'bank_transfer' | 'boleto' | 'card' | 'cash' | 'cheque' | 'other' | 'pix' | 'terminal'
   gatewayAccountId: string | null
   propertyId: string
-  targetType: string | null
+  targetType: 'booking' | 'folio' | 'pos_order' | 'receivable' | 'reservation' | null
   targetId: string | null
   amount: number
   currency: string
@@ -480,7 +798,6 @@ export interface PaymentRow {
   cancelRequestedAt: Date | null
   supersededById: string | null
   late: boolean
-  declines: number
   nextReadAt: Date | null
   readCount: number
   version: number
@@ -762,7 +1079,7 @@ export interface RefundRow {
   currency: string
   reason: 'cancellation' | 'compensation' | 'dispute' | 'duplicate' | 'error' | 'guest_request' | 'late_payment' | 'other'
   note: string | null
-  via: string
+  via: 'gateway' | 'manual' | 'pix_return'
   status: 'failed' | 'processing' | 'requested' | 'succeeded' | 'unknown'
   failure: unknown | null
   requestedBy: unknown
@@ -774,6 +1091,112 @@ export interface RefundRow {
   version: number
   createdAt: Date
   updatedAt: Date
+}
+
+export interface ReservationRow {
+  tenantId: string
+  id: string
+  bookingId: string
+  position: number
+  propertyId: string
+  status: 'cancelled' | 'checked_in' | 'checked_out' | 'confirmed' | 'expired' | 'held' | 'no_show'
+  unitTypeId: string
+  ratePlanId: string
+  arrival: string
+  departure: string
+  adults: number
+  childrenAges: number[]
+  primaryGuestId: string | null
+  policies: unknown
+  guarantee: 'channel' | 'company' | 'deposit' | 'method' | 'none'
+  currency: string
+  roomTotal: number
+  extrasTotal: number
+  taxTotal: number
+  total: number
+  arrivalTime: string | null
+  departureTime: string | null
+  purpose: 'business' | 'event' | 'health' | 'leisure' | 'other' | 'study' | null
+  marketSegment: string
+  requests: Buffer | null
+  channelManaged: boolean
+  overbooked: boolean
+  actualCheckInAt: Date | null
+  actualCheckOutAt: Date | null
+  checkInBusinessDate: string | null
+  checkOutBusinessDate: string | null
+  confirmedAt: Date | null
+  cancelReason: 'changed_plans' | 'deposit_unpaid' | 'duplicate' | 'force_majeure' | 'found_other' | 'guest_request' | 'guest_unreachable' | 'illness' | 'other' | 'overbooked_relocated' | 'payment_failed' | 'privacy' | 'property_fault' | 'test' | 'transport' | 'visa' | 'weather' | null
+  cancelledAt: Date | null
+  feeAmount: number | null
+  feeRequestedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ReservationEventRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  transition: string
+  command: string
+  from: string | null
+  to: string
+  changes: unknown
+  reason: string | null
+  override: unknown | null
+  actor: unknown
+  businessDate: string | null
+  at: Date
+  requestId: string
+}
+
+export interface ReservationExtraRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  extraId: string
+  name: string
+  basis: 'per_night' | 'per_person' | 'per_person_per_night' | 'per_stay' | 'per_unit'
+  quantity: number
+  from: string
+  until: string
+  unitAmount: number
+  amount: number
+  taxes: unknown
+  status: 'active' | 'cancelled'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ReservationGuestRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  guestId: string
+  role: 'companion' | 'primary'
+  age: number | null
+  responsibleId: string | null
+  kinship: string | null
+  authorisationDocumentId: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ReservationNightRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  date: string
+  unitTypeId: string
+  ratePlanId: string
+  amount: number
+  taxes: unknown
+  components: unknown
+  status: 'charged' | 'open' | 'released' | 'waived'
 }
 
 export interface RestrictionCellRow {
@@ -814,6 +1237,22 @@ export interface ScheduleRow {
   lastAt: Date | null
   misses: number
   updatedAt: Date
+}
+
+export interface SuppressionRow {
+  tenantId: string
+  id: string
+  kind: 'email' | 'sms' | 'whatsapp'
+  addressIndex: Buffer
+  address: Buffer
+  scope: 'all' | 'marketing'
+  cause: 'complaint' | 'hard_bounce' | 'invalid' | 'manual' | 'stop' | 'unsubscribe'
+  messageId: string | null
+  createdBy: string | null
+  liftedAt: Date | null
+  liftedBy: string | null
+  liftReason: string | null
+  createdAt: Date
 }
 
 export interface TaxCodeRow {

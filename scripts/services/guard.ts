@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { execFileSync } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Account } from './account.ts'
 
@@ -24,31 +23,41 @@ exit $status`
 
 export type Guarded = { process: ChildProcess; exited: Promise<number | null> }
 
-type Options = { directory: string; account: Account | null; logFile: string; stopSignal: 'INT' | 'TERM' }
+type Options = {
+  directory: string
+  account: Account | null
+  /** Where its output goes; null leaves it to be read from the process. */
+  logFile: string | null
+  stopSignal: 'INT' | 'TERM'
+  environment?: NodeJS.ProcessEnv
+}
 
-export const guard = (command: string[], { directory, account, logFile, stopSignal }: Options): Guarded => {
-  const output = openSync(logFile, 'a', 0o600)
+export const guard = (command: string[], options: Options): Guarded => {
+  const { directory, account, logFile, stopSignal, environment } = options
+  const output = logFile === null ? 'pipe' : openSync(logFile, 'a', 0o600)
   const child = spawn('/bin/sh', ['-c', script, 'pousada-guard', stopSignal, ...command], {
     cwd: directory,
     stdio: ['pipe', output, output],
     detached: true,
-    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
+    env: environment ?? { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
     ...account,
   })
-  closeSync(output)
+  if (typeof output === 'number') closeSync(output)
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code))
   })
-  child.unref()
+  // A pipe that breaks because the service is gone says nothing new.
+  child.stdin?.on('error', () => {})
+  if (logFile !== null) child.unref()
   return { process: child, exited }
 }
 
-/** Ends the service in order, and at once when that takes more than 15 s. */
-export const stopGuarded = async ({ process: child, exited }: Guarded) => {
+/** Ends the service in order, and at once when that takes longer than `withinMs`. */
+export const stopGuarded = async ({ process: child, exited }: Guarded, withinMs = 15_000) => {
   child.ref()
   child.stdin?.end()
-  const late = setTimeout(() => child.pid !== undefined && signal(-child.pid, 'SIGKILL'), 15_000)
+  const late = setTimeout(() => child.pid !== undefined && signal(-child.pid, 'SIGKILL'), withinMs)
   await exited.catch(() => null)
   clearTimeout(late)
 }

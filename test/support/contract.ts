@@ -21,7 +21,12 @@ export const checkContract = (method: string, path: string, { status, headers, b
   if (!headers['x-request-id']) throw new Error(`${where} without X-Request-Id`)
   if (status >= 400 && path.startsWith('/api/') && typeof body === 'object') {
     const unknown = Object.keys(body as object).filter((key) => !errorKeys.has(key))
-    if (body.statusCode !== status || typeof body.code !== 'string' || typeof body.message !== 'string' || unknown.length > 0)
+    if (
+      body.statusCode !== status ||
+      typeof body.code !== 'string' ||
+      typeof body.message !== 'string' ||
+      unknown.length > 0
+    )
       throw new Error(`${where} with another body than that of errors: ${JSON.stringify(body)}`)
     if (status === 403 && body.error !== 'ForbiddenException') throw new Error(`${where} without ForbiddenException`)
     return
