@@ -1,8 +1,9 @@
 import { jobsJobs, jobsSchedules } from './jobs.ts'
+import { ledgerJobs, ledgerSchedules } from './ledger.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
-export const jobs: Job[] = [...jobsJobs]
+export const jobs: Job[] = [...jobsJobs, ...ledgerJobs]
 
 /** Every job that comes by the clock. */
-export const schedules: Schedule[] = [...jobsSchedules]
+export const schedules: Schedule[] = [...jobsSchedules, ...ledgerSchedules]

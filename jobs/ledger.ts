@@ -1,4 +1,4 @@
-import { Obj, Opt, Uuid } from '../config/schema.ts'
+import { Obj, Uuid } from '../config/schema.ts'
 import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
@@ -11,19 +11,22 @@ export const ledgerSweepPostings = job({ name: 'ledger.sweep-postings', queue: '
 /** Makes the next fiscal year of each book whose last one ends within 60 days. */
 export const ledgerEnsureYears = job({ name: 'ledger.ensure-years', queue: 'ledger', payload: Obj({}), retry: 'tick' })
 
-/** Runs the checks of one integrity run; without a payload (nightly) it starts a run for every book. */
+/** Runs the checks of one integrity run. */
 export const ledgerCheckIntegrity = job({
   name: 'ledger.check-integrity',
   queue: 'ledger',
-  payload: Obj({ tenantId: Opt(Uuid), integrityRunId: Opt(Uuid) }),
+  payload: Obj({ tenantId: Uuid, integrityRunId: Uuid }),
   retry: 'internal',
   class: 'bulk',
 })
 
-export const ledgerJobs: Job[] = [ledgerPost, ledgerSweepPostings, ledgerEnsureYears, ledgerCheckIntegrity]
+/** Starts an integrity run in every active book, nightly. */
+export const ledgerSweepIntegrity = job({ name: 'ledger.sweep-integrity', queue: 'ledger', payload: Obj({}), retry: 'tick' })
+
+export const ledgerJobs: Job[] = [ledgerPost, ledgerSweepPostings, ledgerEnsureYears, ledgerCheckIntegrity, ledgerSweepIntegrity]
 
 export const ledgerSchedules: Schedule[] = [
   every(15, ledgerSweepPostings),
   daily('00:40', ledgerEnsureYears),
-  daily('03:40', ledgerCheckIntegrity),
+  daily('03:40', ledgerSweepIntegrity),
 ]

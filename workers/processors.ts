@@ -1,5 +1,6 @@
 import type { Processor } from './lib/processor.ts'
 import { processors as partitions } from './jobs/partitions.ts'
+import { processors as ledger } from './ledger/index.ts'
 
 /** Every processor, one per declared job. */
-export const processors: readonly Processor[] = [...partitions]
+export const processors: readonly Processor[] = [...partitions, ...ledger]

@@ -79,10 +79,10 @@ export const firstOpenDay = async (trx: Trx, place: { bookId?: string; propertyI
     trx,
     `select min(greatest(p.starts_on, f.day)) as day
      from book b
-     cross join lateral (select greatest(:date::date, b.locked_until + 1) as day) f
+     cross join lateral (select greatest(cast(:date as date), b.locked_until + 1) as day) f
      join fiscal_period p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.kind = 'regular' and p.status = 'open' and p.ends_on >= f.day
      where b.tenant_id = :tenantId
-       and b.id = coalesce(:bookId::uuid, (select p.book_id from property p where p.tenant_id = :tenantId and p.id = :propertyId::uuid))`,
+       and b.id = coalesce(cast(:bookId as uuid), (select p.book_id from property p where p.tenant_id = :tenantId and p.id = cast(:propertyId as uuid)))`,
     { date, tenantId: contextOf(trx).tenantId, bookId: place.bookId ?? null, propertyId: place.propertyId ?? null },
   )
   if (!found?.day) throw new PostingError(`no open period of the book holds ${date} or a later day`)

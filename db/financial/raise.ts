@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { postingOf } from '../../config/financial.ts'
+import { isUuid } from '../../config/validator.ts'
 import { ledgerPost } from '../../jobs/ledger.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import { firstOpenDay } from './days.ts'
-import type { Posting, PostingSource, RaisedPosting } from './payload.ts'
+import type { Posting, PostingPayload, PostingSource, RaisedPosting } from './payload.ts'
 import { planLines } from './rules.ts'
 import { PostingError } from './selectors.ts'
 
@@ -24,7 +25,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
   if ((definition.mirrors.length > 0) !== (posting.reversesEventId !== undefined)) {
     throw new PostingError(`${posting.event} ${definition.mirrors.length > 0 ? 'names' : 'does not name'} an event that it turns`)
   }
-  if (posting.payload) planLines(posting.event, posting.payload)
+  if (posting.payload) checkPayload(posting.event, posting.payload)
   if (definition.dated === 'document' && !posting.postingDate && !posting.reversesEventId) {
     throw new PostingError(`${posting.event} takes the date of its document`)
   }
@@ -35,17 +36,17 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
     trx,
     `insert into posting_event (id, book_id, property_id, event, source_id, source_seq, dated, posting_date, reverses_event_id, payload, seq, period_id)
      select :id, b.id, p.id, :event, :sourceId, :seq, :dated,
-       coalesce(:date::date,
+       coalesce(cast(:date as date),
          (select d.date from business_day d where :dated = 'day' and d.tenant_id = p.tenant_id and d.property_id = p.id and d.status = 'open'),
          (now() at time zone coalesce(p.timezone, b.time_zone))::date),
-       o.id, :payload::jsonb, 0, '00000000-0000-4000-8000-000000000000'
+       o.id, cast(:payload as jsonb), 0, '00000000-0000-4000-8000-000000000000'
      from book b
-     left join property p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.id = :propertyId::uuid
-     left join posting_event o on o.tenant_id = b.tenant_id and o.book_id = b.id and o.id = :reversesEventId::uuid and o.event = any(:mirrors::text[])
+     left join property p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.id = cast(:propertyId as uuid)
+     left join posting_event o on o.tenant_id = b.tenant_id and o.book_id = b.id and o.id = cast(:reversesEventId as uuid) and o.event = any(cast(:mirrors as text[]))
      where b.tenant_id = :tenantId
-       and (p.id is not null or :propertyId::uuid is null) and b.id = coalesce(:bookId::uuid, b.id)
-       and (:propertyId::uuid is not null or :bookId::uuid is not null)
-       and (o.id is not null or :reversesEventId::uuid is null)
+       and (p.id is not null or cast(:propertyId as uuid) is null) and b.id = coalesce(cast(:bookId as uuid), b.id)
+       and (cast(:propertyId as uuid) is not null or cast(:bookId as uuid) is not null)
+       and (o.id is not null or cast(:reversesEventId as uuid) is null)
      on conflict (tenant_id, event, source_id, source_seq) do nothing
      returning id, book_id, posting_date, pg_current_xact_id()::text as xid`,
     {
@@ -67,6 +68,17 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
   // One job per transaction that raised something: it starts after the commit, so it sees the event, and waits for nobody.
   await enqueue(trx, ledgerPost, { tenantId: tenantId ?? '', bookId: raised.bookId }, { uniqueKey: `${raised.bookId}.${raised.xid}` })
   return { id: raised.id, postingDate: raised.postingDate, repeated: false }
+}
+
+/** What would fail later, in the worker, fails here: lines that cannot be found, ids that are none, texts that are too long. */
+const checkPayload = (event: string, payload: PostingPayload) => {
+  for (const line of planLines(event, payload)) {
+    const ids = [line.search.by === 'account' ? line.search.accountId : null, line.documentId, line.party?.id, line.costCenterId, line.taxCodeId]
+    for (const id of ids) {
+      if (id !== null && id !== undefined && !isUuid(id)) throw new PostingError(`${event}: ${id} is no id`)
+    }
+    if (line.memo.length > 200) throw new PostingError(`${event}: the memo is over 200 characters`)
+  }
 }
 
 const earlier = async (trx: Trx, posting: Posting): Promise<RaisedPosting> => {

@@ -48,7 +48,7 @@ export const createYear = async (trx: Trx, bookId: string, startsOn: string): Pr
     type: 'fiscal_year.created',
     propertyId: null,
     entity: { type: 'fiscal_year', id: made.id, version: 1 },
-    data: { fiscalYearId: made.id, bookId, year, startsOn, endsOn },
+    data: { bookId, fiscalYearId: made.id, from: startsOn, to: endsOn },
   })
   return true
 }

@@ -1,0 +1,104 @@
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import { enqueue } from '../enqueue.ts'
+import { ledgerCheckIntegrity } from '../../jobs/ledger.ts'
+
+export type CheckResult = { check: string; status: 'passed' | 'failed'; count: number; findings: Record<string, unknown>[] }
+
+/** Each answers the rows that should not be; `:tenantId` and `:bookId` are bound. Nothing is repaired by itself. */
+const checks: Record<string, string> = {
+  entries_balance: `
+    select e.id as entry_id, e.total, coalesce(sum(l.debit), 0) as debit, coalesce(sum(l.credit), 0) as credit
+    from journal_entry e left join journal_line l on l.tenant_id = e.tenant_id and l.entry_id = e.id
+    where e.tenant_id = :tenantId and e.book_id = :bookId
+    group by e.id, e.total having coalesce(sum(l.debit), 0) <> e.total or coalesce(sum(l.credit), 0) <> e.total`,
+  balances_equal_lines: `
+    select coalesce(b.account_id, l.account_id) as account_id, coalesce(b.property_id, l.property_id) as property_id,
+      coalesce(b.period_id, l.period_id) as period_id, b.debit, b.credit, l.debit as lines_debit, l.credit as lines_credit
+    from (select * from account_balance where tenant_id = :tenantId and book_id = :bookId) b
+    full join (select account_id, property_id, period_id, sum(debit) as debit, sum(credit) as credit, count(*) as line_count
+               from journal_line where tenant_id = :tenantId and book_id = :bookId group by 1, 2, 3) l
+      on b.account_id = l.account_id and coalesce(b.property_id, b.tenant_id) = coalesce(l.property_id, b.tenant_id) and b.period_id = l.period_id
+    where (b.debit, b.credit, b.line_count) is distinct from (l.debit, l.credit, l.line_count)`,
+  book_sums_to_zero: `
+    select sum(b.debit) as debit, sum(b.credit) as credit from account_balance b
+    where b.tenant_id = :tenantId and b.book_id = :bookId having sum(b.debit) <> sum(b.credit)`,
+  events_posted: `
+    select e.id as posting_event_id, e.event, e.status, e.error_code from posting_event e
+    where e.tenant_id = :tenantId and e.book_id = :bookId
+      and (e.status = 'parked' or e.status in ('pending', 'failed') and e.created_at < now() - interval '15 minutes')`,
+  reversals_equal: `
+    select r.id as entry_id, r.reverses_entry_id
+    from journal_entry r
+    join journal_line a on a.tenant_id = r.tenant_id and a.entry_id = r.id
+    full join (select o.*, x.id as reversal_id from journal_entry x
+               join journal_line o on o.tenant_id = x.tenant_id and o.entry_id = x.reverses_entry_id
+               where x.tenant_id = :tenantId and x.book_id = :bookId) o
+      on o.reversal_id = r.id and o.line_no = a.line_no and o.account_id = a.account_id and o.debit = a.credit and o.credit = a.debit
+    where r.tenant_id = :tenantId and r.book_id = :bookId and r.kind = 'reversal' and o.reversal_id is null or r.id is null`,
+  archived_zero: `
+    select a.id as account_id, a.code, sum(b.debit - b.credit) as balance
+    from account a join account_balance b on b.tenant_id = a.tenant_id and b.book_id = a.book_id and b.account_id = a.id
+    where a.tenant_id = :tenantId and a.book_id = :bookId and a.status = 'archived'
+    group by a.id, a.code having sum(b.debit - b.credit) <> 0`,
+}
+
+const mostFindings = 100
+
+/** The checks of a book's ledger over its own rows; each with at most 100 findings. Reads only. */
+export const checkBook = async (trx: Trx, bookId: string): Promise<CheckResult[]> => {
+  const results: CheckResult[] = []
+  for (const [check, text] of Object.entries(checks)) {
+    const rows = await sql(trx, text, { tenantId: contextOf(trx).tenantId, bookId })
+    results.push({ check, status: rows.length === 0 ? 'passed' : 'failed', count: rows.length, findings: rows.slice(0, mostFindings) })
+  }
+  return results
+}
+
+/** Asks for a run of the checks; while one is under way, its id is answered. */
+export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<string> => {
+  const { tenantId } = contextOf(trx)
+  const [made] = await sql<{ id: string }>(
+    trx,
+    `insert into integrity_run (tenant_id, book_id) values (?, ?)
+     on conflict (tenant_id, book_id) where status in ('queued', 'running') do nothing returning id`,
+    [tenantId, bookId],
+  )
+  if (made) {
+    await enqueue(trx, ledgerCheckIntegrity, { tenantId: tenantId ?? '', integrityRunId: made.id }, { uniqueKey: made.id })
+    return made.id
+  }
+  const [live] = await sql<{ id: string }>(
+    trx,
+    `select id from integrity_run where tenant_id = ? and book_id = ? and status in ('queued', 'running')`,
+    [tenantId, bookId],
+  )
+  return live ? live.id : requestIntegrityRun(trx, bookId)
+}
+
+/** Carries out a run; one that has ended is left as it is. */
+export const carryOutIntegrityRun = async (trx: Trx, runId: string): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  const [run] = await sql<{ bookId: string }>(
+    trx,
+    `update integrity_run set status = 'running', started_at = now() where tenant_id = ? and id = ? and status in ('queued', 'running') returning book_id`,
+    [tenantId, runId],
+  )
+  if (!run) return
+  const results = await checkBook(trx, run.bookId)
+  const failed = results.filter((result) => result.status === 'failed')
+  await sql(trx, `update integrity_run set status = ?, results = ?::jsonb, finished_at = clock_timestamp() where tenant_id = ? and id = ?`, [
+    failed.length === 0 ? 'passed' : 'failed',
+    JSON.stringify(results),
+    tenantId,
+    runId,
+  ])
+  if (failed.length === 0) return
+  await emit(trx, {
+    type: 'integrity_check.failed',
+    propertyId: null,
+    entity: { type: 'integrity_run', id: runId, version: null },
+    data: { integrityRunId: runId, bookId: run.bookId, checks: failed.map(({ check }) => check) },
+  })
+}
