@@ -13,7 +13,7 @@ export const readable = (line: string): string => {
     const parts = [
       String(time).slice(11, 19),
       (levels[Number(level)] ?? 'info').padEnd(5),
-      String(msg ?? ''),
+      typeof msg === 'string' ? msg : '',
       ...fields,
     ]
     return `${parts.join(' ')}${err ? `\n${err.stack ?? err.message ?? ''}` : ''}`
