@@ -1,0 +1,59 @@
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
+import { transitions } from './rules/states.ts'
+import type { TransitionId } from './rules/states.ts'
+
+type Transition = {
+  id: TransitionId
+  booking: Pick<BookingRow, 'id' | 'number' | 'propertyId'>
+  /** As they are after the move. */
+  reservations: readonly Pick<ReservationRow, 'id' | 'position' | 'arrival' | 'departure' | 'status' | 'version' | 'total' | 'currency'>[]
+  event: string
+  reason?: string | null
+  businessDate?: string | null
+  /** Ids, codes and amounts that listeners want beside the usual ones. */
+  data?: Record<string, unknown>
+}
+
+/** The last step of every transition: its history and its event, one of each per reservation. */
+export const recordTransition = async (trx: Trx, { id, booking, reservations, event, reason, businessDate, data }: Transition): Promise<void> => {
+  const { command, from, to } = transitions[id]
+  const { actor, requestId } = contextOf(trx)
+  await sql(
+    trx,
+    `insert into reservation_event (reservation_id, transition, command, "from", "to", changes, reason, actor, business_date, request_id)
+     select r, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, ?::date, ? from unnest(?::uuid[]) r`,
+    [
+      id,
+      command,
+      from,
+      to,
+      JSON.stringify([{ field: 'status', before: from, after: to }]),
+      reason ?? null,
+      JSON.stringify(actor),
+      businessDate ?? null,
+      requestId,
+      reservations.map((one) => one.id),
+    ],
+  )
+  for (const one of reservations)
+    await emit(trx, {
+      type: event,
+      propertyId: booking.propertyId,
+      entity: { type: 'reservation', id: one.id, version: one.version },
+      changed: [{ field: 'status', before: from, after: to }],
+      data: {
+        reservationId: one.id,
+        bookingId: booking.id,
+        number: `${booking.number}-${one.position}`,
+        position: one.position,
+        arrival: one.arrival,
+        departure: one.departure,
+        total: one.total,
+        currency: one.currency,
+        ...data,
+      },
+    })
+}

@@ -1,0 +1,45 @@
+import type { ReservationRow } from '../../rows.ts'
+
+export type ReservationStatus = ReservationRow['status']
+
+/** The moves of a reservation that this release makes, by their id in the design. Nothing else changes a status. */
+export const transitions = {
+  T3: { command: 'hold', from: null, to: 'held' },
+  T8: { command: 'confirm', from: 'held', to: 'confirmed' },
+  T9: { command: 'expire', from: 'held', to: 'expired' },
+  T10: { command: 'cancel', from: 'held', to: 'cancelled' },
+  T11: { command: 'cancel', from: 'confirmed', to: 'cancelled' },
+  T21: { command: 'confirm', from: 'expired', to: 'confirmed' },
+} as const satisfies Record<string, { command: string; from: ReservationStatus | null; to: ReservationStatus }>
+
+export type TransitionId = keyof typeof transitions
+
+/** What cancelling does to a reservation; null where it cannot be cancelled any more. */
+export const cancelling = (status: ReservationStatus): 'T10' | 'T11' | 'done' | null => {
+  if (status === 'held') return 'T10'
+  if (status === 'confirmed') return 'T11'
+  return status === 'cancelled' ? 'done' : null
+}
+
+export const isLive = (status: ReservationStatus) => status === 'held' || status === 'confirmed' || status === 'checked_in'
+
+export type BookingStatus = 'held' | 'confirmed' | 'in_house' | 'completed' | 'cancelled' | 'expired' | 'no_show'
+
+const shown: Record<ReservationStatus, BookingStatus> = {
+  held: 'held',
+  confirmed: 'confirmed',
+  checked_in: 'in_house',
+  checked_out: 'completed',
+  cancelled: 'cancelled',
+  expired: 'expired',
+  no_show: 'no_show',
+}
+const advance: ReservationStatus[] = ['held', 'confirmed', 'checked_in']
+
+/** The most advanced live reservation speaks for the booking, else the one that ended last. */
+export const bookingStatus = (reservations: readonly Pick<ReservationRow, 'status' | 'updatedAt'>[]): BookingStatus => {
+  const live = reservations.filter((one) => isLive(one.status)).sort((a, b) => advance.indexOf(b.status) - advance.indexOf(a.status))[0]
+  const last = live ?? reservations.toSorted((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime())[0]
+  if (!last) throw new Error('a booking has at least one reservation')
+  return shown[last.status]
+}
