@@ -1,0 +1,108 @@
+import { createBullBoard } from '@bull-board/api'
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
+import { KoaAdapter } from '@bull-board/koa'
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import type Koa from 'koa'
+import type { Context, Middleware, Next } from 'koa'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { settings } from '../../config/env.ts'
+import { log } from '../../config/log.ts'
+import { queueNames } from '../../config/queues.ts'
+import { dashboardGate } from './dashboard-gate.ts'
+import { messagePage, pagePolicy } from './dashboard-page.ts'
+
+const base = '/superuser/dashboard'
+const patienceMs = 100
+const boardPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+
+type Board = { serve: Middleware; redis: Redis; queues: Queue[] }
+let board: Board | null = null
+
+/** What Redis holds of a job is ids (see workers/lib/queues.ts); only these fields are ever shown. */
+const shown = (data: unknown) => {
+  const { tenantId = null, requestId = null } = (data ?? {}) as { tenantId?: unknown; requestId?: unknown }
+  return { tenantId, requestId }
+}
+const word = (value: unknown) => (typeof value === 'string' && /^[\w.-]{1,60}$/.test(value) ? value : null)
+
+const openBoard = (): Board => {
+  const redis = new Redis(settings.redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 5_000,
+    connectTimeout: 2_000,
+    retryStrategy: (times) => Math.min(1_000, times * 50),
+  })
+  redis.on('error', (error: Error) => log.debug({ err: error }, 'redis of the dashboard'))
+  const queues = queueNames.map((name) => {
+    const queue = new Queue(name, { connection: redis, prefix: settings.redisPrefix, skipMetasUpdate: true })
+    queue.on('error', (error) => log.debug({ err: error, queue: name }, 'bullmq of the dashboard'))
+    return queue
+  })
+  const adapter = new KoaAdapter()
+  adapter.setBasePath(base)
+  createBullBoard({
+    queues: queues.map((queue) => {
+      const adapted = new BullMQAdapter(queue, { readOnlyMode: true })
+      adapted.setFormatter('data', shown)
+      adapted.setFormatter('returnValue', word)
+      return adapted
+    }),
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Pousada: jobs', pollingInterval: { showSetting: false, forceInterval: 10 } } },
+  })
+  return { serve: adapter.registerPlugin() as unknown as Middleware, redis, queues }
+}
+
+/** Closes what the board has opened; the first look after it opens anew. */
+export const closeDashboard = async () => {
+  const closing = board
+  board = null
+  await Promise.allSettled(closing?.queues.map((queue) => queue.close()) ?? [])
+  closing?.redis.disconnect()
+}
+
+const reachable = async (redis: Redis) => {
+  for (let waited = 0; waited < patienceMs * 5 && redis.status !== 'ready'; waited += 20) await sleep(20)
+  return redis.status === 'ready'
+}
+
+const show = async (ctx: Context, next: Next) => {
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+    ctx.status = 405
+    ctx.set('Allow', 'GET, HEAD')
+    ctx.body = 'The dashboard only shows\n'
+    return
+  }
+  board ??= openBoard()
+  if (!(await reachable(board.redis))) {
+    ctx.status = 503
+    ctx.set('Retry-After', '2')
+    ctx.set('Content-Security-Policy', pagePolicy)
+    ctx.type = 'text/html; charset=utf-8'
+    ctx.body = messagePage('Redis is away', 'Jobs stay recorded in PostgreSQL and go on when Redis returns.', { href: base, label: 'Try again' })
+    return
+  }
+  ctx.set('Content-Security-Policy', boardPolicy)
+  if (ctx.path.startsWith(`${base}/static/`)) ctx.set('Cache-Control', 'private, max-age=3600')
+  await board.serve(ctx, next)
+}
+
+/**
+ * Bull Board at /superuser/dashboard, for signed-in N1 operators alone and read-only. It shows what Redis holds; the truth is in
+ * PostgreSQL (`/superuser/jobs`).
+ */
+export const mountDashboard = async (app: Koa): Promise<void> => {
+  const gate = dashboardGate(base)
+  app.use(async (ctx, next) => {
+    if (ctx.path === `/api${base}` || ctx.path.startsWith(`/api${base}/`)) {
+      ctx.status = 308
+      ctx.redirect(ctx.url.slice('/api'.length))
+      return undefined
+    }
+    if (ctx.path !== base && !ctx.path.startsWith(`${base}/`)) return next()
+    return gate(ctx, () => show(ctx, next))
+  })
+}
