@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { log } from '../config/log.ts'
 import { closeDatabase, openDatabase } from '../db/connection.ts'
+import { checkRole } from '../db/role-check.ts'
 import { onWake } from '../db/wake.ts'
 import { stopServing } from './lib/health.ts'
 import { closeRedis, openRedis, publishWake } from './lib/redis.ts'
@@ -9,6 +10,10 @@ import { listen, makeServer } from './server.ts'
 const deadlineMs = 25_000
 
 await openDatabase()
+await checkRole((why) => {
+  log.fatal(why)
+  process.exit(1)
+})
 openRedis()
 onWake(publishWake)
 const server = await makeServer()

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../config/log.ts'
 import { closeDatabase, openDatabase } from '../../db/connection.ts'
+import { checkRole } from '../../db/role-check.ts'
 import { startHealthServer } from './health.ts'
 
 /** Whether a module is what this process was started with, rather than imported. */
@@ -42,6 +43,10 @@ export const runProcess = async (name: string, pool: number, start: () => Promis
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
   await openDatabase(undefined, pool)
+  await checkRole((why) => {
+    log.fatal({ process: name }, why)
+    process.exit(1)
+  })
   const health = await startHealthServer(() => !isEnding && (part?.isReady() ?? false))
   try {
     part = await start()
