@@ -38,7 +38,7 @@ export const tenantTable = async (knex: Knex, name: string, columns: string, opt
 /** A table of the platform: a tenant sees its own rows, and all are seen where app.scope is platform. `columns` is whole. */
 export const platformTable = async (knex: Knex, name: string, columns: string, options: Options = {}) => {
   await create(knex, name, columns, '', options)
-  await isolate(knex, name, `tenant_id = ${tenantDefault} or current_setting('app.scope', true) = 'platform'`)
+  await isolate(knex, name, `${name === 'tenant' ? 'id' : 'tenant_id'} = ${tenantDefault} or current_setting('app.scope', true) = 'platform'`)
 }
 
 /** A table that belongs to no tenant and has no row-level security; it stands on the list of the schema guard test. */
