@@ -10,8 +10,8 @@ const fail = (name: string, what: string): never => {
 
 const text = (name: string, fallback: string) => environment[name]?.trim() || fallback
 const optional = (name: string) => environment[name]?.trim() || null
-const list = (name: string) =>
-  text(name, '')
+const list = (name: string, fallback = '') =>
+  text(name, fallback)
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
@@ -91,6 +91,8 @@ export const settings = {
   sandboxGateway: choice('SANDBOX_GATEWAY', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
   /** Length of a second of the sandbox gateway's clock. */
   sandboxSecondMs: integer('SANDBOX_SECOND_MS', 1000, 1),
+  /** Secrets that sign the sandbox gateway's callbacks: the first signs, all are believed. */
+  sandboxCallbackSecrets: list('SANDBOX_CALLBACK_SECRETS', environmentName === 'production' ? '' : 'sandbox-callbacks'),
   smtpUrl: optional('SMTP_URL'),
   mailFrom: text('MAIL_FROM', 'Pousada <no-reply@pousada.example>'),
   twilio: {

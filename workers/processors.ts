@@ -1,6 +1,7 @@
 import type { Processor } from './lib/processor.ts'
 import { processors as partitions } from './jobs/partitions.ts'
 import { processors as ledger } from './ledger/index.ts'
+import { processors as payments } from './payments/index.ts'
 
 /** Every processor, one per declared job. */
-export const processors: readonly Processor[] = [...partitions, ...ledger]
+export const processors: readonly Processor[] = [...partitions, ...ledger, ...payments]

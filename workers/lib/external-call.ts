@@ -28,8 +28,8 @@ const stateOf: Record<CallOutcome['kind'], CallState> = {
  * from the record, never from the attempt. `call` learns in which state an earlier try left the same key: where that is `started` or
  * `unknown` the other side may have acted, so read or search before repeating. An adapter that throws leaves `unknown` behind.
  */
-export const externalCall = async <O extends CallOutcome>(
-  context: Pick<JobContext, 'jobId' | 'tenantId' | 'withNext' | 'signal'> & { effect: JobContext<never>['effect'] },
+export const externalCall = async <O extends CallOutcome, P>(
+  context: Pick<JobContext<P>, 'payload' | 'jobId' | 'tenantId' | 'withNext' | 'effect'>,
   { provider, operation, key, requestHash }: CallKey & { requestHash?: Buffer },
   call: (prior: PriorState) => Promise<O>,
 ): Promise<{ outcome: O; priorState: PriorState }> => {

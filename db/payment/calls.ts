@@ -1,0 +1,99 @@
+import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { PaymentRow, RefundRow } from '../rows.ts'
+import { unseal } from '../sealing/index.ts'
+import { submissionPlace } from './commands.ts'
+import type { Submission } from './commands.ts'
+import { openException } from './exceptions.ts'
+import { lastAttempt, lockPayment, readPayment } from './queries.ts'
+import type { LastAttempt } from './queries.ts'
+import { unknownExceptionAfterMs } from './rules.ts'
+import { applySnapshot } from './snapshot.ts'
+import type { PaymentSnapshot } from './snapshot.ts'
+
+/** What a worker needs to speak of a payment with its gateway. */
+export type PaymentCall = {
+  payment: PaymentRow
+  provider: string
+  accountRef: string
+  submission: Submission
+  attempt: LastAttempt | null
+}
+
+type Account = { provider: string; externalId: string | null }
+
+const accountOf = async (trx: Trx, id: string | null): Promise<{ provider: string; accountRef: string }> => {
+  const account = await sqlOne<Account>(trx, `select provider, external_id from gateway_account where id = ?`, [id])
+  if (!account?.externalId) throw new Error(`gateway account ${id} is not open`)
+  return { provider: account.provider, accountRef: account.externalId }
+}
+
+export const submitKey = (paymentId: string) => `pay-${paymentId}`
+export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`
+export const refundKey = (refundId: string) => `ref-${refundId}`
+
+export const paymentCall = async (trx: Trx, paymentId: string): Promise<PaymentCall | null> => {
+  const payment = await readPayment(trx, paymentId)
+  if (!payment || payment.origin !== 'gateway') return null
+  const submission = payment.submission
+    ? await unseal<Submission>(trx, 'tenant', submissionPlace(paymentId), payment.submission)
+    : { cardToken: null, returnUrl: null }
+  return { payment, ...(await accountOf(trx, payment.gatewayAccountId)), submission, attempt: await lastAttempt(trx, submitKey(paymentId)) }
+}
+
+/**
+ * Marks a payment as sent before anything is sent, so that a cancel from now on goes through the gateway. Null where it is not
+ * wanted any more, or the gateway has it.
+ */
+export const beginSubmit = async (trx: Trx, paymentId: string): Promise<PaymentCall | null> => {
+  const payment = await lockPayment(trx, paymentId)
+  if (payment?.status !== 'created' || payment.cancelRequestedAt !== null) return null
+  if (payment.expiresAt !== null && payment.expiresAt.getTime() <= Date.now()) return null
+  await sql(trx, `update payment set sent_at = coalesce(sent_at, now()) where id = ?`, [paymentId])
+  return paymentCall(trx, paymentId)
+}
+
+export const nothingKnown: PaymentSnapshot = {
+  status: 'unknown',
+  externalId: null,
+  currency: '',
+  authorisedAmount: 0,
+  capturedAmount: 0,
+  action: null,
+  failure: null,
+  authorisationExpiresAt: null,
+}
+
+/** The gateway did not say, or was not reached: it is asked again later. Unknown for a day, it needs a person. */
+export const applyUnknown = async (trx: Trx, paymentId: string, reached: boolean): Promise<void> => {
+  const before = await readPayment(trx, paymentId)
+  const status = reached || before?.status !== 'created' ? 'unknown' : null
+  if (!before || status === null) return
+  const { payment } = await applySnapshot(trx, paymentId, nothingKnown)
+  if (payment.status === 'unknown' && Date.now() - payment.createdAt.getTime() > unknownExceptionAfterMs)
+    await openException(trx, 'outcome_unknown', { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency }, payment.amount)
+}
+
+export type RefundCall = { refund: RefundRow; provider: string; accountRef: string; paymentRef: string; attempt: LastAttempt | null }
+
+export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall | null> => {
+  const refund = await sqlOne<RefundRow>(trx, `select * from refund where id = ? and via = 'gateway'`, [refundId])
+  if (!refund) return null
+  const payment = await readPayment(trx, refund.paymentId)
+  if (!payment?.externalId) return null
+  return {
+    refund,
+    ...(await accountOf(trx, refund.gatewayAccountId)),
+    paymentRef: payment.externalId,
+    attempt: await lastAttempt(trx, refundKey(refundId)),
+  }
+}
+
+/** Takes what is due to be read in a tenant off the schedule for two minutes; a read that ends sets it anew. */
+export const takeDue = (trx: Trx, table: 'payment' | 'refund', ids: readonly string[]): Promise<{ id: string }[]> =>
+  sql<{ id: string }>(
+    trx,
+    `update ?? set next_read_at = now() + interval '2 minutes'
+     where id in (select id from ?? where id = any(?) and next_read_at <= now() order by id for update skip locked) returning id`,
+    [table, table, ids],
+  )

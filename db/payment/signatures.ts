@@ -1,0 +1,58 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { settings } from '../../config/env.ts'
+
+/** What a callback names; its content decides nothing (R5). */
+export type Callback = {
+  accountRef: string
+  eventId: string
+  eventType: string
+  objectType: 'charge' | 'refund'
+  objectRef: string
+  ourId: string | null
+}
+
+/** How far the time in a signature may lie from ours, on either side. */
+const toleranceSeconds = 300
+
+const header = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/
+
+const hmac = (secret: string, seconds: number, rawBody: Buffer) => createHmac('sha256', secret).update(`${seconds}.`).update(rawBody).digest()
+
+/** `t=<seconds>,v1=<HMAC-SHA256 of "t.body">` */
+export const signSandbox = (rawBody: Buffer, now: Date, secret = settings.sandboxCallbackSecrets[0] ?? ''): string => {
+  const seconds = Math.floor(now.getTime() / 1000)
+  return `t=${seconds},v1=${hmac(secret, seconds, rawBody).toString('hex')}`
+}
+
+const text = (value: unknown, most = 200): string | null => (typeof value === 'string' && value.length > 0 && value.length <= most ? value : null)
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+const parseSandbox = (rawBody: Buffer): Callback | null => {
+  let body: unknown
+  try {
+    body = JSON.parse(rawBody.toString('utf8'))
+  } catch {
+    return null
+  }
+  if (typeof body !== 'object' || body === null) return null
+  const { id, type, account, object, ref, ourId } = body as Record<string, unknown>
+  const [eventId, eventType, accountRef, objectRef] = [text(id), text(type), text(account), text(ref)]
+  if (!eventId || !eventType || !accountRef || !objectRef || (object !== 'charge' && object !== 'refund')) return null
+  return { accountRef, eventId, eventType, objectType: object, objectRef, ourId: typeof ourId === 'string' && uuid.test(ourId) ? ourId : null }
+}
+
+/**
+ * Judges a callback by its raw bytes (R23): every secret in rotation is tried in constant time, and the signature's time must be
+ * near ours. Null: nothing of it is believed.
+ */
+export const verifySandbox = (signature: string, rawBody: Buffer, now: Date, secrets = settings.sandboxCallbackSecrets): Callback | null => {
+  const [, stamp, given] = header.exec(signature) ?? []
+  if (!stamp || !given) return null
+  const seconds = Number(stamp)
+  const expected = Buffer.from(given, 'hex')
+  let genuine = false
+  for (const secret of secrets) if (timingSafeEqual(hmac(secret, seconds, rawBody), expected)) genuine = true
+  if (!genuine || Math.abs(now.getTime() / 1000 - seconds) > toleranceSeconds) return null
+  return parseSandbox(rawBody)
+}

@@ -1,0 +1,181 @@
+/** What the sandbox gateway does with a test token. Pure: instants come in and go out as milliseconds. */
+
+export type Charge = {
+  id: string
+  ourId: string
+  accountRef: string
+  amount: number
+  currency: string
+  method: string
+  token: string
+  returnUrl: string | null
+  createdAt: number
+  expiresAt: number | null
+  /** When the money comes; null: never. */
+  paidAt: number | null
+  paidAmount: number
+  /** It works on it from the start, without asking the payer. */
+  processes: boolean
+  /** The money comes although the charge was closed. */
+  comesAnyway: boolean
+  cancelledAt: number | null
+}
+
+export type Refund = {
+  id: string
+  ourId: string
+  accountRef: string
+  charge: string
+  amount: number
+  currency: string
+  createdAt: number
+  succeedsAt: number | null
+  failsAt: number | null
+}
+
+export type Decline = { code: string; message: string }
+
+const declines: Record<string, Decline> = {
+  decline: { code: 'insufficient_funds', message: 'The card has not enough funds' },
+  decline_expired: { code: 'expired_card', message: 'The card has expired' },
+}
+
+const known = new Set([
+  'success', 'action', 'action_abandoned', 'pix_unpaid', 'pix_late', 'pix_short', 'timeout_taken', 'timeout_nothing', 'error_replayed',
+  'malformed', 'duplicate_callback', 'reordered_callback', 'lost_callback', 'refund_fails', 'refund_returns', 'disputed',
+]) // oxfmt-ignore
+
+export const declineOf = (token: string): Decline | null =>
+  declines[token] ?? (known.has(token) ? null : { code: 'declined', message: `${token.slice(0, 40)} is no test token` })
+
+/** How the first reply to a call goes wrong. */
+export const troubleOf = (token: string): 'hang_before' | 'hang_after' | 'error' | 'empty' | null => {
+  switch (token) {
+    case 'timeout_nothing':
+      return 'hang_before'
+    case 'timeout_taken':
+      return 'hang_after'
+    case 'error_replayed':
+      return 'error'
+    case 'malformed':
+      return 'empty'
+    default:
+      return null
+  }
+}
+
+/** When and how much is paid. */
+export const planCharge = (token: string, method: string, amount: number, now: number, expiresAt: number | null, secondMs: number) => {
+  const soon = now + 3 * secondMs
+  const plan = { paidAt: method === 'card' ? now : soon, paidAmount: amount, processes: false, comesAnyway: false } as {
+    paidAt: number | null
+    paidAmount: number
+    processes: boolean
+    comesAnyway: boolean
+  }
+  switch (token) {
+    case 'action':
+      return { ...plan, paidAt: soon }
+    case 'action_abandoned':
+    case 'pix_unpaid':
+      return { ...plan, paidAt: null }
+    case 'pix_late':
+      return { ...plan, paidAt: (expiresAt ?? now) + 5 * secondMs, comesAnyway: true }
+    case 'pix_short':
+      return { ...plan, paidAt: soon, paidAmount: amount - 1 }
+    case 'reordered_callback':
+      return { ...plan, paidAt: soon, processes: true }
+    default:
+      return plan
+  }
+}
+
+export type ChargeStatus = 'requires_action' | 'processing' | 'captured' | 'cancelled'
+
+export const chargeStatus = (charge: Charge, now: number): ChargeStatus => {
+  const { paidAt, cancelledAt } = charge
+  const paid = paidAt !== null && paidAt <= now && (cancelledAt === null || charge.comesAnyway || paidAt <= cancelledAt)
+  if (paid) return 'captured'
+  if (cancelledAt !== null) return 'cancelled'
+  return charge.processes ? 'processing' : 'requires_action'
+}
+
+const dayMs = 86_400_000
+
+const actionOf = (charge: Charge) => {
+  const until = new Date(charge.expiresAt ?? charge.createdAt + 30 * 60_000)
+  if (charge.method === 'pix')
+    return { type: 'pix', copyPaste: `00020126580014br.gov.bcb.pix0136${charge.ourId}5204000053039865802BR6304SBOX`, expiresAt: until.toISOString() }
+  if (charge.method === 'boleto') {
+    const digits = charge.id.replace(/\D/g, '').padEnd(20, '7').slice(0, 20)
+    return {
+      type: 'boleto',
+      digitableLine: `00190.00009 ${digits.slice(0, 5)}.${digits.slice(5, 11)} ${digits.slice(11, 16)}.${digits.slice(0, 6)} 1 ${String(charge.amount).padStart(14, '0')}`,
+      url: `https://gateway.sandbox.example/boletos/${charge.id}`,
+      dueDate: new Date(until.getTime() - 2 * dayMs).toISOString().slice(0, 10),
+    }
+  }
+  return { type: 'redirect', url: `https://gateway.sandbox.example/authenticate/${charge.id}` }
+}
+
+/** A charge as the gateway's API shows it. */
+export const showCharge = (charge: Charge, now: number) => {
+  const status = chargeStatus(charge, now)
+  const captured = status === 'captured' ? charge.paidAmount : 0
+  return {
+    object: 'charge',
+    id: charge.id,
+    ourId: charge.ourId,
+    status,
+    amount: charge.amount,
+    currency: charge.currency,
+    authorisedAmount: captured,
+    capturedAmount: captured,
+    action: status === 'requires_action' ? actionOf(charge) : null,
+    failure: null,
+  }
+}
+
+export const planRefund = (token: string, now: number, secondMs: number) => {
+  if (token === 'refund_fails') return { succeedsAt: null, failsAt: now + 3 * secondMs }
+  return { succeedsAt: now, failsAt: token === 'refund_returns' ? now + 6 * secondMs : null }
+}
+
+export const refundStatus = (refund: Refund, now: number): 'processing' | 'succeeded' | 'failed' => {
+  if (refund.failsAt !== null && refund.failsAt <= now) return 'failed'
+  return refund.succeedsAt !== null && refund.succeedsAt <= now ? 'succeeded' : 'processing'
+}
+
+export const showRefund = (refund: Refund, now: number) => {
+  const status = refundStatus(refund, now)
+  return {
+    object: 'refund',
+    id: refund.id,
+    ourId: refund.ourId,
+    charge: refund.charge,
+    status,
+    amount: refund.amount,
+    currency: refund.currency,
+    failure: status === 'failed' ? { code: 'other', message: 'The bank returned the money' } : null,
+  }
+}
+
+export type Due = { type: string; at: number; copies: number }
+
+/** The callbacks that a charge will cause, if nobody closes it before. */
+export const chargeCallbacks = (charge: Charge, now: number, secondMs: number): Due[] => {
+  if (charge.token === 'lost_callback') return []
+  const copies = charge.token === 'duplicate_callback' ? 5 : 1
+  const status = chargeStatus(charge, now)
+  const opening = status === 'captured' ? [] : [{ type: `charge.${status}`, at: now, copies }]
+  if (charge.paidAt === null) return opening
+  const captured = { type: 'charge.captured', at: charge.paidAt, copies }
+  if (charge.token === 'reordered_callback') return [captured, { type: 'charge.processing', at: charge.paidAt + secondMs, copies }]
+  return [...opening, captured]
+}
+
+export const refundCallbacks = (refund: Refund): Due[] =>
+  [
+    { type: 'refund.succeeded', at: refund.succeedsAt, copies: 1 },
+    { type: 'refund.failed', at: refund.failsAt, copies: 1 },
+  ].filter((due): due is Due => due.at !== null)

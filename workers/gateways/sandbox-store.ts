@@ -1,0 +1,219 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { settings } from '../../config/env.ts'
+import { inPlatform, sql, sqlOne } from '../../db/connection.ts'
+import type { PlatformTrx } from '../../db/connection.ts'
+import {
+  chargeCallbacks,
+  chargeStatus,
+  declineOf,
+  planCharge,
+  planRefund,
+  refundCallbacks,
+  refundStatus,
+  showCharge,
+  showRefund,
+  troubleOf,
+} from './sandbox-plan.ts'
+import type { Charge, Due, Refund } from './sandbox-plan.ts'
+
+/** The sandbox gateway's own record, in its one table: what it answers, it has committed. */
+export type Answer = { status: number; body: unknown; hang?: boolean }
+
+const refused = (code: string, message: string): Answer => ({ status: 402, body: { error: { code, message } } })
+const missing: Answer = { status: 404, body: { error: { code: 'not_found', message: 'There is no such object' } } }
+const reference = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`
+
+const insert = (trx: PlatformTrx, kind: string, object: { id: string; accountRef: string; ourId: string | null }, state: unknown, dueAt: Date | null = null) =>
+  sql(trx, `insert into sandbox_object (id, kind, account_ref, our_id, state, due_at) values (?, ?, ?, ?, ?::jsonb, ?)`, [
+    object.id,
+    kind,
+    object.accountRef,
+    object.ourId,
+    JSON.stringify(state),
+    dueAt,
+  ])
+
+const get = async <T>(trx: PlatformTrx, kind: string, accountRef: string, id: string, lock = ''): Promise<T | null> =>
+  (await sqlOne<{ state: T }>(trx, `select state from sandbox_object where id = ? and kind = ? and account_ref = ? ${lock}`, [id, kind, accountRef]))
+    ?.state ?? null
+
+const ofOurs = <T>(trx: PlatformTrx, kind: string, accountRef: string, ourId: string) =>
+  sql<{ state: T }>(trx, `select state from sandbox_object where kind = ? and account_ref = ? and our_id = ?`, [kind, accountRef, ourId])
+
+const announce = async (trx: PlatformTrx, object: 'charge' | 'refund', { id, accountRef, ourId }: Charge | Refund, due: readonly Due[]) => {
+  for (const { type, at, copies } of due)
+    await insert(
+      trx,
+      'callback',
+      { id: reference('evt'), accountRef, ourId: null },
+      { type, object, ref: id, ourId, copies, attempts: 0 },
+      new Date(at),
+    )
+}
+
+/**
+ * The same key is the same call: its first answer is kept and given again. Of two at once the second waits for the first. Another
+ * request under the key is refused.
+ */
+const once = async (
+  accountRef: string,
+  key: string,
+  request: unknown,
+  work: (trx: PlatformTrx) => Promise<{ first: Answer; kept: Answer }>,
+): Promise<Answer> => {
+  const id = `key ${accountRef} ${key}`
+  const hash = createHash('sha256').update(JSON.stringify(request)).digest('hex')
+  return inPlatform(async (trx) => {
+    const [mine] = await sql(
+      trx,
+      `insert into sandbox_object (id, kind, account_ref, state) values (?, 'key', ?, '{}') on conflict (id) do nothing returning id`,
+      [id, accountRef],
+    )
+    if (!mine) {
+      const kept = await get<{ hash: string; answer: Answer }>(trx, 'key', accountRef, id)
+      return kept?.hash === hash ? kept.answer : { status: 409, body: { error: { code: 'key_reused', message: 'The key belongs to another request' } } }
+    }
+    const { first, kept } = await work(trx)
+    await sql(trx, `update sandbox_object set state = ?::jsonb where id = ?`, [JSON.stringify({ hash, answer: kept }), id])
+    return first
+  })
+}
+
+export type ChargeRequest = {
+  ourId: string
+  amount: number
+  currency: string
+  method: string
+  token: string
+  returnUrl: string | null
+  expiresAt: string | null
+}
+
+export const createCharge = (accountRef: string, key: string, request: ChargeRequest): Promise<Answer> => {
+  const trouble = troubleOf(request.token)
+  if (trouble === 'hang_before') return Promise.resolve({ status: 0, body: null, hang: true })
+  return once(accountRef, key, request, async (trx) => {
+    const decline = declineOf(request.token)
+    if (decline) {
+      const answer = refused(decline.code, decline.message)
+      return { first: answer, kept: answer }
+    }
+    const now = Date.now()
+    const secondMs = settings.sandboxSecondMs
+    const { ourId, amount, currency, method, token, returnUrl } = request
+    const expiresAt = request.expiresAt === null ? null : Date.parse(request.expiresAt)
+    const charge: Charge = {
+      id: reference('ch'),
+      accountRef,
+      ourId,
+      amount,
+      currency,
+      method,
+      token,
+      returnUrl,
+      createdAt: now,
+      expiresAt,
+      cancelledAt: null,
+      ...planCharge(token, method, amount, now, expiresAt, secondMs),
+    }
+    await insert(trx, 'charge', charge, charge)
+    await announce(trx, 'charge', charge, chargeCallbacks(charge, now, secondMs))
+    const answer: Answer = { status: 201, body: showCharge(charge, now) }
+    if (trouble === 'hang_after') return { first: { ...answer, hang: true }, kept: answer }
+    if (trouble === 'error') {
+      const failed: Answer = { status: 500, body: { error: { code: 'internal_error', message: 'Something went wrong' } } }
+      return { first: failed, kept: failed }
+    }
+    if (trouble === 'empty') return { first: { status: 200, body: {} }, kept: { status: 200, body: {} } }
+    return { first: answer, kept: answer }
+  })
+}
+
+export const readCharge = (accountRef: string, id: string): Promise<Answer> =>
+  inPlatform(async (trx) => {
+    const charge = await get<Charge>(trx, 'charge', accountRef, id)
+    return charge ? { status: 200, body: showCharge(charge, Date.now()) } : missing
+  })
+
+export const findCharges = (accountRef: string, ourId: string): Promise<Answer> =>
+  inPlatform(async (trx) => {
+    const rows = await ofOurs<Charge>(trx, 'charge', accountRef, ourId)
+    return { status: 200, body: { data: rows.map(({ state }) => showCharge(state, Date.now())) } }
+  })
+
+/** Closes what is not paid; of what is paid it answers that. */
+export const cancelCharge = (accountRef: string, id: string): Promise<Answer> =>
+  inPlatform(async (trx) => {
+    const charge = await get<Charge>(trx, 'charge', accountRef, id, 'for update')
+    if (!charge) return missing
+    const now = Date.now()
+    if (chargeStatus(charge, now) === 'captured' || charge.cancelledAt !== null) return { status: 200, body: showCharge(charge, now) }
+    const closed = { ...charge, cancelledAt: now }
+    await sql(trx, `update sandbox_object set state = ?::jsonb where id = ?`, [JSON.stringify(closed), id])
+    if (charge.token !== 'lost_callback') await announce(trx, 'charge', closed, [{ type: 'charge.cancelled', at: now, copies: 1 }])
+    return { status: 200, body: showCharge(closed, now) }
+  })
+
+export type RefundRequest = { ourId: string; charge: string; amount: number; currency: string }
+
+export const createRefund = (accountRef: string, key: string, request: RefundRequest): Promise<Answer> =>
+  once(accountRef, key, request, async (trx) => {
+    const charge = await get<Charge>(trx, 'charge', accountRef, request.charge, 'for update')
+    if (!charge) return { first: missing, kept: missing }
+    const now = Date.now()
+    const before = await sql<{ state: Refund }>(
+      trx,
+      `select state from sandbox_object where kind = 'refund' and account_ref = ? and state->>'charge' = ?`,
+      [accountRef, charge.id],
+    )
+    const used = before.filter(({ state }) => refundStatus(state, now) !== 'failed').reduce((sum, { state }) => sum + state.amount, 0)
+    if (chargeStatus(charge, now) !== 'captured' || used + request.amount > charge.paidAmount || request.currency !== charge.currency) {
+      const answer = refused('amount_exceeds_charge', 'The charge does not hold so much')
+      return { first: answer, kept: answer }
+    }
+    const { ourId, amount, currency } = request
+    const plan = planRefund(charge.token, now, settings.sandboxSecondMs)
+    const refund: Refund = { id: reference('re'), accountRef, ourId, charge: charge.id, amount, currency, createdAt: now, ...plan }
+    await insert(trx, 'refund', refund, refund)
+    if (charge.token !== 'lost_callback') await announce(trx, 'refund', refund, refundCallbacks(refund))
+    const answer: Answer = { status: 201, body: showRefund(refund, now) }
+    return { first: answer, kept: answer }
+  })
+
+export const findRefunds = (accountRef: string, ourId: string): Promise<Answer> =>
+  inPlatform(async (trx) => {
+    const rows = await ofOurs<Refund>(trx, 'refund', accountRef, ourId)
+    return { status: 200, body: { data: rows.map(({ state }) => showRefund(state, Date.now())) } }
+  })
+
+export type CallbackDue = { id: string; accountRef: string; state: { type: string; object: 'charge' | 'refund'; ref: string; ourId: string; copies: number; attempts: number } }
+
+/** Callbacks that are due, lent to this process for half a minute. */
+export const takeCallbacks = (): Promise<CallbackDue[]> =>
+  inPlatform((trx) =>
+    sql<CallbackDue>(
+      trx,
+      `update sandbox_object set due_at = clock_timestamp() + interval '30 seconds'
+       where id in (select id from sandbox_object where due_at <= clock_timestamp() order by due_at limit 50 for update skip locked)
+       returning id, account_ref, state`,
+    ),
+  )
+
+/** Whether the event has really come about; a charge that was closed is not announced as paid. */
+export const cameAbout = ({ accountRef, state }: CallbackDue): Promise<boolean> =>
+  inPlatform(async (trx) => {
+    const now = Date.now()
+    if (state.object === 'refund') return Boolean(await get(trx, 'refund', accountRef, state.ref))
+    const charge = await get<Charge>(trx, 'charge', accountRef, state.ref)
+    return charge !== null && (state.type !== 'charge.captured' || chargeStatus(charge, now) === 'captured')
+  })
+
+/** Notes a delivery: done, or to be tried again, twenty times in all. */
+export const endCallback = ({ id, state }: CallbackDue, delivered: boolean): Promise<unknown> =>
+  inPlatform((trx) =>
+    sql(trx, `update sandbox_object set state = ?::jsonb, due_at = ? where id = ?`, [
+      JSON.stringify({ ...state, attempts: state.attempts + 1 }),
+      delivered || state.attempts >= 20 ? null : new Date(Date.now() + 5 * settings.sandboxSecondMs),
+      id,
+    ]),
+  )

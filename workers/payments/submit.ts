@@ -1,0 +1,10 @@
+import { beginSubmit } from '../../db/payment/calls.ts'
+import { submitPayment } from '../../jobs/payments.ts'
+import { processor } from '../lib/processor.ts'
+import { submit } from './outcome.ts'
+
+export const submitProcessor = processor(submitPayment, async (context) => {
+  const call = await context.effect((trx) => beginSubmit(trx, context.payload.paymentId))
+  if (call) await submit(context, call)
+  else await context.finish()
+})

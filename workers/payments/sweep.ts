@@ -1,0 +1,49 @@
+import { settings } from '../../config/env.ts'
+import { inPlatform, inTenant, sql } from '../../db/connection.ts'
+import type { Trx } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
+import { takeDue } from '../../db/payment/calls.ts'
+import { openException } from '../../db/payment/exceptions.ts'
+import { readPayment as paymentById } from '../../db/payment/queries.ts'
+import { readPayment, readRefund, sweepPayments } from '../../jobs/payments.ts'
+import { startSandbox } from '../gateways/sandbox-server.ts'
+import { processor } from '../lib/processor.ts'
+
+type Due = { tenantId: string; kind: 'payment' | 'refund' | 'unallocated'; id: string }
+
+const most = 200
+
+const due = () =>
+  inPlatform((trx) =>
+    sql<Due>(
+      trx,
+      `select tenant_id, kind, id from payments_due(?) union all select tenant_id, 'unallocated', id from payments_unallocated(?)`,
+      [most, most],
+    ),
+  )
+
+const work = async (trx: Trx, tenantId: string, mine: readonly Due[]) => {
+  const ids = (kind: Due['kind']) => mine.filter((one) => one.kind === kind).map((one) => one.id)
+  for (const { id } of await takeDue(trx, 'payment', ids('payment')))
+    await enqueue(trx, readPayment, { tenantId, paymentId: id }, { uniqueKey: `sweep-${id}` })
+  for (const { id } of await takeDue(trx, 'refund', ids('refund')))
+    await enqueue(trx, readRefund, { tenantId, refundId: id }, { uniqueKey: `sweep-${id}` })
+  for (const id of ids('unallocated')) {
+    const payment = await paymentById(trx, id)
+    if (!payment) continue
+    const left = payment.capturedAmount - payment.allocatedAmount - payment.refundReserved
+    const subject = { type: 'payment', id, propertyId: payment.propertyId, currency: payment.currency } as const
+    if (left > 0) await openException(trx, 'unallocated', subject, left)
+  }
+}
+
+/** Makes the jobs of what the schedule says is due, tenant by tenant; killed in between, the rest is due again. */
+export const sweepProcessor = processor(sweepPayments, async (context) => {
+  // The fake gateway of this process sends what a killed one left.
+  if (settings.sandboxGateway) await startSandbox()
+  const byTenant = new Map<string, Due[]>()
+  for (const one of await due()) byTenant.set(one.tenantId, [...(byTenant.get(one.tenantId) ?? []), one])
+  for (const [tenantId, mine] of byTenant)
+    await inTenant(tenantId, (trx) => work(trx, tenantId, mine), { requestId: context.requestId })
+  await context.finish()
+})
