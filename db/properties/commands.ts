@@ -1,0 +1,154 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import type { StoredSettings } from '../../config/property-settings.ts'
+import { isTimeZone, todayIn } from '../../config/time.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import { defaultBook, openBusinessDay } from '../financial/index.ts'
+import { provisionChannels } from '../ocp/index.ts'
+import type { PropertyAddress } from './catalogue.ts'
+import { changePortal } from './portal.ts'
+import { blockersOf } from './readiness.ts'
+
+export type NewProperty = {
+  id?: string
+  code: string
+  slug: string
+  name: string
+  description?: LocalText
+  kind: 'hotel' | 'inn' | 'hostel' | 'apart_hotel' | 'resort' | 'vacation_rental' | 'campsite'
+  timezone: string
+  currency: string
+  locales: string[]
+  address?: PropertyAddress
+  geo?: { latitude: number; longitude: number } | null
+  phone?: string | null
+  email?: string | null
+  website?: string | null
+  legalName?: string | null
+  legalDocument?: string | null
+  registryNumber?: string | null
+  /** Default: the tenant's default book. */
+  bookId?: string
+  checkInFrom?: string | null
+  checkInUntil?: string | null
+  checkOutUntil?: string | null
+  cleaningMinutes?: number
+  amenities?: string[]
+  houseRules?: LocalText
+  settings?: StoredSettings
+}
+
+const duplicate = (what: 'code' | 'slug') => conflict('duplicate_code', `This ${what} is taken`, [{ field: what, message: 'is taken' }])
+
+export const createProperty = async (trx: Trx, property: NewProperty): Promise<string> => {
+  if (!isTimeZone(property.timezone)) throw unprocessable('rule_violated', 'No such time zone', [{ field: 'timezone', message: 'must be an IANA name' }])
+  const book = property.bookId
+    ? await sqlOne<{ id: string; currency: string }>(trx, `select id, currency from book where id = ?`, [property.bookId])
+    : await defaultBook(trx)
+  if (!book) throw notFound('The tenant has no such book')
+  if (book.currency !== property.currency)
+    throw unprocessable('currency_mismatch', 'A property has the currency of its book', [{ field: 'currency', message: `must be ${book.currency}` }])
+  if (await sqlOne(trx, `select 1 from property_directory where slug = ?`, [property.slug])) throw duplicate('slug')
+  if (await sqlOne(trx, `select 1 from property where code = ?`, [property.code])) throw duplicate('code')
+  const id = property.id ?? randomUUID()
+  await sql(
+    trx,
+    `insert into property (id, code, slug, name, description, kind, timezone, currency, locales, address, latitude, longitude, phone, email, website,
+       legal_name, legal_document, registry_number, book_id, check_in_from, check_in_until, check_out_until, cleaning_minutes, amenities, house_rules, settings)
+     values (?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?::text[], ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::text[], ?::jsonb, ?::jsonb)`,
+    [
+      id,
+      property.code,
+      property.slug,
+      property.name,
+      JSON.stringify(property.description ?? {}),
+      property.kind,
+      property.timezone,
+      property.currency,
+      property.locales,
+      JSON.stringify(property.address ?? {}),
+      property.geo?.latitude ?? null,
+      property.geo?.longitude ?? null,
+      property.phone ?? null,
+      property.email ?? null,
+      property.website ?? null,
+      property.legalName ?? null,
+      property.legalDocument ?? null,
+      property.registryNumber ?? null,
+      book.id,
+      property.checkInFrom ?? null,
+      property.checkInUntil ?? null,
+      property.checkOutUntil ?? null,
+      property.cleaningMinutes ?? 0,
+      property.amenities ?? [],
+      JSON.stringify(property.houseRules ?? {}),
+      JSON.stringify(property.settings ?? {}),
+    ],
+  )
+  await changePortal(trx, id)
+  await provisionChannels(trx, id)
+  await emit(trx, { type: 'property.created', propertyId: id, entity: { type: 'property', id, version: 1 }, data: { propertyId: id, code: property.code, kind: property.kind } })
+  return id
+}
+
+/** Changes the keys that are named, section by section. */
+export const changeSettings = async (trx: Trx, propertyId: string, change: StoredSettings): Promise<void> => {
+  const row = await sqlOne<{ settings: StoredSettings; version: number }>(trx, `select settings, version from property where id = ? for no key update`, [propertyId])
+  if (!row) throw notFound()
+  const merged: Record<string, unknown> = { ...row.settings }
+  for (const [section, values] of Object.entries(change)) merged[section] = { ...(row.settings[section as keyof StoredSettings] ?? {}), ...values }
+  await sql(trx, `update property set settings = ?::jsonb, version = version + 1 where id = ?`, [JSON.stringify(merged), propertyId])
+  await changePortal(trx, propertyId)
+  await emit(trx, {
+    type: 'property.settings_changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: row.version + 1 },
+    data: { propertyId, sections: Object.keys(change) },
+  })
+}
+
+type Status = 'draft' | 'live' | 'suspended' | 'archived'
+
+const lockProperty = async (trx: Trx, propertyId: string) => {
+  const row = await sqlOne<{ status: Status; businessDate: string | null; timezone: string; version: number; now: Date }>(
+    trx,
+    `select status, business_date, timezone, version, now() as now from property where id = ? for no key update`,
+    [propertyId],
+  )
+  if (!row) throw notFound()
+  return row
+}
+
+/** Opens a property for sale: 422 `not_ready` names each blocker. Its first business day is today in its own zone. */
+export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
+  const property = await lockProperty(trx, propertyId)
+  if (property.status === 'live') return
+  const blockers = await blockersOf(trx, propertyId)
+  if (blockers.length > 0)
+    throw unprocessable('not_ready', 'The property is not ready to be sold', blockers.map(({ code, message }) => ({ field: code, message })))
+  const businessDate = property.businessDate ?? todayIn(property.timezone, property.now)
+  if (property.businessDate === null) await openBusinessDay(trx, propertyId, businessDate)
+  await sql(trx, `update property set status = 'live', business_date = ?, version = version + 1 where id = ?`, [businessDate, propertyId])
+  await changePortal(trx, propertyId)
+  await emit(trx, { type: 'property.published', propertyId, entity: { type: 'property', id: propertyId, version: property.version + 1 }, data: { propertyId, businessDate } })
+}
+
+/** Stops all sales; stays go on. */
+export const suspendProperty = async (trx: Trx, propertyId: string): Promise<void> => {
+  const property = await lockProperty(trx, propertyId)
+  if (property.status === 'suspended') return
+  if (property.status !== 'live') throw conflict('invalid_transition', 'Only a live property can be suspended')
+  await sql(trx, `update property set status = 'suspended', version = version + 1 where id = ?`, [propertyId])
+  await changePortal(trx, propertyId)
+  await emit(trx, { type: 'property.suspended', propertyId, entity: { type: 'property', id: propertyId, version: property.version + 1 }, data: { propertyId } })
+}
+
+/** What a guest accepts: the first 12 hex digits of the SHA-256 of the portal's terms, over all their locales. */
+export const termsVersion = (terms: LocalText): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(terms).sort(([a], [b]) => (a < b ? -1 : 1))))
+    .digest('hex')
+    .slice(0, 12)

@@ -1,0 +1,93 @@
+import { settingsOf } from '../../config/property-settings.ts'
+import type { StoredSettings } from '../../config/property-settings.ts'
+import { addDays, todayIn } from '../../config/time.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { PropertyAddress } from './catalogue.ts'
+import { portalMethods } from './portal.ts'
+
+export type Blocker = { code: string; message: string }
+
+type Facts = {
+  address: PropertyAddress
+  checkInFrom: string | null
+  checkOutUntil: string | null
+  legalDocument: string | null
+  settings: StoredSettings
+  timezone: string
+  now: Date
+  types: number
+  units: number
+  plans: number
+  cancellations: number
+  taxes: number
+}
+
+const weights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
+
+/** Check digits of a CNPJ; since 2026 its first twelve places may hold letters, which count as their code less 48. */
+export const isCnpj = (text: string): boolean => {
+  const value = text.replace(/[./-]/g, '')
+  if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(value) || /^(.)\1{13}$/.test(value)) return false
+  const digit = (length: number) => {
+    const sum = [...value.slice(0, length)].reduce((total, char, index) => total + (char.charCodeAt(0) - 48) * (weights[index + 13 - length] ?? 0), 0)
+    return sum % 11 < 2 ? 0 : 11 - (sum % 11)
+  }
+  return digit(12) === Number(value[12]) && digit(13) === Number(value[13])
+}
+
+/** Nights of the next 90 on which a public plan has no price for one of its types; the first 10. */
+const missingPrices = (trx: Trx, propertyId: string, from: string) =>
+  sql<{ date: string; plan: string; type: string }>(
+    trx,
+    `with recursive line as (
+       select r.id as plan_id, r.code, r.id as standard_id, r.parent_id from rate_plan r
+       where r.property_id = :propertyId and r.status = 'active' and r.visibility = 'public'
+       union all
+       select l.plan_id, l.code, p.id, p.parent_id from line l join rate_plan p on p.id = l.parent_id)
+     select d.date::date as date, l.code as plan, t.code as type
+     from line l
+     join rate_plan_unit_type own on own.rate_plan_id = l.plan_id
+     join unit_type t on t.tenant_id = own.tenant_id and t.id = own.unit_type_id and t.status = 'active' and t.bookable
+     left join rate_plan_unit_type s on s.tenant_id = own.tenant_id and s.rate_plan_id = l.standard_id and s.unit_type_id = t.id
+     cross join generate_series(cast(:from as timestamp), cast(:until as timestamp), interval '1 day') as d (date)
+     where l.parent_id is null and (s.rate_plan_id is null or (s.standard_amount is null and not exists (
+       select from rate_cell c where c.tenant_id = s.tenant_id and c.rate_plan_id = s.rate_plan_id and c.unit_type_id = s.unit_type_id and c.date = d.date::date)))
+     order by date, plan, type limit 10`,
+    { propertyId, from, until: addDays(from, 89) },
+  )
+
+/** What stands in the way of going live (R26). */
+export const blockersOf = async (trx: Trx, propertyId: string): Promise<Blocker[]> => {
+  const facts = await sqlOne<Facts>(
+    trx,
+    `select p.address, p.check_in_from, p.check_out_until, p.legal_document, p.settings, p.timezone, now() as now,
+       (select count(*)::int from unit_type t where t.tenant_id = p.tenant_id and t.property_id = p.id and t.status = 'active') as types,
+       (select count(*)::int from unit u where u.tenant_id = p.tenant_id and u.property_id = p.id and u.status = 'active') as units,
+       (select count(*)::int from rate_plan r where r.tenant_id = p.tenant_id and r.property_id = p.id and r.status = 'active'
+          and exists (select from rate_plan_unit_type x where x.tenant_id = r.tenant_id and x.rate_plan_id = r.id)) as plans,
+       (select count(*)::int from policy c where c.tenant_id = p.tenant_id and c.property_id = p.id and c.kind = 'cancellation' and c.status = 'active') as cancellations,
+       (select count(*)::int from tax_rule x where x.tenant_id = p.tenant_id and x.property_id = p.id) as taxes
+     from property p where p.id = ?`,
+    [propertyId],
+  )
+  if (!facts) return []
+  const { portal, taxes } = settingsOf(facts.settings)
+  const { line1, city, postalCode, countryCode } = facts.address
+  const prices = facts.plans > 0 && facts.types > 0 ? await missingPrices(trx, propertyId, todayIn(facts.timezone, facts.now)) : []
+  const methods = portal.enabled ? await portalMethods(trx, propertyId) : []
+  const checks: [boolean, string, string][] = [
+    [facts.types === 0, 'unit_type_missing', 'add a unit type'],
+    [facts.units === 0, 'unit_missing', 'add a unit'],
+    [facts.plans === 0, 'rate_plan_missing', 'add a rate plan that sells a unit type'],
+    ...prices.map(({ date, plan, type }): [boolean, string, string] => [true, 'price_missing', `${plan} has no price for ${type} on ${date}`]),
+    [facts.cancellations === 0, 'cancellation_policy_missing', 'add a cancellation policy'],
+    [!line1 || !city || !postalCode || !countryCode, 'address_incomplete', 'needs line1, city, postalCode and countryCode'],
+    [facts.checkInFrom === null || facts.checkOutUntil === null, 'hours_missing', 'needs checkInFrom and checkOutUntil'],
+    [facts.taxes === 0 && !taxes.none, 'tax_undeclared', 'add a tax rule, or declare that none is charged'],
+    [countryCode === 'BR' && !isCnpj(facts.legalDocument ?? ''), 'legal_document_invalid', 'needs a valid CNPJ'],
+    [portal.enabled && methods.length === 0, 'payment_method_missing', 'offer a payment method to the portal'],
+    [portal.enabled && Object.keys(portal.terms).length === 0, 'portal_terms_missing', 'write the terms that guests accept'],
+  ]
+  return checks.flatMap(([blocks, code, message]) => (blocks ? [{ code, message }] : []))
+}
