@@ -36,6 +36,16 @@ export const PropertySettings = Obj({
   /** Minor units per line that a receptionist may take off. */
   folios: Obj({ adjustmentLimit: Int(0, 100_000_000) }),
   deposits: Obj({ collectAutomatically: Bool }),
+  messages: Obj({
+    /** Local time; a message that can wait does not come in between. */
+    quietFrom: TimeOfDay,
+    quietUntil: TimeOfDay,
+    /** The plan of a message that names none. */
+    order: List(OneOf(['whatsapp', 'sms', 'email']), { min: 1, max: 3 }, { uniqueItems: true }),
+    perGuestDaily: Int(1, 20),
+    marketingPer30Days: Int(1, 15),
+    keepContentDays: Int(30, 730),
+  }),
 })
 export type PropertySettings = Static<typeof PropertySettings>
 
@@ -62,6 +72,14 @@ const defaults: PropertySettings = {
   frontDesk: { noShowFrom: '23:00', conditions: ['inspected', 'clean'] },
   folios: { adjustmentLimit: 10_000 },
   deposits: { collectAutomatically: true },
+  messages: {
+    quietFrom: '21:00',
+    quietUntil: '08:00',
+    order: ['whatsapp', 'sms', 'email'],
+    perGuestDaily: 5,
+    marketingPer30Days: 4,
+    keepContentDays: 180,
+  },
 }
 
 /** Sections of settings with any of their keys: what is stored, and what a change may name. */

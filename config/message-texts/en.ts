@@ -1,0 +1,159 @@
+import type { MessageTexts } from './templates.ts'
+
+export const english: MessageTexts = {
+  'reservation-confirmed': {
+    subject: 'Your reservation {{reservation.number}} at {{property.name}} is confirmed',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Thank you for booking with us. Your reservation is confirmed.
+
+Reservation: {{reservation.number}}
+Arrival: {{reservation.arrival | date}}, from {{property.checkInFrom | time | default:"the afternoon"}}
+Departure: {{reservation.departure | date}}, until {{property.checkOutUntil | time | default:"noon"}}
+Nights: {{reservation.nights}}
+Room: {{reservation.unitType}}, {{reservation.ratePlan}}
+Adults: {{reservation.adults}}, children: {{reservation.children}}
+
+Total of the stay: {{reservation.total | money}}
+Paid for the booking so far: {{booking.paid | money}}
+Still to be paid: {{booking.balance | money}}
+
+Changes and cancellation: {{reservation.cancellation | default:"please ask us"}}
+
+We look forward to welcoming you.
+
+{{property.name}}
+{{property.address | default:""}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: reservation {{reservation.number}} is confirmed, {{reservation.arrival | date}} to {{reservation.departure | date}}.`,
+  },
+  'reservation-cancelled': {
+    subject: 'Your reservation {{reservation.number}} at {{property.name}} has been cancelled',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Your reservation {{reservation.number}} from {{reservation.arrival | date}} to {{reservation.departure | date}} has been cancelled.
+
+Cancellation fee: {{reservation.fee | money}}
+Paid for the booking: {{booking.paid | money}}
+
+What you paid beyond the fee goes back to you by the way you paid. Depending on your bank it can take some days until you see it.
+
+If you did not ask for this, please contact us at once. We hope to welcome you another time.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: reservation {{reservation.number}} has been cancelled. Fee: {{reservation.fee | money}}.`,
+  },
+  'payment-captured': {
+    subject: 'We have received your payment of {{payment.amount | money}}',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+We have received your payment. Thank you.
+
+Booking: {{booking.number}}
+Amount: {{payment.amount | money}}
+Paid by: {{payment.method}}
+
+Total of the booking: {{booking.total | money}}
+Paid so far: {{booking.paid | money}}
+Still to be paid: {{booking.balance | money}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: we have received {{payment.amount | money}} for booking {{booking.number}}. Thank you.`,
+  },
+  'payment-returned': {
+    subject: 'Your payment for booking {{booking.number}} is being returned',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Your payment for booking {{booking.number}} reached us after the time to pay had ended, and the room was no longer free.
+
+We return the whole amount by the way you paid: {{payment.amount | money}}. Depending on your bank it can take some days until you see it.
+
+We are sorry, and glad to help you find other dates.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: your payment of {{payment.amount | money}} came too late and is being returned.`,
+  },
+  'pre-arrival': {
+    subject: 'See you soon at {{property.name}}',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Your stay begins on {{reservation.arrival | date}}. You can check in from {{property.checkInFrom | time | default:"the afternoon"}}; check-out is until {{property.checkOutUntil | time | default:"noon"}}.
+
+Please bring an identity document of every guest. Tell us when you expect to arrive, or if you need anything before: just answer this message.
+
+Reservation: {{reservation.number}}
+Still to be paid: {{booking.balance | money}}
+
+{{property.name}}
+{{property.address | default:""}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: we expect you on {{reservation.arrival | date}}, check-in from {{property.checkInFrom | time | default:"the afternoon"}}. Please bring your documents.`,
+  },
+  'arrival-day': {
+    subject: 'How to find {{property.name}} today',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Today is the day. We are here:
+
+{{property.address | default:"Please ask us for directions."}}
+
+Check-in is from {{property.checkInFrom | time | default:"the afternoon"}}. If you are lost or late, call us: {{property.phone | default:"see our website"}}.
+
+Have a good journey.
+
+{{property.name}}`,
+    sms: `{{property.name}}: today is the day! {{property.address | default:""}} Check-in from {{property.checkInFrom | time | default:"the afternoon"}}. {{property.phone | default:""}}`,
+  },
+  'thank-you': {
+    subject: 'Thank you for staying at {{property.name}}',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Thank you for having been our guest. We hope that you arrived home well.
+
+Was something not as it should have been, or did you leave something behind? Just answer this message.
+
+You are welcome any time.
+
+{{property.name}}
+{{property.website | default:""}}`,
+    sms: `{{property.name}}: thank you for your stay. You are welcome any time.`,
+  },
+  'booking-access-code': {
+    subject: 'Your code for booking {{booking.number}}',
+    text: `Your code to see booking {{booking.number}} at {{property.name}}:
+
+{{code | default:"please ask for a new code"}}
+
+It is good for 10 minutes. If you did not ask for it, you need not do anything: without the code nobody can see your booking.
+
+{{property.name}}`,
+    sms: `{{property.name}}: your code is {{code | default:"not available"}}. It is good for 10 minutes.`,
+  },
+  'payment-link': {
+    subject: 'Payment for booking {{booking.number}} at {{property.name}}',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Please pay {{payment.amount | money}} for booking {{booking.number}} here:
+
+{{link | default:"please ask us for a new link"}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: please pay {{payment.amount | money}} here: {{link | default:"ask us for a new link"}}`,
+  },
+  'registration-link': {
+    subject: 'Please register for your stay at {{property.name}}',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Before your stay from {{reservation.arrival | date}} the law asks us to register our guests. It takes two minutes and spares you the form at the desk:
+
+{{link | default:"please ask us for a new link"}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: please register for your stay: {{link | default:"ask us for a new link"}}`,
+  },
+}

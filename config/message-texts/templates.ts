@@ -1,0 +1,20 @@
+import type { MessageContext } from '../message-variables.ts'
+
+type BuiltIn = { key: string; name: string; urgency: 'immediate' | 'normal'; context: MessageContext }
+
+/** Templates that every tenant starts with. */
+export const builtInTemplates = [
+  { key: 'reservation-confirmed', name: 'Reservation confirmed', urgency: 'immediate', context: 'reservation' },
+  { key: 'reservation-cancelled', name: 'Reservation cancelled', urgency: 'immediate', context: 'reservation' },
+  { key: 'payment-captured', name: 'Payment received', urgency: 'immediate', context: 'payment' },
+  { key: 'payment-returned', name: 'Late payment returned', urgency: 'immediate', context: 'payment' },
+  { key: 'pre-arrival', name: 'Before arrival', urgency: 'normal', context: 'reservation' },
+  { key: 'arrival-day', name: 'How to find us', urgency: 'normal', context: 'reservation' },
+  { key: 'thank-you', name: 'Thanks after the stay', urgency: 'normal', context: 'reservation' },
+  { key: 'booking-access-code', name: 'Access code for a booking', urgency: 'immediate', context: 'reservation' },
+  { key: 'payment-link', name: 'Payment link', urgency: 'immediate', context: 'payment' },
+  { key: 'registration-link', name: 'Registration link', urgency: 'immediate', context: 'reservation' },
+] as const satisfies readonly BuiltIn[]
+
+export type BuiltInKey = (typeof builtInTemplates)[number]['key']
+export type MessageTexts = Record<BuiltInKey, { subject: string; text: string; sms: string }>

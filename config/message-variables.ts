@@ -1,0 +1,66 @@
+/** What a template may name, by context. The types say which filters fit; `nullable` ones need a default before publishing. */
+export type VariableType = 'text' | 'integer' | 'day' | 'instant' | 'clock' | 'money' | 'link'
+export type MessageVariable = {
+  path: string
+  type: VariableType
+  nullable: boolean
+  example: string | number
+  /** Opens something for whoever reads it: kept as ••• wherever the message is stored. */
+  secret?: true
+}
+
+export const messageContexts = ['reservation', 'payment', 'guest', 'issue', 'group', 'receivable', 'purchase_order'] as const
+export type MessageContext = (typeof messageContexts)[number]
+
+const of = (path: string, type: VariableType, example: string | number, nullable = false): MessageVariable => ({ path, type, nullable, example })
+
+const property = [
+  of('property.name', 'text', 'Pousada do Sol'),
+  of('property.phone', 'text', '+55 24 3371 0000', true),
+  of('property.email', 'text', 'reservas@sol.example', true),
+  of('property.website', 'link', 'https://sol.example', true),
+  of('property.address', 'text', 'Rua do Comércio 10, Paraty', true),
+  of('property.checkInFrom', 'clock', '14:00', true),
+  of('property.checkOutUntil', 'clock', '11:00', true),
+]
+const guest = [
+  of('guest.firstName', 'text', 'Ana', true),
+  of('guest.lastName', 'text', 'Souza', true),
+  of('guest.name', 'text', 'Ana Souza', true),
+  { ...of('code', 'text', '123456', true), secret: true as const },
+  { ...of('link', 'link', 'https://example.com/', true), secret: true as const },
+]
+const reservation = [
+  of('booking.number', 'text', '7K3M9QXA'),
+  of('booking.total', 'money', 106_000),
+  of('booking.paid', 'money', 31_800),
+  of('booking.balance', 'money', 74_200),
+  of('reservation.number', 'text', '7K3M9QXA-1', true),
+  of('reservation.arrival', 'day', '2026-12-24', true),
+  of('reservation.departure', 'day', '2026-12-26', true),
+  of('reservation.nights', 'integer', 2, true),
+  of('reservation.adults', 'integer', 2, true),
+  of('reservation.children', 'integer', 1, true),
+  of('reservation.unitType', 'text', 'Suíte Jardim', true),
+  of('reservation.ratePlan', 'text', 'Flexible rate', true),
+  of('reservation.total', 'money', 53_000, true),
+  of('reservation.fee', 'money', 0, true),
+  of('reservation.cancellation', 'text', 'Free until 17 December 2026.', true),
+]
+const payment = [
+  of('payment.amount', 'money', 31_800),
+  of('payment.method', 'text', 'card'),
+  of('payment.capturedAt', 'instant', '2026-11-20T12:00:00.000Z', true),
+  of('payment.refunded', 'money', 0),
+]
+
+/** Contexts whose records are not built yet know the property and the guest alone. */
+export const messageVariables: Readonly<Record<MessageContext, readonly MessageVariable[]>> = {
+  guest: [...property, ...guest],
+  reservation: [...property, ...guest, ...reservation],
+  payment: [...property, ...guest, ...reservation, ...payment],
+  issue: [...property, ...guest],
+  group: [...property, ...guest],
+  receivable: [...property, ...guest],
+  purchase_order: [...property],
+}

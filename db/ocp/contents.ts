@@ -1,0 +1,56 @@
+import type { FieldError } from '../../config/errors.ts'
+import { messageVariables } from '../../config/message-variables.ts'
+import type { MessageContext } from '../../config/message-variables.ts'
+import { escapeHtml, parseTemplate, variablesOf } from './template.ts'
+
+export const channelKinds = ['email', 'sms', 'whatsapp'] as const
+export type ChannelKind = (typeof channelKinds)[number]
+
+/** What a template version says on one channel in one locale. */
+export type Content = {
+  channel: ChannelKind
+  locale: string
+  subject: string | null
+  text: string | null
+  html: string | null
+  contentSid: string | null
+  contentVariables: Record<string, string> | null
+}
+
+/** Every variable that the contents name, and everything that is wrong with them. */
+export const checkContents = (context: MessageContext, contents: readonly Content[]): { variables: string[]; problems: FieldError[] } => {
+  const problems: FieldError[] = []
+  const variables = new Set<string>()
+  contents.forEach((content, index) => {
+    const texts = { subject: content.subject, text: content.text, html: content.html, ...content.contentVariables }
+    for (const [name, text] of Object.entries(texts)) {
+      if (text === null) continue
+      const parsed = parseTemplate(text, messageVariables[context], `contents.${index}.${name}`)
+      problems.push(...parsed.problems)
+      for (const path of variablesOf(parsed.template)) variables.add(path)
+    }
+  })
+  return { variables: [...variables].sort(), problems }
+}
+
+/** The plain text of a built-in template as paragraphs. Its variables stay as they are, and are escaped when they are filled in. */
+export const htmlOf = (text: string): string => {
+  const paragraphs = text.split(/\n{2,}/).map((paragraph) => {
+    const lines = paragraph
+      .split(/(\{\{[^{}]*\}\})/)
+      .map((part) => (part.startsWith('{{') ? part : escapeHtml(part).replaceAll('\n', '<br>\n')))
+    return `<p style="margin:0 0 16px">${lines.join('')}</p>`
+  })
+  return `<div style="font-family:Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5;color:#222;max-width:600px">\n${paragraphs.join('\n')}\n</div>`
+}
+
+/** The content of a channel for a reader: his language, its base, the property's locales in order, else the first that there is. */
+export const contentFor = (contents: readonly Content[], channel: ChannelKind, language: string | null, locales: readonly string[]): Content | null => {
+  const offered = contents.filter((content) => content.channel === channel)
+  const wanted = [language, language?.split('-')[0], ...locales, ...locales.map((locale) => locale.split('-')[0])]
+  for (const locale of wanted) {
+    const found = offered.find((content) => content.locale === locale)
+    if (found) return found
+  }
+  return offered[0] ?? null
+}

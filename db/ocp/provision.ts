@@ -1,0 +1,87 @@
+import { createHash, createHmac, randomUUID } from 'node:crypto'
+import { required, settings } from '../../config/env.ts'
+import { builtInTemplates } from '../../config/message-texts/templates.ts'
+import { builtInAutomations, builtInTexts } from '../../config/message-texts/texts.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { channelKinds, checkContents, htmlOf } from './contents.ts'
+import type { ChannelKind, Content } from './contents.ts'
+
+const contentsOf = (key: (typeof builtInTemplates)[number]['key']): Content[] =>
+  builtInTexts.flatMap(({ locale, texts }): Content[] => {
+    const { subject, text, sms } = texts[key]
+    const none = { contentSid: null, contentVariables: null }
+    return [
+      { channel: 'email', locale, subject, text, html: htmlOf(text), ...none },
+      { channel: 'sms', locale, subject: null, text: sms, html: null, ...none },
+    ]
+  })
+
+/** The published templates and the automations that a tenant starts with (R3). What is there already stays as it is. */
+export const provisionMessages = async (trx: Trx): Promise<void> => {
+  const templateIds = new Map<string, string>()
+  for (const { key, name, urgency, context } of builtInTemplates) {
+    const contents = contentsOf(key)
+    const { variables, problems } = checkContents(context, contents)
+    if (problems[0]) throw new Error(`built-in template ${key}: ${problems[0].field} ${problems[0].message}`)
+    const id = randomUUID()
+    const made = await sqlOne(
+      trx,
+      `insert into message_template (id, key, name, purpose, urgency, context, published_number) values (?, ?, ?, 'service', ?, ?, 1)
+       on conflict (tenant_id, key) where status = 'active' do nothing returning id`,
+      [id, key, name, urgency, context],
+    )
+    if (!made) continue
+    templateIds.set(key, id)
+    await sql(
+      trx,
+      `insert into message_template_version (template_id, number, status, contents, variables, published_at) values (?, 1, 'published', ?::jsonb, ?, now())`,
+      [id, JSON.stringify(contents), variables],
+    )
+  }
+  for (const { name, template, enabled, trigger } of builtInAutomations) {
+    const templateId = templateIds.get(template)
+    if (!templateId) continue
+    await sql(trx, `insert into automation (name, enabled, trigger, template_id) values (?, ?, ?::jsonb, ?) on conflict do nothing`, [
+      name,
+      enabled,
+      JSON.stringify(trigger),
+      templateId,
+    ])
+  }
+}
+
+/** The token in the address that a provider reports to. It follows from the channel's id; the row keeps its hash alone. */
+const callbackToken = (channelId: string): string =>
+  createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY')).update(`message channel callback|${channelId}`).digest('base64url')
+
+const isConfigured: Record<ChannelKind, () => boolean> = {
+  email: () => settings.smtpUrl !== null,
+  sms: () => Boolean(settings.twilio.accountSid && settings.twilio.authToken && settings.twilio.from),
+  whatsapp: () => Boolean(settings.twilio.accountSid && settings.twilio.authToken && settings.twilio.whatsappFrom),
+}
+
+/** The three channels of a new property: e-mail is on; what the service has no account for goes to the sandbox. */
+export const provisionChannels = async (trx: Trx, propertyId: string): Promise<void> => {
+  for (const kind of channelKinds) {
+    const id = randomUUID()
+    await sql(
+      trx,
+      `insert into message_channel (id, property_id, kind, enabled, transport, reply_to, callback_hash, daily_cap, countries)
+       select ?, p.id, ?, ?, ?, case when ? = 'email' then p.email end, ?, ?,
+         case when ? = 'email' or p.address->>'countryCode' is null then '{}'::text[] else array[p.address->>'countryCode'] end
+       from property p where p.id = ? on conflict do nothing`,
+      [
+        id,
+        kind,
+        kind === 'email',
+        isConfigured[kind]() ? 'platform' : 'sandbox',
+        kind,
+        createHash('sha256').update(callbackToken(id)).digest(),
+        kind === 'email' ? 5_000 : 1_000,
+        kind,
+        propertyId,
+      ],
+    )
+  }
+}

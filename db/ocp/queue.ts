@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { settingsOf } from '../../config/property-settings.ts'
+import type { StoredSettings } from '../../config/property-settings.ts'
+import { messagesDeliver } from '../../jobs/messages.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { emit } from '../events.ts'
+import { seal } from '../sealing/index.ts'
+import type { ChannelKind } from './contents.ts'
+
+export type PlanStep = { channel: ChannelKind; waitMinutes: number }
+
+/** Somebody who is no guest of the house, or an address other than the guest's own. */
+export type Recipient = { name: string; email?: string | null; phone?: string | null }
+
+export type MessageRequest = {
+  propertyId: string
+  /** Key of an active template; what is published when the message is queued is what will be sent. */
+  templateKey: string
+  /** One occurrence, one message: a second request with the same key changes nothing. */
+  dedupeKey: string
+  guestId?: string | null
+  recipient?: Recipient
+  reservationId?: string | null
+  paymentId?: string | null
+  /** Ids from which the worker derives what a stranger's code or link needs; never the code itself. */
+  data?: Record<string, string>
+  plan?: PlanStep[]
+  /** Default: now. */
+  scheduledFor?: Date
+  /** From `scheduledFor`; default a day. */
+  validMinutes?: number
+}
+
+type Automated = {
+  origin?: 'automation'
+  automationId?: string
+  eventId?: string
+  /** Statuses of the reservation in which the message still makes sense. */
+  reservationStatuses?: string[] | null
+}
+
+type Template = { id: string; number: number; purpose: 'service' | 'marketing'; urgency: 'immediate' | 'normal' }
+
+const defaultWaitMinutes = 30
+const minuteMs = 60_000
+
+export const planOf = (order: readonly ChannelKind[]): PlanStep[] => order.map((channel) => ({ channel, waitMinutes: defaultWaitMinutes }))
+
+export const recipientPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'recipient' })
+
+/**
+ * Decides a message in the caller's transaction (R2). Sending it is a worker's part, and checked again then. Answers the message's id,
+ * or null where the same occurrence has its message already.
+ */
+export const queueMessage = async (trx: Trx, request: MessageRequest & Automated): Promise<string | null> => {
+  const template = await sqlOne<Template>(
+    trx,
+    `select id, published_number as number, purpose, urgency from message_template
+     where key = ? and status = 'active' and published_number is not null`,
+    [request.templateKey],
+  )
+  if (!template) throw new Error(`there is no published message template ${request.templateKey}`)
+  const property = await sqlOne<{ settings: StoredSettings; now: Date }>(trx, `select settings, clock_timestamp() as now from property where id = ?`, [
+    request.propertyId,
+  ])
+  if (!property) throw new Error('the property of the message does not exist')
+  const id = randomUUID()
+  const scheduledFor = request.scheduledFor ?? property.now
+  const due = scheduledFor <= property.now
+  const expiresAt = new Date(scheduledFor.getTime() + (request.validMinutes ?? 1440) * minuteMs)
+  const actor = contextOf(trx).actor
+  const rows = await sql(
+    trx,
+    `insert into message (id, origin, property_id, guest_id, reservation_id, payment_id, automation_id, event_id, template_id, template_number,
+       data, purpose, urgency, recipient, reservation_statuses, plan, status, dedupe_key, scheduled_for, expires_at, created_by)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?::text[], ?::jsonb, ?, ?, ?, ?, ?)
+     on conflict (tenant_id, dedupe_key) do nothing returning id`,
+    [
+      id,
+      request.origin ?? 'module',
+      request.propertyId,
+      request.guestId ?? null,
+      request.reservationId ?? null,
+      request.paymentId ?? null,
+      request.automationId ?? null,
+      request.eventId ?? null,
+      template.id,
+      template.number,
+      JSON.stringify(request.data ?? {}),
+      template.purpose,
+      template.urgency,
+      request.recipient ? await seal(trx, 'tenant', recipientPlace(id), request.recipient) : null,
+      request.reservationStatuses ?? null,
+      JSON.stringify(request.plan ?? planOf(settingsOf(property.settings).messages.order)),
+      due ? 'queued' : 'scheduled',
+      request.dedupeKey,
+      scheduledFor,
+      expiresAt,
+      actor.type === 'user' ? actor.id : null,
+    ],
+  )
+  if (rows.length === 0) return null
+  await enqueueDelivery(trx, id, 0, due ? undefined : scheduledFor)
+  if (due) await emitMessage(trx, 'queued', { id, propertyId: request.propertyId })
+  return id
+}
+
+/** The job of a message's next move. Marketing waits behind everything that a guest waits for. */
+export const enqueueDelivery = async (trx: Trx, messageId: string, turn: number, at?: Date): Promise<void> => {
+  const tenantId = contextOf(trx).tenantId
+  if (!tenantId) throw new Error('a message belongs to a tenant')
+  await enqueue(trx, messagesDeliver, { tenantId, messageId, turn }, { at })
+}
+
+type Subject = { id: string; propertyId: string }
+
+/** Says what became of a message: ids, kind and cause, never an address or a word of it. */
+export const emitMessage = async (
+  trx: Trx,
+  what: 'queued' | 'sent' | 'delivered' | 'read' | 'failed' | 'suppressed' | 'expired' | 'cancelled',
+  message: Subject,
+  data: Record<string, string> = {},
+): Promise<void> => {
+  await emit(trx, {
+    type: `message.${what}`,
+    propertyId: message.propertyId,
+    entity: { type: 'message', id: message.id, version: null },
+    data: { messageId: message.id, ...data },
+  })
+}
