@@ -47,6 +47,57 @@ export interface AgeCategoryRow {
   countsInOccupancy: boolean
 }
 
+export interface ApiKeyRow {
+  tenantId: string
+  id: string
+  name: string
+  keyId: string
+  hint: string
+  hash: Buffer
+  pepperId: string
+  scopes: string[]
+  allProperties: boolean
+  cidrs: string[]
+  expiresAt: Date
+  createdBy: string | null
+  revokedAt: Date | null
+  revokedBy: string | null
+  replacesId: string | null
+  lastUsedAt: Date | null
+  lastUsedIp: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ApiKeyPropertyRow {
+  tenantId: string
+  id: string
+  apiKeyId: string
+  propertyId: string
+}
+
+export interface AppUserRow {
+  id: string
+  email: string
+  emailKey: string
+  name: string
+  locale: string
+  status: 'active' | 'invited' | 'locked'
+  passwordHash: string | null
+  pepperId: string | null
+  emailVerifiedAt: Date | null
+  passwordChangedAt: Date | null
+  sessionEpoch: number
+  totpSecret: Buffer | null
+  totpConfirmedAt: Date | null
+  totpLastStep: number | null
+  lastTenantId: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface AuditEntryRow {
   id: string
   chain: string
@@ -187,6 +238,23 @@ export interface DispatchEpochRow {
   changedAt: Date
 }
 
+export interface EntitlementGrantRow {
+  id: string
+  tenantId: string
+  key: string
+  source: 'N1_GRANT' | 'PLAN_DEFAULT' | 'STORE_PURCHASE'
+  reason: string | null
+  grantedBy: string | null
+  startsAt: Date
+  expiresAt: Date | null
+  planVersionId: string | null
+  subscriptionItemId: string | null
+  endedAt: Date | null
+  endedBy: string | null
+  endCause: 'cancelled' | 'expired' | 'plan_change' | 'plan_version' | 'replaced' | 'revoked' | null
+  endReason: string | null
+}
+
 export interface EventRow {
   tenantId: string
   id: string
@@ -245,6 +313,13 @@ export interface ExtraRow {
   updatedAt: Date
 }
 
+export interface FeatureRow {
+  key: string
+  name: string
+  description: string
+  position: number
+}
+
 export interface FiscalPeriodRow {
   tenantId: string
   id: string
@@ -287,7 +362,7 @@ export interface FolioRow {
   isPrimary: boolean
   payerGuestId: string | null
   label: string
-  stage: string
+  stage: 'deposit' | 'guest'
   status: 'closed' | 'open'
   currency: string
   charges: number
@@ -462,7 +537,7 @@ export interface GuestDocumentRow {
   sealed: Buffer | null
   numberIndex: Buffer
   expiresOn: string | null
-  status: string
+  status: 'pending' | 'rejected' | 'verified'
   verifiedBy: string | null
   verifiedAt: Date | null
   method: 'in_person' | 'provider' | 'video' | null
@@ -639,6 +714,37 @@ export interface KeptReplyRow {
   createdAt: Date
 }
 
+export interface KnownNetworkRow {
+  userId: string
+  network: string
+  lastAt: Date
+}
+
+export interface MembershipRow {
+  tenantId: string
+  id: string
+  userId: string
+  role: 'admin' | 'auditor' | 'finance' | 'housekeeper' | 'maintenance' | 'manager' | 'owner' | 'receptionist' | 'relations' | 'stock' | null
+  roleId: string | null
+  allProperties: boolean
+  status: 'active' | 'deactivated' | 'invited'
+  invitedBy: string | null
+  invitedAt: Date
+  acceptedAt: Date | null
+  deactivatedAt: Date | null
+  deactivatedBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface MembershipPropertyRow {
+  tenantId: string
+  id: string
+  membershipId: string
+  propertyId: string
+}
+
 export interface MessageRow {
   tenantId: string
   id: string
@@ -755,6 +861,17 @@ export interface MessageTemplateVersionRow {
   createdAt: Date
 }
 
+export interface OneTimeTokenRow {
+  id: string
+  purpose: 'email_change' | 'invitation' | 'mfa' | 'password_reset'
+  userId: string
+  tenantId: string | null
+  data: unknown
+  expiresAt: Date
+  usedAt: Date | null
+  createdAt: Date
+}
+
 export interface PaymentRow {
   tenantId: string
   id: string
@@ -836,6 +953,19 @@ export interface PaymentExceptionRow {
   version: number
   createdAt: Date
   updatedAt: Date
+}
+
+export interface PlanVersionRow {
+  id: string
+  plan: 'Enterprise' | 'Professional' | 'Starter'
+  number: number
+  features: unknown
+  prices: unknown
+  platformFeeRate: number
+  effectiveFrom: Date
+  note: string
+  createdBy: string | null
+  createdAt: Date
 }
 
 export interface PolicyRow {
@@ -1069,6 +1199,14 @@ export interface RatePlanUnitTypeRow {
   children: unknown
 }
 
+export interface RecoveryCodeRow {
+  id: string
+  userId: string
+  codeHash: Buffer
+  usedAt: Date | null
+  createdAt: Date
+}
+
 export interface RefundRow {
   tenantId: string
   id: string
@@ -1217,6 +1355,18 @@ export interface RestrictionCellRow {
   maxAdvanceDays: number | null
 }
 
+export interface RoleRow {
+  tenantId: string
+  id: string
+  key: string
+  name: string
+  description: string
+  permissions: unknown
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface SandboxObjectRow {
   id: string
   kind: 'callback' | 'charge' | 'key' | 'refund'
@@ -1237,6 +1387,63 @@ export interface ScheduleRow {
   lastAt: Date | null
   misses: number
   updatedAt: Date
+}
+
+export interface SessionRow {
+  id: string
+  userId: string
+  kind: 'api' | 'dashboard' | 'support'
+  tokenPrefix: string
+  generation: number
+  currentJtiHash: Buffer
+  previousJtiHash: Buffer | null
+  rotatedAt: Date | null
+  epoch: number
+  activeTenantId: string | null
+  expiresAt: Date
+  absoluteExpiresAt: Date
+  reauthenticatedAt: Date | null
+  mfaAt: Date | null
+  lastSeenAt: Date
+  firstIp: string | null
+  lastIp: string | null
+  userAgent: string
+  createdAt: Date
+  revokedAt: Date | null
+  revokeReason: 'admin' | 'all' | 'email' | 'locked' | 'mfa' | 'password' | 'reuse' | 'sign_out' | 'too_many' | 'user' | null
+}
+
+export interface SignInFailureRow {
+  id: number
+  accountKey: Buffer
+  network: string
+  address: string
+  at: Date
+}
+
+export interface SubscriptionRow {
+  tenantId: string
+  plan: string
+  planVersionId: string
+  anchorDay: number
+  periodStart: string
+  periodEnd: string
+  paymentMethod: unknown | null
+  action: unknown | null
+  pastDueSince: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface SuperuserAccountRow {
+  id: string
+  userId: string
+  level: 'N1' | 'N2'
+  grantedBy: string | null
+  reason: string
+  since: Date
+  endedAt: Date | null
 }
 
 export interface SuppressionRow {
@@ -1300,6 +1507,30 @@ export interface TaxRuleRow {
   validFrom: string
   validTo: string | null
   accountId: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface TenantRow {
+  id: string
+  name: string
+  legalName: string | null
+  document: string | null
+  billingEmail: string
+  billingAddress: unknown | null
+  country: string
+  currency: string
+  timeZone: string
+  locale: string
+  status: 'active' | 'deleted' | 'deleting' | 'suspended'
+  reason: string | null
+  deleteAfter: string | null
+  features: string[]
+  featuresValidUntil: Date | null
+  entitlementsVersion: number
+  plan: 'Enterprise' | 'Professional' | 'Starter'
+  settings: unknown
   version: number
   createdAt: Date
   updatedAt: Date
@@ -1413,6 +1644,16 @@ export interface UnitTypePoolRow {
   unitTypeId: string
   unitPoolId: string
   quantity: number
+}
+
+export interface UserMailRow {
+  id: string
+  userId: string
+  kind: string
+  referenceId: string
+  status: 'failed' | 'queued' | 'sent'
+  createdAt: Date
+  sentAt: Date | null
 }
 
 export interface WorkerHeartbeatRow {

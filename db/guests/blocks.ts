@@ -15,17 +15,17 @@ export const blockAgainst = async (trx: Trx, propertyId: string, today: string, 
   const row = await sqlOne<{ level: 'warn' | 'refuse' }>(
     trx,
     `with person as (
-       select g.id from guest g where g.id = any(:guestIds::uuid[])
-       union select d.guest_id from guest_document d where d.number_index = :index::bytea
+       select g.id from guest g where g.id = any(cast(:guestIds as uuid[]))
+       union select d.guest_id from guest_document d where d.number_index = cast(:index as bytea)
      ), heads as (
        select coalesce(g.merged_into_id, g.id) as id from guest g join person p on p.id = g.id
      ), related as (
        select id from heads union select g.id from guest g join heads h on g.merged_into_id = h.id
      )
      select b.level from guest_block b
-     where b.lifted_at is null and (b.property_id is null or b.property_id = :propertyId) and b.starts_on <= :today::date
-       and (b.ends_on is null or b.ends_on >= :today::date)
-       and (b.guest_id in (select id from related) or (:index::bytea is not null and :index::bytea = any(b.document_indexes)))
+     where b.lifted_at is null and (b.property_id is null or b.property_id = :propertyId) and b.starts_on <= cast(:today as date)
+       and (b.ends_on is null or b.ends_on >= cast(:today as date))
+       and (b.guest_id in (select id from related) or cast(:index as bytea) = any(b.document_indexes))
      order by b.level limit 1`,
     { guestIds, index, propertyId, today },
   )

@@ -94,7 +94,8 @@ export const up = async (knex: Knex) => {
      constraint guest_document_once unique (tenant_id, guest_id, kind, country_code, number_index),
      constraint guest_document_kind check (kind in ('cpf', 'rg', 'passport', 'rnm', 'driving_licence', 'birth_certificate', 'other')),
      constraint guest_document_country check (country_code ~ '^[A-Z]{2}$' and ${index('number_index')}),
-     constraint guest_document_status check (status in ('pending', 'verified', 'rejected') and (status = 'verified') = (verified_at is not null)),
+     constraint guest_document_status check (status in ('pending', 'verified', 'rejected')),
+     constraint guest_document_verified check ((status = 'verified') = (verified_at is not null)),
      constraint guest_document_method check (method in ('in_person', 'video', 'provider')),
      ${ofGuest}`,
   )

@@ -110,9 +110,57 @@ export const giveBack = async (trx: Trx, payment: PaymentRow, wanted: number, bu
   return given
 }
 
-export const postGivenBack = async (trx: Trx, payment: PaymentRow, given: readonly GivenBack[], locked: LockedTargets) => {
+export const postGivenBack = async (trx: Trx, payment: PaymentRow, given: readonly GivenBack[]) => {
   for (const { target, reversalId, amount } of given) {
-    const stage = locked.get(keyOf(target))?.stage
+    // Giving the money back may have moved the folio to another stage; its locks are held already.
+    const stage = (await targetOf(target.targetType).lock(trx, target.targetId))?.stage
     await raiseAllocated(trx, payment, target, reversalId, -amount, stage)
   }
+}
+
+export type MovedMoney = { allocationId: string; paymentId: string; targetId: string; amount: number }
+type Destination = { folioId: string; amount: number; stage: 'deposit' | 'guest' }
+
+/**
+ * Moves captured money that stands on a booking to folios of it, oldest first, as allocations of its own: each is undone by itself,
+ * and is posted by the stage of its folio. Booking and folios are locked, and their own sums are the caller's. Answers what went
+ * where, which is less than wanted where less stands there.
+ */
+export const moveAllocations = async (trx: Trx, bookingId: string, folios: readonly Destination[]): Promise<MovedMoney[]> => {
+  const source: TargetRef = { targetType: 'booking', targetId: bookingId }
+  const payments = await sql<PaymentRow>(
+    trx,
+    `select p.* from payment p where exists (select from payment_allocation a
+       where a.tenant_id = p.tenant_id and a.payment_id = p.id and a.target_type = 'booking' and a.target_id = ?)
+     order by p.id for no key update`,
+    [bookingId],
+  )
+  const wanted = folios.map((folio) => ({ ...folio }))
+  const moved: MovedMoney[] = []
+  const postings: (() => Promise<unknown>)[] = []
+  for (const payment of payments.toSorted((a, b) => (a.capturedAt?.getTime() ?? 0) - (b.capturedAt?.getTime() ?? 0))) {
+    const standing = (await standingAllocations(trx, payment.id)).filter((one) => keyOf(one) === keyOf(source)).toReversed()
+    for (const allocation of standing) {
+      const total = Math.min(allocation.amount, wanted.reduce((sum, folio) => sum + folio.amount, 0))
+      if (total === 0) continue
+      const reversalId = randomUUID()
+      await insert(trx, reversalId, payment.id, source, -allocation.amount, allocation.id)
+      if (total < allocation.amount) await insert(trx, randomUUID(), payment.id, source, allocation.amount - total, null)
+      postings.push(() => raiseAllocated(trx, payment, source, reversalId, -total, undefined))
+      let left = total
+      for (const folio of wanted) {
+        const amount = Math.min(left, folio.amount)
+        if (amount === 0) continue
+        const target: TargetRef = { targetType: 'folio', targetId: folio.folioId }
+        const allocationId = randomUUID()
+        await insert(trx, allocationId, payment.id, target, amount, null)
+        postings.push(() => raiseAllocated(trx, payment, target, allocationId, amount, folio.stage))
+        moved.push({ allocationId, paymentId: payment.id, targetId: folio.folioId, amount })
+        folio.amount -= amount
+        left -= amount
+      }
+    }
+  }
+  for (const post of postings) await post()
+  return moved
 }

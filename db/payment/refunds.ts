@@ -8,7 +8,6 @@ import { emit } from '../events.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
 import { giveBack, lockTargets, postGivenBack } from './allocations.ts'
-import type { LockedTargets } from './allocations.ts'
 import { closeExceptions } from './exceptions.ts'
 import { lockPayment, readPayment, standingAllocations } from './queries.ts'
 import type { TargetType } from './target.ts'
@@ -31,7 +30,7 @@ export const reserveRefund = async (
   payment: PaymentRow,
   amount: number,
   { reason, note }: Terms,
-  { locked, businessDate, only }: { locked: LockedTargets; businessDate: string; only?: { targetType: TargetType; targetId: string } },
+  { businessDate, only }: { businessDate: string; only?: { targetType: TargetType; targetId: string } },
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
   if (payment.origin !== 'gateway') throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
@@ -77,7 +76,7 @@ export const reserveRefund = async (
     entity: { type: 'refund', id: refundId, version: 1 },
     data: { paymentId: payment.id, targetType: payment.targetType, targetId: payment.targetId, amount, currency: payment.currency, reason },
   })
-  await postGivenBack(trx, payment, given, locked)
+  await postGivenBack(trx, payment, given)
   await raisePosting(trx, {
     event: 'payment.refund_requested',
     source: { id: refundId },
@@ -91,12 +90,12 @@ const refundOfPayment = async (trx: Trx, { paymentId, amount, ...terms }: OfPaym
   const found = await readPayment(trx, paymentId)
   if (!found) throw notFound('There is no such payment')
   const businessDate = await businessDay(trx, found.propertyId)
-  const locked = await lockTargets(trx, await standingAllocations(trx, paymentId))
+  await lockTargets(trx, await standingAllocations(trx, paymentId))
   const payment = await lockPayment(trx, paymentId)
   if (!payment) throw notFound('There is no such payment')
   const wanted = amount ?? payment.capturedAmount - payment.refundReserved
   if (wanted <= 0) throw exceeded('Nothing is left to refund')
-  return [await reserveRefund(trx, payment, wanted, terms, { locked, businessDate })]
+  return [await reserveRefund(trx, payment, wanted, terms, { businessDate })]
 }
 
 /** What of gateway payments stands on a target, newest payment first. */
@@ -117,7 +116,7 @@ const refundOfTarget = async (trx: Trx, { targetType, targetId, amount, ...terms
     throw exceeded('No gateway payment stands on it')
   }
   const businessDate = await businessDay(trx, first.propertyId)
-  const locked = await lockTargets(trx, [{ targetType, targetId }])
+  await lockTargets(trx, [{ targetType, targetId }])
   const sources = await moneyOn(trx, targetType, targetId)
   const total = sources.reduce((sum, one) => sum + one.amount, 0)
   let left = amount ?? total
@@ -132,7 +131,7 @@ const refundOfTarget = async (trx: Trx, { targetType, targetId, amount, ...terms
   for (const paymentId of [...shares.keys()].sort()) {
     const payment = await lockPayment(trx, paymentId)
     const share = shares.get(paymentId) ?? 0
-    if (payment) refunds.push(await reserveRefund(trx, payment, share, terms, { locked, businessDate, only: { targetType, targetId } }))
+    if (payment) refunds.push(await reserveRefund(trx, payment, share, terms, { businessDate, only: { targetType, targetId } }))
   }
   return refunds
 }

@@ -199,7 +199,7 @@ const arrive = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot, 
   if (allocated && target) await postAllocated(trx, changed, target, allocated, locked?.stage)
   // A booking that was cancelled takes nothing, and its guest is owed the whole.
   if (target?.targetType === 'booking' && locked && !locked.open && sameCurrency)
-    await reserveRefund(trx, changed, amount, { reason: 'late_payment' }, { locked: new Map(), businessDate })
+    await reserveRefund(trx, changed, amount, { reason: 'late_payment' }, { businessDate })
   return { payment: changed, applied: true }
 }
 

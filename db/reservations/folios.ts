@@ -1,0 +1,95 @@
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import { raisePosting } from '../financial/index.ts'
+import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows.ts'
+
+/** Opens the primary folio of each reservation that has none, and locks them all. Ordered as the reservations. */
+export const openPrimaryFolios = async (trx: Trx, booking: Pick<BookingRow, 'number'>, reservations: readonly ReservationRow[]): Promise<FolioRow[]> => {
+  const made = await sql<FolioRow>(
+    trx,
+    `insert into folio (property_id, number, kind, reservation_id, is_primary, payer_guest_id, currency)
+     select r.property_id, ? || '-' || r.position || '-1', 'guest', r.id, true, r.primary_guest_id, r.currency
+     from reservation r where r.id = any(?::uuid[]) order by r.id
+     on conflict (tenant_id, reservation_id) where is_primary do nothing returning *`,
+    [booking.number, reservations.map((one) => one.id)],
+  )
+  for (const folio of made)
+    await emit(trx, {
+      type: 'folio.opened',
+      propertyId: folio.propertyId,
+      entity: { type: 'folio', id: folio.id, version: folio.version },
+      data: { folioId: folio.id, number: folio.number, kind: folio.kind, reservationId: folio.reservationId, currency: folio.currency },
+    })
+  const folios =
+    made.length === reservations.length
+      ? made
+      : await sql<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[]) and is_primary order by id for no key update`, [
+          reservations.map((one) => one.id),
+        ])
+  return reservations.map((one) => {
+    const folio = folios.find((each) => each.reservationId === one.id)
+    if (!folio) throw new Error(`reservation ${one.id} has no primary folio`)
+    return folio
+  })
+}
+
+export type NewLine = {
+  folioId: string
+  kind: FolioLineRow['kind']
+  category: FolioLineRow['category']
+  /** No names of persons. */
+  description: string
+  /** Positive raises the balance. */
+  amount: number
+  businessDate: string
+  source: { type: string; id: string; key?: string }
+  paymentId?: string | null
+}
+
+/** Writes lines; the database adds them to the sums of their folios, which are locked. A closed folio refuses. */
+export const addLines = async (trx: Trx, lines: readonly NewLine[]): Promise<FolioLineRow[]> => {
+  if (lines.length === 0) return []
+  return sql<FolioLineRow>(
+    trx,
+    `insert into folio_line (folio_id, kind, category, description, unit_amount, amount, business_date, source_type, source_id, source_key,
+       payment_id, posted_by)
+     select (v->>'folioId')::uuid, v->>'kind', v->>'category', v->>'description', (v->>'amount')::bigint, (v->>'amount')::bigint,
+       (v->>'businessDate')::date, v->'source'->>'type', (v->'source'->>'id')::uuid, coalesce(v->'source'->>'key', ''),
+       (v->>'paymentId')::uuid, ?::jsonb
+     from jsonb_array_elements(?::jsonb) v returning *`,
+    [JSON.stringify(contextOf(trx).actor), JSON.stringify(lines)],
+  )
+}
+
+/** Says that balances changed, once per folio and command; with sums as they are now. */
+export const announceBalances = async (trx: Trx, folioIds: readonly string[]): Promise<FolioRow[]> => {
+  const folios = await sql<FolioRow>(trx, `select * from folio where id = any(?::uuid[]) order by id`, [[...new Set(folioIds)]])
+  for (const folio of folios)
+    await emit(trx, {
+      type: 'folio.balance_changed',
+      propertyId: folio.propertyId,
+      entity: { type: 'folio', id: folio.id, version: folio.version },
+      data: { folioId: folio.id, reservationId: folio.reservationId, charges: folio.charges, credits: folio.credits, balance: folio.balance, currency: folio.currency },
+    })
+  return folios
+}
+
+/**
+ * Moves a locked folio from stage deposit to stage guest, so that a charge above its credits does not put the deposits account into
+ * debit (R42). Answers the folio as it is now, and its posting, which is for the end of the transaction.
+ */
+export const leaveDepositStage = async (trx: Trx, folio: FolioRow): Promise<{ folio: FolioRow; post: () => Promise<unknown> }> => {
+  if (folio.stage === 'guest') return { folio, post: () => Promise.resolve() }
+  const [moved] = await sql<FolioRow>(trx, `update folio set stage = 'guest', version = version + 1 where id = ? returning *`, [folio.id])
+  if (!moved) throw new Error(`folio ${folio.id} is gone`)
+  const credit = moved.credits - moved.charges
+  const post = () =>
+    raisePosting(trx, {
+      event: 'reservations.deposit_applied',
+      source: { id: moved.id, seq: moved.version },
+      propertyId: moved.propertyId,
+      payload: { amounts: { credit }, documents: { folio: moved.id } },
+    })
+  return { folio: moved, post: credit === 0 ? () => Promise.resolve() : post }
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import type { QuotedRoom } from '../../config/quote.ts'
+import type { SellableRoom } from '../properties/sellable.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
+import { seal } from '../sealing/index.ts'
+
+export type PricedRoom = { quoted: QuotedRoom; sold: SellableRoom }
+export const requestsPlace = (reservationId: string) => ({ table: 'reservation', rowId: reservationId, purpose: 'requests' })
+
+type Words = { requests: string | null; arrivalTime: string | null }
+
+/** Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. */
+export const insertHeldRooms = async (trx: Trx, booking: BookingRow, rooms: readonly PricedRoom[], words: Words): Promise<ReservationRow[]> => {
+  const ids = rooms.map(() => randomUUID())
+  const sealed = await Promise.all(ids.map((id) => (words.requests ? seal(trx, 'tenant', requestsPlace(id), { requests: words.requests }) : null)))
+  const reservations = await sql<ReservationRow>(
+    trx,
+    `insert into reservation (id, booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, children_ages,
+       policies, currency, room_total, extras_total, tax_total, total, arrival_time, market_segment, requests)
+     select (v->>'id')::uuid, ?, (v->>'position')::int, ?, 'held', (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'arrival')::date,
+       (v->>'departure')::date, (v->>'adults')::int, array(select jsonb_array_elements_text(v->'childrenAges')::int), v->'policies', ?,
+       (v->>'roomTotal')::bigint, (v->>'extrasTotal')::bigint, (v->>'taxTotal')::bigint, (v->>'total')::bigint, ?, v->>'marketSegment', s.requests
+     from jsonb_array_elements(?::jsonb) with ordinality as e(v, n) join unnest(?::bytea[]) with ordinality as s(requests, n) using (n) returning *`,
+    [
+      booking.id,
+      booking.propertyId,
+      booking.currency,
+      words.arrivalTime,
+      JSON.stringify(
+        rooms.map(({ quoted, sold }, index) => ({
+          id: ids[index],
+          position: index + 1,
+          unitTypeId: quoted.unitTypeId,
+          ratePlanId: quoted.ratePlanId,
+          arrival: quoted.arrival,
+          departure: quoted.departure,
+          adults: quoted.adults,
+          childrenAges: quoted.childrenAges,
+          policies: sold.policies,
+          roomTotal: quoted.roomTotal,
+          extrasTotal: quoted.extrasTotal,
+          taxTotal: quoted.taxTotal,
+          total: quoted.total,
+          marketSegment: sold.ratePlan.marketSegment,
+        })),
+      ),
+      sealed,
+    ],
+  )
+  await insertNights(trx, ids, rooms)
+  await insertExtras(trx, ids, rooms)
+  await insertDeposits(trx, ids, rooms)
+  return reservations.sort((a, b) => a.position - b.position)
+}
+
+const insertNights = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) =>
+  sql(
+    trx,
+    `insert into reservation_night (reservation_id, date, unit_type_id, rate_plan_id, amount, taxes, components)
+     select (v->>'reservationId')::uuid, (v->>'date')::date, (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'amount')::bigint, v->'taxes',
+       v->'components' from jsonb_array_elements(?::jsonb) v`,
+    [
+      JSON.stringify(
+        rooms.flatMap(({ quoted }, index) =>
+          quoted.nights.map((night) => ({ reservationId: ids[index], unitTypeId: quoted.unitTypeId, ratePlanId: quoted.ratePlanId, ...night })),
+        ),
+      ),
+    ],
+  )
+
+const insertExtras = async (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
+  const extras = rooms.flatMap(({ quoted }, index) => quoted.extras.map((extra) => ({ ...extra, reservationId: ids[index] })))
+  if (extras.length === 0) return
+  await sql(
+    trx,
+    `insert into reservation_extra (reservation_id, extra_id, name, basis, quantity, "from", "until", unit_amount, amount, taxes)
+     select (v->>'reservationId')::uuid, (v->>'extraId')::uuid, v->>'name', v->>'basis', (v->>'quantity')::int, (v->>'from')::date,
+       (v->>'until')::date, (v->>'unitAmount')::bigint, (v->>'amount')::bigint, v->'taxes' from jsonb_array_elements(?::jsonb) v`,
+    [JSON.stringify(extras)],
+  )
+}
+
+/** What the quote said is due at booking is due from now on. */
+const insertDeposits = async (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
+  const deposits = rooms.flatMap(({ quoted }, index) =>
+    quoted.deposits.map((deposit, position) => ({ reservationId: ids[index], position: position + 1, dueAt: deposit.dueAt, amount: deposit.amount })),
+  )
+  if (deposits.length === 0) return
+  await sql(
+    trx,
+    `insert into deposit (reservation_id, position, due_at, amount)
+     select (v->>'reservationId')::uuid, (v->>'position')::int, coalesce((v->>'dueAt')::timestamptz, now()), (v->>'amount')::bigint
+     from jsonb_array_elements(?::jsonb) v`,
+    [JSON.stringify(deposits)],
+  )
+}

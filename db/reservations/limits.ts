@@ -1,0 +1,96 @@
+import { ApiError } from '../../config/errors.ts'
+import type { FieldError } from '../../config/errors.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { PoolShare } from '../units/availability.ts'
+import type { PoolNight } from '../units/inventory.ts'
+import { holdAllowance } from './rules/holds.ts'
+
+/** Advisory locks have two numbers; the first says what the second is a hash of. */
+const addressClass = 7101
+const emailClass = 7102
+
+const perAddress = 3
+const perEmail = 2
+
+export type Stranger = { propertyId: string; emailIndex: Buffer; addressHash: Buffer }
+
+const lockName = (key: Buffer) => key.readInt32BE(0)
+
+/** Makes what follows one after the other for one address, and for one e-mail at one property. The first locks of a hold. */
+export const lockLimits = async (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger): Promise<void> => {
+  await sql(trx, `select pg_advisory_xact_lock(?, ?)`, [addressClass, lockName(addressHash)])
+  await sql(trx, `select pg_advisory_xact_lock(?, ? # hashtext(?))`, [emailClass, lockName(emailIndex), propertyId])
+}
+
+const refused = (seconds: number, message: string, errors?: FieldError[]) =>
+  new ApiError(429, 'hold_limit', message, { errors, retryAfterSeconds: Math.max(1, Math.ceil(seconds)) })
+
+type Counts = {
+  ofAddress: number
+  addressSeconds: number | null
+  ofEmail: number
+  emailSeconds: number | null
+  strikeSeconds: number | null
+}
+
+/** Refuses who holds too much already (R9). The locks of `lockLimits` make the counts exact. */
+export const checkLimits = async (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger): Promise<void> => {
+  const counts = await sqlOne<Counts>(
+    trx,
+    `select
+       (select count(*) from booking b where b.address_hash = :addressHash and b.hold_expires_at > now()) as of_address,
+       (select extract(epoch from min(b.hold_expires_at) - now())::float8 from booking b
+        where b.address_hash = :addressHash and b.hold_expires_at > now()) as address_seconds,
+       (select count(*) from booking b
+        where b.property_id = :propertyId and b.email_index = :emailIndex and b.hold_expires_at > now()) as of_email,
+       (select extract(epoch from min(b.hold_expires_at) - now())::float8 from booking b
+        where b.property_id = :propertyId and b.email_index = :emailIndex and b.hold_expires_at > now()) as email_seconds,
+       (select extract(epoch from max(s.expired_at) + interval '24 hours' - now())::float8 from
+          (select x.expired_at, lag(x.expired_at, 2) over (order by x.expired_at) as third_last from hold_strike x
+           where x.property_id = :propertyId and x.email_index = :emailIndex and x.expired_at > now() - interval '48 hours') s
+        where s.third_last > s.expired_at - interval '24 hours' and s.expired_at > now() - interval '24 hours') as strike_seconds`,
+    { propertyId, emailIndex, addressHash },
+  )
+  if (!counts) return
+  if (counts.strikeSeconds !== null) throw refused(counts.strikeSeconds, 'Too many holds ended unpaid; try again later')
+  if (counts.ofAddress >= perAddress)
+    throw refused(counts.addressSeconds ?? 60, `At most ${perAddress} stays can be held at a time; pay, confirm or release one first`)
+  if (counts.ofEmail >= perEmail)
+    throw refused(counts.emailSeconds ?? 60, `At most ${perEmail} stays can be held with one e-mail address; pay, confirm or release one first`)
+}
+
+type Wanted = { propertyId: string; holdShare: number; rooms: readonly { pools: readonly PoolShare[] }[] }
+
+/**
+ * Refuses a hold that would put more of a pool's night into unpaid portal holds than the property allows. Called by `moveInventory`
+ * with the counters locked, so the count is exact; the hold itself is not among the rows yet.
+ */
+export const checkHoldShare = async (trx: Trx, { propertyId, holdShare, rooms }: Wanted, locked: readonly PoolNight[]): Promise<void> => {
+  const own = new Map<string, number>()
+  for (const { poolId, quantity } of rooms.flatMap((room) => room.pools)) own.set(poolId, (own.get(poolId) ?? 0) + quantity)
+  // What is held at all is no less than what strangers hold, so most nights need no count.
+  const doubtful = locked.filter((row) => own.has(row.poolId) && row.held > holdAllowance(row.capacity, holdShare))
+  if (doubtful.length === 0) return
+  const rows = await sql<{ poolId: string; night: string; held: number; endsIn: number }>(
+    trx,
+    `select p.unit_pool_id as pool_id, n.date as night, sum(p.quantity)::int as held, extract(epoch from min(b.hold_expires_at) - now())::float8 as ends_in
+     from unit_type_pool p
+     join reservation_night n on n.tenant_id = p.tenant_id and n.unit_type_id = p.unit_type_id and n.date = any(?::date[]) and n.status = 'open'
+     join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id and r.status = 'held'
+     join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id and b.property_id = ? and b.source = 'portal' and b.credit = 0
+     where p.unit_pool_id = any(?::uuid[]) group by 1, 2`,
+    [[...new Set(doubtful.map((row) => row.night))], propertyId, [...new Set(doubtful.map((row) => row.poolId))]],
+  )
+  const over = doubtful.flatMap((night) => {
+    const unpaid = rows.find((row) => row.poolId === night.poolId && row.night === night.night)
+    const wanted = own.get(night.poolId) ?? 0
+    return (unpaid?.held ?? 0) + wanted > holdAllowance(night.capacity, holdShare) ? [{ night: night.night, endsIn: unpaid?.endsIn ?? 60 }] : []
+  })
+  if (over.length === 0) return
+  throw refused(
+    Math.min(...over.map((one) => one.endsIn)),
+    'Too many rooms of these nights are held and not paid yet; try again later',
+    [...new Set(over.map((one) => one.night))].map((night) => ({ field: `nights.${night}`, message: 'is held by too many guests' })),
+  )
+}
