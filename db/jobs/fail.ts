@@ -50,11 +50,19 @@ const writeEnd = (trx: AnyTrx, fence: Fence, { status, attempts, waitMs, leaseMs
   sql(
     trx,
     `update jobs set status = :status, attempts = :attempts, starts = ${countedStarts}, dispatch_no = :dispatchNo, delivery = :delivery,
-       run_at = case when :status = 'dead' then run_at else now() + make_interval(secs => :waitMs / 1000.0) end,
-       leased_until = case when :status = 'dispatched' then now() + make_interval(secs => (:waitMs + :leaseMs) / 1000.0) end,
+       run_at = case when cast(:leaveRunAt as boolean) then run_at else now() + make_interval(secs => :waitMs / 1000.0) end,
+       leased_until = now() + make_interval(secs => cast(:leasedMs as float8) / 1000.0),
        worker = null, last_error = :error
      where id = :jobId`,
-    { ...fence, status, attempts, waitMs, leaseMs, error: JSON.stringify(error) },
+    {
+      ...fence,
+      status,
+      attempts,
+      waitMs,
+      leaveRunAt: status === 'dead',
+      leasedMs: status === 'dispatched' ? waitMs + leaseMs : null,
+      error: JSON.stringify(error),
+    },
   )
 
 /** Gives the job up at once, kept for an operator. Null: a ghost. */

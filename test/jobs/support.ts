@@ -66,7 +66,7 @@ export const mostRepeated = async (): Promise<number> => {
   return rows[0]?.count ?? 0
 }
 
-export const newKey = () => randomUUID()
+export const newKey = (): string => randomUUID()
 
 /** A connection of the test itself; disconnect it. */
 export const openRedis = () => new Redis(settings.redisUrl, { maxRetriesPerRequest: 3 })

@@ -1,0 +1,190 @@
+import { expect } from 'chai'
+import { UnrecoverableError } from 'bullmq'
+import { forbidden, unavailable } from '../../config/errors.ts'
+import { inPlatform, sql } from '../../db/connection.ts'
+import { markDispatched, pickByClass } from '../../db/jobs/dispatch.ts'
+import { discard, replay } from '../../db/jobs/operate.ts'
+import type { Job } from '../../jobs/job.ts'
+import { onDatabase, processor } from '../../workers/lib/processor.ts'
+import type { Processor } from '../../workers/lib/processor.ts'
+import { WaitInRedis, runStart } from '../../workers/lib/start.ts'
+import type { Worker } from '../../workers/lib/start.ts'
+import { useDatabase } from '../support/database.ts'
+import { archived, ask, call, effects, makeEffects, newKey, note, once, rowOf, send } from './support.ts'
+
+const worker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
+const handed = { tenantId: null, requestId: 'request-1', traceparent: null }
+const dispatch = (id: string) => inPlatform((trx) => markDispatched(trx, [id]))
+
+/** One delivery, as BullMQ would make it. */
+const deliver = async (each: Processor, jobId: string, delivery: number, dispatchNo = 1) => {
+  try {
+    return await runStart(each, { fence: { jobId, dispatchNo, delivery }, kind: each.job.name, handed }, worker)
+  } catch (error) {
+    if (error instanceof WaitInRedis) return `again in ${error.delayMs <= 5_000 ? 'a moment' : 'a while'}`
+    if (error instanceof UnrecoverableError) return `given up: ${error.message}`
+    throw error
+  }
+}
+const ready = async <J extends Job<typeof note.payload>>(kind: J) => {
+  const id = await ask(kind, { key: newKey() } as never)
+  await dispatch(id)
+  return id
+}
+
+describe('failures of jobs', () => {
+  const held = useDatabase()
+  before(() => makeEffects(held.database.admin))
+
+  it('a failure is counted in the row, keeps its error, and is tried again; success ends it', async () => {
+    const id = await ready(note)
+    let failures = 2
+    const each = onDatabase(note, async (trx, { key }) => {
+      await sql(trx, `insert into effect (key) values (?)`, [key])
+      if ((failures -= 1) >= 0) throw new Error('not yet')
+    })
+    expect(await deliver(each, id, 1)).to.equal('again in a moment')
+    const row = await rowOf(id)
+    expect(row).to.include({ status: 'dispatched', attempts: 1, starts: 1, delivery: 1 })
+    expect(row?.lastError).to.include({ code: 'Error', message: 'not yet' })
+    expect(row?.lastError?.stackHash).to.match(/^[0-9a-f]{16}$/)
+    expect(await effects()).to.deep.equal([])
+    expect(await deliver(each, id, 2)).to.equal('again in a moment')
+    expect(await deliver(each, id, 3)).to.equal('done')
+    expect(await archived(id)).to.include({ outcome: 'done', attempts: 2 })
+    expect(await effects()).to.have.lengthOf(1)
+  })
+
+  it('the short tier over, the job waits in PostgreSQL; all over, it is dead and keeps payload and error', async () => {
+    const id = await ready(call)
+    const each = processor(call, () => Promise.reject(unavailable('away')))
+    for (let delivery = 1; delivery < 5; delivery += 1) expect(await deliver(each, id, delivery)).to.match(/^again/)
+    expect(await deliver(each, id, 5)).to.equal('later')
+    const row = await rowOf(id)
+    expect(row).to.include({ status: 'pending', attempts: 5 })
+    const waitMs = (row?.runAt.getTime() ?? 0) - Date.now()
+    expect(waitMs).to.be.within(140_000, 301_000)
+    for (let round = 2; round <= 6; round += 1) {
+      await dispatch(id)
+      expect(await deliver(each, id, 1, round)).to.equal('later')
+    }
+    await dispatch(id)
+    expect(await deliver(each, id, 1, 7)).to.equal('given up: service_unavailable')
+    expect(await rowOf(id)).to.include({ status: 'dead', attempts: 11 })
+  })
+
+  it('what another try cannot mend is dead at once', async () => {
+    const id = await ready(note)
+    expect(await deliver(onDatabase(note, () => Promise.reject(forbidden())), id, 1)).to.equal('given up: forbidden')
+    const other = await ready(call)
+    const each = processor(call, async (context) => context.giveUp('card_declined', 'the card was declined'))
+    expect(await deliver(each, other, 1)).to.equal('given up: card_declined')
+    expect((await rowOf(other))?.lastError).to.include({ code: 'card_declined', message: 'the card was declined' })
+  })
+
+  it('a wait that the other side asks for is kept', async () => {
+    const id = await ready(call)
+    const each = processor(call, async (context) => context.retryLater('busy', { afterMs: 120_000 }))
+    expect(await deliver(each, id, 1)).to.equal('later')
+    expect(((await rowOf(id))?.runAt.getTime() ?? 0) - Date.now()).to.be.within(110_000, 121_000)
+  })
+
+  it('a message that never passes expires; a kind with one try has one', async () => {
+    const id = await ready(send)
+    const each = processor(send, () => Promise.reject(new Error('greylisted')))
+    for (let delivery = 1; delivery < 4; delivery += 1) await deliver(each, id, delivery)
+    for (let round = 1; round <= 3; round += 1) {
+      expect(await deliver(each, id, round === 1 ? 4 : 1, round)).to.equal('later')
+      await dispatch(id)
+    }
+    expect(await deliver(each, id, 1, 4)).to.equal('given up: Error')
+    expect(await rowOf(id)).to.equal(null)
+    expect(await archived(id)).to.include({ outcome: 'expired', reason: 'Error' })
+    const single = await ready(once)
+    expect(await deliver(processor(once, () => Promise.reject(new Error('no'))), single, 1)).to.equal('given up: Error')
+  })
+
+  it('nothing to do ends as skipped, and rolls back what the start did', async () => {
+    const id = await ready(note)
+    const each = onDatabase(note, async (trx, _payload, context) => {
+      await sql(trx, `insert into effect (key) values ('skipped')`)
+      context.skip('hold_confirmed')
+    })
+    expect(await deliver(each, id, 1)).to.equal('skipped')
+    expect(await archived(id)).to.include({ outcome: 'skipped', reason: 'hold_confirmed' })
+    expect(await effects('skipped')).to.deep.equal([])
+  })
+
+  it('a payload that fits no more is dead at once; one of a newer release is put back', async () => {
+    const broken = await ready(note)
+    await held.database.admin.raw(`update jobs set payload = '{"other": 1}' where id = ?`, [broken])
+    const each = onDatabase(note, () => Promise.resolve())
+    expect(await deliver(each, broken, 1)).to.equal('given up: payload_invalid')
+    const newer = await ready(note)
+    await held.database.admin.raw(`update jobs set version = 2 where id = ?`, [newer])
+    expect(await deliver(each, newer, 1)).to.equal('returned')
+    const row = await rowOf(newer)
+    expect(row).to.include({ status: 'pending', attempts: 0, starts: 0 })
+    expect((row?.runAt.getTime() ?? 0) - Date.now()).to.be.within(50_000, 61_000)
+  })
+
+  it('an older payload is brought up to date before it is checked', async () => {
+    const upcast = { ...note, version: 2, upcast: (old: unknown) => ({ key: (old as { name: string }).name }) }
+    const id = await ready(note)
+    await held.database.admin.raw(`update jobs set payload = '{"name": "older"}' where id = ?`, [id])
+    let seen: unknown
+    const each = onDatabase(upcast, async (_trx, payload) => {
+      seen = payload
+    })
+    expect(await deliver(each, id, 1)).to.equal('done')
+    expect(seen).to.deep.equal({ key: 'older' })
+  })
+
+  it('a job whose process died three times is dead of poison, in both styles', async () => {
+    const outside = await ready(call)
+    const each = processor(call, () => Promise.resolve())
+    expect(await deliver(each, outside, 4), 'deliveries 1 to 3 never came back').to.equal('given up: poison')
+    const inside = await ready(note)
+    expect(await deliver(onDatabase(note, () => Promise.resolve()), inside, 4)).to.equal('given up: poison')
+    const twice = await ready(note)
+    expect(await deliver(onDatabase(note, () => Promise.resolve()), twice, 3)).to.equal('done')
+  })
+
+  it('failures that came back are no deaths', async () => {
+    const id = await ready(note)
+    const each = onDatabase(note, () => Promise.reject(new Error('no')))
+    for (let delivery = 1; delivery <= 6; delivery += 1) expect(await deliver(each, id, delivery)).to.match(/^again/)
+    expect(await rowOf(id)).to.include({ starts: 6, attempts: 6 })
+  })
+
+  it('ten poisoned jobs of a kind pause the kind, and no job of it is picked', async () => {
+    const each = onDatabase(once, () => Promise.resolve())
+    for (let n = 0; n < 10; n += 1) expect(await deliver(each, await ready(once), 4)).to.equal('given up: poison')
+    await ask(once, { key: newKey() })
+    await ask(call, { key: newKey() })
+    const picked = await inPlatform((trx) => pickByClass(trx, 'payments', { due: 50, waiting: 0 }))
+    expect(picked.map((job) => job.kind)).to.include(call.name).and.not.include(once.name)
+  })
+
+  it('dead jobs come back by replay with their counters anew, or are put away', async () => {
+    const id = await ready(note)
+    await deliver(onDatabase(note, () => Promise.reject(forbidden())), id, 1)
+    expect(await inPlatform((trx) => replay(trx, [id]))).to.deep.equal([id])
+    expect(await rowOf(id)).to.include({ status: 'pending', attempts: 0, starts: 0 })
+    await dispatch(id)
+    expect(await deliver(onDatabase(note, () => Promise.resolve()), id, 1, 2)).to.equal('done')
+    const other = await ready(note)
+    await deliver(onDatabase(note, () => Promise.reject(forbidden())), other, 1)
+    expect(await inPlatform((trx) => discard(trx, [other], 'obsolete'))).to.equal(1)
+    expect(await archived(other)).to.include({ outcome: 'discarded', reason: 'obsolete' })
+  })
+
+  it('a dead job whose key a live one has stays dead', async () => {
+    const first = await ask(note, { key: newKey() }, { uniqueKey: 'the-same' })
+    await dispatch(first)
+    await deliver(onDatabase(note, () => Promise.reject(forbidden())), first, 1)
+    await ask(note, { key: newKey() }, { uniqueKey: 'the-same' })
+    expect(await inPlatform((trx) => replay(trx, [first]))).to.deep.equal([])
+    expect(await rowOf(first)).to.include({ status: 'dead' })
+  })
+})
