@@ -109,7 +109,8 @@ const parseLines = (side: Side, text: string, event: string): PostingLine[] =>
     })
 
 const parseIdentity = (text: string): PostingDefinition['identity'] => {
-  const [left, right] = text.split('=').map((half) => half.split('+').map((key) => key.trim()))
+  // What follows a semicolon is a remark.
+  const [left, right] = (text.split(';')[0] ?? '').split('=').map((half) => half.split('+').map((key) => key.trim()))
   return left && right ? { left, right } : null
 }
 

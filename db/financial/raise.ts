@@ -38,7 +38,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
      select :id, b.id, p.id, :event, :sourceId, :seq, :dated,
        coalesce(cast(:date as date),
          (select d.date from business_day d where :dated = 'day' and d.tenant_id = p.tenant_id and d.property_id = p.id and d.status = 'open'),
-         (now() at time zone coalesce(p.timezone, b.time_zone))::date),
+         cast(now() at time zone coalesce(p.timezone, b.time_zone) as date)),
        o.id, cast(:payload as jsonb), 0, '00000000-0000-4000-8000-000000000000'
      from book b
      left join property p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.id = cast(:propertyId as uuid)
@@ -48,7 +48,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
        and (cast(:propertyId as uuid) is not null or cast(:bookId as uuid) is not null)
        and (o.id is not null or cast(:reversesEventId as uuid) is null)
      on conflict (tenant_id, event, source_id, source_seq) do nothing
-     returning id, book_id, posting_date, pg_current_xact_id()::text as xid`,
+     returning id, book_id, posting_date, cast(pg_current_xact_id() as text) as xid`,
     {
       id: randomUUID(),
       tenantId,

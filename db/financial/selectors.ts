@@ -131,6 +131,8 @@ export const documentOf = (target: string, selector: boolean, document: string |
     return { key, type: key }
   }
   if (selector && target === 'folio') return { key: document ?? 'folio', type: 'folio' }
+  // The file names none for goods on their way, and their account is a control account.
+  if (selector && target === 'between') return { key: 'movement', type: 'movement' }
   if (document === null) return null
   return { key: document, type: document === 'account' ? 'gateway_account' : document }
 }
