@@ -32,6 +32,9 @@ export const Int = (min: number, max: number, extra: Extra = {}) => Type.Integer
 export const Text = (min: number, max: number, extra: Extra = {}) => Type.String({ minLength: min, maxLength: max, ...extra })
 export const Matching = (pattern: string, max: number, extra: Extra = {}) => Type.String({ pattern, maxLength: max, ...extra })
 
+/** A number with a fraction, for measures alone; never money. */
+export const Decimal = Type.Number({ minimum: -1_000_000, maximum: 1_000_000 })
+
 /** Lower-case UUID, version 4. */
 export const Uuid = Type.String({ format: 'uuid4', minLength: 36, maxLength: 36 })
 /** `2026-11-20T12:00:00.000Z`; Date values are accepted in replies and written so. */

@@ -30,11 +30,3 @@ export const todayIn = (timeZone: string, now: Date = new Date()): string =>
 /** The local time `HH:MM` in a time zone at an instant. */
 export const clockIn = (timeZone: string, now: Date = new Date()): string =>
   Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).toPlainTime().toString().slice(0, 5)
-
-export const isTimeZone = (name: string): boolean => {
-  try {
-    return /^[A-Za-z0-9_+\-/]{1,64}$/.test(name) && Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
-  } catch {
-    return false
-  }
-}

@@ -59,7 +59,7 @@ export type SaleType = {
   code: string
   name: LocalText
   description: LocalText
-  kind: string
+  kind: 'private' | 'shared' | 'entire'
   baseOccupancy: number
   maxAdults: number
   maxChildren: number
@@ -82,7 +82,7 @@ export type SalePlan = PlanLimits & {
   derivation: Derivation | null
   inheritRestrictions: boolean
   marketSegment: string
-  mealPlan: string
+  mealPlan: 'none' | 'breakfast' | 'half_board' | 'full_board' | 'all_inclusive'
   includedExtras: { extraId: string; quantity: number }[]
   visibility: 'public' | 'code' | 'private'
   losDiscounts: LosDiscount[]

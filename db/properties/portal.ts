@@ -57,10 +57,10 @@ export const setPaymentMethods = async (trx: Trx, propertyId: string, methods: P
 }
 
 export type PaymentMethodShown = {
-  method: PaymentMethodOffer['method']
+  method: Exclude<PaymentMethodOffer['method'], 'bank_transfer' | 'cash'>
   gatewayAccountId: string | null
   provider: string | null
-  externalId: string | null
+  publishableKey: string | null
   minDaysBeforeArrival: number
   maxAmount: number | null
   maxInstallments: number
@@ -71,7 +71,7 @@ export type PaymentMethodShown = {
 export const portalMethods = (trx: Trx, propertyId: string) =>
   sql<PaymentMethodShown>(
     trx,
-    `select m.method, m.gateway_account_id, a.provider, a.external_id, m.min_days_before_arrival, m.max_amount, m.max_installments, m.instructions
+    `select m.method, m.gateway_account_id, a.provider, case a.provider when 'sandbox' then 'pk_sandbox' end as publishable_key, m.min_days_before_arrival, m.max_amount, m.max_installments, m.instructions
      from property_payment_method m
      left join gateway_account a on a.tenant_id = m.tenant_id and a.id = m.gateway_account_id
      where m.property_id = ? and m.offered_to in ('portal', 'both')

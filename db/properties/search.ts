@@ -33,7 +33,7 @@ export type Found = { sale: Sale; offers: Offer[]; unavailable: Refusal[] }
 const most = 200
 
 /** Pairs of a type and a plan that the audience may see, by the order of the catalogue. */
-const pairsOf = (sale: Pick<Sale, 'catalogue' | 'audience' | 'promo'>, unitTypeIds?: string[], ratePlanIds?: string[]) =>
+export const pairsOf = (sale: Pick<Sale, 'catalogue' | 'audience' | 'promo'>, unitTypeIds?: string[], ratePlanIds?: string[]) =>
   sale.catalogue.unitTypes
     .filter((type) => typeIsOffered(sale, type) && (!unitTypeIds || unitTypeIds.includes(type.id)))
     .flatMap((type) =>
