@@ -1,0 +1,40 @@
+/** Requests a clock minute, per class of rule R28: who is counted stands in api/lib/rate-limit.ts. */
+export const rateLimits = {
+  key: 1000,
+  session: 100,
+  publicRead: 120,
+  publicWrite: 20,
+  signIn: 20,
+  refreshPerSession: 10,
+  refreshPerAddress: 30,
+  failedAuthentication: 60,
+} as const
+
+/** Failures of sign-in, counted alike for known and unknown addresses of mail. */
+export const signInLimits = {
+  windowSeconds: 15 * 60,
+  perAccount: 5,
+  mostDelaySeconds: 60,
+  perAddress: 20,
+  perNetwork: 300,
+  signInsPerAddressAndHour: 100,
+  perAccountAndDay: 50,
+  knownNetworkDays: 30,
+} as const
+
+export const sessionLimits = {
+  tokenHours: 24,
+  lifeDays: 30,
+  superuserHours: 12,
+  /** How long an expired token may still be exchanged. */
+  refreshDays: 7,
+  superuserRefreshHours: 1,
+  /** In which the token before the last refresh still counts. */
+  graceSeconds: 30,
+  perUser: 20,
+  reauthenticatedMinutes: 10,
+  lastSeenMinutes: 5,
+} as const
+
+/** Longest credential that is read at all. */
+export const longestCredential = 2_048
