@@ -6,9 +6,9 @@ import { child } from '../config/log.ts'
 import { queueNames } from '../config/queues.ts'
 import type { QueueName } from '../config/queues.ts'
 import { startBeating } from './lib/beat.ts'
-import { fenceOf, workerOptions } from './lib/queues.ts'
+import { fenceOf, isHanded, workerOptions } from './lib/queues.ts'
 import { connectRedis, isReady, refuseEviction, whenReady } from './lib/redis.ts'
-import { runStart } from './lib/start.ts'
+import { returnJob, runStart } from './lib/start.ts'
 import type { Handed, Worker } from './lib/start.ts'
 import type { Processor } from './lib/processor.ts'
 import { wakeThrough } from './lib/wake.ts'
@@ -61,9 +61,10 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
       queue,
       (job) => {
         const fence = fenceOf(job.id, job.attemptsStarted)
-        return fence === null
-          ? Promise.resolve('foreign')
-          : runStart(processors.get(job.name), { fence, kind: job.name, handed: job.data }, self)
+        if (fence === null) return Promise.resolve('foreign')
+        // Redis lost the job's own record and kept its place in the line.
+        if (!isHanded(job.data)) return returnJob(fence, self)
+        return runStart(processors.get(job.name), { fence, kind: job.name, handed: job.data }, self)
       },
       workerOptions(queue, redis, concurrency[queue] ?? 1, name),
     )

@@ -26,6 +26,10 @@ export const handedOf = ({ payload, requestId, traceparent }: Pick<Candidate, 'p
   traceparent,
 })
 
+/** Whether Redis still has what was handed over. */
+export const isHanded = (data: unknown): data is Handed =>
+  typeof data === 'object' && data !== null && 'requestId' in data && typeof data.requestId === 'string' && 'tenantId' in data
+
 const backoff = 'row'
 const mostTries = Math.max(...Object.values(retryClasses).map((rule) => rule.tries))
 

@@ -176,8 +176,7 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
     return 'fenced'
   }
   if (error instanceof Returned || error instanceof Newer) {
-    const back = await persist(worker, (trx) => putBack(trx, fence, error instanceof Newer ? putBackMs : 0))
-    return back ? 'returned' : 'ghost'
+    return returnJob(fence, worker, error instanceof Newer ? putBackMs : 0)
   }
   if (error instanceof Skipped) {
     const skipped = await persist(worker, async (trx) => {
@@ -212,16 +211,17 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
   return 'later'
 }
 
+/** Gives a job back that was not run. */
+export const returnJob = async (fence: Fence, worker: Worker, afterMs = 0): Promise<string> =>
+  (await persist(worker, (trx) => putBack(trx, fence, afterMs))) ? 'returned' : 'ghost'
+
 /**
  * One start of one job, from claim to end. Answers what became of it; throws WaitInRedis to be started again soon, and
  * UnrecoverableError for a job that is given up.
  */
 export const runStart = async (each: Processor | undefined, delivery: Delivery, worker: Worker): Promise<string> => {
-  if (!each) {
-    // A kind that only newer code knows: its worker will come.
-    await persist(worker, (trx) => putBack(trx, delivery.fence, putBackMs))
-    return 'returned'
-  }
+  // A kind that only newer code knows: its worker will come.
+  if (!each) return returnJob(delivery.fence, worker, putBackMs)
   const startedAt = Date.now()
   const start = begin(delivery)
   worker.inHand.add(start)

@@ -1,0 +1,9 @@
+import { settings } from '../../config/env.ts'
+import type { QueueName } from '../../config/queues.ts'
+import { runProcess } from '../../workers/lib/process.ts'
+import { startWorkers } from '../../workers/workers.ts'
+import { processors } from './kinds.ts'
+
+// A worker process like any other, for the kinds of these tests.
+const queues = Object.fromEntries(settings.workerQueues.map(({ queue, concurrency }) => [queue as QueueName, concurrency]))
+await runProcess('test-worker', 20, () => startWorkers({ queues, processors }))

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { settings } from '../../config/env.ts'
+import { inPlatform, sql } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
+import { onDatabase, processor } from '../../workers/lib/processor.ts'
+import { drain } from '../../workers/drain.ts'
+import { startRelay } from '../../workers/relay.ts'
+import type { RunningRelay } from '../../workers/relay.ts'
+import { startWorkers } from '../../workers/workers.ts'
+import type { RunningWorkers } from '../../workers/workers.ts'
+import { useDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+import { archived, ask, call, effects, makeEffects, mostRepeated, newKey, note, openRedis, rowOf } from './support.ts'
+
+const writes = onDatabase(note, (trx, { key }) => sql(trx, `insert into effect (key) values (?)`, [key]))
+const calls = processor(call, async (context) => {
+  await sleep(20)
+  await context.finish((trx) => sql(trx, `insert into effect (key) values (?)`, [context.payload.key]))
+})
+
+/** Of a shared Redis only this test's keys. */
+const wipe = async (redis: Redis) => {
+  for (const key of await redis.keys(`${settings.redisPrefix.replace(/[[\]*?\\]/g, '\\$&')}*`)) await redis.del(key)
+}
+const many = (count: number, options: Parameters<typeof enqueue>[3] = {}) =>
+  inPlatform(async (trx) => {
+    for (let n = 0; n < count; n += 1) await enqueue(trx, note, { key: newKey() }, options)
+  })
+
+describe('the relay', () => {
+  const held = useDatabase()
+  let redis: Redis
+  let relays: RunningRelay[] = []
+  let workers: RunningWorkers[] = []
+  before(async () => {
+    await makeEffects(held.database.admin)
+    redis = openRedis()
+  })
+  afterEach(async () => {
+    await Promise.all(workers.map((each) => each.stop({ deadlineMs: 3_000 })))
+    await Promise.all(relays.map((each) => each.stop()))
+    workers = []
+    relays = []
+    await held.database.admin.raw(`delete from jobs; delete from effect`)
+    await wipe(redis)
+  })
+  after(() => redis.disconnect())
+  const relay = async (...given: Parameters<typeof startRelay>) => {
+    const started = await startRelay(...given)
+    relays.push(started)
+    return started
+  }
+  const work = async (concurrency = 5) => {
+    const started = await startWorkers({ queues: { inventory: concurrency, payments: concurrency }, processors: [writes, calls] })
+    workers.push(started)
+    return started
+  }
+
+  it('two relays and three workers run 600 jobs once each', async () => {
+    await Promise.all([relay(), relay(), work(), work(), work()])
+    await many(600)
+    await drain()
+    expect(await effects()).to.have.lengthOf(600)
+    expect(await mostRepeated()).to.equal(1)
+  })
+
+  it('a relay that ends between the hand-over and its commit repeats nothing', async () => {
+    let breaks = 3
+    await relay({
+      afterAdd: () => ((breaks -= 1) >= 0 ? Promise.reject(new Error('the relay dies here')) : Promise.resolve()),
+    })
+    await work()
+    await many(100)
+    await drain()
+    expect(await effects()).to.have.lengthOf(100)
+    expect(await mostRepeated()).to.equal(1)
+    expect(breaks).to.be.lessThan(3)
+  })
+
+  it('Redis wiped key by key, again and again under load, loses no job and repeats no effect', async () => {
+    await Promise.all([relay(), relay(), work(2)])
+    const load = async () => {
+      for (let n = 0; n < 8; n += 1) {
+        await many(50)
+        for (let each = 0; each < 5; each += 1) await ask(call, { key: newKey() })
+        await sleep(40)
+      }
+    }
+    const wiping = async () => {
+      for (let n = 0; n < 6; n += 1) {
+        await sleep(70)
+        await wipe(redis)
+      }
+    }
+    await Promise.all([load(), wiping()])
+    await drain()
+    expect(await effects()).to.have.lengthOf(440)
+    expect(await mostRepeated()).to.equal(1)
+  })
+
+  it('a job that Redis lost alone is handed over again after its lease', async () => {
+    await relay({ reconcileEveryMs: 100 })
+    const id = await ask(note, { key: newKey() })
+    await until(async () => (await rowOf(id))?.status === 'dispatched')
+    await redis.del(`${settings.redisPrefix}:inventory:j-${id}-1`)
+    await redis.lrem(`${settings.redisPrefix}:inventory:wait`, 0, `j-${id}-1`)
+    await held.database.admin.raw(`update jobs set leased_until = now() - interval '1 second' where id = ?`, [id])
+    await until(async () => (await rowOf(id))?.dispatchNo === 2)
+    await work()
+    await drain()
+    expect(await archived(id)).to.include({ outcome: 'done' })
+  })
+
+  it('a job that only waits in Redis past its lease is left there', async () => {
+    await relay({ reconcileEveryMs: 100 })
+    const id = await ask(note, { key: newKey() })
+    await until(async () => (await rowOf(id))?.status === 'dispatched')
+    await held.database.admin.raw(`update jobs set leased_until = now() - interval '1 second' where id = ?`, [id])
+    await until(async () => ((await rowOf(id))?.leasedUntil ?? new Date(0)) > new Date())
+    expect(await rowOf(id)).to.include({ dispatchNo: 1, status: 'dispatched' })
+  })
+
+  it('what is due in more than a minute stays in PostgreSQL; nearer jobs wait in Redis, and start at their time', async () => {
+    await relay()
+    await work()
+    const far = await ask(note, { key: newKey() }, { at: new Date(Date.now() + 90_000) })
+    const key = newKey()
+    const near = await ask(note, { key }, { at: new Date(Date.now() + 700) })
+    await until(async () => (await rowOf(near))?.status === 'dispatched')
+    expect(await rowOf(far)).to.include({ status: 'pending' })
+    expect(await effects(key)).to.deep.equal([])
+    await until(async () => (await effects(key)).length === 1)
+    expect(await rowOf(far)).to.include({ status: 'pending' })
+  })
+
+  it('urgent goes before normal before bulk', async () => {
+    for (const jobClass of ['bulk', 'normal', 'urgent'] as const) await many(2, { class: jobClass })
+    const seen: string[] = []
+    await relay({ afterAdd: async (jobs) => void seen.push(...jobs.map((job) => job.id)) })
+    await until(() => Promise.resolve(seen.length === 6))
+    const rows = await inPlatform((trx) => sql<{ id: string; class: string }>(trx, `select id, class from jobs`))
+    const classes = seen.map((id) => rows.find((row) => row.id === id)?.class)
+    expect(classes).to.deep.equal(['urgent', 'urgent', 'normal', 'normal', 'bulk', 'bulk'])
+  })
+
+  it('at most a window of a queue is in Redis at once', async () => {
+    await many(700)
+    await relay()
+    await sleep(1_000)
+    const rows = await inPlatform((trx) => sql<{ count: number }>(trx, `select count(*) from jobs where status = 'dispatched'`))
+    expect(rows[0]?.count).to.equal(500)
+    await work(10)
+    await drain()
+    expect(await effects()).to.have.lengthOf(700)
+  })
+
+  it('a commit reaches its effect without waiting for the poll', async () => {
+    await relay()
+    await work()
+    await ask(note, { key: newKey() })
+    await drain()
+    const times: number[] = []
+    for (let n = 0; n < 20; n += 1) {
+      const key = newKey()
+      const from = performance.now()
+      await ask(note, { key })
+      await until(async () => (await effects(key)).length === 1, { everyMs: 2 })
+      times.push(performance.now() - from)
+    }
+    const median = times.sort((a, b) => a - b)[10] ?? 0
+    expect(median).to.be.lessThan(100)
+  })
+
+  it('a worker refuses a Redis that may evict, and kinds without a processor', async () => {
+    const { byKind } = await import('../../workers/workers.ts')
+    expect(() => byKind([writes, writes], [])).to.throw(/two processors/)
+    expect(() => byKind([], ['maintenance'])).to.throw(/no processor for .*maintenance\.roll-partitions/)
+  })
+})

@@ -1,0 +1,102 @@
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { settings } from '../../config/env.ts'
+import { guard, signal, stopGuarded } from '../../scripts/services/guard.ts'
+import { until } from './until.ts'
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url))
+
+export type Line = Record<string, unknown>
+
+export type RunningProcess = {
+  /** Base address of its health endpoints; of the api, its own. */
+  baseUrl: string
+  lines: Line[]
+  /** To the process and its guard alike. */
+  signal: (name: NodeJS.Signals) => void
+  /** As a power cut would. */
+  kill: () => Promise<void>
+  /** As a deployment would: SIGTERM, and what is under way comes to its end. */
+  stop: () => Promise<void>
+  exited: Promise<number | null>
+}
+
+const files = {
+  api: 'api/main.ts',
+  relay: 'workers/relay.ts',
+  scheduler: 'workers/scheduler.ts',
+  workers: 'workers/main.ts',
+  testJobs: 'test/jobs/process.ts',
+}
+
+const parsed = (text: string): Line => {
+  try {
+    return JSON.parse(text) as Line
+  } catch {
+    return { msg: text }
+  }
+}
+
+const ok = async (url: string) => {
+  const { ok: is } = await fetch(url, { signal: AbortSignal.timeout(1_000) })
+  return is
+}
+
+/**
+ * A real process of the service against the database and Redis of this test. It ends with the run, however that ends.
+ * @param environment over what this process has, such as CRASH_AT.
+ */
+export const startProcess = async (
+  kind: keyof typeof files,
+  environment: Record<string, string> = {},
+  { ready = true } = {},
+): Promise<RunningProcess> => {
+  const guarded = guard(
+    [process.execPath, '--import', 'tsx/esm', fileURLToPath(new URL(`../../${files[kind]}`, import.meta.url))],
+    {
+      directory: checkout,
+      account: null,
+      logFile: null,
+      stopSignal: 'TERM',
+      environment: {
+        ...process.env,
+        LOG_LEVEL: 'info',
+        DATABASE_URL: settings.databaseUrl,
+        REDIS_URL: settings.redisUrl,
+        REDIS_PREFIX: settings.redisPrefix,
+        PORT: '0',
+        METRICS_PORT: '0',
+        SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),
+        ...environment,
+      },
+    },
+  )
+  const lines: Line[] = []
+  const { stdout, stderr, pid = 0 } = guarded.process
+  for (const stream of [stdout, stderr])
+    if (stream) createInterface({ input: stream }).on('line', (text) => lines.push(parsed(text)))
+  let hasEnded = false
+  const exited = guarded.exited.finally(() => (hasEnded = true))
+  const begun = await until(
+    () => {
+      if (hasEnded) return { msg: 'ended' } as Line
+      return lines.find((line) => line.msg === 'api ready' || line.msg === 'started')
+    },
+    { withinMs: 30_000, what: `the start of ${kind}` },
+  )
+  if (hasEnded && ready)
+    throw new Error(`${kind} ended at its start:\n${lines.map((line) => JSON.stringify(line)).join('\n')}`)
+  const baseUrl = typeof begun.address === 'string' ? begun.address : `http://127.0.0.1:${Number(begun.healthPort)}`
+  if (ready) await until(() => ok(`${baseUrl}/readyz`), { withinMs: 20_000, what: `the readiness of ${kind}` })
+  return {
+    baseUrl,
+    lines,
+    exited,
+    signal: (name) => void signal(-pid, name),
+    kill: async () => {
+      signal(-pid, 'SIGKILL')
+      await exited.catch(() => null)
+    },
+    stop: () => stopGuarded(guarded, 28_000),
+  }
+}
