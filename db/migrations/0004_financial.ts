@@ -304,6 +304,7 @@ const entries = async (knex: Knex) => {
   )
   await split(knex, 'journal_entry')
   await knex.raw(`create index journal_entry_by_date on journal_entry (tenant_id, book_id, posting_date, sequence)`)
+  await knex.raw(`create index journal_entry_by_sequence on journal_entry (tenant_id, book_id, sequence)`)
   await knex.raw(`create index journal_entry_by_journal on journal_entry (tenant_id, book_id, journal_id, posting_date)`)
   await knex.raw(`create index journal_entry_by_period on journal_entry (tenant_id, book_id, period_id)`)
   await knex.raw(`create index journal_entry_by_currency on journal_entry (tenant_id, book_id, currency)`)
