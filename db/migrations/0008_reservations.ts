@@ -458,4 +458,11 @@ export const up = async (knex: Knex) => {
     `select b.tenant_id, b.id from booking b
      where b.sealed is not null and b.ended_at < now() - interval '30 days' order by b.ended_at limit most`,
   )
+  await sweepFunction(
+    knex,
+    'access_purgeable()',
+    'tenant_id uuid',
+    `select c.tenant_id from guest_access_code c where c.created_at < now() - interval '1 day'
+     union select s.tenant_id from hold_strike s where s.expired_at < now() - interval '7 days'`,
+  )
 }

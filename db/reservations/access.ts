@@ -1,0 +1,75 @@
+import { timingSafeEqual } from 'node:crypto'
+import { guestAccessCode } from '../../config/derived-secrets.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { queueMessage } from '../ocp/index.ts'
+import { blindIndex } from '../sealing/index.ts'
+import { bookerOf } from './booker.ts'
+import type { BookingRow } from '../rows.ts'
+import { readBookingNumber } from './rules/number.ts'
+
+const codesPerHour = 3
+const triesPerCode = 5
+
+const findBooking = (trx: Trx, propertyId: string, typed: string) => {
+  const number = readBookingNumber(typed)
+  return number === null
+    ? Promise.resolve(null)
+    : sqlOne<BookingRow>(trx, `select * from booking where number = ? and property_id = ? for no key update`, [number, propertyId])
+}
+
+/**
+ * Sends a code to the e-mail of a booking, if number and e-mail belong together; says nothing about whether they do (R18). A new code
+ * ends the one before; three an hour.
+ */
+export const sendAccessCode = async (trx: Trx, { propertyId, number, email }: { propertyId: string; number: string; email: string }): Promise<void> => {
+  const booking = await findBooking(trx, propertyId, number)
+  if (!booking?.emailIndex?.equals(blindIndex(trx, 'email', email))) return
+  const booker = await bookerOf(trx, booking)
+  if (!booker?.email) return
+  const recent = await sqlOne<{ count: number }>(
+    trx,
+    `select count(*) as count from guest_access_code where booking_id = ? and created_at > now() - interval '1 hour'`,
+    [booking.id],
+  )
+  if ((recent?.count ?? 0) >= codesPerHour) return
+  await sql(trx, `update guest_access_code set ended_at = now() where booking_id = ? and used_at is null and ended_at is null`, [booking.id])
+  const code = await sqlOne<{ id: string }>(
+    trx,
+    `insert into guest_access_code (booking_id, expires_at) values (?, now() + interval '10 minutes') returning id`,
+    [booking.id],
+  )
+  const first = await sqlOne<{ id: string }>(trx, `select id from reservation where booking_id = ? order by position limit 1`, [booking.id])
+  if (!code || !first) return
+  await queueMessage(trx, {
+    propertyId,
+    templateKey: 'booking-access-code',
+    dedupeKey: `code-${code.id}`,
+    ...(booker.guestId ? { guestId: booker.guestId } : {}),
+    recipient: { name: `${booker.firstName} ${booker.lastName}`.trim(), email: booker.email },
+    reservationId: first.id,
+    data: { guestAccessCodeId: code.id },
+    plan: [{ channel: 'email', waitMinutes: 10 }],
+    validMinutes: 10,
+  })
+}
+
+/** The booking that a code opens, once; null for a wrong, ended or unknown one alike (R19). The caller commits: a wrong try counts. */
+export const useAccessCode = async (trx: Trx, { propertyId, number, code }: { propertyId: string; number: string; code: string }): Promise<string | null> => {
+  const booking = await findBooking(trx, propertyId, number)
+  if (!booking) return null
+  const live = await sqlOne<{ id: string; attempts: number }>(
+    trx,
+    `select id, attempts from guest_access_code where booking_id = ? and used_at is null and ended_at is null and expires_at > now() for update`,
+    [booking.id],
+  )
+  if (!live || live.attempts >= triesPerCode) return null
+  const right = timingSafeEqual(Buffer.from(guestAccessCode(live.id)), Buffer.from(code.padEnd(6, ' ').slice(0, 6)))
+  await sql(
+    trx,
+    `update guest_access_code set attempts = attempts + 1, used_at = case when ?::boolean then now() end,
+       ended_at = case when not ?::boolean and attempts + 1 >= ? then now() end where id = ?`,
+    [right, right, triesPerCode, live.id],
+  )
+  return right ? booking.id : null
+}

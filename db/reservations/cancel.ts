@@ -1,0 +1,180 @@
+import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { businessDay, raisePosting } from '../financial/index.ts'
+import { cancelPaymentsOf, paymentState, requestRefund } from '../payment/index.ts'
+import { returnPromoCode } from '../properties/promo.ts'
+import { readProperty } from '../properties/catalogue.ts'
+import type { SaleProperty } from '../properties/catalogue.ts'
+import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
+import { moveInventory } from '../units/inventory.ts'
+import { isRunning } from './confirm.ts'
+import { refundCredit } from './credit.ts'
+import { endHold, releaseRooms } from './expire.ts'
+import { cancellationFees } from './fees.ts'
+import { addLines, announceBalances, leaveDepositStage } from './folios.ts'
+import { lockBooking, lockPrimaryFolios, propertyOfBooking } from './lock.ts'
+import { recordTransition } from './record.ts'
+import { cancelling, isLive } from './rules/states.ts'
+import { setNights, stockMoves } from './stock.ts'
+
+export type CancelReason = NonNullable<ReservationRow['cancelReason']>
+export type Cancellation = {
+  /** All rooms that still stand, unless some are named. */
+  reservationIds?: readonly string[] | undefined
+  /** What the caller has agreed to pay, in minor units; must be what it costs now. */
+  acceptedFee?: number | undefined
+  reason: CancelReason
+}
+
+const noFee = new Set<CancelReason>(['property_fault', 'overbooked_relocated', 'force_majeure'])
+
+const feeChanged = (fee: number) =>
+  conflict('fee_changed', `Cancelling costs ${fee} now; send that as acceptedFee`, [{ field: 'acceptedFee', message: String(fee) }])
+
+/**
+ * Releases held rooms (T10) and cancels confirmed ones (T11) by their own copy of the policy: the fee is charged to the folio, the rest
+ * of the money goes back the way it came. Rooms that are cancelled already are left as they are. Null where there is no such booking.
+ */
+export const cancelReservations = async (trx: Trx, bookingId: string, { reservationIds, acceptedFee, reason }: Cancellation): Promise<'cancelled' | 'already' | null> => {
+  const propertyId = await propertyOfBooking(trx, bookingId)
+  if (!propertyId) return null
+  const businessDate = await businessDay(trx, propertyId)
+  const locked = await lockBooking(trx, bookingId)
+  const property = await readProperty(trx, propertyId)
+  if (!locked || !property) return null
+  const { booking, reservations, now } = locked
+  const rooms = roomsToCancel(reservations, reservationIds, businessDate)
+  if (rooms.length === 0) return 'already'
+  const fees = await cancellationFees(trx, property, booking, rooms, now)
+  const feeOf = (id: string) => (noFee.has(reason) ? 0 : (fees.find((one) => one.reservationId === id)?.fee ?? 0))
+  const fee = rooms.reduce((sum, one) => sum + feeOf(one.id), 0)
+  if (fee !== (acceptedFee ?? 0)) throw feeChanged(fee)
+  if (isRunning(await paymentState(trx, 'booking', bookingId)))
+    throw conflict('payment_in_progress', 'A payment is being processed; wait for its end')
+
+  const held = rooms.filter((one) => one.status === 'held')
+  const confirmed = rooms.filter((one) => one.status === 'confirmed')
+  const ended = new Set(rooms.map((one) => one.id))
+  const left = reservations.filter((one) => isLive(one.status) && !ended.has(one.id))
+  if (held.length > 0) await releaseHeld(trx, booking, held, left, { reason, businessDate })
+  const posts = confirmed.length > 0 ? await cancelConfirmed(trx, { booking, property, confirmed, feeOf, reason, businessDate }) : []
+  if (confirmed.length > 0 && left.length === 0) {
+    if (booking.promoCodeId && held.length === 0) await returnPromoCode(trx, booking.promoCodeId)
+    await sql(trx, `update booking set ended_at = now(), version = version + 1 where id = ?`, [bookingId])
+  }
+  if (left.length === 0) {
+    await cancelPaymentsOf(trx, 'booking', bookingId)
+    await refundCredit(trx, bookingId, booking.credit, 'cancellation')
+  }
+  for (const post of posts) await post()
+  return 'cancelled'
+}
+
+const roomsToCancel = (reservations: readonly ReservationRow[], ids: readonly string[] | undefined, businessDate: string): ReservationRow[] => {
+  const named = ids ? reservations.filter((one) => ids.includes(one.id)) : reservations
+  if (ids && named.length !== new Set(ids).size) throw notFound()
+  // Without names, what has ended otherwise does not stand in the way of what still stands.
+  const rooms = ids || !named.some((one) => cancelling(one.status) === 'T10' || cancelling(one.status) === 'T11') ? named : named.filter((one) => isLive(one.status))
+  for (const one of rooms) {
+    if (one.status === 'checked_in' || one.status === 'checked_out') throw unprocessable('already_arrived', 'The guest has arrived; ask the front desk')
+    const isLate = one.status === 'confirmed' && businessDate > one.arrival
+    if (cancelling(one.status) === null || isLate) throw unprocessable('cancellation_not_allowed', 'This stay cannot be cancelled any more')
+  }
+  return rooms.filter((one) => one.status !== 'cancelled')
+}
+
+type Ending = { reason: CancelReason; businessDate: string }
+
+const releaseHeld = async (trx: Trx, booking: BookingRow, held: readonly ReservationRow[], left: readonly ReservationRow[], { reason, businessDate }: Ending) => {
+  await releaseRooms(trx, held, { status: 'cancelled', reason })
+  if (!left.some((one) => one.status === 'held')) await endHold(trx, booking, left.length > 0)
+  await recordTransition(trx, {
+    id: 'T10',
+    booking,
+    reservations: held.map((one) => ({ ...one, status: 'cancelled', version: one.version + 1 })),
+    event: 'reservation.cancelled',
+    reason,
+    businessDate,
+    data: { fee: 0, reason },
+  })
+}
+
+type Confirmed = Ending & { booking: BookingRow; property: SaleProperty; confirmed: readonly ReservationRow[]; feeOf: (reservationId: string) => number }
+
+/** Answers the postings of fees, which are for the end of the transaction. */
+const cancelConfirmed = async (trx: Trx, { booking, confirmed, feeOf, reason, businessDate }: Confirmed): Promise<(() => Promise<unknown>)[]> => {
+  const ids = confirmed.map((one) => one.id)
+  await moveInventory(trx, await stockMoves(trx, ids, 'open', { sold: -1 }))
+  await sql(
+    trx,
+    `update reservation r set status = 'cancelled', cancel_reason = ?, cancelled_at = now(), fee_amount = v.fee, version = r.version + 1
+     from unnest(?::uuid[], ?::bigint[]) as v(id, fee) where r.id = v.id`,
+    [reason, ids, ids.map(feeOf)],
+  )
+  await setNights(trx, ids, 'open', 'released')
+  await sql(trx, `update unit_assignment set status = 'released' where reservation_id = any(?::uuid[]) and status in ('proposed', 'locked')`, [ids])
+  const folios = await lockPrimaryFolios(trx, ids)
+  const posts: (() => Promise<unknown>)[] = []
+  for (const folio of folios) {
+    const reservation = confirmed.find((one) => one.id === folio.reservationId)!
+    posts.push(...(await chargeFee(trx, folio, reservation, feeOf(reservation.id), businessDate)))
+  }
+  const now = await announceBalances(trx, folios.map((one) => one.id))
+  const refunds = new Map<string, number>()
+  for (const folio of now) if (folio.balance < 0) refunds.set(folio.reservationId ?? '', await refundExcess(trx, folio))
+  for (const one of confirmed)
+    await recordTransition(trx, {
+      id: 'T11',
+      booking,
+      reservations: [{ ...one, status: 'cancelled', version: one.version + 1 }],
+      event: 'reservation.cancelled',
+      reason,
+      businessDate,
+      data: { fee: feeOf(one.id), refund: refunds.get(one.id) ?? 0, reason },
+    })
+  return posts
+}
+
+const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow, fee: number, businessDate: string) => {
+  if (fee === 0) return []
+  const moved = folio.charges + fee > folio.credits ? await leaveDepositStage(trx, folio) : { folio, post: () => Promise.resolve() }
+  const [line] = await addLines(trx, [
+    {
+      folioId: folio.id,
+      kind: 'fee',
+      category: 'cancellation',
+      description: 'Cancellation fee',
+      amount: fee,
+      businessDate,
+      source: { type: 'cancellation_fee', id: reservation.id, key: String(reservation.version) },
+    },
+  ])
+  if (!line) throw new Error(`the fee of ${reservation.id} was not written`)
+  const post = () =>
+    raisePosting(trx, {
+      event: 'reservations.cancellation_fee_charged',
+      source: { id: line.id },
+      propertyId: folio.propertyId,
+      payload: {
+        amounts: { amount: fee },
+        documents: { folio: folio.id },
+        context: { folioStage: moved.folio.stage, category: 'cancellation', marketSegment: reservation.marketSegment },
+        ...(reservation.primaryGuestId ? { parties: { folio: { type: 'guest', id: reservation.primaryGuestId } } } : {}),
+      },
+    })
+  return [moved.post, post]
+}
+
+/** Money of gateways goes back by itself; recorded money stays on the folio for the desk to hand back (R29). Answers what goes back. */
+const refundExcess = async (trx: Trx, folio: FolioRow): Promise<number> => {
+  const [row] = await sql<{ amount: number }>(
+    trx,
+    `select coalesce(sum(a.amount), 0)::bigint as amount from payment_allocation a join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id
+     where a.target_type = 'folio' and a.target_id = ? and p.origin = 'gateway' and p.status = 'captured'`,
+    [folio.id],
+  )
+  const amount = Math.min(-folio.balance, row?.amount ?? 0)
+  if (amount > 0) await requestRefund(trx, { targetType: 'folio', targetId: folio.id, amount, reason: 'cancellation' })
+  return amount
+}

@@ -1,0 +1,128 @@
+import { conflict, unprocessable } from '../../config/errors.ts'
+import { todayIn } from '../../config/time.ts'
+import { assignUnit } from '../../jobs/inventory.ts'
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { businessDay } from '../financial/index.ts'
+import { blockAgainst } from '../guests/blocks.ts'
+import { paymentState } from '../payment/index.ts'
+import type { PaymentState } from '../payment/index.ts'
+import { readProperty } from '../properties/catalogue.ts'
+import type { BookingRow, DepositRow, ReservationRow } from '../rows.ts'
+import { moveInventory } from '../units/inventory.ts'
+import { readWords } from './booker.ts'
+import type { HeldWords } from './booker.ts'
+import { refundCredit, settleCredit } from './credit.ts'
+import { openPrimaryFolios } from './folios.ts'
+import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
+import type { LockedBooking } from './lock.ts'
+import { nameGuests } from './named-guests.ts'
+import { recordTransition } from './record.ts'
+import { bookingStatus } from './rules/states.ts'
+import { setNights, stockMoves } from './stock.ts'
+
+/** What the policies of rooms make due at booking; the installments of a hold that fell due with it. */
+export const dueAtBooking = (booking: Pick<BookingRow, 'createdAt'>, deposits: readonly DepositRow[]) =>
+  deposits.filter((one) => one.dueAt <= booking.createdAt).reduce((sum, one) => sum + one.amount - one.waivedAmount, 0)
+
+/** Whether the money of a booking covers what was due (R12): only money does, so a hold with nothing due still expires. */
+export const isCovered = (due: number, credit: number, state: PaymentState) => credit + state.authorised > 0 && credit + state.authorised >= due
+
+/** Its outcome is not known yet, so nothing may be decided about the hold. */
+export const isRunning = (state: PaymentState) => state.live.some((payment) => payment.status === 'unknown' || payment.status === 'processing')
+
+type Rooms = { locked: LockedBooking; rooms: readonly ReservationRow[]; words: HeldWords; businessDate: string }
+
+/** Confirms rooms of a locked booking: from a hold (T8), or after it, by late money (T21), whose caller has taken the nights again. */
+export const confirmRooms = async (trx: Trx, { locked, rooms, words, businessDate }: Rooms, transition: 'T8' | 'T21'): Promise<void> => {
+  const { booking, reservations, now } = locked
+  const ids = rooms.map((one) => one.id)
+  const held = transition === 'T8'
+  const { bookerGuestId, primaryOf } = await nameGuests(trx, booking, rooms, words)
+  if (held) await moveInventory(trx, await stockMoves(trx, ids, 'open', { held: -1, sold: 1 }))
+  else {
+    await retakePromo(trx, booking)
+    await setNights(trx, ids, 'released', 'open')
+  }
+  const deposits = await depositsOf(trx, ids)
+  const guaranteed = deposits.some((one) => one.amount > one.waivedAmount) && (booking.credit > 0 || dueAtBooking(booking, deposits) > 0)
+  const confirmed = (
+    await sql<ReservationRow>(
+      trx,
+      `update reservation r set status = 'confirmed', confirmed_at = now(), primary_guest_id = v.guest_id, guarantee = ?, version = r.version + 1
+       from unnest(?::uuid[], ?::uuid[]) as v(id, guest_id) where r.id = v.id returning r.*`,
+      [guaranteed ? 'deposit' : 'none', ids, ids.map((id) => primaryOf.get(id))],
+    )
+  ).sort((a, b) => a.position - b.position)
+  const othersHeld = reservations.some((one) => one.status === 'held' && !ids.includes(one.id))
+  await sql(
+    trx,
+    `update booking set booker_guest_id = ?, sealed = case when ?::boolean then sealed end, hold_kind = case when ?::boolean then hold_kind end,
+       hold_expires_at = case when ?::boolean then hold_expires_at end, hold_cap_at = case when ?::boolean then hold_cap_at end,
+       hold_version = case when ?::boolean then hold_version end, ended_at = null, version = version + 1 where id = ?`,
+    [bookerGuestId, othersHeld, othersHeld, othersHeld, othersHeld, othersHeld, booking.id],
+  )
+  const folios = await openPrimaryFolios(trx, booking, confirmed)
+  const property = await readProperty(trx, booking.propertyId)
+  const { tenantId } = contextOf(trx)
+  if (tenantId && property?.settings.assignment.automatic)
+    for (const one of confirmed) await enqueue(trx, assignUnit, { tenantId, reservationId: one.id })
+  await recordTransition(trx, {
+    id: transition,
+    booking,
+    reservations: confirmed,
+    event: 'reservation.confirmed',
+    businessDate,
+    data: held ? {} : { rescued: true },
+  })
+  const left = await settleCredit(trx, { booking, reservations: confirmed, folios, now, businessDate })
+  if (left > 0 && !othersHeld) await refundCredit(trx, booking.id, left, 'late_payment')
+}
+
+/** Late money buys at the quoted price, so the code counts again where it still can. */
+const retakePromo = async (trx: Trx, booking: BookingRow) => {
+  if (booking.promoCodeId)
+    await sql(trx, `update promo_code set redeemed = redeemed + 1 where id = ? and redeemed < coalesce(max_redemptions, redeemed + 1)`, [booking.promoCodeId])
+}
+
+/** Confirmed, or nothing to do; `waiting` while a payment is still running. */
+export type Confirmation = 'confirmed' | 'already' | 'waiting'
+
+/** What a guest asks for (R13 of public.md): for those with nothing due, and harmless otherwise. Null where there is no such booking. */
+export const confirmBooking = async (trx: Trx, bookingId: string): Promise<Confirmation | null> => {
+  const propertyId = await propertyOfBooking(trx, bookingId)
+  if (!propertyId) return null
+  const businessDate = await businessDay(trx, propertyId)
+  const locked = await lockBooking(trx, bookingId)
+  if (!locked) return null
+  const { booking, reservations, now } = locked
+  const rooms = reservations.filter((one) => one.status === 'held')
+  if (rooms.length === 0) return endedAs(bookingStatus(reservations))
+  const due = dueAtBooking(booking, await depositsOf(trx, rooms.map((one) => one.id)))
+  const state = await paymentState(trx, 'booking', bookingId)
+  const covered = isCovered(due, booking.credit, state)
+  if (due > 0 && !covered && isRunning(state)) return 'waiting'
+  if (!covered && booking.holdExpiresAt !== null && booking.holdExpiresAt <= now) throw holdExpired()
+  if (due > 0 && !covered) throw unprocessable('payment_required', 'Pay what is due now; the payment then confirms the booking by itself')
+  const words = await readWords(trx, booking)
+  if (!words) throw new Error(`the words of hold ${bookingId} are gone`)
+  await refuseBarred(trx, booking, words)
+  await confirmRooms(trx, { locked, rooms, words, businessDate }, 'T8')
+  return 'confirmed'
+}
+
+const holdExpired = () => conflict('hold_expired', 'The hold has ended; ask for a new quote')
+
+const endedAs = (status: ReturnType<typeof bookingStatus>): Confirmation => {
+  if (status === 'expired') throw holdExpired()
+  if (status === 'cancelled' || status === 'no_show') throw conflict('invalid_transition', 'The booking has been cancelled')
+  return 'already'
+}
+
+const refuseBarred = async (trx: Trx, booking: BookingRow, words: HeldWords) => {
+  const property = await readProperty(trx, booking.propertyId)
+  const today = todayIn(property?.timezone ?? 'UTC', property?.now)
+  const level = await blockAgainst(trx, booking.propertyId, today, { documentNumber: words.booker.document?.number ?? null })
+  if (level === 'refuse') throw unprocessable('booking_refused', 'This booking cannot be made online; contact the property')
+}

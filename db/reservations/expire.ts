@@ -1,0 +1,112 @@
+import { confirmPaid, expireHold as expireHoldJob } from '../../jobs/inventory.ts'
+import { contextOf, inTenant, sql } from '../connection.ts'
+import type { PlatformTrx, Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { businessDay } from '../financial/index.ts'
+import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
+import { returnPromoCode } from '../properties/promo.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
+import { moveInventory } from '../units/inventory.ts'
+import type { PoolNightKey } from '../units/inventory.ts'
+import { dueAtBooking, isCovered, isRunning } from './confirm.ts'
+import { refundCredit } from './credit.ts'
+import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
+import { recordTransition } from './record.ts'
+import { isLive } from './rules/states.ts'
+import { setNights, stockMoves } from './stock.ts'
+
+export type Expiry = 'expired' | 'alive' | 'covered' | 'waiting' | 'none'
+
+/**
+ * Ends a hold whose time is over (T9). Delayed job, sweeper and contention all call it: under the booking's lock, by the database's
+ * clock. What the money covers waits for its confirmation; a payment whose outcome is open moves the end on, up to the cap.
+ */
+export const expireHold = async (trx: Trx, bookingId: string): Promise<Expiry> => {
+  const propertyId = await propertyOfBooking(trx, bookingId)
+  if (!propertyId) return 'none'
+  const businessDate = await businessDay(trx, propertyId)
+  const locked = await lockBooking(trx, bookingId)
+  if (!locked?.booking.holdExpiresAt || !locked.booking.holdCapAt) return 'none'
+  const { booking, reservations, now } = locked
+  const { holdExpiresAt, holdCapAt } = locked.booking
+  if (holdExpiresAt > now) return 'alive'
+  const rooms = reservations.filter((one) => one.status === 'held')
+  const due = dueAtBooking(booking, await depositsOf(trx, rooms.map((one) => one.id)))
+  const state = await paymentState(trx, 'booking', bookingId)
+  const { tenantId } = contextOf(trx)
+  const payload = { tenantId: tenantId ?? '', bookingId }
+  if (isCovered(due, booking.credit, state)) {
+    await enqueue(trx, confirmPaid, payload, { uniqueKey: bookingId })
+    return 'covered'
+  }
+  if (isRunning(state) && holdCapAt > now) {
+    const until = new Date(Math.min(holdCapAt.getTime(), now.getTime() + 60_000))
+    await sql(trx, `update booking set hold_kind = 'payment', hold_expires_at = ?, hold_version = hold_version + 1, version = version + 1 where id = ?`, [until, bookingId])
+    await enqueue(trx, expireHoldJob, payload, { at: until })
+    return 'waiting'
+  }
+  await releaseRooms(trx, rooms, { status: 'expired' })
+  await endHold(trx, booking, reservations.some((one) => isLive(one.status) && one.status !== 'held'))
+  await recordTransition(trx, { id: 'T9', booking, reservations: rooms.map((one) => ({ ...one, status: 'expired', version: one.version + 1 })), event: 'reservation.expired', businessDate })
+  await cancelPaymentsOf(trx, 'booking', bookingId)
+  await refundCredit(trx, bookingId, booking.credit, 'late_payment')
+  return 'expired'
+}
+
+/** Gives the nights of held rooms back and writes how they ended. */
+export const releaseRooms = async (
+  trx: Trx,
+  rooms: readonly ReservationRow[],
+  end: { status: 'expired' } | { status: 'cancelled'; reason: NonNullable<ReservationRow['cancelReason']> },
+): Promise<void> => {
+  const ids = rooms.map((one) => one.id)
+  await moveInventory(trx, await stockMoves(trx, ids, 'open', { held: -1 }))
+  await sql(
+    trx,
+    `update reservation set status = ?, cancel_reason = ?, cancelled_at = case when ?::text is null then null else now() end, version = version + 1
+     where id = any(?::uuid[])`,
+    [end.status, end.status === 'cancelled' ? end.reason : null, end.status === 'cancelled' ? end.reason : null, ids],
+  )
+  await setNights(trx, ids, 'open', 'released')
+}
+
+/** The hold fields go with the last held room; the code is given back with the last live one; who did not pay gets a strike. */
+export const endHold = async (trx: Trx, booking: BookingRow, staysLive: boolean): Promise<void> => {
+  if (booking.promoCodeId && !staysLive) await returnPromoCode(trx, booking.promoCodeId)
+  await sql(
+    trx,
+    `update booking set hold_kind = null, hold_expires_at = null, hold_cap_at = null, hold_version = null,
+       ended_at = case when ?::boolean then null else now() end, version = version + 1 where id = ?`,
+    [staysLive, booking.id],
+  )
+  if (booking.source === 'portal' && booking.emailIndex && booking.credit === 0 && booking.bookerGuestId === null)
+    await sql(trx, `insert into hold_strike (property_id, email_index, booking_id) values (?, ?, ?) on conflict do nothing`, [
+      booking.propertyId,
+      booking.emailIndex,
+      booking.id,
+    ])
+}
+
+/** Holds past their time, across tenants: ids alone. */
+export const dueHolds = (trx: PlatformTrx, most = 200): Promise<{ tenantId: string; id: string }[]> =>
+  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from holds_due(?)`, [most])
+
+/** After a `sold_out`: ends overdue holds that stand in the way, each in a transaction of its own; true when any ended. */
+export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[]): Promise<boolean> => {
+  const overdue = await inTenant(tenantId, (trx) =>
+    sql<{ id: string }>(
+      trx,
+      `select b.id from booking b where b.hold_expires_at <= now() and exists (
+         select from reservation r
+         join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status = 'open'
+         join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id
+         where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status = 'held'
+           and (p.unit_pool_id, n.date) in (select * from unnest(?::uuid[], ?::date[])))
+       order by b.hold_expires_at limit 50 for update of b skip locked`,
+      [nights.map((one) => one.poolId), nights.map((one) => one.night)],
+    ),
+  )
+  let ended = false
+  for (const { id } of overdue) ended = (await inTenant(tenantId, (trx) => expireHold(trx, id))) === 'expired' || ended
+  return ended
+}

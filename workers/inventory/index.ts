@@ -1,0 +1,35 @@
+import { inTenant } from '../../db/connection.ts'
+import { assignUnits } from '../../db/reservations/assign.ts'
+import { erasableHolds, eraseHolds, purgeAccess, purgeableTenants } from '../../db/reservations/erase.ts'
+import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
+import { confirmPaid } from '../../db/reservations/paid.ts'
+import * as jobs from '../../jobs/inventory.ts'
+import { onDatabase, processor } from '../lib/processor.ts'
+import type { Processor } from '../lib/processor.ts'
+
+export const processors: readonly Processor[] = [
+  onDatabase(jobs.expireHold, (trx, { bookingId }) => expireHold(trx, bookingId)),
+  onDatabase(jobs.confirmPaid, (trx, { bookingId }) => confirmPaid(trx, bookingId)),
+  onDatabase(jobs.assignUnit, (trx, { reservationId }) => assignUnits(trx, reservationId)),
+
+  // One transaction per hold: one that cannot be ended now does not keep the others.
+  processor(jobs.sweepHolds, async ({ effect, finish, log, signal }) => {
+    for (const { tenantId, id } of await effect((trx) => dueHolds(trx))) {
+      if (signal.aborted) break
+      await inTenant(tenantId, (trx) => expireHold(trx, id)).catch((error: unknown) => log.warn({ err: error, tenantId, bookingId: id }, 'a hold could not be ended'))
+    }
+    await finish()
+  }),
+
+  processor(jobs.eraseEndedHolds, async ({ effect, finish, signal }) => {
+    for (let due = await effect((trx) => erasableHolds(trx)); due.length > 0 && !signal.aborted; due = await effect((trx) => erasableHolds(trx)))
+      for (const tenantId of new Set(due.map((one) => one.tenantId)))
+        await inTenant(tenantId, (trx) => eraseHolds(trx, due.filter((one) => one.tenantId === tenantId).map((one) => one.id)))
+    await finish()
+  }),
+
+  processor(jobs.purgeAccessCodes, async ({ effect, finish }) => {
+    for (const { tenantId } of await effect((trx) => purgeableTenants(trx))) await inTenant(tenantId, purgeAccess)
+    await finish()
+  }),
+]
