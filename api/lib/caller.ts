@@ -8,8 +8,8 @@ export type UserCaller = {
   tokenPrefix: string
   sessionKind: 'api' | 'dashboard' | 'support'
   activeTenantId: string | null
-  superuser: { level: 'N1' | 'N2' } | null
   mfaEnabled: boolean
+  mfaAt: Date | null
   reauthenticatedAt: Date | null
   address: string
 }
@@ -23,7 +23,15 @@ export type KeyCaller = {
   propertyIds: string[] | null
   address: string
 }
-export type GuestCaller = { kind: 'guest'; tenantId: string; bookingId: string; issuedAt: Date; address: string }
+export type GuestCaller = {
+  kind: 'guest'
+  tenantId: string
+  bookingId: string
+  issuedAt: Date
+  /** The portal's own server, where it sent its key beside the guest's token. */
+  portalKeyId: string | null
+  address: string
+}
 export type AnonymousCaller = { kind: 'anonymous'; address: string }
 export type Caller = UserCaller | KeyCaller | GuestCaller | AnonymousCaller
 

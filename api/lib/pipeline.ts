@@ -4,7 +4,7 @@ import { audit, hasAudited } from '../../db/audit.ts'
 import { database, inPlatform, inTenant, sqlOne, withoutTenant } from '../../db/connection.ts'
 import type { AnyTrx, Context, PlatformTrx, Trx } from '../../db/connection.ts'
 import { keepReply, requestHash, takeKey } from '../../db/idempotency.ts'
-import { admit, admitPublic, admitSuperuser, requireSession } from './admission.ts'
+import { admit, admitPublic, admitSuperuser, ownTenant, requireSession } from './admission.ts'
 import { authenticate, authenticateGuest } from './authenticate.ts'
 import type { Caller } from './caller.ts'
 import { actorOf, callerKey } from './caller.ts'
@@ -131,6 +131,7 @@ export const endpoint = (route: AnyRoute) => {
       case 'tenant': {
         const tenantId = (params.tenantId ?? '').toLowerCase()
         if (!isUuid(tenantId)) throw invalid([{ field: 'tenantId', message: 'must be a UUID version 4' }])
+        await refuseForeign(caller, tenantId, context)
         const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
         if (waits) {
           const admission = await open((trx) => admit(trx, caller, access, tenantId))
@@ -145,6 +146,7 @@ export const endpoint = (route: AnyRoute) => {
         const body = route.body && request.rawBody.length > 0 ? parseBody(request.rawBody) : {}
         const propertyId = (await access.property({ params, body })).toLowerCase()
         const tenantId = await directory(propertyId)
+        if (caller.kind === 'api_key') ownTenant(caller, tenantId)
         const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
         if (waits) {
           await open((trx) => admitPublic(trx, access.feature))
@@ -187,6 +189,17 @@ export const endpoint = (route: AnyRoute) => {
           : open((trx) => inside(trx, caller, request, {}, input(), null))
       }
     }
+  }
+}
+
+/** A call for another tenant is refused before anything of that tenant is read, and is written to the trail of the caller's own. */
+const refuseForeign = async (caller: Caller, tenantId: string, context: Partial<Context>) => {
+  try {
+    ownTenant(caller, tenantId)
+  } catch (error) {
+    const own = caller.kind === 'user' ? caller.activeTenantId : caller.kind === 'api_key' ? caller.tenantId : null
+    if (own !== null) await inTenant(own, (trx) => audit(trx, { action: 'tenant.refused', subjectType: 'Tenant', subjectId: tenantId }), context)
+    throw error
   }
 }
 

@@ -220,14 +220,6 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index api_key_revoked_by on api_key (revoked_by)`)
   await knex.raw(`create index api_key_replaces on api_key (tenant_id, replaces_id)`)
   await touch(knex, 'api_key')
-  // A key is known by its id before its tenant is.
-  await knex.raw(`
-    create function api_key_tenant(of_key text) returns uuid language sql stable security definer set search_path = public as $$
-      select tenant_id from api_key where key_id = of_key
-    $$`)
-  await knex.raw(`revoke all on function api_key_tenant(text) from public`)
-  await knex.raw(`grant execute on function api_key_tenant(text) to pousada_service`)
-
   await openTable(
     knex,
     'user_mail',

@@ -1,0 +1,132 @@
+import { createMongoAbility } from '@casl/ability'
+import { settings } from '../../config/env.ts'
+import { forbidden, notFound } from '../../config/errors.ts'
+import { subjectFacts } from '../../config/subjects.ts'
+import { database, sqlOne } from '../../db/connection.ts'
+import type { Trx } from '../../db/connection.ts'
+import { abilityOf } from './ability.ts'
+import type { SuperuserAccess, TenantAccess } from './access.ts'
+import type { Admission, Caller, KeyCaller, UserCaller } from './caller.ts'
+
+type TenantRow = { status: string; features: string[] }
+type MemberRow = TenantRow & {
+  membershipStatus: string | null
+  role: string | null
+  customKey: string | null
+  permissions: { subject: string; actions: string[] }[] | null
+  roleVersion: number | null
+  propertyIds: string[] | null
+}
+
+// An expiry holds from its instant on, also before anything has rewritten the row.
+const features = `case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features`
+
+const notActive = () => forbidden('tenant_not_active', 'This tenant is not the active one of your session')
+const suspended = () => forbidden('tenant_suspended', 'The tenant is suspended')
+const notEnabled = (feature: string) => forbidden('feature_not_enabled', 'The feature is not active for this tenant', [{ field: 'feature', message: feature }])
+
+/** Throws before any transaction where the path's tenant is not the caller's: one answer for unknown tenants and those of others. */
+export const ownTenant = (caller: Caller, tenantId: string): void => {
+  if (caller.kind === 'user') {
+    if (caller.activeTenantId === null) throw forbidden('tenant_context_required', 'Choose the active tenant with PUT /api/auth/tenant-context')
+    if (caller.activeTenantId !== tenantId) throw notActive()
+  } else if (caller.kind !== 'api_key' || caller.tenantId !== tenantId) throw notActive()
+}
+
+const open = (row: TenantRow | null, feature: string | null) => {
+  if (!row || row.status === 'deleted') throw notActive()
+  if (row.status !== 'active') throw suspended()
+  if (feature !== null && !row.features.includes(feature)) throw notEnabled(feature)
+}
+
+const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: TenantAccess, tenantId: string): Promise<Admission> => {
+  const row = await sqlOne<MemberRow>(
+    trx,
+    `select t.status, ${features}, m.status as membership_status, m.role, r.key as custom_key, r.permissions, r.version as role_version,
+       case when m.all_properties then null else
+         coalesce((select array_agg(p.property_id) from membership_property p where p.membership_id = m.id), '{}') end as property_ids
+     from tenant t left join membership m on m.user_id = ? left join role r on r.id = m.role_id where t.id = ?`,
+    [caller.userId, tenantId],
+  )
+  if (row?.membershipStatus !== 'active') throw notActive()
+  open(row, subjectFacts(subject).feature)
+  const key = row.customKey ?? row.role ?? ''
+  const custom = row.customKey !== null && row.permissions ? { version: row.roleVersion ?? 0, permissions: row.permissions } : null
+  const ability = abilityOf(tenantId, key, custom)
+  if (!ability.can(action, subject)) throw forbidden()
+  return {
+    tenantId,
+    role: key,
+    propertyIds: row.propertyIds,
+    features: row.features,
+    can: (wanted, of) => ability.can(wanted, of),
+    ability,
+  }
+}
+
+const neverByKey = new Set(['User', 'Role', 'ApiKey', 'Subscription', 'AddOn'])
+const ofPeople = new Set(['approve', 'override', 'reveal', 'purchase'])
+
+/** What the scopes of a key allow: `read`, `write`, `<module>:read`, `<module>:write`, and two that stand alone. */
+const scopeAllows = (scopes: readonly string[], action: string, subject: string): boolean => {
+  const { module } = subjectFacts(subject)
+  if (subject === 'Tenant' && action === 'read') return true
+  if (scopes.includes('guests:reveal') && subject === 'Guest' && action === 'reveal') return true
+  if (scopes.includes('channel:deliver') && ((subject === 'ChannelBooking' && action === 'create') || (['Availability', 'RateCalendar'].includes(subject) && action === 'read')))
+    return true
+  if (['auth', 'admin', 'public'].includes(module) || ofPeople.has(action)) return false
+  if (action === 'read') return scopes.includes('read') || scopes.includes(`${module}:read`)
+  return scopes.includes('write') || scopes.includes(`${module}:write`)
+}
+
+const admitKey = async (trx: Trx, caller: KeyCaller, { action, subject }: TenantAccess, tenantId: string): Promise<Admission> => {
+  const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t where t.id = ?`, [tenantId])
+  open(row, subjectFacts(subject).feature)
+  const has = row?.features ?? []
+  const reads = action === 'read'
+  if (!has.includes('api_write') && !(reads && has.includes('api_read'))) throw notEnabled(reads ? 'api_read' : 'api_write')
+  if (neverByKey.has(subject)) throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
+  if (!scopeAllows(caller.scopes, action, subject)) throw forbidden('scope_missing', 'Insufficient permissions: the scopes of the key do not allow it')
+  const can = (wanted: string, of: string) => !neverByKey.has(of) && scopeAllows(caller.scopes, wanted, of)
+  return { tenantId, role: null, propertyIds: caller.propertyIds, features: has, can, ability: createMongoAbility([]) }
+}
+
+/**
+ * Lets a caller into a tenant for one action, by the row of the tenant and of the membership as they stand now: status, then feature, then role.
+ * Nothing of it is cached, so what changed counts from its commit on.
+ */
+export const admit = (trx: Trx, caller: Caller, access: TenantAccess, tenantId: string): Promise<Admission> => {
+  if (caller.kind === 'user') return admitUser(trx, caller, access, tenantId)
+  if (caller.kind === 'api_key') return admitKey(trx, caller, access, tenantId)
+  throw notActive()
+}
+
+/** Public calls: a tenant that is not active has no portal; a feature that is not active is 403. */
+export const admitPublic = async (trx: Trx, feature: string): Promise<void> => {
+  const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t`)
+  if (row?.status !== 'active') throw notFound('There is no such property here', 'property_not_found')
+  if (!row.features.includes(feature)) throw notEnabled(feature)
+}
+
+/** On what is his own a user acts himself: no key, no dashboard. */
+export function requireSession(caller: Caller): asserts caller is UserCaller {
+  if (caller.kind !== 'user') throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
+}
+
+/** The provider's staff, by the account as it stands now. N1 may do what N2 may. */
+export const admitSuperuser = async (caller: Caller, access: SuperuserAccess): Promise<void> => {
+  if (caller.kind !== 'user' || caller.sessionKind !== 'api') throw forbidden()
+  const row = await sqlOne<{ level: string }>(database(), `select level from superuser_account where user_id = ? and ended_at is null`, [caller.userId])
+  if (!row) throw forbidden()
+  if (settings.superuserMfa === 'required' && (!caller.mfaEnabled || caller.mfaAt === null))
+    throw forbidden('mfa_required', 'Superusers sign in with a second factor')
+  if (access.level === 'N1' && row.level !== 'N1') throw forbidden('level_required', 'Insufficient permissions: this needs level N1')
+}
+
+const recentMs = 10 * 60_000
+
+/** Sensitive steps ask for a proof of identity within the last ten minutes; signing in is one. */
+export const requireRecent = (caller: Caller, now: Date): void => {
+  if (caller.kind === 'user' && caller.reauthenticatedAt && now.getTime() - caller.reauthenticatedAt.getTime() <= recentMs) return
+  throw forbidden('reauthentication_required', 'Prove your identity again: sign in or reauthenticate')
+}

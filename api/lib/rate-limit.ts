@@ -1,0 +1,92 @@
+import { settings } from '../../config/env.ts'
+import { tooMany } from '../../config/errors.ts'
+import type { Caller } from './caller.ts'
+import { clientOf } from './address.ts'
+import { quickly } from './redis.ts'
+import type { RateClass, RequestFacts } from './route.ts'
+
+type Window = { name: string; limit: number }
+
+/** Requests a clock minute. */
+const limits = {
+  key: 1_000,
+  session: 100,
+  publicRead: 120,
+  publicWrite: 20,
+  signIn: 20,
+  refreshAddress: 30,
+  refreshSession: 10,
+  guestAccess: 5,
+  failedAuthentication: 60,
+}
+
+const windowOf = (caller: Caller, rateClass: RateClass, request: RequestFacts): Window | null => {
+  const client = clientOf(request.address)
+  if (rateClass === 'none') return null
+  if (rateClass === 'sign_in') return { name: `sign-in:${client}`, limit: limits.signIn }
+  if (rateClass === 'refresh') return { name: `refresh:${client}`, limit: limits.refreshAddress }
+  if (rateClass === 'guest_access') return { name: `access:${client}`, limit: limits.guestAccess }
+  if (caller.kind === 'api_key') return { name: `key:${caller.apiKeyId}`, limit: limits.key }
+  if (caller.kind === 'guest' && caller.portalKeyId !== null) return { name: `key:${caller.portalKeyId}`, limit: limits.key }
+  if (caller.kind === 'user') return { name: `session:${caller.sessionId}`, limit: limits.session }
+  return rateClass === 'public_write' ? { name: `write:${client}`, limit: limits.publicWrite } : { name: `read:${client}`, limit: limits.publicRead }
+}
+
+const script = `
+local n = redis.call('incr', KEYS[1])
+if n == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
+return n`
+
+// Counts of this process alone, for while Redis is away.
+let localMinute = 0
+const local = new Map<string, number>()
+
+const countHere = (name: string, minute: number): number => {
+  if (minute !== localMinute) {
+    local.clear()
+    localMinute = minute
+  }
+  const count = (local.get(name) ?? 0) + 1
+  local.set(name, count)
+  return count
+}
+
+const minuteMs = 60_000
+
+/** Counts one more of `name` in this clock minute. Without Redis each process counts alone, with its share of the limit; never open. */
+const count = async ({ name, limit }: Window, now: number): Promise<{ used: number; limit: number }> => {
+  const minute = Math.floor(now / minuteMs)
+  const used = await quickly((redis) => redis.eval(script, 1, `rl:${name}:${minute}`, minuteMs + 5_000) as Promise<number>)
+  if (used !== null) return { used: Number(used), limit }
+  return { used: countHere(name, minute), limit: Math.max(1, Math.floor(limit / settings.apiProcesses)) }
+}
+
+/** Counts the request for its credential or address, sets the three headers, and throws 429 `rate_limited` beyond the limit. */
+export const limit = async (
+  caller: Caller,
+  rateClass: RateClass,
+  request: RequestFacts,
+  setHeader: (name: string, value: string) => void,
+): Promise<void> => {
+  const window = windowOf(caller, rateClass, request)
+  if (!window) return
+  await take(window, request, setHeader)
+}
+
+const take = async (window: Window, request: RequestFacts, setHeader: (name: string, value: string) => void): Promise<void> => {
+  const now = request.receivedAt.getTime()
+  const { used, limit: most } = await count(window, now)
+  const reset = (Math.floor(now / minuteMs) + 1) * 60
+  setHeader('X-RateLimit-Limit', String(most))
+  setHeader('X-RateLimit-Remaining', String(Math.max(0, most - used)))
+  setHeader('X-RateLimit-Reset', String(reset))
+  if (used > most) throw tooMany('rate_limited', `More than ${most} requests in this minute`, Math.max(1, reset - now / 1000))
+}
+
+/** A refresh counts for its session as well as for its address. */
+export const limitRefresh = (sessionId: string, request: RequestFacts): Promise<void> =>
+  take({ name: `refresh-session:${sessionId}`, limit: limits.refreshSession }, request, () => {})
+
+/** Counts a failed authentication of an address; beyond the limit such failures are 429, while good credentials still pass. */
+export const countFailure = (request: RequestFacts, setHeader: (name: string, value: string) => void = () => {}): Promise<void> =>
+  take({ name: `failed:${clientOf(request.address)}`, limit: limits.failedAuthentication }, request, setHeader)

@@ -1,0 +1,56 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { hash, verify } from '@node-rs/argon2'
+import { required, settings } from '../../config/env.ts'
+import { tooMany } from '../../config/errors.ts'
+
+const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const atOnce = availableParallelism()
+const mostWaiting = 50
+
+let running = 0
+const waiting: (() => void)[] = []
+
+// Hashing shares libuv's threads with every token check: more of it at once than there are cores would stall all requests.
+const turn = async <T>(work: () => Promise<T>): Promise<T> => {
+  if (running >= atOnce) {
+    if (waiting.length >= mostWaiting) throw tooMany('hashing_busy', 'Too many sign-ins at once; try again', 2)
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  } else running += 1
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else running -= 1
+  }
+}
+
+const pepper = (id?: string) => {
+  const found = id === undefined ? settings.peppers[0] : settings.peppers.find((candidate) => candidate.id === id)
+  return required(found, 'PEPPERS')
+}
+
+const peppered = (password: string, key: Buffer) => createHmac('sha256', key).update(password, 'utf8').digest()
+
+export type PasswordHash = { passwordHash: string; pepperId: string }
+
+/** argon2id over the password under a pepper; at most one per core at once, 50 more wait, then 429 `hashing_busy`. */
+export const hashPassword = (password: string): Promise<PasswordHash> => {
+  const { id, key } = pepper()
+  return turn(async () => ({ passwordHash: await hash(peppered(password, key), parameters), pepperId: id }))
+}
+
+let dummy: Promise<PasswordHash> | null = null
+
+/** Compares, in the same time whether or not there is a hash to compare with. */
+export const verifyPassword = async (password: string, stored: PasswordHash | null): Promise<boolean> => {
+  dummy ??= hashPassword(randomBytes(24).toString('base64url'))
+  const against = stored ?? (await dummy)
+  const same = await turn(() => verify(against.passwordHash, peppered(password, pepper(against.pepperId).key)))
+  return stored !== null && same
+}
+
+/** Whether a hash was made with other parameters or another pepper than those in use. */
+export const isOutdated = ({ passwordHash, pepperId }: PasswordHash): boolean =>
+  pepperId !== pepper().id || !passwordHash.startsWith(`$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`)

@@ -1,0 +1,93 @@
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { required, settings } from '../../config/env.ts'
+import type { Knex } from 'knex'
+import { audit } from '../audit.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+
+const base32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const form = /^pou_(live|test)_([0-9A-HJKMNP-TV-Z]{8})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+
+const inBase62 = (value: bigint, length: number): string => {
+  let rest = value
+  let text = ''
+  for (let i = 0; i < length; i += 1) {
+    text = (base62[Number(rest % 62n)] ?? '') + text
+    rest /= 62n
+  }
+  return text
+}
+
+const checksum = (text: string) => inBase62(BigInt(crc32(text)), 6)
+
+const pepper = (id?: string) => required(id === undefined ? settings.peppers[0] : settings.peppers.find((candidate) => candidate.id === id), 'PEPPERS')
+
+const digest = (key: string, pepperKey: Buffer) => createHmac('sha256', pepperKey).update(key).digest()
+
+/** The id of a well-formed key, found without any query; null for everything else. */
+export const keyIdOf = (key: string): string | null => {
+  const parts = form.exec(key)
+  if (!parts || parts[1] !== (settings.production ? 'live' : 'test')) return null
+  return checksum(key.slice(0, -6)) === parts[4] ? (parts[2] ?? null) : null
+}
+
+export type KeyRecord = {
+  id: string
+  tenantId: string
+  keyId: string
+  hash: string
+  pepperId: string
+  scopes: string[]
+  cidrs: string[]
+  propertyIds: string[] | null
+  expiresAt: string
+  revokedAt: string | null
+}
+
+export const keyRecord = (knex: Knex, keyId: string): Promise<KeyRecord | null> =>
+  sqlOne<KeyRecord>(
+    knex,
+    `select id, tenant_id, key_id, encode(hash, 'base64') as hash, pepper_id, scopes, cidrs, property_ids, expires_at::text as expires_at, revoked_at::text as revoked_at
+     from api_key_of(?)`,
+    [keyId],
+  )
+
+/** Whether the key is the one of the record, live at `now`. In constant time. */
+export const keyMatches = (key: string, record: KeyRecord, now: Date): boolean => {
+  const same = timingSafeEqual(digest(key, pepper(record.pepperId).key), Buffer.from(record.hash, 'base64'))
+  return same && record.revokedAt === null && new Date(record.expiresAt) > now
+}
+
+type NewKey = { name: string; scopes: string[]; propertyIds?: string[] | null; cidrs?: string[]; expiresAt?: Date; key?: string }
+
+/** Makes a key; the only time that it is seen whole. Default life: a year. */
+export const createApiKey = async (trx: Trx, { name, scopes, propertyIds = null, cidrs = [], expiresAt }: NewKey): Promise<{ apiKeyId: string; keyId: string; key: string }> => {
+  const keyId = Array.from({ length: 8 }, () => base32[randomInt(32)]).join('')
+  const body = `pou_${settings.production ? 'live' : 'test'}_${keyId}_${inBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43)}`
+  const key = body + checksum(body)
+  const { id: pepperId, key: pepperKey } = pepper()
+  const { actor } = contextOf(trx)
+  const row = await sqlOne<{ id: string }>(
+    trx,
+    `insert into api_key (name, key_id, hint, hash, pepper_id, scopes, all_properties, cidrs, expires_at, created_by)
+     values (:name, :keyId, :hint, :hash, :pepperId, :scopes, :all, :cidrs::cidr[], coalesce(:expiresAt::timestamptz, now() + interval '1 year'), :createdBy) returning id`,
+    {
+      name,
+      keyId,
+      hint: `${key.slice(0, 17)}…${key.slice(-4)}`,
+      hash: digest(key, pepperKey),
+      pepperId,
+      scopes,
+      all: propertyIds === null,
+      cidrs,
+      expiresAt: expiresAt?.toISOString() ?? null,
+      createdBy: actor.type === 'user' ? actor.id : null,
+    },
+  )
+  const apiKeyId = row?.id ?? ''
+  if (propertyIds) await sql(trx, `insert into api_key_property (api_key_id, property_id) select ?, unnest(?::uuid[])`, [apiKeyId, propertyIds])
+  await audit(trx, { action: 'api_key.create', subjectType: 'ApiKey', subjectId: apiKeyId, changes: [{ field: 'scopes', after: scopes }] })
+  return { apiKeyId, keyId, key }
+}

@@ -1,0 +1,179 @@
+import { createHash, createHmac, randomInt } from 'node:crypto'
+import type { Knex } from 'knex'
+import { required, settings } from '../../config/env.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { AnyTrx } from '../connection.ts'
+
+export const accessSeconds = 24 * 3_600
+const absoluteSeconds = { api: 30 * 86_400, superuser: 12 * 3_600, dashboard: 12 * 3_600 }
+const mostLive = 20
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+export type SessionKind = 'api' | 'dashboard' | 'support'
+export type RevokeReason = 'sign_out' | 'user' | 'all' | 'reuse' | 'password' | 'mfa' | 'email' | 'admin' | 'locked' | 'too_many'
+
+/** All that a request must know of its session; what Redis keeps for an hour at most. */
+export type SessionState = {
+  id: string
+  userId: string
+  kind: SessionKind
+  tokenPrefix: string
+  currentJtiHash: string
+  previousJtiHash: string | null
+  rotatedAt: string | null
+  epoch: number
+  userEpoch: number
+  userStatus: string
+  activeTenantId: string | null
+  absoluteExpiresAt: string
+  reauthenticatedAt: string | null
+  mfaAt: string | null
+  mfaEnabled: boolean
+  revoked: boolean
+}
+
+/** The token's id: it follows from session and generation, so that nothing that could be replayed is stored. */
+export const jtiOf = (sessionId: string, generation: number): string =>
+  createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY')).update(`jti:${sessionId}:${generation}`).digest().subarray(0, 16).toString('base64url')
+
+export const jtiHash = (jti: string): Buffer => createHash('sha256').update(jti).digest()
+
+const makePrefix = () => Array.from({ length: 12 }, () => alphabet[randomInt(alphabet.length)]).join('')
+
+export type NewSession = { id: string; tokenPrefix: string; jti: string; epoch: number; expiresAt: Date; revoked: string[] }
+type Facts = { userId: string; epoch: number; address: string; userAgent: string; activeTenantId: string | null; kind?: SessionKind; isSuperuser: boolean; withMfa: boolean }
+
+/** A session of a user; the oldest beyond 20 live ones are revoked, and their ids answered. Sign-in counts as proof of identity. */
+export const createSession = async (trx: AnyTrx, { userId, epoch, address, userAgent, activeTenantId, kind = 'api', isSuperuser, withMfa }: Facts): Promise<NewSession> => {
+  // One sign-in of a user at a time, so that two of them do not both count to twenty.
+  await sql(trx, `select 1 from app_user where id = ? for no key update`, [userId])
+  const old = await sql<{ id: string }>(
+    trx,
+    `update session set revoked_at = now(), revoke_reason = 'too_many' where id in (
+       select id from session where user_id = ? and revoked_at is null and absolute_expires_at > now() order by created_at desc, id offset ?) returning id`,
+    [userId, mostLive - 1],
+  )
+  const id = crypto.randomUUID()
+  const tokenPrefix = makePrefix()
+  const jti = jtiOf(id, 0)
+  const absolute = kind === 'dashboard' ? absoluteSeconds.dashboard : isSuperuser ? absoluteSeconds.superuser : absoluteSeconds.api
+  const life = Math.min(accessSeconds, absolute)
+  const row = await sqlOne<{ expiresAt: Date }>(
+    trx,
+    `insert into session (id, user_id, kind, token_prefix, current_jti_hash, epoch, active_tenant_id, expires_at, absolute_expires_at, reauthenticated_at, mfa_at, first_ip, last_ip, user_agent)
+     values (:id, :userId, :kind, :tokenPrefix, :hash, :epoch, :activeTenantId, now() + make_interval(secs => :life), now() + make_interval(secs => :absolute), now(),
+       case when :withMfa then now() end, :address, :address, :userAgent) returning expires_at`,
+    { id, userId, kind, tokenPrefix, hash: jtiHash(jti), epoch, activeTenantId, life, absolute, withMfa, address, userAgent: userAgent.slice(0, 256) },
+  )
+  return { id, tokenPrefix, jti, epoch, expiresAt: row?.expiresAt ?? new Date(), revoked: old.map((session) => session.id) }
+}
+
+const state = `
+  select s.id, s.user_id, s.kind, s.token_prefix, encode(s.current_jti_hash, 'base64') as current_jti_hash, encode(s.previous_jti_hash, 'base64') as previous_jti_hash,
+    s.rotated_at::text as rotated_at, s.epoch, u.session_epoch as user_epoch, u.status as user_status, s.active_tenant_id,
+    s.absolute_expires_at::text as absolute_expires_at, s.reauthenticated_at::text as reauthenticated_at, s.mfa_at::text as mfa_at, u.totp_confirmed_at is not null as mfa_enabled,
+    s.revoked_at is not null as revoked
+  from session s join app_user u on u.id = s.user_id where s.id = ?`
+
+/** The truth about a session, from PostgreSQL. */
+export const sessionState = (knex: Knex, sessionId: string): Promise<SessionState | null> => sqlOne<SessionState>(knex, state, [sessionId])
+
+export type Rotation =
+  | { outcome: 'rotated' | 'repeated'; jti: string; epoch: number; userId: string; expiresAt: Date }
+  | { outcome: 'reused' | 'refused'; userId: string | null }
+
+/**
+ * Exchanges a token's id for the next one, once. The same old id within 30 s gets the same new one again, so that a lost reply does no
+ * harm; later it was used twice, and the session is revoked.
+ */
+export const rotateSession = async (trx: AnyTrx, sessionId: string, jti: string, epoch: number): Promise<Rotation> => {
+  const row = await sqlOne<{
+    userId: string
+    generation: number
+    current: Buffer
+    previous: Buffer | null
+    recent: boolean
+    live: boolean
+    epoch: number
+    expiresAt: Date
+    absoluteExpiresAt: Date
+  }>(
+    trx,
+    `select s.user_id, s.generation, s.current_jti_hash as current, s.previous_jti_hash as previous, coalesce(s.rotated_at > now() - interval '30 seconds', false) as recent,
+       s.revoked_at is null and s.absolute_expires_at > now() and s.kind = 'api' and u.status = 'active' and u.session_epoch = s.epoch as live, s.epoch, s.expires_at,
+       s.absolute_expires_at
+     from session s join app_user u on u.id = s.user_id where s.id = ? for no key update of s`,
+    [sessionId],
+  )
+  if (!row?.live || row.epoch !== epoch) return { outcome: 'refused', userId: row?.userId ?? null }
+  const hash = jtiHash(jti)
+  if (hash.equals(row.current)) {
+    const next = jtiOf(sessionId, row.generation + 1)
+    const rotated = await sqlOne<{ expiresAt: Date }>(
+      trx,
+      `update session set generation = generation + 1, previous_jti_hash = current_jti_hash, current_jti_hash = ?, rotated_at = now(), last_seen_at = now(),
+         expires_at = least(now() + make_interval(secs => ?), absolute_expires_at) where id = ? returning expires_at`,
+      [jtiHash(next), accessSeconds, sessionId],
+    )
+    return { outcome: 'rotated', jti: next, epoch: row.epoch, userId: row.userId, expiresAt: rotated?.expiresAt ?? row.expiresAt }
+  }
+  if (row.previous && hash.equals(row.previous)) {
+    if (row.recent) return { outcome: 'repeated', jti: jtiOf(sessionId, row.generation), epoch: row.epoch, userId: row.userId, expiresAt: row.expiresAt }
+    await revokeSessions(trx, { sessionId }, 'reuse')
+    return { outcome: 'reused', userId: row.userId }
+  }
+  return { outcome: 'refused', userId: row.userId }
+}
+
+type Which = { sessionId: string } | { userId: string } | { userId: string; tokenPrefix: string }
+
+/** Ends live sessions and answers their ids; the caller tells the caches after the commit. */
+export const revokeSessions = async (trx: AnyTrx, which: Which, reason: RevokeReason): Promise<string[]> => {
+  const [condition, bindings] =
+    'sessionId' in which
+      ? ['id = ?', [which.sessionId]]
+      : 'tokenPrefix' in which
+        ? ['user_id = ? and token_prefix = ?', [which.userId, which.tokenPrefix]]
+        : ['user_id = ?', [which.userId]]
+  const rows = await sql<{ id: string }>(
+    trx,
+    `update session set revoked_at = now(), revoke_reason = ? where ${condition} and revoked_at is null and absolute_expires_at > now() returning id`,
+    [reason, ...bindings],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Ends every session of a user for good: tokens of an older epoch are dead even where a session row should survive. */
+export const revokeAll = async (trx: AnyTrx, userId: string, reason: RevokeReason): Promise<string[]> => {
+  await sql(trx, `update app_user set session_epoch = session_epoch + 1 where id = ?`, [userId])
+  return revokeSessions(trx, { userId }, reason)
+}
+
+export type ListedSession = {
+  tokenPrefix: string
+  createdAt: Date
+  lastSeenAt: Date
+  expiresAt: Date
+  ip: string | null
+  userAgent: string
+  id: string
+  activeTenantId: string | null
+}
+
+export const liveSessions = async (trx: AnyTrx, userId: string, page: number, limit: number): Promise<{ sessions: ListedSession[]; total: number }> => {
+  const live = `user_id = ? and kind = 'api' and revoked_at is null and absolute_expires_at > now()`
+  const count = await sqlOne<{ total: number }>(trx, `select count(*) as total from session where ${live}`, [userId])
+  const sessions = await sql<ListedSession>(
+    trx,
+    `select id, token_prefix, created_at, last_seen_at, expires_at, host(last_ip) as ip, user_agent, active_tenant_id from session where ${live}
+     order by last_seen_at desc, id limit ? offset ?`,
+    [userId, limit, (page - 1) * limit],
+  )
+  return { sessions, total: count?.total ?? 0 }
+}
+
+/** Sets the session's active tenant; the token does not change. */
+export const setActiveTenant = async (trx: AnyTrx, sessionId: string, userId: string, tenantId: string): Promise<void> => {
+  await sql(trx, `update session set active_tenant_id = ? where id = ? and user_id = ?`, [tenantId, sessionId, userId])
+  await sql(trx, `update app_user set last_tenant_id = ? where id = ?`, [tenantId, userId])
+}
