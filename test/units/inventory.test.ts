@@ -1,0 +1,157 @@
+import { expect } from 'chai'
+import { ApiError } from '../../config/errors.ts'
+import { addDays } from '../../config/time.ts'
+import { inTenant, sql } from '../../db/connection.ts'
+import type { Trx } from '../../db/connection.ts'
+import { moveInventory, reapHoldsWith } from '../../db/units/inventory.ts'
+import type { Move, PoolNight } from '../../db/units/inventory.ts'
+import { useDatabase } from '../support/database.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+
+describe('Inventory', () => {
+  useDatabase()
+  let house: House
+
+  beforeEach(async () => {
+    house = await makeHouse({ units: 3 })
+    reapHoldsWith(async () => false)
+  })
+
+  const counters = async (night: string) => {
+    const [row] = await house.inHouse((trx) =>
+      sql<PoolNight>(trx, `select * from pool_night where pool_id = ? and night = ?`, [house.poolId, night]),
+    )
+    if (!row) throw new Error(`no counters on ${night}`)
+    return row
+  }
+  const move = (deltas: Partial<Move>, days = [10], options: { force?: boolean } = {}) =>
+    house.inHouse((trx) =>
+      moveInventory(
+        trx,
+        days.map((day) => ({ poolId: house.poolId, night: house.day(day), ...deltas })),
+        options,
+      ),
+    )
+  const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
+    try {
+      await work
+    } catch (error) {
+      if (error instanceof ApiError) return error
+      throw error
+    }
+    throw new Error('it was not refused')
+  }
+
+  it('gives a new unit type the nights up to the horizon, with its units as capacity', async () => {
+    const [range] = await house.inHouse((trx) =>
+      sql<{ first: string; last: string; nights: number; capacity: number }>(
+        trx,
+        `select min(night) as first, max(night) as last, count(*)::int as nights, min(capacity) as capacity from pool_night where pool_id = ?`,
+        [house.poolId],
+      ),
+    )
+    expect(range).to.deep.equal({ first: house.today, last: house.day(730), nights: 731, capacity: 3 })
+  })
+
+  it('gives the last unit to one of 100 who want it at once', async () => {
+    await move({ sold: 2 })
+    const results = await Promise.allSettled(Array.from({ length: 100 }, () => move({ held: 1 })))
+    const refused = results.filter((result) => result.status === 'rejected')
+    expect(refused).to.have.length(99)
+    for (const { reason } of refused) {
+      expect(reason).to.be.instanceOf(ApiError)
+      expect(reason).to.include({ status: 409, code: 'sold_out' })
+      expect((reason as ApiError).errors).to.deep.equal([{ field: `nights.${house.day(10)}`, message: 'is sold out' }])
+    }
+    expect(await counters(house.day(10))).to.include({ sold: 2, held: 1, forced: 0 })
+  })
+
+  it('never mixes up stays that overlap in any order', async () => {
+    const stays = Array.from({ length: 60 }, (_, index) => Array.from({ length: 1 + (index % 4) }, (__, night) => 20 + ((index * 7) % 5) + night))
+    const results = await Promise.allSettled(stays.map((days) => move({ held: 1 }, days.toReversed())))
+    const expected = new Map<number, number>()
+    for (const [at, result] of results.entries())
+      if (result.status === 'fulfilled') for (const day of stays[at] ?? []) expected.set(day, (expected.get(day) ?? 0) + 1)
+      else expect(result.reason).to.include({ code: 'sold_out' })
+    for (const [day, held] of expected) {
+      expect(held).to.be.at.most(3)
+      expect(await counters(house.day(day))).to.include({ held })
+    }
+  })
+
+  it('names every short night and changes nothing', async () => {
+    await move({ sold: 3 }, [11, 13])
+    const error = await refusal(move({ held: 1 }, [10, 11, 12, 13]))
+    expect(error.errors?.map((entry) => entry.field)).to.deep.equal([`nights.${house.day(11)}`, `nights.${house.day(13)}`])
+    expect(await counters(house.day(10))).to.include({ held: 0 })
+  })
+
+  it('takes the net of all moves of a command at once', async () => {
+    await move({ held: 3 })
+    await move({ held: -1, sold: 1 })
+    await house.inHouse((trx) =>
+      moveInventory(trx, [
+        { poolId: house.poolId, night: house.day(10), sold: 1 },
+        { poolId: house.poolId, night: house.day(10), held: -1 },
+      ]),
+    )
+    expect(await counters(house.day(10))).to.include({ held: 1, sold: 2 })
+  })
+
+  it('refuses nights past the horizon', async () => {
+    const error = await refusal(move({ held: 1 }, [730, 731]))
+    expect(error).to.include({ status: 422, code: 'beyond_horizon' })
+    expect(error.errors).to.deep.equal([{ field: `nights.${addDays(house.today, 731)}`, message: 'has no counters' }])
+  })
+
+  it('forces what reality imposes, and forgets it with the releases', async () => {
+    await move({ sold: 3 })
+    await move({ sold: 2 }, [10], { force: true })
+    expect(await counters(house.day(10))).to.include({ sold: 5, forced: 2 })
+    await refusal(move({ held: 1 }))
+    await move({ sold: -1 })
+    expect(await counters(house.day(10))).to.include({ sold: 4, forced: 1 })
+    await move({ sold: -3 })
+    expect(await counters(house.day(10))).to.include({ sold: 1, forced: 0 })
+    const events = await house.inHouse((trx) => sql<{ data: { nights: unknown } }>(trx, `select data from event where type = 'inventory.oversold'`))
+    expect(events.map((event) => event.data.nights)).to.deep.equal([[{ night: house.day(10), shortage: 2 }]])
+  })
+
+  it('sells planned overbooking, and no more', async () => {
+    await move({ oversell: 1 })
+    await move({ sold: 4 })
+    await refusal(move({ held: 1 }))
+    expect(await counters(house.day(10))).to.include({ sold: 4, oversell: 1, forced: 0 })
+  })
+
+  it('repeats the command once after overdue holds were ended', async () => {
+    await move({ held: 3 })
+    const asked: unknown[] = []
+    reapHoldsWith(async (tenantId, nights) => {
+      asked.push({ tenantId, nights })
+      await inTenant(tenantId, (trx: Trx) => moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held: -1 }]))
+      return true
+    })
+    await move({ held: 1 })
+    expect(asked).to.deep.equal([{ tenantId: house.tenantId, nights: [{ poolId: house.poolId, night: house.day(10) }] }])
+    expect(await counters(house.day(10))).to.include({ held: 3 })
+  })
+
+  it('does not reach the pools of another tenant', async () => {
+    const other = await makeHouse({ units: 1 })
+    const error = await refusal(
+      other.inHouse((trx) => moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held: 1 }])),
+    )
+    expect(error).to.include({ code: 'beyond_horizon' })
+    expect(await counters(house.day(10))).to.include({ held: 0 })
+  })
+
+  it('says what changed, once per pool', async () => {
+    await move({ held: 1 }, [10, 11, 12])
+    const events = await house.inHouse((trx) =>
+      sql<{ data: object }>(trx, `select data from event where type = 'availability.changed' and (entity->>'id') = ? order by occurred_at desc limit 1`, [house.poolId]),
+    )
+    expect(events[0]?.data).to.deep.equal({ from: house.day(10), to: house.day(12), nights: 3 })
+  })
+})
