@@ -1,7 +1,7 @@
 import { createMongoAbility } from '@casl/ability'
 import { settings } from '../../config/env.ts'
 import { forbidden, notFound } from '../../config/errors.ts'
-import { subjectFacts } from '../../config/subjects.ts'
+import { subjectOf } from '../../config/subjects.ts'
 import { database, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { abilityOf } from './ability.ts'
@@ -49,10 +49,10 @@ const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: Tena
     [caller.userId, tenantId],
   )
   if (row?.membershipStatus !== 'active') throw notActive()
-  open(row, subjectFacts(subject).feature)
+  open(row, subjectOf(subject).feature)
   const key = row.customKey ?? row.role ?? ''
   const custom = row.customKey !== null && row.permissions ? { version: row.roleVersion ?? 0, permissions: row.permissions } : null
-  const ability = abilityOf(tenantId, key, custom)
+  const ability = abilityOf(tenantId, key, custom, row.propertyIds)
   if (!ability.can(action, subject)) throw forbidden()
   return {
     tenantId,
@@ -69,7 +69,7 @@ const ofPeople = new Set(['approve', 'override', 'reveal', 'purchase'])
 
 /** What the scopes of a key allow: `read`, `write`, `<module>:read`, `<module>:write`, and two that stand alone. */
 const scopeAllows = (scopes: readonly string[], action: string, subject: string): boolean => {
-  const { module } = subjectFacts(subject)
+  const { module } = subjectOf(subject)
   if (subject === 'Tenant' && action === 'read') return true
   if (scopes.includes('guests:reveal') && subject === 'Guest' && action === 'reveal') return true
   if (scopes.includes('channel:deliver') && ((subject === 'ChannelBooking' && action === 'create') || (['Availability', 'RateCalendar'].includes(subject) && action === 'read')))
@@ -81,7 +81,7 @@ const scopeAllows = (scopes: readonly string[], action: string, subject: string)
 
 const admitKey = async (trx: Trx, caller: KeyCaller, { action, subject }: TenantAccess, tenantId: string): Promise<Admission> => {
   const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t where t.id = ?`, [tenantId])
-  open(row, subjectFacts(subject).feature)
+  open(row, subjectOf(subject).feature)
   const has = row?.features ?? []
   const reads = action === 'read'
   if (!has.includes('api_write') && !(reads && has.includes('api_read'))) throw notEnabled(reads ? 'api_read' : 'api_write')
