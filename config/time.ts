@@ -18,9 +18,9 @@ export const localInstant = (day: string, time: string, timeZone: string): Date 
   const local = Temporal.PlainDateTime.from(`${day}T${time}`)
   const zoned = local.toZonedDateTime(timeZone, { disambiguation: 'compatible' })
   if (zoned.toPlainDateTime().equals(local)) return new Date(zoned.epochMilliseconds)
-  // In a gap "compatible" moves on by the width of the gap; the gap ends at the transition before that.
-  const transition = zoned.getTimeZoneTransition('previous')
-  return new Date((transition ?? zoned).epochMilliseconds)
+  // In a gap "earlier" stays before it, so the next transition is the gap itself.
+  const before = local.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
+  return new Date((before.getTimeZoneTransition('next') ?? zoned).epochMilliseconds)
 }
 
 /** The calendar day in a time zone at an instant. */
