@@ -1,4 +1,4 @@
-import { actionsOf, isSubject, subjectOf, subjects } from './subjects.ts'
+import { actionsOf, isSubject, subjectFacts, subjects } from './subjects.ts'
 import type { SubjectName } from './subjects.ts'
 
 const staff = ['manager', 'receptionist', 'housekeeper', 'maintenance', 'finance', 'stock', 'relations'] as const
@@ -152,25 +152,25 @@ const letters: Record<string, string> = { R: 'read', C: 'create', U: 'update', D
 /** Reads a cell such as `R C adjust (limit)`. */
 const readCell = (subject: SubjectName, cell: string): Permission[] =>
   [...cell.matchAll(/([A-Za-z_]+|\*)(?:\s+\(([^)]*)\))?/g)].flatMap(([, word = '', condition = null]) => {
-    const actions = word === '*' ? subjectOf(subject).actions : [letters[word] ?? word]
+    const actions = word === '*' ? subjectFacts(subject).actions : [letters[word] ?? word]
     for (const action of actions)
       if (!actionsOf(subject).includes(action)) throw new Error(`${subject} has no action ${action}`)
     return actions.map((action) => ({ subject, action, condition }))
   })
 
-const tenantSubjects = (Object.keys(subjects) as SubjectName[]).filter((name) => subjectOf(name).reach === 'tenant')
+const tenantSubjects = (Object.keys(subjects) as SubjectName[]).filter((name) => subjectFacts(name).reach === 'tenant')
 const everything = tenantSubjects.flatMap((subject) => actionsOf(subject).map((action) => ({ subject, action, condition: null })))
 
 /** Every user does this with what is his own. */
 export const ownPermissions: readonly Permission[] = (['Session', 'Profile', 'Announcement'] as const).flatMap((subject) =>
-  subjectOf(subject).actions.map((action) => ({ subject, action, condition: 'own' })),
+  subjectFacts(subject).actions.map((action) => ({ subject, action, condition: 'own' })),
 )
 
 // Keys are the owner's and admins' alone.
 const auditorUnseen = new Set(['Conversation', 'GuestNote', 'ApiKey'])
 const auditor: Permission[] = [
   ...tenantSubjects
-    .filter((subject) => subjectOf(subject).actions.includes('read') && !auditorUnseen.has(subject))
+    .filter((subject) => subjectFacts(subject).actions.includes('read') && !auditorUnseen.has(subject))
     .map((subject) => ({ subject, action: 'read', condition: 'masked' })),
   { subject: 'Customer', action: 'reveal', condition: null },
   { subject: 'CashMovement', action: 'reveal', condition: null },

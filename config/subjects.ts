@@ -168,7 +168,7 @@ const known: Readonly<Record<string, SubjectFacts>> = subjects
 export const isSubject = (name: string): name is SubjectName => Object.hasOwn(known, name)
 
 /** A subject's facts; an unknown name is a mistake in the code. */
-export const subjectOf = (name: string): SubjectFacts => {
+export const subjectFacts = (name: string): SubjectFacts => {
   const facts = isSubject(name) ? known[name] : undefined
   if (!facts) throw new Error(`${name} is no subject of the catalogue`)
   return facts
@@ -176,6 +176,6 @@ export const subjectOf = (name: string): SubjectFacts => {
 
 /** Everything that can be done with a subject. */
 export const actionsOf = (name: string): readonly string[] => {
-  const { actions, beyond = [] } = subjectOf(name)
+  const { actions, beyond = [] } = subjectFacts(name)
   return [...actions, ...beyond]
 }

@@ -1,10 +1,9 @@
-import { createMongoAbility } from '@casl/ability'
 import { settings } from '../../config/env.ts'
 import { forbidden, notFound } from '../../config/errors.ts'
 import { subjectOf } from '../../config/subjects.ts'
 import { database, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
-import { abilityOf } from './ability.ts'
+import { abilityOf, abilityOfKey, neverByKey } from './ability.ts'
 import type { SuperuserAccess, TenantAccess } from './access.ts'
 import type { Admission, Caller, KeyCaller, UserCaller } from './caller.ts'
 
@@ -64,21 +63,6 @@ const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: Tena
   }
 }
 
-const neverByKey = new Set(['User', 'Role', 'ApiKey', 'Subscription', 'AddOn'])
-const ofPeople = new Set(['approve', 'override', 'reveal', 'purchase'])
-
-/** What the scopes of a key allow: `read`, `write`, `<module>:read`, `<module>:write`, and two that stand alone. */
-const scopeAllows = (scopes: readonly string[], action: string, subject: string): boolean => {
-  const { module } = subjectOf(subject)
-  if (subject === 'Tenant' && action === 'read') return true
-  if (scopes.includes('guests:reveal') && subject === 'Guest' && action === 'reveal') return true
-  if (scopes.includes('channel:deliver') && ((subject === 'ChannelBooking' && action === 'create') || (['Availability', 'RateCalendar'].includes(subject) && action === 'read')))
-    return true
-  if (['auth', 'admin', 'public'].includes(module) || ofPeople.has(action)) return false
-  if (action === 'read') return scopes.includes('read') || scopes.includes(`${module}:read`)
-  return scopes.includes('write') || scopes.includes(`${module}:write`)
-}
-
 const admitKey = async (trx: Trx, caller: KeyCaller, { action, subject }: TenantAccess, tenantId: string): Promise<Admission> => {
   const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t where t.id = ?`, [tenantId])
   open(row, subjectOf(subject).feature)
@@ -86,9 +70,9 @@ const admitKey = async (trx: Trx, caller: KeyCaller, { action, subject }: Tenant
   const reads = action === 'read'
   if (!has.includes('api_write') && !(reads && has.includes('api_read'))) throw notEnabled(reads ? 'api_read' : 'api_write')
   if (neverByKey.has(subject)) throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
-  if (!scopeAllows(caller.scopes, action, subject)) throw forbidden('scope_missing', 'Insufficient permissions: the scopes of the key do not allow it')
-  const can = (wanted: string, of: string) => !neverByKey.has(of) && scopeAllows(caller.scopes, wanted, of)
-  return { tenantId, role: null, propertyIds: caller.propertyIds, features: has, can, ability: createMongoAbility([]) }
+  const ability = abilityOfKey(caller.scopes, caller.propertyIds)
+  if (!ability.can(action, subject)) throw forbidden('scope_missing', 'Insufficient permissions: the scopes of the key do not allow it')
+  return { tenantId, role: null, propertyIds: caller.propertyIds, features: has, can: (wanted, of) => ability.can(wanted, of), ability }
 }
 
 /**
