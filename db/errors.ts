@@ -39,7 +39,7 @@ const states: Record<string, (failure: Failure) => ApiError> = {
   PL008: () => unprocessable('account_not_usable', 'An account cannot be posted to'),
   PL009: () => unprocessable('entry_not_balanced', 'An entry needs its lines'),
   PL012: () => conflict('business_day_changed', 'The business day rolled meanwhile; repeat the request'),
-  PL013: () => conflict('invalid_transition', 'The period cannot make this move'),
+  PL013: () => conflict('invalid_transition', 'The record cannot make this move'),
   PL014: () => unprocessable('period_order', 'Periods close in order'),
   PL015: () => unprocessable('postings_waiting', 'Postings of the period are still waiting'),
   PL016: () => unprocessable('balance_not_zero', 'The account still has a balance'),

@@ -284,7 +284,10 @@ const periodWall = async (knex: Knex) => {
   await knex.raw(`create trigger fiscal_period_wall before update on fiscal_period for each row execute function fiscal_period_wall()`)
 }
 
-/** An account is archived at balance 0, and after the lines in flight, which hold its row by their foreign key. */
+/**
+ * An account is archived at balance 0, and after the lines in flight, which hold its row by their foreign key. A snapshot of
+ * before would not show their balance, so other isolation levels are refused.
+ */
 const accountWall = async (knex: Knex) => {
   await wall(
     knex,
@@ -294,6 +297,9 @@ const accountWall = async (knex: Knex) => {
       balance numeric;
     begin
       if new.status = 'archived' and old.status = 'active' then
+        if current_setting('transaction_isolation') <> 'read committed' then
+          raise exception 'accounts are archived under READ COMMITTED only' using errcode = 'PL013';
+        end if;
         perform 1 from account a where a.tenant_id = old.tenant_id and a.id = old.id for update;
         select coalesce(sum(b.debit - b.credit), 0) into balance
           from account_balance b where b.tenant_id = old.tenant_id and b.book_id = old.book_id and b.account_id = old.id;

@@ -130,7 +130,7 @@ for (const role of ['service', 'owner'] as Role[]) {
         expect(await write({ source_type: 'financial.manual' }, { account_id: bank, ...document })).to.equal('PL008')
         expect(await write({}, { account_id: bank, ...document })).to.equal('done')
         const travel = await account(`code = '6.1.10'`)
-        expect(await run((trx) => trx('account').where({ id: travel }).update({ status: 'archived' }))).to.equal('done')
+        await inTenant(house.tenantId, (trx) => trx('account').where({ id: travel }).update({ status: 'archived' }))
         plan.entry = { ...plan.entry, id: randomUUID(), source_id: randomUUID() }
         plan.debit = { ...plan.debit, entry_id: plan.entry['id'], account_id: travel }
         plan.credit = { ...plan.credit, entry_id: plan.entry['id'] }
@@ -139,7 +139,7 @@ for (const role of ['service', 'owner'] as Role[]) {
 
       it('refuses to archive an account with a balance', async () => {
         await settle()
-        expect(await run((trx) => trx('account').where({ id: plan.debit['account_id'] }).update({ status: 'archived' }))).to.equal('PL016')
+        expect(await run((trx) => trx('account').where({ id: plan.debit['account_id'] }).update({ status: 'archived' }))).to.equal(isolation === 'read committed' ? 'PL016' : 'PL013')
       })
 
       it('refuses dates outside the period, closed periods and locked dates', async () => {
