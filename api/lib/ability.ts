@@ -1,26 +1,123 @@
 import { createMongoAbility } from '@casl/ability'
 import type { MongoAbility, RawRuleOf } from '@casl/ability'
+import { rulesToAST } from '@casl/ability/extra'
 import { isBuiltInRole, ownPermissions, rolePermissions } from '../../config/roles.ts'
-import { isSubject } from '../../config/subjects.ts'
+import { actionsOf, isSubject, subjectFacts, subjects } from '../../config/subjects.ts'
 
 type StoredPermission = { subject: string; actions: string[] }
+type Rule = RawRuleOf<MongoAbility>
 
 const most = 500
 const known = new Map<string, MongoAbility>()
 
-const build = (permissions: readonly { subject: string; action: string }[]): MongoAbility =>
-  createMongoAbility([...permissions, ...ownPermissions].map(({ subject, action }): RawRuleOf<MongoAbility> => ({ subject, action })))
+/** A record is within reach when its property is, or when it belongs to none. */
+const within = (propertyIds: readonly string[] | null) => (propertyIds === null ? {} : { conditions: { propertyId: { $in: [...propertyIds, null] } } })
 
-const stored = (permissions: readonly StoredPermission[]) =>
-  permissions.flatMap(({ subject, actions }) => (isSubject(subject) ? actions.map((action) => ({ subject, action })) : []))
+/** What is not of the catalogue any more gives nothing. */
+const rulesOf = (permissions: readonly StoredPermission[], propertyIds: readonly string[] | null): Rule[] =>
+  permissions.flatMap(({ subject, actions }) => {
+    const action = isSubject(subject) ? actions.filter((name) => actionsOf(subject).includes(name)) : []
+    return action.length > 0 ? [{ subject, action, ...within(propertyIds) }] : []
+  })
 
-/** The ability of a role, built once per version of it. There is no `manage` and no `all`: what is not named is not allowed. */
-export const abilityOf = (tenantId: string, key: string, custom: { version: number; permissions: StoredPermission[] } | null): MongoAbility => {
-  const cacheKey = custom ? `${tenantId}:${key}:${custom.version}` : key
-  const found = known.get(cacheKey)
+const grouped = (permissions: readonly { subject: string; action: string }[]): StoredPermission[] => {
+  const bySubject = new Map<string, string[]>()
+  for (const { subject, action } of permissions) bySubject.set(subject, [...(bySubject.get(subject) ?? []), action])
+  return [...bySubject].map(([subject, actions]) => ({ subject, actions }))
+}
+
+const permissionsOf = (role: string, custom: readonly StoredPermission[] | null): readonly StoredPermission[] =>
+  custom ?? (isBuiltInRole(role) ? grouped(rolePermissions[role]) : [])
+
+const own = rulesOf(grouped(ownPermissions), null)
+
+const remembered = (name: string, rules: () => Rule[]): MongoAbility => {
+  const found = known.get(name)
   if (found) return found
-  const ability = build(custom ? stored(custom.permissions) : isBuiltInRole(key) ? rolePermissions[key] : [])
+  const ability = createMongoAbility(rules())
   if (known.size >= most) known.delete(known.keys().next().value ?? '')
-  known.set(cacheKey, ability)
+  known.set(name, ability)
   return ability
+}
+
+const named = (propertyIds: readonly string[] | null) => (propertyIds === null ? '*' : propertyIds.toSorted().join())
+
+/**
+ * The ability of a role within the properties that it is given for; null = all of them. Built once per version of the role and set of
+ * properties. There is no `manage` and no `all`: what is not named is not allowed.
+ */
+export const abilityOf = (
+  tenantId: string,
+  role: string,
+  custom: { version: number; permissions: readonly StoredPermission[] } | null,
+  propertyIds: readonly string[] | null,
+): MongoAbility =>
+  remembered(custom ? `${tenantId}:${role}:${custom.version}:${named(propertyIds)}` : `${role}:${named(propertyIds)}`, () => [
+    ...rulesOf(permissionsOf(role, custom?.permissions ?? null), propertyIds),
+    ...own,
+  ])
+
+/** What no key reaches, whatever its scopes. */
+export const neverByKey = new Set(['User', 'Role', 'ApiKey', 'Subscription', 'AddOn'])
+const ofPeople = new Set(['approve', 'override', 'reveal', 'purchase'])
+
+/** What the scopes of a key allow: `read`, `write`, `<module>:read`, `<module>:write`, and two that stand alone. */
+const scopeAllows = (scopes: readonly string[], action: string, subject: string): boolean => {
+  const { module } = subjectFacts(subject)
+  if (subject === 'Tenant' && action === 'read') return true
+  if (scopes.includes('guests:reveal') && subject === 'Guest' && action === 'reveal') return true
+  if (scopes.includes('channel:deliver') && ((subject === 'ChannelBooking' && action === 'create') || (['Availability', 'RateCalendar'].includes(subject) && action === 'read')))
+    return true
+  if (['auth', 'admin', 'public'].includes(module) || ofPeople.has(action)) return false
+  if (action === 'read') return scopes.includes('read') || scopes.includes(`${module}:read`)
+  return scopes.includes('write') || scopes.includes(`${module}:write`)
+}
+
+/** The ability of an API key: what its scopes name, within its properties. */
+export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly string[] | null): MongoAbility =>
+  remembered(`key:${scopes.toSorted().join()}:${named(propertyIds)}`, () =>
+    rulesOf(
+      Object.keys(subjects)
+        .filter((subject) => !neverByKey.has(subject))
+        .map((subject) => ({ subject, actions: actionsOf(subject).filter((action) => scopeAllows(scopes, action, subject)) })),
+      propertyIds,
+    ),
+  )
+
+type Node = { operator: string; value: unknown; field?: string }
+type Fragment = { sql: string; bindings: unknown[] }
+
+const columns: Record<string, string> = { propertyId: 'property_id' }
+
+const columnOf = (field: string | undefined): string => {
+  const column = field === undefined ? undefined : columns[field]
+  if (!column) throw new Error(`no column stands for the condition on ${field ?? 'nothing'}`)
+  return column
+}
+
+const write = (node: Node, alias: string): Fragment => {
+  const list = (joint: ' and ' | ' or '): Fragment => {
+    const parts = (node.value as Node[]).map((part) => write(part, alias))
+    return { sql: `(${parts.map((part) => part.sql).join(joint)})`, bindings: parts.flatMap((part) => part.bindings) }
+  }
+  if (node.operator === 'and') return list(' and ')
+  if (node.operator === 'or') return list(' or ')
+  const column = `${alias}.${columnOf(node.field)}`
+  if (node.operator === 'in') {
+    const values = node.value as unknown[]
+    const some = { sql: `${column} = any(?)`, bindings: [values.filter((value) => value !== null)] }
+    return values.includes(null) ? { sql: `(${some.sql} or ${column} is null)`, bindings: some.bindings } : some
+  }
+  throw new Error(`${node.operator} is no operator of list conditions`)
+}
+
+/**
+ * The condition that a list of `subject` carries for this ability, over the table named `alias`: `true` where there is none, `false`
+ * where nothing may be seen. An operator that has no translation throws, so that no list shows too much.
+ */
+export const listCondition = (ability: MongoAbility, action: string, subject: string, alias: string): Fragment => {
+  const tree = rulesToAST(ability, action, subject) as Node | null
+  if (tree === null) return { sql: 'false', bindings: [] }
+  if (tree.operator === 'and' && (tree.value as Node[]).length === 0) return { sql: 'true', bindings: [] }
+  return write(tree, alias)
 }

@@ -1,6 +1,6 @@
 import { settings } from '../../config/env.ts'
 import { forbidden, notFound } from '../../config/errors.ts'
-import { subjectOf } from '../../config/subjects.ts'
+import { subjectFacts } from '../../config/subjects.ts'
 import { database, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { abilityOf, abilityOfKey, neverByKey } from './ability.ts'
@@ -48,7 +48,7 @@ const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: Tena
     [caller.userId, tenantId],
   )
   if (row?.membershipStatus !== 'active') throw notActive()
-  open(row, subjectOf(subject).feature)
+  open(row, subjectFacts(subject).feature)
   const key = row.customKey ?? row.role ?? ''
   const custom = row.customKey !== null && row.permissions ? { version: row.roleVersion ?? 0, permissions: row.permissions } : null
   const ability = abilityOf(tenantId, key, custom, row.propertyIds)
@@ -65,7 +65,7 @@ const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: Tena
 
 const admitKey = async (trx: Trx, caller: KeyCaller, { action, subject }: TenantAccess, tenantId: string): Promise<Admission> => {
   const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t where t.id = ?`, [tenantId])
-  open(row, subjectOf(subject).feature)
+  open(row, subjectFacts(subject).feature)
   const has = row?.features ?? []
   const reads = action === 'read'
   if (!has.includes('api_write') && !(reads && has.includes('api_read'))) throw notEnabled(reads ? 'api_read' : 'api_write')
