@@ -27,7 +27,7 @@ export type RequestFacts = {
 type Common<P, Q, B> = { params: P; query: Q; body: B; caller: Caller; request: RequestFacts }
 type Scoped<T> = { trx: T }
 type Opening<T> = { open: <R>(work: (trx: T) => Promise<R>) => Promise<R> }
-type Work<T, None> = None extends true ? Opening<T> : Scoped<T>
+type Work<T, None> = None extends 'none' ? Opening<T> : Scoped<T>
 
 type ByAccess<A extends Access, None> = A['kind'] extends 'tenant'
   ? Work<Trx, None> & { tenantId: string; admission: Admission }
@@ -104,7 +104,7 @@ export type Route<
   Q extends Schema | undefined = Schema | undefined,
   B extends Schema | undefined = Schema | undefined,
   R extends Schema = Schema,
-  None extends boolean = boolean,
+  None extends 'none' | undefined = 'none' | undefined,
 > = RouteOptions & {
   method: Method
   path: Path
@@ -115,7 +115,7 @@ export type Route<
   body?: B
   returns: R
   /** `none`: no transaction is open while the handler runs; it opens short ones by `open`. For waits and hashing. */
-  transaction?: None extends true ? 'none' : undefined
+  transaction?: None
   handle: (
     input: Common<PathParams<Path> & (P extends Schema ? Static<P> : unknown), Value<Q>, Value<B>> & ByAccess<A, None>,
   ) => Promise<Loose<Static<R>> | Reply<Loose<Static<R>>>>
@@ -148,7 +148,7 @@ export const route = <
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
-  const None extends boolean = false,
+  const None extends 'none' | undefined = undefined,
 >(
   value: Route<A, Path, P, Q, B, R, None>,
 ): AnyRoute => value as unknown as AnyRoute

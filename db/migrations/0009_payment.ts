@@ -89,6 +89,7 @@ export const up = async (knex: Knex) => {
      action bytea,
      failure jsonb,
      payer bytea,
+     payer_index bytea,
      description text,
      reference text,
      note text,
@@ -123,6 +124,7 @@ export const up = async (knex: Knex) => {
      constraint payment_capture_limit check (mode = 'charge' or captured_amount <= authorised_amount),
      constraint payment_captured check ((status in ('captured', 'reversed')) = (captured_at is not null)),
      constraint payment_texts check (length(description) <= 200 and length(reference) <= 60 and length(note) <= 500),
+     constraint payment_payer_index check (octet_length(payer_index) = 16),
      constraint payment_installments check (installments between 1 and 12),
      foreign key (tenant_id, gateway_account_id) references gateway_account (tenant_id, id),
      foreign key (tenant_id, property_id) references property (tenant_id, id),
@@ -136,6 +138,7 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index payment_property on payment (tenant_id, property_id, created_at)`)
   await knex.raw(`create index payment_of_target on payment (tenant_id, target_type, target_id)`)
   await knex.raw(`create index payment_superseded on payment (tenant_id, superseded_by_id) where superseded_by_id is not null`)
+  await knex.raw(`create index payment_slips on payment (tenant_id, payer_index) where payer_index is not null`)
   await knex.raw(`create index payment_due on payment (next_read_at) where next_read_at is not null`)
   await knex.raw(
     `create index payment_unallocated on payment (captured_at)

@@ -17,7 +17,7 @@ import { targetOf } from './targets.ts'
 export type Payer = {
   name: string
   document?: { type: 'cpf' | 'cnpj'; number: string } | undefined
-  address?: Record<string, string> | undefined
+  address?: Record<string, string | undefined> | undefined
 }
 
 export type NewPayment = {
@@ -33,6 +33,8 @@ export type NewPayment = {
   /** A token of the gateway, or a test token of the sandbox; never the number of a card. */
   cardToken?: string | undefined
   payer?: Payer | undefined
+  /** Blind index of the payer's document. */
+  payerIndex?: Buffer | null | undefined
   returnUrl?: string | undefined
   installments?: number | undefined
   expiresAt?: Date | undefined
@@ -103,8 +105,8 @@ export const createPayment = async (trx: Trx, wanted: NewPayment): Promise<Creat
   const payment = await sqlOne<PaymentRow>(
     trx,
     `insert into payment (id, channel, method, gateway_account_id, property_id, target_type, target_id, amount, currency, installments,
-       platform_fee_rate, submission, payer, expires_at, next_read_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *`,
+       platform_fee_rate, submission, payer, payer_index, expires_at, next_read_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *`,
     [
       id,
       channel,
@@ -119,6 +121,7 @@ export const createPayment = async (trx: Trx, wanted: NewPayment): Promise<Creat
       account.platformFeeRate,
       await seal(trx, 'tenant', submissionPlace(id), submission),
       wanted.payer ? await seal(trx, 'tenant', payerPlace(id), wanted.payer) : null,
+      wanted.payerIndex ?? null,
       expiresAt,
       expiresAt,
     ],

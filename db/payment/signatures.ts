@@ -14,7 +14,7 @@ export type Callback = {
 /** How far the time in a signature may lie from ours, on either side. */
 const toleranceSeconds = 300
 
-const header = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/
+const signatureForm = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/
 
 const hmac = (secret: string, seconds: number, rawBody: Buffer) => createHmac('sha256', secret).update(`${seconds}.`).update(rawBody).digest()
 
@@ -47,7 +47,7 @@ const parseSandbox = (rawBody: Buffer): Callback | null => {
  * near ours. Null: nothing of it is believed.
  */
 export const verifySandbox = (signature: string, rawBody: Buffer, now: Date, secrets = settings.sandboxCallbackSecrets): Callback | null => {
-  const [, stamp, given] = header.exec(signature) ?? []
+  const [, stamp, given] = signatureForm.exec(signature) ?? []
   if (!stamp || !given) return null
   const seconds = Number(stamp)
   const expected = Buffer.from(given, 'hex')
@@ -55,4 +55,19 @@ export const verifySandbox = (signature: string, rawBody: Buffer, now: Date, sec
   for (const secret of secrets) if (timingSafeEqual(hmac(secret, seconds, rawBody), expected)) genuine = true
   if (!genuine || Math.abs(now.getTime() / 1000 - seconds) > toleranceSeconds) return null
   return parseSandbox(rawBody)
+}
+
+type Verified = { callback: Callback; headers: Record<string, string> }
+
+/** Judges a callback of any provider that this installation has. Null: forged, too old, or not understood. */
+export const verifyCallback = (
+  provider: string,
+  header: (name: string) => string,
+  rawBody: Buffer,
+  now: Date,
+): Verified | 'no_such_provider' | null => {
+  if (provider !== 'sandbox' || !settings.sandboxGateway) return 'no_such_provider'
+  const signature = header('sandbox-signature')
+  const verified = verifySandbox(signature, rawBody, now)
+  return verified && { callback: verified, headers: { 'sandbox-signature': signature } }
 }
