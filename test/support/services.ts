@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type pg from 'pg'
@@ -49,7 +49,8 @@ const schemaHash = () => {
   return hash.digest('hex').slice(0, 16)
 }
 
-const server = (folder: string) => startPostgres({ binaries, account, directory: folder, password, durable: false })
+const server = (folder: string, durable = false) =>
+  startPostgres({ binaries, account, directory: folder, password, durable })
 
 const copy = async (from: string, to: string) => {
   await run('cp', ['-a', from, to])
@@ -130,8 +131,11 @@ const running = <T>(part: T | null): T => {
   return part
 }
 
-/** One PostgreSQL and one Redis for this run alone; several runs at once do not meet. */
-export const startServices = async () => {
+/**
+ * One PostgreSQL and one Redis for this run alone; several runs at once do not meet.
+ * @param durable as in production, for measurements; tests do not wait for the disk.
+ */
+export const startServices = async ({ durable = false } = {}) => {
   mkdirSync(root, { recursive: true })
   tidy()
   ownFolder(directory, account)
@@ -146,8 +150,8 @@ export const startServices = async () => {
   await copy(cluster, join(directory, 'postgres'))
   const binary = redisBinary((line) => console.error(line))
   const parts = await Promise.all([
-    server(join(directory, 'postgres')),
-    startRedis({ binary, account, directory: join(directory, 'redis'), password, durable: false }),
+    server(join(directory, 'postgres'), durable),
+    startRedis({ binary, account, directory: join(directory, 'redis'), password, durable }),
   ])
   postgres = parts[0]
   redis = parts[1]
@@ -190,6 +194,3 @@ export const createTestDatabase = async ({ empty = false } = {}): Promise<TestDa
 const asAdmin = <T>(work: (client: pg.Client) => Promise<T>) => withClient(running(postgres).url('postgres'), work)
 
 export const testRedisUrl = () => running(redis).url
-
-/** Where a test may keep files; it goes with the run. */
-export const testFolder = () => dirname(join(directory, 'x'))

@@ -1,0 +1,61 @@
+import { Agent, request } from 'node:http'
+import { percentile } from './report.ts'
+
+export type Shot = { path: string; method?: string; headers?: Record<string, string>; body?: unknown }
+export type Load = { perSecond: number; p50Ms: number; p99Ms: number; count: number }
+
+const fire = (agent: Agent, baseUrl: string, { path, method = 'GET', headers = {}, body }: Shot): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const content = body === undefined ? undefined : JSON.stringify(body)
+    const sent = request(`${baseUrl}${path}`, {
+      method,
+      agent,
+      headers: {
+        ...(content === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+        ...headers,
+      },
+    })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode ?? 0))
+    })
+    sent.end(content)
+  })
+
+/** Keeps so many requests in flight over kept connections for a while; a reply that is not the expected one ends the run. */
+export const load = async (
+  baseUrl: string,
+  shot: (index: number) => Shot,
+  {
+    seconds,
+    inFlight,
+    expected,
+    most = Infinity,
+  }: { seconds: number; inFlight: number; expected: number; most?: number },
+): Promise<Load> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight })
+  const times: number[] = []
+  const started = performance.now()
+  const until = started + seconds * 1000
+  let index = 0
+  const lane = async () => {
+    while (performance.now() < until && index < most) {
+      const from = performance.now()
+      const status = await fire(agent, baseUrl, shot(index++))
+      if (status !== expected) throw new Error(`${baseUrl}: ${status} instead of ${expected}`)
+      times.push(performance.now() - from)
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, lane))
+  const tookMs = performance.now() - started
+  agent.destroy()
+  return {
+    perSecond: (times.length / tookMs) * 1000,
+    p50Ms: percentile(times, 0.5),
+    p99Ms: percentile(times, 0.99),
+    count: times.length,
+  }
+}
