@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 
 /** Reads a table that lies beside this file, in the sources and in the compiled output alike. */
 const table = (name: string): Record<string, string>[] => {
-  const [head = '', ...rows] = readFileSync(new URL(name, import.meta.url), 'utf8').trimEnd().split('\n')
+  const [head = '', ...rows] = readFileSync(new URL(name, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
   const columns = head.split('\t')
   return rows.map((row) => {
     const cells = row.split('\t')
@@ -12,8 +14,20 @@ const table = (name: string): Record<string, string>[] => {
 
 export const accountClasses = ['asset', 'liability', 'equity', 'revenue', 'expense'] as const
 export const controls = [
-  'cash', 'transit', 'guest', 'deposit', 'receivable', 'gateway', 'dispute', 'unallocated', 'refund', 'supplier', 'advance',
-  'received', 'stock', 'pos',
+  'cash',
+  'transit',
+  'guest',
+  'deposit',
+  'receivable',
+  'gateway',
+  'dispute',
+  'unallocated',
+  'refund',
+  'supplier',
+  'advance',
+  'received',
+  'stock',
+  'pos',
 ] as const
 export const journalKinds = ['general', 'sales', 'purchases', 'cash', 'stock', 'opening', 'closing'] as const
 
@@ -63,7 +77,9 @@ export const chart: readonly ChartAccount[] = table('financial-chart.tsv').map((
   }
 })
 
-const controlByRole = new Map(chart.flatMap((account) => (account.role ? [[account.role, account.control] as const] : [])))
+const controlByRole = new Map(
+  chart.flatMap((account) => (account.role ? [[account.role, account.control] as const] : [])),
+)
 export const roles: readonly string[] = [...controlByRole.keys()]
 export const isRole = (role: string) => controlByRole.has(role)
 export const controlOf = (role: string): Control | null => controlByRole.get(role) ?? null
@@ -105,7 +121,15 @@ const parseLines = (side: Side, text: string, event: string): PostingLine[] =>
       if (!match) throw new Error(`${event}: cannot read the line "${part}"`)
       const [, at, target = '', document, key = '', list, sign] = match
       if (!at && !isRole(target)) throw new Error(`${event}: no account has the role ${target}`)
-      return { side, target, selector: at === '@', document: document ?? null, key, list: list === '[]', signed: sign === '±' }
+      return {
+        side,
+        target,
+        selector: at === '@',
+        document: document ?? null,
+        key,
+        list: list === '[]',
+        signed: sign === '±',
+      }
     })
 
 const parseIdentity = (text: string): PostingDefinition['identity'] => {
@@ -118,7 +142,11 @@ const parseIdentity = (text: string): PostingDefinition['identity'] => {
 export const postings: ReadonlyMap<string, PostingDefinition> = new Map(
   table('financial-postings.tsv').map((row) => {
     const event = row['event'] ?? ''
-    const mirrors = /^mirror of (.+)$/.exec(row['debit'] ?? '')?.[1]?.split(',').map((name) => name.trim()) ?? []
+    const mirrors =
+      /^mirror of (.+)$/
+        .exec(row['debit'] ?? '')?.[1]
+        ?.split(',')
+        .map((name) => name.trim()) ?? []
     const definition: PostingDefinition = {
       event,
       raisedWhen: row['raised_when'] ?? '',

@@ -3,10 +3,20 @@ import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Turns the waiting events of a book into entries, until none is left. */
-export const ledgerPost = job({ name: 'ledger.post', queue: 'ledger', payload: Obj({ tenantId: Uuid, bookId: Uuid }), retry: 'internal' })
+export const ledgerPost = job({
+  name: 'ledger.post',
+  queue: 'ledger',
+  payload: Obj({ tenantId: Uuid, bookId: Uuid }),
+  retry: 'internal',
+})
 
 /** Makes one ledger.post for each book with events that are due: what failed, and what a lost job left behind. */
-export const ledgerSweepPostings = job({ name: 'ledger.sweep-postings', queue: 'ledger', payload: Obj({}), retry: 'tick' })
+export const ledgerSweepPostings = job({
+  name: 'ledger.sweep-postings',
+  queue: 'ledger',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
 /** Makes the next fiscal year of each book whose last one ends within 60 days. */
 export const ledgerEnsureYears = job({ name: 'ledger.ensure-years', queue: 'ledger', payload: Obj({}), retry: 'tick' })
@@ -21,9 +31,20 @@ export const ledgerCheckIntegrity = job({
 })
 
 /** Starts an integrity run in every active book, nightly. */
-export const ledgerSweepIntegrity = job({ name: 'ledger.sweep-integrity', queue: 'ledger', payload: Obj({}), retry: 'tick' })
+export const ledgerSweepIntegrity = job({
+  name: 'ledger.sweep-integrity',
+  queue: 'ledger',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
-export const ledgerJobs: Job[] = [ledgerPost, ledgerSweepPostings, ledgerEnsureYears, ledgerCheckIntegrity, ledgerSweepIntegrity]
+export const ledgerJobs: Job[] = [
+  ledgerPost,
+  ledgerSweepPostings,
+  ledgerEnsureYears,
+  ledgerCheckIntegrity,
+  ledgerSweepIntegrity,
+]
 
 export const ledgerSchedules: Schedule[] = [
   every(15, ledgerSweepPostings),

@@ -1,5 +1,21 @@
 import { accountClasses, controls, roles } from '../../config/financial.ts'
-import { Bool, Count, Currency, Day, Int, List, Nullable, Obj, OneOf, Opt, PageQuery, SignedAmount, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import {
+  Bool,
+  Count,
+  Currency,
+  Day,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageQuery,
+  SignedAmount,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import { readChart } from '../../db/financial/chart.ts'
 import { can } from '../lib/access.ts'
@@ -22,7 +38,9 @@ const account = {
 
 /** The chart is at most six levels deep. */
 const branch = (levels: number): Schema =>
-  Obj(levels === 1 ? account : { ...account, children: Opt(List(branch(levels - 1), { max: 2000 })) }, { title: 'Account' })
+  Obj(levels === 1 ? account : { ...account, children: Opt(List(branch(levels - 1), { max: 2000 })) }, {
+    title: 'Account',
+  })
 
 const Chart = Obj({
   data: List(branch(6), { max: 2000 }),
@@ -59,7 +77,11 @@ const list = route({
     const { flat, tree, currency, state } = await readChart(trx, filter, admission.propertyIds)
     const facts = { currency, ...(filter.asOf === undefined ? {} : { asOf: filter.asOf }), ...state }
     return view === 'tree'
-      ? { data: tree, meta: { page: 1, limit: Math.max(tree.length, 1), total: tree.length, totalPages: tree.length === 0 ? 0 : 1 }, ...facts }
+      ? {
+          data: tree,
+          meta: { page: 1, limit: Math.max(tree.length, 1), total: tree.length, totalPages: tree.length === 0 ? 0 : 1 },
+          ...facts,
+        }
       : { data: flat.slice((page - 1) * limit, page * limit), meta: pageMeta(page, limit, flat.length), ...facts }
   },
 })

@@ -1,4 +1,22 @@
-import { Amount, Bool, Count, Currency, Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, PageQuery, SignedAmount, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import {
+  Amount,
+  Bool,
+  Count,
+  Currency,
+  Day,
+  Instant,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageQuery,
+  SignedAmount,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
 import { listEntries, readEntry } from '../../db/financial/journal.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
@@ -88,7 +106,10 @@ const read = route({
   path: '/api/tenants/:tenantId/financial/ledger-entries/:ledgerEntryId',
   summary: 'Show an entry with lines, source and reversal links',
   access: can('read', 'LedgerEntry'),
-  returns: Obj({ ...head, hash: Nullable(Text(64, 64)), lines: List(Line, { min: 1, max: 32_000 }) }, { title: 'LedgerEntry' }),
+  returns: Obj(
+    { ...head, hash: Nullable(Text(64, 64)), lines: List(Line, { min: 1, max: 32_000 }) },
+    { title: 'LedgerEntry' },
+  ),
   handle: ({ trx, params, admission }) => readEntry(trx, params.ledgerEntryId, admission.propertyIds),
 })
 

@@ -23,7 +23,20 @@ export type NewBook = {
 }
 
 /** Accounts of taxes that only Brazil has. */
-const brazilian = new Set(['2.1.3.01', '2.1.3.02', '2.1.3.03', '2.1.3.04', '2.1.3.08', '2.1.3.09', '2.1.3.11', '4.8.01', '4.8.02', '4.8.03', '4.8.04', '9.2'])
+const brazilian = new Set([
+  '2.1.3.01',
+  '2.1.3.02',
+  '2.1.3.03',
+  '2.1.3.04',
+  '2.1.3.08',
+  '2.1.3.09',
+  '2.1.3.11',
+  '4.8.01',
+  '4.8.02',
+  '4.8.03',
+  '4.8.04',
+  '9.2',
+])
 
 const journals: Record<JournalKind, { code: string; en: string; pt: string }> = {
   general: { code: 'GEN', en: 'General', pt: 'Geral' },
@@ -37,10 +50,34 @@ const journals: Record<JournalKind, { code: string; en: string; pt: string }> = 
 
 /** Taxes on revenue that a Brazilian book starts with, without rates. */
 const brazilianTaxes = [
-  { code: 'ISS', name: 'ISS', liability: 'service_tax_payable', contra: 'service_tax_on_revenue', regimes: ['presumed_profit', 'actual_profit'] },
-  { code: 'PIS', name: 'PIS', liability: 'pis_payable', contra: 'pis_on_revenue', regimes: ['presumed_profit', 'actual_profit'] },
-  { code: 'COFINS', name: 'COFINS', liability: 'cofins_payable', contra: 'cofins_on_revenue', regimes: ['presumed_profit', 'actual_profit'] },
-  { code: 'SIMPLES', name: 'Simples Nacional', liability: 'simples_payable', contra: 'simples_on_revenue', regimes: ['simples'] },
+  {
+    code: 'ISS',
+    name: 'ISS',
+    liability: 'service_tax_payable',
+    contra: 'service_tax_on_revenue',
+    regimes: ['presumed_profit', 'actual_profit'],
+  },
+  {
+    code: 'PIS',
+    name: 'PIS',
+    liability: 'pis_payable',
+    contra: 'pis_on_revenue',
+    regimes: ['presumed_profit', 'actual_profit'],
+  },
+  {
+    code: 'COFINS',
+    name: 'COFINS',
+    liability: 'cofins_payable',
+    contra: 'cofins_on_revenue',
+    regimes: ['presumed_profit', 'actual_profit'],
+  },
+  {
+    code: 'SIMPLES',
+    name: 'Simples Nacional',
+    liability: 'simples_payable',
+    contra: 'simples_on_revenue',
+    regimes: ['simples'],
+  },
 ]
 const revenueSections = ['rooms_revenue', 'food_beverage_revenue', 'other_operated_revenue']
 
@@ -53,7 +90,11 @@ export const chartFor = (countryCode: string, locale: string): (ChartAccount & {
     .filter((account) => countryCode === 'BR' || !brazilian.has(account.code))
     .map((account) => ({
       ...account,
-      name: portuguese ? account.namePt : countryCode === 'BR' ? account.nameEn : account.nameEn.replace(/ \(IRPJ\)$/, ''),
+      name: portuguese
+        ? account.namePt
+        : countryCode === 'BR'
+          ? account.nameEn
+          : account.nameEn.replace(/ \(IRPJ\)$/, ''),
     }))
 }
 
@@ -95,7 +136,11 @@ export const provisionBook = async (trx: Trx, book: NewBook): Promise<string> =>
 
 const addJournals = async (trx: Trx, bookId: string, book: NewBook) => {
   const portuguese = /^pt\b/.test(book.locale)
-  const rows = journalKinds.map((kind) => ({ kind, code: journals[kind].code, name: portuguese ? journals[kind].pt : journals[kind].en }))
+  const rows = journalKinds.map((kind) => ({
+    kind,
+    code: journals[kind].code,
+    name: portuguese ? journals[kind].pt : journals[kind].en,
+  }))
   await sql(
     trx,
     `insert into journal (tenant_id, book_id, code, name, kind)
@@ -145,11 +190,11 @@ const addTaxCodes = async (trx: Trx, bookId: string, regime: string) => {
 
 /** Id of the account that plays a role in the book; a role without an account throws. */
 export const accountFor = async (trx: Trx, bookId: string, role: string): Promise<string> => {
-  const account = await sqlOne<{ id: string }>(trx, `select id from account where tenant_id = ? and book_id = ? and role = ?`, [
-    contextOf(trx).tenantId,
-    bookId,
-    role,
-  ])
+  const account = await sqlOne<{ id: string }>(
+    trx,
+    `select id from account where tenant_id = ? and book_id = ? and role = ?`,
+    [contextOf(trx).tenantId, bookId, role],
+  )
   if (!account) throw new Error(`no account of the book has the role ${role}`)
   return account.id
 }

@@ -48,7 +48,10 @@ export const bookFor = async (trx: Trx, bookId?: string): Promise<{ id: string; 
 }
 
 /** Up to where the book's entries go, and how many events are not in them yet. */
-export const ledgerState = async (trx: Trx, bookId: string): Promise<{ ledgerSequence: number; pendingEvents: number }> => {
+export const ledgerState = async (
+  trx: Trx,
+  bookId: string,
+): Promise<{ ledgerSequence: number; pendingEvents: number }> => {
   const state = await sqlOne<{ ledgerSequence: number; pendingEvents: number }>(
     trx,
     `select coalesce((select max(e.sequence) from journal_entry e where e.tenant_id = b.tenant_id and e.book_id = b.id), 0) as ledger_sequence,
@@ -60,7 +63,12 @@ export const ledgerState = async (trx: Trx, bookId: string): Promise<{ ledgerSeq
 }
 
 /** Debits less credits by account: whole periods from the balances, the lines of the one that the day cuts. */
-const movements = async (trx: Trx, bookId: string, asOf: string | undefined, propertyIds: string[] | null): Promise<Map<string, number>> => {
+const movements = async (
+  trx: Trx,
+  bookId: string,
+  asOf: string | undefined,
+  propertyIds: string[] | null,
+): Promise<Map<string, number>> => {
   const rows = await sql<{ accountId: string; movement: number }>(
     trx,
     `select account_id, cast(sum(movement) as bigint) as movement from (
@@ -81,7 +89,11 @@ const movements = async (trx: Trx, bookId: string, asOf: string | undefined, pro
 }
 
 const knownProperty = async (trx: Trx, bookId: string, propertyId: string) => {
-  const found = await sqlOne(trx, `select id from property where tenant_id = ? and book_id = ? and id = ?`, [contextOf(trx).tenantId, bookId, propertyId])
+  const found = await sqlOne(trx, `select id from property where tenant_id = ? and book_id = ? and id = ?`, [
+    contextOf(trx).tenantId,
+    bookId,
+    propertyId,
+  ])
   if (!found) throw notFound('No such property')
 }
 
@@ -123,9 +135,22 @@ export const readChart = async (trx: Trx, filter: ChartFilter, allowed: readonly
   )
   const state = withBalances ? await ledgerState(trx, book.id) : null
   if (withBalances) {
-    addBalances(nodes, await movements(trx, book.id, filter.asOf, filter.propertyId === undefined ? (allowed && [...allowed]) : [filter.propertyId]))
+    addBalances(
+      nodes,
+      await movements(
+        trx,
+        book.id,
+        filter.asOf,
+        filter.propertyId === undefined ? allowed && [...allowed] : [filter.propertyId],
+      ),
+    )
   }
-  return { currency: book.currency, flat: nodes.filter((node) => matches(node, filter)), tree: treeOf(nodes, filter), state }
+  return {
+    currency: book.currency,
+    flat: nodes.filter((node) => matches(node, filter)),
+    tree: treeOf(nodes, filter),
+    state,
+  }
 }
 
 /** Groups sum their children, each turned to the group's own normal side. */

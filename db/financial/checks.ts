@@ -4,7 +4,12 @@ import { emit } from '../events.ts'
 import { enqueue } from '../enqueue.ts'
 import { ledgerCheckIntegrity } from '../../jobs/ledger.ts'
 
-export type CheckResult = { check: string; status: 'passed' | 'failed'; count: number; findings: Record<string, unknown>[] }
+export type CheckResult = {
+  check: string
+  status: 'passed' | 'failed'
+  count: number
+  findings: Record<string, unknown>[]
+}
 
 /** Each answers the rows that should not be; `:tenantId` and `:bookId` are bound. Nothing is repaired by itself. */
 const checks: Record<string, string> = {
@@ -51,7 +56,12 @@ export const checkBook = async (trx: Trx, bookId: string): Promise<CheckResult[]
   const results: CheckResult[] = []
   for (const [check, text] of Object.entries(checks)) {
     const rows = await sql(trx, text, { tenantId: contextOf(trx).tenantId, bookId })
-    results.push({ check, status: rows.length === 0 ? 'passed' : 'failed', count: rows.length, findings: rows.slice(0, mostFindings) })
+    results.push({
+      check,
+      status: rows.length === 0 ? 'passed' : 'failed',
+      count: rows.length,
+      findings: rows.slice(0, mostFindings),
+    })
   }
   return results
 }
@@ -66,7 +76,12 @@ export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<str
     [tenantId, bookId],
   )
   if (made) {
-    await enqueue(trx, ledgerCheckIntegrity, { tenantId: tenantId ?? '', integrityRunId: made.id }, { uniqueKey: made.id })
+    await enqueue(
+      trx,
+      ledgerCheckIntegrity,
+      { tenantId: tenantId ?? '', integrityRunId: made.id },
+      { uniqueKey: made.id },
+    )
     return made.id
   }
   const [live] = await sql<{ id: string }>(
@@ -88,12 +103,11 @@ export const carryOutIntegrityRun = async (trx: Trx, runId: string): Promise<voi
   if (!run) return
   const results = await checkBook(trx, run.bookId)
   const failed = results.filter((result) => result.status === 'failed')
-  await sql(trx, `update integrity_run set status = ?, results = ?::jsonb, finished_at = clock_timestamp() where tenant_id = ? and id = ?`, [
-    failed.length === 0 ? 'passed' : 'failed',
-    JSON.stringify(results),
-    tenantId,
-    runId,
-  ])
+  await sql(
+    trx,
+    `update integrity_run set status = ?, results = ?::jsonb, finished_at = clock_timestamp() where tenant_id = ? and id = ?`,
+    [failed.length === 0 ? 'passed' : 'failed', JSON.stringify(results), tenantId, runId],
+  )
   if (failed.length === 0) return
   await emit(trx, {
     type: 'integrity_check.failed',

@@ -74,7 +74,11 @@ export const assertOpen = async (trx: Trx, bookId: string, date: string): Promis
 }
 
 /** The date itself where the book takes it, else the first later day that it takes: for dates of gateways and banks. */
-export const firstOpenDay = async (trx: Trx, place: { bookId?: string; propertyId?: string }, date: string): Promise<string> => {
+export const firstOpenDay = async (
+  trx: Trx,
+  place: { bookId?: string; propertyId?: string },
+  date: string,
+): Promise<string> => {
   const found = await sqlOne<{ day: string | null }>(
     trx,
     `select min(greatest(p.starts_on, f.day)) as day

@@ -18,7 +18,8 @@ export type NewEntry = {
   lines: readonly Line[]
 }
 
-export const totalOf = (entry: Pick<NewEntry, 'lines'>) => entry.lines.reduce((sum, line) => sum + (line.side === 'debit' ? line.amount : 0), 0)
+export const totalOf = (entry: Pick<NewEntry, 'lines'>) =>
+  entry.lines.reduce((sum, line) => sum + (line.side === 'debit' ? line.amount : 0), 0)
 
 /** Writes the heads of entries. Their lines must follow in the same transaction, by one call of writeLines. */
 export const writeEntries = async (trx: Trx, entries: readonly NewEntry[]): Promise<void> => {

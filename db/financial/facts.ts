@@ -3,8 +3,22 @@ import { contextOf, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { PlannedLine, RuleRow } from './rules.ts'
 
-export type FactAccount = { id: string; code: string; class: AccountClass; control: Control | null; role: string | null; status: string; postable: boolean }
-export type FactTaxCode = { id: string; kind: string; code: string; liabilityAccountId: string; contraAccountId: string | null }
+export type FactAccount = {
+  id: string
+  code: string
+  class: AccountClass
+  control: Control | null
+  role: string | null
+  status: string
+  postable: boolean
+}
+export type FactTaxCode = {
+  id: string
+  kind: string
+  code: string
+  liabilityAccountId: string
+  contraAccountId: string | null
+}
 
 /** What a batch must know of its book: the accounts that its lines may touch, tax codes, rules and journals. */
 export type Facts = {
@@ -16,8 +30,15 @@ export type Facts = {
 }
 
 /** One statement for all of it, so a batch costs the same number of round trips whatever is in it. */
-export const loadFacts = async (trx: Trx, bookId: string, events: readonly string[], lines: readonly PlannedLine[]): Promise<Facts> => {
-  const roles = lines.flatMap(({ search }) => (search.by === 'role' ? [search.role] : search.by === 'tax_name' ? [search.fallback] : []))
+export const loadFacts = async (
+  trx: Trx,
+  bookId: string,
+  events: readonly string[],
+  lines: readonly PlannedLine[],
+): Promise<Facts> => {
+  const roles = lines.flatMap(({ search }) =>
+    search.by === 'role' ? [search.role] : search.by === 'tax_name' ? [search.fallback] : [],
+  )
   const ids = lines.flatMap(({ search }) => (search.by === 'account' ? [search.accountId] : []))
   const facts = await sqlOne<Facts>(
     trx,

@@ -78,7 +78,8 @@ const conditionsOf = (filter: EntryFilter, allowed: readonly string[] | null) =>
     where.push(condition)
     values[name] = value
   }
-  const line = (condition: string) => `exists (select from journal_line l where l.tenant_id = e.tenant_id and l.entry_id = e.id and ${condition})`
+  const line = (condition: string) =>
+    `exists (select from journal_line l where l.tenant_id = e.tenant_id and l.entry_id = e.id and ${condition})`
   add('from', filter.from, 'e.posting_date >= :from')
   add('to', filter.to, 'e.posting_date <= :to')
   add('periodId', filter.periodId, 'e.period_id = :periodId')
@@ -91,20 +92,37 @@ const conditionsOf = (filter: EntryFilter, allowed: readonly string[] | null) =>
   add('late', filter.late, 'e.late = :late')
   add('accountId', filter.accountId, line('l.account_id = :accountId'))
   add('propertyId', filter.propertyId, line('l.property_id = :propertyId'))
-  add('documentId', filter.documentId, line(`l.document_id = :documentId${filter.documentType === undefined ? '' : ' and l.document_type = :documentType'}`))
+  add(
+    'documentId',
+    filter.documentId,
+    line(
+      `l.document_id = :documentId${filter.documentType === undefined ? '' : ' and l.document_type = :documentType'}`,
+    ),
+  )
   if (filter.documentType !== undefined) values['documentType'] = filter.documentType
-  if (filter.documentType !== undefined && filter.documentId === undefined) where.push(line('l.document_type = :documentType'))
+  if (filter.documentType !== undefined && filter.documentId === undefined)
+    where.push(line('l.document_type = :documentType'))
   add('allowed', allowed, line('l.property_id = any(cast(:allowed as uuid[]))'))
   return { where: where.map((condition) => ` and ${condition}`).join(''), values }
 }
 
 /** A page of a book's entries, the latest first; of those alone that have a line of an allowed property (null: all). */
-export const listEntries = async (trx: Trx, filter: EntryFilter, allowed: readonly string[] | null, page: number, limit: number) => {
+export const listEntries = async (
+  trx: Trx,
+  filter: EntryFilter,
+  allowed: readonly string[] | null,
+  page: number,
+  limit: number,
+) => {
   const book = await bookFor(trx, filter.bookId)
   const { where, values } = conditionsOf(filter, allowed)
   const bound = { ...values, tenantId: contextOf(trx).tenantId, bookId: book.id }
   const scope = `e.tenant_id = :tenantId and e.book_id = :bookId${where}`
-  const counted = await sqlOne<{ total: number }>(trx, `select count(*) as total from journal_entry e where ${scope}`, bound)
+  const counted = await sqlOne<{ total: number }>(
+    trx,
+    `select count(*) as total from journal_entry e where ${scope}`,
+    bound,
+  )
   const entries = await sql<EntryHead>(
     trx,
     `select ${head} from journal_entry e ${joins} where ${scope} order by e.posting_date desc, e.sequence desc limit :limit offset :offset`,
@@ -114,7 +132,11 @@ export const listEntries = async (trx: Trx, filter: EntryFilter, allowed: readon
 }
 
 /** One entry with its lines; of a caller with chosen properties, with the lines of those. 404 where it sees none. */
-export const readEntry = async (trx: Trx, entryId: string, allowed: readonly string[] | null): Promise<EntryHead & { lines: EntryLine[]; hash: string | null }> => {
+export const readEntry = async (
+  trx: Trx,
+  entryId: string,
+  allowed: readonly string[] | null,
+): Promise<EntryHead & { lines: EntryLine[]; hash: string | null }> => {
   const bound = { tenantId: contextOf(trx).tenantId, entryId, allowed }
   const entry = await sqlOne<EntryHead & { hash: string | null }>(
     trx,

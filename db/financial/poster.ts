@@ -98,8 +98,16 @@ const decide = async (trx: Trx, bookId: string, batch: readonly Claimed[]): Prom
       outcomes.set(claimed.id, failure(claimed, 'payload_invalid', error.message))
     }
   }
-  const facts = await loadFacts(trx, bookId, batch.map(({ event }) => event), [...plans.values()].flat())
-  const earlier = await linesOf(trx, batch.flatMap(({ originalEntryId }) => (originalEntryId === null ? [] : [originalEntryId])))
+  const facts = await loadFacts(
+    trx,
+    bookId,
+    batch.map(({ event }) => event),
+    [...plans.values()].flat(),
+  )
+  const earlier = await linesOf(
+    trx,
+    batch.flatMap(({ originalEntryId }) => (originalEntryId === null ? [] : [originalEntryId])),
+  )
 
   const post = (claimed: Claimed): Outcome => {
     if (claimed.originalId === null) {
@@ -111,7 +119,13 @@ const decide = async (trx: Trx, bookId: string, batch: readonly Claimed[]): Prom
       inBatch?.status === 'posted'
         ? ['posted', inBatch.entry?.id ?? null, inBatch.entry?.lines ?? []]
         : [claimed.originalStatus, claimed.originalEntryId, earlier.get(claimed.originalEntryId ?? '') ?? []]
-    if (status === 'dismissed') return { status: 'failed', code: 'original_dismissed', message: 'The event that it turns was dismissed', parked: true }
+    if (status === 'dismissed')
+      return {
+        status: 'failed',
+        code: 'original_dismissed',
+        message: 'The event that it turns was dismissed',
+        parked: true,
+      }
     if (status !== 'posted') return { status: 'waiting' }
     return {
       status: 'posted',
@@ -132,7 +146,15 @@ const decide = async (trx: Trx, bookId: string, batch: readonly Claimed[]): Prom
 }
 
 const stateOf = (claimed: Claimed, outcome: Outcome) => {
-  const same = { id: claimed.id, attempts: claimed.attempts, entry_id: null, rule_ids: [], error_code: null, error_message: null, wait_ms: null }
+  const same = {
+    id: claimed.id,
+    attempts: claimed.attempts,
+    entry_id: null,
+    rule_ids: [],
+    error_code: null,
+    error_message: null,
+    wait_ms: null,
+  }
   switch (outcome.status) {
     case 'posted':
       return { ...same, status: 'posted', entry_id: outcome.entry?.id ?? null, rule_ids: outcome.ruleIds }
@@ -165,7 +187,11 @@ const writeStates = async (trx: Trx, states: readonly ReturnType<typeof stateOf>
  * Posts up to 200 waiting events of a book in the order they were raised, passing over those that another poster holds.
  * Answers how many it took; less than `limit` means that none is left.
  */
-export const postBatch = async (trx: Trx, bookId: string, { limit = batchSize, eventId = null }: { limit?: number; eventId?: string | null } = {}): Promise<number> => {
+export const postBatch = async (
+  trx: Trx,
+  bookId: string,
+  { limit = batchSize, eventId = null }: { limit?: number; eventId?: string | null } = {},
+): Promise<number> => {
   const batch = await claim(trx, bookId, limit, eventId)
   if (batch.length === 0) return 0
   const outcomes = await decide(trx, bookId, batch)
@@ -173,14 +199,24 @@ export const postBatch = async (trx: Trx, bookId: string, { limit = batchSize, e
     const outcome = outcomes.get(claimed.id)
     return outcome ? [{ claimed, outcome }] : []
   })
-  const posted = decided.flatMap(({ claimed, outcome }) => (outcome.status === 'posted' && outcome.entry ? [{ claimed, entry: outcome.entry }] : []))
+  const posted = decided.flatMap(({ claimed, outcome }) =>
+    outcome.status === 'posted' && outcome.entry ? [{ claimed, entry: outcome.entry }] : [],
+  )
   const entries = posted.map(({ entry }) => entry)
   await writeEntries(trx, entries)
-  await writeStates(trx, decided.map(({ claimed, outcome }) => stateOf(claimed, outcome)))
+  await writeStates(
+    trx,
+    decided.map(({ claimed, outcome }) => stateOf(claimed, outcome)),
+  )
   await announce(trx, bookId, decided, posted)
   if (decided.some(({ outcome }) => outcome.status === 'waiting')) {
     const tenantId = contextOf(trx).tenantId ?? ''
-    await enqueue(trx, ledgerPost, { tenantId, bookId }, { at: new Date(Date.now() + mirrorWaitMs), uniqueKey: `${bookId}.mirrors` })
+    await enqueue(
+      trx,
+      ledgerPost,
+      { tenantId, bookId },
+      { at: new Date(Date.now() + mirrorWaitMs), uniqueKey: `${bookId}.mirrors` },
+    )
   }
   await writeLines(trx, entries)
   return batch.length
@@ -230,7 +266,10 @@ const isPassing = (error: unknown): boolean => {
 
 /** Anything but an error of PostgreSQL about what was written is a fault of ours or of the machine, and ends the job. */
 const isAboutRows = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(PL0\d\d|22\w{3}|23\w{3}|42501)$/.test(error.code)
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  /^(PL0\d\d|22\w{3}|23\w{3}|42501)$/.test(error.code)
 
 const recordFailure = async (trx: Trx, bookId: string, eventId: string, error: Error & { code: string }) => {
   const [claimed] = await claim(trx, bookId, 1, eventId)

@@ -22,14 +22,19 @@ type Raised = { id: string; bookId: string; postingDate: string; xid: string }
 export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPosting> => {
   const definition = postingOf(posting.event)
   if (definition.inline) throw new PostingError(`${posting.event} is posted by its own command`)
-  if ((definition.mirrors.length > 0) !== (posting.reversesEventId !== undefined)) {
-    throw new PostingError(`${posting.event} ${definition.mirrors.length > 0 ? 'names' : 'does not name'} an event that it turns`)
+  if (definition.mirrors.length > 0 !== (posting.reversesEventId !== undefined)) {
+    throw new PostingError(
+      `${posting.event} ${definition.mirrors.length > 0 ? 'names' : 'does not name'} an event that it turns`,
+    )
   }
   if (posting.payload) checkPayload(posting.event, posting.payload)
   if (definition.dated === 'document' && !posting.postingDate && !posting.reversesEventId) {
     throw new PostingError(`${posting.event} takes the date of its document`)
   }
-  const date = posting.fromOutside && posting.postingDate ? await firstOpenDay(trx, posting, posting.postingDate) : posting.postingDate
+  const date =
+    posting.fromOutside && posting.postingDate
+      ? await firstOpenDay(trx, posting, posting.postingDate)
+      : posting.postingDate
   const { tenantId } = contextOf(trx)
   const { id: sourceId, seq = 0 } = posting.source
   const [raised] = await sql<Raised>(
@@ -66,14 +71,25 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
   )
   if (!raised) return earlier(trx, posting)
   // One job per transaction that raised something: it starts after the commit, so it sees the event, and waits for nobody.
-  await enqueue(trx, ledgerPost, { tenantId: tenantId ?? '', bookId: raised.bookId }, { uniqueKey: `${raised.bookId}.${raised.xid}` })
+  await enqueue(
+    trx,
+    ledgerPost,
+    { tenantId: tenantId ?? '', bookId: raised.bookId },
+    { uniqueKey: `${raised.bookId}.${raised.xid}` },
+  )
   return { id: raised.id, postingDate: raised.postingDate, repeated: false }
 }
 
 /** What would fail later, in the worker, fails here: lines that cannot be found, ids that are none, texts that are too long. */
 const checkPayload = (event: string, payload: PostingPayload) => {
   for (const line of planLines(event, payload)) {
-    const ids = [line.search.by === 'account' ? line.search.accountId : null, line.documentId, line.party?.id, line.costCenterId, line.taxCodeId]
+    const ids = [
+      line.search.by === 'account' ? line.search.accountId : null,
+      line.documentId,
+      line.party?.id,
+      line.costCenterId,
+      line.taxCodeId,
+    ]
     for (const id of ids) {
       if (id !== null && id !== undefined && !isUuid(id)) throw new PostingError(`${event}: ${id} is no id`)
     }

@@ -44,7 +44,10 @@ const found = (facts: Facts, { search, line }: PlannedLine): FactAccount => {
     case 'account': {
       const account = byId(facts, search.accountId)
       if (line === '@account' && (account.control !== null || !account.postable || account.status !== 'active')) {
-        throw new NotPostable('account_not_usable', `account ${account.code} is a group, archived, or a control account`)
+        throw new NotPostable(
+          'account_not_usable',
+          `account ${account.code} is a group, archived, or a control account`,
+        )
       }
       return account
     }
@@ -64,11 +67,16 @@ const found = (facts: Facts, { search, line }: PlannedLine): FactAccount => {
 }
 
 /** Puts accounts to planned lines: payload, posting rule, role, in this order. Answers the rules that were used. */
-export const resolveLines = (facts: Facts, planned: readonly PlannedLine[], place: Place): { lines: Line[]; ruleIds: string[] } => {
+export const resolveLines = (
+  facts: Facts,
+  planned: readonly PlannedLine[],
+  place: Place,
+): { lines: Line[]; ruleIds: string[] } => {
   const ruleIds = new Set<string>()
   const lines = planned.map((line) => {
     const usual = found(facts, line)
-    const rule = usual.control === null ? chooseRule(facts.rules, place.event, line, place.propertyId, place.postingDate) : null
+    const rule =
+      usual.control === null ? chooseRule(facts.rules, place.event, line, place.propertyId, place.postingDate) : null
     const account = rule ? byId(facts, rule.accountId) : usual
     if (account.class !== usual.class || (rule && account.control !== null)) {
       throw new NotPostable('rule_not_allowed', `account ${account.code} may not stand for ${usual.code}`)
@@ -94,4 +102,5 @@ export const resolveLines = (facts: Facts, planned: readonly PlannedLine[], plac
 }
 
 /** The same lines with sides exchanged. */
-export const turned = (lines: readonly Line[]): Line[] => lines.map((line) => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' }))
+export const turned = (lines: readonly Line[]): Line[] =>
+  lines.map((line) => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' }))

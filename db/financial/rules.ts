@@ -45,11 +45,14 @@ export const checkAmounts = (definition: PostingDefinition, payload: PostingPayl
   const { event, lines, identity } = definition
   for (const [key, given] of Object.entries(payload.amounts)) {
     const line = lines.find((one) => one.key === key)
-    if (!line && !(identity && [...identity.left, ...identity.right].includes(key))) throw new PostingError(`${event} has no amount ${key}`)
-    if (line && line.list !== (typeof given !== 'number')) throw new PostingError(`${event}: ${key} is ${line.list ? 'a list' : 'one amount'}`)
+    if (!line && !(identity && [...identity.left, ...identity.right].includes(key)))
+      throw new PostingError(`${event} has no amount ${key}`)
+    if (line && line.list !== (typeof given !== 'number'))
+      throw new PostingError(`${event}: ${key} is ${line.list ? 'a list' : 'one amount'}`)
     const signed = lines.some((one) => one.key === key && one.signed)
     for (const amount of typeof given === 'number' ? [given] : given.map((item) => item.amount)) {
-      if (!Number.isSafeInteger(amount) || Math.abs(amount) > largest) throw new PostingError(`${event}: ${key} is not an amount: ${amount}`)
+      if (!Number.isSafeInteger(amount) || Math.abs(amount) > largest)
+        throw new PostingError(`${event}: ${key} is not an amount: ${amount}`)
       if (amount < 0 && !signed) throw new PostingError(`${event}: ${key} may not be negative`)
     }
   }
@@ -57,7 +60,9 @@ export const checkAmounts = (definition: PostingDefinition, payload: PostingPayl
     const sum = (keys: readonly string[]) => keys.reduce((total, key) => total + sumOf(payload, key), 0)
     const [left, right] = [sum(identity.left), sum(identity.right)]
     if (left !== right) {
-      throw new PostingError(`${event}: ${identity.left.join(' + ')} = ${left}, but ${identity.right.join(' + ')} = ${right}`)
+      throw new PostingError(
+        `${event}: ${identity.left.join(' + ')} = ${left}, but ${identity.right.join(' + ')} = ${right}`,
+      )
     }
   }
 }
@@ -98,7 +103,8 @@ const planLine = (line: PostingLine, part: Part, payload: PostingPayload): Plann
  */
 export const planLines = (event: string, payload: PostingPayload): PlannedLine[] => {
   const definition = postingOf(event)
-  if (definition.mirrors.length > 0) throw new PostingError(`${event} mirrors another event and has no lines of its own`)
+  if (definition.mirrors.length > 0)
+    throw new PostingError(`${event} mirrors another event and has no lines of its own`)
   checkAmounts(definition, payload)
   const planned = definition.lines.flatMap((line) =>
     partsOf(line, payload)
@@ -106,7 +112,8 @@ export const planLines = (event: string, payload: PostingPayload): PlannedLine[]
       .map((part) => planLine(line, part, payload)),
   )
   const sum = (side: Side) => planned.reduce((total, line) => total + (line.side === side ? line.amount : 0), 0)
-  if (sum('debit') !== sum('credit')) throw new PostingError(`${event} does not balance: debit ${sum('debit')}, credit ${sum('credit')}`)
+  if (sum('debit') !== sum('credit'))
+    throw new PostingError(`${event} does not balance: debit ${sum('debit')}, credit ${sum('credit')}`)
   return planned.sort((a, b) => (a.side === b.side ? 0 : a.side === 'debit' ? -1 : 1))
 }
 
@@ -123,7 +130,16 @@ export type RuleRow = {
 
 /** Of two rules with as many keys, the one with the earlier key here wins. */
 const precedence = [
-  'propertyId', 'category', 'taxRuleId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'outletId', 'itemCategoryId', 'channelConnectionId', 'method',
+  'propertyId',
+  'category',
+  'taxRuleId',
+  'unitTypeId',
+  'ratePlanId',
+  'marketSegment',
+  'outletId',
+  'itemCategoryId',
+  'channelConnectionId',
+  'method',
 ]
 
 const rank = (rule: RuleRow): number =>
@@ -131,7 +147,13 @@ const rank = (rule: RuleRow): number =>
   precedence.reduce((bits, key, index) => (key in rule.match ? bits + 2 ** (precedence.length - 1 - index) : bits), 0)
 
 /** The rule in force on the date that knows most about the line; null where none matches. */
-export const chooseRule = (rules: readonly RuleRow[], event: string, line: PlannedLine, propertyId: string | null, on: string): RuleRow | null => {
+export const chooseRule = (
+  rules: readonly RuleRow[],
+  event: string,
+  line: PlannedLine,
+  propertyId: string | null,
+  on: string,
+): RuleRow | null => {
   if (!line.replaceable) return null
   const facts: Record<string, string | undefined> = { ...line.context, ...(propertyId === null ? {} : { propertyId }) }
   const matching = rules.filter(

@@ -43,7 +43,12 @@ const allowance: Record<string, string> = {
   minibar: 'allowance_food_beverage',
   service_charge: 'gratuities_payable',
 }
-const stock: Record<string, string> = { food: 'stock_food_beverage', beverage: 'stock_food_beverage', supplies: 'stock_supplies', other: 'stock_other' }
+const stock: Record<string, string> = {
+  food: 'stock_food_beverage',
+  beverage: 'stock_food_beverage',
+  supplies: 'stock_supplies',
+  other: 'stock_other',
+}
 const cost: Record<string, string> = {
   food: 'cost_food',
   beverage: 'cost_beverage',
@@ -77,17 +82,23 @@ const targetOf = (context: PostingContext) => {
 const needs = (name: string) => (): Search => {
   throw new PostingError(`accounts.${name} is missing`)
 }
-const tax = (contra: boolean) => (context: PostingContext): Search => {
-  if (context.taxCodeId) return { by: 'tax_code', taxCodeId: context.taxCodeId, contra }
-  if (contra) return role('sales_taxes_in_prices')
-  return from({ tax: 'sales_taxes_payable', fee: 'tourism_fees_payable' }, context.taxKind, 'tax of kind')
-}
-const withheld = (kind: 'withheld_from_suppliers' | 'withheld_by_customers', fallback: string) => (context: PostingContext): Search =>
-  context.taxCode ? { by: 'tax_name', code: context.taxCode, kind, fallback } : role(fallback)
+const tax =
+  (contra: boolean) =>
+  (context: PostingContext): Search => {
+    if (context.taxCodeId) return { by: 'tax_code', taxCodeId: context.taxCodeId, contra }
+    if (contra) return role('sales_taxes_in_prices')
+    return from({ tax: 'sales_taxes_payable', fee: 'tourism_fees_payable' }, context.taxKind, 'tax of kind')
+  }
+const withheld =
+  (kind: 'withheld_from_suppliers' | 'withheld_by_customers', fallback: string) =>
+  (context: PostingContext): Search =>
+    context.taxCode ? { by: 'tax_name', code: context.taxCode, kind, fallback } : role(fallback)
 
 const table: Record<string, (context: PostingContext, document: string | null) => Search> = {
   folio: (context, document) =>
-    folio((document === 'to' ? context.toStage : document === 'from' ? context.fromStage : undefined) ?? context.folioStage),
+    folio(
+      (document === 'to' ? context.toStage : document === 'from' ? context.fromStage : undefined) ?? context.folioStage,
+    ),
   target: (context) => targetOf(context).find(context),
   money,
   from: money,
@@ -97,7 +108,9 @@ const table: Record<string, (context: PostingContext, document: string | null) =
   target_account: needs('target_account'),
   result: needs('result'),
   revenue: (context) =>
-    context.category === 'room' ? role(room[context.marketSegment ?? ''] ?? 'revenue_room_transient') : from(revenue, context.category, 'revenue of category'),
+    context.category === 'room'
+      ? role(room[context.marketSegment ?? ''] ?? 'revenue_room_transient')
+      : from(revenue, context.category, 'revenue of category'),
   allowance: (context) => {
     if (!context.category) throw new PostingError('context.category is missing')
     return role(allowance[context.category] ?? 'allowance_other')
@@ -107,12 +120,17 @@ const table: Record<string, (context: PostingContext, document: string | null) =
   withholding: withheld('withheld_from_suppliers', 'withholdings_payable'),
   withheld: withheld('withheld_by_customers', 'withheld_by_customers'),
   receivable: (context) => role(context.customerKind === 'ota' ? 'channel_receivables' : 'city_ledger'),
-  fee: (context) => role(context.customerKind === 'agency' || context.customerKind === 'ota' ? 'commissions_payable' : 'bank_fees'),
-  credit: (context) => from({ credit_note: 'suppliers', advance: 'supplier_advances' }, context.credit, 'credit of kind'),
+  fee: (context) =>
+    role(context.customerKind === 'agency' || context.customerKind === 'ota' ? 'commissions_payable' : 'bank_fees'),
+  credit: (context) =>
+    from({ credit_note: 'suppliers', advance: 'supplier_advances' }, context.credit, 'credit of kind'),
   stock: (context) => from(stock, context.stockGroup, 'stock of group'),
   cost: (context) =>
-    context.consumption === 'staff' || context.consumption === 'complimentary' ? role('cost_complimentary') : from(cost, context.expenseGroup, 'cost of group'),
-  between: (context) => from({ locations: 'stock_in_transit', books: 'intercompany' }, context.between, 'transfer between'),
+    context.consumption === 'staff' || context.consumption === 'complimentary'
+      ? role('cost_complimentary')
+      : from(cost, context.expenseGroup, 'cost of group'),
+  between: (context) =>
+    from({ locations: 'stock_in_transit', books: 'intercompany' }, context.between, 'transfer between'),
 }
 
 export const selectors: readonly string[] = Object.keys(table)
@@ -125,7 +143,12 @@ export const select = (selector: string, context: PostingContext, document: stri
 }
 
 /** The key in payload.documents and the type of document of a line; null where the line carries none. */
-export const documentOf = (target: string, selector: boolean, document: string | null, context: PostingContext): { key: string; type: string } | null => {
+export const documentOf = (
+  target: string,
+  selector: boolean,
+  document: string | null,
+  context: PostingContext,
+): { key: string; type: string } | null => {
   if (selector && target === 'target') {
     const key = targetOf(context).document
     return { key, type: key }

@@ -3,8 +3,20 @@ import { appendOnly, sweepFunction, tenantTable, touch } from './support.ts'
 
 const parts = 16
 const controls = [
-  'cash', 'transit', 'guest', 'deposit', 'receivable', 'gateway', 'dispute', 'unallocated', 'refund', 'supplier', 'advance',
-  'received', 'stock', 'pos',
+  'cash',
+  'transit',
+  'guest',
+  'deposit',
+  'receivable',
+  'gateway',
+  'dispute',
+  'unallocated',
+  'refund',
+  'supplier',
+  'advance',
+  'received',
+  'stock',
+  'pos',
 ]
 const quoted = (values: string[]) => values.map((value) => `'${value}'`).join(', ')
 
@@ -185,7 +197,9 @@ const years = async (knex: Knex) => {
      constraint business_day_key unique (tenant_id, property_id, date)`,
     { grant: 'select, insert, update' },
   )
-  await knex.raw(`create unique index business_day_one_open on business_day (tenant_id, property_id) where status = 'open'`)
+  await knex.raw(
+    `create unique index business_day_one_open on business_day (tenant_id, property_id) where status = 'open'`,
+  )
 
   await tenantTable(
     knex,
@@ -258,7 +272,9 @@ const years = async (knex: Knex) => {
 
 const split = async (knex: Knex, table: string) => {
   for (let part = 0; part < parts; part += 1) {
-    await knex.raw(`create table ${table}_p${part} partition of ${table} for values with (modulus ${parts}, remainder ${part})`)
+    await knex.raw(
+      `create table ${table}_p${part} partition of ${table} for values with (modulus ${parts}, remainder ${part})`,
+    )
   }
 }
 
@@ -305,7 +321,9 @@ const entries = async (knex: Knex) => {
   await split(knex, 'journal_entry')
   await knex.raw(`create index journal_entry_by_date on journal_entry (tenant_id, book_id, posting_date, sequence)`)
   await knex.raw(`create index journal_entry_by_sequence on journal_entry (tenant_id, book_id, sequence)`)
-  await knex.raw(`create index journal_entry_by_journal on journal_entry (tenant_id, book_id, journal_id, posting_date)`)
+  await knex.raw(
+    `create index journal_entry_by_journal on journal_entry (tenant_id, book_id, journal_id, posting_date)`,
+  )
   await knex.raw(`create index journal_entry_by_period on journal_entry (tenant_id, book_id, period_id)`)
   await knex.raw(`create index journal_entry_by_currency on journal_entry (tenant_id, book_id, currency)`)
   await knex.raw(`create index journal_entry_by_source on journal_entry (tenant_id, source_id)`)
@@ -348,10 +366,16 @@ const entries = async (knex: Knex) => {
   await split(knex, 'journal_line')
   await knex.raw(`create index journal_line_account on journal_line (tenant_id, book_id, account_id, posting_date)`)
   await knex.raw(`create index journal_line_property on journal_line (tenant_id, book_id, property_id, posting_date)`)
-  await knex.raw(`create index journal_line_document on journal_line (tenant_id, document_id) where document_id is not null`)
+  await knex.raw(
+    `create index journal_line_document on journal_line (tenant_id, document_id) where document_id is not null`,
+  )
   await knex.raw(`create index journal_line_party on journal_line (tenant_id, party_id) where party_id is not null`)
-  await knex.raw(`create index journal_line_cost_center on journal_line (tenant_id, book_id, cost_center_id) where cost_center_id is not null`)
-  await knex.raw(`create index journal_line_tax_code on journal_line (tenant_id, book_id, tax_code_id) where tax_code_id is not null`)
+  await knex.raw(
+    `create index journal_line_cost_center on journal_line (tenant_id, book_id, cost_center_id) where cost_center_id is not null`,
+  )
+  await knex.raw(
+    `create index journal_line_tax_code on journal_line (tenant_id, book_id, tax_code_id) where tax_code_id is not null`,
+  )
 
   await tenantTable(
     knex,
@@ -437,12 +461,20 @@ const events = async (knex: Knex) => {
     },
   )
   await split(knex, 'posting_event')
-  await knex.raw(`create index posting_event_waiting on posting_event (tenant_id, book_id, seq) where status in ('pending', 'failed')`)
-  await knex.raw(`create index posting_event_unposted on posting_event (tenant_id, book_id, period_id) where status in ('pending', 'failed', 'parked')`)
+  await knex.raw(
+    `create index posting_event_waiting on posting_event (tenant_id, book_id, seq) where status in ('pending', 'failed')`,
+  )
+  await knex.raw(
+    `create index posting_event_unposted on posting_event (tenant_id, book_id, period_id) where status in ('pending', 'failed', 'parked')`,
+  )
   await knex.raw(`create index posting_event_period on posting_event (tenant_id, book_id, period_id)`)
-  await knex.raw(`create index posting_event_property on posting_event (tenant_id, book_id, property_id) where property_id is not null`)
+  await knex.raw(
+    `create index posting_event_property on posting_event (tenant_id, book_id, property_id) where property_id is not null`,
+  )
   await knex.raw(`create index posting_event_entry on posting_event (tenant_id, entry_id) where entry_id is not null`)
-  await knex.raw(`create index posting_event_replacing on posting_event (tenant_id, replacing_entry_id) where replacing_entry_id is not null`)
+  await knex.raw(
+    `create index posting_event_replacing on posting_event (tenant_id, replacing_entry_id) where replacing_entry_id is not null`,
+  )
   await sweepFunction(
     knex,
     'books_with_postings_due()',
@@ -495,9 +527,16 @@ const others = async (knex: Knex) => {
     { grant: 'select, insert, update' },
   )
   await knex.raw(`create index integrity_run_book on integrity_run (tenant_id, book_id, requested_at)`)
-  await knex.raw(`create unique index integrity_run_one_at_a_time on integrity_run (tenant_id, book_id) where status in ('queued', 'running')`)
+  await knex.raw(
+    `create unique index integrity_run_one_at_a_time on integrity_run (tenant_id, book_id) where status in ('queued', 'running')`,
+  )
 
-  await sweepFunction(knex, 'active_books()', 'tenant_id uuid, book_id uuid', `select b.tenant_id, b.id from book b where b.active`)
+  await sweepFunction(
+    knex,
+    'active_books()',
+    'tenant_id uuid, book_id uuid',
+    `select b.tenant_id, b.id from book b where b.active`,
+  )
   await sweepFunction(
     knex,
     'books_without_next_year(days int)',

@@ -17,7 +17,9 @@ export const up = async (knex: Knex) => {
 }
 
 const wall = (knex: Knex, name: string, body: string) =>
-  knex.raw(`create function ${name}() returns trigger language plpgsql security definer set search_path = public, pg_temp as $wall$ ${body} $wall$`)
+  knex.raw(
+    `create function ${name}() returns trigger language plpgsql security definer set search_path = public, pg_temp as $wall$ ${body} $wall$`,
+  )
 
 /** Sequence, writing transaction, date within an open period, locks of book and journal. */
 const entryWall = async (knex: Knex) => {
@@ -55,7 +57,9 @@ const entryWall = async (knex: Knex) => {
       return new;
     end`,
   )
-  await knex.raw(`create trigger journal_entry_wall before insert on journal_entry for each row execute function journal_entry_wall()`)
+  await knex.raw(
+    `create trigger journal_entry_wall before insert on journal_entry for each row execute function journal_entry_wall()`,
+  )
 
   await wall(
     knex,
@@ -135,7 +139,9 @@ const unchanging = async (knex: Knex) => {
   for (const table of ['journal_entry', 'journal_line']) {
     await appendOnly(knex, table)
     for (const part of partsOf(table)) {
-      await knex.raw(`create trigger append_only_truncate before truncate on ${part} for each statement execute function refuse_change()`)
+      await knex.raw(
+        `create trigger append_only_truncate before truncate on ${part} for each statement execute function refuse_change()`,
+      )
     }
   }
   // Balances are the trigger's alone: it writes one level down, a statement of anyone else at the top.
@@ -153,7 +159,9 @@ const unchanging = async (knex: Knex) => {
   await knex.raw(`
     create trigger account_balance_wall before insert or update or delete on account_balance
     for each statement execute function account_balance_wall()`)
-  await knex.raw(`create trigger account_balance_truncate before truncate on account_balance for each statement execute function account_balance_wall()`)
+  await knex.raw(
+    `create trigger account_balance_truncate before truncate on account_balance for each statement execute function account_balance_wall()`,
+  )
 }
 
 /** An event stands on the open business day of its property, in an open period that no lock covers. */
@@ -201,7 +209,9 @@ const eventWall = async (knex: Knex) => {
       return new;
     end`,
   )
-  await knex.raw(`create trigger posting_event_wall before insert on posting_event for each row execute function posting_event_wall()`)
+  await knex.raw(
+    `create trigger posting_event_wall before insert on posting_event for each row execute function posting_event_wall()`,
+  )
   // What was raised stays as it was raised, and what was posted stays posted.
   await wall(
     knex,
@@ -218,9 +228,13 @@ const eventWall = async (knex: Knex) => {
       return new;
     end`,
   )
-  await knex.raw(`create trigger posting_event_kept before update or delete on posting_event for each row execute function posting_event_kept()`)
+  await knex.raw(
+    `create trigger posting_event_kept before update or delete on posting_event for each row execute function posting_event_kept()`,
+  )
   for (const table of ['posting_event', ...partsOf('posting_event')]) {
-    await knex.raw(`create trigger append_only_truncate before truncate on ${table} for each statement execute function refuse_change()`)
+    await knex.raw(
+      `create trigger append_only_truncate before truncate on ${table} for each statement execute function refuse_change()`,
+    )
   }
 }
 
@@ -281,7 +295,9 @@ const periodWall = async (knex: Knex) => {
       return new;
     end`,
   )
-  await knex.raw(`create trigger fiscal_period_wall before update on fiscal_period for each row execute function fiscal_period_wall()`)
+  await knex.raw(
+    `create trigger fiscal_period_wall before update on fiscal_period for each row execute function fiscal_period_wall()`,
+  )
 }
 
 /**

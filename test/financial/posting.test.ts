@@ -13,7 +13,10 @@ import { addProperty, makeHouse, post } from './support.ts'
 import type { House } from './support.ts'
 
 const accountId = (house: House, condition: string) =>
-  inTenant(house.tenantId, async (trx) => (await sqlOne<{ id: string }>(trx, `select id from account where ${condition}`))?.id ?? '')
+  inTenant(
+    house.tenantId,
+    async (trx) => (await sqlOne<{ id: string }>(trx, `select id from account where ${condition}`))?.id ?? '',
+  )
 
 const raiseMany = (house: House, count: number, propertyIds = [house.propertyId]) =>
   inTenant(house.tenantId, async (trx) => {
@@ -23,7 +26,11 @@ const raiseMany = (house: House, count: number, propertyIds = [house.propertyId]
         event: n % 2 === 0 ? 'payment.payment_captured' : 'payment.payment_allocated',
         source: { id: payment },
         propertyId: propertyIds[n % propertyIds.length] ?? house.propertyId,
-        payload: { amounts: { amount: 100 + n }, documents: { payment, booking: payment }, context: { target: 'booking' } },
+        payload: {
+          amounts: { amount: 100 + n },
+          documents: { payment, booking: payment },
+          context: { target: 'booking' },
+        },
       })
     }
   })
@@ -43,7 +50,12 @@ const raisePoison = async (house: House) => {
 }
 
 const statuses = (house: House) =>
-  inTenant(house.tenantId, (trx) => sql<{ status: string; count: number }>(trx, `select status, count(*) as count from posting_event group by status order by status`))
+  inTenant(house.tenantId, (trx) =>
+    sql<{ status: string; count: number }>(
+      trx,
+      `select status, count(*) as count from posting_event group by status order by status`,
+    ),
+  )
 const healthy = async (house: House) => {
   const results = await inTenant(house.tenantId, (trx) => checkBook(trx, house.bookId))
   expect(results.filter(({ status }) => status !== 'passed')).to.deep.equal([])
@@ -56,14 +68,23 @@ describe('the poster', () => {
     this.timeout(60_000)
     await openDatabase(settings.databaseUrl, 20)
     const house = await makeHouse()
-    const others = await inTenant(house.tenantId, async (trx) => [await addProperty(trx, house.bookId), await addProperty(trx, house.bookId)])
+    const others = await inTenant(house.tenantId, async (trx) => [
+      await addProperty(trx, house.bookId),
+      await addProperty(trx, house.bookId),
+    ])
     for (let n = 0; n < 10; n += 1) await raiseMany(house, 200, [house.propertyId, ...others])
-    const deadlocks = () => sql<{ deadlocks: number }>(held.database.admin, `select deadlocks from pg_stat_database where datname = current_database()`)
+    const deadlocks = () =>
+      sql<{ deadlocks: number }>(
+        held.database.admin,
+        `select deadlocks from pg_stat_database where datname = current_database()`,
+      )
     const [before] = await deadlocks()
     let working = true
     const poster = async () => {
-      for (let idle = 0; idle < 3; ) {
-        const taken = await inTenant(house.tenantId, (trx) => postBatch(trx, house.bookId, { limit: 40 })).catch(() => -1)
+      for (let idle = 0; idle < 3;) {
+        const taken = await inTenant(house.tenantId, (trx) => postBatch(trx, house.bookId, { limit: 40 })).catch(
+          () => -1,
+        )
         idle = taken === 0 ? idle + 1 : 0
         if (taken === 0) await wait(20)
       }
@@ -71,7 +92,10 @@ describe('the poster', () => {
     const killer = async () => {
       for (let n = 0; n < 6 && working; n += 1) {
         await wait(30)
-        await sql(held.database.admin, `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'pousada_service' and datname = current_database() order by random() limit 1`)
+        await sql(
+          held.database.admin,
+          `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'pousada_service' and datname = current_database() order by random() limit 1`,
+        )
       }
     }
     const killing = killer()
@@ -81,7 +105,10 @@ describe('the poster', () => {
     await post(house)
     expect(await statuses(house)).to.deep.equal([{ status: 'posted', count: 2000 }])
     const found = await inTenant(house.tenantId, (trx) =>
-      sqlOne<{ entries: number; sources: number }>(trx, `select count(*) as entries, count(distinct (source_type, source_id)) as sources from journal_entry`),
+      sqlOne<{ entries: number; sources: number }>(
+        trx,
+        `select count(*) as entries, count(distinct (source_type, source_id)) as sources from journal_entry`,
+      ),
     )
     expect(found).to.deep.equal({ entries: 2000, sources: 2000 })
     await healthy(house)
@@ -101,30 +128,46 @@ describe('the poster', () => {
     ])
     const state = () =>
       inTenant(house.tenantId, (trx) =>
-        sqlOne(trx, `select status, attempts, error_code, round(extract(epoch from next_at - now()) / 60)::int as minutes from posting_event where id = ?`, [poison.id]),
+        sqlOne(
+          trx,
+          `select status, attempts, error_code, round(extract(epoch from next_at - now()) / 60)::int as minutes from posting_event where id = ?`,
+          [poison.id],
+        ),
       )
     expect(await state()).to.deep.equal({ status: 'failed', attempts: 1, errorCode: 'account_not_usable', minutes: 1 })
     const waits: unknown[] = []
     for (let attempt = 2; attempt <= 8; attempt += 1) {
-      await inTenant(house.tenantId, (trx) => sql(trx, `update posting_event set next_at = now() where id = ?`, [poison.id]))
+      await inTenant(house.tenantId, (trx) =>
+        sql(trx, `update posting_event set next_at = now() where id = ?`, [poison.id]),
+      )
       await post(house)
       waits.push((await state())?.['minutes'])
     }
     expect(waits).to.deep.equal([2, 4, 8, 16, 32, 60, null])
     expect(await state()).to.include({ status: 'parked', attempts: 8 })
-    const parked = await inTenant(house.tenantId, (trx) => sql(trx, `select data->>'postingEventId' as id from event where type = 'posting_event.parked'`))
+    const parked = await inTenant(house.tenantId, (trx) =>
+      sql(trx, `select data->>'postingEventId' as id from event where type = 'posting_event.parked'`),
+    )
     expect(parked).to.deep.equal([{ id: poison.id }])
     const checks = await inTenant(house.tenantId, (trx) => checkBook(trx, house.bookId))
-    expect(checks.filter(({ status }) => status === 'failed').map(({ check }) => check)).to.deep.equal(['events_posted'])
+    expect(checks.filter(({ status }) => status === 'failed').map(({ check }) => check)).to.deep.equal([
+      'events_posted',
+    ])
   })
 
   it('goes on with another job where more than a batch waits', async () => {
     const house = await makeHouse()
     await raiseMany(house, 201)
-    const jobs = () => inTenant(house.tenantId, (trx) => sqlOne<{ count: number }>(trx, `select count(*) as count from jobs where kind = 'ledger.post'`))
+    const jobs = () =>
+      inTenant(house.tenantId, (trx) =>
+        sqlOne<{ count: number }>(trx, `select count(*) as count from jobs where kind = 'ledger.post'`),
+      )
     expect((await jobs())?.count).to.equal(1)
     await post(house)
-    expect(await statuses(house)).to.deep.equal([{ status: 'pending', count: 1 }, { status: 'posted', count: 200 }])
+    expect(await statuses(house)).to.deep.equal([
+      { status: 'pending', count: 1 },
+      { status: 'posted', count: 200 },
+    ])
     expect((await jobs())?.count).to.equal(2)
     await post(house)
     expect(await statuses(house)).to.deep.equal([{ status: 'posted', count: 201 }])
@@ -134,13 +177,21 @@ describe('the poster', () => {
     const house = await makeHouse()
     const payment = randomUUID()
     await inTenant(house.tenantId, (trx) =>
-      raisePosting(trx, { event: 'payment.payment_captured', source: { id: payment }, propertyId: house.propertyId, payload: { amounts: { amount: 0 }, documents: { payment } } }),
+      raisePosting(trx, {
+        event: 'payment.payment_captured',
+        source: { id: payment },
+        propertyId: house.propertyId,
+        payload: { amounts: { amount: 0 }, documents: { payment } },
+      }),
     )
     await raiseMany(house, 3)
     await post(house)
     expect(await statuses(house)).to.deep.equal([{ status: 'posted', count: 4 }])
     const [counts] = await inTenant(house.tenantId, (trx) =>
-      sql(trx, `select (select count(*) from journal_entry) as entries, (select count(*) from event where type = 'ledger_entry.posted') as announced`),
+      sql(
+        trx,
+        `select (select count(*) from journal_entry) as entries, (select count(*) from event where type = 'ledger_entry.posted') as announced`,
+      ),
     )
     expect(counts).to.deep.equal({ entries: 3, announced: 3 })
   })
@@ -150,12 +201,21 @@ describe('the poster', () => {
     const target = await accountId(house, `code = '4.4.09'`)
     const wrong = await accountId(house, `code = '6.1.10'`)
     const [{ id: costCenterId }, rule] = await inTenant(house.tenantId, async (trx) => {
-      const [center] = await sql<{ id: string }>(trx, `insert into cost_center (book_id, code, name) values (?, 'R', 'Rooms') returning id`, [house.bookId])
+      const [center] = await sql<{ id: string }>(
+        trx,
+        `insert into cost_center (book_id, code, name) values (?, 'R', 'Rooms') returning id`,
+        [house.bookId],
+      )
       const rules = (property: string | null, account: string) =>
         sql<{ id: string }>(
           trx,
           `insert into posting_rule (book_id, event, line, match, account_id, cost_center_id, valid_from) values (?, 'reservations.extra_charged', '@revenue', ?::jsonb, ?, ?, '2020-01-01') returning id`,
-          [house.bookId, JSON.stringify(property ? { propertyId: property } : { category: 'spa' }), account, center?.id],
+          [
+            house.bookId,
+            JSON.stringify(property ? { propertyId: property } : { category: 'spa' }),
+            account,
+            center?.id,
+          ],
         )
       const [made] = await rules(house.propertyId, target)
       await rules(null, wrong)
@@ -163,26 +223,45 @@ describe('the poster', () => {
     })
     const charge = (category: string) =>
       inTenant(house.tenantId, (trx) =>
-        raisePosting(trx, { event: 'reservations.extra_charged', source: { id: randomUUID() }, propertyId: house.propertyId,
-          payload: { amounts: { amount: 10 }, documents: { folio: randomUUID() }, context: { folioStage: 'guest', category } } }),
+        raisePosting(trx, {
+          event: 'reservations.extra_charged',
+          source: { id: randomUUID() },
+          propertyId: house.propertyId,
+          payload: {
+            amounts: { amount: 10 },
+            documents: { folio: randomUUID() },
+            context: { folioStage: 'guest', category },
+          },
+        }),
       )
     await charge('laundry')
     await post(house)
-    const lines = await inTenant(house.tenantId, (trx) => sql(trx, `select account_id, cost_center_id from journal_line where credit > 0`))
+    const lines = await inTenant(house.tenantId, (trx) =>
+      sql(trx, `select account_id, cost_center_id from journal_line where credit > 0`),
+    )
     expect(lines).to.deep.equal([{ accountId: target, costCenterId }])
-    const [event] = await inTenant(house.tenantId, (trx) => sql<{ ruleIds: string[] }>(trx, `select rule_ids from posting_event`))
+    const [event] = await inTenant(house.tenantId, (trx) =>
+      sql<{ ruleIds: string[] }>(trx, `select rule_ids from posting_event`),
+    )
     expect(event?.ruleIds).to.deep.equal([rule])
-    await inTenant(house.tenantId, (trx) => sql(trx, `update posting_rule set valid_to = '2020-01-02' where match ->> 'propertyId' is not null`))
+    await inTenant(house.tenantId, (trx) =>
+      sql(trx, `update posting_rule set valid_to = '2020-01-02' where match ->> 'propertyId' is not null`),
+    )
     await charge('spa')
     await post(house)
-    const [refused] = await inTenant(house.tenantId, (trx) => sql(trx, `select status, error_code from posting_event order by seq desc limit 1`))
+    const [refused] = await inTenant(house.tenantId, (trx) =>
+      sql(trx, `select status, error_code from posting_event order by seq desc limit 1`),
+    )
     expect(refused).to.deep.equal({ status: 'failed', errorCode: 'rule_not_allowed' })
   })
 
   it('is asked again by the sweep for what is due, and left alone otherwise', async () => {
     const house = await makeHouse()
     await raiseMany(house, 1)
-    const jobs = () => inTenant(house.tenantId, (trx) => sqlOne<{ count: number }>(trx, `select count(*) as count from jobs where kind = 'ledger.post'`))
+    const jobs = () =>
+      inTenant(house.tenantId, (trx) =>
+        sqlOne<{ count: number }>(trx, `select count(*) as count from jobs where kind = 'ledger.post'`),
+      )
     await inPlatform(sweepPostings)
     expect((await jobs())?.count).to.equal(1)
     await inTenant(house.tenantId, (trx) => sql(trx, `update posting_event set next_at = now() - interval '1 second'`))
@@ -199,7 +278,10 @@ describe('years and checks', () => {
     const house = await makeHouse()
     const year = Number(house.today.slice(0, 4))
     const years = await inTenant(house.tenantId, (trx) =>
-      sql(trx, `select y.year, count(*) as periods, min(p.starts_on) as first, max(p.ends_on) as last from fiscal_year y join fiscal_period p on p.fiscal_year_id = y.id group by y.year order by 1`),
+      sql(
+        trx,
+        `select y.year, count(*) as periods, min(p.starts_on) as first, max(p.ends_on) as last from fiscal_year y join fiscal_period p on p.fiscal_year_id = y.id group by y.year order by 1`,
+      ),
     )
     expect(years).to.deep.equal([
       { year, periods: 13, first: `${year}-01-01`, last: `${year}-12-31` },
@@ -210,9 +292,17 @@ describe('years and checks', () => {
   it('gain the next year when the last one nears its end, once', async () => {
     const house = await makeHouse()
     expect(await inTenant(house.tenantId, (trx) => ensureYears(trx, house.bookId))).to.equal(0)
-    await sql(held.database.admin, `delete from fiscal_period where book_id = ? and starts_on > ?`, [house.bookId, `${house.today.slice(0, 4)}-12-31`])
-    await sql(held.database.admin, `delete from fiscal_year where book_id = ? and starts_on > ?`, [house.bookId, `${house.today.slice(0, 4)}-12-31`])
-    await sql(held.database.admin, `update fiscal_year set ends_on = current_date + 59 where book_id = ?`, [house.bookId])
+    await sql(held.database.admin, `delete from fiscal_period where book_id = ? and starts_on > ?`, [
+      house.bookId,
+      `${house.today.slice(0, 4)}-12-31`,
+    ])
+    await sql(held.database.admin, `delete from fiscal_year where book_id = ? and starts_on > ?`, [
+      house.bookId,
+      `${house.today.slice(0, 4)}-12-31`,
+    ])
+    await sql(held.database.admin, `update fiscal_year set ends_on = current_date + 59 where book_id = ?`, [
+      house.bookId,
+    ])
     expect(await inPlatform(sweepYears)).to.equal(1)
     expect(await inPlatform(sweepYears)).to.equal(0)
   })
@@ -222,7 +312,13 @@ describe('years and checks', () => {
     await raiseMany(house, 4)
     await post(house)
     await inPlatform(requestIntegrityRuns)
-    const run = () => inTenant(house.tenantId, (trx) => sqlOne<{ id: string; status: string }>(trx, `select id, status from integrity_run order by requested_at desc limit 1`))
+    const run = () =>
+      inTenant(house.tenantId, (trx) =>
+        sqlOne<{ id: string; status: string }>(
+          trx,
+          `select id, status from integrity_run order by requested_at desc limit 1`,
+        ),
+      )
     const first = await run()
     await inTenant(house.tenantId, (trx) => carryOutIntegrityRun(trx, first?.id ?? ''))
     expect((await run())?.status).to.equal('passed')
@@ -233,10 +329,23 @@ describe('years and checks', () => {
     await inPlatform(requestIntegrityRuns)
     const second = await run()
     await inTenant(house.tenantId, (trx) => carryOutIntegrityRun(trx, second?.id ?? ''))
-    const ended = await inTenant(house.tenantId, (trx) => sqlOne<{ status: string; results: { check: string; status: string; count: number }[] }>(trx, `select status, results from integrity_run where id = ?`, [second?.id]))
+    const ended = await inTenant(house.tenantId, (trx) =>
+      sqlOne<{ status: string; results: { check: string; status: string; count: number }[] }>(
+        trx,
+        `select status, results from integrity_run where id = ?`,
+        [second?.id],
+      ),
+    )
     expect(ended?.status).to.equal('failed')
-    expect(ended?.results.filter(({ status }) => status === 'failed').map(({ check, count }) => [check, count])).to.deep.equal([['entries_balance', 1], ['balances_equal_lines', 1]])
-    const said = await inTenant(house.tenantId, (trx) => sql(trx, `select data->'checks' as checks from event where type = 'integrity_check.failed'`))
+    expect(
+      ended?.results.filter(({ status }) => status === 'failed').map(({ check, count }) => [check, count]),
+    ).to.deep.equal([
+      ['entries_balance', 1],
+      ['balances_equal_lines', 1],
+    ])
+    const said = await inTenant(house.tenantId, (trx) =>
+      sql(trx, `select data->'checks' as checks from event where type = 'integrity_check.failed'`),
+    )
     expect(said).to.deep.equal([{ checks: ['entries_balance', 'balances_equal_lines'] }])
   })
 })

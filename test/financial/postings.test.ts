@@ -13,12 +13,14 @@ import { useDatabase } from '../support/database.ts'
 import { makeHouse, post } from './support.ts'
 import { mirrors, ordinary, payloadOf } from './payloads.ts'
 
-const sumOf = (lines: readonly PlannedLine[], side: 'debit' | 'credit') => lines.reduce((total, line) => total + (line.side === side ? line.amount : 0), 0)
+const sumOf = (lines: readonly PlannedLine[], side: 'debit' | 'credit') =>
+  lines.reduce((total, line) => total + (line.side === side ? line.amount : 0), 0)
 
 describe('the table of postings', () => {
   it('names only selectors that exist, and mirrors only events that it holds', () => {
     for (const { lines, mirrors: turned } of postings.values()) {
-      for (const line of lines) expect(line.selector ? selectors : chart.map(({ role }) => role), line.target).to.include(line.target)
+      for (const line of lines)
+        expect(line.selector ? selectors : chart.map(({ role }) => role), line.target).to.include(line.target)
       for (const name of turned) expect(postings.has(name), name).to.equal(true)
     }
     expect(postings.size).to.equal(86)
@@ -47,15 +49,31 @@ describe('the table of postings', () => {
   }
 
   it('puts a negative amount of a ± key on the other side, and back when it is turned again', () => {
-    const payload = (amount: number) => ({ amounts: { amount }, documents: { payment: randomUUID(), booking: randomUUID() }, context: { target: 'booking' as const } })
-    const sides = (amount: number) => planLines('payment.payment_allocated', payload(amount)).map(({ side, line, amount: value }) => [side, line, value])
-    expect(sides(500)).to.deep.equal([['debit', 'unallocated_receipts', 500], ['credit', '@target', 500]])
-    expect(sides(-500)).to.deep.equal([['debit', '@target', 500], ['credit', 'unallocated_receipts', 500]])
+    const payload = (amount: number) => ({
+      amounts: { amount },
+      documents: { payment: randomUUID(), booking: randomUUID() },
+      context: { target: 'booking' as const },
+    })
+    const sides = (amount: number) =>
+      planLines('payment.payment_allocated', payload(amount)).map(({ side, line, amount: value }) => [
+        side,
+        line,
+        value,
+      ])
+    expect(sides(500)).to.deep.equal([
+      ['debit', 'unallocated_receipts', 500],
+      ['credit', '@target', 500],
+    ])
+    expect(sides(-500)).to.deep.equal([
+      ['debit', '@target', 500],
+      ['credit', 'unallocated_receipts', 500],
+    ])
   })
 
   it('refuses unknown keys, wrong shapes, wrong signs, broken identities, missing documents and contexts', () => {
     const documents = { payment: randomUUID(), folio: randomUUID() }
-    const refuse = (event: string, payload: Parameters<typeof planLines>[1], words: RegExp) => expect(() => planLines(event, payload)).to.throw(words)
+    const refuse = (event: string, payload: Parameters<typeof planLines>[1], words: RegExp) =>
+      expect(() => planLines(event, payload)).to.throw(words)
     refuse('payment.payment_captured', { amounts: { amount: 1, other: 1 }, documents }, /no amount other/)
     refuse('payment.payment_captured', { amounts: { amount: [{ amount: 1 }] }, documents }, /one amount/)
     refuse('payment.payment_captured', { amounts: { amount: -1 }, documents }, /negative/)
@@ -63,29 +81,88 @@ describe('the table of postings', () => {
     refuse('payment.payment_captured', { amounts: { amount: 10_000_000_000_001 }, documents }, /not an amount/)
     refuse('payment.payment_captured', { amounts: { amount: 1 } }, /documents\.payment/)
     refuse('payment.refund_succeeded', { amounts: { amount: 1 }, documents: { refund: randomUUID() } }, /money/)
-    refuse('reservations.room_night_charged', { amounts: { amount: 1 }, documents, context: { category: 'room' } }, /folio stage/)
-    refuse('reservations.room_night_charged', { amounts: { amount: 1 }, documents, context: { folioStage: 'guest', category: 'wine' } }, /wine/)
-    refuse('reservations.charge_adjusted', { amounts: { amount: 1, total: 3, taxOnTop: [{ amount: 1 }] }, documents, context: { folioStage: 'guest', category: 'food', taxKind: 'tax' } }, /total = 3/)
+    refuse(
+      'reservations.room_night_charged',
+      { amounts: { amount: 1 }, documents, context: { category: 'room' } },
+      /folio stage/,
+    )
+    refuse(
+      'reservations.room_night_charged',
+      { amounts: { amount: 1 }, documents, context: { folioStage: 'guest', category: 'wine' } },
+      /wine/,
+    )
+    refuse(
+      'reservations.charge_adjusted',
+      {
+        amounts: { amount: 1, total: 3, taxOnTop: [{ amount: 1 }] },
+        documents,
+        context: { folioStage: 'guest', category: 'food', taxKind: 'tax' },
+      },
+      /total = 3/,
+    )
   })
 
   it('drops lines of 0', () => {
-    expect(planLines('payment.payment_captured', { amounts: { amount: 0 }, documents: { payment: randomUUID() } })).to.deep.equal([])
+    expect(
+      planLines('payment.payment_captured', { amounts: { amount: 0 }, documents: { payment: randomUUID() } }),
+    ).to.deep.equal([])
   })
 
   it('finds the journal of each event', () => {
-    expect(['reservations.room_night_charged', 'payment.payment_captured', 'inventory.pos_sale_closed', 'inventory.stock_wasted', 'accounts-payable.payment_paid'].map(journalOf))
-      .to.deep.equal(['sales', 'cash', 'sales', 'stock', 'purchases'])
+    expect(
+      [
+        'reservations.room_night_charged',
+        'payment.payment_captured',
+        'inventory.pos_sale_closed',
+        'inventory.stock_wasted',
+        'accounts-payable.payment_paid',
+      ].map(journalOf),
+    ).to.deep.equal(['sales', 'cash', 'sales', 'stock', 'purchases'])
   })
 })
 
 describe('posting rules', () => {
-  const context = { category: 'food', taxRuleId: 't', unitTypeId: 'u', ratePlanId: 'r', marketSegment: 'group', outletId: 'o', itemCategoryId: 'i', channelConnectionId: 'c', method: 'card' }
-  const [line] = planLines('reservations.extra_charged', { amounts: { amount: 1 }, documents: { folio: randomUUID() }, context: { ...context, folioStage: 'guest' } }).filter((one) => one.side === 'credit')
+  const context = {
+    category: 'food',
+    taxRuleId: 't',
+    unitTypeId: 'u',
+    ratePlanId: 'r',
+    marketSegment: 'group',
+    outletId: 'o',
+    itemCategoryId: 'i',
+    channelConnectionId: 'c',
+    method: 'card',
+  }
+  const [line] = planLines('reservations.extra_charged', {
+    amounts: { amount: 1 },
+    documents: { folio: randomUUID() },
+    context: { ...context, folioStage: 'guest' },
+  }).filter((one) => one.side === 'credit')
   const rule = (match: Record<string, string>, more: Partial<RuleRow> = {}): RuleRow => ({
-    id: Object.keys(match).join(), event: 'reservations.extra_charged', line: '@revenue', match, accountId: 'a', costCenterId: null, validFrom: '2026-01-01', validTo: null, ...more,
+    id: Object.keys(match).join(),
+    event: 'reservations.extra_charged',
+    line: '@revenue',
+    match,
+    accountId: 'a',
+    costCenterId: null,
+    validFrom: '2026-01-01',
+    validTo: null,
+    ...more,
   })
-  const chosen = (rules: RuleRow[], on = '2026-06-01') => (line ? chooseRule(rules, 'reservations.extra_charged', line, 'p', on)?.id : 'no line')
-  const order = ['propertyId', 'category', 'taxRuleId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'outletId', 'itemCategoryId', 'channelConnectionId', 'method']
+  const chosen = (rules: RuleRow[], on = '2026-06-01') =>
+    line ? chooseRule(rules, 'reservations.extra_charged', line, 'p', on)?.id : 'no line'
+  const order = [
+    'propertyId',
+    'category',
+    'taxRuleId',
+    'unitTypeId',
+    'ratePlanId',
+    'marketSegment',
+    'outletId',
+    'itemCategoryId',
+    'channelConnectionId',
+    'method',
+  ]
   const facts: Record<string, string> = { ...context, propertyId: 'p' }
   const of = (key: string) => rule({ [key]: facts[key] ?? '' })
 
@@ -93,14 +170,21 @@ describe('posting rules', () => {
     for (const [index, first] of order.entries()) {
       for (const second of order.slice(index + 1)) {
         expect(chosen([of(second), of(first)]), `${first} before ${second}`).to.equal(first)
-        expect(chosen([of('propertyId'), rule({ [first]: facts[first] ?? '', [second]: facts[second] ?? '' })])).to.equal(`${first},${second}`)
+        expect(
+          chosen([of('propertyId'), rule({ [first]: facts[first] ?? '', [second]: facts[second] ?? '' })]),
+        ).to.equal(`${first},${second}`)
       }
     }
   })
 
   it('hold from their first to their last day, and for what they match', () => {
     const dated = rule({}, { id: 'dated', validFrom: '2026-05-01', validTo: '2026-05-31' })
-    expect(['2026-04-30', '2026-05-01', '2026-05-31', '2026-06-01'].map((on) => chosen([dated], on))).to.deep.equal([undefined, 'dated', 'dated', undefined])
+    expect(['2026-04-30', '2026-05-01', '2026-05-31', '2026-06-01'].map((on) => chosen([dated], on))).to.deep.equal([
+      undefined,
+      'dated',
+      'dated',
+      undefined,
+    ])
     expect(chosen([rule({ category: 'spa' })])).to.equal(undefined)
     expect(chosen([rule({}, { line: '@folio' })])).to.equal(undefined)
   })
@@ -123,7 +207,13 @@ describe('every event of the table', () => {
       await inTenant(tenantId, async (trx) => {
         for (const payload of samples) {
           const dating = definition.dated === 'document' ? { postingDate: today } : {}
-          await raisePosting(trx, { event: definition.event, source: { id: randomUUID() }, propertyId, payload, ...dating })
+          await raisePosting(trx, {
+            event: definition.event,
+            source: { id: randomUUID() },
+            propertyId,
+            payload,
+            ...dating,
+          })
         }
       })
     }
@@ -137,26 +227,47 @@ describe('every event of the table', () => {
             `select e.id from posting_event e where e.event = ? and not exists (select from posting_event m where m.reverses_event_id = e.id) limit 1`,
             [original],
           )
-          await raisePosting(trx, { event: definition.event, source: { id: randomUUID(), seq }, propertyId, reversesEventId: event?.id ?? '' })
+          await raisePosting(trx, {
+            event: definition.event,
+            source: { id: randomUUID(), seq },
+            propertyId,
+            reversesEventId: event?.id ?? '',
+          })
         }
       })
     }
     await post(house)
-    const events = await inTenant(tenantId, (trx) => sql<{ event: string; status: string; errorMessage: string | null }>(trx, `select event, status, error_message from posting_event`))
+    const events = await inTenant(tenantId, (trx) =>
+      sql<{ event: string; status: string; errorMessage: string | null }>(
+        trx,
+        `select event, status, error_message from posting_event`,
+      ),
+    )
     expect(events.filter(({ status }) => status !== 'posted')).to.deep.equal([])
-    expect(events).to.have.length(ordinary.length * 3 + mirrors.reduce((n, { mirrors: turned }) => n + turned.length, 0))
-    expect((await inTenant(tenantId, (trx) => checkBook(trx, bookId))).filter(({ status }) => status !== 'passed')).to.deep.equal([])
+    expect(events).to.have.length(
+      ordinary.length * 3 + mirrors.reduce((n, { mirrors: turned }) => n + turned.length, 0),
+    )
+    expect(
+      (await inTenant(tenantId, (trx) => checkBook(trx, bookId))).filter(({ status }) => status !== 'passed'),
+    ).to.deep.equal([])
   })
 
   it('is raised once per source, and only with what it needs', async () => {
     const house = await makeHouse()
     const source = { id: randomUUID() }
     const payload = { amounts: { amount: 100 }, documents: { payment: source.id } }
-    const raise = () => inTenant(house.tenantId, (trx) => raisePosting(trx, { event: 'payment.payment_captured', source, propertyId: house.propertyId, payload }))
+    const raise = () =>
+      inTenant(house.tenantId, (trx) =>
+        raisePosting(trx, { event: 'payment.payment_captured', source, propertyId: house.propertyId, payload }),
+      )
     const first = await raise()
     expect(await raise()).to.deep.equal({ ...first, repeated: true })
-    expect(await inTenant(house.tenantId, (trx) => postingEventOf(trx, 'payment.payment_captured', source))).to.equal(first.id)
-    const [jobs] = await inTenant(house.tenantId, (trx) => sql<{ count: number }>(trx, `select count(*) as count from jobs where kind = 'ledger.post'`))
+    expect(await inTenant(house.tenantId, (trx) => postingEventOf(trx, 'payment.payment_captured', source))).to.equal(
+      first.id,
+    )
+    const [jobs] = await inTenant(house.tenantId, (trx) =>
+      sql<{ count: number }>(trx, `select count(*) as count from jobs where kind = 'ledger.post'`),
+    )
     expect(jobs?.count).to.equal(1)
     const place = { propertyId: house.propertyId }
     const failing: Posting[] = [
@@ -165,11 +276,24 @@ describe('every event of the table', () => {
       { event: 'payment.payment_reversed', source, ...place, reversesEventId: first.id },
       { event: 'payment.payment_captured', source: { id: randomUUID() }, propertyId: randomUUID(), payload },
       { event: 'payment.payment_captured', source: { id: randomUUID() }, bookId: randomUUID(), payload },
-      { event: 'payment.payment_captured', source: { id: randomUUID() }, ...place, payload: { ...payload, documents: { payment: 'x' } } },
-      { event: 'payment.payout_sent', source: { id: randomUUID() }, ...place, payload: { amounts: { amount: 1 }, documents: { payout: source.id, account: source.id } } },
+      {
+        event: 'payment.payment_captured',
+        source: { id: randomUUID() },
+        ...place,
+        payload: { ...payload, documents: { payment: 'x' } },
+      },
+      {
+        event: 'payment.payout_sent',
+        source: { id: randomUUID() },
+        ...place,
+        payload: { amounts: { amount: 1 }, documents: { payout: source.id, account: source.id } },
+      },
     ]
     for (const posting of failing) {
-      const error = await inTenant(house.tenantId, (trx) => raisePosting(trx, posting)).then(() => null, (thrown: unknown) => thrown)
+      const error = await inTenant(house.tenantId, (trx) => raisePosting(trx, posting)).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      )
       expect(error, JSON.stringify(posting)).to.be.instanceOf(PostingError)
     }
     expect(postingOf('payment.payment_reversed').mirrors).to.deep.equal(['payment.payment_recorded'])

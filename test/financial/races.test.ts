@@ -19,18 +19,29 @@ describe('two transactions that meet in the ledger', () => {
   let journalId: string
   beforeEach(async () => {
     house = await makeHouse()
-    const one = (text: string, ...values: string[]) => inTenant(house.tenantId, async (trx) => (await sqlOne<{ id: string }>(trx, text, values))?.id ?? '')
-    periodId = await one(`select id from fiscal_period where kind = 'regular' and ?::date between starts_on and ends_on`, house.today)
+    const one = (text: string, ...values: string[]) =>
+      inTenant(house.tenantId, async (trx) => (await sqlOne<{ id: string }>(trx, text, values))?.id ?? '')
+    periodId = await one(
+      `select id from fiscal_period where kind = 'regular' and ?::date between starts_on and ends_on`,
+      house.today,
+    )
     travel = await one(`select id from account where code = '6.1.10'`)
     journalId = await one(`select id from journal where kind = 'general'`)
     await inTenant(house.tenantId, async (trx) => {
-      const before = await trx('fiscal_period').where('endsOn', '<', house.today).where({ kind: 'regular' }).orderBy('startsOn')
+      const before = await trx('fiscal_period')
+        .where('endsOn', '<', house.today)
+        .where({ kind: 'regular' })
+        .orderBy('startsOn')
       for (const period of before) await trx('fiscal_period').where({ id: period.id }).update({ status: 'soft_closed' })
     })
   })
 
   /** Holds the first transaction open while the second tries; answers what became of the second, which must have waited. */
-  const meet = async (first: Work, second: Work, isolation: 'read committed' | 'repeatable read' = 'read committed'): Promise<string> => {
+  const meet = async (
+    first: Work,
+    second: Work,
+    isolation: 'read committed' | 'repeatable read' = 'read committed',
+  ): Promise<string> => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -71,13 +82,30 @@ describe('two transactions that meet in the ledger', () => {
   const softClose: Work = (trx) => trx('fiscal_period').where({ id: periodId }).update({ status: 'soft_closed' })
   const raise: Work = (trx) =>
     trx('posting_event').insert({
-      seq: 0, book_id: house.bookId, property_id: house.propertyId, period_id: randomUUID(), event: 'payment.payment_captured', source_id: randomUUID(), dated: 'day', posting_date: house.today,
+      seq: 0,
+      book_id: house.bookId,
+      property_id: house.propertyId,
+      period_id: randomUUID(),
+      event: 'payment.payment_captured',
+      source_id: randomUUID(),
+      dated: 'day',
+      posting_date: house.today,
     })
   const enter: Work = async (trx) => {
     const id = randomUUID()
     await trx('journal_entry').insert({
-      id, book_id: house.bookId, journal_id: journalId, period_id: periodId, posting_date: house.today, currency: 'BRL', source_type: 'financial.manual', source_id: randomUUID(), total: 5,
-      description: 'x', sequence: 0, created_xid: '1',
+      id,
+      book_id: house.bookId,
+      journal_id: journalId,
+      period_id: periodId,
+      posting_date: house.today,
+      currency: 'BRL',
+      source_type: 'financial.manual',
+      source_id: randomUUID(),
+      total: 5,
+      description: 'x',
+      sequence: 0,
+      created_xid: '1',
     })
     const other = await trx('account').where({ book_id: house.bookId, code: '4.4.09' }).first('id')
     const line = { entry_id: id, book_id: house.bookId, period_id: periodId, posting_date: house.today }
@@ -89,7 +117,9 @@ describe('two transactions that meet in the ledger', () => {
   const archive: Work = (trx) => trx('account').where({ id: travel }).update({ status: 'archived' })
   const lock: Work = (trx) => trx('book').where({ id: house.bookId }).update({ locked_until: house.today })
   const roll: Work = async (trx) => {
-    await trx('business_day').where({ property_id: house.propertyId, status: 'open' }).update({ status: 'closed', closed_at: new Date() })
+    await trx('business_day')
+      .where({ property_id: house.propertyId, status: 'open' })
+      .update({ status: 'closed', closed_at: new Date() })
     await trx('business_day').insert({ property_id: house.propertyId, date: addDays(house.today, 1) })
   }
 
@@ -113,7 +143,9 @@ describe('two transactions that meet in the ledger', () => {
     expect(await meet(enter, archive)).to.equal('PL016')
   })
   it('an archiving that could not see the entries of others is refused', async () => {
-    expect(await refusal(asRole(held.database, 'service', house.tenantId, archive, 'repeatable read'))).to.equal('PL013')
+    expect(await refusal(asRole(held.database, 'service', house.tenantId, archive, 'repeatable read'))).to.equal(
+      'PL013',
+    )
   })
   it('archive and entry: the lines wait, and are refused', async () => {
     expect(await meet(archive, enter)).to.equal('PL008')
@@ -129,7 +161,9 @@ describe('two transactions that meet in the ledger', () => {
   })
   it('raise and roll of the day: the roll waits for the event', async () => {
     expect(await meet(raise, roll)).to.equal('done')
-    expect(await inTenant(house.tenantId, (trx) => businessDay(trx, house.propertyId))).to.equal(addDays(house.today, 1))
+    expect(await inTenant(house.tenantId, (trx) => businessDay(trx, house.propertyId))).to.equal(
+      addDays(house.today, 1),
+    )
   })
   it('roll and raise: the event waits, and finds another day', async () => {
     expect(await meet(roll, raise)).to.equal('PL012')

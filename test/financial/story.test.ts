@@ -9,7 +9,13 @@ import { useDatabase } from '../support/database.ts'
 import { balanceOf, makeHouse, post } from './support.ts'
 import type { House } from './support.ts'
 
-type Step = Pick<Posting, 'event'> & { id?: string; seq?: number; amounts: Record<string, number>; documents: Record<string, string>; context?: object }
+type Step = Pick<Posting, 'event'> & {
+  id?: string
+  seq?: number
+  amounts: Record<string, number>
+  documents: Record<string, string>
+  context?: object
+}
 
 const gateway = { money: 'gateway' as const, method: 'card' }
 const clearing = ['unallocated_receipts', 'refunds_payable', 'deposits', 'guest_ledger', 'gateway_clearing'] as const
@@ -24,57 +30,135 @@ describe('the ledger of a booking', () => {
   const raise = (...steps: Step[]) =>
     inTenant(house.tenantId, async (trx) => {
       for (const { event, id = randomUUID(), seq = 0, amounts, documents, context = {} } of steps) {
-        await raisePosting(trx, { event, source: { id, seq }, propertyId: house.propertyId, payload: { amounts, documents, context } })
+        await raisePosting(trx, {
+          event,
+          source: { id, seq },
+          propertyId: house.propertyId,
+          payload: { amounts, documents, context },
+        })
       }
     })
-  const balances = async () => Object.fromEntries(await Promise.all(clearing.map(async (role) => [role, await balanceOf(house, role)] as const)))
+  const balances = async () =>
+    Object.fromEntries(await Promise.all(clearing.map(async (role) => [role, await balanceOf(house, role)] as const)))
   const healthy = async () => {
     const results = await inTenant(house.tenantId, (trx) => checkBook(trx, house.bookId))
     expect(results.filter(({ status }) => status !== 'passed')).to.deep.equal([])
   }
-  const captured: Step = { event: 'payment.payment_captured', id: ids.payment, amounts: { amount: 50_000 }, documents: { payment: ids.payment }, context: gateway }
-  const toBooking: Step = { event: 'payment.payment_allocated', amounts: { amount: 50_000 }, documents: { payment: ids.payment, booking: ids.booking }, context: { target: 'booking' } }
-  const backToPayment: Step = { event: 'payment.payment_allocated', amounts: { amount: -40_000 }, documents: { payment: ids.payment, folio: ids.folio }, context: { target: 'folio', folioStage: 'deposit' } }
-  const requested: Step = { event: 'payment.refund_requested', id: ids.refund, amounts: { amount: 40_000 }, documents: { payment: ids.payment, refund: ids.refund } }
+  const captured: Step = {
+    event: 'payment.payment_captured',
+    id: ids.payment,
+    amounts: { amount: 50_000 },
+    documents: { payment: ids.payment },
+    context: gateway,
+  }
+  const toBooking: Step = {
+    event: 'payment.payment_allocated',
+    amounts: { amount: 50_000 },
+    documents: { payment: ids.payment, booking: ids.booking },
+    context: { target: 'booking' },
+  }
+  const backToPayment: Step = {
+    event: 'payment.payment_allocated',
+    amounts: { amount: -40_000 },
+    documents: { payment: ids.payment, folio: ids.folio },
+    context: { target: 'folio', folioStage: 'deposit' },
+  }
+  const requested: Step = {
+    event: 'payment.refund_requested',
+    id: ids.refund,
+    amounts: { amount: 40_000 },
+    documents: { payment: ids.payment, refund: ids.refund },
+  }
   const fromBookingToFolio: Step[] = [
     { ...toBooking, amounts: { amount: -50_000 } },
-    { ...toBooking, documents: { payment: ids.payment, folio: ids.folio }, context: { target: 'reservation', folioStage: 'deposit' } },
+    {
+      ...toBooking,
+      documents: { payment: ids.payment, folio: ids.folio },
+      context: { target: 'reservation', folioStage: 'deposit' },
+    },
   ]
-  const fee: Step = { event: 'reservations.cancellation_fee_charged', amounts: { amount: 10_000 }, documents: { folio: ids.folio }, context: { folioStage: 'deposit', category: 'cancellation' } }
+  const fee: Step = {
+    event: 'reservations.cancellation_fee_charged',
+    amounts: { amount: 10_000 },
+    documents: { folio: ids.folio },
+    context: { folioStage: 'deposit', category: 'cancellation' },
+  }
 
   it('holds the deposit as a liability, and moves it from booking to folio on confirmation', async () => {
     await raise(captured, toBooking)
     await post(house)
-    expect(await balances()).to.deep.equal({ unallocated_receipts: 0, refunds_payable: 0, deposits: 50_000, guest_ledger: 0, gateway_clearing: 50_000 })
+    expect(await balances()).to.deep.equal({
+      unallocated_receipts: 0,
+      refunds_payable: 0,
+      deposits: 50_000,
+      guest_ledger: 0,
+      gateway_clearing: 50_000,
+    })
     await raise(...fromBookingToFolio)
     await post(house)
     const held = await inTenant(house.tenantId, (trx) =>
-      sql(trx, `select l.document_type, l.document_id, sum(l.credit - l.debit) as balance from journal_line l join account a on a.id = l.account_id
-        where a.role = 'deposits' group by 1, 2 having sum(l.credit - l.debit) <> 0`),
+      sql(
+        trx,
+        `select l.document_type, l.document_id, sum(l.credit - l.debit) as balance from journal_line l join account a on a.id = l.account_id
+        where a.role = 'deposits' group by 1, 2 having sum(l.credit - l.debit) <> 0`,
+      ),
     )
-    expect(held.map((row) => [row['documentType'], row['documentId'], Number(row['balance'])])).to.deep.equal([['folio', ids.folio, 50_000]])
+    expect(held.map((row) => [row['documentType'], row['documentId'], Number(row['balance'])])).to.deep.equal([
+      ['folio', ids.folio, 50_000],
+    ])
     await healthy()
   })
 
   it('ends a cancellation with fee and refund with every clearing account at what its document says', async () => {
     await raise(captured, toBooking, ...fromBookingToFolio, fee, backToPayment, requested)
     await post(house)
-    expect(await balances()).to.deep.equal({ unallocated_receipts: 0, refunds_payable: 40_000, deposits: 0, guest_ledger: 0, gateway_clearing: 50_000 })
-    await raise({ event: 'payment.refund_succeeded', id: ids.refund, amounts: { amount: 40_000 }, documents: { refund: ids.refund, payment: ids.payment }, context: gateway })
+    expect(await balances()).to.deep.equal({
+      unallocated_receipts: 0,
+      refunds_payable: 40_000,
+      deposits: 0,
+      guest_ledger: 0,
+      gateway_clearing: 50_000,
+    })
+    await raise({
+      event: 'payment.refund_succeeded',
+      id: ids.refund,
+      amounts: { amount: 40_000 },
+      documents: { refund: ids.refund, payment: ids.payment },
+      context: gateway,
+    })
     await post(house)
-    expect(await balances()).to.deep.equal({ unallocated_receipts: 0, refunds_payable: 0, deposits: 0, guest_ledger: 0, gateway_clearing: 10_000 })
+    expect(await balances()).to.deep.equal({
+      unallocated_receipts: 0,
+      refunds_payable: 0,
+      deposits: 0,
+      guest_ledger: 0,
+      gateway_clearing: 10_000,
+    })
     expect(await balanceOf(house, 'cancellation_income')).to.equal(10_000)
     await healthy()
   })
 
   it('gives a failed refund back to the payment, before and after it had succeeded', async () => {
     await raise(captured, requested)
-    const failed = (returned: number, seq: number): Step => ({ event: 'payment.refund_failed', id: ids.refund, seq, amounts: { amount: 40_000, returned }, documents: { refund: ids.refund, payment: ids.payment }, context: gateway })
+    const failed = (returned: number, seq: number): Step => ({
+      event: 'payment.refund_failed',
+      id: ids.refund,
+      seq,
+      amounts: { amount: 40_000, returned },
+      documents: { refund: ids.refund, payment: ids.payment },
+      context: gateway,
+    })
     await raise(failed(0, 1))
     await post(house)
     expect(await balances()).to.include({ unallocated_receipts: 50_000, refunds_payable: 0, gateway_clearing: 50_000 })
     const second = { ...requested, id: randomUUID() }
-    await raise(second, { event: 'payment.refund_succeeded', id: second.id, amounts: { amount: 40_000 }, documents: second.documents, context: gateway })
+    await raise(second, {
+      event: 'payment.refund_succeeded',
+      id: second.id,
+      amounts: { amount: 40_000 },
+      documents: second.documents,
+      context: gateway,
+    })
     await post(house)
     expect(await balances()).to.include({ unallocated_receipts: 10_000, refunds_payable: 0, gateway_clearing: 10_000 })
     await raise(failed(40_000, 2))
@@ -89,65 +173,142 @@ describe('the ledger of a booking', () => {
       captured,
       toBooking,
       ...fromBookingToFolio,
-      { event: 'reservations.deposit_applied', id: ids.folio, seq: 1, amounts: { credit: 50_000 }, documents: { folio: ids.folio } },
-      { event: 'reservations.room_night_charged', amounts: { amount: 45_000 }, documents: { folio: ids.folio }, context: stay },
-      { event: 'reservations.tax_on_top_charged', amounts: { amount: 5_000 }, documents: { folio: ids.folio }, context: { ...stay, taxKind: 'fee' } },
-      { event: 'reservations.tax_included_recognised', amounts: { amount: 2_250 }, documents: { folio: ids.folio }, context: { ...stay, taxKind: 'tax' } },
+      {
+        event: 'reservations.deposit_applied',
+        id: ids.folio,
+        seq: 1,
+        amounts: { credit: 50_000 },
+        documents: { folio: ids.folio },
+      },
+      {
+        event: 'reservations.room_night_charged',
+        amounts: { amount: 45_000 },
+        documents: { folio: ids.folio },
+        context: stay,
+      },
+      {
+        event: 'reservations.tax_on_top_charged',
+        amounts: { amount: 5_000 },
+        documents: { folio: ids.folio },
+        context: { ...stay, taxKind: 'fee' },
+      },
+      {
+        event: 'reservations.tax_included_recognised',
+        amounts: { amount: 2_250 },
+        documents: { folio: ids.folio },
+        context: { ...stay, taxKind: 'tax' },
+      },
     )
     await post(house)
     expect(await balances()).to.include({ deposits: 0, guest_ledger: 0, unallocated_receipts: 0 })
-    expect(await Promise.all(['revenue_room_transient', 'tourism_fees_payable', 'sales_taxes_payable', 'sales_taxes_in_prices'].map((role) => balanceOf(house, role))))
-      .to.deep.equal([45_000, 5_000, 2_250, 2_250])
+    expect(
+      await Promise.all(
+        ['revenue_room_transient', 'tourism_fees_payable', 'sales_taxes_payable', 'sales_taxes_in_prices'].map((role) =>
+          balanceOf(house, role),
+        ),
+      ),
+    ).to.deep.equal([45_000, 5_000, 2_250, 2_250])
     await healthy()
   })
 
   it('turns a recorded payment line for line, once, and not before it is posted', async () => {
-    const bank = await inTenant(house.tenantId, async (trx) => (await sql<{ id: string }>(trx, `select id from account where role = 'bank'`))[0]?.id ?? '')
+    const bank = await inTenant(
+      house.tenantId,
+      async (trx) => (await sql<{ id: string }>(trx, `select id from account where role = 'bank'`))[0]?.id ?? '',
+    )
     const original = await inTenant(house.tenantId, (trx) =>
       raisePosting(trx, {
         event: 'payment.payment_recorded',
         source: { id: ids.payment },
         propertyId: house.propertyId,
-        payload: { amounts: { amount: 700 }, documents: { payment: ids.payment }, accounts: { money: bank }, memo: 'At the desk' },
+        payload: {
+          amounts: { amount: 700 },
+          documents: { payment: ids.payment },
+          accounts: { money: bank },
+          memo: 'At the desk',
+        },
       }),
     )
     const turn = () =>
       inTenant(house.tenantId, (trx) =>
-        raisePosting(trx, { event: 'payment.payment_reversed', source: { id: randomUUID() }, propertyId: house.propertyId, reversesEventId: original.id }),
+        raisePosting(trx, {
+          event: 'payment.payment_reversed',
+          source: { id: randomUUID() },
+          propertyId: house.propertyId,
+          reversesEventId: original.id,
+        }),
       )
     // Somebody else is posting the original: its mirror waits, and counts no attempt.
-    await inTenant(house.tenantId, (trx) => sql(trx, `update posting_event set next_at = now() + interval '1 hour' where id = ?`, [original.id]))
+    await inTenant(house.tenantId, (trx) =>
+      sql(trx, `update posting_event set next_at = now() + interval '1 hour' where id = ?`, [original.id]),
+    )
     await turn()
     await post(house)
-    const waiting = await inTenant(house.tenantId, (trx) => sql(trx, `select status, attempts, next_at > now() as later from posting_event order by seq`))
+    const waiting = await inTenant(house.tenantId, (trx) =>
+      sql(trx, `select status, attempts, next_at > now() as later from posting_event order by seq`),
+    )
     expect(waiting).to.deep.equal([
       { status: 'pending', attempts: 0, later: true },
       { status: 'pending', attempts: 0, later: true },
     ])
     await inTenant(house.tenantId, (trx) => sql(trx, `update posting_event set next_at = null`))
     await post(house)
-    const entries = await inTenant(house.tenantId, (trx) => sql<{ id: string; kind: string; reversesEntryId: string | null }>(trx, `select id, kind, reverses_entry_id from journal_entry order by sequence`))
+    const entries = await inTenant(house.tenantId, (trx) =>
+      sql<{ id: string; kind: string; reversesEntryId: string | null }>(
+        trx,
+        `select id, kind, reverses_entry_id from journal_entry order by sequence`,
+      ),
+    )
     expect(entries.map(({ kind }) => kind)).to.deep.equal(['standard', 'reversal'])
     expect(entries[1]?.reversesEntryId).to.equal(entries[0]?.id)
-    const lines = await inTenant(house.tenantId, (trx) => linesOf(trx, entries.map(({ id }) => id)))
+    const lines = await inTenant(house.tenantId, (trx) =>
+      linesOf(
+        trx,
+        entries.map(({ id }) => id),
+      ),
+    )
     const [first = [], second = []] = entries.map(({ id }) => lines.get(id))
-    expect(second.map(({ side, ...line }) => ({ ...line, side: side === 'debit' ? 'credit' : 'debit' }))).to.deep.equal(first)
+    expect(second.map(({ side, ...line }) => ({ ...line, side: side === 'debit' ? 'credit' : 'debit' }))).to.deep.equal(
+      first,
+    )
     expect(await balanceOf(house, 'bank')).to.equal(0)
-    const again = await turn().then(() => null, (error: Error & { constraint?: string }) => error.constraint)
+    const again = await turn().then(
+      () => null,
+      (error: Error & { constraint?: string }) => error.constraint,
+    )
     expect(again).to.match(/reverses/)
   })
 
   it('parks the mirror of a dismissed event', async () => {
     const [original] = await inTenant(house.tenantId, async (trx) => [
-      await raisePosting(trx, { event: 'cash.movement_recorded', source: { id: randomUUID() }, propertyId: house.propertyId, postingDate: house.today,
-        payload: { amounts: { amount: 5 }, documents: { movement: randomUUID() }, accounts: { money: randomUUID(), account: randomUUID() } } }),
+      await raisePosting(trx, {
+        event: 'cash.movement_recorded',
+        source: { id: randomUUID() },
+        propertyId: house.propertyId,
+        postingDate: house.today,
+        payload: {
+          amounts: { amount: 5 },
+          documents: { movement: randomUUID() },
+          accounts: { money: randomUUID(), account: randomUUID() },
+        },
+      }),
     ])
-    await inTenant(house.tenantId, (trx) => sql(trx, `update posting_event set status = 'dismissed', dismiss_reason = 'test' where id = ?`, [original?.id]))
     await inTenant(house.tenantId, (trx) =>
-      raisePosting(trx, { event: 'cash.movement_reversed', source: { id: randomUUID() }, propertyId: house.propertyId, postingDate: house.today, reversesEventId: original?.id ?? '' }),
+      sql(trx, `update posting_event set status = 'dismissed', dismiss_reason = 'test' where id = ?`, [original?.id]),
+    )
+    await inTenant(house.tenantId, (trx) =>
+      raisePosting(trx, {
+        event: 'cash.movement_reversed',
+        source: { id: randomUUID() },
+        propertyId: house.propertyId,
+        postingDate: house.today,
+        reversesEventId: original?.id ?? '',
+      }),
     )
     await post(house)
-    const [mirror] = await inTenant(house.tenantId, (trx) => sql(trx, `select status, error_code from posting_event where reverses_event_id is not null`))
+    const [mirror] = await inTenant(house.tenantId, (trx) =>
+      sql(trx, `select status, error_code from posting_event where reverses_event_id is not null`),
+    )
     expect(mirror).to.deep.equal({ status: 'parked', errorCode: 'original_dismissed' })
   })
 })

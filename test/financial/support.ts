@@ -12,7 +12,13 @@ export type House = { tenantId: string; bookId: string; propertyId: string; toda
 export const makeHouse = async ({ countryCode = 'BR', locale = 'pt-BR', open = true } = {}): Promise<House> => {
   const tenantId = randomUUID()
   const house = await inTenant(tenantId, async (trx) => {
-    const bookId = await provisionBook(trx, { name: 'Casa', countryCode, currency: 'BRL', timeZone: 'America/Sao_Paulo', locale })
+    const bookId = await provisionBook(trx, {
+      name: 'Casa',
+      countryCode,
+      currency: 'BRL',
+      timeZone: 'America/Sao_Paulo',
+      locale,
+    })
     const propertyId = await addProperty(trx, bookId)
     return { tenantId, bookId, propertyId, today: await businessDay(trx, propertyId) }
   })

@@ -17,7 +17,9 @@ const planOf = (house: House): Promise<{ entry: Plan; debit: Plan; credit: Plan 
       `select id from fiscal_period where book_id = ? and kind = 'regular' and ?::date between starts_on and ends_on`,
       [house.bookId, house.today],
     )
-    const journal = await sqlOne<{ id: string }>(trx, `select id from journal where book_id = ? and kind = 'general'`, [house.bookId])
+    const journal = await sqlOne<{ id: string }>(trx, `select id from journal where book_id = ? and kind = 'general'`, [
+      house.bookId,
+    ])
     const entry = {
       id: randomUUID(),
       book_id: house.bookId,
@@ -32,10 +34,21 @@ const planOf = (house: House): Promise<{ entry: Plan; debit: Plan; credit: Plan 
       sequence: 0,
       created_xid: '1',
     }
-    const line = { entry_id: entry.id, book_id: house.bookId, period_id: entry.period_id, posting_date: house.today, property_id: house.propertyId }
+    const line = {
+      entry_id: entry.id,
+      book_id: house.bookId,
+      period_id: entry.period_id,
+      posting_date: house.today,
+      property_id: house.propertyId,
+    }
     return {
       entry,
-      debit: { ...line, line_no: 1, account_id: await accountFor(trx, house.bookId, 'doubtful_allowance'), debit: 10_000 },
+      debit: {
+        ...line,
+        line_no: 1,
+        account_id: await accountFor(trx, house.bookId, 'doubtful_allowance'),
+        debit: 10_000,
+      },
       credit: { ...line, line_no: 2, account_id: await accountFor(trx, house.bookId, 'revenue_other'), credit: 10_000 },
     }
   })
@@ -52,18 +65,25 @@ for (const role of ['service', 'owner'] as Role[]) {
         house = await makeHouse()
         plan = await planOf(house)
       })
-      const run = (work: (trx: Knex.Transaction) => Promise<unknown>) => refusal(asRole(held.database, role, house.tenantId, work, isolation))
+      const run = (work: (trx: Knex.Transaction) => Promise<unknown>) =>
+        refusal(asRole(held.database, role, house.tenantId, work, isolation))
       const write = (entry: Plan = {}, debit: Plan = {}, credit: Plan = {}) =>
         run(async (trx) => {
           await insert(trx, 'journal_entry', { ...plan.entry, ...entry })
-          await insert(trx, 'journal_line', [{ ...plan.debit, ...debit }, { ...plan.credit, ...credit }])
+          await insert(trx, 'journal_line', [
+            { ...plan.debit, ...debit },
+            { ...plan.credit, ...credit },
+          ])
         })
       const settle = async () => expect(await write()).to.equal('done')
 
       it('takes a balanced entry and moves the balances', async () => {
         await settle()
         const found = await inTenant(house.tenantId, (trx) =>
-          sqlOne<{ debit: number; credit: number; lines: number }>(trx, 'select sum(debit) as debit, sum(credit) as credit, sum(line_count) as lines from account_balance'),
+          sqlOne<{ debit: number; credit: number; lines: number }>(
+            trx,
+            'select sum(debit) as debit, sum(credit) as credit, sum(line_count) as lines from account_balance',
+          ),
         )
         expect([Number(found?.debit), Number(found?.credit), Number(found?.lines)]).to.deep.equal([10_000, 10_000, 2])
       })
@@ -97,7 +117,9 @@ for (const role of ['service', 'owner'] as Role[]) {
         ).to.equal('23505')
         await settle()
         const later = { ...plan.debit, line_no: 3 }
-        expect(await run((trx) => insert(trx, 'journal_line', [later, { ...plan.credit, line_no: 4 }]))).to.equal('PL006')
+        expect(await run((trx) => insert(trx, 'journal_line', [later, { ...plan.credit, line_no: 4 }]))).to.equal(
+          'PL006',
+        )
       })
 
       it('refuses an entry without lines', async () => {
@@ -110,11 +132,25 @@ for (const role of ['service', 'owner'] as Role[]) {
         expect(await write({}, { account_id: theirs.debit['account_id'] })).to.equal('23503')
         expect(await write({}, { property_id: stranger.propertyId })).to.equal('23503')
         expect(await write({ journal_id: theirs.entry['journal_id'] })).to.equal('23503')
-        expect(await write({ period_id: theirs.entry['period_id'] }, { period_id: theirs.entry['period_id'] }, { period_id: theirs.entry['period_id'] })).to.equal('23503')
+        expect(
+          await write(
+            { period_id: theirs.entry['period_id'] },
+            { period_id: theirs.entry['period_id'] },
+            { period_id: theirs.entry['period_id'] },
+          ),
+        ).to.equal('23503')
         expect(await write({ currency: 'EUR' })).to.equal('23503')
         expect(await write({}, {}, { posting_date: '2001-01-01' })).to.equal('23503')
         const own = await asRole(held.database, 'service', house.tenantId, async (trx) => {
-          const [book] = await trx('book').insert({ name: 'Two', legal_name: 'Two', country_code: 'BR', currency: 'BRL', time_zone: 'America/Sao_Paulo' }).returning('id')
+          const [book] = await trx('book')
+            .insert({
+              name: 'Two',
+              legal_name: 'Two',
+              country_code: 'BR',
+              currency: 'BRL',
+              time_zone: 'America/Sao_Paulo',
+            })
+            .returning('id')
           return addProperty(trx as never, (book as { id: string }).id)
         })
         expect(await write({}, { property_id: own })).to.equal('23503')
@@ -122,7 +158,15 @@ for (const role of ['service', 'owner'] as Role[]) {
 
       it('refuses groups, archived accounts, and control accounts by hand or without a document', async () => {
         const account = (condition: string) =>
-          inTenant(house.tenantId, async (trx) => (await sqlOne<{ id: string }>(trx, `select id from account where book_id = ? and ${condition}`, [house.bookId]))?.id)
+          inTenant(
+            house.tenantId,
+            async (trx) =>
+              (
+                await sqlOne<{ id: string }>(trx, `select id from account where book_id = ? and ${condition}`, [
+                  house.bookId,
+                ])
+              )?.id,
+          )
         expect(await write({}, { account_id: await account(`code = '1.1'`) })).to.equal('PL008')
         const bank = await account(`role = 'bank'`)
         expect(await write({}, { account_id: bank })).to.equal('PL008')
@@ -139,13 +183,17 @@ for (const role of ['service', 'owner'] as Role[]) {
 
       it('refuses to archive an account with a balance', async () => {
         await settle()
-        expect(await run((trx) => trx('account').where({ id: plan.debit['account_id'] }).update({ status: 'archived' }))).to.equal(isolation === 'read committed' ? 'PL016' : 'PL013')
+        expect(
+          await run((trx) => trx('account').where({ id: plan.debit['account_id'] }).update({ status: 'archived' })),
+        ).to.equal(isolation === 'read committed' ? 'PL016' : 'PL013')
       })
 
       it('refuses dates outside the period, closed periods and locked dates', async () => {
         const elsewhere = { posting_date: '2001-01-01' }
         expect(await write(elsewhere, elsewhere, elsewhere)).to.equal('PL002')
-        await inTenant(house.tenantId, (trx) => trx('book').where({ id: house.bookId }).update({ lockedUntil: house.today }))
+        await inTenant(house.tenantId, (trx) =>
+          trx('book').where({ id: house.bookId }).update({ lockedUntil: house.today }),
+        )
         expect(await write()).to.equal('PL005')
         await inTenant(house.tenantId, (trx) => trx('book').where({ id: house.bookId }).update({ lockedUntil: null }))
         await closeUntil(house, 'soft_closed')
@@ -169,7 +217,7 @@ for (const role of ['service', 'owner'] as Role[]) {
         const changes: [string, string][] = [
           [`update journal_entry set description = 'x'`, 'PL010'],
           ['delete from journal_entry', 'PL010'],
-          ['update journal_line set memo = \'x\'', 'PL010'],
+          ["update journal_line set memo = 'x'", 'PL010'],
           ['delete from journal_line', 'PL010'],
           ['truncate journal_line', 'PL010'],
           ['truncate journal_entry cascade', 'PL010'],
@@ -186,8 +234,15 @@ for (const role of ['service', 'owner'] as Role[]) {
         for (const [statement, owners] of changes) {
           expect(await run((trx) => trx.raw(statement)), statement).to.equal(role === 'service' ? '42501' : owners)
         }
-        const before = { account_id: plan.debit['account_id'], book_id: house.bookId, period_id: plan.entry['period_id'], debit: 5 }
-        expect(await run((trx) => insert(trx, 'account_balance', before))).to.equal(role === 'service' ? '42501' : 'PL010')
+        const before = {
+          account_id: plan.debit['account_id'],
+          book_id: house.bookId,
+          period_id: plan.entry['period_id'],
+          debit: 5,
+        }
+        expect(await run((trx) => insert(trx, 'account_balance', before))).to.equal(
+          role === 'service' ? '42501' : 'PL010',
+        )
       })
 
       it('refuses unbalanced lines written to a part of the table', async () => {
@@ -209,10 +264,17 @@ for (const role of ['service', 'owner'] as Role[]) {
         const second = { id: randomUUID() }
         const ofSecond = { entry_id: second.id }
         expect(await write(second, ofSecond, ofSecond)).to.equal('23505')
-        const turn = (id: string) => write({ id, source_id: randomUUID(), kind: 'reversal', reverses_entry_id: plan.entry['id'] }, { entry_id: id }, { entry_id: id })
+        const turn = (id: string) =>
+          write(
+            { id, source_id: randomUUID(), kind: 'reversal', reverses_entry_id: plan.entry['id'] },
+            { entry_id: id },
+            { entry_id: id },
+          )
         expect(await turn(randomUUID())).to.equal('done')
         expect(await turn(randomUUID())).to.equal('23505')
-        expect(await write({ id: second.id, source_id: randomUUID(), kind: 'reversal' }, ofSecond, ofSecond)).to.equal('23514')
+        expect(await write({ id: second.id, source_id: randomUUID(), kind: 'reversal' }, ofSecond, ofSecond)).to.equal(
+          '23514',
+        )
       })
 
       it('refuses events outside the open business day, an open period or an unlocked date', async () => {
@@ -233,16 +295,31 @@ for (const role of ['service', 'owner'] as Role[]) {
         expect(await event()).to.equal('done')
         expect(await event({ posting_date: `${Number(house.today.slice(0, 4)) + 1}-01-01` })).to.equal('PL012')
         expect(await event({ dated: 'document', posting_date: '2001-01-01' })).to.equal('PL002')
-        await inTenant(house.tenantId, (trx) => trx('posting_event').where({ bookId: house.bookId }).update({ status: 'posted' }))
+        await inTenant(house.tenantId, (trx) =>
+          trx('posting_event').where({ bookId: house.bookId }).update({ status: 'posted' }),
+        )
         await closeUntil(house, 'soft_closed')
         expect(await event()).to.equal('PL004')
       })
 
       it('refuses overlapping periods', async () => {
-        const [period] = await inTenant(house.tenantId, (trx) => trx('fiscal_period').where({ id: plan.entry['period_id'] }))
-        const other = { book_id: house.bookId, fiscal_year_id: period.fiscalYearId, number: 12, starts_on: period.startsOn, ends_on: period.endsOn }
+        const [period] = await inTenant(house.tenantId, (trx) =>
+          trx('fiscal_period').where({ id: plan.entry['period_id'] }),
+        )
+        const other = {
+          book_id: house.bookId,
+          fiscal_year_id: period.fiscalYearId,
+          number: 12,
+          starts_on: period.startsOn,
+          ends_on: period.endsOn,
+        }
         expect(await run((trx) => insert(trx, 'fiscal_period', other))).to.be.oneOf(['23P01', '23505'])
-        const year = { book_id: house.bookId, year: 1999, starts_on: house.today, ends_on: period.endsOn === house.today ? '2200-01-01' : period.endsOn }
+        const year = {
+          book_id: house.bookId,
+          year: 1999,
+          starts_on: house.today,
+          ends_on: period.endsOn === house.today ? '2200-01-01' : period.endsOn,
+        }
         expect(await run((trx) => insert(trx, 'fiscal_year', year))).to.equal('23P01')
       })
 

@@ -1,7 +1,13 @@
 import { carryOutIntegrityRun } from '../../db/financial/checks.ts'
 import { postWaiting } from '../../db/financial/poster.ts'
 import { requestIntegrityRuns, sweepPostings, sweepYears } from '../../db/financial/sweeps.ts'
-import { ledgerCheckIntegrity, ledgerEnsureYears, ledgerPost, ledgerSweepIntegrity, ledgerSweepPostings } from '../../jobs/ledger.ts'
+import {
+  ledgerCheckIntegrity,
+  ledgerEnsureYears,
+  ledgerPost,
+  ledgerSweepIntegrity,
+  ledgerSweepPostings,
+} from '../../jobs/ledger.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 
 export const processors = [
