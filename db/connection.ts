@@ -217,7 +217,9 @@ export const enterTenant = async (trx: PlatformTrx, tenantId: string): Promise<T
 
 /** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
 export const sql = async <Row = Record<string, unknown>>(trx: Knex, text: string, bindings: readonly unknown[] | Record<string, unknown> = []): Promise<Row[]> => {
-  const result = await trx.raw(text, bindings as never)
+  // Among named bindings knex would take `:id::uuid` for an identifier, and `::date` for a binding of that name.
+  const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
+  const result = await trx.raw(safe, bindings as never)
   return (result as { rows: Row[] }).rows
 }
 
