@@ -78,6 +78,8 @@ export const settings = {
   redisUrl: text('REDIS_URL', ''),
   redisPrefix: text('REDIS_PREFIX', '{pousada}'),
   publicBaseUrl: text('PUBLIC_BASE_URL', `http://127.0.0.1:${port}`).replace(/\/$/, ''),
+  /** The application that people use, where there is one: links in mails to staff lead there. */
+  appBaseUrl: optional('APP_BASE_URL')?.replace(/\/$/, '') ?? null,
   corsOrigins: list('CORS_ORIGINS'),
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustedProxies: list('TRUSTED_PROXIES'),

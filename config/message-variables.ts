@@ -35,6 +35,7 @@ const reservation = [
   of('booking.total', 'money', 106_000),
   of('booking.paid', 'money', 31_800),
   of('booking.balance', 'money', 74_200),
+  of('booking.returned', 'money', 0),
   of('reservation.number', 'text', '7K3M9QXA-1', true),
   of('reservation.arrival', 'day', '2026-12-24', true),
   of('reservation.departure', 'day', '2026-12-26', true),

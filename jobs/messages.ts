@@ -1,5 +1,6 @@
 import { Int, Obj, Uuid } from '../config/schema.ts'
 import { job } from './job.ts'
+import type { Job } from './job.ts'
 
 /** What an event means to guests: the automations of its type, each at most once per event. */
 export const messagesTrigger = job({
@@ -56,3 +57,13 @@ export const messagesSendUserMail = job({
   payload: Obj({ userMailId: Uuid }),
   retry: 'message',
 })
+
+export const messagesJobs: Job[] = [
+  messagesTrigger,
+  messagesPlanStay,
+  messagesDeliver,
+  messagesFallBack,
+  messagesResolveUnknown,
+  messagesReportSandbox,
+  messagesSendUserMail,
+]

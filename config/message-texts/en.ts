@@ -34,7 +34,7 @@ We look forward to welcoming you.
 Your reservation {{reservation.number}} from {{reservation.arrival | date}} to {{reservation.departure | date}} has been cancelled.
 
 Cancellation fee: {{reservation.fee | money}}
-Paid for the booking: {{booking.paid | money}}
+Goes back to you: {{booking.returned | money}}
 
 What you paid beyond the fee goes back to you by the way you paid. Depending on your bank it can take some days until you see it.
 

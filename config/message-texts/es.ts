@@ -34,7 +34,7 @@ Le esperamos.
 Su reserva {{reservation.number}}, del {{reservation.arrival | date}} al {{reservation.departure | date}}, ha sido cancelada.
 
 Cargo por cancelación: {{reservation.fee | money}}
-Pagado por la reserva: {{booking.paid | money}}
+Se le devuelve: {{booking.returned | money}}
 
 Lo que pagó por encima del cargo vuelve a usted por el mismo medio de pago. Según su banco puede tardar unos días.
 

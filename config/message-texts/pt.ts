@@ -34,7 +34,7 @@ Esperamos por você.
 Sua reserva {{reservation.number}}, de {{reservation.arrival | date}} a {{reservation.departure | date}}, foi cancelada.
 
 Taxa de cancelamento: {{reservation.fee | money}}
-Pago pela reserva: {{booking.paid | money}}
+A devolver: {{booking.returned | money}}
 
 O que foi pago além da taxa volta para você pelo mesmo meio de pagamento. Dependendo do seu banco, pode levar alguns dias.
 

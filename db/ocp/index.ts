@@ -2,3 +2,4 @@
 export { provisionChannels, provisionMessages } from './provision.ts'
 export { queueMessage } from './queue.ts'
 export type { MessageRequest, PlanStep, Recipient } from './queue.ts'
+export { mailUser } from './user-mail.ts'

@@ -1,0 +1,100 @@
+import type { MailedTokenPurpose } from './derived-secrets.ts'
+
+type Words = { name: string; house: string; way: string }
+type Mail = { subject: (words: Words) => string; text: (words: Words) => string }
+
+/** Mails to staff: built in, since nobody but the service writes them. `token` kinds refer to a OneTimeToken, from whose id the worker derives the token. */
+export const userMailKinds = {
+  invitation: { token: 'invitation' },
+  password_reset: { token: 'password_reset' },
+  email_change: { token: 'email_change' },
+  security_notice: { token: null },
+  key_expiring: { token: null },
+} as const satisfies Record<string, { token: MailedTokenPurpose | null }>
+
+export type UserMailKind = keyof typeof userMailKinds
+
+const english: Record<UserMailKind, Mail> = {
+  invitation: {
+    subject: ({ house }) => `You are invited to ${house}`,
+    text: ({ name, house, way }) => `Hello ${name},\n\nyou are invited to work with ${house} in Pousada. To accept, within 7 days:\n\n${way}\n\nIf you did not expect this, ignore it: nothing happens.`,
+  },
+  password_reset: {
+    subject: () => 'Set a new password',
+    text: ({ name, way }) => `Hello ${name},\n\nsomebody asked to set a new password for your account. To do so, within 30 minutes:\n\n${way}\n\nIf it was not you, ignore this: your password stays as it is.`,
+  },
+  email_change: {
+    subject: () => 'Confirm your new e-mail address',
+    text: ({ name, way }) => `Hello ${name},\n\nthis address is to become the one of your account. To confirm, within an hour:\n\n${way}\n\nIf it was not you, ignore this.`,
+  },
+  security_notice: {
+    subject: () => 'The security of your account was changed',
+    text: ({ name }) => `Hello ${name},\n\nthe password, the second factor or the e-mail address of your account was changed, or a new device signed in.\n\nIf it was you, there is nothing to do. If not, set a new password at once and end all sessions.`,
+  },
+  key_expiring: {
+    subject: ({ house }) => `An API key of ${house} expires soon`,
+    text: ({ name, house }) => `Hello ${name},\n\nan API key of ${house} expires soon. Replace it before, so that what uses it goes on working.`,
+  },
+}
+
+const portuguese: Record<UserMailKind, Mail> = {
+  invitation: {
+    subject: ({ house }) => `Você foi convidado para ${house}`,
+    text: ({ name, house, way }) => `Olá, ${name},\n\nvocê foi convidado para trabalhar com ${house} no Pousada. Para aceitar, em até 7 dias:\n\n${way}\n\nSe não esperava por isto, ignore: nada acontece.`,
+  },
+  password_reset: {
+    subject: () => 'Defina uma nova senha',
+    text: ({ name, way }) => `Olá, ${name},\n\nalguém pediu uma nova senha para sua conta. Para defini-la, em até 30 minutos:\n\n${way}\n\nSe não foi você, ignore: sua senha continua a mesma.`,
+  },
+  email_change: {
+    subject: () => 'Confirme seu novo e-mail',
+    text: ({ name, way }) => `Olá, ${name},\n\neste endereço passará a ser o da sua conta. Para confirmar, em até uma hora:\n\n${way}\n\nSe não foi você, ignore.`,
+  },
+  security_notice: {
+    subject: () => 'A segurança da sua conta foi alterada',
+    text: ({ name }) => `Olá, ${name},\n\na senha, o segundo fator ou o e-mail da sua conta foi alterado, ou um novo dispositivo entrou.\n\nSe foi você, não precisa fazer nada. Se não, defina uma nova senha imediatamente e encerre todas as sessões.`,
+  },
+  key_expiring: {
+    subject: ({ house }) => `Uma chave de API de ${house} vence em breve`,
+    text: ({ name, house }) => `Olá, ${name},\n\numa chave de API de ${house} vence em breve. Substitua-a antes, para que nada pare de funcionar.`,
+  },
+}
+
+const spanish: Record<UserMailKind, Mail> = {
+  invitation: {
+    subject: ({ house }) => `Le invitan a ${house}`,
+    text: ({ name, house, way }) => `Hola, ${name}:\n\nle invitan a trabajar con ${house} en Pousada. Para aceptar, en 7 días:\n\n${way}\n\nSi no lo esperaba, ignórelo: no pasa nada.`,
+  },
+  password_reset: {
+    subject: () => 'Establezca una contraseña nueva',
+    text: ({ name, way }) => `Hola, ${name}:\n\nalguien pidió una contraseña nueva para su cuenta. Para establecerla, en 30 minutos:\n\n${way}\n\nSi no fue usted, ignórelo: su contraseña sigue igual.`,
+  },
+  email_change: {
+    subject: () => 'Confirme su nuevo correo',
+    text: ({ name, way }) => `Hola, ${name}:\n\nesta dirección será la de su cuenta. Para confirmarla, en una hora:\n\n${way}\n\nSi no fue usted, ignórelo.`,
+  },
+  security_notice: {
+    subject: () => 'La seguridad de su cuenta ha cambiado',
+    text: ({ name }) => `Hola, ${name}:\n\nla contraseña, el segundo factor o el correo de su cuenta ha cambiado, o entró un dispositivo nuevo.\n\nSi fue usted, no tiene que hacer nada. Si no, establezca una contraseña nueva de inmediato y cierre todas las sesiones.`,
+  },
+  key_expiring: {
+    subject: ({ house }) => `Una clave de API de ${house} caduca pronto`,
+    text: ({ name, house }) => `Hola, ${name}:\n\nuna clave de API de ${house} caduca pronto. Sustitúyala antes, para que lo que la usa siga funcionando.`,
+  },
+}
+
+const languages: Record<string, Record<UserMailKind, Mail>> = { en: english, pt: portuguese, es: spanish }
+
+// A name of a person or house is somebody's text: it stays on one line.
+const oneLine = (words: Words): Words => ({
+  ...words,
+  name: words.name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' '),
+  house: words.house.replace(/[\p{Cc}\u2028\u2029]+/gu, ' '),
+})
+
+/** Subject and text of a mail in the user's language, else English. */
+export const writeUserMail = (kind: UserMailKind, locale: string, words: Words): { subject: string; text: string } => {
+  const { subject, text } = (languages[locale.split('-')[0] ?? ''] ?? english)[kind]
+  const clean = oneLine(words)
+  return { subject: subject(clean), text: `${text(clean)}\n\nPousada\n` }
+}

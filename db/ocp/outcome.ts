@@ -1,0 +1,35 @@
+/** What a provider says of one call. Only `accepted` counts as sent, and only with the provider's own reference. */
+export type SendOutcome =
+  | { kind: 'accepted'; reference: string; segments?: number | undefined; proof: string }
+  | {
+      /** Refused for good: this address on this channel. */
+      kind: 'refused'
+      code: string
+      message: string
+      suppress?: 'hard_bounce' | 'invalid' | 'stop' | undefined
+    }
+  /** Certainly not sent: it may be tried again. */
+  | { kind: 'not_sent'; code: string; message: string; afterMs?: number | undefined }
+  /** Nobody knows: never repeated blindly. */
+  | { kind: 'unknown'; code: string; message: string }
+
+/** A message as it leaves the house. The parts are values, never assembled headers. */
+export type Outgoing = {
+  attemptId: string
+  kind: 'email' | 'sms' | 'whatsapp'
+  transport: 'platform' | 'sandbox'
+  /** An e-mail address or E.164. */
+  to: string
+  toName: string
+  fromName: string | null
+  replyTo: string | null
+  subject: string
+  text: string
+  html: string | null
+  contentSid: string | null
+  contentVariables: Record<string, string> | null
+  /** The same for every try of a step, so that a mail that is sent twice is read once. */
+  messageId: string
+  /** Before this instant nothing of it was sent; for the search of what became of it. */
+  startedAt: Date
+}

@@ -1,0 +1,167 @@
+import { addDays, localInstant, todayIn } from '../../config/time.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { matches } from './conditions.ts'
+import type { Conditions, Stay } from './conditions.ts'
+import { emitMessage, enqueueDelivery, queueMessage } from './queue.ts'
+import type { PlanStep } from './queue.ts'
+import { readStay } from './stay.ts'
+
+export type Anchor = 'booked' | 'arrival' | 'check_in' | 'departure' | 'checked_in' | 'checked_out' | 'deposit_due'
+export type DatedTrigger = { anchor: Anchor; days?: number; at?: string; hours?: number }
+
+const hourMs = 3_600_000
+const minuteMs = 60_000
+
+/** In which statuses of the reservation a dated message is wanted, and sent. */
+const statusesOf: Record<Anchor, readonly string[]> = {
+  booked: ['confirmed', 'checked_in', 'checked_out'],
+  arrival: ['confirmed'],
+  check_in: ['confirmed'],
+  departure: ['checked_in'],
+  checked_in: ['checked_in'],
+  checked_out: ['checked_out'],
+  deposit_due: ['confirmed'],
+}
+// A message for the days before departure is planned as soon as the stay is sure, and sent only to who has come.
+const plannedIn = (anchor: Anchor) => (anchor === 'departure' ? ['confirmed', 'checked_in'] : statusesOf[anchor])
+
+const anchorDay = (anchor: Anchor, stay: Stay): string | null => {
+  switch (anchor) {
+    case 'booked':
+      return todayIn(stay.timeZone, stay.bookedAt)
+    case 'arrival':
+    case 'check_in':
+      return stay.arrival
+    case 'departure':
+      return stay.departure
+    case 'checked_in':
+      return stay.checkedInAt && todayIn(stay.timeZone, stay.checkedInAt)
+    case 'checked_out':
+      return stay.checkedOutAt && todayIn(stay.timeZone, stay.checkedOutAt)
+    case 'deposit_due':
+      return null
+  }
+}
+
+const anchorInstant = (anchor: Anchor, stay: Stay): Date | null => {
+  switch (anchor) {
+    case 'booked':
+      return stay.bookedAt
+    case 'arrival':
+    case 'check_in':
+      return localInstant(stay.arrival, stay.checkInFrom ?? '14:00', stay.timeZone)
+    case 'departure':
+      return localInstant(stay.departure, stay.checkOutUntil ?? '12:00', stay.timeZone)
+    case 'checked_in':
+      return stay.checkedInAt
+    case 'checked_out':
+      return stay.checkedOutAt
+    case 'deposit_due':
+      return null
+  }
+}
+
+/** When a dated message is due, in the property's local time (R6); null where its anchor has no date yet. */
+export const dueAt = (trigger: DatedTrigger, stay: Stay, depositDueAt: Date | null): Date | null => {
+  const instant = trigger.anchor === 'deposit_due' ? depositDueAt : anchorInstant(trigger.anchor, stay)
+  if (trigger.hours !== undefined) return instant && new Date(instant.getTime() + trigger.hours * hourMs)
+  const day = trigger.anchor === 'deposit_due' ? depositDueAt && todayIn(stay.timeZone, depositDueAt) : anchorDay(trigger.anchor, stay)
+  return day === null ? null : localInstant(addDays(day, trigger.days ?? 0), trigger.at ?? '10:00', stay.timeZone)
+}
+
+type Automation = {
+  id: string
+  trigger: DatedTrigger
+  conditions: Conditions
+  plan: PlanStep[] | null
+  validMinutes: number
+  templateKey: string
+}
+type Planned = { id: string; dedupeKey: string; status: string; reason: string | null; scheduledFor: Date; turn: number; propertyId: string }
+type Wanted = { automation: Automation; key: string; at: Date }
+
+const wantedOf = async (trx: Trx, stay: Stay, automations: readonly Automation[]): Promise<Wanted[]> => {
+  const deposits = automations.some((one) => one.trigger.anchor === 'deposit_due')
+    ? await sql<{ id: string; dueAt: Date }>(trx, `select id, due_at from deposit where reservation_id = ? and amount > waived_amount order by position`, [stay.id])
+    : []
+  return automations.flatMap((automation): Wanted[] => {
+    if (!plannedIn(automation.trigger.anchor).includes(stay.status) || !matches(automation.conditions, stay)) return []
+    const occurrences =
+      automation.trigger.anchor === 'deposit_due'
+        ? deposits.map((deposit) => ({ key: deposit.id, at: dueAt(automation.trigger, stay, deposit.dueAt) }))
+        : [{ key: stay.id, at: dueAt(automation.trigger, stay, null) }]
+    return occurrences.flatMap(({ key, at }) => (at ? [{ automation, key: `auto:${automation.id}:${key}`, at }] : []))
+  })
+}
+
+/**
+ * Makes the dated messages of a reservation match what its dates and the automations want (R5): adds, moves what is unsent, ends
+ * what no longer applies. What was sent is not sent again.
+ */
+export const planStay = async (trx: Trx, reservationId: string): Promise<void> => {
+  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('plan-stay:' || ?, 0))`, [reservationId])
+  const stay = await readStay(trx, reservationId)
+  if (!stay) return
+  const automations = await sql<Automation>(
+    trx,
+    `select a.id, a.trigger, a.conditions, a.plan, a.valid_minutes, t.key as template_key
+     from automation a join message_template t on t.tenant_id = a.tenant_id and t.id = a.template_id
+     where a.enabled and a.trigger->>'anchor' is not null and (a.property_id is null or a.property_id = ?)
+       and t.status = 'active' and t.published_number is not null
+     order by a.id`,
+    [stay.propertyId],
+  )
+  const wanted = await wantedOf(trx, stay, automations)
+  const rows = await sql<Planned>(
+    trx,
+    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id from message
+     where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
+    [reservationId],
+  )
+  const now = new Date()
+  for (const { automation, key, at } of wanted) {
+    const row = rows.find((candidate) => candidate.dedupeKey === key)
+    const late = at < now && at.getTime() + automation.validMinutes * minuteMs < now.getTime()
+    const dueNow = at < now ? now : at
+    if (!row) {
+      if (!late)
+        await queueMessage(trx, {
+          origin: 'automation',
+          automationId: automation.id,
+          propertyId: stay.propertyId,
+          templateKey: automation.templateKey,
+          dedupeKey: key,
+          guestId: stay.guestId,
+          reservationId,
+          reservationStatuses: [...statusesOf[automation.trigger.anchor]],
+          scheduledFor: dueNow,
+          validMinutes: automation.validMinutes,
+          ...(automation.plan ? { plan: automation.plan } : {}),
+        })
+    } else if (late) {
+      if (isUnsent(row)) await cancel(trx, row, 'too_late')
+    } else if (isWithdrawn(row) || (row.status === 'scheduled' && row.scheduledFor.getTime() !== at.getTime()))
+      await move(trx, row, dueNow, automation.validMinutes)
+  }
+  for (const row of rows)
+    if (isUnsent(row) && !wanted.some((one) => one.key === row.dedupeKey)) await cancel(trx, row, 'not_wanted')
+}
+
+const isUnsent = (row: Planned) => row.status === 'scheduled' || row.status === 'queued'
+/** What the planner itself ended comes back with the stay that it was for, such as one reinstated. */
+const isWithdrawn = (row: Planned) => row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
+
+const move = async (trx: Trx, row: Planned, at: Date, validMinutes: number) => {
+  await sql(
+    trx,
+    `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, turn = turn + 1 where id = ?`,
+    [at, new Date(at.getTime() + validMinutes * minuteMs), row.id],
+  )
+  await enqueueDelivery(trx, row.id, row.turn + 1, at)
+}
+
+const cancel = async (trx: Trx, row: Planned, reason: string) => {
+  await sql(trx, `update message set status = 'cancelled', reason = ?, turn = turn + 1 where id = ?`, [reason, row.id])
+  await emitMessage(trx, 'cancelled', row, { cause: reason })
+}

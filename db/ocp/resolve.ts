@@ -1,0 +1,60 @@
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { MessageChannelRow, MessageRow } from '../rows.ts'
+import { unseal } from '../sealing/index.ts'
+import { compose, readContents } from './compose.ts'
+import { contentFor } from './contents.ts'
+import type { Outgoing } from './outcome.ts'
+import { readReader } from './reader.ts'
+import { failUnknown, lockAttempt } from './record.ts'
+import { attemptPlace, outgoing, propertyOf } from './sending.ts'
+import { suppressionOf } from './suppression.ts'
+
+/** Codes and campaigns go at most once: a second code confuses, and a second advertisement is a nuisance. */
+const isAtMostOnce = (message: MessageRow) => message.origin === 'campaign' || Object.keys(message.data as object).length > 0
+
+/** An unknown attempt as it left, or null where it is known by now or nothing of it is left. */
+export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing | null> => {
+  const loaded = await lockAttempt(trx, attemptId)
+  if (!loaded || loaded.attempt.status !== 'unknown') return null
+  const { message, attempt } = loaded
+  const [property, reader, { contents, context }] = [await propertyOf(trx, message.propertyId), await readReader(trx, message), await readContents(trx, message)]
+  const channel = await sqlOne<MessageChannelRow>(trx, `select * from message_channel where property_id = ? and kind = ?`, [message.propertyId, attempt.kind])
+  const content = contentFor(contents, attempt.kind, message.locale, [])
+  if (!attempt.recipient || !property || !reader || !channel || !content || attempt.transport === 'own') {
+    await failUnknown(trx, loaded)
+    return null
+  }
+  const address = await unseal<string>(trx, 'tenant', attemptPlace(attempt.id, 'recipient'), attempt.recipient)
+  const composition = await compose(trx, { message, content, context, property, reader, isSandbox: attempt.transport === 'sandbox' })
+  const use = { channel: { ...channel, transport: attempt.transport }, content, address, index: attempt.recipientIndex }
+  return outgoing({ attemptId, message, step: attempt.step, use, reader, property, startedAt: attempt.createdAt }, composition)
+}
+
+/** A mail may come twice under one Message-ID, also where the one more try was itself cut off. */
+const mostResends = { email: 3, sms: 1, whatsapp: 1 }
+
+/** Allows the one more try that R11 grants, and counts it before it is made; without it the message has failed. */
+export const allowResend = async (trx: Trx, attemptId: string): Promise<boolean> => {
+  const loaded = await lockAttempt(trx, attemptId)
+  if (!loaded || loaded.attempt.status !== 'unknown') return false
+  const { message, attempt } = loaded
+  const isBarred =
+    isAtMostOnce(message) ||
+    attempt.resends >= mostResends[attempt.kind] ||
+    message.expiresAt <= new Date() ||
+    message.status !== 'sending' ||
+    (await suppressionOf(trx, attempt.kind, attempt.recipientIndex)) !== null
+  if (isBarred) {
+    await failUnknown(trx, loaded)
+    return false
+  }
+  await sql(trx, `update message_attempt set resends = resends + 1 where id = ?`, [attemptId])
+  return true
+}
+
+/** The outcome of one that stays unknown after it was tried again. */
+export const giveUpUnknown = async (trx: Trx, attemptId: string): Promise<void> => {
+  const loaded = await lockAttempt(trx, attemptId)
+  if (loaded?.attempt.status === 'unknown') await failUnknown(trx, loaded)
+}

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { settingsOf } from '../../config/property-settings.ts'
+import type { StoredSettings } from '../../config/property-settings.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { MessageAttemptRow, MessageRow } from '../rows.ts'
+import { seal, unseal } from '../sealing/index.ts'
+import { checkStep } from './checks.ts'
+import type { StepCause, UsableStep } from './checks.ts'
+import { compose, messageIdOf, readContents } from './compose.ts'
+import type { Composition } from './compose.ts'
+import type { Outgoing } from './outcome.ts'
+import { emitMessage, enqueueDelivery } from './queue.ts'
+import type { PlanStep } from './queue.ts'
+import { readReader } from './reader.ts'
+import type { Reader } from './reader.ts'
+import { markUnknown } from './record.ts'
+import type { MessageProperty } from './variables.ts'
+
+export type Decision = { send: Outgoing } | { done: string }
+
+export const attemptPlace = (attemptId: string, purpose: 'recipient' | 'subject' | 'body') => ({ table: 'message_attempt', rowId: attemptId, purpose })
+
+export const planOfMessage = (message: Pick<MessageRow, 'plan'>) => message.plan as PlanStep[]
+
+export const lockMessage = (trx: Trx, messageId: string): Promise<(MessageRow & { now: Date }) | null> =>
+  sqlOne<MessageRow & { now: Date }>(trx, `select m.*, clock_timestamp() as now from message m where m.id = ? for no key update`, [messageId])
+
+export const propertyOf = (trx: Trx, propertyId: string) =>
+  sqlOne<MessageProperty & { settings: StoredSettings }>(
+    trx,
+    `select id, name, timezone, currency, locales, phone, email, website, check_in_from, check_out_until, address, settings from property where id = ?`,
+    [propertyId],
+  )
+
+/** Whether the tenant may write to guests at this moment. */
+const hasFeature = async (trx: Trx): Promise<boolean> => {
+  const row = await sqlOne<{ on: boolean }>(
+    trx,
+    `select 'ocp' = any(case when features_valid_until <= now() then active_features(id) else features end) as "on" from tenant where id = ?`,
+    [contextOf(trx).tenantId],
+  )
+  return row?.on ?? false
+}
+
+type Ended = 'suppressed' | 'expired' | 'failed'
+
+export const endMessage = async (trx: Trx, message: MessageRow, status: Ended, reason: string): Promise<void> => {
+  await sql(trx, `update message set status = ?, reason = ?, turn = turn + 1 where id = ?`, [status, reason, message.id])
+  await emitMessage(trx, status, message, { cause: reason })
+}
+
+const postpone = async (trx: Trx, message: MessageRow, at: Date): Promise<void> => {
+  await sql(trx, `update message set status = 'scheduled', scheduled_for = ?, turn = turn + 1 where id = ?`, [at, message.id])
+  await enqueueDelivery(trx, message.id, message.turn + 1, at)
+}
+
+/** The plan is used up: what was sent stays sent, else the first cause says why nothing was. */
+const endOfPlan = async (trx: Trx, message: MessageRow, cause: StepCause | null): Promise<string> => {
+  const best = await sqlOne<Pick<MessageAttemptRow, 'status' | 'errorCode'>>(
+    trx,
+    `select status, error_code from message_attempt where message_id = ? order by rank = 3, rank desc, created_at desc limit 1`,
+    [message.id],
+  )
+  if (best && ['sent', 'delivered', 'read'].includes(best.status)) {
+    await sql(trx, `update message set status = ?, turn = turn + 1 where id = ?`, [best.status, message.id])
+    return best.status
+  }
+  if (best) await endMessage(trx, message, 'failed', best.errorCode ?? 'refused')
+  else await endMessage(trx, message, 'suppressed', cause ?? 'no_channel')
+  return cause ?? 'refused'
+}
+
+const insertAttempt = async (trx: Trx, message: MessageRow, step: number, use: UsableStep, { kept }: Composition): Promise<string> => {
+  const id = randomUUID()
+  await sql(
+    trx,
+    `insert into message_attempt (id, message_id, property_id, step, number, kind, transport, recipient_index, recipient, subject, body, purpose)
+     select ?, ?, ?, ?, count(*) + 1, ?, ?, ?, ?, ?, ?, ? from message_attempt where message_id = ? and step = ?`,
+    [
+      id,
+      message.id,
+      message.propertyId,
+      step,
+      use.channel.kind,
+      use.channel.transport,
+      use.index,
+      await seal(trx, 'tenant', attemptPlace(id, 'recipient'), use.address),
+      await seal(trx, 'tenant', attemptPlace(id, 'subject'), kept.subject),
+      await seal(trx, 'tenant', attemptPlace(id, 'body'), { text: kept.text, html: kept.html, contentVariables: kept.contentVariables }),
+      message.purpose,
+      message.id,
+      step,
+    ],
+  )
+  return id
+}
+
+type Leaving = { attemptId: string; message: MessageRow; step: number; use: UsableStep; reader: Reader; property: MessageProperty; startedAt: Date }
+
+export const outgoing = ({ attemptId, message, step, use, reader, property, startedAt }: Leaving, { sent }: Composition): Outgoing => ({
+  attemptId,
+  kind: use.channel.kind,
+  transport: use.channel.transport,
+  to: use.address,
+  toName: `${reader.firstName} ${reader.lastName}`.trim(),
+  fromName: use.channel.senderName ?? property.name,
+  replyTo: use.channel.replyTo ?? property.email,
+  ...sent,
+  messageId: messageIdOf(message.id, step),
+  startedAt,
+})
+
+/**
+ * The first half of sending (R8): everything is checked again, and the attempt is written, before anything leaves. A message that
+ * is `sending` already was taken by a start that never came back: nobody knows what became of it.
+ */
+export const decideSending = async (trx: Trx, messageId: string, turn: number): Promise<Decision> => {
+  const message = await lockMessage(trx, messageId)
+  if (!message || message.turn !== turn) return { done: 'stale_turn' }
+  if (message.status === 'sending') {
+    await markUnknown(trx, message, 'start_lost')
+    return { done: 'unknown' }
+  }
+  if (message.status !== 'scheduled' && message.status !== 'queued') return { done: message.status }
+  if (message.status === 'scheduled') await emitMessage(trx, 'queued', message)
+
+  const end = async (status: Ended, reason: string): Promise<Decision> => {
+    await endMessage(trx, message, status, reason)
+    return { done: reason }
+  }
+  if (!(await hasFeature(trx))) return end('expired', 'feature_not_enabled')
+  if (message.expiresAt <= message.now) return end('expired', 'too_late')
+  if (message.reservationStatuses && message.reservationId) {
+    const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [message.reservationId])
+    if (!stay || !message.reservationStatuses.includes(stay.status)) return end('suppressed', 'reservation_status')
+  }
+  const [reader, property, { contents, context }] = [
+    await readReader(trx, message),
+    await propertyOf(trx, message.propertyId),
+    await readContents(trx, message),
+  ]
+  if (!reader || !property) return end('suppressed', 'recipient_missing')
+
+  const plan = planOfMessage(message)
+  const rules = settingsOf(property.settings).messages
+  let first: StepCause | null = null
+  for (let step = message.step; step < plan.length; step += 1) {
+    const kind = plan[step]?.channel
+    if (!kind) break
+    const checked = await checkStep(trx, kind, { message, reader, contents, locales: property.locales, timeZone: property.timezone, rules, now: message.now })
+    if ('waitUntil' in checked) {
+      if (checked.waitUntil >= message.expiresAt) return end('expired', 'too_late')
+      await postpone(trx, message, checked.waitUntil)
+      return { done: 'postponed' }
+    }
+    if ('cause' in checked) {
+      first ??= checked.cause
+      continue
+    }
+    const { use } = checked
+    const composition = await compose(trx, { message, content: use.content, context, property, reader, isSandbox: use.channel.transport === 'sandbox' })
+    const attemptId = await insertAttempt(trx, message, step, use, composition)
+    await sql(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [step, use.content.locale, message.id])
+    return { send: outgoing({ attemptId, message, step, use, reader, property, startedAt: message.now }, composition) }
+  }
+  return { done: await endOfPlan(trx, message, first) }
+}
+
+/** The address of an attempt, or null once it is erased. */
+export const readRecipient = async (trx: Trx, attemptId: string): Promise<string | null> => {
+  const attempt = await sqlOne<{ recipient: Buffer | null }>(trx, `select recipient from message_attempt where id = ?`, [attemptId])
+  return attempt?.recipient ? unseal<string>(trx, 'tenant', attemptPlace(attemptId, 'recipient'), attempt.recipient) : null
+}

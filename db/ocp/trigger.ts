@@ -1,0 +1,100 @@
+import { messagesPlanStay } from '../../jobs/messages.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { matches } from './conditions.ts'
+import type { Conditions, Stay } from './conditions.ts'
+import { queueMessage } from './queue.ts'
+import type { PlanStep } from './queue.ts'
+import { readStay } from './stay.ts'
+
+type Event = {
+  id: string
+  type: string
+  propertyId: string | null
+  entity: { type: string; id: string }
+  data: { reservationId?: string; bookingId?: string; paymentId?: string }
+  occurredAt: Date
+}
+
+type EventAutomation = {
+  id: string
+  templateKey: string
+  conditions: Conditions
+  plan: PlanStep[] | null
+  validMinutes: number
+}
+
+/** In which statuses a message about the event still makes sense when it is sent; others are sent whatever came after. */
+const statusesAfter: Readonly<Record<string, readonly string[]>> = {
+  'reservation.held': ['held'],
+  'reservation.confirmed': ['confirmed', 'checked_in', 'checked_out'],
+  'reservation.amended': ['confirmed', 'checked_in'],
+  'reservation.moved': ['checked_in'],
+  'reservation.checked_in': ['checked_in'],
+  'reservation.checked_out': ['checked_out'],
+  'reservation.cancelled': ['cancelled'],
+  'reservation.no_show_recorded': ['no_show'],
+  'reservation.expired': ['expired'],
+  'reservation.reinstated': ['confirmed', 'checked_in'],
+  'deposit.due_date_reached': ['confirmed'],
+  'unit.made_ready': ['confirmed'],
+}
+
+/** The reservation that an event is about, or the first of the booking that it is about. */
+const reservationOf = async (trx: Trx, event: Event): Promise<string | null> => {
+  if (event.data.reservationId) return event.data.reservationId
+  if (event.entity.type === 'reservation') return event.entity.id
+  if (!event.data.bookingId) return null
+  const first = await sqlOne<{ id: string }>(trx, `select id from reservation where booking_id = ? order by position limit 1`, [event.data.bookingId])
+  return first?.id ?? null
+}
+
+// Whoever lets a hold go, or lets it lapse, never had a reservation to be told about.
+const isOfHold = (event: Event, stay: Stay | null) => event.type === 'reservation.cancelled' && stay !== null && stay.confirmedAt === null
+
+/**
+ * What an event means to guests (R1, R4): each enabled automation of its type writes one message, however often the event is
+ * replayed. Dated messages of the reservation are planned anew.
+ */
+export const triggerMessages = async (trx: Trx, eventId: string): Promise<number> => {
+  const event = await sqlOne<Event>(trx, `select id, type, property_id, entity, data, occurred_at from event where id = ?`, [eventId])
+  if (!event?.propertyId) return 0
+  const reservationId = await reservationOf(trx, event)
+  const stay = reservationId ? await readStay(trx, reservationId) : null
+  const { tenantId } = contextOf(trx)
+  if (reservationId && tenantId && (event.entity.type === 'reservation' || event.type.startsWith('deposit.')))
+    await enqueue(trx, messagesPlanStay, { tenantId, reservationId }, { uniqueKey: reservationId })
+  if (isOfHold(event, stay)) return 0
+
+  const automations = await sql<EventAutomation>(
+    trx,
+    `select a.id, t.key as template_key, a.conditions, a.plan, a.valid_minutes
+     from automation a join message_template t on t.tenant_id = a.tenant_id and t.id = a.template_id
+     where a.enabled and a.trigger->>'event' = ? and (a.property_id is null or a.property_id = ?)
+       and t.status = 'active' and t.published_number is not null
+     order by a.id`,
+    [event.type, event.propertyId],
+  )
+  const paymentId = event.data.paymentId ?? (event.entity.type === 'payment' ? event.entity.id : null)
+  let queued = 0
+  for (const automation of automations) {
+    if (stay && !matches(automation.conditions, stay)) continue
+    const id = await queueMessage(trx, {
+      origin: 'automation',
+      automationId: automation.id,
+      eventId: event.id,
+      propertyId: event.propertyId,
+      templateKey: automation.templateKey,
+      dedupeKey: `auto:${automation.id}:${event.id}`,
+      guestId: stay?.guestId ?? null,
+      reservationId,
+      paymentId,
+      reservationStatuses: paymentId ? null : [...(statusesAfter[event.type] ?? [])],
+      validMinutes: automation.validMinutes,
+      ...(automation.plan ? { plan: automation.plan } : {}),
+    })
+    if (id) queued += 1
+  }
+  return queued
+}

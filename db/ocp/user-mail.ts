@@ -1,0 +1,68 @@
+import { mailedToken } from '../../config/derived-secrets.ts'
+import { settings } from '../../config/env.ts'
+import { userMailKinds, writeUserMail } from '../../config/user-mails.ts'
+import type { UserMailKind } from '../../config/user-mails.ts'
+import { messagesSendUserMail } from '../../jobs/messages.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { AnyTrx, PlatformTrx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+
+/**
+ * Asks for a mail to a member of staff, in the caller's transaction: one per kind, reference and user. The reference of an
+ * invitation, a reset or a change of address is the OneTimeToken's id; no token is stored or queued.
+ */
+export const mailUser = async (trx: AnyTrx, userId: string, kind: UserMailKind, referenceId: string): Promise<void> => {
+  const made = await sqlOne<{ id: string }>(
+    trx,
+    `insert into user_mail (user_id, kind, reference_id) values (?, ?, ?) on conflict (kind, reference_id, user_id) do nothing returning id`,
+    [userId, kind, referenceId],
+  )
+  if (made) await enqueue(trx, messagesSendUserMail, { userMailId: made.id }, { class: 'urgent' })
+}
+
+type Facts = {
+  kind: UserMailKind
+  referenceId: string
+  email: string
+  name: string
+  locale: string
+  tokenIsGood: boolean
+  newEmail: string | null
+  house: string | null
+}
+
+export type UserMail = { to: string; toName: string; subject: string; text: string }
+
+/** Where a token is entered: in the application, where there is one, else wherever the person was told to. */
+const wayFor = (path: string, token: string) => (settings.appBaseUrl ? `${settings.appBaseUrl}/${path}#token=${token}` : token)
+
+/** A mail to staff as it is sent now; null where it was sent, or its token has ended. */
+export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promise<UserMail | null> => {
+  const facts = await sqlOne<Facts>(
+    trx,
+    `select m.kind, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
+       t.data->>'email' as new_email, h.name as house
+     from user_mail m join app_user u on u.id = m.user_id
+     left join one_time_token t on t.id = m.reference_id left join tenant h on h.id = t.tenant_id
+     where m.id = ? and m.status = 'queued'`,
+    [userMailId],
+  )
+  if (!facts) return null
+  const purpose = userMailKinds[facts.kind].token
+  if (purpose && !facts.tokenIsGood) return null
+  const words = {
+    name: facts.name,
+    house: facts.house ?? 'Pousada',
+    way: purpose ? wayFor(purpose.replace('_', '-'), mailedToken(purpose, facts.referenceId)) : '',
+  }
+  const to = facts.kind === 'email_change' ? facts.newEmail : facts.email
+  return to === null ? null : { to, toName: facts.name, ...writeUserMail(facts.kind, facts.locale, words) }
+}
+
+export const endUserMail = async (trx: PlatformTrx, userMailId: string, status: 'sent' | 'failed'): Promise<void> => {
+  await sql(trx, `update user_mail set status = ?, sent_at = case when ? = 'sent' then now() end where id = ? and status = 'queued'`, [
+    status,
+    status,
+    userMailId,
+  ])
+}

@@ -1,0 +1,131 @@
+import { guestAccessCode } from '../../config/derived-secrets.ts'
+import { textIn } from '../../config/local-text.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import { sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { MessageRow, PropertyRow } from '../rows.ts'
+import { bookingOf } from './reader.ts'
+import type { Reader } from './reader.ts'
+import { bookingMoney } from './stay.ts'
+import type { BookingMoney } from './stay.ts'
+import type { Value, Values } from './template.ts'
+
+export type MessageProperty = Pick<PropertyRow, 'id' | 'name' | 'timezone' | 'currency' | 'locales' | 'phone' | 'email' | 'website' | 'checkInFrom' | 'checkOutUntil'> & {
+  address: Partial<Record<'line1' | 'line2' | 'district' | 'city' | 'region' | 'postalCode', string>>
+}
+
+type ReservationFacts = {
+  number: string
+  arrival: string
+  departure: string
+  nights: number
+  adults: number
+  childrenAges: number[]
+  unitType: LocalText
+  ratePlan: LocalText
+  total: number
+  feeAmount: number | null
+  policies: { cancellation?: { text?: string } }
+}
+type BookingFacts = BookingMoney & { number: string; currency: string }
+type PaymentFacts = { amount: number; capturedAmount: number; refundReserved: number; currency: string; method: string; capturedAt: Date | null }
+
+const methods: Record<string, Record<string, string>> = {
+  en: { card: 'card', pix: 'Pix', boleto: 'boleto', cash: 'cash', bank_transfer: 'bank transfer', terminal: 'card at the desk', cheque: 'cheque', other: 'other' },
+  pt: { card: 'cartão', pix: 'Pix', boleto: 'boleto', cash: 'dinheiro', bank_transfer: 'transferência', terminal: 'cartão na recepção', cheque: 'cheque', other: 'outro' },
+  es: { card: 'tarjeta', pix: 'Pix', boleto: 'boleto', cash: 'efectivo', bank_transfer: 'transferencia', terminal: 'tarjeta en recepción', cheque: 'cheque', other: 'otro' },
+}
+const methodIn = (method: string, locale: string) => (methods[locale.split('-')[0] ?? ''] ?? methods.en)?.[method] ?? method
+
+const clock = (time: string | null): Value => (time === null ? null : { type: 'clock', time })
+
+const addressLine = ({ line1, line2, district, city, region, postalCode }: MessageProperty['address']) =>
+  [line1, line2, district, city, region, postalCode].filter(Boolean).join(', ')
+
+const readReservation = (trx: Trx, id: string) =>
+  sqlOne<ReservationFacts>(
+    trx,
+    `select b.number || '-' || r.position as number, r.arrival, r.departure, r.departure - r.arrival as nights, r.adults, r.children_ages,
+       u.name as unit_type, p.name as rate_plan, r.total, r.fee_amount, r.policies
+     from reservation r
+     join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+     join unit_type u on u.tenant_id = r.tenant_id and u.id = r.unit_type_id
+     join rate_plan p on p.tenant_id = r.tenant_id and p.id = r.rate_plan_id
+     where r.id = ?`,
+    [id],
+  )
+
+const readBooking = (trx: Trx, id: string) =>
+  sqlOne<BookingFacts>(trx, `select b.number, b.currency, ${bookingMoney} from booking b where b.id = ?`, [id])
+
+const readPayment = (trx: Trx, id: string) =>
+  sqlOne<PaymentFacts>(trx, `select amount, captured_amount, refund_reserved, currency, method, captured_at from payment where id = ?`, [id])
+
+type About = Pick<MessageRow, 'reservationId' | 'paymentId'> & { data: unknown }
+
+/** What a code or link is derived from stands in `data` as an id; `masked` is for everything that is stored. */
+const secrets = (data: unknown, masked: boolean): Record<string, Value> => {
+  const ids = (typeof data === 'object' && data !== null ? data : {}) as { guestAccessCodeId?: string }
+  return { code: ids.guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(ids.guestAccessCodeId) }
+}
+
+/** Every value that the templates of a message may name, as the records stand at this moment. */
+export const readValues = async (
+  trx: Trx,
+  { message, property, reader, locale, masked }: { message: About; property: MessageProperty; reader: Reader; locale: string; masked: boolean },
+): Promise<Values> => {
+  const values = new Map<string, Value>()
+  const set = (prefix: string, entries: Record<string, Value>) => {
+    for (const [name, value] of Object.entries(entries)) values.set(prefix === '' ? name : `${prefix}.${name}`, value)
+  }
+  set('property', {
+    name: property.name,
+    phone: property.phone,
+    email: property.email,
+    website: property.website,
+    address: addressLine(property.address) || null,
+    checkInFrom: clock(property.checkInFrom),
+    checkOutUntil: clock(property.checkOutUntil),
+  })
+  set('guest', { firstName: reader.firstName, lastName: reader.lastName, name: `${reader.firstName} ${reader.lastName}`.trim() })
+  set('', secrets(message.data, masked))
+
+  const booking = await bookingOf(trx, message)
+  const facts = booking && (await readBooking(trx, booking.bookingId))
+  const currency = facts?.currency ?? property.currency
+  const money = (amount: number): Value => ({ type: 'money', amount, currency })
+  if (facts)
+    set('booking', {
+      number: facts.number,
+      total: money(facts.bookingTotal),
+      paid: money(facts.money.paid),
+      balance: money(Math.max(0, facts.bookingTotal - facts.money.paid)),
+      returned: money(facts.money.returned),
+    })
+  const stay = message.reservationId ? await readReservation(trx, message.reservationId) : null
+  if (stay)
+    set('reservation', {
+      number: stay.number,
+      arrival: { type: 'day', day: stay.arrival },
+      departure: { type: 'day', day: stay.departure },
+      nights: stay.nights,
+      adults: stay.adults,
+      children: stay.childrenAges.length,
+      unitType: textIn(stay.unitType, locale, ...property.locales),
+      ratePlan: textIn(stay.ratePlan, locale, ...property.locales),
+      total: money(stay.total),
+      fee: money(stay.feeAmount ?? 0),
+      cancellation: stay.policies.cancellation?.text ?? null,
+    })
+  const payment = message.paymentId ? await readPayment(trx, message.paymentId) : null
+  if (payment) {
+    const paid = (amount: number): Value => ({ type: 'money', amount, currency: payment.currency })
+    set('payment', {
+      amount: paid(payment.capturedAmount || payment.amount),
+      method: methodIn(payment.method, locale),
+      capturedAt: payment.capturedAt && { type: 'instant', at: payment.capturedAt },
+      refunded: paid(payment.refundReserved),
+    })
+  }
+  return values
+}

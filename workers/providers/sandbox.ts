@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import type { Outgoing, SendOutcome } from '../../db/ocp/outcome.ts'
+
+/** What becomes of a message that never leaves the service (R22): told by its address. */
+const fateOf = (to: string): 'refused' | 'unknown' | 'silent' | 'delivered' => {
+  if (to.startsWith('fail@') || to.endsWith('0001')) return 'refused'
+  if (to.endsWith('0002')) return 'unknown'
+  return to.endsWith('0003') ? 'silent' : 'delivered'
+}
+
+/** Takes a message as a provider would, and keeps it: the stored attempt is all that there is to see. */
+export const sendNowhere = (message: Outgoing): SendOutcome => {
+  switch (fateOf(message.to)) {
+    case 'refused':
+      return { kind: 'refused', code: 'sandbox_refused', message: 'the sandbox refuses this address' }
+    case 'unknown':
+      return { kind: 'unknown', code: 'sandbox_silent', message: 'the sandbox does not answer for this address' }
+    default:
+      return { kind: 'accepted', reference: `sandbox-${randomBytes(12).toString('hex')}`, segments: message.kind === 'email' ? undefined : 1, proof: 'sandbox' }
+  }
+}
+
+/** Whether the sandbox reports a message that it took as delivered. */
+export const isDeliveredInSandbox = (to: string): boolean => fateOf(to) === 'delivered'

@@ -1,0 +1,102 @@
+import { createRequire } from 'node:module'
+import type twilioSdk from 'twilio'
+import type { Outgoing, SendOutcome } from '../../db/ocp/outcome.ts'
+import { required, settings } from '../../config/env.ts'
+
+const load = createRequire(import.meta.url)
+
+type Client = ReturnType<typeof twilioSdk>
+let made: { key: string; client: Client } | null = null
+
+/** The service's account. The SDK is loaded on its first use: it is large, and most processes never send an SMS. */
+const clientOf = (): Client => {
+  const { accountSid, authToken, baseUrl } = settings.twilio
+  const key = `${accountSid} ${baseUrl}`
+  if (made?.key === key) return made.client
+  const twilio = load('twilio') as typeof twilioSdk
+  const client = twilio(required(accountSid, 'TWILIO_ACCOUNT_SID'), required(authToken, 'TWILIO_AUTH_TOKEN'), {
+    timeout: 12_000,
+    autoRetry: false,
+    keepAlive: false,
+  })
+  if (baseUrl) client.api.baseUrl = baseUrl
+  made = { key, client }
+  return client
+}
+
+const senderOf = (kind: Outgoing['kind']) =>
+  kind === 'whatsapp' ? `whatsapp:${required(settings.twilio.whatsappFrom, 'TWILIO_WHATSAPP_FROM')}` : required(settings.twilio.from, 'TWILIO_FROM')
+const recipientOf = ({ kind, to }: Outgoing) => (kind === 'whatsapp' ? `whatsapp:${to}` : to)
+
+const isSid = (sid: unknown): sid is string => typeof sid === 'string' && /^(SM|MM)[0-9a-fA-F]{32}$/.test(sid)
+
+const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT_CONNECT'])
+const stopped = 21610
+/** Numbers that cannot be written to at all. */
+const invalidNumbers = new Set([21211, 21214, 21217, 21401, 21407, 21421, 21614])
+
+/** What a failure of the API means (R10). Only an answer with Twilio's own code counts as its word. */
+const failed = (error: unknown): SendOutcome => {
+  const { status, code, message } = error as { status?: number; code?: unknown; message?: string }
+  const text = (message ?? String(error)).slice(0, 300)
+  if (typeof status !== 'number') {
+    const name = typeof code === 'string' ? code : 'call_failed'
+    return { kind: neverConnected.has(name) ? 'not_sent' : 'unknown', code: name, message: text }
+  }
+  // The account is at its limit, blocked or wrongly set: nothing was sent, and an operator may mend it.
+  if (status === 429) return { kind: 'not_sent', code: 'http_429', message: text }
+  if (typeof code !== 'number') return { kind: 'unknown', code: `http_${status}`, message: `HTTP ${status} without a code of the provider` }
+  if (status === 401 || status === 403 || status === 404) return { kind: 'not_sent', code: `twilio_${code}`, message: text }
+  if (status >= 400 && status < 500) {
+    const suppress = code === stopped ? 'stop' : invalidNumbers.has(code) ? 'invalid' : undefined
+    return { kind: 'refused', code: `twilio_${code}`, message: text, suppress }
+  }
+  return { kind: 'unknown', code: `http_${status}`, message: text }
+}
+
+const segmentsOf = (value: unknown) => {
+  const count = Number(value)
+  return Number.isSafeInteger(count) && count > 0 ? count : undefined
+}
+
+/** Sends an SMS or a WhatsApp message. Never throws. A 200 without a well-formed id is not a sent message. */
+export const sendText = async (message: Outgoing): Promise<SendOutcome> => {
+  try {
+    const content =
+      message.contentSid === null
+        ? { body: message.text }
+        : { contentSid: message.contentSid, contentVariables: JSON.stringify(message.contentVariables ?? {}) }
+    const reply = await clientOf().messages.create({ to: recipientOf(message), from: senderOf(message.kind), ...content })
+    if (!isSid(reply.sid)) return { kind: 'unknown', code: 'reply_malformed', message: 'the reply has no message id' }
+    return { kind: 'accepted', reference: reply.sid, segments: segmentsOf(reply.numSegments), proof: String(reply.status).slice(0, 60) }
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+const minuteMs = 60_000
+
+/**
+ * Looks for a message of which no answer came: by recipient, time and text. Null where Twilio has none; throws where it cannot be asked.
+ * The texts of approved contents are Twilio's, so those are known by recipient and time alone.
+ */
+export const findText = async (message: Outgoing): Promise<(SendOutcome & { kind: 'accepted' }) | null> => {
+  const from = senderOf(message.kind)
+  const list = await clientOf().messages.list({
+    to: recipientOf(message),
+    dateSentAfter: new Date(message.startedAt.getTime() - 24 * 60 * minuteMs),
+    pageSize: 50,
+    limit: 50,
+  })
+  const found = list.find(
+    (candidate) =>
+      isSid(candidate.sid) &&
+      candidate.from === from &&
+      candidate.dateCreated instanceof Date &&
+      candidate.dateCreated.getTime() >= message.startedAt.getTime() - minuteMs &&
+      (message.contentSid !== null || candidate.body === message.text),
+  )
+  return found
+    ? { kind: 'accepted', reference: found.sid, segments: segmentsOf(found.numSegments), proof: `found: ${String(found.status).slice(0, 60)}` }
+    : null
+}
