@@ -1,3 +1,4 @@
+import { routes as auth } from './auth/index.ts'
 import { routes as chartOfAccounts } from './financial/chart-of-accounts.ts'
 import { routes as ledgerEntries } from './financial/ledger-entries.ts'
 import type { AnyRoute } from './lib/route.ts'
@@ -5,6 +6,11 @@ import { routes as paymentCallbacks } from './payment/callbacks.ts'
 import { routes as publicPayments } from './public/payments.ts'
 import { routes as publicProperty } from './public/property.ts'
 import { routes as publicQuotes } from './public/quotes.ts'
+import { routes as superuserJobs } from './superuser/jobs.ts'
 
 /** Every endpoint of the service. */
-export const routes: readonly AnyRoute[] = [...chartOfAccounts, ...ledgerEntries, ...paymentCallbacks, ...publicPayments, ...publicProperty, ...publicQuotes]
+export const routes: readonly AnyRoute[] = [
+  ...auth,
+  ...chartOfAccounts, ...ledgerEntries, ...paymentCallbacks, ...publicPayments, ...publicProperty, ...publicQuotes,
+  ...superuserJobs,
+]

@@ -31,7 +31,8 @@ export const bearerOf = (request: RequestFacts): string => {
   return match?.[1] ?? ''
 }
 
-const unambiguous = (request: RequestFacts) => {
+/** Throws where two credentials came, or one twice. */
+export const unambiguous = (request: RequestFacts) => {
   const bearers = timesSent(request, 'authorization')
   const keys = timesSent(request, 'x-api-key')
   if (bearers + keys > 1)

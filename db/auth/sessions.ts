@@ -79,8 +79,10 @@ const state = `
 export const sessionState = (knex: Knex, sessionId: string): Promise<SessionState | null> => sqlOne<SessionState>(knex, state, [sessionId])
 
 export type Rotation =
-  | { outcome: 'rotated' | 'repeated'; jti: string; epoch: number; userId: string; expiresAt: Date }
-  | { outcome: 'reused' | 'refused'; userId: string | null }
+  | { outcome: 'rotated'; jti: string; epoch: number; userId: string; expiresAt: Date }
+  | { outcome: 'repeated'; jti: string; epoch: number; userId: string; expiresAt: Date }
+  | { outcome: 'reused'; userId: string | null }
+  | { outcome: 'refused'; userId: string | null }
 
 /**
  * Exchanges a token's id for the next one, once. The same old id within 30 s gets the same new one again, so that a lost reply does no

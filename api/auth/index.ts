@@ -1,0 +1,6 @@
+import { routes as me } from './me.ts'
+import { routes as refresh } from './refresh.ts'
+import { routes as sessions } from './sessions.ts'
+import { routes as signIn } from './sign-in.ts'
+
+export const routes = [...signIn, ...refresh, ...sessions, ...me]

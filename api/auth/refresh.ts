@@ -1,0 +1,64 @@
+import { ApiError, unauthenticated } from '../../config/errors.ts'
+import { Instant, Obj, Text } from '../../config/schema.ts'
+import { audit } from '../../db/audit.ts'
+import { rotateSession } from '../../db/auth/sessions.ts'
+import { sqlOne } from '../../db/connection.ts'
+import { mailUser } from '../../db/ocp/user-mail.ts'
+import { open } from '../lib/access.ts'
+import { bearerOf, unambiguous } from '../lib/authenticate.ts'
+import { countFailure, limitRefresh } from '../lib/rate-limit.ts'
+import { route } from '../lib/route.ts'
+import type { RequestFacts } from '../lib/route.ts'
+import { buryOf, forgetSession } from '../lib/session-cache.ts'
+import { verifyToken } from '../lib/tokens.ts'
+import { accessToken } from './session-token.ts'
+
+const longest = 2_048
+const days = 86_400_000
+const leeway = { user: 7 * days, superuser: 3_600_000 }
+
+const refuse = async (request: RequestFacts): Promise<never> => {
+  await countFailure(request)
+  throw unauthenticated('unauthenticated', 'The token cannot be refreshed; sign in again')
+}
+
+const refresh = route({
+  id: 'auth.refresh',
+  method: 'POST',
+  path: '/api/auth/refresh',
+  summary: 'Exchange a token, even an expired one, for a new one',
+  access: open(),
+  security: 'bearer',
+  rate: 'refresh',
+  transaction: 'none',
+  returns: Obj({ token: Text(1, 2_048), expiresAt: Instant }),
+  handle: async ({ open: transaction, request }) => {
+    unambiguous(request)
+    const token = bearerOf(request)
+    if (token === '') throw unauthenticated()
+    if (token.length > longest) return refuse(request)
+    const now = request.receivedAt
+    const result = await verifyToken('access', token, { allowExpired: true, now })
+    if (!result.ok) return refuse(request)
+    const { sid, jti, ep, sub } = result.claims
+    if (typeof sid !== 'string' || typeof jti !== 'string' || typeof ep !== 'number' || typeof sub !== 'string') return refuse(request)
+    await limitRefresh(sid, request)
+    const rotation = await transaction(async (trx) => {
+      const superuser = await sqlOne(trx, `select 1 from superuser_account where user_id = ? and ended_at is null`, [sub])
+      if (now.getTime() - result.expiresAt.getTime() > (superuser ? leeway.superuser : leeway.user)) return { outcome: 'refused' as const, userId: null }
+      const answer = await rotateSession(trx, sid, jti, ep)
+      if (answer.outcome === 'reused' && answer.userId) {
+        await audit(trx, { action: 'session.reuse', subjectType: 'Session', subjectId: sid })
+        await mailUser(trx, answer.userId, 'security_notice', sid)
+      }
+      return answer
+    })
+    if (rotation.outcome === 'reused') await buryOf([sid])
+    if (rotation.outcome === 'refused' || rotation.outcome === 'reused') return refuse(request)
+    if (rotation.userId !== sub) throw new ApiError(401, 'unauthenticated', 'The credential is not valid')
+    await forgetSession(sid)
+    return { token: await accessToken({ sessionId: sid, userId: rotation.userId, jti: rotation.jti, epoch: rotation.epoch }, rotation.expiresAt), expiresAt: rotation.expiresAt }
+  },
+})
+
+export const routes = [refresh]

@@ -1,0 +1,138 @@
+import { forbidden, notFound } from '../../config/errors.ts'
+import { Bool, Int, Instant, List, Matching, Nullable, Obj, PageOf, PageQuery, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import { audit } from '../../db/audit.ts'
+import { liveSessions, revokeAll, revokeSessions, setActiveTenant } from '../../db/auth/sessions.ts'
+import { enterTenant, onCommit, sqlOne } from '../../db/connection.ts'
+import type { AnyTrx, PlatformTrx } from '../../db/connection.ts'
+import { signedIn } from '../lib/access.ts'
+import { neighbourhoodOf } from '../lib/address.ts'
+import { requireSession } from '../lib/admission.ts'
+import type { Caller, UserCaller } from '../lib/caller.ts'
+import { route } from '../lib/route.ts'
+import { buryOf, forgetSession } from '../lib/session-cache.ts'
+
+const Revoked = Obj({ revoked: Int(0, 1_000) })
+
+const user = (caller: Caller): UserCaller => {
+  requireSession(caller)
+  return caller
+}
+
+const end = async (trx: AnyTrx, sessionIds: string[], action: string, tenantId: string | null) => {
+  for (const subjectId of sessionIds) await audit(trx, { action, subjectType: 'Session', subjectId, tenantId })
+  onCommit(trx, () => void buryOf(sessionIds))
+  return { revoked: sessionIds.length }
+}
+
+const list = route({
+  id: 'auth.sessions',
+  method: 'GET',
+  path: '/api/auth/sessions',
+  summary: 'List own active sessions',
+  access: signedIn('read', 'Session'),
+  query: Obj(PageQuery),
+  returns: PageOf(
+    Obj(
+      {
+        tokenPrefix: Text(12, 12),
+        createdAt: Instant,
+        lastSeenAt: Instant,
+        expiresAt: Instant,
+        ip: Nullable(Text(1, 60)),
+        userAgent: Text(0, 256),
+        current: Bool,
+        activeTenantId: Nullable(Uuid),
+      },
+      { title: 'Session' },
+    ),
+  ),
+  handle: async ({ trx, caller, query: { page = 1, limit = 20 } }) => {
+    const me = user(caller)
+    const { sessions, total } = await liveSessions(trx, me.userId, page, limit)
+    return {
+      data: sessions.map((session) => ({ ...session, ip: session.ip === null ? null : neighbourhoodOf(session.ip), current: session.id === me.sessionId })),
+      meta: pageMeta(page, limit, total),
+    }
+  },
+})
+
+const revoke = route({
+  id: 'auth.revokeSession',
+  method: 'DELETE',
+  path: '/api/auth/sessions/:tokenPrefix',
+  summary: 'Revoke one own session',
+  access: signedIn('delete', 'Session'),
+  params: Obj({ tokenPrefix: Matching('^[0-9A-HJKMNP-TV-Z]{12}$', 12) }),
+  returns: Revoked,
+  handle: async ({ trx, caller, params }) => {
+    const me = user(caller)
+    const ended = await revokeSessions(trx, { userId: me.userId, tokenPrefix: params.tokenPrefix }, 'user')
+    if (ended.length === 0) throw notFound()
+    return end(trx, ended, 'session.revoke', me.activeTenantId)
+  },
+})
+
+const revokeEverything = route({
+  id: 'auth.revokeAll',
+  method: 'POST',
+  path: '/api/auth/revoke-all',
+  summary: 'Revoke all own sessions',
+  access: signedIn('delete', 'Session'),
+  idempotency: 'off',
+  returns: Revoked,
+  handle: async ({ trx, caller }) => {
+    const me = user(caller)
+    return end(trx, await revokeAll(trx, me.userId, 'all'), 'session.revoke_all', me.activeTenantId)
+  },
+})
+
+const signOut = route({
+  id: 'auth.signOut',
+  method: 'POST',
+  path: '/api/auth/sign-out',
+  summary: 'End the present session',
+  access: signedIn('delete', 'Session'),
+  idempotency: 'off',
+  returns: Revoked,
+  handle: async ({ trx, caller }) => {
+    const me = user(caller)
+    return end(trx, await revokeSessions(trx, { sessionId: me.sessionId }, 'sign_out'), 'session.sign_out', me.activeTenantId)
+  },
+})
+
+type Entered = { name: string; features: string[]; role: string; propertyIds: string[] | null }
+
+const context = route({
+  id: 'auth.tenantContext',
+  method: 'PUT',
+  path: '/api/auth/tenant-context',
+  summary: 'Set the active tenant',
+  access: signedIn('update', 'Session'),
+  body: Obj({ tenantId: Uuid }),
+  returns: Obj({
+    tenantId: Uuid,
+    name: Text(1, 120),
+    role: Text(1, 40),
+    propertyIds: Nullable(List(Uuid, { max: 200 })),
+    features: List(Text(1, 40), { max: 50 }),
+  }),
+  handle: async ({ trx, caller, body: { tenantId } }) => {
+    const me = user(caller)
+    const tenant = await enterTenant(trx as PlatformTrx, tenantId)
+    const row = await sqlOne<Entered>(
+      tenant,
+      `select t.name, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features, coalesce(m.role, r.key) as role,
+         case when m.all_properties then null else coalesce((select array_agg(p.property_id) from membership_property p where p.membership_id = m.id), '{}') end as property_ids
+       from tenant t join membership m on m.user_id = ? and m.status = 'active' left join role r on r.id = m.role_id where t.id = ? and t.status <> 'deleted'`,
+      [me.userId, tenantId],
+    )
+    // One answer for tenants that do not exist and tenants of others.
+    if (!row) throw forbidden('tenant_not_active', 'You are not a member of this tenant')
+    await setActiveTenant(trx, me.sessionId, me.userId, tenantId)
+    await audit(tenant, { action: 'session.tenant_context', subjectType: 'Session', subjectId: me.sessionId })
+    onCommit(trx, () => void forgetSession(me.sessionId))
+    return { tenantId, ...row }
+  },
+})
+
+export const routes = [list, revoke, revokeEverything, signOut, context]

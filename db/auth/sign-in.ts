@@ -1,0 +1,67 @@
+import { unauthenticated } from '../../config/errors.ts'
+import { audit } from '../audit.ts'
+import { sql } from '../connection.ts'
+import type { AnyTrx } from '../connection.ts'
+import { hashPassword, isOutdated, verifyPassword } from './hashing.ts'
+import type { PasswordHash } from './hashing.ts'
+import { createSession } from './sessions.ts'
+import type { NewSession, SessionKind } from './sessions.ts'
+import { assertMayTry, recordFailure, recordSuccess } from './throttle.ts'
+import type { Origin } from './throttle.ts'
+import { membershipsOf, storePassword, userByEmail } from './users.ts'
+import type { MembershipOf, SignInUser } from './users.ts'
+
+type Open = <T>(work: (trx: AnyTrx) => Promise<T>) => Promise<T>
+export type Attempt = { email: string; password: string; userAgent: string; origin: Origin; kind?: SessionKind }
+export type SignedIn = { user: SignInUser; memberships: MembershipOf[]; role: string; session: NewSession }
+
+const refused = () => unauthenticated('invalid_credentials', 'The e-mail address or the password is wrong')
+
+const stored = (user: SignInUser | null): PasswordHash | null =>
+  user?.passwordHash && user.pepperId && user.status === 'active' ? { passwordHash: user.passwordHash, pepperId: user.pepperId } : null
+
+/** The role that the reply shows: in the tenant that becomes active, else in the last or the oldest one. */
+const shownRole = (user: SignInUser, memberships: MembershipOf[]): string =>
+  (memberships.find((membership) => membership.tenantId === user.lastTenantId) ?? memberships[0])?.role ?? (user.superuserLevel ? 'superuser' : 'none')
+
+/**
+ * Checks e-mail and password and answers the user. Unknown, wrong, locked and invited are one 401 `invalid_credentials` after the same work; too many failures are 429.
+ * No transaction is open while the password is hashed.
+ */
+export const proveIdentity = async (open: Open, { email, password, origin }: Attempt): Promise<SignInUser> => {
+  const user = await open(async (trx) => {
+    await assertMayTry(trx, email, origin)
+    return userByEmail(trx, email)
+  })
+  const hash = stored(user)
+  if (!(await verifyPassword(password, hash)) || !user || !hash) {
+    await open((trx) => recordFailure(trx, email, origin))
+    throw refused()
+  }
+  if (isOutdated(hash)) {
+    const fresh = await hashPassword(password)
+    await open((trx) => storePassword(trx, user.id, fresh))
+  }
+  return user
+}
+
+/** Opens a session for a user whose identity is proven. Exactly one membership becomes the active tenant; of several none does. */
+export const openSession = (open: Open, user: SignInUser, { email, userAgent, origin, kind = 'api' }: Attempt, withMfa: boolean): Promise<SignedIn> =>
+  open(async (trx) => {
+    const memberships = await membershipsOf(trx, user.id)
+    const only = memberships.length === 1 ? (memberships[0]?.tenantId ?? null) : null
+    const session = await createSession(trx, {
+      userId: user.id,
+      epoch: user.sessionEpoch,
+      address: origin.address,
+      userAgent,
+      activeTenantId: only,
+      kind,
+      isSuperuser: user.superuserLevel !== null,
+      withMfa,
+    })
+    if (only !== null) await sql(trx, `update app_user set last_tenant_id = ? where id = ?`, [only, user.id])
+    await recordSuccess(trx, user.id, email, origin)
+    await audit(trx, { action: 'session.sign_in', subjectType: 'Session', subjectId: session.id, tenantId: only })
+    return { user, memberships, role: shownRole(user, memberships), session }
+  })
