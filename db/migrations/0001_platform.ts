@@ -69,6 +69,7 @@ export const up = async (knex: Knex) => {
      constraint jobs_status check (status in ('pending', 'dispatched', 'running', 'dead')),
      constraint jobs_class check (class in ('urgent', 'normal', 'bulk')),
      constraint jobs_payload_small check (octet_length(payload::text) <= 8192)`,
+    { writtenByAll: true },
   )
   await knex.raw(`alter table jobs set (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02)`)
   await knex.raw(`
@@ -135,7 +136,7 @@ export const up = async (knex: Knex) => {
      hash bytea,
      constraint audit_actor check (actor_type in ('user', 'superuser', 'support', 'api_key', 'guest', 'system')),
      primary key (id, at)`,
-    { grant: 'select, insert', suffix: 'partition by range (at)' },
+    { grant: 'select, insert', suffix: 'partition by range (at)', writtenByAll: true },
   )
   await knex.raw(`create table audit_entry_default partition of audit_entry default`)
   await knex.raw(`create index audit_entry_chain on audit_entry (chain, at)`)

@@ -119,9 +119,11 @@ export const up = async (knex: Knex) => {
       select coalesce(array_agg(distinct key order by key), '{}') from entitlement_grant
       where tenant_id = of_tenant and ended_at is null and (expires_at is null or expires_at > now())
     $$`)
+  // The row's lock in a statement of its own: what is read after it holds what a grant of the same moment has committed.
   await knex.raw(`
     create function rewrite_features() returns trigger language plpgsql security definer set search_path = public as $$
     begin
+      perform 1 from tenant where id = new.tenant_id for no key update;
       update tenant set
         features = active_features(new.tenant_id),
         features_valid_until = (select min(expires_at) from entitlement_grant

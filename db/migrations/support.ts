@@ -17,10 +17,10 @@ const create = async (knex: Knex, name: string, columns: string, head: string, o
 
 const own = (columns: string) => (/primary key/i.test(columns) ? '' : `,\n primary key (tenant_id, id)`)
 
-const isolate = async (knex: Knex, name: string, condition: string) => {
+const isolate = async (knex: Knex, name: string, condition: string, check = condition) => {
   await knex.raw(`alter table ${name} enable row level security`)
   await knex.raw(`alter table ${name} force row level security`)
-  await knex.raw(`create policy tenant on ${name} to ${service} using (${condition}) with check (${condition})`)
+  await knex.raw(`create policy tenant on ${name} to ${service} using (${condition}) with check (${check})`)
   // What the owner reads are ids, inside the functions made by sweepFunction; it has no other use for rows.
   await knex.raw(`create policy owner on ${name} to current_user using (true) with check (true)`)
 }
@@ -35,10 +35,16 @@ export const tenantTable = async (knex: Knex, name: string, columns: string, opt
   await isolate(knex, name, `tenant_id = ${tenantDefault}`)
 }
 
-/** A table of the platform: a tenant sees its own rows, and all are seen where app.scope is platform. `columns` is whole. */
-export const platformTable = async (knex: Knex, name: string, columns: string, options: Options = {}) => {
+/**
+ * A table of the platform: a tenant sees its own rows, and all are seen where app.scope is platform. `columns` is whole. `writtenByAll`: who is in no tenant,
+ * such as a sign-in, may add a row for one, which it cannot read.
+ */
+export const platformTable = async (knex: Knex, name: string, columns: string, options: Options & { writtenByAll?: boolean } = {}) => {
   await create(knex, name, columns, '', options)
-  await isolate(knex, name, `${name === 'tenant' ? 'id' : 'tenant_id'} = ${tenantDefault} or current_setting('app.scope', true) = 'platform'`)
+  const column = name === 'tenant' ? 'id' : 'tenant_id'
+  const condition = `${column} = ${tenantDefault} or current_setting('app.scope', true) = 'platform'
+    or (${column} is null and ${tenantDefault} is null)`
+  await isolate(knex, name, condition, options.writtenByAll ? `${condition} or ${tenantDefault} is null` : condition)
 }
 
 /** A table that belongs to no tenant and has no row-level security; it stands on the list of the schema guard test. */
