@@ -1,6 +1,10 @@
 import { routes as auth } from './auth/index.ts'
 import { routes as chartOfAccounts } from './financial/chart-of-accounts.ts'
 import { routes as ledgerEntries } from './financial/ledger-entries.ts'
+import { routes as guests } from './guests/list.ts'
+import { routes as reservations } from './reservations/list.ts'
+import { routes as publicHold } from './public/hold.ts'
+import { routes as publicBooking } from './public/booking.ts'
 import type { AnyRoute } from './lib/route.ts'
 import { routes as paymentCallbacks } from './payment/callbacks.ts'
 import { routes as publicPayments } from './public/payments.ts'
@@ -11,6 +15,10 @@ import { routes as superuserJobs } from './superuser/jobs.ts'
 /** Every endpoint of the service. */
 export const routes: readonly AnyRoute[] = [
   ...auth,
+  ...guests,
+  ...publicBooking,
+  ...publicHold,
+  ...reservations,
   ...chartOfAccounts, ...ledgerEntries, ...paymentCallbacks, ...publicPayments, ...publicProperty, ...publicQuotes,
   ...superuserJobs,
 ]

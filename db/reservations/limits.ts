@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto'
+import { required, settings } from '../../config/env.ts'
 import { ApiError } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { PoolShare } from '../units/availability.ts'
 import type { PoolNight } from '../units/inventory.ts'
@@ -12,6 +14,13 @@ const emailClass = 7102
 
 const perAddress = 3
 const perEmail = 2
+
+/** Names a client's address without keeping it; another one in each tenant. */
+export const hashAddress = (trx: Trx, client: string): Buffer =>
+  createHmac('sha256', required(settings.indexKey, 'INDEX_KEY'))
+    .update(`address|${contextOf(trx).tenantId}|${client}`)
+    .digest()
+    .subarray(0, 16)
 
 export type Stranger = { propertyId: string; emailIndex: Buffer; addressHash: Buffer }
 

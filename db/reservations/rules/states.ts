@@ -34,6 +34,9 @@ const shown: Record<ReservationStatus, BookingStatus> = {
   expired: 'expired',
   no_show: 'no_show',
 }
+/** A room as a guest reads its state. */
+export const shownRoom = (status: ReservationStatus): BookingStatus => shown[status]
+
 const advance: ReservationStatus[] = ['held', 'confirmed', 'checked_in']
 
 /** The most advanced live reservation speaks for the booking, else the one that ended last. */

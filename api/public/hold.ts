@@ -1,0 +1,149 @@
+import { conflict, invalid, unprocessable } from '../../config/errors.ts'
+import type { FieldError } from '../../config/errors.ts'
+import { QuoteClaims } from '../../config/quote.ts'
+import { Bool, Country, Email, List, LocaleTag, Matching, Obj, OneOf, Opt, Phone, Text, TimeOfDay } from '../../config/schema.ts'
+import type { Static } from '../../config/schema.ts'
+import { compile } from '../../config/validator.ts'
+import { isCpf } from '../../db/payment/rules.ts'
+import { contextOf } from '../../db/connection.ts'
+import type { Trx } from '../../db/connection.ts'
+import { termsVersion } from '../../db/properties/commands.ts'
+import { propertyFor } from '../../db/properties/sale.ts'
+import type { SaleProperty } from '../../db/properties/catalogue.ts'
+import { holdStay } from '../../db/reservations/hold.ts'
+import { hashAddress } from '../../db/reservations/limits.ts'
+import { publicProperty } from '../lib/access.ts'
+import type { Unjudged } from '../lib/access.ts'
+import { clientOf } from '../lib/address.ts'
+import type { Caller } from '../lib/caller.ts'
+import { Reply, route } from '../lib/route.ts'
+import type { RequestFacts } from '../lib/route.ts'
+import { verifyToken } from '../lib/tokens.ts'
+import { guestBooking, HeldBooking, holdTokenSeconds, mintGuestToken } from './guest-booking.ts'
+import { withinHoldRate } from './hold-rate.ts'
+
+const Name = Matching('^[^\\p{Cc}<>]*[^\\p{Cc}<>\\s][^\\p{Cc}<>]*$', 100)
+
+const HoldRequest = Obj({
+  quote: Text(1, 40_000),
+  booker: Obj({
+    firstName: Name,
+    lastName: Name,
+    email: Email,
+    phone: Opt(Phone),
+    countryCode: Opt(Country),
+    document: Opt(Obj({ type: OneOf(['cpf', 'passport', 'other']), number: Matching('^[0-9A-Za-z.\\-/ ]{3,30}$', 30, { cardNumber: 'exempt' }) })),
+  }),
+  guests: Opt(List(List(Obj({ firstName: Name, lastName: Name }), { max: 40 }), { max: 9 })),
+  arrivalTime: Opt(TimeOfDay),
+  requests: Opt(Text(0, 500)),
+  acceptedTerms: Text(1, 64),
+  marketing: Opt(Obj({ email: Opt(Bool), sms: Opt(Bool), whatsapp: Opt(Bool) })),
+  locale: Opt(LocaleTag),
+})
+type HoldBody = Static<typeof HoldRequest>
+
+const quoteInvalid = () => unprocessable('quote_invalid', 'This quote is not valid; ask for a new one', [{ field: 'quote', message: 'is not valid' }])
+const isClaims = compile(QuoteClaims)
+
+/** What a quote's token says, if it is ours and its time is not over. */
+const openQuote = async (token: string): Promise<QuoteClaims> => {
+  const result = await verifyToken('quote', token)
+  if (!result.ok) throw result.expired ? unprocessable('quote_expired', 'The quote has expired; ask for a new one') : quoteInvalid()
+  const { iss: _iss, aud: _aud, iat: _iat, exp: _exp, ...claims } = result.claims
+  if (isClaims(claims)) throw quoteInvalid()
+  return claims as unknown as QuoteClaims
+}
+
+const propertyOfQuote = async ({ body }: Unjudged): Promise<string> => {
+  const token = typeof body === 'object' && body !== null && 'quote' in body ? body.quote : undefined
+  if (typeof token !== 'string') throw invalid([{ field: 'quote', message: token === undefined ? 'is required' : 'must be a string' }])
+  return (await openQuote(token)).propertyId
+}
+
+/** Who stands behind the request: a portal's own server, known by its key, names the guest's address (R10 of public.md). */
+const clientAddress = (caller: Caller, tenantId: string, request: RequestFacts): string => {
+  const named = request.header('x-client-ip')
+  if (caller.kind !== 'api_key' || caller.tenantId !== tenantId || named === '') return clientOf(request.address)
+  return clientOf(named)
+}
+
+const missingFields = (property: SaleProperty, body: HoldBody): FieldError[] => {
+  const given: Record<string, unknown> = { ...body.booker, arrivalTime: body.arrivalTime }
+  return property.settings.portal.requiredGuestFields
+    .filter((field) => given[field] === undefined)
+    .map((field) => ({ field: field === 'arrivalTime' ? field : `booker.${field}`, message: 'is required' }))
+}
+
+/** What the schema cannot say: fields that this property wants, check digits, names for more people than come. */
+const problemsOf = (property: SaleProperty, claims: QuoteClaims, body: HoldBody): FieldError[] => {
+  const { document } = body.booker
+  const crowded = (body.guests ?? []).flatMap((names, index) => {
+    const room = claims.rooms[index]
+    if (!room) return [{ field: `guests.${index}`, message: 'the quote has no such room' }]
+    return names.length > room.adults + room.childrenAges.length ? [{ field: `guests.${index}`, message: 'names more people than the room is quoted for' }] : []
+  })
+  const wrongNumber = document?.type === 'cpf' && !isCpf(document.number) ? [{ field: 'booker.document.number', message: 'is not a valid CPF' }] : []
+  return [...missingFields(property, body), ...crowded, ...wrongNumber]
+}
+
+const hold = async (trx: Trx, body: HoldBody, addressOf: () => string) => {
+  const claims = await openQuote(body.quote)
+  const property = await propertyFor(trx, claims.propertyId, 'portal')
+  const problems = problemsOf(property, claims, body)
+  if (problems.length > 0) throw invalid(problems)
+  if (body.acceptedTerms !== termsVersion(property.settings.portal.terms))
+    throw conflict('terms_changed', 'The terms have changed; read them again', [{ field: 'acceptedTerms', message: 'is not the present version' }])
+  const client = addressOf()
+  return withinHoldRate(client, () =>
+    holdStay(trx, {
+      claims,
+      words: {
+        booker: body.booker,
+        guests: body.guests ?? [],
+        requests: body.requests === undefined || body.requests.trim() === '' ? null : body.requests,
+        marketing: body.marketing ?? null,
+        termsVersion: body.acceptedTerms,
+      },
+      arrivalTime: body.arrivalTime ?? null,
+      addressHash: hashAddress(trx, client),
+      locale: body.locale,
+    }),
+  )
+}
+
+export const routes = [
+  route({
+    id: 'public.reservations.hold',
+    method: 'POST',
+    path: '/api/public/reservations/hold',
+    summary: 'Hold the quoted stay for a guest',
+    access: publicProperty(propertyOfQuote),
+    body: HoldRequest,
+    returns: HeldBooking,
+    status: 201,
+    errors: [
+      'sold_out',
+      'inventory_contended',
+      'quote_used',
+      'terms_changed',
+      'quote_expired',
+      'quote_invalid',
+      'restriction_violated',
+      'promo_code_invalid',
+      'property_not_selling',
+      'booking_refused',
+      'hold_limit',
+    ],
+    handle: async ({ trx, tenantId, body, caller, request }) => {
+      const { bookingId, repeated } = await hold(trx, body, () => clientAddress(caller, tenantId, request))
+      const reply = { ...(await guestBooking(trx, bookingId)), ...(await mintGuestToken(tenantId, bookingId, holdTokenSeconds)) }
+      return new Reply(reply, { status: repeated ? 200 : 201 })
+    },
+    keep: ({ guestToken: _token, guestTokenExpiresAt: _expiresAt, ...booking }) => booking,
+    replay: async (booking: { bookingId: string }, { trx }) => {
+      const { tenantId } = contextOf(trx)
+      return { ...booking, ...(await mintGuestToken(tenantId ?? '', booking.bookingId, holdTokenSeconds)) }
+    },
+  }),
+]

@@ -1,0 +1,98 @@
+import { invalid } from '../../config/errors.ts'
+import { Amount, Bool, Currency, Day, Instant, Int, List, Matching, Nullable, Obj, OneOf, Opt, PageOf, pageMeta, PageQuery, SignedAmount, Text, TimeOfDay, Uuid } from '../../config/schema.ts'
+import { dateFields, listReservations, sortFields } from '../../db/reservations/list.ts'
+import { can } from '../lib/access.ts'
+import { route } from '../lib/route.ts'
+import { sortOf, SortQuery } from '../lib/sort.ts'
+
+const statuses = ['held', 'confirmed', 'checked_in', 'checked_out', 'cancelled', 'no_show', 'expired'] as const
+const sources = ['phone', 'email', 'desk', 'walk_in', 'portal', 'api', 'channel', 'group'] as const
+const oneStatus = `(${statuses.join('|')})`
+
+const ReservationSummary = Obj(
+  {
+    id: Uuid,
+    number: Text(10, 11),
+    bookingId: Uuid,
+    propertyId: Uuid,
+    status: OneOf([...statuses]),
+    source: OneOf([...sources]),
+    arrival: Day,
+    departure: Day,
+    arrivalTime: Nullable(TimeOfDay),
+    adults: Int(1, 40),
+    childrenAges: List(Int(0, 17), { max: 40 }),
+    primaryGuest: Nullable(Obj({ guestId: Uuid, name: Text(0, 302) })),
+    unitTypeId: Uuid,
+    unitTypeName: Text(0, 5000),
+    ratePlanId: Uuid,
+    ratePlanName: Text(0, 5000),
+    unit: Nullable(Obj({ unitId: Uuid, name: Text(1, 40) })),
+    guarantee: OneOf(['none', 'method', 'deposit', 'company', 'channel']),
+    marketSegment: Text(1, 40),
+    channelManaged: Bool,
+    overbooked: Bool,
+    holdExpiresAt: Nullable(Instant),
+    currency: Currency,
+    roomTotal: Opt(Amount),
+    extrasTotal: Opt(Amount),
+    taxTotal: Opt(Amount),
+    total: Opt(Amount),
+    feeAmount: Opt(Nullable(Amount)),
+    balance: Opt(Nullable(SignedAmount)),
+    version: Int(1, 2_147_483_647),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'ReservationSummary' },
+)
+
+const list = route({
+  id: 'reservations.list',
+  method: 'GET',
+  path: '/api/tenants/:tenantId/reservations',
+  summary: 'List, filter and search reservations',
+  description:
+    '`startDate` and `endDate` are both included; by default they find the stays that spend a night within, `dateField` chooses otherwise. Amounts are shown to roles that may read folios.',
+  access: can('read', 'Reservation'),
+  query: Obj({
+    ...PageQuery,
+    ...SortQuery,
+    status: Opt(Matching(`^${oneStatus}(,${oneStatus}){0,6}$`, 100)),
+    startDate: Opt(Day),
+    endDate: Opt(Day),
+    dateField: Opt(OneOf([...dateFields], { default: 'stay' })),
+    propertyId: Opt(Uuid),
+    unitTypeId: Opt(Uuid),
+    ratePlanId: Opt(Uuid),
+    unitId: Opt(Uuid),
+    guestId: Opt(Uuid),
+    bookingId: Opt(Uuid),
+    source: Opt(OneOf([...sources])),
+    updatedSince: Opt(Instant),
+    q: Opt(Text(1, 120)),
+  }),
+  returns: PageOf(ReservationSummary),
+  handle: async ({ trx, query, admission }) => {
+    const { page = 1, limit = 20, status, dateField = 'stay', sort, startDate, endDate, ...filter } = query
+    if (startDate && endDate && startDate > endDate) throw invalid([{ field: 'endDate', message: 'must not be before startDate' }])
+    const { total, rows } = await listReservations(trx, {
+      ...filter,
+      page,
+      limit,
+      status: status?.split(','),
+      startDate,
+      endDate,
+      dateField,
+      sort: sortOf(sort, sortFields, '-createdAt'),
+      propertyIds: admission.propertyIds,
+    })
+    const withAmounts = admission.can('read', 'Folio')
+    return {
+      data: withAmounts ? rows : rows.map(({ roomTotal: _r, extrasTotal: _e, taxTotal: _t, total: _a, feeAmount: _f, balance: _b, ...row }) => row),
+      meta: pageMeta(page, limit, total),
+    }
+  },
+})
+
+export const routes = [list]

@@ -1,0 +1,137 @@
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { GuestRow } from '../rows.ts'
+import { blindIndex, plainText, unsealGuests } from '../sealing/index.ts'
+import { maskEmail, maskPhone } from './masks.ts'
+import { profilePlace } from './profiles.ts'
+import type { GuestProfile } from './profiles.ts'
+
+export const guestSorts = { name: 'g.name_search', createdAt: 'g.created_at', updatedAt: 'g.updated_at' } as const
+
+export type GuestFilter = {
+  page: number
+  limit: number
+  q?: string | undefined
+  email?: string | undefined
+  phone?: string | undefined
+  document?: string | undefined
+  tag?: string | undefined
+  status: 'active' | 'merged' | 'erased'
+  blocked?: 'warn' | 'refuse' | undefined
+  updatedSince?: string | undefined
+  sort: { field: keyof typeof guestSorts; descending: boolean }[]
+  /** The caller's properties, for what is told of stays; null = all. */
+  propertyIds: string[] | null
+}
+
+/** More than these are not searched through: such a word finds nobody in particular. */
+const mostFound = 2_000
+
+type Found = Pick<GuestFilter, 'q' | 'email' | 'phone' | 'document'>
+const ids = (rows: { id: string }[]) => rows.map((row) => row.id)
+
+const byIndex = async (trx: Trx, column: 'email_index' | 'phone_index' | 'phone_tail_index', index: Buffer) =>
+  ids(await sql<{ id: string }>(trx, `select id from guest where ?? = ? limit ?`, [column, index, mostFound]))
+const byDocument = async (trx: Trx, number: string) =>
+  ids(await sql<{ id: string }>(trx, `select guest_id as id from guest_document where number_index = ? limit ?`, [blindIndex(trx, 'document', number), mostFound]))
+const byName = async (trx: Trx, words: string[]) =>
+  ids(await sql<{ id: string }>(trx, `select id from guests_named(?::text[], ?)`, [words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`), mostFound]))
+
+/** What one text means (R1): an e-mail, the end of a phone, a whole number, or words of a name. */
+const byText = async (trx: Trx, q: string): Promise<string[]> => {
+  const text = q.trim()
+  if (text.includes('@')) return byIndex(trx, 'email_index', blindIndex(trx, 'email', text))
+  const digits = text.replace(/\D/g, '')
+  if (/^[\d\s+().\-/]+$/.test(text) && digits !== '') {
+    if (digits.length === 4) return byIndex(trx, 'phone_tail_index', blindIndex(trx, 'phone_tail', digits))
+    return [...(await byIndex(trx, 'phone_index', blindIndex(trx, 'phone', text))), ...(await byDocument(trx, text))]
+  }
+  const words = plainText(text).split(' ').filter(Boolean)
+  return words.join('').length < 3 ? [] : byName(trx, words)
+}
+
+/**
+ * Profiles that a search finds, merged ones by their survivor; null where nothing is searched for. Only blind indexes and names are
+ * looked at: nothing is opened.
+ */
+export const findGuests = async (trx: Trx, { q, email, phone, document }: Found): Promise<string[] | null> => {
+  const found: string[][] = []
+  if (q !== undefined) found.push(await byText(trx, q))
+  if (email !== undefined) found.push(await byIndex(trx, 'email_index', blindIndex(trx, 'email', email)))
+  if (phone !== undefined) found.push(await byIndex(trx, 'phone_index', blindIndex(trx, 'phone', phone)))
+  if (document !== undefined) found.push(await byDocument(trx, document))
+  if (found.length === 0) return null
+  const survivors = await Promise.all(found.map((list) => survivorsOf(trx, list)))
+  return (survivors[0] ?? []).filter((id) => survivors.every((list) => list.includes(id)))
+}
+
+const survivorsOf = async (trx: Trx, guestIds: string[]) =>
+  guestIds.length === 0
+    ? []
+    : ids(await sql<{ id: string }>(trx, `select distinct coalesce(merged_into_id, id) as id from guest where id = any(?::uuid[])`, [guestIds]))
+
+type Row = GuestRow & { blocked: 'warn' | 'refuse' | null; inHouse: boolean; nextArrival: string | null }
+
+const inForce = `b.tenant_id = g.tenant_id and b.guest_id = g.id and b.lifted_at is null and b.starts_on <= current_date
+  and (b.ends_on is null or b.ends_on >= current_date)`
+
+/** A page of profiles, personal data masked (R9). */
+export const listGuests = async (trx: Trx, filter: GuestFilter) => {
+  const found = await findGuests(trx, filter)
+  const conditions = [
+    { text: 'g.status = ?', values: [filter.status] as unknown[] },
+    ...(found === null ? [] : [{ text: 'g.id = any(?::uuid[])', values: [found] }]),
+    ...(filter.tag === undefined ? [] : [{ text: '? = any(g.tags)', values: [filter.tag] }]),
+    ...(filter.updatedSince === undefined ? [] : [{ text: 'g.updated_at >= ?::timestamptz', values: [filter.updatedSince] }]),
+    ...(filter.blocked === undefined ? [] : [{ text: `exists (select from guest_block b where ${inForce} and b.level = ?)`, values: [filter.blocked] }]),
+  ]
+  const from = `from guest g where ${conditions.map((one) => one.text).join(' and ')}`
+  const values = conditions.flatMap((one) => one.values)
+  const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count ${from}`, values))?.count ?? 0
+  const order = [...filter.sort.map(({ field, descending }) => `${guestSorts[field]} ${descending ? 'desc' : 'asc'}`), 'g.id'].join(', ')
+  const rows = await sql<Row>(
+    trx,
+    `select g.*, (select b.level from guest_block b where ${inForce} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
+     from (select g.* ${from} order by ${order} limit ? offset ?) g
+     cross join lateral (
+       select coalesce(bool_or(r.status = 'checked_in'), false) as in_house,
+         min(r.arrival) filter (where r.status = 'confirmed' and r.arrival >= current_date) as next_arrival
+       from reservation_guest n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+       where n.tenant_id = g.tenant_id and n.guest_id = g.id and (?::uuid[] is null or r.property_id = any(?::uuid[]))) s
+     order by ${order}`,
+    [...values, filter.limit, (filter.page - 1) * filter.limit, filter.propertyIds, filter.propertyIds],
+  )
+  const profiles = await unsealGuests<GuestProfile>(
+    trx,
+    'profile',
+    rows.map((row) => ({ guestId: row.id, place: profilePlace(row.id), sealed: row.sealed })),
+  )
+  return { total, rows: rows.map((row, index) => shown(row, profiles[index] ?? null)) }
+}
+
+const shown = (row: Row, profile: GuestProfile | null) => {
+  const email = profile?.email ?? null
+  const phone = profile?.phone ?? null
+  return {
+    id: row.id,
+    status: row.status,
+    firstName: row.firstName,
+    lastName: row.lastName,
+    preferredName: row.preferredName,
+    language: row.language,
+    nationality: row.nationality,
+    residenceCountry: row.residenceCountry,
+    email: email === null ? null : maskEmail(email),
+    phone: phone === null ? null : maskPhone(phone),
+    masked: [...(email === null ? [] : (['email'] as const)), ...(phone === null ? [] : (['phone'] as const))],
+    tags: row.tags,
+    blocked: row.blocked ?? ('none' as const),
+    inHouse: row.inHouse,
+    nextArrival: row.nextArrival,
+    source: row.source,
+    mergedIntoId: row.mergedIntoId,
+    version: row.version,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }
+}

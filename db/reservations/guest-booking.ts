@@ -1,0 +1,185 @@
+import { textIn } from '../../config/local-text.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import type { QuotedTax } from '../../config/quote.ts'
+import { localInstant } from '../../config/time.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { maskEmail } from '../guests/masks.ts'
+import { paymentsOf, paymentState, shownStatus } from '../payment/index.ts'
+import { readProperty } from '../properties/catalogue.ts'
+import type { SaleProperty } from '../properties/catalogue.ts'
+import { feeAmount, feeTiers } from '../properties/rules/policies.ts'
+import { addTaxes } from '../properties/rules/taxes.ts'
+import type { BookingRow, FolioRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
+import { bookerOf } from './booker.ts'
+import { isRunning } from './confirm.ts'
+import { dueNowOf } from './due.ts'
+import type { Money } from './due.ts'
+import { cancellationFees, policiesOf } from './fees.ts'
+import type { StayFee } from './fees.ts'
+import { depositsOf } from './lock.ts'
+import { bookingStatus, isLive, shownRoom } from './rules/states.ts'
+
+type Named = ReservationRow & { unitTypeName: LocalText; ratePlanName: LocalText }
+
+const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
+const unique = (texts: readonly string[]) => [...new Set(texts)].join('\n')
+
+const read = async (trx: Trx, bookingId: string) => {
+  const found = await sqlOne<BookingRow & { now: Date; businessDate: string | null }>(
+    trx,
+    `select b.*, now() as now, (select d.date from business_day d where d.tenant_id = b.tenant_id and d.property_id = b.property_id and d.status = 'open')
+       as business_date from booking b where b.id = ?`,
+    [bookingId],
+  )
+  if (!found) return null
+  const { now, businessDate, ...booking } = found
+  const reservations = await sql<Named>(
+    trx,
+    `select r.*, t.name as unit_type_name, p.name as rate_plan_name from reservation r
+     join unit_type t on t.tenant_id = r.tenant_id and t.id = r.unit_type_id join rate_plan p on p.tenant_id = r.tenant_id and p.id = r.rate_plan_id
+     where r.booking_id = ? order by r.position`,
+    [bookingId],
+  )
+  const ids = reservations.map((one) => one.id)
+  const nights = await sql<ReservationNightRow>(trx, `select * from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`, [ids])
+  const extras = await sql<ReservationExtraRow>(
+    trx,
+    `select * from reservation_extra where reservation_id = any(?::uuid[]) and status = 'active' order by reservation_id, name, id`,
+    [ids],
+  )
+  const folios = await sql<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[])`, [ids])
+  const property = await readProperty(trx, booking.propertyId)
+  if (!property) throw new Error(`property ${booking.propertyId} is gone`)
+  return { booking, now, businessDate: businessDate ?? '', reservations, nights, extras, folios, deposits: await depositsOf(trx, ids), property }
+}
+
+type Parts = NonNullable<Awaited<ReturnType<typeof read>>>
+
+/** A booking as its guest sees it, in the language of the booking; null where there is none. Nothing of any other booking is in it. */
+export const readGuestBooking = async (trx: Trx, bookingId: string) => {
+  const parts = await read(trx, bookingId)
+  if (!parts) return null
+  const { booking, reservations, folios, property, now } = parts
+  const booker = await bookerOf(trx, booking)
+  const speaking = reservations.some((one) => isLive(one.status)) ? reservations.filter((one) => isLive(one.status)) : reservations
+  const fees = await cancellationFees(trx, property, booking, speaking, now)
+  const total = sum(reservations.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))))
+  const paid = booking.credit + sum(folios.map((folio) => folio.credits))
+  const money: Money = { ...parts, folios: folios.filter((folio) => folio.isPrimary) }
+  return {
+    bookingId,
+    number: booking.number,
+    status: bookingStatus(reservations),
+    holdExpiresAt: booking.holdExpiresAt,
+    property: {
+      propertyId: property.id,
+      name: property.name,
+      address: property.address,
+      phone: property.phone,
+      timezone: property.timezone,
+      checkInFrom: property.checkInFrom,
+      checkOutUntil: property.checkOutUntil,
+    },
+    arrival: speaking.map((one) => one.arrival).sort()[0] ?? '',
+    departure: speaking.map((one) => one.departure).sort().at(-1) ?? '',
+    booker: booker
+      ? { firstName: booker.firstName, lastName: booker.lastName, emailMasked: booker.email === null ? '' : maskEmail(booker.email) }
+      : { firstName: '', lastName: '', emailMasked: '' },
+    rooms: reservations.map((one) => roomOf(one, parts)),
+    currency: booking.currency,
+    total,
+    paid,
+    balance: total - paid,
+    dueNow: dueNowOf(money),
+    schedule: scheduleOf(parts, property),
+    cancellation: await cancellationOf(trx, parts, speaking, fees),
+    policies: policiesShown(speaking, fees),
+    payments: (await paymentsOf(trx, 'booking', bookingId)).map((payment) => ({
+      paymentId: payment.id,
+      method: payment.method,
+      amount: payment.amount,
+      status: shownStatus(payment),
+      createdAt: payment.createdAt,
+    })),
+  }
+}
+
+export type GuestBooking = NonNullable<Awaited<ReturnType<typeof readGuestBooking>>>
+
+const roomOf = (one: Named, { nights, extras, booking, property }: Parts) => {
+  const own = nights.filter((night) => night.reservationId === one.id)
+  const ownExtras = extras.filter((extra) => extra.reservationId === one.id)
+  const text = (value: LocalText) => textIn(value, booking.language, ...property.locales)
+  return {
+    reservationId: one.id,
+    status: shownRoom(one.status),
+    unitTypeId: one.unitTypeId,
+    unitTypeName: text(one.unitTypeName),
+    ratePlanName: text(one.ratePlanName),
+    adults: one.adults,
+    childrenAges: one.childrenAges,
+    nights: own.map(({ date, amount }) => ({ date, amount })),
+    extras: ownExtras.map(({ extraId, name, basis, quantity, amount }) => ({ extraId, name, basis, quantity, amount })),
+    taxes: addTaxes([...own, ...ownExtras].flatMap((line) => line.taxes as QuotedTax[])),
+    total: one.total,
+  }
+}
+
+/** Installments and what is left on arrival, of rooms that stand; what a hold waits for is due by its end. */
+const scheduleOf = ({ reservations, deposits, booking }: Parts, property: SaleProperty): { dueAt: Date; amount: number }[] => {
+  const amounts = new Map<number, number>()
+  const add = (at: Date, amount: number) => void amounts.set(at.getTime(), (amounts.get(at.getTime()) ?? 0) + amount)
+  for (const one of reservations.filter((each) => isLive(each.status))) {
+    const own = deposits.filter((deposit) => deposit.reservationId === one.id)
+    for (const { dueAt, amount, waivedAmount } of own) add(dueAt <= booking.createdAt ? (booking.holdExpiresAt ?? dueAt) : dueAt, amount - waivedAmount)
+    add(localInstant(one.arrival, property.checkInFrom, property.timezone), one.total - sum(own.map((deposit) => deposit.amount - deposit.waivedAmount)))
+  }
+  return [...amounts]
+    .filter(([, amount]) => amount > 0)
+    .sort(([a], [b]) => a - b)
+    .map(([at, amount]) => ({ dueAt: new Date(at), amount }))
+}
+
+const refusal = async (trx: Trx, { booking, businessDate }: Parts, rooms: readonly ReservationRow[]): Promise<string | null> => {
+  if (rooms.some((one) => one.status === 'checked_in' || one.status === 'checked_out')) return 'already_arrived'
+  const status = bookingStatus(rooms)
+  if (status === 'cancelled' || status === 'expired') return status
+  if (rooms.some((one) => one.status === 'no_show' || (one.status === 'confirmed' && businessDate > one.arrival))) return 'cancellation_not_allowed'
+  return isRunning(await paymentState(trx, 'booking', booking.id)) ? 'payment_in_progress' : null
+}
+
+const cancellationOf = async (trx: Trx, parts: Parts, rooms: readonly ReservationRow[], fees: readonly StayFee[]) => {
+  const reason = await refusal(trx, parts, rooms)
+  if (reason !== null) return { allowed: false, fee: 0, refund: 0, nextDeadline: null, reason }
+  const backs = fees.map(({ reservationId, fee }) => {
+    const folio = parts.folios.find((one) => one.reservationId === reservationId && one.isPrimary)
+    return folio ? Math.max(0, folio.credits - folio.charges - fee) : 0
+  })
+  const deadlines = fees.flatMap((one) => (one.nextDeadline ? [one.nextDeadline.getTime()] : []))
+  return {
+    allowed: true,
+    fee: sum(fees.map((one) => one.fee)),
+    refund: parts.booking.credit + sum(backs),
+    nextDeadline: deadlines.length > 0 ? new Date(Math.min(...deadlines)) : null,
+    reason: null,
+  }
+}
+
+/** The reservations' own copies of the policies: fees added up, a text for each plan. */
+const policiesShown = (rooms: readonly ReservationRow[], fees: readonly StayFee[]) => {
+  const copies = rooms.map((one, index) => ({ ...policiesOf(one), base: fees[index]!.base, instants: fees[index]!.instants }))
+  const perRoom = copies.map(({ cancellation, base, instants }) => feeTiers(cancellation.rules, base, instants))
+  const ends = [...new Set(perRoom.flat().map((tier) => tier.until?.getTime() ?? Infinity))].sort((a, b) => a - b)
+  return {
+    cancellation: {
+      text: unique(copies.map((one) => one.cancellation.text)),
+      tiers: ends.map((end) => ({
+        until: end === Infinity ? null : new Date(end),
+        fee: sum(perRoom.map((tiers) => tiers.find((tier) => tier.until === null || tier.until.getTime() >= end)?.fee ?? 0)),
+      })),
+    },
+    deposit: { text: unique(copies.map((one) => one.deposit?.text ?? '')) },
+    noShow: { text: unique(copies.map((one) => one.noShow.text)), fee: sum(copies.map((one) => feeAmount(one.noShow.rules.fee, one.base))) },
+  }
+}
