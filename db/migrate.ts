@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { settings } from '../config/env.ts'
+import { syncCatalogue } from './admin/catalogue.ts'
 import { makeKnex } from './connection.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -27,6 +28,7 @@ export const migrate = async (ownerUrl = settings.databaseOwnerUrl): Promise<str
     const [, applied] = (await owner.migrate.latest({ migrationSource: source, tableName: 'schema_migration' })) as [number, string[]]
     if (!applied.includes('0001_platform')) await owner.raw('select ensure_month_partitions(14)')
     await owner.raw('grant select on schema_migration to pousada_service')
+    await syncCatalogue(owner)
     return applied
   } finally {
     await owner.destroy()

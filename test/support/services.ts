@@ -44,6 +44,8 @@ const schemaHash = () => {
     ...sources('db/migrations'),
     ...sources('config').filter((name) => name.endsWith('.tsv')),
     join(checkout, 'db/migrate.ts'),
+    join(checkout, 'config/features.ts'),
+    join(checkout, 'config/plans.ts'),
   ])
     if (existsSync(file)) hash.update(file).update(readFileSync(file))
   return hash.digest('hex').slice(0, 16)
