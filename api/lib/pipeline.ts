@@ -207,7 +207,7 @@ const refuseForeign = async (caller: Caller, tenantId: string, context: Partial<
 const liveToken = async (trx: Trx, bookingId: string, issuedAt: Date) => {
   const row = await sqlOne<{ live: boolean }>(
     trx,
-    `select guest_tokens_valid_from is null or guest_tokens_valid_from <= ?::timestamptz as live from booking where id = ?`,
+    `select guest_tokens_valid_from is null or date_trunc('second', guest_tokens_valid_from) <= ?::timestamptz as live from booking where id = ?`,
     [issuedAt.toISOString(), bookingId],
   )
   if (!row?.live) throw unauthenticated('guest_token_invalid', 'The guest token is not valid any more')

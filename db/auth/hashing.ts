@@ -31,7 +31,7 @@ const pepper = (id?: string) => {
   return required(found, 'PEPPERS')
 }
 
-const peppered = (password: string, key: Buffer) => createHmac('sha256', key).update(password, 'utf8').digest()
+const peppered = (password: string, key: Buffer) => createHmac('sha256', key).update(password, 'utf8').digest('base64url')
 
 export type PasswordHash = { passwordHash: string; pepperId: string }
 
