@@ -71,7 +71,7 @@ describe('every endpoint, called', () => {
       const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), { ...sendable(route), token })
       if (status === 403) refused.push([route.id, body.code, body.error, body.message])
     }
-    expect(refused.map(([id]) => id)).to.include.members(['reservations.list', 'guests.list', 'financial.chartOfAccounts'])
+    expect(refused.map(([id]) => id)).to.include.members(['reservations.list', 'guests.list', 'chartOfAccounts.list', 'ledgerEntries.list'])
     for (const [id, code, error, message] of refused) expect([code, error, message], id).to.deep.equal(['forbidden', 'ForbiddenException', 'Insufficient permissions'])
   })
 
@@ -107,9 +107,9 @@ describe('every endpoint, called', () => {
       const path = fill(route, { tenantId: demo.sol.tenantId, id: demo.sol.tenantId, propertyId: demo.sol.propertyId })
       const credential = route.access.kind === 'superuser' ? { token: admin } : ['tenant', 'session'].includes(route.access.kind) ? { token } : {}
       const query = await world.request(route.method, `${path}?surprise=1`, { ...sendable(route), ...credential })
-      expect([query.status, query.body.errors?.some((e: { field: string }) => e.field === 'surprise') ?? false], `${route.id} query`).to.deep.equal(
-        route.access.kind === 'property' && route.method === 'POST' ? [query.status, query.status === 400] : [400, true],
-      )
+      // What a public write is about stands in its body, so without one its property is not found first.
+      if (route.access.kind === 'property' && route.method === 'POST') expect(query.status, `${route.id} query`).to.be.oneOf([400, 404, 422])
+      else expect([query.status, query.body.errors?.some((e: { field: string }) => e.field === 'surprise')], `${route.id} query`).to.deep.equal([400, true])
       if (!route.body || route.access.kind === 'property') continue
       const body = await world.request(route.method, path, { ...credential, body: { surprise: 1 } })
       expect([body.status, body.body.errors?.some((e: { field: string }) => e.field === 'surprise')], `${route.id} body`).to.deep.equal([400, true])
@@ -163,5 +163,5 @@ const featureOf = async (route: AnyRoute) => {
   const { subjects } = await import('../../config/subjects.ts')
   const { subject } = route.access as { subject: string }
   const { feature } = (subjects as Record<string, { feature: string | null }>)[subject] ?? { feature: null }
-  return { features: feature === '-' ? null : feature }
+  return { features: feature }
 }
