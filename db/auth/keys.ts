@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { required, settings } from '../../config/env.ts'
 import type { Knex } from 'knex'
@@ -62,11 +62,21 @@ export const keyMatches = (key: string, record: KeyRecord, now: Date): boolean =
 
 type NewKey = { name: string; scopes: string[]; propertyIds?: string[] | null; cidrs?: string[]; expiresAt?: Date; key?: string }
 
-/** Makes a key; the only time that it is seen whole. Default life: a year. */
-export const createApiKey = async (trx: Trx, { name, scopes, propertyIds = null, cidrs = [], expiresAt }: NewKey): Promise<{ apiKeyId: string; keyId: string; key: string }> => {
-  const keyId = Array.from({ length: 8 }, () => base32[randomInt(32)]).join('')
-  const body = `pou_${settings.production ? 'live' : 'test'}_${keyId}_${inBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43)}`
-  const key = body + checksum(body)
+/** A whole key from its two parts. `secret` has 32 bytes. */
+export const composeKey = (keyId: string, secret: Buffer): string => {
+  const body = `pou_${settings.production ? 'live' : 'test'}_${keyId}_${inBase62(BigInt(`0x${secret.toString('hex')}`), 43)}`
+  return body + checksum(body)
+}
+
+/** The eight characters that bytes stand for in a key. */
+export const keyIdFrom = (bytes: Buffer): string => Array.from(bytes.subarray(0, 8), (byte) => base32[byte % 32]).join('')
+
+/** Makes a key, or takes a composed one; the only time that it is seen whole. Default life: a year. */
+export const createApiKey = async (trx: Trx, given: NewKey): Promise<{ apiKeyId: string; keyId: string; key: string }> => {
+  const { name, scopes, propertyIds = null, cidrs = [], expiresAt } = given
+  const key = given.key ?? composeKey(keyIdFrom(randomBytes(8)), randomBytes(32))
+  const keyId = keyIdOf(key)
+  if (keyId === null) throw new Error('the key has not the form of one')
   const { id: pepperId, key: pepperKey } = pepper()
   const { actor } = contextOf(trx)
   const row = await sqlOne<{ id: string }>(

@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { inTenant } from '../../db/connection.ts'
-import { provisionBook } from '../../db/financial/index.ts'
+import type { Plan } from '../../config/plans.ts'
+import { createTenant } from '../../db/admin/index.ts'
+import { inPlatform } from '../../db/connection.ts'
 
-export type TenantOptions = { plan?: 'Starter' | 'Professional' | 'Enterprise'; currency?: string; name?: string }
+export type TenantOptions = { plan?: Plan; currency?: string; name?: string }
 
-/** A tenant with its book. */
-export const makeTenant = async ({ currency = 'BRL', name = 'House' }: TenantOptions = {}): Promise<string> => {
-  const tenantId = randomUUID()
-  await inTenant(tenantId, (trx) => provisionBook(trx, { name, countryCode: 'BR', currency, timeZone: 'America/Sao_Paulo', locale: 'pt-BR' }))
-  return tenantId
-}
+/** A tenant with the features of its plan, its book and its message templates. */
+export const makeTenant = ({ plan = 'Enterprise', currency = 'BRL', name = 'House' }: TenantOptions = {}): Promise<string> =>
+  inPlatform(async (trx) => {
+    const { tenantId } = await createTenant(trx, {
+      name,
+      billingEmail: `owner-${randomUUID().slice(0, 8)}@house.example`,
+      country: 'BR',
+      currency,
+      timeZone: 'America/Sao_Paulo',
+      locale: 'pt-BR',
+      plan,
+    })
+    return tenantId
+  })
