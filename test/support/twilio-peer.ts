@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Rule = { type?: string; nullable?: boolean; pattern?: string; maxLength?: number; minLength?: number; enum?: string[] }
+type Contract = { path: string; create: { required: string[]; properties: Record<string, Rule> }; list: string[]; message: Record<string, Rule> }
+
+/** The part about messages of Twilio's published OpenAPI document. */
+const contract = JSON.parse(readFileSync(new URL('./twilio-messages.json', import.meta.url), 'utf8')) as Contract
+
+export type TwilioBehaviour = 'accept' | 'empty 200' | '500 json' | '502 html' | 'reset' | 'reset after taking' | '429' | 'unknown number' | 'stopped'
+export type PeerText = { sid: string; to: string; from: string; body: string; status: string; dateCreated: Date }
+
+export type TwilioPeer = {
+  baseUrl: string
+  accountSid: string
+  authToken: string
+  texts: PeerText[]
+  /** Requests that Twilio would not have understood. */
+  misuses: string[]
+  behave: (behaviour: TwilioBehaviour) => void
+  stop: () => Promise<void>
+}
+
+const fits = (rule: Rule, value: unknown): boolean => {
+  if (value === null) return rule.nullable === true
+  if (rule.type === 'integer') return Number.isInteger(value)
+  if (rule.type === 'object') return typeof value === 'object'
+  if (typeof value !== 'string') return false
+  return (!rule.pattern || new RegExp(rule.pattern).test(value)) && (!rule.enum || rule.enum.includes(value)) && value.length <= (rule.maxLength ?? 10_000)
+}
+
+const readAll = async (request: IncomingMessage) => {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** Twilio on loopback: it checks each request and its own replies against the contract, and fails as it is told. */
+export const startTwilioPeer = async (): Promise<TwilioPeer> => {
+  let behaviour: TwilioBehaviour = 'accept'
+  const accountSid = `AC${'0'.repeat(31)}1`
+  const authToken = randomBytes(16).toString('hex')
+  const texts: PeerText[] = []
+  const misuses: string[] = []
+  const path = contract.path.replace('{AccountSid}', accountSid)
+
+  const shown = (text: PeerText) => {
+    const message: Record<string, unknown> = {
+      body: text.body,
+      num_segments: '1',
+      direction: 'outbound-api',
+      from: text.from,
+      to: text.to,
+      date_updated: text.dateCreated.toUTCString(),
+      price: null,
+      error_message: null,
+      uri: `${path.replace('.json', '')}/${text.sid}.json`,
+      account_sid: accountSid,
+      num_media: '0',
+      status: text.status,
+      messaging_service_sid: null,
+      sid: text.sid,
+      date_sent: null,
+      date_created: text.dateCreated.toUTCString(),
+      error_code: null,
+      price_unit: null,
+      api_version: '2010-04-01',
+      subresource_uris: {},
+    }
+    for (const [name, rule] of Object.entries(contract.message))
+      if (!fits(rule, message[name])) throw new Error(`the peer's own ${name} is not what the contract says`)
+    return message
+  }
+  const json = (response: ServerResponse, status: number, body: unknown) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  const refuse = (response: ServerResponse, status: number, code: number, message: string) =>
+    json(response, status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status })
+
+  const create = async (request: IncomingMessage, response: ServerResponse) => {
+    const form = new URLSearchParams(await readAll(request))
+    for (const name of form.keys()) if (!(name in contract.create.properties)) misuses.push(`field ${name} is unknown`)
+    for (const name of contract.create.required) if (!form.has(name)) misuses.push(`field ${name} is missing`)
+    const take = () => {
+      const text = { sid: `SM${randomBytes(16).toString('hex')}`, to: form.get('To') ?? '', from: form.get('From') ?? '', body: form.get('Body') ?? '', status: 'queued', dateCreated: new Date() }
+      texts.push(text)
+      return text
+    }
+    switch (behaviour) {
+      case 'accept':
+        return json(response, 201, shown(take()))
+      case 'empty 200':
+        return json(response, 200, {})
+      case '500 json':
+        return refuse(response, 500, 20500, 'Internal server error')
+      case '502 html':
+        return void response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>')
+      case 'reset':
+        return void request.socket.destroy()
+      case 'reset after taking':
+        take()
+        return void request.socket.destroy()
+      case '429':
+        return refuse(response, 429, 20429, 'Too Many Requests')
+      case 'unknown number':
+        return refuse(response, 400, 21211, `The 'To' number is not a valid phone number.`)
+      case 'stopped':
+        return refuse(response, 400, 21610, 'Attempt to send to unsubscribed recipient')
+    }
+  }
+
+  const list = (url: URL, response: ServerResponse) => {
+    for (const name of url.searchParams.keys()) if (!contract.list.includes(name)) misuses.push(`parameter ${name} is unknown`)
+    const messages = texts.filter((text) => text.to === url.searchParams.get('To')).map(shown)
+    json(response, 200, { messages, page: 0, page_size: 50, start: 0, end: messages.length, first_page_uri: path, next_page_uri: null, previous_page_uri: null, uri: path })
+  }
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://peer')
+    const expected = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`
+    if (request.headers.authorization !== expected) return refuse(response, 401, 20003, 'Authenticate')
+    if (url.pathname !== path) return refuse(response, 404, 20404, 'not found')
+    if (request.method === 'GET') return list(url, response)
+    return void create(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    accountSid,
+    authToken,
+    texts,
+    misuses,
+    behave: (next) => {
+      behaviour = next
+    },
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
