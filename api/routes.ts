@@ -10,6 +10,7 @@ import { routes as paymentCallbacks } from './payment/callbacks.ts'
 import { routes as publicPayments } from './public/payments.ts'
 import { routes as publicProperty } from './public/property.ts'
 import { routes as publicQuotes } from './public/quotes.ts'
+import { routes as superuserEntitlements } from './superuser/entitlements.ts'
 import { routes as superuserJobs } from './superuser/jobs.ts'
 
 /** Every endpoint of the service. */
@@ -20,5 +21,6 @@ export const routes: readonly AnyRoute[] = [
   ...publicHold,
   ...reservations,
   ...chartOfAccounts, ...ledgerEntries, ...paymentCallbacks, ...publicPayments, ...publicProperty, ...publicQuotes,
+  ...superuserEntitlements,
   ...superuserJobs,
 ]

@@ -98,13 +98,15 @@ export function requireSession(caller: Caller): asserts caller is UserCaller {
 }
 
 /** The provider's staff, by the account as it stands now. N1 may do what N2 may. */
-export const admitSuperuser = async (caller: Caller, access: SuperuserAccess): Promise<void> => {
-  if (caller.kind !== 'user' || caller.sessionKind !== 'api') throw forbidden()
+export const admitSuperuser = async (caller: Caller, access: SuperuserAccess): Promise<UserCaller> => {
+  requireSession(caller)
+  if (caller.sessionKind !== 'api') throw forbidden()
   const row = await sqlOne<{ level: string }>(database(), `select level from superuser_account where user_id = ? and ended_at is null`, [caller.userId])
   if (!row) throw forbidden()
   if (settings.superuserMfa === 'required' && (!caller.mfaEnabled || caller.mfaAt === null))
     throw forbidden('mfa_required', 'Superusers sign in with a second factor')
   if (access.level === 'N1' && row.level !== 'N1') throw forbidden('level_required', 'Insufficient permissions: this needs level N1')
+  return caller
 }
 
 const recentMs = 10 * 60_000

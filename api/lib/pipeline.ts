@@ -175,8 +175,8 @@ export const endpoint = (route: AnyRoute) => {
         })
       }
       case 'superuser': {
-        await admitSuperuser(caller, access)
-        const open = <T>(work: (trx: PlatformTrx) => Promise<T>) => inPlatform(work, context)
+        const staff = await admitSuperuser(caller, access)
+        const open = <T>(work: (trx: PlatformTrx) => Promise<T>) => inPlatform(work, { ...context, actor: { type: 'superuser', id: staff.userId } })
         return waits
           ? reply(await handle({ open, caller, request, ...input() }))
           : open((trx) => inside(trx, caller, request, {}, input(), null))

@@ -1,0 +1,88 @@
+import { invalid } from '../../config/errors.ts'
+import { Instant, List, Matching, Nullable, Obj, OneOf, Opt, PageOf, PageQuery, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import { grantEntitlement, listEntitlements, revokeEntitlement } from '../../db/admin/index.ts'
+import { superuser } from '../lib/access.ts'
+import { requireRecent } from '../lib/admission.ts'
+import { route } from '../lib/route.ts'
+
+const Key = Matching('^[a-z][a-z_]{1,39}$', 40)
+const Source = OneOf(['PLAN_DEFAULT', 'STORE_PURCHASE', 'N1_GRANT'])
+
+const Entitlement = Obj(
+  {
+    key: Key,
+    name: Text(1, 80),
+    source: Source,
+    reason: Nullable(Text(3, 500)),
+    grantedBy: Nullable(Uuid),
+    startsAt: Instant,
+    expiresAt: Nullable(Instant),
+    addOnId: Nullable(Uuid),
+    billingType: OneOf(['FREE', 'FLAT_MONTHLY', 'METERED', 'TIERED']),
+  },
+  { title: 'Entitlement' },
+)
+
+// Longer than what is allowed, so that blanks around it do no harm; what counts is what is left without them.
+const Reason = Text(1, 1_000)
+
+const trimmed = (reason: string | undefined): string => {
+  const text = reason?.trim() ?? ''
+  if (text.length < 3 || text.length > 500) throw invalid([{ field: 'reason', message: 'must be 3 to 500 characters' }])
+  return text
+}
+
+const list = route({
+  id: 'entitlements.list',
+  method: 'GET',
+  path: '/superuser/tenants/:id/entitlements',
+  summary: 'List active features of a tenant with their source',
+  access: superuser('N1', 'read', 'Entitlement'),
+  query: Obj({ ...PageQuery, key: Opt(Key), source: Opt(Source) }),
+  returns: PageOf(Entitlement),
+  handle: async ({ trx, params, query: { page = 1, limit = 20, ...filter } }) => {
+    const { entitlements, total } = await listEntitlements(trx, params.id, { page, limit, ...filter })
+    return { data: entitlements, meta: pageMeta(page, limit, total) }
+  },
+})
+
+const grant = route({
+  id: 'entitlements.grant',
+  method: 'POST',
+  path: '/superuser/tenants/:id/entitlements',
+  summary: 'Grant a feature, with reason',
+  access: superuser('N1', 'grant', 'Entitlement'),
+  status: 201,
+  errors: ['unknown_feature', 'reauthentication_required'],
+  body: Obj({ key: Key, reason: Reason, expiresAt: Opt(Nullable(Instant)) }),
+  returns: Entitlement,
+  handle: ({ trx, params, body, caller, request }) => {
+    requireRecent(caller, request.receivedAt)
+    return grantEntitlement(trx, {
+      tenantId: params.id,
+      key: body.key,
+      reason: trimmed(body.reason),
+      expiresAt: body.expiresAt ? new Date(body.expiresAt) : null,
+    })
+  },
+})
+
+const revoke = route({
+  id: 'entitlements.revoke',
+  method: 'DELETE',
+  path: '/superuser/tenants/:id/entitlements/:key',
+  summary: 'Revoke a feature whatever its source, with reason',
+  description: 'The reason stands in the body, or as `reason` in the query where a client drops such bodies.',
+  access: superuser('N1', 'revoke', 'Entitlement'),
+  errors: ['feature_not_active', 'reauthentication_required'],
+  params: Obj({ id: Uuid, key: Key }),
+  query: Obj({ reason: Opt(Reason) }),
+  body: Obj({ reason: Opt(Reason) }),
+  returns: Obj({ ended: List(Entitlement, { max: 3 }) }),
+  handle: async ({ trx, params, query, body, caller, request }) => {
+    requireRecent(caller, request.receivedAt)
+    return { ended: await revokeEntitlement(trx, { tenantId: params.id, key: params.key, reason: trimmed(body.reason ?? query.reason) }) }
+  },
+})
+
+export const routes = [list, grant, revoke]

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { createTenant } from '../../db/admin/index.ts'
+import { createApiKey } from '../../db/auth/keys.ts'
+import { addMembership, createUser, grantSuperuser } from '../../db/auth/users.ts'
+import { enterTenant, inPlatform, inTenant } from '../../db/connection.ts'
+import type { Plan } from '../../config/plans.ts'
+import type { World } from '../support/world.ts'
+
+export const password = 'a long enough password'
+
+export const newEmail = (who: string) => `${who}-${randomUUID().slice(0, 8)}@house.example`
+
+/** A tenant on a plan. */
+export const makeTenant = (plan: Plan = 'Enterprise', name = 'House'): Promise<string> =>
+  inPlatform(async (trx) => {
+    const { tenantId } = await createTenant(trx, {
+      name,
+      country: 'BR',
+      currency: 'BRL',
+      timeZone: 'America/Sao_Paulo',
+      locale: 'pt-BR',
+      billingEmail: 'billing@house.example',
+      plan,
+    })
+    return tenantId
+  })
+
+export type Person = { userId: string; email: string }
+
+/** An active user with these memberships. */
+export const makeUser = (memberships: Record<string, string> = {}, { email = newEmail('user'), name = 'Somebody' } = {}): Promise<Person> =>
+  inPlatform(async (trx) => {
+    const userId = await createUser(trx, { email, name, password })
+    for (const [tenantId, role] of Object.entries(memberships)) await addMembership(await enterTenant(trx, tenantId), { userId, role })
+    return { userId, email }
+  })
+
+export const makeSuperuser = async (level: 'N1' | 'N2'): Promise<Person> => {
+  const person = await makeUser({}, { email: newEmail(level.toLowerCase()) })
+  await inPlatform((trx) => grantSuperuser(trx, person.userId, level, 'for the test'))
+  return person
+}
+
+export const makeKey = (tenantId: string, scopes: string[], options: { cidrs?: string[]; expiresAt?: Date; propertyIds?: string[] } = {}) =>
+  inTenant(tenantId, (trx) => createApiKey(trx, { name: `key ${randomUUID().slice(0, 8)}`, scopes, ...options }))
+
+export type SignedIn = { token: string; user: { id: string; email: string; name: string; role: string } }
+
+export const signIn = async (world: World, { email }: { email: string }, headers: Record<string, string> = {}): Promise<SignedIn> => {
+  const { status, body } = await world.request<SignedIn & { message: string }>('POST', '/api/auth/sign-in/email', { body: { email, password }, headers })
+  if (status !== 200) throw new Error(`sign-in of ${email}: ${status} ${body.message}`)
+  return body
+}
+
+/** Limits are real in tests too; what a test sends before the one in question must not count. */
+export const forgetLimits = async (world: World) => {
+  const keys = await world.redis.keys('*rl:*')
+  if (keys.length > 0) await world.redis.del(keys)
+}
