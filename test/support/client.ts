@@ -24,6 +24,8 @@ export type RequestOptions = {
   headers?: Record<string, string>
   /** As it stands, in place of `body`. */
   raw?: string | Buffer
+  /** The address to send from, of 127.0.0.0/8: another client, as far as limits go. */
+  from?: string
 }
 
 export type Client = <Body = Parsed>(method: string, path: string, options?: RequestOptions) => Promise<Reply<Body>>
@@ -31,12 +33,13 @@ export type Client = <Body = Parsed>(method: string, path: string, options?: Req
 /** A small client of one server; one connection per request, so that nothing is left open. */
 export const clientOf =
   (baseUrl: string): Client =>
-  (method, path, { token, key, guest, idempotencyKey, body, headers = {}, raw } = {}) =>
+  (method, path, { token, key, guest, idempotencyKey, body, headers = {}, raw, from } = {}) =>
     new Promise((resolve, reject) => {
       const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
       const request = send(`${baseUrl}${path}`, {
         method,
         agent: false,
+        ...(from === undefined ? {} : { localAddress: from }),
         headers: {
           ...(content === undefined
             ? {}
