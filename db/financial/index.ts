@@ -1,13 +1,5 @@
+/** The ledger's front door: what other modules may call, each with the open transaction. */
 export { accountFor, defaultBook, provisionBook } from './book.ts'
-export type { NewBook } from './book.ts'
 export { assertOpen, businessDay, openBusinessDay } from './days.ts'
 export { postingEventOf, raisePosting } from './raise.ts'
-export type {
-  Posting,
-  PostingContext,
-  PostingItem,
-  PostingParty,
-  PostingPayload,
-  PostingSource,
-  RaisedPosting,
-} from './payload.ts'
+export type { Posting, PostingContext, PostingItem, PostingPayload } from './payload.ts'

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { ledgerEnsureYears, ledgerPost, ledgerSweepIntegrity, ledgerSweepPostings } from '../../jobs/ledger.ts'
+import { inPlatform, inTenant, sql } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
+import { raisePosting } from '../../db/financial/index.ts'
+import { useDatabase } from '../support/database.ts'
+import { drain } from '../support/drain.ts'
+import { makeHouse } from './support.ts'
+
+const ledger = {
+  kinds: [
+    'ledger.post',
+    'ledger.sweep-postings',
+    'ledger.ensure-years',
+    'ledger.sweep-integrity',
+    'ledger.check-integrity',
+  ],
+}
+
+describe('the jobs of the ledger', () => {
+  useDatabase()
+  const raise = async (house: Awaited<ReturnType<typeof makeHouse>>, accounts: Record<string, string> = {}) => {
+    const payment = randomUUID()
+    const event = accounts['money'] ? 'payment.payment_recorded' : 'payment.payment_captured'
+    await inTenant(house.tenantId, (trx) =>
+      raisePosting(trx, {
+        event,
+        source: { id: payment },
+        propertyId: house.propertyId,
+        payload: { amounts: { amount: 5 }, documents: { payment }, accounts },
+      }),
+    )
+  }
+  const states = (tenantId: string) =>
+    inTenant(tenantId, (trx) => sql<{ status: string }>(trx, `select status from posting_event order by seq`)).then(
+      (rows) => rows.map(({ status }) => status),
+    )
+
+  it('post what was raised, in the transaction that ends the job', async () => {
+    const house = await makeHouse()
+    await raise(house)
+    await raise(house)
+    const done = await drain(ledger)
+    expect(done.map(({ kind, outcome }) => [kind, outcome])).to.deep.equal([
+      ['ledger.post', 'done'],
+      ['ledger.post', 'done'],
+    ])
+    expect(await states(house.tenantId)).to.deep.equal(['posted', 'posted'])
+  })
+
+  it('change nothing when they run again', async () => {
+    const house = await makeHouse()
+    await raise(house)
+    await drain(ledger)
+    await inTenant(house.tenantId, (trx) =>
+      enqueue(trx, ledgerPost, { tenantId: house.tenantId, bookId: house.bookId }),
+    )
+    expect((await drain(ledger)).map(({ outcome }) => outcome)).to.deep.equal(['done'])
+    const [count] = await inTenant(house.tenantId, (trx) => sql(trx, `select count(*) as entries from journal_entry`))
+    expect(count).to.deep.equal({ entries: 1 })
+  })
+
+  it('leave a poison event behind and end well', async () => {
+    const house = await makeHouse()
+    const [group] = await inTenant(house.tenantId, (trx) =>
+      sql<{ id: string }>(trx, `select id from account where code = '1.1'`),
+    )
+    await raise(house)
+    await raise(house, { money: group?.id ?? '' })
+    await raise(house)
+    expect((await drain(ledger)).every(({ outcome }) => outcome === 'done')).to.equal(true)
+    expect(await states(house.tenantId)).to.deep.equal(['posted', 'failed', 'posted'])
+  })
+
+  it('sweep what is due, make years and run the checks by the clock', async () => {
+    const house = await makeHouse()
+    await raise(house)
+    await inTenant(house.tenantId, (trx) => sql(trx, `update posting_event set next_at = now()`))
+    await inPlatform(async (trx) => {
+      await sql(trx, `delete from jobs`)
+      for (const job of [ledgerSweepPostings, ledgerEnsureYears, ledgerSweepIntegrity]) await enqueue(trx, job, {})
+    })
+    const done = await drain(ledger)
+    expect(done.filter(({ outcome }) => outcome !== 'done')).to.deep.equal([])
+    expect(await states(house.tenantId)).to.deep.equal(['posted'])
+    const runs = await inTenant(house.tenantId, (trx) => sql(trx, `select status from integrity_run`))
+    expect(runs).to.deep.equal([{ status: 'passed' }])
+  })
+})
