@@ -9,7 +9,7 @@ import { readable, say } from './lines.ts'
 import { embeddedPostgres, embeddedRedis, keepPorts, readPorts } from './services/embedded.ts'
 import type { Embedded } from './services/embedded.ts'
 import { givenPostgres } from './services/given.ts'
-import { commandOf, endOrphan } from './services/guard.ts'
+import { commandOf, endGroup } from './services/guard.ts'
 import { developmentKeys } from './services/keys.ts'
 import { freePort } from './services/port.ts'
 import { supervise } from './supervise.ts'
@@ -37,15 +37,17 @@ const takeLock = async () => {
     const { pid, children } = JSON.parse(readFileSync(lockFile, 'utf8')) as Lock
     if (pid !== process.pid && commandOf(pid).includes('scripts/start'))
       throw new Error(`npm start is already running here, as process ${pid}`)
-    await Promise.all(
-      children.map((child) => endOrphan(child, (command) => command.includes('pousada-guard'), 'SIGTERM')),
-    )
+    await Promise.all(children.map(endGroup))
   }
   writeLock([])
 }
 
-const writeLock = (children: number[]) =>
+let holdsLock = false
+
+const writeLock = (children: number[]) => {
+  holdsLock = true
   writeFileSync(lockFile, JSON.stringify({ pid: process.pid, children } satisfies Lock))
+}
 
 const program = (name: string, file: string, environment: NodeJS.ProcessEnv): Program => ({
   name,
@@ -129,7 +131,7 @@ const end = (code: number): Promise<void> =>
     const programs = parts.filter((part): part is Supervised => 'line' in part)
     await Promise.all(programs.map((part) => part.stop()))
     await Promise.all(parts.filter((part) => !('line' in part)).map((part) => part.stop()))
-    rmSync(lockFile, { force: true })
+    if (holdsLock) rmSync(lockFile, { force: true })
     tell('ended')
     process.exit(code)
   })())
@@ -201,14 +203,15 @@ const main = async () => {
       : []),
   ]
   if (ending) return
-  const running = programs.map((each) => supervise(each, checkout))
+  const keepPids = () => writeLock(running.map((part) => part.pid() ?? 0))
+  const running: Supervised[] = programs.map((each) => supervise(each, checkout, keepPids))
   parts.push(...running)
   const ready = running.map(async (part, index) => {
     if (!background.includes(programs[index]?.name ?? '')) return
     const line = await part.line((content) => content.msg === 'started' && typeof content.healthPort === 'number')
     await untilReady(`http://127.0.0.1:${Number(line.healthPort)}/readyz`)
   })
-  writeLock(running.map((part) => part.pid() ?? 0))
+  keepPids()
   const host = process.env.HOST && !['0.0.0.0', '::'].includes(process.env.HOST) ? process.env.HOST : '127.0.0.1'
   const baseUrl = `http://${host}:${port}`
   const mailUrl = ownMail ? `http://127.0.0.1:${mail}` : null

@@ -30,8 +30,11 @@ const parsed = (line: string): Record<string, unknown> | null => {
 const mostWaitMs = 10_000
 const calmMs = 30_000
 
-/** Keeps a program of the service running: what dies is started again, after a wait that doubles while it keeps dying. */
-export const supervise = (program: Program, directory: string): Supervised => {
+/**
+ * Keeps a program of the service running: what dies is started again, after a wait that doubles while it keeps dying.
+ * @param restarted told of each further start: the process is another then.
+ */
+export const supervise = (program: Program, directory: string, restarted: () => void): Supervised => {
   let current: Guarded | null = null
   let isStopping = false
   let listeners: Listener[] = []
@@ -48,6 +51,7 @@ export const supervise = (program: Program, directory: string): Supervised => {
 
   const run = async () => {
     let waitMs = 500
+    let isFirst = true
     while (!isStopping) {
       const started = Date.now()
       const command = [process.execPath, '--enable-source-maps', program.file]
@@ -58,6 +62,8 @@ export const supervise = (program: Program, directory: string): Supervised => {
         stopSignal: 'TERM',
         environment: program.environment,
       })
+      if (!isFirst) restarted()
+      isFirst = false
       for (const stream of [current.process.stdout, current.process.stderr])
         if (stream) createInterface({ input: stream }).on('line', hear)
       const code = await current.exited.catch(() => null)

@@ -91,3 +91,13 @@ export const endOrphan = async (pid: number, isOurs: (command: string) => boolea
     await wait(50)
   }
 }
+
+/** Ends a guarded program of an earlier, killed start with everything that it started. */
+export const endGroup = async (leader: number) => {
+  if (!Number.isInteger(leader) || leader < 2 || !commandOf(leader).includes('pousada-guard')) return
+  signal(-leader, 'SIGTERM')
+  for (let waited = 0; waited < 12_000 && signal(-leader, 0); waited += 50) {
+    if (waited === 10_000) signal(-leader, 'SIGKILL')
+    await wait(50)
+  }
+}
