@@ -31,9 +31,14 @@ const say = (title: string, lines: string[] = []) => {
   process.stdout.write(`\n${String(step).padStart(2)}. ${title}\n${lines.map((line) => `      ${line}\n`).join('')}`)
 }
 
-const money = (amount: unknown, currency = 'BRL') => new Intl.NumberFormat('en', { style: 'currency', currency }).format(Number(amount) / 100)
+const money = (amount: unknown, currency = 'BRL') =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).format(Number(amount) / 100)
 
-const call = async <T = Json>(method: string, path: string, { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {}): Promise<T> => {
+const call = async <T = Json>(
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+): Promise<T> => {
   const response = await fetch(`${demo.baseUrl}${path}`, {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -58,28 +63,82 @@ const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISO
 const { propertyId, tenantId } = demo.sol
 const property = `/api/public/property/${propertyId}`
 
-const config = await call<{ name: string; timezone: string; currency: string; portal: { holdMinutes: number; termsVersion: string } }>('GET', `${property}/config`)
-say(`The portal of ${config.name}`, [`time zone ${config.timezone}, currency ${config.currency}, a hold lasts ${config.portal.holdMinutes} minutes`])
+const config = await call<{
+  name: string
+  timezone: string
+  currency: string
+  portal: { holdMinutes: number; termsVersion: string }
+}>('GET', `${property}/config`)
+say(`The portal of ${config.name}`, [
+  `time zone ${config.timezone}, currency ${config.currency}, a hold lasts ${config.portal.holdMinutes} minutes`,
+])
 
-const rooms = await call<{ unitTypes: { unitTypeId: string; name: string; maxOccupancy: number; ratePlans: { name: string; refundable: string; fromAmount: number | null }[] }[] }>('GET', `${property}/rooms`)
+const rooms = await call<{
+  unitTypes: {
+    unitTypeId: string
+    name: string
+    maxOccupancy: number
+    ratePlans: { name: string; refundable: string; fromAmount: number | null }[]
+  }[]
+}>('GET', `${property}/rooms`)
 say(
   'Rooms and rates',
-  rooms.unitTypes.map((type) => `${type.name} (up to ${type.maxOccupancy}): ${type.ratePlans.map((plan) => `${plan.name}, ${plan.refundable}, from ${money(plan.fromAmount)}`).join(' | ')}`),
+  rooms.unitTypes.map(
+    (type) =>
+      `${type.name} (up to ${type.maxOccupancy}): ${type.ratePlans.map((plan) => `${plan.name}, ${plan.refundable}, from ${money(plan.fromAmount)}`).join(' | ')}`,
+  ),
 )
 
 type Offer = { unitTypeId: string; ratePlanId: string; left: number; total: number; dueNow: number }
-const stay: Stay = { arrival: day(30), departure: day(33) }
-const availability = await call<{ offers: Offer[] }>('GET', `${property}/availability?arrival=${stay.arrival}&departure=${stay.departure}&adults=2`)
-const offer = availability.offers.find((candidate) => candidate.dueNow > 0) ?? availability.offers[0]
+// Five days ahead, where the refundable plan keeps half: the cancellation below shows a fee and a refund.
+const stay: Stay = { arrival: day(5), departure: day(8) }
+const availability = await call<{ offers: Offer[] }>(
+  'GET',
+  `${property}/availability?arrival=${stay.arrival}&departure=${stay.departure}&adults=2`,
+)
+const offer = availability.offers.find((candidate) => candidate.dueNow > 0 && candidate.dueNow < candidate.total) ?? availability.offers[0]
 if (!offer) throw new Error('nothing is free: start with fresh data')
-say(`Availability from ${stay.arrival} to ${stay.departure}`, [`${availability.offers.length} offers; the chosen one has ${offer.left} left, costs ${money(offer.total)}, due now ${money(offer.dueNow)}`])
+say(`Availability from ${stay.arrival} to ${stay.departure}`, [
+  `${availability.offers.length} offers; the chosen one has ${offer.left} left, costs ${money(offer.total)}, due now ${money(offer.dueNow)}`,
+])
 
-const quote = await call<{ quote: string; expiresAt: string; total: number; dueNow: number; policies: { cancellation: { text: string } } }>('POST', '/api/public/quotes', {
-  body: { propertyId, ...stay, rooms: [{ unitTypeId: offer.unitTypeId, ratePlanId: offer.ratePlanId, adults: 2, childrenAges: [], extras: [] }] },
+const quote = await call<{
+  quote: string
+  expiresAt: string
+  total: number
+  dueNow: number
+  policies: { cancellation: { text: string } }
+}>('POST', '/api/public/quotes', {
+  body: {
+    propertyId,
+    ...stay,
+    rooms: [{ unitTypeId: offer.unitTypeId, ratePlanId: offer.ratePlanId, adults: 2, childrenAges: [], extras: [] }],
+  },
 })
-say('A signed quote', [`total ${money(quote.total)}, due now ${money(quote.dueNow)}, good until ${quote.expiresAt}`, quote.policies.cancellation.text])
+say('A signed quote', [
+  `total ${money(quote.total)}, due now ${money(quote.dueNow)}, good until ${quote.expiresAt}`,
+  quote.policies.cancellation.text,
+])
 
-type Booking = { bookingId: string; number: string; status: string; holdExpiresAt: string | null; guestToken: string; paid: number; balance: number; cancellation: { fee: number; refund: number } }
+const session = await call<{ token: string }>('POST', '/api/auth/sign-in/email', {
+  body: { email: 'finance@sol.example', password: demo.password },
+})
+const bearer = { authorization: `Bearer ${session.token}` }
+const [newest] = (
+  await call<{ data: { sequence: number }[] }>('GET', `/api/tenants/${tenantId}/financial/ledger-entries?limit=1`, { headers: bearer })
+).data
+const before = newest?.sequence ?? 0
+
+type Booking = {
+  bookingId: string
+  number: string
+  status: string
+  holdExpiresAt: string | null
+  guestToken: string
+  paid: number
+  balance: number
+  cancellation: { fee: number; refund: number }
+}
 const email = `guest-${randomUUID().slice(0, 8)}@guests.example`
 const requestId = `demo-${randomUUID()}`
 const held = await call<Booking>('POST', '/api/public/reservations/hold', {
@@ -95,34 +154,56 @@ say(`Held: booking ${held.number}`, [`until ${held.holdExpiresAt ?? ''}; a minut
 const guest = { 'x-guest-token': held.guestToken }
 type Payment = { paymentId: string; status: string; amount: number; method: string }
 let payment = await call<Payment>('POST', '/api/public/payments/create', {
-  body: { method: 'card', cardToken: 'success' },
+  body: { method: 'card', amount: 'all', cardToken: 'success' },
   headers: { ...guest, 'x-request-id': requestId, 'idempotency-key': randomUUID() },
 })
-say(`Payment of ${money(payment.amount)} by ${payment.method}`, [`the row and its job are committed; status ${payment.status}`])
+say(`Payment of ${money(payment.amount)} by ${payment.method}`, [
+  `the row and its job are committed; status ${payment.status}`,
+])
 
 const seen = [payment.status]
 while (payment.status !== 'paid' && seen.length < 10) {
-  payment = await call<Payment>('GET', `/api/public/payments/${payment.paymentId}/status?waitSeconds=20&since=${payment.status}`, { headers: guest })
+  payment = await call<Payment>(
+    'GET',
+    `/api/public/payments/${payment.paymentId}/status?waitSeconds=20&since=${payment.status}`,
+    { headers: guest },
+  )
   seen.push(payment.status)
 }
 say("The job's progress, as the guest's page sees it", [seen.join(' → ')])
 
-const confirmed = await until('the confirmation', () => call<Booking>('GET', '/api/public/reservations/current', { headers: guest }), (booking) => booking.status === 'confirmed')
-say(`Confirmed: booking ${confirmed.number}`, [`paid ${money(confirmed.paid)}, to pay at the house ${money(confirmed.balance)}`])
+const confirmed = await until(
+  'the confirmation',
+  () => call<Booking>('GET', '/api/public/reservations/current', { headers: guest }),
+  (booking) => booking.status === 'confirmed',
+)
+say(`Confirmed: booking ${confirmed.number}`, [
+  `paid ${money(confirmed.paid)}, to pay at the house ${money(confirmed.balance)}`,
+])
 
-const session = await call<{ token: string }>('POST', '/api/auth/sign-in/email', { body: { email: 'finance@sol.example', password: demo.password } })
-const bearer = { authorization: `Bearer ${session.token}` }
-type Entry = { sourceType: string; description: string; total: number; lines?: { accountCode: string; accountName: string; debit: number; credit: number }[] }
-const entries = async (wanted: number) =>
-  until(
+type Line = { accountCode: string; accountName: string; debit: number; credit: number }
+type Entry = { id: string; sequence: number; sourceType: string; description: string; total: number; lines: Line[] }
+const ledger = `/api/tenants/${tenantId}/financial/ledger-entries`
+let lastSequence = before
+
+/** The entries written since the last look, with their lines, once there are as many as are waited for. */
+const entries = async (wanted: number): Promise<Entry[]> => {
+  const page = await until(
     'the ledger',
-    () => call<{ data: Entry[] }>('GET', `/api/tenants/${tenantId}/financial/ledger-entries?documentType=payment&documentId=${payment.paymentId}&limit=20`, { headers: bearer }),
-    (page) => page.data.length >= wanted,
+    () => call<{ data: Entry[] }>('GET', `${ledger}?limit=50`, { headers: bearer }),
+    ({ data }) => data.filter((entry) => entry.sequence > lastSequence).length >= wanted,
   )
-const written = (page: { data: Entry[] }) =>
-  page.data.flatMap((entry) => [
-    `${entry.sourceType}: ${money(entry.total)}`,
-    ...(entry.lines ?? []).map((line) => `   ${line.debit > 0 ? 'debit ' : 'credit'} ${line.accountCode.padEnd(10)} ${line.accountName.padEnd(28)} ${money(line.debit || line.credit)}`),
+  const fresh = page.data.filter((entry) => entry.sequence > lastSequence).sort((a, b) => a.sequence - b.sequence)
+  lastSequence = fresh.at(-1)?.sequence ?? lastSequence
+  return Promise.all(fresh.map((entry) => call<Entry>('GET', `${ledger}/${entry.id}`, { headers: bearer })))
+}
+const written = (list: Entry[]) =>
+  list.flatMap((entry) => [
+    `${entry.sourceType} (${entry.description}): ${money(entry.total)}`,
+    ...entry.lines.map(
+      (line) =>
+        `   ${line.debit > 0 ? 'debit ' : 'credit'} ${line.accountCode.padEnd(10)} ${line.accountName.padEnd(36)} ${money(line.debit || line.credit)}`,
+    ),
   ])
 say('The ledger', written(await entries(2)))
 
@@ -141,7 +222,9 @@ const cancelled = await call<Booking>('POST', '/api/public/reservations/cancel',
   body: { acceptedFee: confirmed.cancellation.fee, reason: 'changed_plans' },
   headers: { ...guest, 'idempotency-key': randomUUID() },
 })
-say(`Cancelled: ${cancelled.status}`, [`fee ${money(confirmed.cancellation.fee)}, refund ${money(confirmed.cancellation.refund)}`])
+say(`Cancelled: ${cancelled.status}`, [
+  `fee ${money(confirmed.cancellation.fee)}, refund ${money(confirmed.cancellation.refund)}`,
+])
 
 const refunded = await until(
   'the refund',
@@ -149,7 +232,7 @@ const refunded = await until(
   (state) => confirmed.cancellation.refund === 0 || state.status === 'refunded',
 )
 say('The refund, by its own job', [`payment ${refunded.status}`])
-say('The ledger afterwards', written(await entries(confirmed.cancellation.refund === 0 ? 2 : 4)))
+say('The ledger afterwards', written(await entries(confirmed.cancellation.refund === 0 ? 1 : 4)))
 const last = (await mails(3)).at(-1)
 say(`The last e-mail: ${last?.subject ?? ''}`, (last?.text ?? '').trimEnd().split('\n'))
 process.stdout.write('\nAll done.\n')

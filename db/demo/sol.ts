@@ -19,7 +19,7 @@ const flexible: CancellationRules = {
     { hoursBeforeArrival: 48, fee: { type: 'percent', value: 5000, of: 'total' } },
   ],
   after: full,
-  graceHoursAfterBooking: 24,
+  graceHoursAfterBooking: 0,
   earlyDeparture: { type: 'nights', value: 1, of: 'room' },
 }
 const strict: CancellationRules = { tiers: [], after: full, graceHoursAfterBooking: 0, earlyDeparture: full }
