@@ -5,15 +5,33 @@ const ofPayment = Obj({ tenantId: Uuid, paymentId: Uuid })
 const ofRefund = Obj({ tenantId: Uuid, refundId: Uuid })
 
 /** The gateway is asked to take the money. */
-export const submitPayment = job({ name: 'payments.submit', queue: 'payments', payload: ofPayment, retry: 'provider', class: 'urgent' })
+export const submitPayment = job({
+  name: 'payments.submit',
+  queue: 'payments',
+  payload: ofPayment,
+  retry: 'provider',
+  class: 'urgent',
+})
 /** The gateway is asked what became of it. */
-export const readPayment = job({ name: 'payments.read', queue: 'payments', payload: ofPayment, retry: 'provider', tries: 3 })
+export const readPayment = job({
+  name: 'payments.read',
+  queue: 'payments',
+  payload: ofPayment,
+  retry: 'provider',
+  tries: 3,
+})
 /** The gateway is asked to close what nobody will pay any more: cancelled by us, */
 export const cancelPayment = job({ name: 'payments.cancel', queue: 'payments', payload: ofPayment, retry: 'provider' })
 /** or out of time. */
 export const expirePayment = job({ name: 'payments.expire', queue: 'payments', payload: ofPayment, retry: 'provider' })
 export const refundPayment = job({ name: 'payments.refund', queue: 'payments', payload: ofRefund, retry: 'provider' })
-export const readRefund = job({ name: 'payments.read-refund', queue: 'payments', payload: ofRefund, retry: 'provider', tries: 3 })
+export const readRefund = job({
+  name: 'payments.read-refund',
+  queue: 'payments',
+  payload: ofRefund,
+  retry: 'provider',
+  tries: 3,
+})
 /** A callback that was stored names an object; it is read from the gateway. */
 export const processCallback = job({
   name: 'payments.process-callback',

@@ -11,7 +11,11 @@ type Options = {
 }
 
 /** Reads once a second until the value is as wished or the time is over. Nothing is held between the reads. */
-export const waitUntil = async <T>(read: () => Promise<T>, isEnough: (value: T) => boolean, { seconds, gone }: Options): Promise<void> => {
+export const waitUntil = async <T>(
+  read: () => Promise<T>,
+  isEnough: (value: T) => boolean,
+  { seconds, gone }: Options,
+): Promise<void> => {
   if (seconds <= 0 || waiting >= most) return
   waiting += 1
   try {

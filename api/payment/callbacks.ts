@@ -6,7 +6,11 @@ import { verifyCallback } from '../../db/payment/signatures.ts'
 import { callback } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
 
-const refused = new Counter({ name: 'gateway_callbacks_refused_total', help: 'Callbacks whose signature was bad', labelNames: ['provider'] })
+const refused = new Counter({
+  name: 'gateway_callbacks_refused_total',
+  help: 'Callbacks whose signature was bad',
+  labelNames: ['provider'],
+})
 
 export const routes = [
   route({
@@ -29,7 +33,12 @@ export const routes = [
         refused.inc({ provider })
         throw unauthenticated('signature_invalid', 'The signature is not valid')
       }
-      await storeCallback(provider, verified.callback, { rawBody: request.rawBody, headers: verified.headers }, request.id)
+      await storeCallback(
+        provider,
+        verified.callback,
+        { rawBody: request.rawBody, headers: verified.headers },
+        request.id,
+      )
       return { received: true }
     },
   }),

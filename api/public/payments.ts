@@ -1,11 +1,36 @@
-import { Amount, AnyOf, Currency, Day, Instant, Int, Literal, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import {
+  Amount,
+  AnyOf,
+  Currency,
+  Day,
+  Instant,
+  Int,
+  Literal,
+  Matching,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Text,
+  Uuid,
+} from '../../config/schema.ts'
 import { guestPayment, payForBooking, shownStatusOf } from '../../db/payment/portal.ts'
 import { publicGuest } from '../lib/access.ts'
 import { Reply, route } from '../lib/route.ts'
 import { waitUntil } from '../lib/waiting.ts'
 
 const methods = ['card', 'pix', 'boleto'] as const
-const statuses = ['pending', 'action_required', 'processing', 'paid', 'failed', 'cancelled', 'expired', 'refunding', 'refunded'] as const
+const statuses = [
+  'pending',
+  'action_required',
+  'processing',
+  'paid',
+  'failed',
+  'cancelled',
+  'expired',
+  'refunding',
+  'refunded',
+] as const
 
 const Address = Obj({
   street: Text(1, 120),
@@ -25,7 +50,12 @@ const NewPayment = Obj({
   payer: Opt(
     Obj({
       name: Text(1, 120),
-      document: Opt(Obj({ type: OneOf(['cpf', 'cnpj']), number: Matching('^[0-9A-Za-z./ -]{11,20}$', 20, { cardNumber: 'exempt' }) })),
+      document: Opt(
+        Obj({
+          type: OneOf(['cpf', 'cnpj']),
+          number: Matching('^[0-9A-Za-z./ -]{11,20}$', 20, { cardNumber: 'exempt' }),
+        }),
+      ),
       address: Opt(Address),
     }),
   ),
@@ -36,7 +66,13 @@ const NewPayment = Obj({
 const Url = Text(1, 2000)
 const Action = AnyOf([
   Obj({ type: Literal('redirect'), url: Url }),
-  Obj({ type: Literal('client_secret'), provider: Text(1, 20), publishableKey: Text(1, 200), account: Text(1, 100), clientSecret: Text(1, 300) }),
+  Obj({
+    type: Literal('client_secret'),
+    provider: Text(1, 20),
+    publishableKey: Text(1, 200),
+    account: Text(1, 100),
+    clientSecret: Text(1, 300),
+  }),
   Obj({ type: Literal('pix'), copyPaste: Text(1, 1000), expiresAt: Instant }),
   Obj({ type: Literal('boleto'), digitableLine: Text(1, 100), url: Url, dueDate: Day }),
 ])
@@ -52,7 +88,14 @@ const GuestPayment = Obj({
   action: Nullable(Action),
   failure: Nullable(
     Obj({
-      code: OneOf(['declined', 'insufficient_funds', 'expired_card', 'authentication_failed', 'provider_unavailable', 'other']),
+      code: OneOf([
+        'declined',
+        'insufficient_funds',
+        'expired_card',
+        'authentication_failed',
+        'provider_unavailable',
+        'other',
+      ]),
       message: Text(0, 200),
     }),
   ),
@@ -75,7 +118,15 @@ export const routes = [
     status: 201,
     body: NewPayment,
     returns: GuestPayment,
-    errors: ['hold_expired', 'payment_in_progress', 'nothing_due', 'method_unavailable', 'return_url_not_allowed', 'gateway_account_not_ready', 'hold_limit'],
+    errors: [
+      'hold_expired',
+      'payment_in_progress',
+      'nothing_due',
+      'method_unavailable',
+      'return_url_not_allowed',
+      'gateway_account_not_ready',
+      'hold_limit',
+    ],
     handle: async ({ trx, bookingId, body }) => {
       const { amount = 'due', ...wanted } = body
       const { shown, repeated } = await payForBooking(trx, bookingId, { amount, ...wanted })

@@ -38,7 +38,9 @@ export const up = async (knex: Knex) => {
      foreign key (tenant_id, book_id, currency) references book (tenant_id, id, currency)`,
   )
   // Across tenants: a callback knows the gateway's reference alone.
-  await knex.raw(`create unique index gateway_account_external on gateway_account (provider, external_id) where external_id is not null`)
+  await knex.raw(
+    `create unique index gateway_account_external on gateway_account (provider, external_id) where external_id is not null`,
+  )
   await knex.raw(
     `create unique index gateway_account_default on gateway_account (tenant_id, book_id) where is_default and status not in ('disconnected', 'failed')`,
   )
@@ -52,7 +54,9 @@ export const up = async (knex: Knex) => {
       end if;
       return new;
     end $$`)
-  await knex.raw(`create trigger gateway_account_fixed before update on gateway_account for each row execute function gateway_account_fixed()`)
+  await knex.raw(
+    `create trigger gateway_account_fixed before update on gateway_account for each row execute function gateway_account_fixed()`,
+  )
   await touch(knex, 'gateway_account')
   await knex.raw(
     `alter table property_payment_method add constraint property_payment_method_account
@@ -137,7 +141,9 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index payment_account on payment (tenant_id, gateway_account_id)`)
   await knex.raw(`create index payment_property on payment (tenant_id, property_id, created_at)`)
   await knex.raw(`create index payment_of_target on payment (tenant_id, target_type, target_id)`)
-  await knex.raw(`create index payment_superseded on payment (tenant_id, superseded_by_id) where superseded_by_id is not null`)
+  await knex.raw(
+    `create index payment_superseded on payment (tenant_id, superseded_by_id) where superseded_by_id is not null`,
+  )
   await knex.raw(`create index payment_slips on payment (tenant_id, payer_index) where payer_index is not null`)
   await knex.raw(`create index payment_due on payment (next_read_at) where next_read_at is not null`)
   await knex.raw(
@@ -308,7 +314,9 @@ export const up = async (knex: Knex) => {
      created_at timestamptz not null default now(),
      constraint sandbox_object_kind check (kind in ('charge', 'refund', 'key', 'callback'))`,
   )
-  await knex.raw(`create index sandbox_object_ours on sandbox_object (account_ref, kind, our_id) where our_id is not null`)
+  await knex.raw(
+    `create index sandbox_object_ours on sandbox_object (account_ref, kind, our_id) where our_id is not null`,
+  )
   await knex.raw(`create index sandbox_object_due on sandbox_object (due_at) where due_at is not null`)
 
   await sweepFunction(

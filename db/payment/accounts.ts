@@ -10,7 +10,10 @@ type Wanted = { propertyId: string; currency: string; method: Method; gatewayAcc
  * The account that takes the money (R10): the one named, else the default of the property's book. It must be able to
  * charge by the method.
  */
-export const accountFor = async (trx: Trx, { propertyId, currency, method, gatewayAccountId }: Wanted): Promise<GatewayAccountRow> => {
+export const accountFor = async (
+  trx: Trx,
+  { propertyId, currency, method, gatewayAccountId }: Wanted,
+): Promise<GatewayAccountRow> => {
   const account = await sqlOne<GatewayAccountRow>(
     trx,
     `select a.* from gateway_account a join property p on p.tenant_id = a.tenant_id and p.book_id = a.book_id and p.id = :propertyId
@@ -22,7 +25,8 @@ export const accountFor = async (trx: Trx, { propertyId, currency, method, gatew
     if (gatewayAccountId) throw notFound('There is no such gateway account for the property')
     throw unprocessable('gateway_account_not_ready', 'The property has no gateway account')
   }
-  if (account.currency !== currency) throw unprocessable('currency_mismatch', `The gateway account takes ${account.currency}`)
+  if (account.currency !== currency)
+    throw unprocessable('currency_mismatch', `The gateway account takes ${account.currency}`)
   if (account.status !== 'active' && !(account.status === 'restricted' && account.chargesEnabled))
     throw unprocessable('gateway_account_not_ready', 'The gateway account cannot take payments yet')
   if ((account.capabilities as Record<string, string>)[method] !== 'active')

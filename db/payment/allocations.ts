@@ -28,9 +28,17 @@ export const lockTargets = async (trx: Trx, targets: readonly TargetRef[]): Prom
   return locked
 }
 
-export const lockedTarget = (locked: LockedTargets, targetType: TargetType, targetId: string) => locked.get(keyOf({ targetType, targetId }))
+export const lockedTarget = (locked: LockedTargets, targetType: TargetType, targetId: string) =>
+  locked.get(keyOf({ targetType, targetId }))
 
-const raiseAllocated = (trx: Trx, payment: PaymentRow, target: TargetRef, allocationId: string, amount: number, stage: Payable['stage']) =>
+const raiseAllocated = (
+  trx: Trx,
+  payment: PaymentRow,
+  target: TargetRef,
+  allocationId: string,
+  amount: number,
+  stage: Payable['stage'],
+) =>
   raisePosting(trx, {
     event: 'payment.payment_allocated',
     source: { id: allocationId },
@@ -42,15 +50,19 @@ const raiseAllocated = (trx: Trx, payment: PaymentRow, target: TargetRef, alloca
     },
   })
 
-const insert = (trx: Trx, id: string, paymentId: string, target: TargetRef, amount: number, reversesId: string | null) =>
-  sql(trx, `insert into payment_allocation (id, payment_id, target_type, target_id, amount, reverses_id) values (?, ?, ?, ?, ?, ?)`, [
-    id,
-    paymentId,
-    target.targetType,
-    target.targetId,
-    amount,
-    reversesId,
-  ])
+const insert = (
+  trx: Trx,
+  id: string,
+  paymentId: string,
+  target: TargetRef,
+  amount: number,
+  reversesId: string | null,
+) =>
+  sql(
+    trx,
+    `insert into payment_allocation (id, payment_id, target_type, target_id, amount, reverses_id) values (?, ?, ?, ?, ?, ?)`,
+    [id, paymentId, target.targetType, target.targetId, amount, reversesId],
+  )
 
 export type Allocated = { allocationId: string; amount: number }
 
@@ -79,8 +91,13 @@ export const offer = async (
   return { allocationId, amount: taken }
 }
 
-export const postAllocated = (trx: Trx, payment: PaymentRow, target: TargetRef, allocated: Allocated, stage: Payable['stage']) =>
-  raiseAllocated(trx, payment, target, allocated.allocationId, allocated.amount, stage)
+export const postAllocated = (
+  trx: Trx,
+  payment: PaymentRow,
+  target: TargetRef,
+  allocated: Allocated,
+  stage: Payable['stage'],
+) => raiseAllocated(trx, payment, target, allocated.allocationId, allocated.amount, stage)
 
 type GivenBack = { target: TargetRef; reversalId: string; amount: number }
 
@@ -88,7 +105,13 @@ type GivenBack = { target: TargetRef; reversalId: string; amount: number }
  * Takes allocations back, newest first, of one target or of all. Targets and payment are locked. A part of an allocation
  * is taken back by reversing it and standing the rest again. Answers what came back; its sum may be less than wanted.
  */
-export const giveBack = async (trx: Trx, payment: PaymentRow, wanted: number, businessDate: string, only?: TargetRef): Promise<GivenBack[]> => {
+export const giveBack = async (
+  trx: Trx,
+  payment: PaymentRow,
+  wanted: number,
+  businessDate: string,
+  only?: TargetRef,
+): Promise<GivenBack[]> => {
   if (wanted <= 0) return []
   const standing = (await standingAllocations(trx, payment.id)).filter((one) => !only || keyOf(one) === keyOf(only))
   const given: GivenBack[] = []
@@ -126,7 +149,11 @@ type Destination = { folioId: string; amount: number; stage: 'deposit' | 'guest'
  * and is posted by the stage of its folio. Booking and folios are locked, and their own sums are the caller's. Answers what went
  * where, which is less than wanted where less stands there.
  */
-export const moveAllocations = async (trx: Trx, bookingId: string, folios: readonly Destination[]): Promise<MovedMoney[]> => {
+export const moveAllocations = async (
+  trx: Trx,
+  bookingId: string,
+  folios: readonly Destination[],
+): Promise<MovedMoney[]> => {
   const source: TargetRef = { targetType: 'booking', targetId: bookingId }
   const payments = await sql<PaymentRow>(
     trx,
@@ -139,13 +166,19 @@ export const moveAllocations = async (trx: Trx, bookingId: string, folios: reado
   const moved: MovedMoney[] = []
   const postings: (() => Promise<unknown>)[] = []
   for (const payment of payments.toSorted((a, b) => (a.capturedAt?.getTime() ?? 0) - (b.capturedAt?.getTime() ?? 0))) {
-    const standing = (await standingAllocations(trx, payment.id)).filter((one) => keyOf(one) === keyOf(source)).toReversed()
+    const standing = (await standingAllocations(trx, payment.id))
+      .filter((one) => keyOf(one) === keyOf(source))
+      .toReversed()
     for (const allocation of standing) {
-      const total = Math.min(allocation.amount, wanted.reduce((sum, folio) => sum + folio.amount, 0))
+      const total = Math.min(
+        allocation.amount,
+        wanted.reduce((sum, folio) => sum + folio.amount, 0),
+      )
       if (total === 0) continue
       const reversalId = randomUUID()
       await insert(trx, reversalId, payment.id, source, -allocation.amount, allocation.id)
-      if (total < allocation.amount) await insert(trx, randomUUID(), payment.id, source, allocation.amount - total, null)
+      if (total < allocation.amount)
+        await insert(trx, randomUUID(), payment.id, source, allocation.amount - total, null)
       postings.push(() => raiseAllocated(trx, payment, source, reversalId, -total, undefined))
       let left = total
       for (const folio of wanted) {

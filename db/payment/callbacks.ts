@@ -44,19 +44,27 @@ export const storeCallback = (
 export type Resolved = { status: 'processed' | 'ignored' | 'failed'; error: string | null }
 
 const end = (trx: PlatformTrx, id: string, { status, error }: Resolved, tenantId: string | null) =>
-  sql(trx, `update gateway_callback set status = ?, error = ?, tenant_id = ?, processed_at = now() where id = ?`, [status, error, tenantId, id])
+  sql(trx, `update gateway_callback set status = ?, error = ?, tenant_id = ?, processed_at = now() where id = ?`, [
+    status,
+    error,
+    tenantId,
+    id,
+  ])
 
 /**
  * Finds whose object a callback names and asks for its reading; what the callback says of it decides nothing (R5). May be repeated
  * at any time. An object of our id that is not the account's own is `failed`: somebody should look.
  */
 export const resolveCallback = async (trx: PlatformTrx, callbackId: string): Promise<Resolved | null> => {
-  const callback = await sqlOne<GatewayCallbackRow>(trx, `select * from gateway_callback where id = ? for update`, [callbackId])
-  if (!callback) return null
-  const account = await sqlOne<{ tenantId: string; id: string }>(trx, `select tenant_id, id from gateway_account_of(?, ?)`, [
-    callback.provider,
-    callback.accountRef,
+  const callback = await sqlOne<GatewayCallbackRow>(trx, `select * from gateway_callback where id = ? for update`, [
+    callbackId,
   ])
+  if (!callback) return null
+  const account = await sqlOne<{ tenantId: string; id: string }>(
+    trx,
+    `select tenant_id, id from gateway_account_of(?, ?)`,
+    [callback.provider, callback.accountRef],
+  )
   if (!account) {
     const ignored: Resolved = { status: 'ignored', error: 'account_unknown' }
     await end(trx, callbackId, ignored, null)
@@ -64,15 +72,17 @@ export const resolveCallback = async (trx: PlatformTrx, callbackId: string): Pro
   }
   const tenant = await enterTenant(trx, account.tenantId)
   const table = callback.objectType === 'refund' ? 'refund' : 'payment'
-  const found = await sqlOne<{ id: string }>(tenant, `select id from ?? where gateway_account_id = ? and (external_id = ? or id = ?)`, [
-    table,
-    account.id,
-    callback.objectRef,
-    callback.ourId,
-  ])
-  if (found && table === 'payment') await enqueue(tenant, readPayment, { tenantId: account.tenantId, paymentId: found.id }, { class: 'urgent' })
+  const found = await sqlOne<{ id: string }>(
+    tenant,
+    `select id from ?? where gateway_account_id = ? and (external_id = ? or id = ?)`,
+    [table, account.id, callback.objectRef, callback.ourId],
+  )
+  if (found && table === 'payment')
+    await enqueue(tenant, readPayment, { tenantId: account.tenantId, paymentId: found.id }, { class: 'urgent' })
   if (found && table === 'refund') await enqueue(tenant, readRefund, { tenantId: account.tenantId, refundId: found.id })
-  const missing: Resolved = callback.ourId ? { status: 'failed', error: 'not_of_this_account' } : { status: 'ignored', error: 'object_unknown' }
+  const missing: Resolved = callback.ourId
+    ? { status: 'failed', error: 'not_of_this_account' }
+    : { status: 'ignored', error: 'object_unknown' }
   const resolved: Resolved = found ? { status: 'processed', error: null } : missing
   await end(trx, callbackId, resolved, account.tenantId)
   return resolved

@@ -38,7 +38,12 @@ export const paymentCall = async (trx: Trx, paymentId: string): Promise<PaymentC
   const submission = payment.submission
     ? await unseal<Submission>(trx, 'tenant', submissionPlace(paymentId), payment.submission)
     : { cardToken: null, returnUrl: null }
-  return { payment, ...(await accountOf(trx, payment.gatewayAccountId)), submission, attempt: await lastAttempt(trx, submitKey(paymentId)) }
+  return {
+    payment,
+    ...(await accountOf(trx, payment.gatewayAccountId)),
+    submission,
+    attempt: await lastAttempt(trx, submitKey(paymentId)),
+  }
 }
 
 /**
@@ -71,10 +76,21 @@ export const applyUnknown = async (trx: Trx, paymentId: string, reached: boolean
   if (!before || status === null) return
   const { payment } = await applySnapshot(trx, paymentId, nothingKnown)
   if (payment.status === 'unknown' && Date.now() - payment.createdAt.getTime() > unknownExceptionAfterMs)
-    await openException(trx, 'outcome_unknown', { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency }, payment.amount)
+    await openException(
+      trx,
+      'outcome_unknown',
+      { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency },
+      payment.amount,
+    )
 }
 
-export type RefundCall = { refund: RefundRow; provider: string; accountRef: string; paymentRef: string; attempt: LastAttempt | null }
+export type RefundCall = {
+  refund: RefundRow
+  provider: string
+  accountRef: string
+  paymentRef: string
+  attempt: LastAttempt | null
+}
 
 export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall | null> => {
   const refund = await sqlOne<RefundRow>(trx, `select * from refund where id = ? and via = 'gateway'`, [refundId])

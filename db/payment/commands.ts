@@ -62,7 +62,8 @@ const cancel = async (trx: Trx, payment: PaymentRow, supersededById: string | nu
   )
   if (!changed) return
   if (atOnce) await emitPayment(trx, changed, 'payment.cancelled')
-  else if (payment.cancelRequestedAt === null) await enqueue(trx, cancelPayment, { tenantId: payment.tenantId, paymentId: payment.id }, { class: 'urgent' })
+  else if (payment.cancelRequestedAt === null)
+    await enqueue(trx, cancelPayment, { tenantId: payment.tenantId, paymentId: payment.id }, { class: 'urgent' })
 }
 
 /** Ends what is still on its way for a target; money that comes all the same is offered to the target as late. The target is locked. */
@@ -87,16 +88,22 @@ export const createPayment = async (trx: Trx, wanted: NewPayment): Promise<Creat
   if (!target || target.propertyId !== propertyId) throw notFound()
   const live = await lockLivePayments(trx, targetType, targetId)
   const rivals = live.filter((payment) => payment.channel === channel)
-  const same = rivals.find((payment) => payment.method === method && payment.amount === amount && payment.cancelRequestedAt === null)
+  const same = rivals.find(
+    (payment) => payment.method === method && payment.amount === amount && payment.cancelRequestedAt === null,
+  )
   if (same) return { payment: same, repeated: true }
   const busy = rivals.find((payment) => !isCancellable(payment.status))
   if (busy) throw inProgress(busy)
   if (!target.open) throw unprocessable('target_closed', 'Nothing more can be paid for this')
   if (target.currency !== currency) throw unprocessable('currency_mismatch', `It is paid in ${target.currency}`)
-  const elsewhere = live.filter((payment) => payment.channel !== channel).reduce((sum, payment) => sum + payment.amount, 0)
+  const elsewhere = live
+    .filter((payment) => payment.channel !== channel)
+    .reduce((sum, payment) => sum + payment.amount, 0)
   const payable = target.payable - elsewhere
   if (amount > payable)
-    throw unprocessable('amount_exceeds_payable', `At most ${Math.max(0, payable)} is payable`, [{ field: 'amount', message: 'is too much' }])
+    throw unprocessable('amount_exceeds_payable', `At most ${Math.max(0, payable)} is payable`, [
+      { field: 'amount', message: 'is too much' },
+    ])
   const account = await accountFor(trx, { propertyId, currency, method, gatewayAccountId: wanted.gatewayAccountId })
 
   const id = randomUUID()

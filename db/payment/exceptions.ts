@@ -7,7 +7,13 @@ export type ExceptionKind = PaymentExceptionRow['kind']
 type Subject = { type: 'payment' | 'refund'; id: string; propertyId: string; currency: string }
 
 /** Opens what a person must look at; one of a kind stands open per subject. */
-export const openException = async (trx: Trx, kind: ExceptionKind, subject: Subject, amount: number, expectedAmount: number | null = null) => {
+export const openException = async (
+  trx: Trx,
+  kind: ExceptionKind,
+  subject: Subject,
+  amount: number,
+  expectedAmount: number | null = null,
+) => {
   const [row] = await sql<{ id: string }>(
     trx,
     `insert into payment_exception (kind, property_id, subject_type, subject_id, amount, expected_amount, currency)
@@ -20,7 +26,14 @@ export const openException = async (trx: Trx, kind: ExceptionKind, subject: Subj
     type: 'payment_exception.opened',
     propertyId: subject.propertyId,
     entity: { type: 'payment_exception', id: row.id, version: 1 },
-    data: { kind, subjectType: subject.type, subjectId: subject.id, amount, expectedAmount, currency: subject.currency },
+    data: {
+      kind,
+      subjectType: subject.type,
+      subjectId: subject.id,
+      amount,
+      expectedAmount,
+      currency: subject.currency,
+    },
   })
 }
 

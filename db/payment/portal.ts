@@ -18,7 +18,7 @@ import { isCnpj, isCpf, shownStatus } from './rules.ts'
 import type { Method, Shown } from './rules.ts'
 import { actionPlace } from './snapshot.ts'
 import type { Action, Failure } from './snapshot.ts'
-import { targetOf } from './targets.ts'
+import { bookingTarget } from '../reservations/targets.ts'
 
 export type GuestPayment = {
   method: Method
@@ -46,23 +46,36 @@ export type ShownPayment = {
 
 const refuseReturnUrl = (property: SaleProperty, returnUrl: string) => {
   const address = URL.canParse(returnUrl) ? new URL(returnUrl) : null
-  if (address?.protocol !== 'https:' || address.username !== '' || address.password !== '' || !property.settings.portal.returnHosts.includes(address.host))
+  if (
+    address?.protocol !== 'https:' ||
+    address.username !== '' ||
+    address.password !== '' ||
+    !property.settings.portal.returnHosts.includes(address.host)
+  )
     throw unprocessable('return_url_not_allowed', 'The guest cannot be sent back there', [
       { field: 'returnUrl', message: 'must be https, with a host that the property has listed' },
     ])
 }
 
-const unavailable = (message: string, field = 'method') => unprocessable('method_unavailable', message, [{ field, message }])
+const unavailable = (message: string, field = 'method') =>
+  unprocessable('method_unavailable', message, [{ field, message }])
 
 /** The method as the property offers it to guests, for this stay and amount. */
-const offeredMethod = async (trx: Trx, property: SaleProperty, wanted: GuestPayment, arrival: string, amount: number) => {
+const offeredMethod = async (
+  trx: Trx,
+  property: SaleProperty,
+  wanted: GuestPayment,
+  arrival: string,
+  amount: number,
+) => {
   const offer = (await portalMethods(trx, property.id)).find((one) => one.method === wanted.method)
   if (!offer?.gatewayAccountId) throw unavailable('The property does not take this method here')
   if (daysBetween(todayIn(property.timezone, property.now), arrival) < offer.minDaysBeforeArrival)
     throw unavailable(`It takes this method up to ${offer.minDaysBeforeArrival} days before the arrival`)
   if (offer.maxAmount !== null && amount > offer.maxAmount) throw unavailable('The amount is too high for this method')
   const installments = wanted.installments ?? 1
-  if (installments > (wanted.method === 'card' ? offer.maxInstallments : 1)) throw unavailable('So many installments are not offered', 'installments')
+  if (installments > (wanted.method === 'card' ? offer.maxInstallments : 1))
+    throw unavailable('So many installments are not offered', 'installments')
   return { gatewayAccountId: offer.gatewayAccountId, installments }
 }
 
@@ -71,7 +84,8 @@ const bad = (field: string, message: string) => invalid([{ field, message }])
 const checkPayer = ({ method, payer }: GuestPayment) => {
   const document = payer?.document
   if (method === 'boleto' && !document) throw bad('payer.document', 'is required for a payment slip')
-  if (document && !(document.type === 'cpf' ? isCpf : isCnpj)(document.number)) throw bad('payer.document.number', `is no ${document.type.toUpperCase()}`)
+  if (document && !(document.type === 'cpf' ? isCpf : isCnpj)(document.number))
+    throw bad('payer.document.number', `is no ${document.type.toUpperCase()}`)
 }
 
 /** One unpaid payment slip at a time per payer and per e-mail (R9 of public.md); two asking at once wait for each other. */
@@ -85,7 +99,10 @@ const limitSlips = async (trx: Trx, bookingId: string, emailIndex: Buffer | null
        and p.cancel_requested_at is null and p.target_id <> ? and (p.payer_index = ? or b.email_index = ?) limit 1`,
     [bookingId, payerIndex, emailIndex],
   )
-  if (other) throw new ApiError(429, 'hold_limit', 'Another booking waits for a payment slip already', { retryAfterSeconds: 3600 })
+  if (other)
+    throw new ApiError(429, 'hold_limit', 'Another booking waits for a payment slip already', {
+      retryAfterSeconds: 3600,
+    })
 }
 
 const earliest = (reservations: readonly ReservationRow[]) => reservations.map((one) => one.arrival).sort()[0] ?? ''
@@ -102,9 +119,13 @@ const dueOf = async (trx: Trx, { booking, reservations, now }: LockedBooking): P
  * Starts the payment of what a booking owes; the amount is computed, never taken from the guest. The same method again answers the
  * live payment. 409 hold_expired, payment_in_progress; 422 nothing_due, method_unavailable, return_url_not_allowed.
  */
-export const payForBooking = async (trx: Trx, bookingId: string, wanted: GuestPayment): Promise<{ shown: ShownPayment; repeated: boolean }> => {
+export const payForBooking = async (
+  trx: Trx,
+  bookingId: string,
+  wanted: GuestPayment,
+): Promise<{ shown: ShownPayment; repeated: boolean }> => {
   checkPayer(wanted)
-  const target = await targetOf('booking').lock(trx, bookingId)
+  const target = await bookingTarget.lock(trx, bookingId)
   const locked = target && (await lockBooking(trx, bookingId))
   if (!locked) throw notFound()
   const { booking, reservations, now } = locked
@@ -117,7 +138,13 @@ export const payForBooking = async (trx: Trx, bookingId: string, wanted: GuestPa
   const property = await readProperty(trx, booking.propertyId)
   if (!property) throw notFound()
   if (wanted.returnUrl !== undefined) refuseReturnUrl(property, wanted.returnUrl)
-  const { gatewayAccountId, installments } = await offeredMethod(trx, property, wanted, earliest(reservations.filter((one) => isLive(one.status))), amount)
+  const { gatewayAccountId, installments } = await offeredMethod(
+    trx,
+    property,
+    wanted,
+    earliest(reservations.filter((one) => isLive(one.status))),
+    amount,
+  )
   const payerIndex = wanted.payer?.document ? blindIndex(trx, 'document', wanted.payer.document.number) : null
   if (wanted.method === 'boleto' && payerIndex) await limitSlips(trx, bookingId, booking.emailIndex, payerIndex)
   const { payment, repeated } = await createPayment(trx, {
@@ -138,9 +165,19 @@ export const payForBooking = async (trx: Trx, bookingId: string, wanted: GuestPa
   return { shown: await show(trx, payment, { booking, reservations }), repeated }
 }
 
-const guestFailures: readonly GuestFailure[] = ['declined', 'insufficient_funds', 'expired_card', 'authentication_failed', 'provider_unavailable']
+const guestFailures: readonly GuestFailure[] = [
+  'declined',
+  'insufficient_funds',
+  'expired_card',
+  'authentication_failed',
+  'provider_unavailable',
+]
 
-const show = async (trx: Trx, payment: PaymentRow, { booking, reservations }: Pick<LockedBooking, 'booking' | 'reservations'>): Promise<ShownPayment> => {
+const show = async (
+  trx: Trx,
+  payment: PaymentRow,
+  { booking, reservations }: Pick<LockedBooking, 'booking' | 'reservations'>,
+): Promise<ShownPayment> => {
   const status = shownStatus(payment)
   const failure = payment.failure as Failure | null
   return {
@@ -150,8 +187,14 @@ const show = async (trx: Trx, payment: PaymentRow, { booking, reservations }: Pi
     amount: payment.amount,
     currency: payment.currency,
     expiresAt: payment.expiresAt,
-    action: payment.action && status === 'action_required' ? await unseal<Action>(trx, 'tenant', actionPlace(payment.id), payment.action) : null,
-    failure: failure && status === 'failed' ? { code: guestFailures.find((code) => code === failure.code) ?? 'other', message: failure.message } : null,
+    action:
+      payment.action && status === 'action_required'
+        ? await unseal<Action>(trx, 'tenant', actionPlace(payment.id), payment.action)
+        : null,
+    failure:
+      failure && status === 'failed'
+        ? { code: guestFailures.find((code) => code === failure.code) ?? 'other', message: failure.message }
+        : null,
     booking: { number: booking.number, status: bookingStatus(reservations), holdExpiresAt: booking.holdExpiresAt },
   }
 }
@@ -168,7 +211,11 @@ export const shownStatusOf = async (trx: Trx, bookingId: string, paymentId: stri
 
 /** A payment of the booking as its guest sees it; 404 for any other. */
 export const guestPayment = async (trx: Trx, bookingId: string, paymentId: string): Promise<ShownPayment> => {
-  const payment = await sqlOne<PaymentRow>(trx, `select * from payment where id = ? and target_type = 'booking' and target_id = ?`, [paymentId, bookingId])
+  const payment = await sqlOne<PaymentRow>(
+    trx,
+    `select * from payment where id = ? and target_type = 'booking' and target_id = ?`,
+    [paymentId, bookingId],
+  )
   const [booking] = await sql<LockedBooking['booking']>(trx, `select * from booking where id = ?`, [bookingId])
   if (!payment || !booking) throw notFound()
   const reservations = await sql<ReservationRow>(trx, `select * from reservation where booking_id = ?`, [bookingId])

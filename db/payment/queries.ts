@@ -87,7 +87,13 @@ export const paymentsOf = (trx: Trx, targetType: TargetType, targetId: string): 
     [targetType, targetId],
   )
 
-export type LastAttempt = { tries: number; state: string; code: string | null; httpStatus: number | null; startedAt: Date }
+export type LastAttempt = {
+  tries: number
+  state: string
+  code: string | null
+  httpStatus: number | null
+  startedAt: Date
+}
 
 /** The last call to the gateway under a key, by its journal. */
 export const lastAttempt = (trx: Trx, key: string): Promise<LastAttempt | null> =>

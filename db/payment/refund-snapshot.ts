@@ -58,11 +58,11 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
   const refund = await lockRefund(trx, refundId)
   if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
   if (!refundMayFollow(refund.status, snapshot.status)) {
-    await sql(trx, `update refund set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?) where id = ?`, [
-      nextRead(refund.status, refund.readCount + 1),
-      snapshot.externalId,
-      refundId,
-    ])
+    await sql(
+      trx,
+      `update refund set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?) where id = ?`,
+      [nextRead(refund.status, refund.readCount + 1), snapshot.externalId, refundId],
+    )
     return false
   }
   const [changed] = await sql<RefundRow>(
@@ -83,7 +83,10 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
   const documents = { payment: refund.paymentId, refund: refundId }
   const context = { money: 'gateway', method: payment.method } as const
   if (snapshot.status === 'succeeded')
-    await sql(trx, `update payment set refunded_amount = refunded_amount + ?, version = version + 1 where id = ?`, [refund.amount, payment.id])
+    await sql(trx, `update payment set refunded_amount = refunded_amount + ?, version = version + 1 where id = ?`, [
+      refund.amount,
+      payment.id,
+    ])
   const returned = refund.status === 'succeeded' ? refund.amount : 0
   if (snapshot.status === 'failed') {
     await sql(

@@ -19,7 +19,8 @@ type Terms = { reason: RefundReason; note?: string | undefined }
 type OfPayment = { paymentId: string; amount?: number | undefined } & Terms
 type OfTarget = { targetType: TargetType; targetId: string; amount?: number | undefined } & Terms
 
-const exceeded = (message: string) => unprocessable('amount_exceeds_refundable', message, [{ field: 'amount', message }])
+const exceeded = (message: string) =>
+  unprocessable('amount_exceeds_refundable', message, [{ field: 'amount', message }])
 
 /**
  * Reserves the amount on the payment, and gives back what of it was allocated: unallocated money first, else what `only` names.
@@ -33,10 +34,12 @@ export const reserveRefund = async (
   { businessDate, only }: { businessDate: string; only?: { targetType: TargetType; targetId: string } },
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
-  if (payment.origin !== 'gateway') throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
+  if (payment.origin !== 'gateway')
+    throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
   const refundable = payment.capturedAmount - payment.refundReserved
   if (amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
-  if (amount > refundable - payment.disputedAmount) throw unprocessable('amount_disputed', 'A part of the payment is disputed')
+  if (amount > refundable - payment.disputedAmount)
+    throw unprocessable('amount_disputed', 'A part of the payment is disputed')
   const unallocated = refundable - payment.allocatedAmount
   const given = await giveBack(trx, payment, only ? amount : amount - unallocated, businessDate, only)
   const returned = given.reduce((sum, one) => sum + one.amount, 0)
@@ -63,25 +66,35 @@ export const reserveRefund = async (
       JSON.stringify(contextOf(trx).actor),
     ],
   )
-  await closeExceptions(trx, { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency }, [
-    'unallocated',
-    'late_payment',
-    'amount_differs',
-    'duplicate_payment',
-  ])
+  await closeExceptions(
+    trx,
+    { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency },
+    ['unallocated', 'late_payment', 'amount_differs', 'duplicate_payment'],
+  )
   await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId })
   await emit(trx, {
     type: 'refund.requested',
     propertyId: payment.propertyId,
     entity: { type: 'refund', id: refundId, version: 1 },
-    data: { paymentId: payment.id, targetType: payment.targetType, targetId: payment.targetId, amount, currency: payment.currency, reason },
+    data: {
+      paymentId: payment.id,
+      targetType: payment.targetType,
+      targetId: payment.targetId,
+      amount,
+      currency: payment.currency,
+      reason,
+    },
   })
   await postGivenBack(trx, payment, given)
   await raisePosting(trx, {
     event: 'payment.refund_requested',
     source: { id: refundId },
     propertyId: payment.propertyId,
-    payload: { amounts: { amount }, documents: { payment: payment.id, refund: refundId }, context: { method: payment.method } },
+    payload: {
+      amounts: { amount },
+      documents: { payment: payment.id, refund: refundId },
+      context: { method: payment.method },
+    },
   })
   return { refundId, paymentId: payment.id, amount }
 }
@@ -109,7 +122,10 @@ const moneyOn = (trx: Trx, targetType: TargetType, targetId: string) =>
     [targetType, targetId],
   )
 
-const refundOfTarget = async (trx: Trx, { targetType, targetId, amount, ...terms }: OfTarget): Promise<RequestedRefund[]> => {
+const refundOfTarget = async (
+  trx: Trx,
+  { targetType, targetId, amount, ...terms }: OfTarget,
+): Promise<RequestedRefund[]> => {
   const [first] = await moneyOn(trx, targetType, targetId)
   if (!first) {
     if (amount === undefined || amount === 0) return []
@@ -131,7 +147,8 @@ const refundOfTarget = async (trx: Trx, { targetType, targetId, amount, ...terms
   for (const paymentId of [...shares.keys()].sort()) {
     const payment = await lockPayment(trx, paymentId)
     const share = shares.get(paymentId) ?? 0
-    if (payment) refunds.push(await reserveRefund(trx, payment, share, terms, { businessDate, only: { targetType, targetId } }))
+    if (payment)
+      refunds.push(await reserveRefund(trx, payment, share, terms, { businessDate, only: { targetType, targetId } }))
   }
   return refunds
 }

@@ -42,7 +42,13 @@ export const hasEnded = (status: PaymentStatus) => paymentRanks[status] === 4
 export const isLive = (status: PaymentStatus) => paymentRanks[status] <= 3
 /** The gateway may still close it; what it is working on it will not. */
 export const isCancellable = (status: PaymentStatus) => status === 'created' || status === 'requires_action'
-export const liveStatuses: readonly PaymentStatus[] = ['created', 'unknown', 'requires_action', 'processing', 'authorised']
+export const liveStatuses: readonly PaymentStatus[] = [
+  'created',
+  'unknown',
+  'requires_action',
+  'processing',
+  'authorised',
+]
 
 const second = 1_000
 const minute = 60 * second
@@ -88,10 +94,23 @@ export const unknownExceptionAfterMs = day
 export const expiryOf = (method: Method, now: Date, dueDays = 3): Date =>
   new Date(now.getTime() + (method === 'boleto' ? (Math.min(10, Math.max(1, dueDays)) + 2) * day : 30 * minute))
 
-export type Shown = 'pending' | 'action_required' | 'processing' | 'paid' | 'failed' | 'cancelled' | 'expired' | 'refunding' | 'refunded'
+export type Shown =
+  | 'pending'
+  | 'action_required'
+  | 'processing'
+  | 'paid'
+  | 'failed'
+  | 'cancelled'
+  | 'expired'
+  | 'refunding'
+  | 'refunded'
 
 /** What a guest is told (States of public.md). */
-export const shownStatus = (payment: { status: PaymentStatus; refundReserved: number; refundedAmount: number }): Shown => {
+export const shownStatus = (payment: {
+  status: PaymentStatus
+  refundReserved: number
+  refundedAmount: number
+}): Shown => {
   switch (payment.status) {
     case 'created':
       return 'pending'
@@ -126,14 +145,16 @@ const down = (from: number, length: number) => Array.from({ length }, (_, index)
 export const isCpf = (text: string): boolean => {
   const digits = digitsOf(text)
   if (!/^\d{11}$/.test(digits) || /^(\d)\1+$/.test(digits)) return false
-  return checkDigit(digits, down(10, 9)) === Number(digits[9]) && checkDigit(digits, down(11, 10)) === Number(digits[10])
+  return (
+    checkDigit(digits, down(10, 9)) === Number(digits[9]) && checkDigit(digits, down(11, 10)) === Number(digits[10])
+  )
 }
 
 /** Brazil's number of a company: 12 digits or letters and two computed digits. */
 export const isCnpj = (text: string): boolean => {
   const digits = digitsOf(text).toUpperCase()
   if (!/^[0-9A-Z]{12}\d{2}$/.test(digits) || /^(.)\1+$/.test(digits)) return false
-  const values = [...digits].map((character) => character.charCodeAt(0) - 48)
+  const values = Array.from(digits, (character) => character.charCodeAt(0) - 48)
   const check = (weights: readonly number[]) => {
     const rest = weights.reduce((total, weight, index) => total + weight * (values[index] ?? 0), 0) % 11
     return rest < 2 ? 0 : 11 - rest
@@ -143,7 +164,10 @@ export const isCnpj = (text: string): boolean => {
 }
 
 /** Takes from the newest first; answers what each gives. */
-export const takeNewestFirst = <T extends { amount: number }>(items: readonly T[], wanted: number): { item: T; taken: number }[] => {
+export const takeNewestFirst = <T extends { amount: number }>(
+  items: readonly T[],
+  wanted: number,
+): { item: T; taken: number }[] => {
   let left = wanted
   const result: { item: T; taken: number }[] = []
   for (const item of items) {

@@ -16,7 +16,8 @@ const toleranceSeconds = 300
 
 const signatureForm = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/
 
-const hmac = (secret: string, seconds: number, rawBody: Buffer) => createHmac('sha256', secret).update(`${seconds}.`).update(rawBody).digest()
+const hmac = (secret: string, seconds: number, rawBody: Buffer) =>
+  createHmac('sha256', secret).update(`${seconds}.`).update(rawBody).digest()
 
 /** `t=<seconds>,v1=<HMAC-SHA256 of "t.body">` */
 export const signSandbox = (rawBody: Buffer, now: Date, secret = settings.sandboxCallbackSecrets[0] ?? ''): string => {
@@ -24,7 +25,8 @@ export const signSandbox = (rawBody: Buffer, now: Date, secret = settings.sandbo
   return `t=${seconds},v1=${hmac(secret, seconds, rawBody).toString('hex')}`
 }
 
-const text = (value: unknown, most = 200): string | null => (typeof value === 'string' && value.length > 0 && value.length <= most ? value : null)
+const text = (value: unknown, most = 200): string | null =>
+  typeof value === 'string' && value.length > 0 && value.length <= most ? value : null
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -39,14 +41,26 @@ const parseSandbox = (rawBody: Buffer): Callback | null => {
   const { id, type, account, object, ref, ourId } = body as Record<string, unknown>
   const [eventId, eventType, accountRef, objectRef] = [text(id), text(type), text(account), text(ref)]
   if (!eventId || !eventType || !accountRef || !objectRef || (object !== 'charge' && object !== 'refund')) return null
-  return { accountRef, eventId, eventType, objectType: object, objectRef, ourId: typeof ourId === 'string' && uuid.test(ourId) ? ourId : null }
+  return {
+    accountRef,
+    eventId,
+    eventType,
+    objectType: object,
+    objectRef,
+    ourId: typeof ourId === 'string' && uuid.test(ourId) ? ourId : null,
+  }
 }
 
 /**
  * Judges a callback by its raw bytes (R23): every secret in rotation is tried in constant time, and the signature's time must be
  * near ours. Null: nothing of it is believed.
  */
-export const verifySandbox = (signature: string, rawBody: Buffer, now: Date, secrets = settings.sandboxCallbackSecrets): Callback | null => {
+export const verifySandbox = (
+  signature: string,
+  rawBody: Buffer,
+  now: Date,
+  secrets = settings.sandboxCallbackSecrets,
+): Callback | null => {
   const [, stamp, given] = signatureForm.exec(signature) ?? []
   if (!stamp || !given) return null
   const seconds = Number(stamp)

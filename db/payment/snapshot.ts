@@ -13,7 +13,7 @@ import { lockPayment, readPayment } from './queries.ts'
 import { reserveRefund } from './refunds.ts'
 import { hasEnded, isLive, mayFollow, readAfterMs } from './rules.ts'
 import type { PaymentStatus } from './rules.ts'
-import type { Payable, TargetType } from './target.ts'
+import type { Payable } from './target.ts'
 import { targetOf } from './targets.ts'
 
 export type Action =
@@ -46,14 +46,18 @@ export type PaymentSnapshot = {
 
 export type Applied = { payment: PaymentRow; applied: boolean }
 
-const subjectOf = (payment: PaymentRow) => ({ type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency }) as const
+const subjectOf = (payment: PaymentRow) =>
+  ({ type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency }) as const
 
 const targetRef = (payment: PaymentRow) =>
   payment.targetType && payment.targetId ? { targetType: payment.targetType, targetId: payment.targetId } : null
 
 /** A payment that the gateway closed at our clock's word has expired; any other was cancelled. */
 const statusFor = (payment: PaymentRow, snapshot: PaymentSnapshot): PaymentStatus =>
-  snapshot.status === 'cancelled' && payment.cancelRequestedAt === null && payment.expiresAt !== null && payment.expiresAt.getTime() <= Date.now()
+  snapshot.status === 'cancelled' &&
+  payment.cancelRequestedAt === null &&
+  payment.expiresAt !== null &&
+  payment.expiresAt.getTime() <= Date.now()
     ? 'expired'
     : snapshot.status
 
@@ -86,7 +90,11 @@ export const emitPayment = (trx: Trx, payment: PaymentRow, type: string, extra: 
   })
 
 /** When the gateway is asked again; never later than the end of what still waits for the guest. */
-const nextRead = (payment: Pick<PaymentRow, 'method' | 'expiresAt'>, status: PaymentStatus, reads: number): Date | null => {
+const nextRead = (
+  payment: Pick<PaymentRow, 'method' | 'expiresAt'>,
+  status: PaymentStatus,
+  reads: number,
+): Date | null => {
   const wait = readAfterMs(status, payment.method, reads)
   if (wait === null) return null
   const next = Date.now() + wait
@@ -123,7 +131,12 @@ const acceptedUntil = (payment: PaymentRow, status: PaymentStatus): Date | null 
 }
 
 /** Everything but captured money. */
-const move = async (trx: Trx, payment: PaymentRow, status: PaymentStatus, snapshot: PaymentSnapshot): Promise<Applied> => {
+const move = async (
+  trx: Trx,
+  payment: PaymentRow,
+  status: PaymentStatus,
+  snapshot: PaymentSnapshot,
+): Promise<Applied> => {
   const live = isLive(status)
   const [changed] = await sql<PaymentRow>(
     trx,
@@ -150,14 +163,20 @@ const move = async (trx: Trx, payment: PaymentRow, status: PaymentStatus, snapsh
   if (status !== 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
   const type = eventOf[status]
   if (type) await emitPayment(trx, changed, type, snapshot.failure ? { failure: snapshot.failure.code } : {})
-  if (status === 'authorised' && target?.targetType === 'booking') await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId })
+  if (status === 'authorised' && target?.targetType === 'booking')
+    await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId })
   return { payment: changed, applied: true }
 }
 
 type Arrival = { locked: Payable | undefined; businessDate: string; status: PaymentStatus }
 
 /** Captured money: it goes to its target at once, up to what the target takes (R15, R16). */
-const arrive = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot, { locked, businessDate }: Arrival): Promise<Applied> => {
+const arrive = async (
+  trx: Trx,
+  payment: PaymentRow,
+  snapshot: PaymentSnapshot,
+  { locked, businessDate }: Arrival,
+): Promise<Applied> => {
   const amount = snapshot.capturedAmount
   const target = targetRef(payment)
   const wasOver = hasEnded(payment.status)
@@ -187,14 +206,22 @@ const arrive = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot, 
   await judge(trx, changed, { sameCurrency, late, open: locked?.open ?? false, taken: allocated?.amount ?? 0 })
   await emitPayment(trx, changed, wasOver ? 'payment.late_captured' : 'payment.captured', { amount, late })
   if (allocated && target) {
-    await emitPayment(trx, changed, 'payment.allocated', { allocationId: allocated.allocationId, amount: allocated.amount })
-    if (target.targetType === 'booking') await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
+    await emitPayment(trx, changed, 'payment.allocated', {
+      allocationId: allocated.allocationId,
+      amount: allocated.amount,
+    })
+    if (target.targetType === 'booking')
+      await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
   }
   await raisePosting(trx, {
     event: 'payment.payment_captured',
     source: { id: payment.id },
     propertyId: payment.propertyId,
-    payload: { amounts: { amount }, documents: { payment: payment.id }, context: { money: 'gateway', method: payment.method } },
+    payload: {
+      amounts: { amount },
+      documents: { payment: payment.id },
+      context: { money: 'gateway', method: payment.method },
+    },
   })
   if (allocated && target) await postAllocated(trx, changed, target, allocated, locked?.stage)
   // A booking that was cancelled takes nothing, and its guest is owed the whole.
@@ -210,10 +237,12 @@ const judge = async (trx: Trx, payment: PaymentRow, { sameCurrency, late, open, 
   const subject = subjectOf(payment)
   if (!sameCurrency) return openException(trx, 'currency_differs', subject, payment.capturedAmount, payment.amount)
   const expected = payment.captureRequested ?? payment.amount
-  if (payment.capturedAmount !== expected) await openException(trx, 'amount_differs', subject, payment.capturedAmount, expected)
+  if (payment.capturedAmount !== expected)
+    await openException(trx, 'amount_differs', subject, payment.capturedAmount, expected)
   if (taken > 0 || !payment.targetId) return undefined
   if (open) return openException(trx, 'duplicate_payment', subject, payment.capturedAmount)
-  if (late && payment.targetType !== 'booking') await openException(trx, 'late_payment', subject, payment.capturedAmount)
+  if (late && payment.targetType !== 'booking')
+    await openException(trx, 'late_payment', subject, payment.capturedAmount)
   return undefined
 }
 
@@ -233,6 +262,6 @@ export const applySnapshot = async (trx: Trx, paymentId: string, snapshot: Payme
   const status = statusFor(payment, snapshot)
   if (!rises || !mayFollow(payment.status, status)) return noteRead(trx, payment, snapshot)
   if (status !== 'captured') return move(trx, payment, status, snapshot)
-  const locked = target ? lockedTarget(locks, target.targetType as TargetType, target.targetId) : undefined
+  const locked = target ? lockedTarget(locks, target.targetType, target.targetId) : undefined
   return arrive(trx, payment, snapshot, { locked, businessDate, status })
 }

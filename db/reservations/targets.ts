@@ -5,6 +5,7 @@ import { enqueue } from '../enqueue.ts'
 import { emit } from '../events.ts'
 import { businessDay } from '../financial/index.ts'
 import type { PaymentTarget, TargetAllocation } from '../payment/target.ts'
+import { registerTargets } from '../payment/targets.ts'
 import { readProperty } from '../properties/catalogue.ts'
 import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
 import { projectedBalance } from './credit.ts'
@@ -165,3 +166,5 @@ export const reservationTarget: PaymentTarget = {
     await folioTarget.revert(trx, folioId, allocation)
   },
 }
+
+registerTargets({ booking: bookingTarget, reservation: reservationTarget, folio: folioTarget })

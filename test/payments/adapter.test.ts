@@ -9,9 +9,13 @@ import { sandboxAt } from '../../workers/gateways/sandbox.ts'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
-const json = (status: number, body: unknown, headers: Record<string, string> = {}): Serve => (_request, response) => {
-  response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers }).end(JSON.stringify(body))
-}
+const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Serve =>
+  (_request, response) => {
+    response
+      .writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers })
+      .end(JSON.stringify(body))
+  }
 
 const payment: GatewayPayment = {
   id: randomUUID(),
@@ -25,7 +29,14 @@ const payment: GatewayPayment = {
   cardToken: null,
   returnUrl: null,
 }
-const refund: GatewayRefund = { id: randomUUID(), accountRef: 'sbx_1', externalId: null, paymentRef: 'ch_1', amount: 5_000, currency: 'BRL' }
+const refund: GatewayRefund = {
+  id: randomUUID(),
+  accountRef: 'sbx_1',
+  externalId: null,
+  paymentRef: 'ch_1',
+  amount: 5_000,
+  currency: 'BRL',
+}
 
 const charge = (change: Record<string, unknown> = {}) => ({
   object: 'charge',
@@ -78,19 +89,32 @@ describe('the adapter of a gateway', () => {
   const unknowns: [string, Serve][] = [
     ['hangs', () => undefined],
     ['resets the connection', (request) => request.socket.destroy()],
-    ['breaks off in its reply', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' }).write('{"object"')
-      setTimeout(() => response.destroy(), 20)
-    }],
+    [
+      'breaks off in its reply',
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' }).write('{"object"')
+        setTimeout(() => response.destroy(), 20)
+      },
+    ],
     ['answers 500 with JSON', json(500, { error: { code: 'internal_error', message: 'no' } })],
-    ['answers 502 with HTML', (_request, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>')],
+    [
+      'answers 502 with HTML',
+      (_request, response) =>
+        void response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>'),
+    ],
     ['answers 503 without saying that nothing was done', json(503, { error: { code: 'busy', message: 'no' } })],
     ['answers 409', json(409, { error: { code: 'key_in_use', message: 'no' } })],
     ['answers 302', json(302, charge(), { location: 'http://127.0.0.1:9/' })],
     ['answers 200 with {}', json(200, {})],
     ['answers 200 with an error', json(200, { error: { code: 'declined', message: 'no' } })],
-    ['answers 200 with HTML', (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>')],
-    ['answers 400 with HTML', (_request, response) => void response.writeHead(400, { 'content-type': 'text/html' }).end('<html></html>')],
+    [
+      'answers 200 with HTML',
+      (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>'),
+    ],
+    [
+      'answers 400 with HTML',
+      (_request, response) => void response.writeHead(400, { 'content-type': 'text/html' }).end('<html></html>'),
+    ],
     ['answers another amount', json(200, charge({ amount: 20_001 }))],
     ['answers another currency', json(200, charge({ currency: 'USD' }))],
     ['answers another payment', json(200, charge({ ourId: randomUUID() }))],
@@ -109,7 +133,10 @@ describe('the adapter of a gateway', () => {
 
   const notSent: [string, Serve][] = [
     ['answers 429', json(429, {}, { 'retry-after': '7' })],
-    ['answers 503 and says that nothing was done', json(503, { error: { code: 'maintenance', message: 'later', notProcessed: true } })],
+    [
+      'answers 503 and says that nothing was done',
+      json(503, { error: { code: 'maintenance', message: 'later', notProcessed: true } }),
+    ],
   ]
   for (const [how, what] of notSent)
     it(`takes it for not sent when the gateway ${how}`, async () => {
@@ -149,10 +176,24 @@ describe('the adapter of a gateway', () => {
   })
 
   it('judges refunds by the same measure', async () => {
-    const body = { object: 'refund', id: 're_1', ourId: refund.id, status: 'succeeded', amount: 5_000, currency: 'BRL', failure: null }
+    const body = {
+      object: 'refund',
+      id: 're_1',
+      ourId: refund.id,
+      status: 'succeeded',
+      amount: 5_000,
+      currency: 'BRL',
+      failure: null,
+    }
     serve = json(201, body)
     expect((await gateway.refund(refund, 'ref-1', signal)).kind).to.equal('known')
-    for (const wrong of [{ amount: 4_999 }, { currency: 'USD' }, { ourId: randomUUID() }, { status: 'done' }, { object: 'charge' }]) {
+    for (const wrong of [
+      { amount: 4_999 },
+      { currency: 'USD' },
+      { ourId: randomUUID() },
+      { status: 'done' },
+      { object: 'charge' },
+    ]) {
       serve = json(201, { ...body, ...wrong })
       expect((await gateway.refund(refund, 'ref-1', signal)).kind, JSON.stringify(wrong)).to.equal('unknown')
     }

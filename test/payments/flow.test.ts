@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { settings } from '../../config/env.ts'
 import { inTenant, sql } from '../../db/connection.ts'
 import { cancelPaymentsOf, paymentState, requestRefund } from '../../db/payment/index.ts'
 import { balanceOf } from '../financial/support.ts'
@@ -26,7 +27,9 @@ const setTimes = (till: Till, id: string, columns: string) =>
 /** The last attempt lies so far back that a gateway which has not heard of it never will. */
 const longAgo = (till: Till, id: string) =>
   within(till, (trx) =>
-    sql(trx, `update external_call set started_at = started_at - interval '11 minutes' where idempotency_key = ?`, [`pay-${id}`]),
+    sql(trx, `update external_call set started_at = started_at - interval '11 minutes' where idempotency_key = ?`, [
+      `pay-${id}`,
+    ]),
   )
 
 describe('a payment through the sandbox gateway', () => {
@@ -39,8 +42,22 @@ describe('a payment through the sandbox gateway', () => {
     bookingId = await makeBooking(till)
   })
 
+  /** A Pix that comes a second after its time, so that the expiry is seen first. */
+  const lateBySecond = async () => {
+    settings.sandboxSecondMs = 200
+    const { id } = await pay(till, bookingId, { token: 'pix_late', method: 'pix', expiresAt: new Date(Date.now() + 600) })
+    await work()
+    settings.sandboxSecondMs = secondMs
+    await bring(till, id, 'expired')
+    return id
+  }
+
   const isPaidOnce = async (id: string) => {
-    expect(await paymentOf(till, id)).to.include({ status: 'captured', capturedAmount: 20_000, allocatedAmount: 20_000 })
+    expect(await paymentOf(till, id)).to.include({
+      status: 'captured',
+      capturedAmount: 20_000,
+      allocatedAmount: 20_000,
+    })
     expect(await creditOf(till, bookingId)).to.equal(20_000)
     expect(await chargesOf(till, id)).to.have.length(1)
     expect(await balanceOf(till, 'gateway_clearing')).to.equal(20_000)
@@ -61,14 +78,24 @@ describe('a payment through the sandbox gateway', () => {
       const waiting = await paymentOf(till, id)
       expect(waiting).to.include({ status: 'requires_action', capturedAmount: 0 })
       expect(waiting.action).to.be.instanceOf(Buffer)
-      const [hold] = await within(till, (trx) => sql<{ kind: string; until: Date }>(trx, `select hold_kind as kind, hold_expires_at as until from booking where id = ?`, [bookingId]))
+      const [hold] = await within(till, (trx) =>
+        sql<{ kind: string; until: Date }>(
+          trx,
+          `select hold_kind as kind, hold_expires_at as until from booking where id = ?`,
+          [bookingId],
+        ),
+      )
       expect(hold?.kind).to.equal('payment')
       expect(hold!.until.getTime()).to.be.greaterThan(Date.now() + 11 * 60_000)
       await bring(till, id, 'captured')
       await isPaidOnce(id)
     })
 
-  for (const [token, code] of [['decline', 'insufficient_funds'], ['decline_expired', 'expired_card'], ['nonsense', 'declined']] as const)
+  for (const [token, code] of [
+    ['decline', 'insufficient_funds'],
+    ['decline_expired', 'expired_card'],
+    ['nonsense', 'declined'],
+  ] as const)
     it(`with token ${token} is failed with ${code}, and another may follow`, async () => {
       const { id } = await pay(till, bookingId, { token })
       await work()
@@ -101,9 +128,7 @@ describe('a payment through the sandbox gateway', () => {
     })
 
   it('pix_late arrives after it expired, as late money that the booking takes', async () => {
-    const { id } = await pay(till, bookingId, { token: 'pix_late', method: 'pix', expiresAt: new Date(Date.now() + 400) })
-    await work()
-    await bring(till, id, 'expired')
+    const id = await lateBySecond()
     await endBooking(till, bookingId, 'expired')
     const payment = await bring(till, id, 'captured')
     expect(payment.late).to.equal(true)
@@ -111,16 +136,15 @@ describe('a payment through the sandbox gateway', () => {
   })
 
   it('pix_late for a cancelled booking goes back in full by itself', async () => {
-    const { id } = await pay(till, bookingId, { token: 'pix_late', method: 'pix', expiresAt: new Date(Date.now() + 400) })
-    await work()
-    await bring(till, id, 'expired')
+    const id = await lateBySecond()
     await endBooking(till, bookingId, 'cancelled')
     await bring(till, id, 'captured')
     await work()
     expect(await refundsOf(till, id)).to.have.length(1)
     expect((await refundsOf(till, id))[0]).to.include({ amount: 20_000, reason: 'late_payment', status: 'succeeded' })
     expect(await paymentOf(till, id)).to.include({ refundedAmount: 20_000, refundReserved: 20_000, allocatedAmount: 0 })
-    for (const role of ['gateway_clearing', 'deposits', 'unallocated_receipts', 'refunds_payable']) expect(await balanceOf(till, role), role).to.equal(0)
+    for (const role of ['gateway_clearing', 'deposits', 'unallocated_receipts', 'refunds_payable'])
+      expect(await balanceOf(till, role), role).to.equal(0)
   })
 
   it('pix_short keeps what came, gives it to the booking, and calls for a person', async () => {
@@ -235,14 +259,24 @@ describe('a payment through the sandbox gateway', () => {
       return id
     }
     const refund = (wanted: { amount?: number }) =>
-      within(till, (trx) => requestRefund(trx, { targetType: 'booking', targetId: bookingId, reason: 'cancellation', ...wanted }))
+      within(till, (trx) =>
+        requestRefund(trx, { targetType: 'booking', targetId: bookingId, reason: 'cancellation', ...wanted }),
+      )
 
     it('in part leaves the rest where it was', async () => {
       const id = await paid()
       await refund({ amount: 5_000 })
-      expect(await paymentOf(till, id)).to.include({ refundReserved: 5_000, refundedAmount: 0, allocatedAmount: 15_000 })
+      expect(await paymentOf(till, id)).to.include({
+        refundReserved: 5_000,
+        refundedAmount: 0,
+        allocatedAmount: 15_000,
+      })
       await work()
-      expect(await paymentOf(till, id)).to.include({ refundReserved: 5_000, refundedAmount: 5_000, allocatedAmount: 15_000 })
+      expect(await paymentOf(till, id)).to.include({
+        refundReserved: 5_000,
+        refundedAmount: 5_000,
+        allocatedAmount: 15_000,
+      })
       expect(await creditOf(till, bookingId)).to.equal(15_000)
       expect(await balanceOf(till, 'deposits')).to.equal(15_000)
       expect(await balanceOf(till, 'gateway_clearing')).to.equal(15_000)
@@ -252,7 +286,9 @@ describe('a payment through the sandbox gateway', () => {
     it('in parts, twenty at once for the whole: one passes', async () => {
       const id = await paid()
       const results = await Promise.allSettled(
-        Array.from({ length: 20 }, () => within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 20_000, reason: 'guest_request' }))),
+        Array.from({ length: 20 }, () =>
+          within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 20_000, reason: 'guest_request' })),
+        ),
       )
       expect(results.filter((one) => one.status === 'fulfilled')).to.have.length(1)
       await work()

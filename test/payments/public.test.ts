@@ -24,7 +24,10 @@ describe('a guest who pays', () => {
   /** Every request comes from another client, so that limits per client do not meet. */
   const request: typeof world.request = (method, path, options) => {
     clients += 1
-    return world.request(method, path, { from: `127.0.${Math.floor(clients / 250)}.${(clients % 250) + 2}`, ...options })
+    return world.request(method, path, {
+      from: `127.0.${Math.floor(clients / 250)}.${(clients % 250) + 2}`,
+      ...options,
+    })
   }
 
   type Held = { guest: string; bookingId: string; number: string }
@@ -35,14 +38,21 @@ describe('a guest who pays', () => {
         propertyId: house.propertyId,
         arrival: house.day(days),
         departure: house.day(days + 2),
-        rooms: [{ unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 2, childrenAges: [], extras: [] }],
+        rooms: [
+          { unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 2, childrenAges: [], extras: [] },
+        ],
       },
     })
     expect(quote.status, JSON.stringify(quote.body)).to.equal(200)
     const held = await request('POST', '/api/public/reservations/hold', {
       body: {
         quote: quote.body.quote,
-        booker: { firstName: 'Ana', lastName: 'Lima', email: `ana-${randomUUID().slice(0, 8)}@example.com`, phone: '+5511987654321' },
+        booker: {
+          firstName: 'Ana',
+          lastName: 'Lima',
+          email: `ana-${randomUUID().slice(0, 8)}@example.com`,
+          phone: '+5511987654321',
+        },
         acceptedTerms: house.termsVersion,
       },
     })
@@ -50,8 +60,10 @@ describe('a guest who pays', () => {
     return { guest: held.body.guestToken, bookingId: held.body.bookingId, number: held.body.number }
   }
 
-  const create = (guest: string, body: Record<string, unknown>) => request('POST', '/api/public/payments/create', { guest, body })
-  const status = (guest: string, paymentId: string, query = '') => request('GET', `/api/public/payments/${paymentId}/status${query}`, { guest })
+  const create = (guest: string, body: Record<string, unknown>) =>
+    request('POST', '/api/public/payments/create', { guest, body })
+  const status = (guest: string, paymentId: string, query = '') =>
+    request('GET', `/api/public/payments/${paymentId}/status${query}`, { guest })
 
   /** Runs all jobs, again and again, until the payment is shown so. */
   const shown = (guest: string, paymentId: string, wanted: string) =>
@@ -64,15 +76,26 @@ describe('a guest who pays', () => {
       { withinMs: 8_000, what: `the payment being ${wanted}` },
     )
 
-  const callbacks = () => house.inHouse((trx) => sql<{ eventType: string; status: string }>(trx, `select event_type, status from gateway_callback`))
+  const callbacks = () =>
+    house.inHouse((trx) =>
+      sql<{ eventType: string; status: string }>(trx, `select event_type, status from gateway_callback`),
+    )
   const columnsOf = async (paymentId: string) =>
-    (await house.inHouse((trx) => sql<Record<string, unknown>>(trx, `select * from payment where id = ?`, [paymentId])))[0]!
+    (
+      await house.inHouse((trx) => sql<Record<string, unknown>>(trx, `select * from payment where id = ?`, [paymentId]))
+    )[0]!
 
   it('by card is confirmed by the workers', async () => {
     const { guest } = await hold()
     const made = await create(guest, { method: 'card' })
     expect(made.status, JSON.stringify(made.body)).to.equal(201)
-    expect(made.body).to.deep.include({ status: 'pending', method: 'card', amount: 12_000, currency: 'BRL', action: null })
+    expect(made.body).to.deep.include({
+      status: 'pending',
+      method: 'card',
+      amount: 12_000,
+      currency: 'BRL',
+      action: null,
+    })
     await world.drain()
     const after = await status(guest, made.body.paymentId)
     expect(after.body.status).to.equal('paid')
@@ -93,7 +116,9 @@ describe('a guest who pays', () => {
     const after = await shown(guest, made.body.paymentId, 'paid')
     expect(after.booking.status).to.equal('confirmed')
     expect(after.action).to.equal(null)
-    expect((await callbacks()).some((one) => one.eventType === 'charge.captured' && one.status === 'processed')).to.equal(true)
+    expect(
+      (await callbacks()).some((one) => one.eventType === 'charge.captured' && one.status === 'processed'),
+    ).to.equal(true)
   })
 
   it('learns why a card was declined, and may try again', async () => {
@@ -101,7 +126,10 @@ describe('a guest who pays', () => {
     const declined = await create(guest, { method: 'card', cardToken: 'decline' })
     await world.drain()
     const after = await status(guest, declined.body.paymentId)
-    expect(after.body).to.deep.include({ status: 'failed', failure: { code: 'insufficient_funds', message: 'The card has not enough funds' } })
+    expect(after.body).to.deep.include({
+      status: 'failed',
+      failure: { code: 'insufficient_funds', message: 'The card has not enough funds' },
+    })
     expect(after.body.booking.status).to.equal('held')
     const second = await create(guest, { method: 'card' })
     expect(second.status).to.equal(201)
@@ -115,13 +143,25 @@ describe('a guest who pays', () => {
       const after = await shown(guest, made.body.paymentId, 'paid')
       await until(async () => {
         await world.drain()
-        const waiting = await house.inHouse((trx) => sql(trx, `select id from sandbox_object where kind = 'callback' and due_at is not null and state->>'ourId' = ?`, [made.body.paymentId]))
+        const waiting = await house.inHouse((trx) =>
+          sql(
+            trx,
+            `select id from sandbox_object where kind = 'callback' and due_at is not null and state->>'ourId' = ?`,
+            [made.body.paymentId],
+          ),
+        )
         return waiting.length === 0
       })
       expect(after.booking.status).to.equal('confirmed')
-      const posted = await house.inHouse((trx) => sql(trx, `select id from posting_event where event = 'payment.payment_captured' and source_id = ?`, [made.body.paymentId]))
+      const posted = await house.inHouse((trx) =>
+        sql(trx, `select id from posting_event where event = 'payment.payment_captured' and source_id = ?`, [
+          made.body.paymentId,
+        ]),
+      )
       expect(posted).to.have.length(1)
-      const [booking] = await house.inHouse((trx) => sql<{ credit: number }>(trx, `select credit from booking where id = ?`, [bookingId]))
+      const [booking] = await house.inHouse((trx) =>
+        sql<{ credit: number }>(trx, `select credit from booking where id = ?`, [bookingId]),
+      )
       expect(booking?.credit).to.equal(0)
     })
 
@@ -173,16 +213,51 @@ describe('a guest who pays', () => {
     ['an amount of their own', { method: 'card', amount: 100 }, 400, 'validation_failed'],
     ['an unknown field', { method: 'card', total: 1 }, 400, 'validation_failed'],
     ['the number of a card', { method: 'card', cardToken: '4111111111111111' }, 400, 'card_data_refused'],
-    ['the number of a card in a name', { method: 'card', payer: { name: 'Ana 4111-1111-1111-1111' } }, 400, 'card_data_refused'],
-    ['a method that is not offered', { method: 'boleto', payer: { name: 'Ana', document: { type: 'cpf', number: '529.982.247-25' } } }, 422, 'method_unavailable'],
+    [
+      'the number of a card in a name',
+      { method: 'card', payer: { name: 'Ana 4111-1111-1111-1111' } },
+      400,
+      'card_data_refused',
+    ],
+    [
+      'a method that is not offered',
+      { method: 'boleto', payer: { name: 'Ana', document: { type: 'cpf', number: '529.982.247-25' } } },
+      422,
+      'method_unavailable',
+    ],
     ['a slip without a payer', { method: 'boleto' }, 400, 'validation_failed'],
-    ['a document that is none', { method: 'pix', payer: { name: 'Ana', document: { type: 'cpf', number: '529.982.247-26' } } }, 400, 'validation_failed'],
+    [
+      'a document that is none',
+      { method: 'pix', payer: { name: 'Ana', document: { type: 'cpf', number: '529.982.247-26' } } },
+      400,
+      'validation_failed',
+    ],
     ['too many installments', { method: 'card', installments: 4 }, 422, 'method_unavailable'],
     ['installments by Pix', { method: 'pix', installments: 2 }, 422, 'method_unavailable'],
-    ['a return address that is not listed', { method: 'card', returnUrl: 'https://evil.example/' }, 422, 'return_url_not_allowed'],
-    ['a return address without https', { method: 'card', returnUrl: 'http://portal.example/' }, 422, 'return_url_not_allowed'],
-    ['a return address with a user', { method: 'card', returnUrl: 'https://portal.example@evil.example/' }, 422, 'return_url_not_allowed'],
-    ['a return address that is none', { method: 'card', returnUrl: 'javascript:alert(1)' }, 422, 'return_url_not_allowed'],
+    [
+      'a return address that is not listed',
+      { method: 'card', returnUrl: 'https://evil.example/' },
+      422,
+      'return_url_not_allowed',
+    ],
+    [
+      'a return address without https',
+      { method: 'card', returnUrl: 'http://portal.example/' },
+      422,
+      'return_url_not_allowed',
+    ],
+    [
+      'a return address with a user',
+      { method: 'card', returnUrl: 'https://portal.example@evil.example/' },
+      422,
+      'return_url_not_allowed',
+    ],
+    [
+      'a return address that is none',
+      { method: 'card', returnUrl: 'javascript:alert(1)' },
+      422,
+      'return_url_not_allowed',
+    ],
   ]
   it('is told what is wrong, and nothing is made', async () => {
     const { guest, bookingId } = await hold()
@@ -190,7 +265,9 @@ describe('a guest who pays', () => {
       const reply = await create(guest, body)
       expect([reply.status, reply.body.code], what).to.deep.equal([code, name])
     }
-    expect(await house.inHouse((trx) => sql(trx, `select id from payment where target_id = ?`, [bookingId]))).to.have.length(0)
+    expect(
+      await house.inHouse((trx) => sql(trx, `select id from payment where target_id = ?`, [bookingId])),
+    ).to.have.length(0)
   })
 
   it('may be sent back to a listed host', async () => {
@@ -202,7 +279,9 @@ describe('a guest who pays', () => {
     const { guest } = await hold()
     const other = await hold()
     const made = await create(guest, { method: 'card' })
-    expect((await request('POST', '/api/public/payments/create', { body: { method: 'card' } })).body.code).to.equal('guest_token_missing')
+    expect((await request('POST', '/api/public/payments/create', { body: { method: 'card' } })).body.code).to.equal(
+      'guest_token_missing',
+    )
     expect((await create('v4.public.nonsense', { method: 'card' })).status).to.equal(401)
     const foreign = await status(other.guest, made.body.paymentId)
     expect([foreign.status, foreign.body.code]).to.deep.equal([404, 'not_found'])
@@ -212,7 +291,9 @@ describe('a guest who pays', () => {
 
   it('after the hold has expired is told so', async () => {
     const { guest, bookingId } = await hold()
-    await house.inHouse((trx) => sql(trx, `update booking set hold_expires_at = now() - interval '1 second' where id = ?`, [bookingId]))
+    await house.inHouse((trx) =>
+      sql(trx, `update booking set hold_expires_at = now() - interval '1 second' where id = ?`, [bookingId]),
+    )
     const reply = await create(guest, { method: 'card' })
     expect([reply.status, reply.body.code]).to.deep.equal([409, 'hold_expired'])
   })
@@ -221,11 +302,10 @@ describe('a guest who pays', () => {
     const { guest } = await hold()
     const made = await create(guest, { method: 'pix' })
     const feature = (name: string) =>
-      world.database.admin.raw(`update tenant set features = array_replace(features, ?, ?), features_valid_until = null where id = ?`, [
-        name === 'off' ? 'payments' : 'no_payments',
-        name === 'off' ? 'no_payments' : 'payments',
-        house.tenantId,
-      ])
+      world.database.admin.raw(
+        `update tenant set features = array_replace(features, ?, ?), features_valid_until = null where id = ?`,
+        [name === 'off' ? 'payments' : 'no_payments', name === 'off' ? 'no_payments' : 'payments', house.tenantId],
+      )
     await feature('off')
     try {
       const refused = await create(guest, { method: 'card' })
@@ -273,11 +353,26 @@ describe('a guest who pays', () => {
     const send = (body: Buffer | string, signature: string, provider = 'sandbox') =>
       request('POST', `/api/callbacks/payments/${provider}`, { raw: body, headers: { 'sandbox-signature': signature } })
     const account = async () =>
-      (await house.inHouse((trx) => sql<{ externalId: string }>(trx, `select external_id from gateway_account`)))[0]!.externalId
+      (await house.inHouse((trx) => sql<{ externalId: string }>(trx, `select external_id from gateway_account`)))[0]!
+        .externalId
     const event = async (change: Record<string, unknown> = {}) =>
-      Buffer.from(JSON.stringify({ id: `evt_${randomUUID()}`, type: 'charge.captured', account: await account(), object: 'charge', ref: 'ch_none', ourId: randomUUID(), ...change }))
+      Buffer.from(
+        JSON.stringify({
+          id: `evt_${randomUUID()}`,
+          type: 'charge.captured',
+          account: await account(),
+          object: 'charge',
+          ref: 'ch_none',
+          ourId: randomUUID(),
+          ...change,
+        }),
+      )
     const stored = async (body: Buffer) =>
-      (await world.database.admin.raw(`select status, error, tenant_id from gateway_callback where event_id = ?`, [JSON.parse(body.toString()).id])).rows as {
+      (
+        await world.database.admin.raw(`select status, error, tenant_id from gateway_callback where event_id = ?`, [
+          JSON.parse(body.toString()).id,
+        ])
+      ).rows as {
         status: string
         error: string | null
         tenantId: string | null
@@ -301,7 +396,8 @@ describe('a guest who pays', () => {
 
     it('of a provider that is not here are 404', async () => {
       const body = await event()
-      for (const provider of ['stripe', 'other']) expect((await send(body, signSandbox(body, new Date()), provider)).status, provider).to.equal(404)
+      for (const provider of ['stripe', 'other'])
+        expect((await send(body, signSandbox(body, new Date()), provider)).status, provider).to.equal(404)
     })
 
     it('five times at once are stored once, and all are thanked', async () => {
@@ -322,11 +418,15 @@ describe('a guest who pays', () => {
       const { guest } = await hold()
       const made = await create(guest, { method: 'pix', cardToken: 'pix_unpaid' })
       const other = await makeHouse()
-      const [theirs] = await other.inHouse((trx) => sql<{ externalId: string }>(trx, `select external_id from gateway_account`))
+      const [theirs] = await other.inHouse((trx) =>
+        sql<{ externalId: string }>(trx, `select external_id from gateway_account`),
+      )
       const body = await event({ account: theirs?.externalId, ourId: made.body.paymentId })
       await send(body, signSandbox(body, new Date()))
       await world.drain()
-      expect(await stored(body)).to.deep.equal([{ status: 'failed', error: 'not_of_this_account', tenantId: other.tenantId }])
+      expect(await stored(body)).to.deep.equal([
+        { status: 'failed', error: 'not_of_this_account', tenantId: other.tenantId },
+      ])
       expect((await columnsOf(made.body.paymentId)).status).to.equal('requires_action')
     })
 
@@ -351,21 +451,27 @@ describe('a guest who pays', () => {
     it('are kept sealed', async () => {
       const body = await event()
       await send(body, signSandbox(body, new Date()))
-      const { rows } = (await world.database.admin.raw(`select raw_body from gateway_callback where event_id = ?`, [JSON.parse(body.toString()).id])) as {
-        rows: { rawBody: Buffer }[]
-      }
+      const { rows } = await world.database.admin.raw<{ rows: { rawBody: Buffer }[] }>(
+        `select raw_body from gateway_callback where event_id = ?`,
+        [JSON.parse(body.toString()).id],
+      )
       expect(rows[0]?.rawBody.includes(Buffer.from('charge.captured'))).to.equal(false)
     })
   })
 
   it('leaves no token, code or document in the clear', async () => {
     const { guest } = await hold()
-    const made = await create(guest, { method: 'pix', cardToken: 'pix_unpaid', payer: { name: 'Beatriz Prova', document: { type: 'cpf', number: '529.982.247-25' } } })
+    const made = await create(guest, {
+      method: 'pix',
+      cardToken: 'pix_unpaid',
+      payer: { name: 'Beatriz Prova', document: { type: 'cpf', number: '529.982.247-25' } },
+    })
     await world.drain()
     const row = JSON.stringify(await columnsOf(made.body.paymentId), (_key, value: unknown) => value)
     const text = Object.values(await columnsOf(made.body.paymentId))
       .map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value)))
       .join(' ')
-    for (const secret of ['Beatriz', '52998224725', '529.982', 'br.gov.bcb']) expect(`${row} ${text}`, secret).to.not.include(secret)
+    for (const secret of ['Beatriz', '52998224725', '529.982', 'br.gov.bcb'])
+      expect(`${row} ${text}`, secret).to.not.include(secret)
   })
 })

@@ -46,7 +46,9 @@ describe('facts of a gateway', () => {
     const all = Object.keys(ranks) as PaymentStatus[]
     for (const from of all)
       for (const to of all)
-        expect(mayFollow(from, to), `${from} to ${to}`).to.equal(ranks[to] > ranks[from] || (from === 'created' && to === 'unknown'))
+        expect(mayFollow(from, to), `${from} to ${to}`).to.equal(
+          ranks[to] > ranks[from] || (from === 'created' && to === 'unknown'),
+        )
   })
 
   it('end in the same state in whatever order and number they come, and are posted once', async () => {
@@ -59,7 +61,11 @@ describe('facts of a gateway', () => {
         const payment = await paymentOf(till, id)
         expect(ranks[payment.status]).to.equal(Math.max(...facts.map((fact) => ranks[fact])))
         const paid = facts.includes('captured')
-        expect(await countOf(till, id)).to.deep.equal({ captured: paid ? 1 : 0, allocated: paid ? 1 : 0, lines: paid ? 1 : 0 })
+        expect(await countOf(till, id)).to.deep.equal({
+          captured: paid ? 1 : 0,
+          allocated: paid ? 1 : 0,
+          lines: paid ? 1 : 0,
+        })
         expect(await creditOf(till, bookingId)).to.equal(paid ? 20_000 : 0)
       }),
       { numRuns: 40 },
@@ -79,7 +85,9 @@ describe('facts of a gateway', () => {
     const bookingId = await makeBooking(till)
     const { id } = await pay(till, bookingId)
     await within(till, (trx) => applySnapshot(trx, id, snapshot(id, 'captured')))
-    const refused = await within(till, (trx) => sql(trx, `update payment set status = 'failed', captured_at = null where id = ?`, [id])).catch((error: unknown) => error)
+    const refused = await within(till, (trx) =>
+      sql(trx, `update payment set status = 'failed', captured_at = null where id = ?`, [id]),
+    ).catch((error: unknown) => error)
     expect(refused).to.include({ code: 'PL011' })
   })
 })

@@ -6,6 +6,7 @@ import type { Trx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { addSandboxAccount, createPayment } from '../../db/payment/index.ts'
 import type { NewPayment } from '../../db/payment/index.ts'
+import '../../db/reservations/targets.ts'
 import { createPolicy, createRatePlan } from '../../db/properties/rates.ts'
 import type { PaymentRow, RefundRow } from '../../db/rows.ts'
 import { createUnitType } from '../../db/units/commands.ts'
@@ -80,7 +81,16 @@ export const makeBooking = (till: Till, total = 20_000): Promise<string> =>
       `insert into reservation (booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, policies, currency,
          room_total, extras_total, tax_total, total, market_segment)
        values (?, 1, ?, 'held', ?, ?, ?, ?, 2, '{}', 'BRL', ?, 0, 0, ?, 'transient')`,
-      [bookingId, till.propertyId, till.unitTypeId, till.ratePlanId, addDays(till.today, 30), addDays(till.today, 32), total, total],
+      [
+        bookingId,
+        till.propertyId,
+        till.unitTypeId,
+        till.ratePlanId,
+        addDays(till.today, 30),
+        addDays(till.today, 32),
+        total,
+        total,
+      ],
     )
     await sql(
       trx,
@@ -140,14 +150,26 @@ export const paymentOf = (till: Till, id: string): Promise<PaymentRow> =>
   inTenant(till.tenantId, async (trx) => (await sqlOne<PaymentRow>(trx, `select * from payment where id = ?`, [id]))!)
 
 export const refundsOf = (till: Till, paymentId: string): Promise<RefundRow[]> =>
-  inTenant(till.tenantId, (trx) => sql<RefundRow>(trx, `select * from refund where payment_id = ? order by created_at`, [paymentId]))
+  inTenant(till.tenantId, (trx) =>
+    sql<RefundRow>(trx, `select * from refund where payment_id = ? order by created_at`, [paymentId]),
+  )
 
 export const creditOf = (till: Till, bookingId: string): Promise<number> =>
-  inTenant(till.tenantId, async (trx) => (await sqlOne<{ credit: number }>(trx, `select credit from booking where id = ?`, [bookingId]))!.credit)
+  inTenant(
+    till.tenantId,
+    async (trx) =>
+      (await sqlOne<{ credit: number }>(trx, `select credit from booking where id = ?`, [bookingId]))!.credit,
+  )
 
 export const exceptionsOf = (till: Till, subjectId: string): Promise<string[]> =>
   inTenant(till.tenantId, async (trx) =>
-    (await sql<{ kind: string }>(trx, `select kind from payment_exception where subject_id = ? and status = 'open' order by kind`, [subjectId])).map((row) => row.kind),
+    (
+      await sql<{ kind: string }>(
+        trx,
+        `select kind from payment_exception where subject_id = ? and status = 'open' order by kind`,
+        [subjectId],
+      )
+    ).map((row) => row.kind),
   )
 
 export const within = <T>(till: Till, run: (trx: Trx) => Promise<T>) => inTenant(till.tenantId, run)
@@ -162,7 +184,9 @@ export const sweep = async () => {
 export const bring = (till: Till, id: string, status: PaymentRow['status'], withinMs = 8_000): Promise<PaymentRow> =>
   until(
     async () => {
-      await within(till, (trx) => sql(trx, `update payment set next_read_at = now() where id = ? and next_read_at is not null`, [id]))
+      await within(till, (trx) =>
+        sql(trx, `update payment set next_read_at = now() where id = ? and next_read_at is not null`, [id]),
+      )
       await sweep()
       await work()
       const payment = await paymentOf(till, id)
@@ -174,7 +198,11 @@ export const bring = (till: Till, id: string, status: PaymentRow['status'], with
 /** Charges at the gateway for a payment of ours, as its table has them. */
 export const chargesOf = (till: Till, id: string): Promise<{ amount: number; cancelledAt: number | null }[]> =>
   within(till, async (trx) =>
-    (await sql<{ state: { amount: number; cancelledAt: number | null } }>(trx, `select state from sandbox_object where kind = 'charge' and our_id = ?`, [id])).map(
-      (row) => row.state,
-    ),
+    (
+      await sql<{ state: { amount: number; cancelledAt: number | null } }>(
+        trx,
+        `select state from sandbox_object where kind = 'charge' and our_id = ?`,
+        [id],
+      )
+    ).map((row) => row.state),
   )

@@ -5,6 +5,7 @@ import { addDays, daysIn, todayIn } from '../../config/time.ts'
 import { inTenant, sql } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { addSandboxAccount } from '../../db/payment/index.ts'
+import '../../db/reservations/targets.ts'
 import { createTaxRule, setAgeCategories } from '../../db/properties/charges.ts'
 import { createProperty, goLive, termsVersion } from '../../db/properties/commands.ts'
 import { setPaymentMethods } from '../../db/properties/portal.ts'
@@ -34,7 +35,11 @@ export const neverRefunded: CancellationRules = {
 }
 
 const noShow: NoShowRules = { fee: { type: 'full', value: 0, of: 'total' }, releaseRemaining: true }
-export const thirtyPercent: DepositRules = { installments: [{ due: 'booking', type: 'percent', value: 3000 }], graceHours: 24, ifUnpaid: 'warn' }
+export const thirtyPercent: DepositRules = {
+  installments: [{ due: 'booking', type: 'percent', value: 3000 }],
+  graceHours: 24,
+  ifUnpaid: 'warn',
+}
 
 export type HouseOptions = TenantOptions & {
   /** An existing tenant; else one is made. */
@@ -122,7 +127,14 @@ const build = async (trx: Trx, tenantId: string, options: HouseOptions): Promise
     maxOccupancy: 4,
     beds: [{ kind: 'double', count: 1 }],
   })
-  const made = units > 0 ? await createUnits(trx, { propertyId, unitTypeId: standard.id, names: Array.from({ length: units }, (_, index) => `${101 + index}`) }) : []
+  const made =
+    units > 0
+      ? await createUnits(trx, {
+          propertyId,
+          unitTypeId: standard.id,
+          names: Array.from({ length: units }, (_, index) => `${101 + index}`),
+        })
+      : []
   const master = suite
     ? await createUnitType(trx, {
         propertyId,
@@ -139,7 +151,17 @@ const build = async (trx: Trx, tenantId: string, options: HouseOptions): Promise
   if (master) await createUnits(trx, { propertyId, unitTypeId: master.id, names: ['201'] })
   if (taxes) {
     const validFrom = '2020-01-01'
-    await createTaxRule(trx, { propertyId, code: 'ISS', name: { en: 'ISS' }, kind: 'tax', basis: 'percent', rate: 500, included: true, appliesTo: 'both', validFrom })
+    await createTaxRule(trx, {
+      propertyId,
+      code: 'ISS',
+      name: { en: 'ISS' },
+      kind: 'tax',
+      basis: 'percent',
+      rate: 500,
+      included: true,
+      appliesTo: 'both',
+      validFrom,
+    })
     await createTaxRule(trx, {
       propertyId,
       code: 'TUR',
@@ -152,11 +174,31 @@ const build = async (trx: Trx, tenantId: string, options: HouseOptions): Promise
       validFrom,
     })
   }
-  const flexible = await createPolicy(trx, { propertyId, code: 'FLEX', name: 'Flexible', kind: 'cancellation', rules: options.cancellation ?? freeUntilAWeekBefore })
-  const strict = await createPolicy(trx, { propertyId, code: 'STRICT', name: 'Strict', kind: 'cancellation', rules: neverRefunded })
-  const noShowPolicyId = await createPolicy(trx, { propertyId, code: 'NOSHOW', name: 'No-show', kind: 'no_show', rules: noShow })
+  const flexible = await createPolicy(trx, {
+    propertyId,
+    code: 'FLEX',
+    name: 'Flexible',
+    kind: 'cancellation',
+    rules: options.cancellation ?? freeUntilAWeekBefore,
+  })
+  const strict = await createPolicy(trx, {
+    propertyId,
+    code: 'STRICT',
+    name: 'Strict',
+    kind: 'cancellation',
+    rules: neverRefunded,
+  })
+  const noShowPolicyId = await createPolicy(trx, {
+    propertyId,
+    code: 'NOSHOW',
+    name: 'No-show',
+    kind: 'no_show',
+    rules: noShow,
+  })
   const deposit = options.deposit === undefined ? thirtyPercent : options.deposit
-  const depositPolicyId = deposit ? await createPolicy(trx, { propertyId, code: 'DEP', name: 'Deposit', kind: 'deposit', rules: deposit }) : null
+  const depositPolicyId = deposit
+    ? await createPolicy(trx, { propertyId, code: 'DEP', name: 'Deposit', kind: 'deposit', rules: deposit })
+    : null
   const whole = await createPolicy(trx, {
     propertyId,
     code: 'PREPAID',
@@ -200,7 +242,14 @@ const build = async (trx: Trx, tenantId: string, options: HouseOptions): Promise
     await writePrices(
       trx,
       propertyId,
-      types.flatMap((type) => daysIn(today, addDays(today, pricedNights)).map((date) => ({ ratePlanId, unitTypeId: type.id, date, amount: type.amount }))),
+      types.flatMap((type) =>
+        daysIn(today, addDays(today, pricedNights)).map((date) => ({
+          ratePlanId,
+          unitTypeId: type.id,
+          date,
+          amount: type.amount,
+        })),
+      ),
     )
   await setPaymentMethods(trx, propertyId, [
     { method: 'card', offeredTo: 'both', gatewayAccountId, maxInstallments: 3 },

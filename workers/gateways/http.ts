@@ -12,7 +12,14 @@ export type Request = {
 type Answer = { kind: 'answered'; status: number; body: unknown; retryAfterMs: number | undefined }
 
 // What cannot have reached the other side: no connection was made.
-const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown'
@@ -59,7 +66,11 @@ type Refusal = { error: { code: string; message: string; notProcessed?: boolean 
 
 const refusalOf = (body: unknown): Refusal['error'] | null => {
   const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && 'message' in error
+  return typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'message' in error
     ? (error as Refusal['error'])
     : null
 }
@@ -68,13 +79,18 @@ const refusalOf = (body: unknown): Refusal['error'] | null => {
  * One call and what came of it (R6). Only a 200 or 201 whose body `understand` accepts is known; a 4xx that names its reason is a
  * refusal; 429, and a 503 that says that nothing was done, were not sent; everything else is unknown.
  */
-export const ask = async <S>(request: Request, understand: (body: unknown) => { snapshot: S; reference?: string } | null): Promise<Outcome<S>> => {
+export const ask = async <S>(
+  request: Request,
+  understand: (body: unknown) => { snapshot: S; reference?: string } | null,
+): Promise<Outcome<S>> => {
   const answer = await send(request)
   if (answer.kind !== 'answered') return answer
   const { status: httpStatus, body, retryAfterMs } = answer
   if (httpStatus === 200 || httpStatus === 201) {
     const understood = understand(body)
-    return understood ? { kind: 'known', httpStatus, ...understood } : { kind: 'unknown', code: 'unexpected_reply', httpStatus }
+    return understood
+      ? { kind: 'known', httpStatus, ...understood }
+      : { kind: 'unknown', code: 'unexpected_reply', httpStatus }
   }
   const refusal = refusalOf(body)
   if (httpStatus === 429 || (httpStatus === 503 && refusal?.notProcessed === true))

@@ -65,7 +65,14 @@ export const troubleOf = (token: string): 'hang_before' | 'hang_after' | 'error'
 }
 
 /** When and how much is paid. */
-export const planCharge = (token: string, method: string, amount: number, now: number, expiresAt: number | null, secondMs: number) => {
+export const planCharge = (
+  token: string,
+  method: string,
+  amount: number,
+  now: number,
+  expiresAt: number | null,
+  secondMs: number,
+) => {
   const soon = now + 3 * secondMs
   const plan = { paidAt: method === 'card' ? now : soon, paidAmount: amount, processes: false, comesAnyway: false } as {
     paidAt: number | null
@@ -105,7 +112,11 @@ const dayMs = 86_400_000
 const actionOf = (charge: Charge) => {
   const until = new Date(charge.expiresAt ?? charge.createdAt + 30 * 60_000)
   if (charge.method === 'pix')
-    return { type: 'pix', copyPaste: `00020126580014br.gov.bcb.pix0136${charge.ourId}5204000053039865802BR6304SBOX`, expiresAt: until.toISOString() }
+    return {
+      type: 'pix',
+      copyPaste: `00020126580014br.gov.bcb.pix0136${charge.ourId}5204000053039865802BR6304SBOX`,
+      expiresAt: until.toISOString(),
+    }
   if (charge.method === 'boleto') {
     const digits = charge.id.replace(/\D/g, '').padEnd(20, '7').slice(0, 20)
     return {
@@ -170,7 +181,8 @@ export const chargeCallbacks = (charge: Charge, now: number, secondMs: number): 
   const opening = status === 'captured' ? [] : [{ type: `charge.${status}`, at: now, copies }]
   if (charge.paidAt === null) return opening
   const captured = { type: 'charge.captured', at: charge.paidAt, copies }
-  if (charge.token === 'reordered_callback') return [captured, { type: 'charge.processing', at: charge.paidAt + secondMs, copies }]
+  if (charge.token === 'reordered_callback')
+    return [captured, { type: 'charge.processing', at: charge.paidAt + secondMs, copies }]
   return [...opening, captured]
 }
 

@@ -25,7 +25,10 @@ import type { Answer, CallbackDue, ChargeRequest, RefundRequest } from './sandbo
 const secret = randomBytes(24).toString('base64url')
 
 const notFound: Answer = { status: 404, body: { error: { code: 'not_found', message: 'There is no such path' } } }
-const invalid: Answer = { status: 400, body: { error: { code: 'invalid_request', message: 'The request is not understood' } } }
+const invalid: Answer = {
+  status: 400,
+  body: { error: { code: 'invalid_request', message: 'The request is not understood' } },
+}
 
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   const parts: Buffer[] = []
@@ -35,7 +38,12 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
 
 const isCharge = (body: unknown): body is ChargeRequest => {
   const given = body as Partial<ChargeRequest> | null
-  return typeof given?.ourId === 'string' && Number.isSafeInteger(given.amount) && typeof given.currency === 'string' && typeof given.token === 'string'
+  return (
+    typeof given?.ourId === 'string' &&
+    Number.isSafeInteger(given.amount) &&
+    typeof given.currency === 'string' &&
+    typeof given.token === 'string'
+  )
 }
 
 const isRefund = (body: unknown): body is RefundRequest => {
@@ -74,18 +82,27 @@ const serve = (request: IncomingMessage, response: ServerResponse) => {
     })
     .then(({ status, body, hang }) => {
       // Who hangs never answers; the caller's own limit ends the connection.
-      if (!hang) response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(body))
+      if (!hang)
+        response
+          .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+          .end(JSON.stringify(body))
     })
     .catch((error: unknown) => log.warn({ err: error }, 'the sandbox gateway could not answer'))
 }
 
 const deliver = async (due: CallbackDue): Promise<boolean> => {
   const { type, object, ref, ourId, copies } = due.state
-  const body = Buffer.from(JSON.stringify({ id: due.id, type, account: due.accountRef, object, ref, ourId, created: Date.now() }))
+  const body = Buffer.from(
+    JSON.stringify({ id: due.id, type, account: due.accountRef, object, ref, ourId, created: Date.now() }),
+  )
   const send = async () => {
     const reply = await fetch(`${settings.publicBaseUrl}/api/callbacks/payments/sandbox`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'sandbox-signature': signSandbox(body, new Date()), connection: 'close' },
+      headers: {
+        'content-type': 'application/json',
+        'sandbox-signature': signSandbox(body, new Date()),
+        connection: 'close',
+      },
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(10_000),

@@ -23,24 +23,41 @@ const refused = (code: string, message: string): Answer => ({ status: 402, body:
 const missing: Answer = { status: 404, body: { error: { code: 'not_found', message: 'There is no such object' } } }
 const reference = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`
 
-const insert = (trx: PlatformTrx, kind: string, object: { id: string; accountRef: string; ourId: string | null }, state: unknown, dueAt: Date | null = null) =>
-  sql(trx, `insert into sandbox_object (id, kind, account_ref, our_id, state, due_at) values (?, ?, ?, ?, ?::jsonb, ?)`, [
-    object.id,
-    kind,
-    object.accountRef,
-    object.ourId,
-    JSON.stringify(state),
-    dueAt,
-  ])
+const insert = (
+  trx: PlatformTrx,
+  kind: string,
+  object: { id: string; accountRef: string; ourId: string | null },
+  state: unknown,
+  dueAt: Date | null = null,
+) =>
+  sql(
+    trx,
+    `insert into sandbox_object (id, kind, account_ref, our_id, state, due_at) values (?, ?, ?, ?, ?::jsonb, ?)`,
+    [object.id, kind, object.accountRef, object.ourId, JSON.stringify(state), dueAt],
+  )
 
 const get = async <T>(trx: PlatformTrx, kind: string, accountRef: string, id: string, lock = ''): Promise<T | null> =>
-  (await sqlOne<{ state: T }>(trx, `select state from sandbox_object where id = ? and kind = ? and account_ref = ? ${lock}`, [id, kind, accountRef]))
-    ?.state ?? null
+  (
+    await sqlOne<{ state: T }>(
+      trx,
+      `select state from sandbox_object where id = ? and kind = ? and account_ref = ? ${lock}`,
+      [id, kind, accountRef],
+    )
+  )?.state ?? null
 
 const ofOurs = <T>(trx: PlatformTrx, kind: string, accountRef: string, ourId: string) =>
-  sql<{ state: T }>(trx, `select state from sandbox_object where kind = ? and account_ref = ? and our_id = ?`, [kind, accountRef, ourId])
+  sql<{ state: T }>(trx, `select state from sandbox_object where kind = ? and account_ref = ? and our_id = ?`, [
+    kind,
+    accountRef,
+    ourId,
+  ])
 
-const announce = async (trx: PlatformTrx, object: 'charge' | 'refund', { id, accountRef, ourId }: Charge | Refund, due: readonly Due[]) => {
+const announce = async (
+  trx: PlatformTrx,
+  object: 'charge' | 'refund',
+  { id, accountRef, ourId }: Charge | Refund,
+  due: readonly Due[],
+) => {
   for (const { type, at, copies } of due)
     await insert(
       trx,
@@ -71,10 +88,15 @@ const once = async (
     )
     if (!mine) {
       const kept = await get<{ hash: string; answer: Answer }>(trx, 'key', accountRef, id)
-      return kept?.hash === hash ? kept.answer : { status: 409, body: { error: { code: 'key_reused', message: 'The key belongs to another request' } } }
+      return kept?.hash === hash
+        ? kept.answer
+        : { status: 409, body: { error: { code: 'key_reused', message: 'The key belongs to another request' } } }
     }
     const { first, kept } = await work(trx)
-    await sql(trx, `update sandbox_object set state = ?::jsonb where id = ?`, [JSON.stringify({ hash, answer: kept }), id])
+    await sql(trx, `update sandbox_object set state = ?::jsonb where id = ?`, [
+      JSON.stringify({ hash, answer: kept }),
+      id,
+    ])
     return first
   })
 }
@@ -121,7 +143,10 @@ export const createCharge = (accountRef: string, key: string, request: ChargeReq
     const answer: Answer = { status: 201, body: showCharge(charge, now) }
     if (trouble === 'hang_after') return { first: { ...answer, hang: true }, kept: answer }
     if (trouble === 'error') {
-      const failed: Answer = { status: 500, body: { error: { code: 'internal_error', message: 'Something went wrong' } } }
+      const failed: Answer = {
+        status: 500,
+        body: { error: { code: 'internal_error', message: 'Something went wrong' } },
+      }
       return { first: failed, kept: failed }
     }
     if (trouble === 'empty') return { first: { status: 200, body: {} }, kept: { status: 200, body: {} } }
@@ -147,10 +172,12 @@ export const cancelCharge = (accountRef: string, id: string): Promise<Answer> =>
     const charge = await get<Charge>(trx, 'charge', accountRef, id, 'for update')
     if (!charge) return missing
     const now = Date.now()
-    if (chargeStatus(charge, now) === 'captured' || charge.cancelledAt !== null) return { status: 200, body: showCharge(charge, now) }
+    if (chargeStatus(charge, now) === 'captured' || charge.cancelledAt !== null)
+      return { status: 200, body: showCharge(charge, now) }
     const closed = { ...charge, cancelledAt: now }
     await sql(trx, `update sandbox_object set state = ?::jsonb where id = ?`, [JSON.stringify(closed), id])
-    if (charge.token !== 'lost_callback') await announce(trx, 'charge', closed, [{ type: 'charge.cancelled', at: now, copies: 1 }])
+    if (charge.token !== 'lost_callback')
+      await announce(trx, 'charge', closed, [{ type: 'charge.cancelled', at: now, copies: 1 }])
     return { status: 200, body: showCharge(closed, now) }
   })
 
@@ -166,14 +193,29 @@ export const createRefund = (accountRef: string, key: string, request: RefundReq
       `select state from sandbox_object where kind = 'refund' and account_ref = ? and state->>'charge' = ?`,
       [accountRef, charge.id],
     )
-    const used = before.filter(({ state }) => refundStatus(state, now) !== 'failed').reduce((sum, { state }) => sum + state.amount, 0)
-    if (chargeStatus(charge, now) !== 'captured' || used + request.amount > charge.paidAmount || request.currency !== charge.currency) {
+    const used = before
+      .filter(({ state }) => refundStatus(state, now) !== 'failed')
+      .reduce((sum, { state }) => sum + state.amount, 0)
+    if (
+      chargeStatus(charge, now) !== 'captured' ||
+      used + request.amount > charge.paidAmount ||
+      request.currency !== charge.currency
+    ) {
       const answer = refused('amount_exceeds_charge', 'The charge does not hold so much')
       return { first: answer, kept: answer }
     }
     const { ourId, amount, currency } = request
     const plan = planRefund(charge.token, now, settings.sandboxSecondMs)
-    const refund: Refund = { id: reference('re'), accountRef, ourId, charge: charge.id, amount, currency, createdAt: now, ...plan }
+    const refund: Refund = {
+      id: reference('re'),
+      accountRef,
+      ourId,
+      charge: charge.id,
+      amount,
+      currency,
+      createdAt: now,
+      ...plan,
+    }
     await insert(trx, 'refund', refund, refund)
     if (charge.token !== 'lost_callback') await announce(trx, 'refund', refund, refundCallbacks(refund))
     const answer: Answer = { status: 201, body: showRefund(refund, now) }
@@ -186,7 +228,11 @@ export const findRefunds = (accountRef: string, ourId: string): Promise<Answer> 
     return { status: 200, body: { data: rows.map(({ state }) => showRefund(state, Date.now())) } }
   })
 
-export type CallbackDue = { id: string; accountRef: string; state: { type: string; object: 'charge' | 'refund'; ref: string; ourId: string; copies: number; attempts: number } }
+export type CallbackDue = {
+  id: string
+  accountRef: string
+  state: { type: string; object: 'charge' | 'refund'; ref: string; ourId: string; copies: number; attempts: number }
+}
 
 /** Callbacks that are due, lent to this process for half a minute. */
 export const takeCallbacks = (): Promise<CallbackDue[]> =>

@@ -1,3 +1,5 @@
+// What is paid for: the targets make themselves known when they are loaded.
+import '../../db/reservations/targets.ts'
 import type { Processor } from '../lib/processor.ts'
 import { callbackProcessor } from './callback.ts'
 import { pursueProcessors } from './pursue.ts'
@@ -5,4 +7,10 @@ import { refundProcessors } from './refund.ts'
 import { submitProcessor } from './submit.ts'
 import { sweepProcessor } from './sweep.ts'
 
-export const processors: readonly Processor[] = [submitProcessor, ...pursueProcessors, ...refundProcessors, callbackProcessor, sweepProcessor]
+export const processors: readonly Processor[] = [
+  submitProcessor,
+  ...pursueProcessors,
+  ...refundProcessors,
+  callbackProcessor,
+  sweepProcessor,
+]

@@ -9,7 +9,13 @@ import type { JobContext } from '../lib/processor.ts'
 
 export type PaymentContext = JobContext<{ tenantId: string; paymentId: string }>
 
-const codes: readonly FailureCode[] = ['declined', 'insufficient_funds', 'expired_card', 'authentication_failed', 'provider_unavailable']
+const codes: readonly FailureCode[] = [
+  'declined',
+  'insufficient_funds',
+  'expired_card',
+  'authentication_failed',
+  'provider_unavailable',
+]
 export const failureCode = (code: string): FailureCode => codes.find((known) => known === code) ?? 'other'
 
 export const adapterFor = (context: { giveUp: JobContext['giveUp'] }, provider: string): Gateway =>
@@ -36,7 +42,8 @@ export const ended = (status: 'failed' | 'cancelled', code: FailureCode | null, 
 
 /** Not sent: a job that acts tries again; one that reads gives way to the schedule after its tries. */
 export const notSent = (context: PaymentContext, code: string, retryAfterMs: number | undefined, mayWait: boolean) => {
-  if (mayWait && context.attempt >= 3) return context.finish((trx) => applyUnknown(trx, context.payload.paymentId, false))
+  if (mayWait && context.attempt >= 3)
+    return context.finish((trx) => applyUnknown(trx, context.payload.paymentId, false))
   return context.retryLater(`the gateway was not reached: ${code}`, { afterMs: retryAfterMs ?? 0 })
 }
 
@@ -53,7 +60,9 @@ export const submit = async (context: PaymentContext, call: PaymentCall, mayWait
       await context.finish((trx) => applySnapshot(trx, paymentId, outcome.snapshot))
       return
     case 'refused':
-      await context.finish((trx) => applySnapshot(trx, paymentId, ended('failed', failureCode(outcome.code), outcome.message)))
+      await context.finish((trx) =>
+        applySnapshot(trx, paymentId, ended('failed', failureCode(outcome.code), outcome.message)),
+      )
       return
     case 'not_sent':
       await notSent(context, outcome.code, outcome.retryAfterMs, mayWait)

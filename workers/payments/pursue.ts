@@ -41,7 +41,9 @@ const find = async (context: PaymentContext, call: PaymentCall, mayWait: boolean
   if (snapshot) return apply(context, { kind: 'known', snapshot }, mayWait)
   const since = call.attempt?.startedAt ?? call.payment.sentAt ?? call.payment.createdAt
   const gone = call.attempt?.state === 'not_sent' || Date.now() - since.getTime() > notFoundAfterMs
-  const nothing = call.payment.cancelRequestedAt ? ended('cancelled', null) : ended('failed', 'not_found_at_gateway', 'The gateway has no such payment')
+  const nothing = call.payment.cancelRequestedAt
+    ? ended('cancelled', null)
+    : ended('failed', 'not_found_at_gateway', 'The gateway has no such payment')
   await context.finish(async (trx) => {
     if (gone) await applySnapshot(trx, paymentId, nothing)
     else await applyUnknown(trx, paymentId, true)
@@ -63,7 +65,7 @@ const pursue = async (context: PaymentContext, mayWait: boolean): Promise<void> 
     if (live && over) return close(context, call, mayWait)
     return apply(context, await adapterFor(context, call.provider).read(asked(call), context.signal), mayWait)
   }
-  if (!live) return context.finish(async (trx) => void (await applyUnknown(trx, paymentId, true)))
+  if (!live) return context.finish((trx) => applyUnknown(trx, paymentId, true))
   if (payment.sentAt === null) {
     if (over) return context.finish(async (trx) => void (await applySnapshot(trx, paymentId, ended('cancelled', null))))
     return context.finish()

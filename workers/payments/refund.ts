@@ -24,10 +24,15 @@ const unknown: RefundSnapshot = { status: 'unknown', externalId: null, failure: 
 
 const apply = async (context: RefundContext, outcome: Outcome<RefundSnapshot>, mayWait: boolean): Promise<void> => {
   const { refundId } = context.payload
-  const write = (snapshot: RefundSnapshot) => context.finish(async (trx) => void (await applyRefundSnapshot(trx, refundId, snapshot)))
+  const write = (snapshot: RefundSnapshot) =>
+    context.finish(async (trx) => void (await applyRefundSnapshot(trx, refundId, snapshot)))
   if (outcome.kind === 'known') return write(outcome.snapshot)
   if (outcome.kind === 'refused')
-    return write({ status: 'failed', externalId: null, failure: { code: failureCode(outcome.code), message: outcome.message.slice(0, 200) } })
+    return write({
+      status: 'failed',
+      externalId: null,
+      failure: { code: failureCode(outcome.code), message: outcome.message.slice(0, 200) },
+    })
   if (outcome.kind === 'unknown' || (mayWait && context.attempt >= 3)) return write(unknown)
   return context.retryLater(`the gateway was not reached: ${outcome.code}`, { afterMs: outcome.retryAfterMs ?? 0 })
 }
@@ -49,7 +54,9 @@ const read = async (context: RefundContext, call: RefundCall): Promise<void> => 
   if (outcome.kind !== 'known') return apply(context, outcome, true)
   const { snapshot } = outcome
   if (snapshot) return apply(context, { kind: 'known', snapshot }, true)
-  return call.refund.externalId === null ? send(context, call, true) : apply(context, { kind: 'unknown', code: 'not_found' }, true)
+  return call.refund.externalId === null
+    ? send(context, call, true)
+    : apply(context, { kind: 'unknown', code: 'not_found' }, true)
 }
 
 const isOpen = ({ refund }: RefundCall) => refund.status === 'requested' || refund.status === 'unknown'
