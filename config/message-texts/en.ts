@@ -68,13 +68,13 @@ Still to be paid: {{booking.balance | money}}
 
 Your payment for booking {{booking.number}} reached us after the time to pay had ended, and the room was no longer free.
 
-We return the whole amount by the way you paid: {{payment.amount | money}}. Depending on your bank it can take some days until you see it.
+We return the whole amount by the way you paid: {{booking.returned | money}}. Depending on your bank it can take some days until you see it.
 
 We are sorry, and glad to help you find other dates.
 
 {{property.name}}
 {{property.phone | default:""}}`,
-    sms: `{{property.name}}: your payment of {{payment.amount | money}} came too late and is being returned.`,
+    sms: `{{property.name}}: your payment of {{booking.returned | money}} came too late and is being returned.`,
   },
   'pre-arrival': {
     subject: 'See you soon at {{property.name}}',

@@ -68,13 +68,13 @@ Por pagar: {{booking.balance | money}}
 
 Su pago de la reserva {{booking.number}} llegó después del plazo, y el alojamiento ya no estaba libre.
 
-Le devolvemos el importe completo por el mismo medio de pago: {{payment.amount | money}}. Según su banco puede tardar unos días.
+Le devolvemos el importe completo por el mismo medio de pago: {{booking.returned | money}}. Según su banco puede tardar unos días.
 
 Lo sentimos, y con gusto le ayudamos a encontrar otras fechas.
 
 {{property.name}}
 {{property.phone | default:""}}`,
-    sms: `{{property.name}}: su pago de {{payment.amount | money}} llegó fuera de plazo y se le devuelve.`,
+    sms: `{{property.name}}: su pago de {{booking.returned | money}} llegó fuera de plazo y se le devuelve.`,
   },
   'pre-arrival': {
     subject: 'Hasta pronto, en {{property.name}}',

@@ -68,13 +68,13 @@ A pagar: {{booking.balance | money}}
 
 Seu pagamento da reserva {{booking.number}} chegou depois do prazo, e a acomodação já não estava livre.
 
-Devolvemos o valor inteiro pelo mesmo meio de pagamento: {{payment.amount | money}}. Dependendo do seu banco, pode levar alguns dias.
+Devolvemos o valor inteiro pelo mesmo meio de pagamento: {{booking.returned | money}}. Dependendo do seu banco, pode levar alguns dias.
 
 Sentimos muito, e teremos prazer em ajudar a encontrar outras datas.
 
 {{property.name}}
 {{property.phone | default:""}}`,
-    sms: `{{property.name}}: seu pagamento de {{payment.amount | money}} chegou depois do prazo e será devolvido.`,
+    sms: `{{property.name}}: seu pagamento de {{booking.returned | money}} chegou depois do prazo e será devolvido.`,
   },
   'pre-arrival': {
     subject: 'Até breve, em {{property.name}}',

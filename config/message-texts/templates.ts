@@ -7,7 +7,7 @@ export const builtInTemplates = [
   { key: 'reservation-confirmed', name: 'Reservation confirmed', urgency: 'immediate', context: 'reservation' },
   { key: 'reservation-cancelled', name: 'Reservation cancelled', urgency: 'immediate', context: 'reservation' },
   { key: 'payment-captured', name: 'Payment received', urgency: 'immediate', context: 'payment' },
-  { key: 'payment-returned', name: 'Late payment returned', urgency: 'immediate', context: 'payment' },
+  { key: 'payment-returned', name: 'Late payment returned', urgency: 'immediate', context: 'reservation' },
   { key: 'pre-arrival', name: 'Before arrival', urgency: 'normal', context: 'reservation' },
   { key: 'arrival-day', name: 'How to find us', urgency: 'normal', context: 'reservation' },
   { key: 'thank-you', name: 'Thanks after the stay', urgency: 'normal', context: 'reservation' },

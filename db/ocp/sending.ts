@@ -155,7 +155,8 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
       return { done: 'postponed' }
     }
     if ('cause' in checked) {
-      first ??= checked.cause
+      // A channel that is off is why nothing was tried only where nothing else was.
+      if (first === null || first === 'no_channel') first = checked.cause
       continue
     }
     const { use } = checked
