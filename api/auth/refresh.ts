@@ -45,19 +45,19 @@ const refresh = route({
     await limitRefresh(sid, request)
     const rotation = await transaction(async (trx) => {
       const superuser = await sqlOne(trx, `select 1 from superuser_account where user_id = ? and ended_at is null`, [sub])
-      if (now.getTime() - result.expiresAt.getTime() > (superuser ? leeway.superuser : leeway.user)) return { outcome: 'refused' as const, userId: null }
+      if (now.getTime() - result.expiresAt.getTime() > (superuser ? leeway.superuser : leeway.user)) return { outcome: 'refused' as const }
       const answer = await rotateSession(trx, sid, jti, ep)
-      if (answer.outcome === 'reused' && answer.userId) {
+      if (answer.outcome === 'reused') {
         await audit(trx, { action: 'session.reuse', subjectType: 'Session', subjectId: sid })
         await mailUser(trx, answer.userId, 'security_notice', sid)
       }
       return answer
     })
-    if (rotation.outcome === 'reused') await buryOf([sid])
+    if (rotation.outcome === 'reused') await buryOf(rotation.revoked)
     if (rotation.outcome === 'refused' || rotation.outcome === 'reused') return refuse(request)
     if (rotation.userId !== sub) throw new ApiError(401, 'unauthenticated', 'The credential is not valid')
     await forgetSession(sid)
-    return { token: await accessToken({ sessionId: sid, userId: rotation.userId, jti: rotation.jti, epoch: rotation.epoch }, rotation.expiresAt), expiresAt: rotation.expiresAt }
+    return { token: await accessToken({ sessionId: sid, ...rotation }), expiresAt: rotation.expiresAt }
   },
 })
 

@@ -47,7 +47,7 @@ const signIn = route({
     }
     const { session, role } = await openSession(transaction, user, attempt, false)
     await buryOf(session.revoked)
-    const token = await accessToken({ sessionId: session.id, userId: user.id, jti: session.jti, epoch: session.epoch }, session.expiresAt)
+    const token = await accessToken({ sessionId: session.id, userId: user.id, ...session })
     return { token, user: { id: user.id, email: user.email, name: user.name, role } }
   },
 })

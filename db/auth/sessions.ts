@@ -7,6 +7,10 @@ import type { AnyTrx } from '../connection.ts'
 export const accessSeconds = 24 * 3_600
 const absoluteSeconds = { api: 30 * 86_400, superuser: 12 * 3_600, dashboard: 12 * 3_600 }
 const mostLive = 20
+/** How long the state of a session may be remembered outside of the database. */
+export const keptSeconds = 600
+// A change is seen by its instant, and becomes visible with its commit, which may be that much later.
+const overlapSeconds = 15
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 export type SessionKind = 'api' | 'dashboard' | 'support'
@@ -30,6 +34,7 @@ export type SessionState = {
   mfaAt: string | null
   mfaEnabled: boolean
   revoked: boolean
+  version: number
 }
 
 /** The token's id: it follows from session and generation, so that nothing that could be replayed is stored. */
@@ -40,7 +45,7 @@ export const jtiHash = (jti: string): Buffer => createHash('sha256').update(jti)
 
 const makePrefix = () => Array.from({ length: 12 }, () => alphabet[randomInt(alphabet.length)]).join('')
 
-export type NewSession = { id: string; tokenPrefix: string; jti: string; epoch: number; expiresAt: Date; revoked: string[] }
+export type NewSession = { id: string; tokenPrefix: string; jti: string; epoch: number; issuedAt: Date; expiresAt: Date; revoked: string[] }
 type Facts = { userId: string; epoch: number; address: string; userAgent: string; activeTenantId: string | null; kind?: SessionKind; isSuperuser: boolean; withMfa: boolean }
 
 /** A session of a user; the oldest beyond 20 live ones are revoked, and their ids answered. Sign-in counts as proof of identity. */
@@ -58,35 +63,46 @@ export const createSession = async (trx: AnyTrx, { userId, epoch, address, userA
   const jti = jtiOf(id, 0)
   const absolute = kind === 'dashboard' ? absoluteSeconds.dashboard : isSuperuser ? absoluteSeconds.superuser : absoluteSeconds.api
   const life = Math.min(accessSeconds, absolute)
-  const row = await sqlOne<{ expiresAt: Date }>(
+  const row = await sqlOne<{ createdAt: Date; expiresAt: Date }>(
     trx,
     `insert into session (id, user_id, kind, token_prefix, current_jti_hash, epoch, active_tenant_id, expires_at, absolute_expires_at, reauthenticated_at, mfa_at, first_ip, last_ip, user_agent)
      values (:id, :userId, :kind, :tokenPrefix, :hash, :epoch, :activeTenantId, now() + make_interval(secs => :life), now() + make_interval(secs => :absolute), now(),
-       case when :withMfa then now() end, :address, :address, :userAgent) returning expires_at`,
+       case when :withMfa then now() end, :address, :address, :userAgent) returning created_at, expires_at`,
     { id, userId, kind, tokenPrefix, hash: jtiHash(jti), epoch, activeTenantId, life, absolute, withMfa, address, userAgent: userAgent.slice(0, 256) },
   )
-  return { id, tokenPrefix, jti, epoch, expiresAt: row?.expiresAt ?? new Date(), revoked: old.map((session) => session.id) }
+  if (!row) throw new Error('a session was not made')
+  return { id, tokenPrefix, jti, epoch, issuedAt: row.createdAt, expiresAt: row.expiresAt, revoked: old.map((session) => session.id) }
 }
 
 const state = `
   select s.id, s.user_id, s.kind, s.token_prefix, encode(s.current_jti_hash, 'base64') as current_jti_hash, encode(s.previous_jti_hash, 'base64') as previous_jti_hash,
     s.rotated_at::text as rotated_at, s.epoch, u.session_epoch as user_epoch, u.status as user_status, s.active_tenant_id,
     s.absolute_expires_at::text as absolute_expires_at, s.reauthenticated_at::text as reauthenticated_at, s.mfa_at::text as mfa_at, u.totp_confirmed_at is not null as mfa_enabled,
-    s.revoked_at is not null as revoked
+    s.revoked_at is not null as revoked, s.version
   from session s join app_user u on u.id = s.user_id where s.id = ?`
 
 /** The truth about a session, from PostgreSQL. */
 export const sessionState = (knex: Knex, sessionId: string): Promise<SessionState | null> => sqlOne<SessionState>(knex, state, [sessionId])
 
+/** Which sessions changed since `since` (null: within what caches remember), each with its version now; `at` is the database's clock. */
+export const changedSessions = async (knex: Knex, since: Date | null): Promise<{ at: Date; versions: [string, number][] }> => {
+  const rows = await sql<{ id: string | null; version: number | null; at: Date }>(
+    knex,
+    `select s.id, s.version, clock.at from (select clock_timestamp() as at) clock left join session s
+       on s.version > 1 and s.changed_at > coalesce(?::timestamptz - make_interval(secs => ?), clock.at - make_interval(secs => ?))`,
+    [since, overlapSeconds, keptSeconds + overlapSeconds],
+  )
+  return { at: rows[0]?.at ?? new Date(), versions: rows.flatMap(({ id, version }) => (id !== null && version !== null ? [[id, version] as [string, number]] : [])) }
+}
+
 export type Rotation =
-  | { outcome: 'rotated'; jti: string; epoch: number; userId: string; expiresAt: Date }
-  | { outcome: 'repeated'; jti: string; epoch: number; userId: string; expiresAt: Date }
-  | { outcome: 'reused'; userId: string | null }
-  | { outcome: 'refused'; userId: string | null }
+  | { outcome: 'rotated' | 'repeated'; jti: string; epoch: number; userId: string; issuedAt: Date; expiresAt: Date }
+  | { outcome: 'reused'; userId: string; revoked: string[] }
+  | { outcome: 'refused' }
 
 /**
- * Exchanges a token's id for the next one, once. The same old id within 30 s gets the same new one again, so that a lost reply does no
- * harm; later it was used twice, and the session is revoked.
+ * Exchanges a token's id for the next one, once. The id before it gets the same new one again within 30 s, so that a lost reply does no
+ * harm; any other was used twice, and the session is revoked.
  */
 export const rotateSession = async (trx: AnyTrx, sessionId: string, jti: string, epoch: number): Promise<Rotation> => {
   const row = await sqlOne<{
@@ -97,34 +113,41 @@ export const rotateSession = async (trx: AnyTrx, sessionId: string, jti: string,
     recent: boolean
     live: boolean
     epoch: number
+    rotatedAt: Date | null
+    createdAt: Date
     expiresAt: Date
-    absoluteExpiresAt: Date
   }>(
     trx,
     `select s.user_id, s.generation, s.current_jti_hash as current, s.previous_jti_hash as previous, coalesce(s.rotated_at > now() - interval '30 seconds', false) as recent,
-       s.revoked_at is null and s.absolute_expires_at > now() and s.kind = 'api' and u.status = 'active' and u.session_epoch = s.epoch as live, s.epoch, s.expires_at,
-       s.absolute_expires_at
+       s.revoked_at is null and s.absolute_expires_at > now() and s.kind = 'api' and u.status = 'active' and u.session_epoch = s.epoch as live, s.epoch,
+       s.rotated_at, s.created_at, s.expires_at
      from session s join app_user u on u.id = s.user_id where s.id = ? for no key update of s`,
     [sessionId],
   )
-  if (!row?.live || row.epoch !== epoch) return { outcome: 'refused', userId: row?.userId ?? null }
+  if (!row?.live || row.epoch !== epoch) return { outcome: 'refused' }
   const hash = jtiHash(jti)
   if (hash.equals(row.current)) {
     const next = jtiOf(sessionId, row.generation + 1)
-    const rotated = await sqlOne<{ expiresAt: Date }>(
+    const rotated = await sqlOne<{ rotatedAt: Date; expiresAt: Date }>(
       trx,
       `update session set generation = generation + 1, previous_jti_hash = current_jti_hash, current_jti_hash = ?, rotated_at = now(), last_seen_at = now(),
-         expires_at = least(now() + make_interval(secs => ?), absolute_expires_at) where id = ? returning expires_at`,
+         expires_at = least(now() + make_interval(secs => ?), absolute_expires_at) where id = ? returning rotated_at, expires_at`,
       [jtiHash(next), accessSeconds, sessionId],
     )
-    return { outcome: 'rotated', jti: next, epoch: row.epoch, userId: row.userId, expiresAt: rotated?.expiresAt ?? row.expiresAt }
+    if (!rotated) throw new Error('a locked session is gone')
+    return { outcome: 'rotated', jti: next, epoch: row.epoch, userId: row.userId, issuedAt: rotated.rotatedAt, expiresAt: rotated.expiresAt }
   }
-  if (row.previous && hash.equals(row.previous)) {
-    if (row.recent) return { outcome: 'repeated', jti: jtiOf(sessionId, row.generation), epoch: row.epoch, userId: row.userId, expiresAt: row.expiresAt }
-    await revokeSessions(trx, { sessionId }, 'reuse')
-    return { outcome: 'reused', userId: row.userId }
-  }
-  return { outcome: 'refused', userId: row.userId }
+  if (row.previous && hash.equals(row.previous) && row.recent)
+    return {
+      outcome: 'repeated',
+      jti: jtiOf(sessionId, row.generation),
+      epoch: row.epoch,
+      userId: row.userId,
+      issuedAt: row.rotatedAt ?? row.createdAt,
+      expiresAt: row.expiresAt,
+    }
+  // The signature was good, so this is a token of an earlier generation: somebody has kept it.
+  return { outcome: 'reused', userId: row.userId, revoked: await revokeSessions(trx, { sessionId }, 'reuse') }
 }
 
 type Which = { sessionId: string } | { userId: string } | { userId: string; tokenPrefix: string }

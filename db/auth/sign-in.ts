@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { unauthenticated } from '../../config/errors.ts'
 import { audit } from '../audit.ts'
 import { sql } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
+import { mailUser } from '../ocp/index.ts'
 import { hashPassword, isOutdated, verifyPassword } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
 import { createSession } from './sessions.ts'
 import type { NewSession, SessionKind } from './sessions.ts'
-import { assertMayTry, recordFailure, recordSuccess } from './throttle.ts'
+import { beginTry, forgetTry, recordSuccess } from './throttle.ts'
 import type { Origin } from './throttle.ts'
 import { membershipsOf, storePassword, userByEmail } from './users.ts'
 import type { MembershipOf, SignInUser } from './users.ts'
@@ -29,13 +31,14 @@ const shownRole = (user: SignInUser, memberships: MembershipOf[]): string =>
  * No transaction is open while the password is hashed.
  */
 export const proveIdentity = async (open: Open, { email, password, origin }: Attempt): Promise<SignInUser> => {
-  const user = await open(async (trx) => {
-    await assertMayTry(trx, email, origin)
-    return userByEmail(trx, email)
-  })
+  const { user, attempt } = await open(async (trx) => ({ attempt: await beginTry(trx, email, origin), user: await userByEmail(trx, email) }))
   const hash = stored(user)
-  if (!(await verifyPassword(password, hash)) || !user || !hash) {
-    await open((trx) => recordFailure(trx, email, origin))
+  const right = await verifyPassword(password, hash).catch(async (error: unknown) => {
+    await open((trx) => forgetTry(trx, attempt))
+    throw error
+  })
+  if (!right || !user || !hash) {
+    if (attempt.alarming) await open((trx) => alarm(trx, user))
     throw refused()
   }
   if (isOutdated(hash)) {
@@ -43,6 +46,12 @@ export const proveIdentity = async (open: Open, { email, password, origin }: Att
     await open((trx) => storePassword(trx, user.id, fresh))
   }
   return user
+}
+
+/** Somebody has tried for a day: it is in the trail, and the account's owner is told. */
+const alarm = async (trx: AnyTrx, user: SignInUser | null): Promise<void> => {
+  await audit(trx, { action: 'session.failures_over_limit', subjectType: 'User', subjectId: user?.id ?? null, tenantId: null })
+  if (user) await mailUser(trx, user.id, 'security_notice', randomUUID())
 }
 
 /** Opens a session for a user whose identity is proven. Exactly one membership becomes the active tenant; of several none does. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { signInLimits as limits } from '../../config/limits.ts'
 import { tooMany } from '../../config/errors.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
@@ -10,35 +11,65 @@ const accountKey = (email: string) => createHash('sha256').update(`sign-in:${ema
 
 const throttled = (seconds: number) => tooMany('sign_in_throttled', 'Too many failed sign-ins; wait a little', Math.max(1, Math.ceil(seconds)))
 
-/**
- * Whether this account and address may try now, alike for accounts that do not exist. Failures of others do not keep the owner out: a network from
- * which the account signed in lately is free of the account's delay.
- */
-export const assertMayTry = async (trx: AnyTrx, email: string, { address, network }: Origin): Promise<void> => {
-  const row = await sqlOne<{ account: number; accountDay: number; sinceLast: number; byAddress: number; byNetwork: number; known: boolean }>(
-    trx,
-    `select
-       (select count(*) from sign_in_failure where account_key = :key and at > now() - interval '15 minutes') as account,
-       (select count(*) from sign_in_failure where account_key = :key and at > now() - interval '24 hours') as account_day,
-       coalesce((select extract(epoch from now() - max(at)) from sign_in_failure where account_key = :key), 1e6)::float8 as since_last,
-       (select count(*) from sign_in_failure where address = :address::inet and at > now() - interval '15 minutes') as by_address,
-       (select count(*) from sign_in_failure where network = :network::inet and at > now() - interval '15 minutes') as by_network,
-       exists (select 1 from known_network n join app_user u on u.id = n.user_id
-         where u.email_key = :email and n.network = :network::inet and n.last_at > now() - interval '30 days') as known`,
-    { key: accountKey(email), address, network, email: email.toLowerCase() },
-  )
-  if (!row) return
-  if (row.byAddress >= 20 || row.byNetwork >= 300) throw throttled(60)
-  if (row.known) return
-  if (row.accountDay >= 50) throw throttled(3_600)
-  if (row.account >= 5) {
-    const delay = Math.min(60, 2 ** (row.account - 5))
-    if (row.sinceLast < delay) throw throttled(delay - row.sinceLast)
-  }
+type Counts = {
+  account: number
+  accountDay: number
+  sinceLast: number
+  byAddress: number
+  byNetwork: number
+  signedIn: number
+  known: boolean
 }
 
-export const recordFailure = async (trx: AnyTrx, email: string, { address, network }: Origin): Promise<void> => {
-  await sql(trx, `insert into sign_in_failure (account_key, address, network) values (?, ?::inet, ?::inet)`, [accountKey(email), address, network])
+const refuse = ({ account, accountDay, sinceLast, byAddress, byNetwork, signedIn, known }: Counts): void => {
+  if (byAddress >= limits.perAddress || byNetwork >= limits.perNetwork || signedIn >= limits.signInsPerAddressAndHour) throw throttled(60)
+  // Failures of others do not keep the owner out: where the account signed in from lately, its own count does not stand in the way.
+  if (known) return
+  if (accountDay >= limits.perAccountAndDay) throw throttled(3_600)
+  if (account < limits.perAccount) return
+  const delay = Math.min(limits.mostDelaySeconds, 2 ** (account - limits.perAccount))
+  if (sinceLast < delay) throw throttled(delay - sinceLast)
+}
+
+export type Try = {
+  id: number
+  /** The account's failures of a day have just reached the limit: its owner should know. */
+  alarming: boolean
+}
+
+/**
+ * Counts a try as a failure before it is one, so that many at once are not all let through, and answers it; 429 `sign_in_throttled` where
+ * this account or address must wait. Accounts that do not exist are counted alike.
+ */
+export const beginTry = async (trx: AnyTrx, email: string, { address, network }: Origin): Promise<Try> => {
+  const key = accountKey(email)
+  await sql(trx, `select pg_advisory_xact_lock(hashtextextended(encode(?::bytea, 'hex'), 13))`, [key])
+  const counts = await sqlOne<Counts>(
+    trx,
+    `select
+       (select count(*) from sign_in_failure where account_key = :key and at > now() - make_interval(secs => :window)) as account,
+       (select count(*) from sign_in_failure where account_key = :key and at > now() - interval '24 hours') as account_day,
+       coalesce((select extract(epoch from clock_timestamp() - max(at)) from sign_in_failure where account_key = :key), 1e6)::float8 as since_last,
+       (select count(*) from sign_in_failure where address = :address::inet and at > now() - make_interval(secs => :window)) as by_address,
+       (select count(*) from sign_in_failure where network = :network::inet and at > now() - make_interval(secs => :window)) as by_network,
+       (select count(*) from session where first_ip = :address::inet and created_at > now() - interval '1 hour') as signed_in,
+       exists (select 1 from known_network n join app_user u on u.id = n.user_id
+         where u.email_key = :email and n.network = :network::inet and n.last_at > now() - make_interval(days => :days)) as known`,
+    { key, address, network, email: email.toLowerCase(), window: limits.windowSeconds, days: limits.knownNetworkDays },
+  )
+  if (!counts) throw new Error('a row of counts is always there')
+  refuse(counts)
+  const row = await sqlOne<{ id: number }>(
+    trx,
+    `insert into sign_in_failure (account_key, address, network, at) values (?, ?::inet, ?::inet, clock_timestamp()) returning id`,
+    [key, address, network],
+  )
+  return { id: row?.id ?? 0, alarming: counts.accountDay + 1 === limits.perAccountAndDay }
+}
+
+/** The try was none: the password was never looked at. */
+export const forgetTry = async (trx: AnyTrx, { id }: Try): Promise<void> => {
+  await sql(trx, `delete from sign_in_failure where id = ?`, [id])
 }
 
 /** A success ends the account's count, and its network is known from now on. */

@@ -70,6 +70,8 @@ export const up = async (knex: Knex) => {
      created_at timestamptz not null default now(),
      revoked_at timestamptz,
      revoke_reason text,
+     version int not null default 1,
+     changed_at timestamptz not null default clock_timestamp(),
      constraint session_kind check (kind in ('api', 'dashboard', 'support')),
      constraint session_prefix check (token_prefix ~ '^[0-9A-HJKMNP-TV-Z]{12}$'),
      constraint session_one_prefix unique (user_id, token_prefix),
@@ -79,6 +81,22 @@ export const up = async (knex: Knex) => {
        ('sign_out', 'user', 'all', 'reuse', 'password', 'mfa', 'email', 'admin', 'locked', 'too_many'))`,
     { grant: 'select, insert, update, delete' },
   )
+  // What is remembered of a session elsewhere carries its version: a newer one makes it void, everywhere. Being seen is no change.
+  await knex.raw(`
+    create function session_changed() returns trigger language plpgsql as $$
+    begin
+      if old.revoked_at is not null and new.revoked_at is null then
+        raise exception 'a revoked session does not live again' using errcode = 'PL010';
+      end if;
+      if to_jsonb(new) - array['last_seen_at', 'last_ip'] is distinct from to_jsonb(old) - array['last_seen_at', 'last_ip'] then
+        new.version := old.version + 1;
+        new.changed_at := clock_timestamp();
+      end if;
+      return new;
+    end $$`)
+  await knex.raw(`create trigger session_changed before update on session for each row execute function session_changed()`)
+  await knex.raw(`create index session_changed on session (changed_at) where version > 1`)
+  await knex.raw(`create index session_first_ip on session (first_ip, created_at)`)
   await knex.raw(`create index session_live on session (user_id, created_at) where revoked_at is null`)
   await knex.raw(`create index session_tenant on session (active_tenant_id)`)
   await knex.raw(`create index session_ended on session (absolute_expires_at)`)
