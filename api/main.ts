@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { assertKeys } from '../config/env.ts'
 import { log } from '../config/log.ts'
 import { closeDatabase, openDatabase } from '../db/connection.ts'
 import { checkRole } from '../db/role-check.ts'
@@ -9,6 +10,7 @@ import { listen, makeServer } from './server.ts'
 
 const deadlineMs = 25_000
 
+assertKeys('api')
 await openDatabase()
 await checkRole((why) => {
   log.fatal(why)

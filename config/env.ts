@@ -115,3 +115,13 @@ export type Settings = typeof settings
 /** The key of a name, or an end of the start that says which variable is missing. */
 export const required = <T>(value: T | null | undefined | '', name: string): T =>
   value === null || value === undefined || value === '' ? fail(name, 'is not set') : (value as T)
+
+/** Ends the start where a key is missing that this kind of process needs sooner or later. */
+export const assertKeys = (kind: 'api' | 'worker'): void => {
+  if (kind === 'api' && !settings.pasetoKeys.some(({ status, paserk }) => status === 'active' && paserk.startsWith('k4.secret.')))
+    fail('PASETO_KEYS', 'holds no active secret key')
+  if (kind === 'api') required(settings.peppers[0], 'PEPPERS')
+  required(settings.tokenKey, 'TOKEN_KEY')
+  required(settings.dataKeys[0], 'DATA_KEY')
+  required(settings.indexKey, 'INDEX_KEY')
+}
