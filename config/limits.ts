@@ -5,6 +5,7 @@ export const rateLimits = {
   publicRead: 120,
   publicWrite: 20,
   signIn: 20,
+  guestAccess: 5,
   refreshPerSession: 10,
   refreshPerAddress: 30,
   failedAuthentication: 60,

@@ -1,27 +1,26 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError, forbidden, unauthenticated } from '../../config/errors.ts'
+import { longestCredential, sessionLimits } from '../../config/limits.ts'
 import { jtiHash } from '../../db/auth/sessions.ts'
 import { keyIdOf, keyMatches, keyRecord } from '../../db/auth/keys.ts'
 import type { KeyRecord } from '../../db/auth/keys.ts'
 import { database } from '../../db/connection.ts'
 import { isWithin } from './address.ts'
 import type { Caller, GuestCaller, KeyCaller, UserCaller } from './caller.ts'
-import { countFailure } from './rate-limit.ts'
+import { countFailure, countNobody } from './rate-limit.ts'
 import { quickly } from './redis.ts'
 import type { RequestFacts } from './route.ts'
 import { readSession } from './session-cache.ts'
 import { tokenDigest, verifyToken } from './tokens.ts'
 import type { Verified } from './tokens.ts'
 
-const longest = 2_048
-const graceMs = 30_000
+const graceMs = sessionLimits.graceSeconds * 1_000
 
 const timesSent = (request: RequestFacts, name: string) =>
   request.rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
 
 const refuse = async (request: RequestFacts, code = 'unauthenticated', message = 'The credential is not valid'): Promise<never> => {
-  await countFailure(request)
-  throw unauthenticated(code, message)
+  throw new ApiError(401, code, message, { headers: await countFailure(request) })
 }
 
 /** The Bearer value of a request; '' where there is none. Throws 400 `ambiguous_credentials` for two credentials. */
@@ -63,7 +62,7 @@ const verifyOnce = async (token: string, now: Date): Promise<Verified> => {
 }
 
 const byToken = async (token: string, request: RequestFacts): Promise<UserCaller> => {
-  if (token.length > longest) return refuse(request)
+  if (token.length > longestCredential) return refuse(request)
   const now = request.receivedAt
   const result = await verifyOnce(token, now)
   if (!result.ok) return result.expired ? refuse(request, 'token_expired', 'The token has expired; refresh it') : refuse(request)
@@ -103,7 +102,7 @@ const readKey = async (keyId: string): Promise<KeyRecord | null> => {
 }
 
 const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => {
-  const keyId = key.length > longest ? null : keyIdOf(key)
+  const keyId = key.length > longestCredential ? null : keyIdOf(key)
   if (keyId === null) return refuse(request)
   const record = await readKey(keyId)
   if (!record || !keyMatches(key, record, request.receivedAt)) return refuse(request)
@@ -123,11 +122,14 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
 /** Who calls. `anonymous`: a public endpoint, where a key may stand for a portal's own server and all else is nobody. */
 export const authenticate = async (request: RequestFacts, { anonymous }: { anonymous: boolean }): Promise<Caller> => {
   const key = request.header('x-api-key')
-  if (anonymous) return key === '' ? { kind: 'anonymous', address: request.address } : byKey(key, request)
+  if (anonymous && key === '') return { kind: 'anonymous', address: request.address }
   unambiguous(request)
   if (key !== '') return byKey(key, request)
   const token = bearerOf(request)
-  if (token === '') throw unauthenticated()
+  if (token === '') {
+    if (request.header('authorization') !== '') return refuse(request)
+    throw new ApiError(401, 'unauthenticated', 'Sign in, or send an API key', { headers: await countNobody(request) })
+  }
   return byToken(token, request)
 }
 

@@ -1,5 +1,6 @@
 import { settings } from '../../config/env.ts'
-import { tooMany } from '../../config/errors.ts'
+import { ApiError } from '../../config/errors.ts'
+import { rateLimits as limits } from '../../config/limits.ts'
 import type { Caller } from './caller.ts'
 import { clientOf } from './address.ts'
 import { quickly } from './redis.ts'
@@ -7,24 +8,11 @@ import type { RateClass, RequestFacts } from './route.ts'
 
 type Window = { name: string; limit: number }
 
-/** Requests a clock minute. */
-const limits = {
-  key: 1_000,
-  session: 100,
-  publicRead: 120,
-  publicWrite: 20,
-  signIn: 20,
-  refreshAddress: 30,
-  refreshSession: 10,
-  guestAccess: 5,
-  failedAuthentication: 60,
-}
-
 const windowOf = (caller: Caller, rateClass: RateClass, request: RequestFacts): Window | null => {
   const client = clientOf(request.address)
   if (rateClass === 'none') return null
   if (rateClass === 'sign_in') return { name: `sign-in:${client}`, limit: limits.signIn }
-  if (rateClass === 'refresh') return { name: `refresh:${client}`, limit: limits.refreshAddress }
+  if (rateClass === 'refresh') return { name: `refresh:${client}`, limit: limits.refreshPerAddress }
   if (rateClass === 'guest_access') return { name: `access:${client}`, limit: limits.guestAccess }
   if (caller.kind === 'api_key') return { name: `key:${caller.apiKeyId}`, limit: limits.key }
   if (caller.kind === 'guest' && caller.portalKeyId !== null) return { name: `key:${caller.portalKeyId}`, limit: limits.key }
@@ -66,27 +54,41 @@ export const limit = async (
   caller: Caller,
   rateClass: RateClass,
   request: RequestFacts,
-  setHeader: (name: string, value: string) => void,
+  setHeader: SetHeader,
 ): Promise<void> => {
   const window = windowOf(caller, rateClass, request)
   if (!window) return
   await take(window, request, setHeader)
 }
 
-const take = async (window: Window, request: RequestFacts, setHeader: (name: string, value: string) => void): Promise<void> => {
+type SetHeader = (name: string, value: string) => void
+
+const take = async (window: Window, request: RequestFacts, setHeader: SetHeader): Promise<void> => {
   const now = request.receivedAt.getTime()
   const { used, limit: most } = await count(window, now)
   const reset = (Math.floor(now / minuteMs) + 1) * 60
-  setHeader('X-RateLimit-Limit', String(most))
-  setHeader('X-RateLimit-Remaining', String(Math.max(0, most - used)))
-  setHeader('X-RateLimit-Reset', String(reset))
-  if (used > most) throw tooMany('rate_limited', `More than ${most} requests in this minute`, Math.max(1, reset - now / 1000))
+  const headers = { 'X-RateLimit-Limit': String(most), 'X-RateLimit-Remaining': String(Math.max(0, most - used)), 'X-RateLimit-Reset': String(reset) }
+  for (const [name, value] of Object.entries(headers)) setHeader(name, value)
+  if (used > most)
+    throw new ApiError(429, 'rate_limited', `More than ${most} requests in this minute`, { retryAfterSeconds: Math.max(1, reset - now / 1000), headers })
 }
 
 /** A refresh counts for its session as well as for its address. */
 export const limitRefresh = (sessionId: string, request: RequestFacts): Promise<void> =>
-  take({ name: `refresh-session:${sessionId}`, limit: limits.refreshSession }, request, () => {})
+  take({ name: `refresh-session:${sessionId}`, limit: limits.refreshPerSession }, request, () => {})
 
-/** Counts a failed authentication of an address; beyond the limit such failures are 429, while good credentials still pass. */
-export const countFailure = (request: RequestFacts, setHeader: (name: string, value: string) => void = () => {}): Promise<void> =>
-  take({ name: `failed:${clientOf(request.address)}`, limit: limits.failedAuthentication }, request, setHeader)
+const counted = async (window: Window, request: RequestFacts): Promise<Record<string, string>> => {
+  const headers: Record<string, string> = {}
+  await take(window, request, (name, value) => {
+    headers[name] = value
+  })
+  return headers
+}
+
+/** Counts a failed authentication of an address, and answers the headers; beyond the limit such failures are 429, while good credentials still pass. */
+export const countFailure = (request: RequestFacts): Promise<Record<string, string>> =>
+  counted({ name: `failed:${clientOf(request.address)}`, limit: limits.failedAuthentication }, request)
+
+/** The same for who sends no credential at all where one is needed. */
+export const countNobody = (request: RequestFacts): Promise<Record<string, string>> =>
+  counted({ name: `nobody:${clientOf(request.address)}`, limit: limits.publicRead }, request)
