@@ -2,7 +2,11 @@ import { Amount, AnyOf, Bool, Int, List, Literal, Obj, OneOf } from './schema.ts
 import type { Static } from './schema.ts'
 
 /** `value` is minor units, basis points or a number of nights, by `type`; none and full ignore it. */
-export const Fee = Obj({ type: OneOf(['none', 'amount', 'percent', 'nights', 'full']), value: Amount, of: OneOf(['room', 'total']) })
+export const Fee = Obj({
+  type: OneOf(['none', 'amount', 'percent', 'nights', 'full']),
+  value: Amount,
+  of: OneOf(['room', 'total']),
+})
 export type Fee = Static<typeof Fee>
 
 export const CancellationRules = Obj({
@@ -30,9 +34,6 @@ export type DepositRules = Static<typeof DepositRules>
 
 export const NoShowRules = Obj({ fee: Fee, releaseRemaining: Bool })
 export type NoShowRules = Static<typeof NoShowRules>
-
-export type PolicyKind = 'cancellation' | 'deposit' | 'no_show'
-export const policyRules = { cancellation: CancellationRules, deposit: DepositRules, no_show: NoShowRules } as const
 
 /** A policy as a reservation keeps it: the version's rules and the text that the guest saw. */
 export type PolicySnapshot<Rules> = { versionId: string; rules: Rules; text: string; hash: string }

@@ -1,7 +1,15 @@
-import { Bool, Int, List, LocalText, MapOf, Matching, Nullable, Obj, OneOf, Opt, Text, TimeOfDay } from './schema.ts'
+import { Bool, Int, List, LocalText, MapOf, Matching, Nullable, Obj, OneOf, Text, TimeOfDay } from './schema.ts'
 import type { Static } from './schema.ts'
 
-export const guestFields = ['firstName', 'lastName', 'email', 'phone', 'countryCode', 'document', 'arrivalTime'] as const
+export const guestFields = [
+  'firstName',
+  'lastName',
+  'email',
+  'phone',
+  'countryCode',
+  'document',
+  'arrivalTime',
+] as const
 const secureAddress = Matching('^https://[^\\s]{1,1990}$', 2000)
 
 /** One document per property. Stored are the keys that somebody set; all others have the defaults below. */
@@ -27,12 +35,17 @@ export const PropertySettings = Obj({
     inspection: Bool,
     stayover: OneOf(['daily', 'every_2_days', 'every_3_days', 'on_request']),
     deepEveryDays: Int(0, 365),
-    checklists: MapOf(List(Obj({ key: Matching('^[a-z0-9_]{1,40}$', 40), text: Text(1, 200) }), { max: 50 }), { max: 20 }),
+    checklists: MapOf(List(Obj({ key: Matching('^[a-z0-9_]{1,40}$', 40), text: Text(1, 200) }), { max: 50 }), {
+      max: 20,
+    }),
   }),
   nightAudit: Obj({ automatic: Bool, at: Matching('^(0[0-9]|1[01]):[0-5][0-9]$', 5) }),
   taxes: Obj({ none: Bool }),
   quotes: Obj({ hours: Int(1, 336) }),
-  frontDesk: Obj({ noShowFrom: TimeOfDay, conditions: List(OneOf(['dirty', 'cleaning', 'clean', 'inspected', 'pickup']), { max: 5, min: 1 }) }),
+  frontDesk: Obj({
+    noShowFrom: TimeOfDay,
+    conditions: List(OneOf(['dirty', 'cleaning', 'clean', 'inspected', 'pickup']), { max: 5, min: 1 }),
+  }),
   /** Minor units per line that a receptionist may take off. */
   folios: Obj({ adjustmentLimit: Int(0, 100_000_000) }),
   deposits: Obj({ collectAutomatically: Bool }),
@@ -88,13 +101,6 @@ const sections = Object.keys(defaults) as (keyof PropertySettings)[]
 
 /** The settings of a property with every key. */
 export const settingsOf = (stored: StoredSettings): PropertySettings =>
-  Object.fromEntries(sections.map((section) => [section, { ...defaults[section], ...stored[section] }])) as PropertySettings
-
-const sectionChanges = Object.fromEntries(
-  sections.map((section) => [
-    section,
-    Opt(Obj(Object.fromEntries(Object.entries(PropertySettings.properties[section].properties).map(([key, value]) => [key, Opt(value)])))),
-  ]),
-)
-/** Any sections with any of their keys. */
-export const SettingsChange = Obj(sectionChanges)
+  Object.fromEntries(
+    sections.map((section) => [section, { ...defaults[section], ...stored[section] }]),
+  ) as PropertySettings

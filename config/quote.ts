@@ -98,18 +98,28 @@ export const roomsOfQuote = (claims: QuoteClaims): QuotedRoom[] =>
         date: addDays(claims.arrival, index),
         amount,
         taxes: taxesOf(taxes[index] ?? []),
-        components: components.flatMap((part) => (part.nights[index] ? [{ extraId: part.extraId, amount: part.nights[index] }] : [])),
+        components: components.flatMap((part) =>
+          part.nights[index] ? [{ extraId: part.extraId, amount: part.nights[index] }] : [],
+        ),
       })),
       extras: extras.map((extra) => ({ ...extra, taxes: taxesOf(extra.taxes) })),
     }
   })
 
 /** The opposite of `roomsOfQuote`, for one room. */
-export const claimedRoom = ({ arrival: _arrival, departure: _departure, nights, extras, ...room }: QuotedRoom): ClaimedRoom => {
+export const claimedRoom = ({
+  arrival: _arrival,
+  departure: _departure,
+  nights,
+  extras,
+  ...room
+}: QuotedRoom): ClaimedRoom => {
   const rules = new Map<string, Static<typeof QuotedTaxRule>>()
-  for (const { amount: _amount, ...rule } of [...nights, ...extras].flatMap((line) => line.taxes)) rules.set(rule.taxRuleId, rule)
+  for (const { amount: _amount, ...rule } of [...nights, ...extras].flatMap((line) => line.taxes))
+    rules.set(rule.taxRuleId, rule)
   const taxRules = [...rules.values()]
-  const amountsOf = (taxes: QuotedTax[]) => taxRules.map((rule) => taxes.find((tax) => tax.taxRuleId === rule.taxRuleId)?.amount ?? 0)
+  const amountsOf = (taxes: QuotedTax[]) =>
+    taxRules.map((rule) => taxes.find((tax) => tax.taxRuleId === rule.taxRuleId)?.amount ?? 0)
   const included = [...new Set(nights.flatMap((night) => night.components.map((part) => part.extraId)))]
   return {
     ...room,
@@ -123,4 +133,3 @@ export const claimedRoom = ({ arrival: _arrival, departure: _departure, nights, 
     extras: extras.map((extra) => ({ ...extra, taxes: amountsOf(extra.taxes) })),
   }
 }
-

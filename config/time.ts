@@ -3,12 +3,15 @@ import { Temporal } from 'temporal-polyfill'
 const dayMs = 86_400_000
 
 /** The calendar day `days` later; both are plain days, so no time zone plays a part. */
-export const addDays = (day: string, days: number) => new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
+export const addDays = (day: string, days: number) =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
-export const daysBetween = (from: string, until: string) => Math.round((Date.parse(`${until}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
+export const daysBetween = (from: string, until: string) =>
+  Math.round((Date.parse(`${until}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
 
 /** The days of `[from, until)`. */
-export const daysIn = (from: string, until: string) => Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
+export const daysIn = (from: string, until: string) =>
+  Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
 
 /**
  * The instant at which a local time comes. A time that a clock change skips means the first instant after the gap, one
@@ -29,4 +32,8 @@ export const todayIn = (timeZone: string, now: Date = new Date()): string =>
 
 /** The local time `HH:MM` in a time zone at an instant. */
 export const clockIn = (timeZone: string, now: Date = new Date()): string =>
-  Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).toPlainTime().toString().slice(0, 5)
+  Temporal.Instant.fromEpochMilliseconds(now.getTime())
+    .toZonedDateTimeISO(timeZone)
+    .toPlainTime()
+    .toString()
+    .slice(0, 5)

@@ -15,6 +15,10 @@ const constraints: Record<string, () => ApiError> = {
   payment_capture_limit: () => unprocessable('amount_exceeds_authorised', 'More would be captured than was authorised'),
   posting_event_reverses_key: () => conflict('already_reversed', 'It was reversed before'),
   journal_entry_reverses_key: () => conflict('already_reversed', 'The entry was reversed before'),
+  tax_rule_one_at_a_time: () => unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time'),
+  property_code: () => conflict('duplicate_code', 'This code is taken'),
+  property_slug: () => conflict('duplicate_code', 'This slug is taken'),
+  unit_name: () => conflict('duplicate_name', 'This name is taken'),
   promo_code_limit: () => unprocessable('promo_code_invalid', 'The promo code cannot be used'),
 }
 

@@ -27,5 +27,30 @@ export const eraseEndedHolds = job({ name: 'privacy.erase-ended-holds', queue: '
 /** Deletes access codes over a day old and strikes over a week old. */
 export const purgeAccessCodes = job({ name: 'maintenance.purge-access-codes', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
 
-export const inventoryJobs: Job[] = [expireHold, sweepHolds, confirmPaid, assignUnit, eraseEndedHolds, purgeAccessCodes]
-export const inventorySchedules: Schedule[] = [every(15, sweepHolds), daily('03:20', eraseEndedHolds), daily('03:30', purgeAccessCodes)]
+/** Adds the night that has come into reach to every pool, and drops those long past. */
+export const extendHorizon = job({ name: 'inventory.extend-horizon', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
+
+/** Compares the counters of a property with what they stand for; a difference is repaired and reported. */
+export const recount = job({ name: 'inventory.recount', queue: 'maintenance', payload: Obj({ tenantId: Uuid, propertyId: Uuid }), retry: 'internal', class: 'bulk' })
+
+/** Asks for the recount of every property. */
+export const requestRecounts = job({ name: 'maintenance.request-recounts', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
+
+export const inventoryJobs: Job[] = [
+  expireHold,
+  sweepHolds,
+  confirmPaid,
+  assignUnit,
+  eraseEndedHolds,
+  purgeAccessCodes,
+  extendHorizon,
+  recount,
+  requestRecounts,
+]
+export const inventorySchedules: Schedule[] = [
+  every(15, sweepHolds),
+  every(3600, extendHorizon),
+  daily('03:20', eraseEndedHolds),
+  daily('03:30', purgeAccessCodes),
+  daily('04:10', requestRecounts),
+]

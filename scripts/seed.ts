@@ -1,13 +1,30 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closeDatabase, openDatabase } from '../db/connection.ts'
+import { closeDatabase, inPlatform, openDatabase, sqlOne } from '../db/connection.ts'
+import { sol } from '../db/demo/ids.ts'
 import { seedDemo } from '../db/demo/seed.ts'
 
-/** Fills an empty development database with the demo, and writes what a script needs to use it to `.data/demo.json`. */
-const folder = process.env.POUSADA_DATA_DIR ?? '.data'
+/**
+ * Fills an empty development database with the demo, and writes what a script needs to use it to `.data/demo.json`. What an earlier
+ * start left unfinished is finished; a database with other tenants and without the demo is left alone.
+ */
+const directory = process.env.POUSADA_DATA_DIR ?? '.data'
 await openDatabase()
-const demo = await seedDemo()
-await closeDatabase()
-mkdirSync(folder, { recursive: true })
-writeFileSync(join(folder, 'demo.json'), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
-console.log('the demo is there')
+try {
+  const there = await inPlatform((trx) =>
+    sqlOne<{ demo: boolean; any: boolean }>(
+      trx,
+      `select exists (select from tenant where id = ?) as demo, exists (select from tenant) as "any"`,
+      [sol.tenantId],
+    ),
+  )
+  if (there?.any && !there.demo) console.log('there are tenants already; the demo is left out')
+  else {
+    const demo = await seedDemo()
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, 'demo.json'), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+    if (!there?.demo) console.log('the demo is there')
+  }
+} finally {
+  await closeDatabase()
+}

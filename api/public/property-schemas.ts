@@ -57,7 +57,13 @@ export const Config = Obj({
   amenities: List(Text(1, 40), { max: 100 }),
   houseRules: Words,
   ageCategories: List(
-    Obj({ code: Text(1, 20), name: Name, minAge: Int(0, 120), maxAge: Nullable(Int(0, 120)), kind: OneOf(['infant', 'child', 'adult']) }),
+    Obj({
+      code: Text(1, 20),
+      name: Name,
+      minAge: Int(0, 120),
+      maxAge: Nullable(Int(0, 120)),
+      kind: OneOf(['infant', 'child', 'adult']),
+    }),
     { max: 20 },
   ),
   portal: Obj({
@@ -168,7 +174,14 @@ const StayOffers = Obj({
 const DayOffers = Obj({
   currency: Currency,
   days: List(
-    Obj({ date: Day, open: Bool, lowestAmount: Nullable(Amount), minStay: Nullable(Int(1, 366)), closedToArrival: Bool, closedToDeparture: Bool }),
+    Obj({
+      date: Day,
+      open: Bool,
+      lowestAmount: Nullable(Amount),
+      minStay: Nullable(Int(1, 366)),
+      closedToArrival: Bool,
+      closedToDeparture: Bool,
+    }),
     { max: 92 },
   ),
 })

@@ -14,7 +14,8 @@ import { pairsOf, searchOffers } from '../../db/properties/search.ts'
 import type { Place } from './cache.ts'
 
 /** Texts of a property in a locale. */
-export const texts = (property: SaleProperty, locale: string) => (text: Record<string, string>) => textIn(text, locale, ...property.locales)
+export const texts = (property: SaleProperty, locale: string) => (text: Record<string, string>) =>
+  textIn(text, locale, ...property.locales)
 
 /** All of `config` but the clock. */
 export const configOf = async (trx: Trx, { propertyId, locale }: Place) => {
@@ -34,7 +35,10 @@ export const configOf = async (trx: Trx, { propertyId, locale }: Place) => {
     kind: property.kind,
     description: text(property.description),
     address: property.address,
-    geo: property.latitude === null || property.longitude === null ? null : { latitude: Number(property.latitude), longitude: Number(property.longitude) },
+    geo:
+      property.latitude === null || property.longitude === null
+        ? null
+        : { latitude: Number(property.latitude), longitude: Number(property.longitude) },
     phone: property.phone,
     email: property.email,
     website: property.website,
@@ -44,7 +48,13 @@ export const configOf = async (trx: Trx, { propertyId, locale }: Place) => {
     sales: property.status === 'live' ? ('open' as const) : ('closed' as const),
     amenities: property.amenities,
     houseRules: text(property.houseRules),
-    ageCategories: catalogue.ageCategories.map(({ code, name, minAge, maxAge, kind }) => ({ code, name: text(name), minAge, maxAge, kind })),
+    ageCategories: catalogue.ageCategories.map(({ code, name, minAge, maxAge, kind }) => ({
+      code,
+      name: text(name),
+      minAge,
+      maxAge,
+      kind,
+    })),
     portal: {
       theme: portal.theme,
       maxRooms: portal.maxRooms,
@@ -66,7 +76,12 @@ export const configOf = async (trx: Trx, { propertyId, locale }: Place) => {
       lateCheckOut: extra('late_check_out'),
       taxes: catalogue.taxRules
         .filter((rule) => rule.validFrom <= today && (rule.validTo === null || today <= rule.validTo))
-        .map(({ name, basis, rate, amount, included }) => ({ name: text(name), basis, included, ...(rate === null ? { amount: amount ?? 0 } : { rate }) })),
+        .map(({ name, basis, rate, amount, included }) => ({
+          name: text(name),
+          basis,
+          included,
+          ...(rate === null ? { amount: amount ?? 0 } : { rate }),
+        })),
     },
   }
 }
@@ -129,7 +144,15 @@ export const roomsOf = async (trx: Trx, { propertyId, locale }: Place) => {
   }
 }
 
-export type StayQuery = { arrival: string; departure: string; adults: number; ages: number[]; rooms: number; promoCode: string | null; unitTypeIds: string[] | undefined }
+export type StayQuery = {
+  arrival: string
+  departure: string
+  adults: number
+  ages: number[]
+  rooms: number
+  promoCode: string | null
+  unitTypeIds: string[] | undefined
+}
 
 const mostShown = 5
 
@@ -161,11 +184,16 @@ export const stayOf = async (trx: Trx, { propertyId, locale }: Place, query: Sta
               left: Math.min(mostShown, free),
               nights: room.nights.map(({ date, amount }) => ({ date, amount })),
               mandatoryExtras: room.extras.map(({ extraId, name, amount }) => ({ extraId, name, amount })),
-              taxes: addTaxes([...room.nights, ...room.extras].flatMap((line) => line.taxes)).map(({ name, included, amount }) => ({ name, included, amount })),
+              taxes: addTaxes([...room.nights, ...room.extras].flatMap((line) => line.taxes)).map(
+                ({ name, included, amount }) => ({ name, included, amount }),
+              ),
               total: room.total,
               dueNow: Math.round(dueNow / rooms.length),
               cancellation: {
-                text: cancellationText(plan.cancellation.rules, { locale: sale.locale, currency: sale.property.currency }),
+                text: cancellationText(plan.cancellation.rules, {
+                  locale: sale.locale,
+                  currency: sale.property.currency,
+                }),
                 freeUntil: freeUntil(
                   plan.cancellation.rules,
                   { nights: room.nights.map((night) => night.amount), roomTotal: room.roomTotal, total: room.total },

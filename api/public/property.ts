@@ -32,7 +32,10 @@ const AvailabilityQuery = Obj({
 /** Ages from `5,9`. */
 const agesOf = (children: string | undefined): number[] => {
   const ages = children === undefined ? [] : children.split(',').map(Number)
-  if (ages.some((age) => age > 17)) throw unprocessable('age_invalid', 'Children are 0 to 17 years old', [{ field: 'children', message: 'must be ages from 0 to 17' }])
+  if (ages.some((age) => age > 17))
+    throw unprocessable('age_invalid', 'Children are 0 to 17 years old', [
+      { field: 'children', message: 'must be ages from 0 to 17' },
+    ])
   return ages
 }
 
@@ -85,15 +88,34 @@ export const routes = [
       const place = await placeOf(trx, propertyId, query.locale)
       const unitTypeIds = query.unitTypeId === undefined ? undefined : [query.unitTypeId]
       if (arrival !== undefined && departure !== undefined && from === undefined && to === undefined) {
-        const stay = { arrival, departure, adults, ages, rooms, promoCode: query.promoCode?.toUpperCase() ?? null, unitTypeIds }
+        const stay = {
+          arrival,
+          departure,
+          adults,
+          ages,
+          rooms,
+          promoCode: query.promoCode?.toUpperCase() ?? null,
+          unitTypeIds,
+        }
         return cached(place, `stay:${JSON.stringify(stay)}`, 10, () => stayOf(trx, place, stay))
       }
       if (from === undefined || to === undefined || arrival !== undefined || departure !== undefined)
-        throw invalid([{ field: 'arrival', message: onlyPair }, { field: 'from', message: onlyPair }])
+        throw invalid([
+          { field: 'arrival', message: onlyPair },
+          { field: 'from', message: onlyPair },
+        ])
       const length = daysBetween(from, to) + 1
       if (length < 1) throw invalid([{ field: 'to', message: 'must not be before from' }])
       if (length > 92) throw invalid([{ field: 'to', message: 'at most 92 days' }], 'range_too_long')
-      const days = { propertyId, from, until: to, party: { adults, childrenAges: ages }, unitTypeIds, audience: 'portal' as const, locale: place.locale }
+      const days = {
+        propertyId,
+        from,
+        until: to,
+        party: { adults, childrenAges: ages },
+        unitTypeIds,
+        audience: 'portal' as const,
+        locale: place.locale,
+      }
       return cached(place, `days:${JSON.stringify(days)}`, 10, () => searchDays(trx, days))
     },
   }),
@@ -111,7 +133,9 @@ export const routes = [
       return cached(place, 'gallery', 10 * minutes, async () => {
         const property = await propertyFor(trx, propertyId, 'portal')
         const text = texts(property, place.locale)
-        return { images: (await readyImages(trx, propertyId)).map((image) => ({ ...image, caption: text(image.caption) })) }
+        return {
+          images: (await readyImages(trx, propertyId)).map((image) => ({ ...image, caption: text(image.caption) })),
+        }
       })
     },
   }),
@@ -141,7 +165,8 @@ export const routes = [
             label: methodLabel(offer.method, place.locale),
             instructions: textIn(offer.instructions, place.locale),
             maxInstallments: offer.maxInstallments,
-            gateway: offer.provider === null ? null : { provider: offer.provider, publishableKey: offer.publishableKey },
+            gateway:
+              offer.provider === null ? null : { provider: offer.provider, publishableKey: offer.publishableKey },
           })),
       }
     },

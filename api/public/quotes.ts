@@ -1,6 +1,22 @@
 import { unprocessable } from '../../config/errors.ts'
 import { extraBases } from '../../config/quote.ts'
-import { Amount, Bool, Currency, Day, Instant, Int, List, LocaleTag, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import {
+  Amount,
+  Bool,
+  Currency,
+  Day,
+  Instant,
+  Int,
+  List,
+  LocaleTag,
+  Matching,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Text,
+  Uuid,
+} from '../../config/schema.ts'
 import { claimsOf, policiesShown, priceStay, scheduleOf } from '../../db/properties/quote.ts'
 import { addTaxes } from '../../db/properties/rules/taxes.ts'
 import { propertyInBody, publicProperty } from '../lib/access.ts'
@@ -48,7 +64,14 @@ export const Quote = Obj({
       childrenAges: List(Int(0, 17), { max: 40 }),
       nights: List(Obj({ date: Day, amount: Amount }), { max: 90 }),
       extras: List(
-        Obj({ extraId: Uuid, name: Text(0, 200), basis: OneOf([...extraBases]), quantity: Int(1, 99), amount: Amount, mandatory: Bool }),
+        Obj({
+          extraId: Uuid,
+          name: Text(0, 200),
+          basis: OneOf([...extraBases]),
+          quantity: Int(1, 99),
+          amount: Amount,
+          mandatory: Bool,
+        }),
         { max: 50 },
       ),
       taxes: List(Obj({ code: Text(1, 20), name: Text(0, 200), included: Bool, amount: Amount }), { max: 50 }),
@@ -86,7 +109,9 @@ export const routes = [
     ],
     handle: async ({ trx, propertyId, body }) => {
       const young = body.rooms.flatMap((room, index) =>
-        room.childrenAges.flatMap((age, position) => (age > 17 ? [{ field: `rooms.${index}.childrenAges.${position}`, message: 'must be 0 to 17' }] : [])),
+        room.childrenAges.flatMap((age, position) =>
+          age > 17 ? [{ field: `rooms.${index}.childrenAges.${position}`, message: 'must be 0 to 17' }] : [],
+        ),
       )
       if (young.length > 0) throw unprocessable('age_invalid', 'Children are 0 to 17 years old', young)
       const stay = await priceStay(trx, { ...body, propertyId, audience: 'portal' })

@@ -3,7 +3,8 @@ import { defaultBook } from '../financial/index.ts'
 import { addSandboxAccount } from '../payment/index.ts'
 import { createProperty, goLive } from '../properties/commands.ts'
 import { addImages, setPaymentMethods } from '../properties/portal.ts'
-import { createPolicy, createRatePlan } from '../properties/rates.ts'
+import { createPolicy } from '../properties/policies.ts'
+import { createRatePlan } from '../properties/rates.ts'
 import { createUnitType, createUnits } from '../units/commands.ts'
 import { lua } from './ids.ts'
 import { pricePlan, timeZone } from './prices.ts'
@@ -26,7 +27,13 @@ export const buildLua = async (trx: Trx): Promise<void> => {
     timezone: timeZone,
     currency: 'BRL',
     locales: ['pt-BR', 'en'],
-    address: { line1: 'Rua da Lapa, 120', city: 'Rio de Janeiro', region: 'RJ', postalCode: '20021-180', countryCode: 'BR' },
+    address: {
+      line1: 'Rua da Lapa, 120',
+      city: 'Rio de Janeiro',
+      region: 'RJ',
+      postalCode: '20021-180',
+      countryCode: 'BR',
+    },
     phone: '+552122240120',
     email: 'oi@lua.example',
     legalName: 'Hostel da Lua Ltda',
@@ -35,11 +42,21 @@ export const buildLua = async (trx: Trx): Promise<void> => {
     checkOutUntil: '11:00',
     amenities: ['wifi', 'lockers', 'kitchen', 'laundry', 'common_room'],
     settings: {
-      portal: { enabled: true, terms: { 'pt-BR': 'Idade mínima nos dormitórios: 18 anos.', en: 'Minimum age in the dormitory: 18.' }, returnHosts: ['lua.example'] },
+      portal: {
+        enabled: true,
+        terms: { 'pt-BR': 'Idade mínima nos dormitórios: 18 anos.', en: 'Minimum age in the dormitory: 18.' },
+        returnHosts: ['lua.example'],
+      },
       taxes: { none: true },
     },
   })
-  await addSandboxAccount(trx, { id: gatewayAccountId, bookId: book.id, country: 'BR', currency: 'BRL', label: 'Sandbox' })
+  await addSandboxAccount(trx, {
+    id: gatewayAccountId,
+    bookId: book.id,
+    country: 'BR',
+    currency: 'BRL',
+    label: 'Sandbox',
+  })
   const beds = await createUnitType(trx, {
     id: lua.bed,
     propertyId,
@@ -82,7 +99,12 @@ export const buildLua = async (trx: Trx): Promise<void> => {
     position: 2,
     pools: beds.pools.map(({ poolId }) => ({ poolId, quantity: 8 })),
   })
-  await createUnits(trx, { propertyId, unitTypeId: lua.bed, names: ['D1', 'D2', 'D3', 'D4', 'D5', 'D6', 'D7', 'D8'], condition: 'inspected' })
+  await createUnits(trx, {
+    propertyId,
+    unitTypeId: lua.bed,
+    names: ['D1', 'D2', 'D3', 'D4', 'D5', 'D6', 'D7', 'D8'],
+    condition: 'inspected',
+  })
   await createUnits(trx, { propertyId, unitTypeId: lua.privateRoom, names: ['P1', 'P2'], condition: 'inspected' })
   const cancellationPolicyId = await createPolicy(trx, {
     propertyId,
@@ -96,7 +118,13 @@ export const buildLua = async (trx: Trx): Promise<void> => {
       earlyDeparture: { type: 'none', value: 0, of: 'room' },
     },
   })
-  const noShowPolicyId = await createPolicy(trx, { propertyId, code: 'NOSHOW', name: 'Não comparecimento', kind: 'no_show', rules: { fee, releaseRemaining: true } })
+  const noShowPolicyId = await createPolicy(trx, {
+    propertyId,
+    code: 'NOSHOW',
+    name: 'Não comparecimento',
+    kind: 'no_show',
+    rules: { fee, releaseRemaining: true },
+  })
   await createRatePlan(trx, {
     id: lua.standardPlan,
     propertyId,
@@ -110,7 +138,11 @@ export const buildLua = async (trx: Trx): Promise<void> => {
       { unitTypeId: lua.dorm, standardAmount: base.dorm },
     ],
   })
-  await pricePlan(trx, propertyId, lua.standardPlan, { [lua.bed]: base.bed, [lua.privateRoom]: base.privateRoom, [lua.dorm]: base.dorm })
+  await pricePlan(trx, propertyId, lua.standardPlan, {
+    [lua.bed]: base.bed,
+    [lua.privateRoom]: base.privateRoom,
+    [lua.dorm]: base.dorm,
+  })
   await addImages(trx, propertyId, [
     {
       url: 'https://images.pousada.example/lua/dorm.jpg',

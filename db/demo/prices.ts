@@ -11,12 +11,22 @@ const factor = (date: string): number => {
   const weekday = new Date(`${date}T00:00:00Z`).getUTCDay()
   const month = date.slice(5, 7)
   const day = date.slice(5)
-  const season = day >= '12-26' || day <= '01-02' ? 1.6 : month === '01' || month === '02' || month === '07' || month === '12' ? 1.3 : 1
+  const season =
+    day >= '12-26' || day <= '01-02'
+      ? 1.6
+      : month === '01' || month === '02' || month === '07' || month === '12'
+        ? 1.3
+        : 1
   return season * (weekday === 5 || weekday === 6 ? 1.25 : 1)
 }
 
 /** Prices of a plan for the next 400 days, from the price of a plain night for each type. */
-export const pricePlan = async (trx: Trx, propertyId: string, ratePlanId: string, plain: Record<string, number>): Promise<void> => {
+export const pricePlan = async (
+  trx: Trx,
+  propertyId: string,
+  ratePlanId: string,
+  plain: Record<string, number>,
+): Promise<void> => {
   const today = todayIn(timeZone)
   const dates = daysIn(today, addDays(today, pricedDays))
   const cells: PriceCell[] = Object.entries(plain).flatMap(([unitTypeId, amount]) =>

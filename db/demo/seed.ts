@@ -18,13 +18,28 @@ export type Demo = {
 }
 
 const houses = [
-  { key: 'sol' as const, ids: sol, name: 'Pousada do Sol', plan: 'Enterprise' as const, document: '11222333000181', build: buildSol },
-  { key: 'lua' as const, ids: lua, name: 'Hostel da Lua', plan: 'Starter' as const, document: '11444777000161', build: buildLua },
+  {
+    key: 'sol' as const,
+    ids: sol,
+    name: 'Pousada do Sol',
+    plan: 'Enterprise' as const,
+    document: '11222333000181',
+    build: buildSol,
+  },
+  {
+    key: 'lua' as const,
+    ids: lua,
+    name: 'Hostel da Lua',
+    plan: 'Starter' as const,
+    document: '11444777000161',
+    build: buildLua,
+  },
 ]
 
 /** The demo's key of a tenant: the same at every start, and another one on every installation. */
 const demoKey = (tenantId: string): string => {
-  const part = (what: string) => createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY')).update(`demo api key|${what}|${tenantId}`).digest()
+  const part = (what: string) =>
+    createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY')).update(`demo api key|${what}|${tenantId}`).digest()
   return composeKey(keyIdFrom(part('id')), part('secret'))
 }
 
@@ -60,7 +75,8 @@ const ensureHouse = async ({ key, ids, name, plan, document, build }: (typeof ho
       locale: 'pt-BR',
       plan,
     })
-    for (const person of people) if (person.tenants.includes(key)) await addMembership(inside, { userId: person.id, role: person.role })
+    for (const person of people)
+      if (person.tenants.includes(key)) await addMembership(inside, { userId: person.id, role: person.role })
     await build(inside)
   })
   await inTenant(ids.tenantId, (trx) => ensureKey(trx, ids.tenantId))

@@ -122,7 +122,9 @@ export const up = async (knex: Knex) => {
      ${ofProperty},
      foreign key (tenant_id, account_id) references account (tenant_id, id)`,
   )
-  await knex.raw(`alter table tax_rule add constraint tax_rule_amount_or_rate check (rate is not null or amount is not null)`)
+  await knex.raw(
+    `alter table tax_rule add constraint tax_rule_amount_or_rate check (rate is not null or amount is not null)`,
+  )
   await knex.raw(`create index tax_rule_property on tax_rule (tenant_id, property_id, valid_from)`)
   await knex.raw(`create index tax_rule_account on tax_rule (tenant_id, account_id)`)
   await touch(knex, 'tax_rule')
@@ -206,7 +208,9 @@ export const up = async (knex: Knex) => {
      foreign key (tenant_id, deposit_policy_id, deposit_kind) references policy (tenant_id, id, kind)`,
   )
   await knex.raw(`create index rate_plan_parent on rate_plan (tenant_id, parent_id)`)
-  await knex.raw(`create index rate_plan_cancellation on rate_plan (tenant_id, cancellation_policy_id, cancellation_kind)`)
+  await knex.raw(
+    `create index rate_plan_cancellation on rate_plan (tenant_id, cancellation_policy_id, cancellation_kind)`,
+  )
   await knex.raw(`create index rate_plan_no_show on rate_plan (tenant_id, no_show_policy_id, no_show_kind)`)
   await knex.raw(`create index rate_plan_deposit on rate_plan (tenant_id, deposit_policy_id, deposit_kind)`)
   await touch(knex, 'rate_plan')
@@ -346,7 +350,9 @@ export const up = async (knex: Knex) => {
      constraint property_payment_method_limits check (max_installments between 1 and 12 and max_amount > 0),
      ${ofProperty}`,
   )
-  await knex.raw(`create index property_payment_method_account on property_payment_method (tenant_id, gateway_account_id)`)
+  await knex.raw(
+    `create index property_payment_method_account on property_payment_method (tenant_id, gateway_account_id)`,
+  )
 
   await tenantTable(
     knex,

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { tenantTable, touch } from './support.ts'
+import { sweepFunction, tenantTable, touch } from './support.ts'
 
 const stamps = `
      version int not null default 1,
@@ -183,4 +183,23 @@ export const up = async (knex: Knex) => {
   await knex.raw(`alter table restriction_cell add ${ofType('unit_type_id')}`)
   await knex.raw(`alter table gallery_image add ${ofType('unit_type_id')}`)
   await knex.raw(`alter table extra add foreign key (tenant_id, pool_id) references unit_pool (tenant_id, id)`)
+
+  await sweepFunction(
+    knex,
+    'pools_short_of_horizon(nights int, after uuid, most int)',
+    'tenant_id uuid, pool_id uuid',
+    `select p.tenant_id, p.id from unit_pool p
+     join property y on y.tenant_id = p.tenant_id and y.id = p.property_id
+     where p.id > after and coalesce((select max(n.night) from pool_night n where n.tenant_id = p.tenant_id and n.pool_id = p.id), '-infinity')
+       < (now() at time zone y.timezone)::date + nights
+     order by p.id limit most`,
+  )
+  await sweepFunction(
+    knex,
+    'properties_with_counters(after uuid, most int)',
+    'tenant_id uuid, property_id uuid',
+    `select y.tenant_id, y.id from property y where y.id > after and y.status <> 'archived'
+       and exists (select from unit_pool p where p.tenant_id = y.tenant_id and p.property_id = y.id)
+     order by y.id limit most`,
+  )
 }

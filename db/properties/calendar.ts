@@ -7,7 +7,7 @@ import type { Restriction } from './rules/restrictions.ts'
 /** A plan's line of descent from its standard plan down to itself; null where an ancestor is not sold any more. */
 export const descent = (catalogue: Catalogue, plan: SalePlan): SalePlan[] | null => {
   const line = [plan]
-  for (let parentId = plan.parentId; parentId !== null; ) {
+  for (let parentId = plan.parentId; parentId !== null;) {
     const parent = catalogue.ratePlans.find((known) => known.id === parentId)
     if (!parent || line.length > 4) return null
     line.unshift(parent)
@@ -21,7 +21,13 @@ export type PriceOf = (ratePlanId: string, unitTypeId: string, date: string) => 
 /** The effective restriction of a plan and type on a day, over all levels. */
 export type RestrictionOf = (plan: SalePlan, unitTypeId: string, date: string) => Restriction
 
-type Range = { catalogue: Catalogue; plans: readonly SalePlan[]; unitTypeIds: readonly string[]; from: string; until: string }
+type Range = {
+  catalogue: Catalogue
+  plans: readonly SalePlan[]
+  unitTypeIds: readonly string[]
+  from: string
+  until: string
+}
 type CellRow = { ratePlanId: string; unitTypeId: string; date: string; amount: number }
 type RestrictionRow = Restriction & { ratePlanId: string | null; unitTypeId: string | null; date: string }
 
@@ -45,7 +51,11 @@ export const readPrices = async (trx: Trx, { catalogue, plans, unitTypeIds, from
 }
 
 /** Restrictions of the days from `from` to `until`, both included, since departures are restricted too. */
-export const readRestrictions = async (trx: Trx, propertyId: string, { catalogue, plans, unitTypeIds, from, until }: Range): Promise<RestrictionOf> => {
+export const readRestrictions = async (
+  trx: Trx,
+  propertyId: string,
+  { catalogue, plans, unitTypeIds, from, until }: Range,
+): Promise<RestrictionOf> => {
   const named = new Map(plans.map((plan) => [plan.id, namedPlans(descent(catalogue, plan) ?? [plan])]))
   const rows = await sql<RestrictionRow>(
     trx,
@@ -71,7 +81,11 @@ export const readRestrictions = async (trx: Trx, propertyId: string, { catalogue
     if (known) return known
     const levels = named.get(plan.id)
     const value = combine(
-      day.filter((row) => (row.unitTypeId === null || row.unitTypeId === unitTypeId) && (row.ratePlanId === null || levels?.has(row.ratePlanId))),
+      day.filter(
+        (row) =>
+          (row.unitTypeId === null || row.unitTypeId === unitTypeId) &&
+          (row.ratePlanId === null || levels?.has(row.ratePlanId)),
+      ),
     )
     effective.set(key, value)
     return value

@@ -145,7 +145,14 @@ export const readProperty = async (trx: Trx, propertyId: string): Promise<SalePr
      from property where id = ?`,
     [propertyId],
   )
-  return row && { ...row, settings: settingsOf(row.settings), checkInFrom: row.checkInFrom ?? '14:00', checkOutUntil: row.checkOutUntil ?? '12:00' }
+  return (
+    row && {
+      ...row,
+      settings: settingsOf(row.settings),
+      checkInFrom: row.checkInFrom ?? '14:00',
+      checkOutUntil: row.checkOutUntil ?? '12:00',
+    }
+  )
 }
 
 const policy = (alias: string, column: string) => `
@@ -185,9 +192,33 @@ const query = `
 
 /** What holds where a property has no bands of its own. */
 const usualAges: AgeCategory[] = [
-  { id: null, code: 'INFANT', name: { en: 'Infant', pt: 'Bebê', es: 'Bebé' }, minAge: 0, maxAge: 1, kind: 'infant', countsInOccupancy: false },
-  { id: null, code: 'CHILD', name: { en: 'Child', pt: 'Criança', es: 'Niño' }, minAge: 2, maxAge: 11, kind: 'child', countsInOccupancy: true },
-  { id: null, code: 'ADULT', name: { en: 'Adult', pt: 'Adulto', es: 'Adulto' }, minAge: 12, maxAge: null, kind: 'adult', countsInOccupancy: true },
+  {
+    id: null,
+    code: 'INFANT',
+    name: { en: 'Infant', pt: 'Bebê', es: 'Bebé' },
+    minAge: 0,
+    maxAge: 1,
+    kind: 'infant',
+    countsInOccupancy: false,
+  },
+  {
+    id: null,
+    code: 'CHILD',
+    name: { en: 'Child', pt: 'Criança', es: 'Niño' },
+    minAge: 2,
+    maxAge: 11,
+    kind: 'child',
+    countsInOccupancy: true,
+  },
+  {
+    id: null,
+    code: 'ADULT',
+    name: { en: 'Adult', pt: 'Adulto', es: 'Adulto' },
+    minAge: 12,
+    maxAge: null,
+    kind: 'adult',
+    countsInOccupancy: true,
+  },
 ]
 
 const kept = new Map<string, { revision: string; catalogue: Catalogue }>()
@@ -197,7 +228,10 @@ const most = 500
  * Everything that a property sells, in one query; kept per process until the property's row changes, which every command that
  * changes what is sold sees to by raising `publicVersion`.
  */
-export const catalogueOf = async (trx: Trx, property: Pick<SaleProperty, 'id' | 'revision' | 'publicVersion'>): Promise<Catalogue> => {
+export const catalogueOf = async (
+  trx: Trx,
+  property: Pick<SaleProperty, 'id' | 'revision' | 'publicVersion'>,
+): Promise<Catalogue> => {
   const key = `${contextOf(trx).tenantId} ${property.id}`
   const revision = `${property.publicVersion} ${property.revision}`
   const known = kept.get(key)

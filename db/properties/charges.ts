@@ -37,7 +37,10 @@ export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string>
     `select 1 from tax_rule where property_id = ? and code = ? and daterange(valid_from, valid_to, '[]') && daterange(?::date, ?::date, '[]')`,
     [rule.propertyId, rule.code, rule.validFrom, rule.validTo ?? null],
   )
-  if (other) throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [{ field: 'validFrom', message: 'overlaps' }])
+  if (other)
+    throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
+      { field: 'validFrom', message: 'overlaps' },
+    ])
   await sql(
     trx,
     `insert into tax_rule (id, property_id, code, name, kind, basis, rate, amount, included, applies_to, exempt_age_category_ids, max_nights, valid_from, valid_to, account_id)
@@ -60,7 +63,12 @@ export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string>
       rule.accountId ?? null,
     ],
   )
-  await emit(trx, { type: 'tax_rule.created', propertyId: rule.propertyId, entity: { type: 'tax_rule', id, version: 1 }, data: { taxRuleId: id, code: rule.code } })
+  await emit(trx, {
+    type: 'tax_rule.created',
+    propertyId: rule.propertyId,
+    entity: { type: 'tax_rule', id, version: 1 },
+    data: { taxRuleId: id, code: rule.code },
+  })
   return id
 }
 
@@ -70,7 +78,17 @@ export type NewExtra = {
   code: string
   name: LocalText
   description?: LocalText
-  category: 'early_check_in' | 'late_check_out' | 'cleaning' | 'meal' | 'transport' | 'parking' | 'pet' | 'bed' | 'activity' | 'other'
+  category:
+    | 'early_check_in'
+    | 'late_check_out'
+    | 'cleaning'
+    | 'meal'
+    | 'transport'
+    | 'parking'
+    | 'pet'
+    | 'bed'
+    | 'activity'
+    | 'other'
   revenueGroup: 'rooms' | 'food' | 'beverage' | 'laundry' | 'spa' | 'parking' | 'tours' | 'other'
   amount: number
   basis: ExtraBasis
@@ -87,7 +105,10 @@ export const createExtra = async (trx: Trx, extra: NewExtra): Promise<string> =>
   const id = extra.id ?? randomUUID()
   await changePortal(trx, extra.propertyId)
   const dailyLimit = extra.dailyLimit ?? null
-  const poolId = dailyLimit === null ? null : await createPool(trx, { propertyId: extra.propertyId, name: `extra ${extra.code}`, kind: 'extra' })
+  const poolId =
+    dailyLimit === null
+      ? null
+      : await createPool(trx, { propertyId: extra.propertyId, name: `extra ${extra.code}`, kind: 'extra' })
   await sql(
     trx,
     `insert into extra (id, property_id, code, name, description, category, revenue_group, amount, basis, mandatory, bookable_online, unit_type_ids, max_quantity, cutoff_hours, daily_limit, pool_id)
@@ -113,9 +134,17 @@ export const createExtra = async (trx: Trx, extra: NewExtra): Promise<string> =>
   )
   if (poolId !== null && dailyLimit !== null) {
     const nights = await nightsFrom(trx, poolId, '1970-01-01', null)
-    await moveInventory(trx, nights.map((night) => ({ poolId, night, capacity: dailyLimit })))
+    await moveInventory(
+      trx,
+      nights.map((night) => ({ poolId, night, capacity: dailyLimit })),
+    )
   }
-  await emit(trx, { type: 'extra.created', propertyId: extra.propertyId, entity: { type: 'extra', id, version: 1 }, data: { extraId: id, code: extra.code } })
+  await emit(trx, {
+    type: 'extra.created',
+    propertyId: extra.propertyId,
+    entity: { type: 'extra', id, version: 1 },
+    data: { extraId: id, code: extra.code },
+  })
   return id
 }
 
@@ -130,27 +159,39 @@ export type NewAgeCategory = {
 }
 
 /** Replaces the age bands: contiguous from 0, and exactly one of adults, the last. Answers their ids by code. */
-export const setAgeCategories = async (trx: Trx, propertyId: string, categories: NewAgeCategory[]): Promise<Map<string, string>> => {
-  const contiguous = categories.every((category, index) => category.minAge === (index === 0 ? 0 : (categories[index - 1]?.maxAge ?? -2) + 1))
+export const setAgeCategories = async (
+  trx: Trx,
+  propertyId: string,
+  categories: NewAgeCategory[],
+): Promise<Map<string, string>> => {
+  const contiguous = categories.every(
+    (category, index) => category.minAge === (index === 0 ? 0 : (categories[index - 1]?.maxAge ?? -2) + 1),
+  )
   const adults = categories.filter((category) => category.kind === 'adult')
   const last = categories.at(-1)
   if (!contiguous || adults.length !== 1 || last?.kind !== 'adult' || last.maxAge !== null)
-    throw unprocessable('bands_not_contiguous', 'Age bands begin at 0, leave no gap and end with the adults', [{ field: 'ageCategories', message: 'are not contiguous' }])
+    throw unprocessable('bands_not_contiguous', 'Age bands begin at 0, leave no gap and end with the adults', [
+      { field: 'ageCategories', message: 'are not contiguous' },
+    ])
   await changePortal(trx, propertyId)
   await sql(trx, `delete from age_category where property_id = ?`, [propertyId])
   const ids = new Map<string, string>()
   for (const category of categories) {
     const id = category.id ?? randomUUID()
-    await sql(trx, `insert into age_category (id, property_id, code, name, min_age, max_age, kind, counts_in_occupancy) values (?, ?, ?, ?::jsonb, ?, ?, ?, ?)`, [
-      id,
-      propertyId,
-      category.code,
-      JSON.stringify(category.name),
-      category.minAge,
-      category.maxAge,
-      category.kind,
-      category.countsInOccupancy,
-    ])
+    await sql(
+      trx,
+      `insert into age_category (id, property_id, code, name, min_age, max_age, kind, counts_in_occupancy) values (?, ?, ?, ?::jsonb, ?, ?, ?, ?)`,
+      [
+        id,
+        propertyId,
+        category.code,
+        JSON.stringify(category.name),
+        category.minAge,
+        category.maxAge,
+        category.kind,
+        category.countsInOccupancy,
+      ],
+    )
     ids.set(category.code, id)
   }
   return ids
@@ -196,6 +237,11 @@ export const createPromoCode = async (trx: Trx, promo: NewPromoCode): Promise<st
       promo.maxPerBooker ?? null,
     ],
   )
-  await emit(trx, { type: 'promo_code.created', propertyId: promo.propertyId, entity: { type: 'promo_code', id, version: 1 }, data: { promoCodeId: id } })
+  await emit(trx, {
+    type: 'promo_code.created',
+    propertyId: promo.propertyId,
+    entity: { type: 'promo_code', id, version: 1 },
+    data: { promoCodeId: id },
+  })
   return id
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import type { Amenity } from '../../config/amenities.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { todayIn } from '../../config/time.ts'
@@ -37,21 +38,27 @@ export type NewProperty = {
   checkInUntil?: string | null
   checkOutUntil?: string | null
   cleaningMinutes?: number
-  amenities?: string[]
+  amenities?: Amenity[]
   houseRules?: LocalText
   settings?: StoredSettings
 }
 
-const duplicate = (what: 'code' | 'slug') => conflict('duplicate_code', `This ${what} is taken`, [{ field: what, message: 'is taken' }])
+const duplicate = (what: 'code' | 'slug') =>
+  conflict('duplicate_code', `This ${what} is taken`, [{ field: what, message: 'is taken' }])
 
 export const createProperty = async (trx: Trx, property: NewProperty): Promise<string> => {
-  if (!isTimeZone(property.timezone)) throw unprocessable('rule_violated', 'No such time zone', [{ field: 'timezone', message: 'must be an IANA name' }])
+  if (!isTimeZone(property.timezone))
+    throw unprocessable('rule_violated', 'No such time zone', [{ field: 'timezone', message: 'must be an IANA name' }])
   const book = property.bookId
-    ? await sqlOne<{ id: string; currency: string }>(trx, `select id, currency from book where id = ?`, [property.bookId])
+    ? await sqlOne<{ id: string; currency: string }>(trx, `select id, currency from book where id = ?`, [
+        property.bookId,
+      ])
     : await defaultBook(trx)
   if (!book) throw notFound('The tenant has no such book')
   if (book.currency !== property.currency)
-    throw unprocessable('currency_mismatch', 'A property has the currency of its book', [{ field: 'currency', message: `must be ${book.currency}` }])
+    throw unprocessable('currency_mismatch', 'A property has the currency of its book', [
+      { field: 'currency', message: `must be ${book.currency}` },
+    ])
   if (await sqlOne(trx, `select 1 from property_directory where slug = ?`, [property.slug])) throw duplicate('slug')
   if (await sqlOne(trx, `select 1 from property where code = ?`, [property.code])) throw duplicate('code')
   const id = property.id ?? randomUUID()
@@ -91,17 +98,30 @@ export const createProperty = async (trx: Trx, property: NewProperty): Promise<s
   )
   await changePortal(trx, id)
   await provisionChannels(trx, id)
-  await emit(trx, { type: 'property.created', propertyId: id, entity: { type: 'property', id, version: 1 }, data: { propertyId: id, code: property.code, kind: property.kind } })
+  await emit(trx, {
+    type: 'property.created',
+    propertyId: id,
+    entity: { type: 'property', id, version: 1 },
+    data: { propertyId: id, code: property.code, kind: property.kind },
+  })
   return id
 }
 
 /** Changes the keys that are named, section by section. */
 export const changeSettings = async (trx: Trx, propertyId: string, change: StoredSettings): Promise<void> => {
-  const row = await sqlOne<{ settings: StoredSettings; version: number }>(trx, `select settings, version from property where id = ? for no key update`, [propertyId])
+  const row = await sqlOne<{ settings: StoredSettings; version: number }>(
+    trx,
+    `select settings, version from property where id = ? for no key update`,
+    [propertyId],
+  )
   if (!row) throw notFound()
   const merged: Record<string, unknown> = { ...row.settings }
-  for (const [section, values] of Object.entries(change)) merged[section] = { ...(row.settings[section as keyof StoredSettings] ?? {}), ...values }
-  await sql(trx, `update property set settings = ?::jsonb, version = version + 1 where id = ?`, [JSON.stringify(merged), propertyId])
+  for (const [section, values] of Object.entries(change))
+    merged[section] = { ...row.settings[section as keyof StoredSettings], ...values }
+  await sql(trx, `update property set settings = ?::jsonb, version = version + 1 where id = ?`, [
+    JSON.stringify(merged),
+    propertyId,
+  ])
   await changePortal(trx, propertyId)
   await emit(trx, {
     type: 'property.settings_changed',
@@ -114,7 +134,13 @@ export const changeSettings = async (trx: Trx, propertyId: string, change: Store
 type Status = 'draft' | 'live' | 'suspended' | 'archived'
 
 const lockProperty = async (trx: Trx, propertyId: string) => {
-  const row = await sqlOne<{ status: Status; businessDate: string | null; timezone: string; version: number; now: Date }>(
+  const row = await sqlOne<{
+    status: Status
+    businessDate: string | null
+    timezone: string
+    version: number
+    now: Date
+  }>(
     trx,
     `select status, business_date, timezone, version, now() as now from property where id = ? for no key update`,
     [propertyId],
@@ -129,12 +155,24 @@ export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
   if (property.status === 'live') return
   const blockers = await blockersOf(trx, propertyId)
   if (blockers.length > 0)
-    throw unprocessable('not_ready', 'The property is not ready to be sold', blockers.map(({ code, message }) => ({ field: code, message })))
+    throw unprocessable(
+      'not_ready',
+      'The property is not ready to be sold',
+      blockers.map(({ code, message }) => ({ field: code, message })),
+    )
   const businessDate = property.businessDate ?? todayIn(property.timezone, property.now)
   if (property.businessDate === null) await openBusinessDay(trx, propertyId, businessDate)
-  await sql(trx, `update property set status = 'live', business_date = ?, version = version + 1 where id = ?`, [businessDate, propertyId])
+  await sql(trx, `update property set status = 'live', business_date = ?, version = version + 1 where id = ?`, [
+    businessDate,
+    propertyId,
+  ])
   await changePortal(trx, propertyId)
-  await emit(trx, { type: 'property.published', propertyId, entity: { type: 'property', id: propertyId, version: property.version + 1 }, data: { propertyId, businessDate } })
+  await emit(trx, {
+    type: 'property.published',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: property.version + 1 },
+    data: { propertyId, businessDate },
+  })
 }
 
 /** Stops all sales; stays go on. */
@@ -144,7 +182,12 @@ export const suspendProperty = async (trx: Trx, propertyId: string): Promise<voi
   if (property.status !== 'live') throw conflict('invalid_transition', 'Only a live property can be suspended')
   await sql(trx, `update property set status = 'suspended', version = version + 1 where id = ?`, [propertyId])
   await changePortal(trx, propertyId)
-  await emit(trx, { type: 'property.suspended', propertyId, entity: { type: 'property', id: propertyId, version: property.version + 1 }, data: { propertyId } })
+  await emit(trx, {
+    type: 'property.suspended',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: property.version + 1 },
+    data: { propertyId },
+  })
 }
 
 /** What a guest accepts: the first 12 hex digits of the SHA-256 of the portal's terms, over all their locales. */

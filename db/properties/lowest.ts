@@ -21,16 +21,36 @@ export const lowestAmounts = async (
   const from = todayIn(property.timezone, property.now)
   const until = addDays(from, nightsAhead)
   const types = [...new Set(pairs.map((pair) => pair.type))]
-  const range = { catalogue, plans: [...new Set(pairs.map((pair) => pair.plan))], unitTypeIds: types.map((type) => type.id), from, until }
+  const range = {
+    catalogue,
+    plans: [...new Set(pairs.map((pair) => pair.plan))],
+    unitTypeIds: types.map((type) => type.id),
+    from,
+    until,
+  }
   const priceOf = await readPrices(trx, range)
   const restrictionOf = await readRestrictions(trx, property.id, range)
-  const counters = await readNights(trx, [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))], from, until)
-  const pricing = { property, catalogue, priceOf, taxRules: [], promo: null, locale: property.locales[0] ?? 'en', now: property.now }
+  const counters = await readNights(
+    trx,
+    [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))],
+    from,
+    until,
+  )
+  const pricing = {
+    property,
+    catalogue,
+    priceOf,
+    taxRules: [],
+    promo: null,
+    locale: property.locales[0] ?? 'en',
+    now: property.now,
+  }
   const lowest = new Map<string, number>()
   for (const { type, plan } of pairs) {
     const counted = countParty(catalogue, { adults: type.baseOccupancy, childrenAges: [] })
     const amounts = daysIn(from, until).flatMap((date) => {
-      if ((freeOn(counters, type.pools, date) ?? 0) < 1 || restrictionOf(plan, type.id, date).stopSell === true) return []
+      if ((freeOn(counters, type.pools, date) ?? 0) < 1 || restrictionOf(plan, type.id, date).stopSell === true)
+        return []
       const [amount] = nightPrices(pricing, plan, type, counted, { arrival: date, departure: addDays(date, 1) })
       return amount === null || amount === undefined ? [] : [amount]
     })

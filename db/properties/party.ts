@@ -15,7 +15,8 @@ export type CountedParty = {
 }
 
 const categoryOf = (categories: AgeCategory[], age: number) =>
-  categories.find((category) => age >= category.minAge && (category.maxAge === null || age <= category.maxAge)) ?? categories.at(-1)!
+  categories.find((category) => age >= category.minAge && (category.maxAge === null || age <= category.maxAge)) ??
+  categories.at(-1)!
 
 /** A party by the property's age bands; ages are those on the day of arrival. */
 export const countParty = ({ ageCategories }: Pick<Catalogue, 'ageCategories'>, party: Party): CountedParty => {

@@ -53,7 +53,12 @@ export const setPaymentMethods = async (trx: Trx, propertyId: string, methods: P
         JSON.stringify(offer.instructions ?? {}),
       ],
     )
-  await emit(trx, { type: 'property.changed', propertyId, entity: { type: 'property', id: propertyId, version: null }, data: { propertyId, set: 'paymentMethods' } })
+  await emit(trx, {
+    type: 'property.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: null },
+    data: { propertyId, set: 'paymentMethods' },
+  })
 }
 
 export type PaymentMethodShown = {
@@ -89,7 +94,11 @@ export type NewImage = {
 export type ImageFacts = { width: number; height: number; mimeType: string; bytes: number }
 
 /** Adds images; they are shown once checked. `facts` is what a check has found. */
-export const addImages = async (trx: Trx, propertyId: string, images: (NewImage & { facts?: ImageFacts })[]): Promise<string[]> => {
+export const addImages = async (
+  trx: Trx,
+  propertyId: string,
+  images: (NewImage & { facts?: ImageFacts })[],
+): Promise<string[]> => {
   await changePortal(trx, propertyId)
   const ids: string[] = []
   for (const image of images) {
@@ -114,7 +123,12 @@ export const addImages = async (trx: Trx, propertyId: string, images: (NewImage 
     )
     if (row) ids.push(row.id)
   }
-  await emit(trx, { type: 'gallery.changed', propertyId, entity: { type: 'property', id: propertyId, version: null }, data: { propertyId } })
+  await emit(trx, {
+    type: 'gallery.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: null },
+    data: { propertyId },
+  })
   return ids
 }
 

@@ -52,7 +52,14 @@ export const nightPrices = (
     if (amount === null) return null
     const steps: PriceStep[] = [{ step: 'base', before: amount, after: amount, recordId: standard.id }]
     trace?.push({ date, steps })
-    return nightPrice(amount, { derivations, occupancy, party, losRate: rate, promo: pricing.promo, ...(trace ? { trace: steps } : {}) })
+    return nightPrice(amount, {
+      derivations,
+      occupancy,
+      party,
+      losRate: rate,
+      promo: pricing.promo,
+      ...(trace ? { trace: steps } : {}),
+    })
   })
 }
 
@@ -60,7 +67,12 @@ export const extrasOf = (catalogue: Catalogue, type: SaleType) =>
   catalogue.extras.filter((extra) => extra.unitTypeIds.length === 0 || extra.unitTypeIds.includes(type.id))
 
 /** Shares of each night that belong to the extras in the plan; those not of every night are part of the first. */
-const componentsOf = (pricing: Pricing, plan: SalePlan, party: CountedParty, amounts: number[]): QuotedNight['components'][] =>
+const componentsOf = (
+  pricing: Pricing,
+  plan: SalePlan,
+  party: CountedParty,
+  amounts: number[],
+): QuotedNight['components'][] =>
   amounts.map((amount, index) => {
     let left = amount
     return plan.includedExtras.flatMap(({ extraId, quantity }) => {
@@ -73,7 +85,13 @@ const componentsOf = (pricing: Pricing, plan: SalePlan, party: CountedParty, amo
     })
   })
 
-const priceExtra = (pricing: Pricing, extra: SaleExtra, quantity: number, party: CountedParty, stay: Stay): QuotedExtra => {
+const priceExtra = (
+  pricing: Pricing,
+  extra: SaleExtra,
+  quantity: number,
+  party: CountedParty,
+  stay: Stay,
+): QuotedExtra => {
   const nights = daysIn(stay.arrival, stay.departure)
   const { from, until } = serviceDates(extra.basis, stay)
   const daily = dailyAmount(extra.amount, extra.basis, quantity, party.counted)
@@ -84,7 +102,11 @@ const priceExtra = (pricing: Pricing, extra: SaleExtra, quantity: number, party:
     basis: extra.basis,
     quantity,
     unitAmount: extra.amount,
-    amount: extraAmount(extra.amount, extra.basis, quantity, { ...stay, nights: nights.length, persons: party.counted }),
+    amount: extraAmount(extra.amount, extra.basis, quantity, {
+      ...stay,
+      nights: nights.length,
+      persons: party.counted,
+    }),
     mandatory: extra.mandatory,
     from,
     until,
@@ -139,7 +161,11 @@ export const priceRoom = (pricing: Pricing, room: RoomToPrice, stay: Stay): Quot
     extrasTotal,
     taxTotal,
     total,
-    policies: { cancellation: plan.cancellation.versionId, noShow: plan.noShow.versionId, deposit: plan.deposit?.versionId ?? null },
+    policies: {
+      cancellation: plan.cancellation.versionId,
+      noShow: plan.noShow.versionId,
+      deposit: plan.deposit?.versionId ?? null,
+    },
     deposits: depositSchedule(plan.deposit?.rules ?? null, {
       arrival: stay.arrival,
       checkInFrom: property.checkInFrom,

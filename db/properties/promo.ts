@@ -21,16 +21,23 @@ export type PromoCode = {
 }
 
 /** One answer whatever is wrong with it, so that codes cannot be found by trying. */
-export const promoCodeInvalid = () => unprocessable('promo_code_invalid', 'This promo code does not apply', [{ field: 'promoCode', message: 'does not apply' }])
+export const promoCodeInvalid = () =>
+  unprocessable('promo_code_invalid', 'This promo code does not apply', [
+    { field: 'promoCode', message: 'does not apply' },
+  ])
 
 const columns = `id, code, type, value, rate_plan_ids, unit_type_ids, bookable_from, bookable_until, stay_from, stay_until, min_nights,
   max_redemptions, max_per_booker, redeemed`
 
 export const findPromoCode = (trx: Trx, propertyId: string, code: string) =>
-  sqlOne<PromoCode>(trx, `select ${columns} from promo_code where property_id = ? and code = ? and status = 'active'`, [propertyId, code.toUpperCase()])
+  sqlOne<PromoCode>(trx, `select ${columns} from promo_code where property_id = ? and code = ? and status = 'active'`, [
+    propertyId,
+    code.toUpperCase(),
+  ])
 
 const among = (ids: readonly string[], id: string) => ids.length === 0 || ids.includes(id)
-const within = (day: string, from: string | null, until: string | null) => (from === null || day >= from) && (until === null || day <= until)
+const within = (day: string, from: string | null, until: string | null) =>
+  (from === null || day >= from) && (until === null || day <= until)
 
 export type PromoStay = { arrival: string; departure: string; today: string }
 

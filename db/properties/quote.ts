@@ -37,7 +37,8 @@ const refuseSoldOut = async (trx: Trx, sale: Sale, rooms: SaleRoom[], priced: Qu
     for (const night of nights) ofPool.set(night, (ofPool.get(night) ?? 0) + quantity)
     wanted.set(poolId, ofPool)
   }
-  for (const { type } of rooms) for (const { poolId, quantity } of type.pools) want(poolId, daysIn(arrival, departure), quantity)
+  for (const { type } of rooms)
+    for (const { poolId, quantity } of type.pools) want(poolId, daysIn(arrival, departure), quantity)
   for (const extra of priced.flatMap((room) => room.extras)) {
     const poolId = sale.catalogue.extras.find((known) => known.id === extra.extraId)?.poolId
     if (poolId) want(poolId, daysIn(extra.from, addDays(extra.until, 1)), extra.quantity)
@@ -51,8 +52,10 @@ const refuseSoldOut = async (trx: Trx, sale: Sale, rooms: SaleRoom[], priced: Qu
       if (!row) beyond.add(night)
       else if (row.capacity + row.oversell - usage(row) < quantity) short.add(night)
     }
-  const named = (nights: Set<string>, message: string) => [...nights].sort().map((night) => ({ field: `nights.${night}`, message }))
-  if (beyond.size > 0) throw unprocessable('beyond_horizon', 'These nights cannot be booked yet', named(beyond, 'has no counters'))
+  const named = (nights: Set<string>, message: string) =>
+    [...nights].sort().map((night) => ({ field: `nights.${night}`, message }))
+  if (beyond.size > 0)
+    throw unprocessable('beyond_horizon', 'These nights cannot be booked yet', named(beyond, 'has no counters'))
   if (short.size > 0) throw conflict('sold_out', 'Not enough is left on every night', named(short, 'is sold out'))
 }
 
@@ -79,7 +82,10 @@ export const priceStay = async (trx: Trx, request: QuoteRequest): Promise<Priced
   }
   const priced = rooms.map((room, index) => {
     const result = priceRoom({ ...pricing, promo: promoFor(sale, room.plan.id, room.type.id) }, room, sale.stay)
-    if (!result) throw unprocessable('restriction_violated', 'The stay is not possible at this rate', [{ field: `rooms.${index}`, message: 'price_missing: a night has no price' }])
+    if (!result)
+      throw unprocessable('restriction_violated', 'The stay is not possible at this rate', [
+        { field: `rooms.${index}`, message: 'price_missing: a night has no price' },
+      ])
     return result
   })
   await refuseSoldOut(trx, sale, rooms, priced)
@@ -111,7 +117,11 @@ export type PoliciesShown = {
   noShow: { text: string; fee: number }
 }
 
-const baseOf = (room: QuotedRoom) => ({ nights: room.nights.map((night) => night.amount), roomTotal: room.roomTotal, total: room.total })
+const baseOf = (room: QuotedRoom) => ({
+  nights: room.nights.map((night) => night.amount),
+  roomTotal: room.roomTotal,
+  total: room.total,
+})
 
 /** Policies of all rooms as a guest reads them: fees added up, a text for each plan. */
 export const policiesShown = ({ sale, rooms, priced }: PricedStay): PoliciesShown => {
@@ -124,7 +134,9 @@ export const policiesShown = ({ sale, rooms, priced }: PricedStay): PoliciesShow
       text: texts(({ plan }) => cancellationText(plan.cancellation.rules, wording)),
       tiers: ends.map((end) => ({
         until: end === Infinity ? null : new Date(end),
-        fee: sum(perRoom.map((tiers) => tiers.find((tier) => tier.until === null || tier.until.getTime() >= end)?.fee ?? 0)),
+        fee: sum(
+          perRoom.map((tiers) => tiers.find((tier) => tier.until === null || tier.until.getTime() >= end)?.fee ?? 0),
+        ),
       })),
     },
     deposit: { text: texts(({ plan }) => depositText(plan.deposit?.rules ?? null, wording)) },
@@ -148,4 +160,3 @@ export const scheduleOf = ({ sale, priced }: PricedStay, expiresAt: Date): { due
     .sort(([a], [b]) => a - b)
     .map(([at, amount]) => ({ dueAt: new Date(at), amount }))
 }
-

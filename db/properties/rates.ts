@@ -1,82 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { conflict, unprocessable } from '../../config/errors.ts'
+import { randomUUID } from 'node:crypto'
+import { unprocessable } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import type { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
 import { addDays, todayIn } from '../../config/time.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { changePortal } from './portal.ts'
 import type { Adjustment, ChildPrice, Derivation, LosDiscount } from './rules/prices.ts'
 import type { PlanLimits, Restriction } from './rules/restrictions.ts'
-
-const canonical = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`
-}
-
-export type NewPolicy = { id?: string; propertyId: string; code: string; name: string } & (
-  | { kind: 'cancellation'; rules: CancellationRules }
-  | { kind: 'deposit'; rules: DepositRules }
-  | { kind: 'no_show'; rules: NoShowRules }
-)
-
-/** Refuses rules whose order makes no sense, which a schema cannot say. */
-const judge = (policy: Pick<NewPolicy, 'kind' | 'rules'>) => {
-  if (policy.kind === 'cancellation') {
-    const hours = (policy.rules as CancellationRules).tiers.map((tier) => tier.hoursBeforeArrival)
-    if (hours.some((value, index) => index > 0 && value >= (hours[index - 1] ?? Infinity)))
-      throw unprocessable('rule_violated', 'Tiers come in falling order of hours', [{ field: 'rules.tiers', message: 'hoursBeforeArrival must fall strictly' }])
-  }
-  if (policy.kind === 'deposit') {
-    const { installments } = policy.rules as DepositRules
-    if (installments.some((entry, index) => entry.type === 'remaining' && index !== installments.length - 1))
-      throw unprocessable('rule_violated', 'The rest comes last', [{ field: 'rules.installments', message: 'type remaining must be last' }])
-  }
-}
-
-const writeVersion = (trx: Trx, policyId: string, number: number, rules: unknown) => {
-  const { actor } = contextOf(trx)
-  const text = canonical(rules)
-  return sql(trx, `insert into policy_version (policy_id, number, rules, hash, created_by) values (?, ?, ?::jsonb, ?, ?)`, [
-    policyId,
-    number,
-    text,
-    createHash('sha256').update(text).digest('hex'),
-    actor.type === 'user' ? actor.id : null,
-  ])
-}
-
-export const createPolicy = async (trx: Trx, policy: NewPolicy): Promise<string> => {
-  judge(policy)
-  const id = policy.id ?? randomUUID()
-  await sql(trx, `insert into policy (id, property_id, code, name, kind) values (?, ?, ?, ?, ?)`, [id, policy.propertyId, policy.code, policy.name, policy.kind])
-  await writeVersion(trx, id, 1, policy.rules)
-  await emit(trx, { type: 'policy.created', propertyId: policy.propertyId, entity: { type: 'policy', id, version: 1 }, data: { policyId: id, kind: policy.kind } })
-  return id
-}
-
-/** New rules are a new version: plans follow it, reservations keep theirs. Answers its number. */
-export const changePolicyRules = async (trx: Trx, policyId: string, rules: NewPolicy['rules']): Promise<number> => {
-  const policy = await sqlOne<{ propertyId: string; kind: NewPolicy['kind']; currentVersion: number }>(
-    trx,
-    `update policy set current_version = current_version + 1, version = version + 1 where id = ? and status = 'active' returning property_id, kind, current_version`,
-    [policyId],
-  )
-  if (!policy) throw conflict('invalid_transition', 'The policy is archived, or is not there')
-  judge({ kind: policy.kind, rules } as NewPolicy)
-  await writeVersion(trx, policyId, policy.currentVersion, rules)
-  await changePortal(trx, policy.propertyId)
-  await emit(trx, {
-    type: 'policy.version_added',
-    propertyId: policy.propertyId,
-    entity: { type: 'policy', id: policyId, version: null },
-    data: { policyId, number: policy.currentVersion },
-  })
-  return policy.currentVersion
-}
 
 export type NewRatePlan = Partial<PlanLimits> & {
   id?: string
@@ -121,9 +52,13 @@ export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<strin
   const id = plan.id ?? randomUUID()
   const derived = plan.parentId !== undefined && plan.parentId !== null
   if (derived && (await depthBelow(trx, plan.parentId ?? id)) > 3)
-    throw unprocessable('derivation_too_deep', 'A plan derives over at most three steps', [{ field: 'parentId', message: 'is derived three times already' }])
+    throw unprocessable('derivation_too_deep', 'A plan derives over at most three steps', [
+      { field: 'parentId', message: 'is derived three times already' },
+    ])
   if (derived && plan.unitTypes.some((entry) => (entry.standardAmount ?? null) !== null))
-    throw unprocessable('rate_plan_derived', 'A derived plan has no prices of its own', [{ field: 'unitTypes', message: 'standardAmount must be null' }])
+    throw unprocessable('rate_plan_derived', 'A derived plan has no prices of its own', [
+      { field: 'unitTypes', message: 'standardAmount must be null' },
+    ])
   await sql(
     trx,
     `insert into rate_plan (id, property_id, code, name, description, parent_id, derivation, inherit_restrictions, market_segment, meal_plan,
@@ -161,50 +96,91 @@ export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<strin
     await sql(
       trx,
       `insert into rate_plan_unit_type (rate_plan_id, unit_type_id, standard_amount, adults, extra_adult_amount, children) values (?, ?, ?, ?::jsonb, ?, ?::jsonb)`,
-      [id, entry.unitTypeId, entry.standardAmount ?? null, JSON.stringify(entry.adults ?? {}), entry.extraAdultAmount ?? 0, JSON.stringify(entry.children ?? [])],
+      [
+        id,
+        entry.unitTypeId,
+        entry.standardAmount ?? null,
+        JSON.stringify(entry.adults ?? {}),
+        entry.extraAdultAmount ?? 0,
+        JSON.stringify(entry.children ?? []),
+      ],
     )
   await changePortal(trx, plan.propertyId)
-  await emit(trx, { type: 'rate_plan.created', propertyId: plan.propertyId, entity: { type: 'rate_plan', id, version: 1 }, data: { ratePlanId: id, code: plan.code } })
+  await emit(trx, {
+    type: 'rate_plan.created',
+    propertyId: plan.propertyId,
+    entity: { type: 'rate_plan', id, version: 1 },
+    data: { ratePlanId: id, code: plan.code },
+  })
   return id
 }
 
 export type PriceCell = { ratePlanId: string; unitTypeId: string; date: string; amount: number }
-export type RestrictionCell = Partial<Restriction> & { ratePlanId?: string | null; unitTypeId?: string | null; date: string }
+export type RestrictionCell = Partial<Restriction> & {
+  ratePlanId?: string | null
+  unitTypeId?: string | null
+  date: string
+}
 
 const perStatement = 5_000
 
 /** 422 for days before the business date, or past the horizon. */
 const refuseDates = async (trx: Trx, propertyId: string, dates: string[]) => {
-  const place = await sqlOne<{ businessDate: string | null; timezone: string; now: Date }>(trx, `select business_date, timezone, now() as now from property where id = ?`, [propertyId])
+  const place = await sqlOne<{ businessDate: string | null; timezone: string; now: Date }>(
+    trx,
+    `select business_date, timezone, now() as now from property where id = ?`,
+    [propertyId],
+  )
   const today = todayIn(place?.timezone ?? 'UTC', place?.now)
   const first = place?.businessDate ?? today
   const wrong = dates.find((date) => date < first || date > addDays(today, 730))
-  if (wrong !== undefined) throw unprocessable('date_out_of_range', 'A day is before the business date, or too far ahead', [{ field: 'date', message: wrong }])
+  if (wrong !== undefined)
+    throw unprocessable('date_out_of_range', 'A day is before the business date, or too far ahead', [
+      { field: 'date', message: wrong },
+    ])
 }
 
 /** Writes prices of standard plans; what stood on a day is replaced. 422 `rate_plan_derived` where a plan is derived. */
 export const writePrices = async (trx: Trx, propertyId: string, cells: PriceCell[]): Promise<void> => {
-  await refuseDates(trx, propertyId, cells.map((cell) => cell.date))
-  await changePortal(trx, propertyId)
-  const plans = await sql<{ id: string; parentId: string | null }>(trx, `select id, parent_id from rate_plan where property_id = ? and id = any(?::uuid[])`, [
+  await refuseDates(
+    trx,
     propertyId,
-    [...new Set(cells.map((cell) => cell.ratePlanId))],
-  ])
-  if (plans.some((plan) => plan.parentId !== null)) throw unprocessable('rate_plan_derived', 'Prices of a derived plan follow its parent')
+    cells.map((cell) => cell.date),
+  )
+  await changePortal(trx, propertyId)
+  const plans = await sql<{ id: string; parentId: string | null }>(
+    trx,
+    `select id, parent_id from rate_plan where property_id = ? and id = any(?::uuid[])`,
+    [propertyId, [...new Set(cells.map((cell) => cell.ratePlanId))]],
+  )
+  if (plans.some((plan) => plan.parentId !== null))
+    throw unprocessable('rate_plan_derived', 'Prices of a derived plan follow its parent')
   const known = new Set(plans.map((plan) => plan.id))
   const sorted = cells
     .filter((cell) => known.has(cell.ratePlanId))
-    .toSorted((a, b) => (`${a.ratePlanId} ${a.unitTypeId} ${a.date}` < `${b.ratePlanId} ${b.unitTypeId} ${b.date}` ? -1 : 1))
+    .toSorted((a, b) =>
+      `${a.ratePlanId} ${a.unitTypeId} ${a.date}` < `${b.ratePlanId} ${b.unitTypeId} ${b.date}` ? -1 : 1,
+    )
   for (let from = 0; from < sorted.length; from += perStatement) {
     const part = sorted.slice(from, from + perStatement)
     await sql(
       trx,
       `insert into rate_cell (rate_plan_id, unit_type_id, date, amount) select * from unnest(?::uuid[], ?::uuid[], ?::date[], ?::bigint[])
        on conflict (tenant_id, rate_plan_id, unit_type_id, date) do update set amount = excluded.amount`,
-      [part.map((cell) => cell.ratePlanId), part.map((cell) => cell.unitTypeId), part.map((cell) => cell.date), part.map((cell) => cell.amount)],
+      [
+        part.map((cell) => cell.ratePlanId),
+        part.map((cell) => cell.unitTypeId),
+        part.map((cell) => cell.date),
+        part.map((cell) => cell.amount),
+      ],
     )
   }
-  await emit(trx, { type: 'rates.changed', propertyId, entity: { type: 'property', id: propertyId, version: null }, data: { propertyId, cells: sorted.length } })
+  await emit(trx, {
+    type: 'rates.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: null },
+    data: { propertyId, cells: sorted.length },
+  })
 }
 
 const kinds = {
@@ -221,7 +197,11 @@ const kinds = {
 
 /** Writes restrictions at the level that a cell names; a kind that it does not name stays, null clears it. */
 export const writeRestrictions = async (trx: Trx, propertyId: string, cells: RestrictionCell[]): Promise<void> => {
-  await refuseDates(trx, propertyId, cells.map((cell) => cell.date))
+  await refuseDates(
+    trx,
+    propertyId,
+    cells.map((cell) => cell.date),
+  )
   await changePortal(trx, propertyId)
   for (const cell of cells) {
     const named = (Object.keys(kinds) as (keyof Restriction)[]).filter((kind) => cell[kind] !== undefined)
@@ -232,8 +212,19 @@ export const writeRestrictions = async (trx: Trx, propertyId: string, cells: Res
       `insert into restriction_cell (property_id, rate_plan_id, unit_type_id, date, ${columns.join(', ')})
        values (?, ?, ?, ?, ${columns.map(() => '?').join(', ')})
        on conflict (tenant_id, property_id, date, unit_type_id, rate_plan_id) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
-      [propertyId, cell.ratePlanId ?? null, cell.unitTypeId ?? null, cell.date, ...named.map((kind) => cell[kind] ?? null)],
+      [
+        propertyId,
+        cell.ratePlanId ?? null,
+        cell.unitTypeId ?? null,
+        cell.date,
+        ...named.map((kind) => cell[kind] ?? null),
+      ],
     )
   }
-  await emit(trx, { type: 'rates.changed', propertyId, entity: { type: 'property', id: propertyId, version: null }, data: { propertyId, restrictions: cells.length } })
+  await emit(trx, {
+    type: 'rates.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: null },
+    data: { propertyId, restrictions: cells.length },
+  })
 }

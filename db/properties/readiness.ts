@@ -30,7 +30,9 @@ export const isCnpj = (text: string): boolean => {
   const value = text.replace(/[./-]/g, '')
   if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(value) || /^(.)\1{13}$/.test(value)) return false
   const digit = (length: number) => {
-    const sum = [...value.slice(0, length)].reduce((total, char, index) => total + (char.charCodeAt(0) - 48) * (weights[index + 13 - length] ?? 0), 0)
+    const sum = weights
+      .slice(13 - length)
+      .reduce((total, weight, index) => total + (value.charCodeAt(index) - 48) * weight, 0)
     return sum % 11 < 2 ? 0 : 11 - (sum % 11)
   }
   return digit(12) === Number(value[12]) && digit(13) === Number(value[13])
@@ -74,20 +76,37 @@ export const blockersOf = async (trx: Trx, propertyId: string): Promise<Blocker[
   if (!facts) return []
   const { portal, taxes } = settingsOf(facts.settings)
   const { line1, city, postalCode, countryCode } = facts.address
-  const prices = facts.plans > 0 && facts.types > 0 ? await missingPrices(trx, propertyId, todayIn(facts.timezone, facts.now)) : []
+  const prices =
+    facts.plans > 0 && facts.types > 0 ? await missingPrices(trx, propertyId, todayIn(facts.timezone, facts.now)) : []
   const methods = portal.enabled ? await portalMethods(trx, propertyId) : []
   const checks: [boolean, string, string][] = [
     [facts.types === 0, 'unit_type_missing', 'add a unit type'],
     [facts.units === 0, 'unit_missing', 'add a unit'],
     [facts.plans === 0, 'rate_plan_missing', 'add a rate plan that sells a unit type'],
-    ...prices.map(({ date, plan, type }): [boolean, string, string] => [true, 'price_missing', `${plan} has no price for ${type} on ${date}`]),
+    ...prices.map(({ date, plan, type }): [boolean, string, string] => [
+      true,
+      'price_missing',
+      `${plan} has no price for ${type} on ${date}`,
+    ]),
     [facts.cancellations === 0, 'cancellation_policy_missing', 'add a cancellation policy'],
-    [!line1 || !city || !postalCode || !countryCode, 'address_incomplete', 'needs line1, city, postalCode and countryCode'],
-    [facts.checkInFrom === null || facts.checkOutUntil === null, 'hours_missing', 'needs checkInFrom and checkOutUntil'],
+    [
+      !line1 || !city || !postalCode || !countryCode,
+      'address_incomplete',
+      'needs line1, city, postalCode and countryCode',
+    ],
+    [
+      facts.checkInFrom === null || facts.checkOutUntil === null,
+      'hours_missing',
+      'needs checkInFrom and checkOutUntil',
+    ],
     [facts.taxes === 0 && !taxes.none, 'tax_undeclared', 'add a tax rule, or declare that none is charged'],
     [countryCode === 'BR' && !isCnpj(facts.legalDocument ?? ''), 'legal_document_invalid', 'needs a valid CNPJ'],
     [portal.enabled && methods.length === 0, 'payment_method_missing', 'offer a payment method to the portal'],
-    [portal.enabled && Object.keys(portal.terms).length === 0, 'portal_terms_missing', 'write the terms that guests accept'],
+    [
+      portal.enabled && Object.keys(portal.terms).length === 0,
+      'portal_terms_missing',
+      'write the terms that guests accept',
+    ],
   ]
   return checks.flatMap(([blocks, code, message]) => (blocks ? [{ code, message }] : []))
 }

@@ -52,10 +52,20 @@ export const notSelling = () => unprocessable('property_not_selling', 'This prop
 export const localeOf = (property: Pick<SaleProperty, 'locales'>, asked: string | undefined): string => {
   const first = property.locales[0] ?? 'en'
   if (asked === undefined) return first
-  return property.locales.find((locale) => locale === asked) ?? property.locales.find((locale) => locale.split('-')[0] === asked.split('-')[0]) ?? first
+  return (
+    property.locales.find((locale) => locale === asked) ??
+    property.locales.find((locale) => locale.split('-')[0] === asked.split('-')[0]) ??
+    first
+  )
 }
 
-type SaleRequest = Stay & { propertyId: string; rooms: number; audience: Audience; locale?: string | undefined; promoCode?: string | null | undefined }
+type SaleRequest = Stay & {
+  propertyId: string
+  rooms: number
+  audience: Audience
+  locale?: string | undefined
+  promoCode?: string | null | undefined
+}
 
 /** Opens a question. 400 for days that make no stay, 404 and 422 as the property is; a promo code that is no good is 422. */
 export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> => {
@@ -67,9 +77,13 @@ export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> =>
   if (arrival < today) throw invalid([{ field: 'arrival', message: `must not be before today, ${today}` }])
   const { portal } = property.settings
   const most = audience === 'portal' ? portal.maxNights : 366
-  if (nights > most) throw invalid([{ field: 'departure', message: `a stay has at most ${most} nights` }], 'too_many_nights')
+  if (nights > most)
+    throw invalid([{ field: 'departure', message: `a stay has at most ${most} nights` }], 'too_many_nights')
   if (request.rooms > (audience === 'portal' ? portal.maxRooms : 9))
-    throw invalid([{ field: 'rooms', message: `a booking has at most ${audience === 'portal' ? portal.maxRooms : 9} rooms` }], 'too_many_rooms')
+    throw invalid(
+      [{ field: 'rooms', message: `a booking has at most ${audience === 'portal' ? portal.maxRooms : 9} rooms` }],
+      'too_many_rooms',
+    )
   const catalogue = await catalogueOf(trx, property)
   const promo = request.promoCode ? await findPromoCode(trx, property.id, request.promoCode) : null
   if (request.promoCode && !(promo && promoCovers(promo, { arrival, departure, today }))) throw promoCodeInvalid()
@@ -91,11 +105,14 @@ export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> =>
 export const promoFor = ({ promo }: Sale, planId: string, typeId: string) =>
   promo && promoIncludes(promo, planId, typeId) ? { id: promo.id, type: promo.type, value: promo.value } : null
 
-export const typeIsOffered = (sale: Pick<Sale, 'audience'>, type: SaleType) => type.pools.length > 0 && (sale.audience === 'staff' || type.bookable)
+export const typeIsOffered = (sale: Pick<Sale, 'audience'>, type: SaleType) =>
+  type.pools.length > 0 && (sale.audience === 'staff' || type.bookable)
 
 /** Plans with visibility `code` show with a code that names them. */
 export const planIsOffered = ({ audience, promo }: Pick<Sale, 'audience' | 'promo'>, plan: SalePlan) =>
-  audience === 'staff' || plan.visibility === 'public' || (plan.visibility === 'code' && (promo?.ratePlanIds.includes(plan.id) ?? false))
+  audience === 'staff' ||
+  plan.visibility === 'public' ||
+  (plan.visibility === 'code' && (promo?.ratePlanIds.includes(plan.id) ?? false))
 
 /** All that speaks against a stay of a plan and type apart from price and counters. */
 export const violations = (sale: Sale, restrictionOf: RestrictionOf, plan: SalePlan, type: SaleType): Check[] => {
@@ -109,21 +126,44 @@ export const violations = (sale: Sale, restrictionOf: RestrictionOf, plan: SaleP
     sale.audience === 'staff'
       ? []
       : [
-          { code: 'portal_min_advance', passed: portal.minAdvanceMinutes === 0 || minutes >= portal.minAdvanceMinutes, actual: minutes, limit: portal.minAdvanceMinutes },
-          { code: 'portal_max_advance', passed: ahead <= portal.maxAdvanceDays, actual: ahead, limit: portal.maxAdvanceDays },
+          {
+            code: 'portal_min_advance',
+            passed: portal.minAdvanceMinutes === 0 || minutes >= portal.minAdvanceMinutes,
+            actual: minutes,
+            limit: portal.minAdvanceMinutes,
+          },
+          {
+            code: 'portal_max_advance',
+            passed: ahead <= portal.maxAdvanceDays,
+            actual: ahead,
+            limit: portal.maxAdvanceDays,
+          },
         ]
   return [...ofPortal, ...checks].filter((check) => !check.passed)
 }
 
-export type RoomRequest = Party & { unitTypeId: string; ratePlanId: string; extras: { extraId: string; quantity: number }[] }
-export type SaleRoom = { plan: SalePlan; type: SaleType; party: Party; counted: CountedParty; extras: RoomRequest['extras'] }
+export type RoomRequest = Party & {
+  unitTypeId: string
+  ratePlanId: string
+  extras: { extraId: string; quantity: number }[]
+}
+export type SaleRoom = {
+  plan: SalePlan
+  type: SaleType
+  party: Party
+  counted: CountedParty
+  extras: RoomRequest['extras']
+}
 
-const unknown = (field: string) => new ApiError(404, 'not_found', 'Not found', { errors: [{ field, message: 'is not sold here' }] })
+const unknown = (field: string) =>
+  new ApiError(404, 'not_found', 'Not found', { errors: [{ field, message: 'is not sold here' }] })
 
 const extraProblem = (sale: Sale, extra: SaleExtra | undefined, quantity: number): string | null => {
-  if (!extra || (sale.audience === 'portal' && !extra.bookableOnline && !extra.mandatory)) return 'is not offered for this room'
+  if (!extra || (sale.audience === 'portal' && !extra.bookableOnline && !extra.mandatory))
+    return 'is not offered for this room'
   if (quantity > extra.maxQuantity) return `at most ${extra.maxQuantity}`
-  if (!extra.mandatory && sale.now.getTime() > sale.arrivalAt.getTime() - extra.cutoffHours * 3_600_000) return `is ordered at least ${extra.cutoffHours} hours before arrival`
+  if (!extra.mandatory && sale.now.getTime() > sale.arrivalAt.getTime() - extra.cutoffHours * 3_600_000)
+    return `is ordered at least ${extra.cutoffHours} hours before arrival`
   return null
 }
 
@@ -133,20 +173,32 @@ export const resolveRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoo
     const type = sale.catalogue.unitTypes.find((known) => known.id === room.unitTypeId)
     if (!type || !typeIsOffered(sale, type)) throw unknown(`rooms.${index}.unitTypeId`)
     const plan = sale.catalogue.ratePlans.find((known) => known.id === room.ratePlanId)
-    if (!plan || !planIsOffered(sale, plan) || !plan.unitTypes.some((entry) => entry.unitTypeId === type.id)) throw unknown(`rooms.${index}.ratePlanId`)
+    if (!plan || !planIsOffered(sale, plan) || !plan.unitTypes.some((entry) => entry.unitTypeId === type.id))
+      throw unknown(`rooms.${index}.ratePlanId`)
     const party = { adults: room.adults, childrenAges: room.childrenAges }
     return { plan, type, party, counted: countParty(sale.catalogue, party), extras: room.extras }
   })
   const crowded = resolved.flatMap(({ type, counted }, index) =>
     fits(type, counted)
       ? []
-      : [{ field: `rooms.${index}`, message: `takes at most ${type.maxOccupancy} guests, of these ${type.maxAdults} adults and ${type.maxChildren} children` }],
+      : [
+          {
+            field: `rooms.${index}`,
+            message: `takes at most ${type.maxOccupancy} guests, of these ${type.maxAdults} adults and ${type.maxChildren} children`,
+          },
+        ],
   )
   if (crowded.length > 0) throw unprocessable('occupancy_exceeded', 'The party does not fit the room', crowded)
   const refused = resolved.flatMap(({ type, extras }, index) =>
     extras.flatMap(({ extraId, quantity }, position) => {
       const repeated = extras.findIndex((other) => other.extraId === extraId) !== position
-      const problem = repeated ? 'is named twice' : extraProblem(sale, extrasOf(sale.catalogue, type).find((known) => known.id === extraId), quantity)
+      const problem = repeated
+        ? 'is named twice'
+        : extraProblem(
+            sale,
+            extrasOf(sale.catalogue, type).find((known) => known.id === extraId),
+            quantity,
+          )
       return problem ? [{ field: `rooms.${index}.extras.${position}`, message: problem }] : []
     }),
   )
@@ -162,5 +214,6 @@ export const refuseRestricted = (sale: Sale, restrictionOf: RestrictionOf, rooms
       message: `${check.code}: ${sentenceOf(check)}`,
     })),
   )
-  if (errors.length > 0) throw unprocessable('restriction_violated', 'The stay is not possible at this rate', errors.slice(0, 50))
+  if (errors.length > 0)
+    throw unprocessable('restriction_violated', 'The stay is not possible at this rate', errors.slice(0, 50))
 }

@@ -10,7 +10,16 @@ import type { Party } from './party.ts'
 import { localTaxRules, nightPrices, priceRoom } from './price.ts'
 import { dueNow } from './rules/deposits.ts'
 import { sum } from './rules/amounts.ts'
-import { isSelling, localeOf, openSale, planIsOffered, promoFor, propertyFor, typeIsOffered, violations } from './sale.ts'
+import {
+  isSelling,
+  localeOf,
+  openSale,
+  planIsOffered,
+  promoFor,
+  propertyFor,
+  typeIsOffered,
+  violations,
+} from './sale.ts'
 import type { Audience, Sale } from './sale.ts'
 
 export type SearchRequest = {
@@ -33,14 +42,20 @@ export type Found = { sale: Sale; offers: Offer[]; unavailable: Refusal[] }
 const most = 200
 
 /** Pairs of a type and a plan that the audience may see, by the order of the catalogue. */
-export const pairsOf = (sale: Pick<Sale, 'catalogue' | 'audience' | 'promo'>, unitTypeIds?: string[], ratePlanIds?: string[]) =>
+export const pairsOf = (
+  sale: Pick<Sale, 'catalogue' | 'audience' | 'promo'>,
+  unitTypeIds?: string[],
+  ratePlanIds?: string[],
+) =>
   sale.catalogue.unitTypes
     .filter((type) => typeIsOffered(sale, type) && (!unitTypeIds || unitTypeIds.includes(type.id)))
     .flatMap((type) =>
       sale.catalogue.ratePlans
         .filter(
           (plan) =>
-            planIsOffered(sale, plan) && plan.unitTypes.some((entry) => entry.unitTypeId === type.id) && (!ratePlanIds || ratePlanIds.includes(plan.id)),
+            planIsOffered(sale, plan) &&
+            plan.unitTypes.some((entry) => entry.unitTypeId === type.id) &&
+            (!ratePlanIds || ratePlanIds.includes(plan.id)),
         )
         .map((plan) => ({ type, plan })),
     )
@@ -59,7 +74,13 @@ export const searchOffers = async (trx: Trx, request: SearchRequest): Promise<Fo
   const types = [...new Set(pairs.map((pair) => pair.type))]
   const limited = sale.catalogue.extras.flatMap((extra) => (extra.mandatory && extra.poolId ? [extra.poolId] : []))
   const poolIds = [...new Set([...types.flatMap((type) => type.pools.map((share) => share.poolId)), ...limited])]
-  const range = { catalogue: sale.catalogue, plans: [...new Set(pairs.map((pair) => pair.plan))], unitTypeIds: types.map((type) => type.id), from: arrival, until: departure }
+  const range = {
+    catalogue: sale.catalogue,
+    plans: [...new Set(pairs.map((pair) => pair.plan))],
+    unitTypeIds: types.map((type) => type.id),
+    from: arrival,
+    until: departure,
+  }
   const priceOf = await readPrices(trx, range)
   const restrictionOf = await readRestrictions(trx, request.propertyId, range)
   const counters = await readNights(trx, poolIds, arrival, departure)
@@ -80,7 +101,10 @@ export const searchOffers = async (trx: Trx, request: SearchRequest): Promise<Fo
       locale: sale.locale,
       now: sale.now,
     }
-    const rooms = request.rooms.flatMap((party, index) => priceRoom(pricing, { plan, type, party, counted: counted[index]!, extras: [] }, sale.stay) ?? [])
+    const rooms = request.rooms.flatMap(
+      (party, index) =>
+        priceRoom(pricing, { plan, type, party, counted: counted[index]!, extras: [] }, sale.stay) ?? [],
+    )
     const codes = [
       ...(counted.every((party) => fits(type, party)) ? [] : ['occupancy_exceeded']),
       ...new Set(violations(sale, restrictionOf, plan, type).map((check) => check.code)),
@@ -89,17 +113,40 @@ export const searchOffers = async (trx: Trx, request: SearchRequest): Promise<Fo
       ...(limitedExtraShort(sale, type, request.rooms.length, counters) ? ['extra_unavailable'] : []),
     ]
     if (codes.length > 0) unavailable.push({ type, plan, codes })
-    else offers.push({ type, plan, free: left, rooms, total: sum(rooms.map((room) => room.total)), dueNow: sum(rooms.map((room) => dueNow(room.deposits))) })
+    else
+      offers.push({
+        type,
+        plan,
+        free: left,
+        rooms,
+        total: sum(rooms.map((room) => room.total)),
+        dueNow: sum(rooms.map((room) => dueNow(room.deposits))),
+      })
   }
   return { sale, offers: offers.sort((a, b) => a.total - b.total).slice(0, most), unavailable }
 }
 
-const limitedExtraShort = (sale: Sale, type: SaleType, rooms: number, counters: Awaited<ReturnType<typeof readNights>>): boolean =>
+const limitedExtraShort = (
+  sale: Sale,
+  type: SaleType,
+  rooms: number,
+  counters: Awaited<ReturnType<typeof readNights>>,
+): boolean =>
   sale.catalogue.extras
-    .filter((extra) => extra.mandatory && extra.poolId !== null && (extra.unitTypeIds.length === 0 || extra.unitTypeIds.includes(type.id)))
+    .filter(
+      (extra) =>
+        extra.mandatory &&
+        extra.poolId !== null &&
+        (extra.unitTypeIds.length === 0 || extra.unitTypeIds.includes(type.id)),
+    )
     .some((extra) => {
-      const nights = extra.basis === 'per_night' || extra.basis === 'per_person_per_night' ? daysIn(sale.stay.arrival, sale.stay.departure) : [sale.stay.arrival]
-      return nights.some((night) => (freeOn(counters, [{ poolId: extra.poolId ?? '', quantity: 1 }], night) ?? 0) < rooms)
+      const nights =
+        extra.basis === 'per_night' || extra.basis === 'per_person_per_night'
+          ? daysIn(sale.stay.arrival, sale.stay.departure)
+          : [sale.stay.arrival]
+      return nights.some(
+        (night) => (freeOn(counters, [{ poolId: extra.poolId ?? '', quantity: 1 }], night) ?? 0) < rooms,
+      )
     })
 
 export type DayOffer = {
@@ -111,7 +158,15 @@ export type DayOffer = {
   closedToDeparture: boolean
 }
 
-export type DaysRequest = { propertyId: string; from: string; until: string; party: Party; unitTypeIds?: string[] | undefined; audience: Audience; locale?: string | undefined }
+export type DaysRequest = {
+  propertyId: string
+  from: string
+  until: string
+  party: Party
+  unitTypeIds?: string[] | undefined
+  audience: Audience
+  locale?: string | undefined
+}
 
 /** What each day looks like over all plans and types: `from` and `until` both included. Prices are those of one night. */
 export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ currency: string; days: DayOffer[] }> => {
@@ -123,16 +178,37 @@ export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ curr
   const types = [...new Set(pairs.map((pair) => pair.type))]
   const counted = countParty(catalogue, request.party)
   const after = addDays(request.until, 1)
-  const range = { catalogue, plans: [...new Set(pairs.map((pair) => pair.plan))], unitTypeIds: types.map((type) => type.id), from: request.from, until: after }
+  const range = {
+    catalogue,
+    plans: [...new Set(pairs.map((pair) => pair.plan))],
+    unitTypeIds: types.map((type) => type.id),
+    from: request.from,
+    until: after,
+  }
   const priceOf = await readPrices(trx, range)
   const restrictionOf = await readRestrictions(trx, property.id, range)
-  const counters = await readNights(trx, [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))], request.from, after)
-  const pricing = { property, catalogue, priceOf, taxRules: [], promo: null, locale: localeOf(property, request.locale), now: property.now }
+  const counters = await readNights(
+    trx,
+    [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))],
+    request.from,
+    after,
+  )
+  const pricing = {
+    property,
+    catalogue,
+    priceOf,
+    taxRules: [],
+    promo: null,
+    locale: localeOf(property, request.locale),
+    now: property.now,
+  }
   const fitting = pairs.filter(({ type }) => fits(type, counted))
   const prices = new Map(
     fitting.map(({ type, plan }) => [
       `${plan.id} ${type.id}`,
-      daysIn(request.from, after).map((date) => nightPrices(pricing, plan, type, counted, { arrival: date, departure: addDays(date, 1) })[0] ?? null),
+      daysIn(request.from, after).map(
+        (date) => nightPrices(pricing, plan, type, counted, { arrival: date, departure: addDays(date, 1) })[0] ?? null,
+      ),
     ]),
   )
   const sells = isSelling(property, request.audience)
@@ -140,18 +216,28 @@ export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ curr
     const open = fitting.flatMap(({ type, plan }) => {
       const restriction = restrictionOf(plan, type.id, date)
       const amount = prices.get(`${plan.id} ${type.id}`)?.[index] ?? null
-      const within = date >= today && (request.audience === 'staff' || date <= last) && (plan.stayFrom ?? date) <= date && date <= (plan.stayUntil ?? date)
+      const within =
+        date >= today &&
+        (request.audience === 'staff' || date <= last) &&
+        (plan.stayFrom ?? date) <= date &&
+        date <= (plan.stayUntil ?? date)
       const sold = (freeOn(counters, type.pools, date) ?? 0) < 1
-      return sells && within && !sold && amount !== null && restriction.stopSell !== true ? [{ restriction, amount, plan }] : []
+      return sells && within && !sold && amount !== null && restriction.stopSell !== true
+        ? [{ restriction, amount, plan }]
+        : []
     })
-    const stays = open.map(({ restriction, plan }) => Math.max(restriction.minStayArrival ?? 1, restriction.minStayThrough ?? 1, plan.minNights ?? 1))
+    const stays = open.map(({ restriction, plan }) =>
+      Math.max(restriction.minStayArrival ?? 1, restriction.minStayThrough ?? 1, plan.minNights ?? 1),
+    )
     return {
       date,
       open: open.length > 0,
       lowestAmount: open.length > 0 ? Math.min(...open.map((pair) => pair.amount)) : null,
       minStay: open.length > 0 ? Math.min(...stays) : null,
-      closedToArrival: open.length === 0 || open.every(({ restriction }) => restriction.closedToArrival === true),
-      closedToDeparture: fitting.every(({ plan, type }) => restrictionOf(plan, type.id, date).closedToDeparture === true),
+      closedToArrival: open.every(({ restriction }) => restriction.closedToArrival === true),
+      closedToDeparture: fitting.every(
+        ({ plan, type }) => restrictionOf(plan, type.id, date).closedToDeparture === true,
+      ),
     }
   })
   return { currency: property.currency, days }

@@ -1,5 +1,11 @@
 import { textIn } from '../../config/local-text.ts'
-import type { CancellationRules, DepositRules, NoShowRules, PolicySnapshot, PolicySnapshots } from '../../config/policy-rules.ts'
+import type {
+  CancellationRules,
+  DepositRules,
+  NoShowRules,
+  PolicySnapshot,
+  PolicySnapshots,
+} from '../../config/policy-rules.ts'
 import type { QuotedRoom } from '../../config/quote.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -53,7 +59,10 @@ export const checkSellable = async (trx: Trx, request: QuotedStay): Promise<Sell
   const { arrival, departure } = request
   const rooms = resolveRooms(
     sale,
-    request.rooms.map((room) => ({ ...room, extras: room.extras.map(({ extraId, quantity }) => ({ extraId, quantity })) })),
+    request.rooms.map((room) => ({
+      ...room,
+      extras: room.extras.map(({ extraId, quantity }) => ({ extraId, quantity })),
+    })),
   )
   const plans = [...new Set(rooms.map((room) => room.plan))]
   if (!request.waiveRestrictions) {
@@ -76,31 +85,57 @@ export const checkSellable = async (trx: Trx, request: QuotedStay): Promise<Sell
     })),
     moves: (deltas) => [
       ...rooms.flatMap(({ type }) => stayMoves(type.pools, request, deltas)),
-      ...request.rooms.flatMap((room) => room.extras.flatMap((extra) => extraMoves(extra, sale.catalogue.extras.find((known) => known.id === extra.extraId)?.poolId ?? null, deltas))),
+      ...request.rooms.flatMap((room) =>
+        room.extras.flatMap((extra) =>
+          extraMoves(extra, sale.catalogue.extras.find((known) => known.id === extra.extraId)?.poolId ?? null, deltas),
+        ),
+      ),
     ],
   }
 }
 
 /** Moves of one extra with a daily limit, on each day of service. */
-export const extraMoves = (extra: { from: string; until: string; quantity: number }, poolId: string | null, deltas: { sold?: number; held?: number }): Move[] =>
-  poolId === null ? [] : stayMoves([{ poolId, quantity: extra.quantity }], { arrival: extra.from, departure: addDays(extra.until, 1) }, deltas)
+export const extraMoves = (
+  extra: { from: string; until: string; quantity: number },
+  poolId: string | null,
+  deltas: { sold?: number; held?: number },
+): Move[] =>
+  poolId === null
+    ? []
+    : stayMoves(
+        [{ poolId, quantity: extra.quantity }],
+        { arrival: extra.from, departure: addDays(extra.until, 1) },
+        deltas,
+      )
 
 type Version = { rules: unknown; hash: string }
 
 /** Current versions come from the catalogue; older ones, quoted before a change, are read. */
-const versionsOf = async (trx: Trx, plans: SalePlan[], rooms: Pick<QuotedRoom, 'policies'>[]): Promise<Map<string, Version>> => {
+const versionsOf = async (
+  trx: Trx,
+  plans: SalePlan[],
+  rooms: Pick<QuotedRoom, 'policies'>[],
+): Promise<Map<string, Version>> => {
   const known = plans.flatMap((plan) => [plan.cancellation, plan.noShow, ...(plan.deposit ? [plan.deposit] : [])])
   const versions = new Map<string, Version>(known.map(({ versionId, rules, hash }) => [versionId, { rules, hash }]))
   const older = rooms
     .flatMap(({ policies }) => [policies.cancellation, policies.noShow, policies.deposit])
     .filter((id) => id !== null && !versions.has(id))
   if (older.length > 0)
-    for (const row of await sql<Version & { id: string }>(trx, `select id, rules, hash from policy_version where id = any(?::uuid[])`, [older]))
+    for (const row of await sql<Version & { id: string }>(
+      trx,
+      `select id, rules, hash from policy_version where id = any(?::uuid[])`,
+      [older],
+    ))
       versions.set(row.id, { rules: row.rules, hash: row.hash })
   return versions
 }
 
-const snapshots = (ids: QuotedRoom['policies'], versions: Map<string, Version>, wording: { locale: string; currency: string }): PolicySnapshots => {
+const snapshots = (
+  ids: QuotedRoom['policies'],
+  versions: Map<string, Version>,
+  wording: { locale: string; currency: string },
+): PolicySnapshots => {
   const snapshot = <Rules>(versionId: string, text: (rules: Rules) => string): PolicySnapshot<Rules> => {
     const version = versions.get(versionId)
     if (!version) throw new Error(`policy version ${versionId} is gone`)

@@ -8,7 +8,12 @@ import type { Move, PoolNight } from './inventory.ts'
 export type PoolShare = { poolId: string; quantity: number }
 
 /** Counters of some pools on `[from, until)`, read without locks: they promise nothing. Keyed by pool, then night. */
-export const readNights = async (trx: Trx, poolIds: readonly string[], from: string, until: string): Promise<Map<string, Map<string, PoolNight>>> => {
+export const readNights = async (
+  trx: Trx,
+  poolIds: readonly string[],
+  from: string,
+  until: string,
+): Promise<Map<string, Map<string, PoolNight>>> => {
   const rows = await sql<PoolNight>(
     trx,
     `select pool_id, night, capacity, sold, held, allotted, blocked, oversell, forced from pool_night
@@ -21,7 +26,11 @@ export const readNights = async (trx: Trx, poolIds: readonly string[], from: str
 }
 
 /** Free units of a type on a night: what its tightest pool still gives; null past the horizon. */
-export const freeOn = (nights: Map<string, Map<string, PoolNight>>, shares: readonly PoolShare[], night: string): number | null => {
+export const freeOn = (
+  nights: Map<string, Map<string, PoolNight>>,
+  shares: readonly PoolShare[],
+  night: string,
+): number | null => {
   let free: number | null = null
   for (const { poolId, quantity } of shares) {
     const row = nights.get(poolId)?.get(night)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import type { BedKind } from '../../config/amenities.ts'
+import type { Amenity, BedKind, UnitAttribute } from '../../config/amenities.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { todayIn } from '../../config/time.ts'
 import { sql, sqlOne } from '../connection.ts'
@@ -24,7 +24,7 @@ export type NewUnitType = {
   maxOccupancy: number
   beds?: { kind: BedKind; count: number }[]
   sizeM2?: number | null
-  amenities?: string[]
+  amenities?: Amenity[]
   position?: number
   bookable?: boolean
   /** Without it the type gets a pool of its own. */
@@ -32,18 +32,33 @@ export type NewUnitType = {
 }
 
 /** A pool with its nights up to the horizon. */
-export const createPool = async (trx: Trx, pool: { id?: string; propertyId: string; name: string; kind?: 'unit' | 'extra' }): Promise<string> => {
+export const createPool = async (
+  trx: Trx,
+  pool: { id?: string; propertyId: string; name: string; kind?: 'unit' | 'extra' },
+): Promise<string> => {
   const id = pool.id ?? randomUUID()
-  await sql(trx, `insert into unit_pool (id, property_id, name, kind) values (?, ?, ?, ?)`, [id, pool.propertyId, pool.name, pool.kind ?? 'unit'])
+  await sql(trx, `insert into unit_pool (id, property_id, name, kind) values (?, ?, ?, ?)`, [
+    id,
+    pool.propertyId,
+    pool.name,
+    pool.kind ?? 'unit',
+  ])
   await extendNights(trx, [id])
-  await emit(trx, { type: 'unit_pool.created', propertyId: pool.propertyId, entity: { type: 'unit_pool', id, version: 1 }, data: { unitPoolId: id } })
+  await emit(trx, {
+    type: 'unit_pool.created',
+    propertyId: pool.propertyId,
+    entity: { type: 'unit_pool', id, version: 1 },
+    data: { unitPoolId: id },
+  })
   return id
 }
 
 export const createUnitType = async (trx: Trx, type: NewUnitType): Promise<{ id: string; pools: PoolShare[] }> => {
   const id = type.id ?? randomUUID()
   if (!(type.baseOccupancy <= type.maxAdults && type.maxAdults <= type.maxOccupancy))
-    throw unprocessable('occupancy_invalid', 'Base occupancy, adults and occupancy must rise', [{ field: 'maxOccupancy', message: 'must not be below maxAdults' }])
+    throw unprocessable('occupancy_invalid', 'Base occupancy, adults and occupancy must rise', [
+      { field: 'maxOccupancy', message: 'must not be below maxAdults' },
+    ])
   await sql(
     trx,
     `insert into unit_type (id, property_id, code, name, description, kind, base_occupancy, max_adults, max_children, max_occupancy, beds,
@@ -67,14 +82,21 @@ export const createUnitType = async (trx: Trx, type: NewUnitType): Promise<{ id:
       type.bookable ?? true,
     ],
   )
-  const pools = type.pools ?? [{ poolId: await createPool(trx, { propertyId: type.propertyId, name: type.code }), quantity: 1 }]
-  await sql(trx, `insert into unit_type_pool (unit_type_id, unit_pool_id, quantity) select ?, pool_id, quantity from unnest(?::uuid[], ?::int[]) as p (pool_id, quantity)`, [
-    id,
-    pools.map((pool) => pool.poolId),
-    pools.map((pool) => pool.quantity),
-  ])
+  const pools = type.pools ?? [
+    { poolId: await createPool(trx, { propertyId: type.propertyId, name: type.code }), quantity: 1 },
+  ]
+  await sql(
+    trx,
+    `insert into unit_type_pool (unit_type_id, unit_pool_id, quantity) select ?, pool_id, quantity from unnest(?::uuid[], ?::int[]) as p (pool_id, quantity)`,
+    [id, pools.map((pool) => pool.poolId), pools.map((pool) => pool.quantity)],
+  )
   await changePortal(trx, type.propertyId)
-  await emit(trx, { type: 'unit_type.created', propertyId: type.propertyId, entity: { type: 'unit_type', id, version: 1 }, data: { unitTypeId: id, code: type.code } })
+  await emit(trx, {
+    type: 'unit_type.created',
+    propertyId: type.propertyId,
+    entity: { type: 'unit_type', id, version: 1 },
+    data: { unitTypeId: id, code: type.code },
+  })
   return { id, pools }
 }
 
@@ -86,7 +108,7 @@ export type NewUnits = {
   names: string[]
   floor?: number
   building?: string
-  attributes?: string[]
+  attributes?: UnitAttribute[]
   /** Default: the business date, or today. */
   activeFrom?: string
   condition?: 'dirty' | 'clean' | 'inspected'
@@ -107,7 +129,9 @@ export const createUnits = async (trx: Trx, units: NewUnits): Promise<{ id: stri
   if (!place) throw notFound()
   const poolId = units.unitPoolId ?? (place.poolIds.length === 1 ? place.poolIds[0] : undefined)
   if (poolId === undefined || !place.poolIds.includes(poolId))
-    throw unprocessable('unit_type_mismatch', 'The type is served by other pools', [{ field: 'unitPoolId', message: 'must be one of the type’s pools' }])
+    throw unprocessable('unit_type_mismatch', 'The type is served by other pools', [
+      { field: 'unitPoolId', message: 'must be one of the type’s pools' },
+    ])
   await refuseDuplicates(trx, units)
   const activeFrom = units.activeFrom ?? place.businessDate ?? todayIn(place.timezone, place.now)
   await sql(trx, `select id from unit_pool where id = ? for no key update`, [poolId])
@@ -128,14 +152,26 @@ export const createUnits = async (trx: Trx, units: NewUnits): Promise<{ id: stri
     ],
   )
   const nights = await nightsFrom(trx, poolId, activeFrom, null)
-  await moveInventory(trx, nights.map((night) => ({ poolId, night, capacity: made.length })))
+  await moveInventory(
+    trx,
+    nights.map((night) => ({ poolId, night, capacity: made.length })),
+  )
   for (const unit of made)
-    await emit(trx, { type: 'unit.created', propertyId: units.propertyId, entity: { type: 'unit', id: unit.id, version: 1 }, data: { unitId: unit.id, unitTypeId: units.unitTypeId } })
+    await emit(trx, {
+      type: 'unit.created',
+      propertyId: units.propertyId,
+      entity: { type: 'unit', id: unit.id, version: 1 },
+      data: { unitId: unit.id, unitTypeId: units.unitTypeId },
+    })
   return made
 }
 
 const refuseDuplicates = async (trx: Trx, { propertyId, names }: NewUnits) => {
-  const known = await sql<{ name: string }>(trx, `select name from unit where property_id = ? and status = 'active' and name = any(?::text[])`, [propertyId, names])
+  const known = await sql<{ name: string }>(
+    trx,
+    `select name from unit where property_id = ? and status = 'active' and name = any(?::text[])`,
+    [propertyId, names],
+  )
   const taken = new Set(known.map((row) => row.name))
   const errors = names.flatMap((name, index) =>
     taken.has(name) || names.indexOf(name) !== index ? [{ field: `names.${index}`, message: `${name} is taken` }] : [],

@@ -4,7 +4,15 @@ import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 
-export type Counters = { capacity: number; sold: number; held: number; allotted: number; blocked: number; oversell: number; forced: number }
+export type Counters = {
+  capacity: number
+  sold: number
+  held: number
+  allotted: number
+  blocked: number
+  oversell: number
+  forced: number
+}
 export type PoolNight = Counters & { poolId: string; night: string }
 type Movable = Omit<Counters, 'forced'>
 /** Deltas of one night of one pool. */
@@ -18,7 +26,16 @@ const keyOf = ({ poolId, night }: PoolNightKey) => `${poolId} ${night}`
 const merge = (moves: readonly Move[]): (PoolNightKey & Movable)[] => {
   const merged = new Map<string, PoolNightKey & Movable>()
   for (const move of moves) {
-    const known = merged.get(keyOf(move)) ?? { poolId: move.poolId, night: move.night, capacity: 0, sold: 0, held: 0, allotted: 0, blocked: 0, oversell: 0 }
+    const known = merged.get(keyOf(move)) ?? {
+      poolId: move.poolId,
+      night: move.night,
+      capacity: 0,
+      sold: 0,
+      held: 0,
+      allotted: 0,
+      blocked: 0,
+      oversell: 0,
+    }
     for (const kind of kinds) known[kind] += move[kind] ?? 0
     merged.set(keyOf(move), known)
   }
@@ -47,17 +64,27 @@ const soldOut = (trx: Trx, short: PoolNightKey[]) => {
     'Not enough is left on every night',
     nights.map((night) => ({ field: `nights.${night}`, message: 'is sold out' })),
   )
-  return tenantId === null ? error : withRecovery(error, () => reap(tenantId, short.map(({ poolId, night }) => ({ poolId, night }))))
+  return tenantId === null
+    ? error
+    : withRecovery(error, () =>
+        reap(
+          tenantId,
+          short.map(({ poolId, night }) => ({ poolId, night })),
+        ),
+      )
 }
 
 const beyondHorizon = (missing: PoolNightKey[]) =>
   unprocessable(
     'beyond_horizon',
     'These nights cannot be booked yet',
-    [...new Set(missing.map((row) => row.night))].sort().map((night) => ({ field: `nights.${night}`, message: 'has no counters' })),
+    [...new Set(missing.map((row) => row.night))]
+      .sort()
+      .map((night) => ({ field: `nights.${night}`, message: 'has no counters' })),
   )
 
-const lockNights = (trx: Trx, keys: PoolNightKey[]) =>
+/** Locks counters in the one order of all commands, and reads them. */
+export const lockPoolNights = (trx: Trx, keys: readonly PoolNightKey[]) =>
   sql<PoolNight & { propertyId: string }>(
     trx,
     `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id
@@ -67,7 +94,8 @@ const lockNights = (trx: Trx, keys: PoolNightKey[]) =>
     [keys.map((key) => key.poolId), keys.map((key) => key.night)],
   )
 
-const write = (trx: Trx, rows: PoolNight[]) =>
+/** Writes locked counters. The table's checks are the last wall. */
+export const writePoolNights = (trx: Trx, rows: PoolNight[]) =>
   sql(
     trx,
     `update pool_night n set capacity = v.capacity, sold = v.sold, held = v.held, allotted = v.allotted, blocked = v.blocked,
@@ -75,9 +103,14 @@ const write = (trx: Trx, rows: PoolNight[]) =>
      from unnest(?::uuid[], ?::date[], ?::int[], ?::int[], ?::int[], ?::int[], ?::int[], ?::int[], ?::int[])
        as v(pool_id, night, capacity, sold, held, allotted, blocked, oversell, forced)
      where n.pool_id = v.pool_id and n.night = v.night`,
-    [rows.map((row) => row.poolId), rows.map((row) => row.night), ...[...kinds, 'forced' as const].map((kind) => rows.map((row) => row[kind]))],
+    [
+      rows.map((row) => row.poolId),
+      rows.map((row) => row.night),
+      ...[...kinds, 'forced' as const].map((kind) => rows.map((row) => row[kind])),
+    ],
   ).catch((error: unknown) => {
-    if (!(error instanceof Error) || !('constraint' in error) || error.constraint !== 'pool_night_within_capacity') throw error
+    if (!(error instanceof Error) || !('constraint' in error) || error.constraint !== 'pool_night_within_capacity')
+      throw error
     log.error({ err: error, nights: rows.map(keyOf) }, 'the last wall of the inventory was reached')
     throw soldOut(trx, rows)
   })
@@ -93,10 +126,14 @@ type Options = {
  * The only writer of the counters. All moves of a command come in one call, inside the transaction that writes what they stand
  * for. 409 `sold_out` names each short night, 422 `beyond_horizon` each one without counters. Answers the rows as written.
  */
-export const moveInventory = async (trx: Trx, moves: readonly Move[], { force = false, check }: Options = {}): Promise<PoolNight[]> => {
+export const moveInventory = async (
+  trx: Trx,
+  moves: readonly Move[],
+  { force = false, check }: Options = {},
+): Promise<PoolNight[]> => {
   const merged = merge(moves)
   if (merged.length === 0) return []
-  const before = new Map((await lockNights(trx, merged)).map((row) => [keyOf(row), row]))
+  const before = new Map((await lockPoolNights(trx, merged)).map((row) => [keyOf(row), row]))
   const missing = merged.filter((move) => !before.has(keyOf(move)))
   if (missing.length > 0) throw beyondHorizon(missing)
 
@@ -116,12 +153,16 @@ export const moveInventory = async (trx: Trx, moves: readonly Move[], { force = 
   if (short.length > 0 && !force) throw soldOut(trx, short)
   after.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   await check?.(after)
-  await write(trx, after)
+  await writePoolNights(trx, after)
   await announce(trx, after, force ? short : [])
-  return after.map(({ propertyId: _, ...row }) => row)
+  return after
 }
 
-const announce = async (trx: Trx, rows: (PoolNight & { propertyId: string })[], forced: (PoolNight & { shortage: number })[]) => {
+const announce = async (
+  trx: Trx,
+  rows: (PoolNight & { propertyId: string })[],
+  forced: (PoolNight & { shortage: number })[],
+) => {
   for (const poolId of new Set(rows.map((row) => row.poolId))) {
     const ofPool = rows.filter((row) => row.poolId === poolId)
     const { propertyId } = ofPool[0]!
@@ -134,6 +175,11 @@ const announce = async (trx: Trx, rows: (PoolNight & { propertyId: string })[], 
     })
     const over = forced.filter((row) => row.poolId === poolId)
     if (over.length > 0)
-      await emit(trx, { type: 'inventory.oversold', propertyId, entity, data: { nights: over.slice(0, 92).map(({ night, shortage }) => ({ night, shortage })) } })
+      await emit(trx, {
+        type: 'inventory.oversold',
+        propertyId,
+        entity,
+        data: { nights: over.slice(0, 92).map(({ night, shortage }) => ({ night, shortage })) },
+      })
   }
 }

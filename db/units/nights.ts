@@ -1,5 +1,5 @@
 import { contextOf, sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import type { PlatformTrx, Trx } from '../connection.ts'
 
 /** How far ahead nights can be sold, and how long past ones are kept. */
 export const horizonNights = 730
@@ -37,7 +37,10 @@ export const extendNights = async (trx: Trx, poolIds: readonly string[]): Promis
      on conflict do nothing returning 1 as one`,
     { tenantId: contextOf(trx).tenantId, poolIds, horizon: horizonNights },
   )
-  await sql(trx, `delete from pool_night where pool_id = any(?::uuid[]) and night < current_date - ?::int`, [poolIds, keptNights])
+  await sql(trx, `delete from pool_night where pool_id = any(?::uuid[]) and night < current_date - ?::int`, [
+    poolIds,
+    keptNights,
+  ])
   return made.length
 }
 
@@ -50,3 +53,11 @@ export const nightsFrom = async (trx: Trx, poolId: string, from: string, until: 
       [poolId, from, until, until],
     )
   ).map((row) => row.night)
+
+/** Pools that lack their last night, of every tenant; by id, beyond `after`. */
+export const poolsShortOfHorizon = (trx: PlatformTrx, after: string, most: number) =>
+  sql<{ tenantId: string; poolId: string }>(trx, `select tenant_id, pool_id from pools_short_of_horizon(?, ?, ?)`, [
+    horizonNights,
+    after,
+    most,
+  ])

@@ -15,7 +15,9 @@ describe('The demo data', () => {
   })
 
   const count = async (tenantId: string, table: string) => {
-    const [row] = await inTenant(tenantId, (trx) => sql<{ count: number }>(trx, `select count(*)::int as count from ${table}`))
+    const [row] = await inTenant(tenantId, (trx) =>
+      sql<{ count: number }>(trx, `select count(*)::int as count from ${table}`),
+    )
     return row?.count
   }
 
@@ -43,7 +45,9 @@ describe('The demo data', () => {
 
   it('lets every user sign in with the one password', async () => {
     for (const { email } of demo.users) {
-      const { status } = await world.request('POST', '/api/auth/sign-in/email', { body: { email, password: demo.password } })
+      const { status } = await world.request('POST', '/api/auth/sign-in/email', {
+        body: { email, password: demo.password },
+      })
       expect(status, email).to.equal(200)
     }
   })

@@ -1,16 +1,11 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
-import { createPromoCode } from '../../db/properties/charges.ts'
 import { changeSettings, suspendProperty } from '../../db/properties/commands.ts'
 import { addImages } from '../../db/properties/portal.ts'
-import { changePolicyRules, writePrices, writeRestrictions } from '../../db/properties/rates.ts'
-import { checkSellable } from '../../db/properties/sellable.ts'
+import { writePrices, writeRestrictions } from '../../db/properties/rates.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
-import { verifyToken } from '../../api/lib/tokens.ts'
-import { roomsOfQuote } from '../../config/quote.ts'
-import type { QuoteClaims } from '../../config/quote.ts'
-import { makeHouse, neverRefunded } from '../support/factories.ts'
+import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
 
@@ -25,28 +20,38 @@ describe('What guests may look at', () => {
 
   const base = () => `/api/public/property/${house.propertyId}`
   const get = (path: string) => world.request('GET', `${base()}/${path}`)
-  const stay = (from = 30, nights = 2, more = '') => get(`availability?arrival=${house.day(from)}&departure=${house.day(from + nights)}${more}`)
+  const stay = (from = 30, nights = 2, more = '') =>
+    get(`availability?arrival=${house.day(from)}&departure=${house.day(from + nights)}${more}`)
   const quote = (change: Record<string, unknown> = {}, room: Record<string, unknown> = {}) =>
     world.request('POST', '/api/public/quotes', {
       body: {
         propertyId: house.propertyId,
         arrival: house.day(30),
         departure: house.day(32),
-        rooms: [{ unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 2, childrenAges: [], extras: [], ...room }],
+        rooms: [
+          {
+            unitTypeId: house.unitTypeId,
+            ratePlanId: house.ratePlanId,
+            adults: 2,
+            childrenAges: [],
+            extras: [],
+            ...room,
+          },
+        ],
         ...change,
       },
     })
-  const claimsOf = async (token: string): Promise<QuoteClaims> => {
-    const verified = await verifyToken('quote', token)
-    if (!verified.ok) throw new Error('the quote does not verify')
-    return verified.claims as unknown as QuoteClaims
-  }
-
   describe('the portal', () => {
     it('is told by config, in the language asked for', async () => {
       const { status, body, headers } = await get('config?locale=en')
       expect(status).to.equal(200)
-      expect(body).to.include({ propertyId: house.propertyId, sales: 'open', currency: 'BRL', description: 'A house', today: house.today })
+      expect(body).to.include({
+        propertyId: house.propertyId,
+        sales: 'open',
+        currency: 'BRL',
+        description: 'A house',
+        today: house.today,
+      })
       expect(body.portal).to.include({ termsVersion: house.termsVersion, terms: 'House terms', holdMinutes: 10 })
       expect(body.disclosures.taxes).to.deep.equal([
         { name: 'ISS', basis: 'percent', included: true, rate: 500 },
@@ -63,7 +68,11 @@ describe('What guests may look at', () => {
       await house.inHouse((trx) => changeSettings(trx, house.propertyId, { portal: { maxNights: 7 } }))
       expect((await get('config')).body.portal.maxNights).to.equal(7)
       expect((await stay()).body.offers[0].nights[0].amount).to.equal(18_000)
-      await house.inHouse((trx) => writePrices(trx, house.propertyId, [{ ratePlanId: house.ratePlanId, unitTypeId: house.unitTypeId, date: house.day(30), amount: 30_000 }]))
+      await house.inHouse((trx) =>
+        writePrices(trx, house.propertyId, [
+          { ratePlanId: house.ratePlanId, unitTypeId: house.unitTypeId, date: house.day(30), amount: 30_000 },
+        ]),
+      )
       expect((await stay()).body.offers[0].nights[0].amount).to.equal(27_000)
     })
 
@@ -71,9 +80,17 @@ describe('What guests may look at', () => {
       const draft = await makeHouse({ draft: true })
       const closed = await makeHouse({ settings: { portal: { enabled: false } } })
       const gone = await makeHouse()
-      await inPlatform((trx) => sql(trx, `update tenant set status = 'suspended', reason = 'unpaid' where id = ?`, [gone.tenantId]))
+      await inPlatform((trx) =>
+        sql(trx, `update tenant set status = 'suspended', reason = 'unpaid' where id = ?`, [gone.tenantId]),
+      )
       for (const propertyId of [draft.propertyId, closed.propertyId, gone.propertyId, house.tenantId, 'x'])
-        for (const path of ['config', 'rooms', 'gallery', 'payment-methods', `availability?arrival=${house.day(3)}&departure=${house.day(4)}`]) {
+        for (const path of [
+          'config',
+          'rooms',
+          'gallery',
+          'payment-methods',
+          `availability?arrival=${house.day(3)}&departure=${house.day(4)}`,
+        ]) {
           const { status, body } = await world.request('GET', `/api/public/property/${propertyId}/${path}`)
           expect([status, body.code], `${propertyId} ${path}`).to.be.deep.oneOf([
             [404, 'property_not_found'],
@@ -94,7 +111,8 @@ describe('What guests may look at', () => {
       const { closeRedis, openRedis } = await import('../../api/lib/redis.ts')
       closeRedis()
       try {
-        for (const path of ['config', 'rooms', 'gallery', 'payment-methods']) expect((await get(path)).status, path).to.equal(200)
+        for (const path of ['config', 'rooms', 'gallery', 'payment-methods'])
+          expect((await get(path)).status, path).to.equal(200)
         expect((await stay()).body.offers).to.have.length(4)
       } finally {
         openRedis(settings.redisUrl)
@@ -105,17 +123,30 @@ describe('What guests may look at', () => {
   it('rooms are shown with public plans, prices from and pictures that are ready', async () => {
     await house.inHouse((trx) =>
       addImages(trx, house.propertyId, [
-        { url: 'https://images.example/a.jpg', category: 'unit', unitTypeId: house.unitTypeId, facts: { width: 1200, height: 800, mimeType: 'image/jpeg', bytes: 1000 } },
+        {
+          url: 'https://images.example/a.jpg',
+          category: 'unit',
+          unitTypeId: house.unitTypeId,
+          facts: { width: 1200, height: 800, mimeType: 'image/jpeg', bytes: 1000 },
+        },
         { url: 'https://images.example/b.jpg', category: 'unit', unitTypeId: house.unitTypeId },
       ]),
     )
-    await house.inHouse((trx) => sql(trx, `update rate_plan set visibility = 'private' where id = ?`, [house.saverPlanId]))
+    await house.inHouse((trx) =>
+      sql(trx, `update rate_plan set visibility = 'private' where id = ?`, [house.saverPlanId]),
+    )
     const { status, body } = await get('rooms?locale=en')
     expect(status).to.equal(200)
     expect(body.unitTypes.map((type: { name: string }) => type.name)).to.deep.equal(['Room', 'Suite'])
-    expect(body.unitTypes[0].images.map((image: { url: string }) => image.url)).to.deep.equal(['https://images.example/a.jpg'])
+    expect(body.unitTypes[0].images.map((image: { url: string }) => image.url)).to.deep.equal([
+      'https://images.example/a.jpg',
+    ])
     expect(body.unitTypes[0].ratePlans).to.have.length(1)
-    expect(body.unitTypes[0].ratePlans[0]).to.include({ ratePlanId: house.ratePlanId, refundable: 'full', fromAmount: 20_000 })
+    expect(body.unitTypes[0].ratePlans[0]).to.include({
+      ratePlanId: house.ratePlanId,
+      refundable: 'full',
+      fromAmount: 20_000,
+    })
     const gallery = await get('gallery')
     expect(gallery.body.images).to.have.length(1)
     expect(gallery.headers['cache-control']).to.equal('public, max-age=600')
@@ -124,7 +155,13 @@ describe('What guests may look at', () => {
   it('payment methods name no account, and fit the stay', async () => {
     const { body } = await get('payment-methods?locale=en')
     expect(body.methods.map((offer: { method: string }) => offer.method)).to.deep.equal(['card', 'pix'])
-    expect(body.methods[0]).to.deep.equal({ method: 'card', label: 'Card', instructions: '', maxInstallments: 3, gateway: { provider: 'sandbox', publishableKey: 'pk_sandbox' } })
+    expect(body.methods[0]).to.deep.equal({
+      method: 'card',
+      label: 'Card',
+      instructions: '',
+      maxInstallments: 3,
+      gateway: { provider: 'sandbox', publishableKey: 'pk_sandbox' },
+    })
     await house.inHouse((trx) => sql(trx, `update property_payment_method set max_amount = 1000 where method = 'card'`))
     await world.redis.flushall()
     const fitting = await get('payment-methods?total=5000')
@@ -160,7 +197,9 @@ describe('What guests may look at', () => {
     it('says why a type cannot be had', async () => {
       await house.inHouse(async (trx) => {
         await moveInventory(trx, [{ poolId: house.poolId, night: house.day(31), sold: 6 }])
-        await writeRestrictions(trx, house.propertyId, [{ date: house.day(30), unitTypeId: house.suiteTypeId, minStayArrival: 3 }])
+        await writeRestrictions(trx, house.propertyId, [
+          { date: house.day(30), unitTypeId: house.suiteTypeId, minStayArrival: 3 },
+        ])
       })
       const { body } = await stay()
       expect(body.offers).to.deep.equal([])
@@ -177,7 +216,10 @@ describe('What guests may look at', () => {
 
     it('counts guests by their age', async () => {
       const family = await stay(30, 2, '&adults=2&children=1,5')
-      expect(family.body.offers.find((offer: { ratePlanId: string }) => offer.ratePlanId === house.ratePlanId).nights[0].amount).to.equal(23_000)
+      expect(
+        family.body.offers.find((offer: { ratePlanId: string }) => offer.ratePlanId === house.ratePlanId).nights[0]
+          .amount,
+      ).to.equal(23_000)
       const teens = await stay(30, 2, '&adults=2&children=13,15')
       expect(teens.body.unavailable[0].reasons).to.include('occupancy_exceeded')
       expect((await stay(30, 2, '&children=18')).body.code).to.equal('age_invalid')
@@ -186,14 +228,47 @@ describe('What guests may look at', () => {
     for (const { name, path, code } of [
       { name: 'no dates', path: () => 'availability', code: 'validation_failed' },
       { name: 'half a stay', path: () => `availability?arrival=${house.day(1)}`, code: 'validation_failed' },
-      { name: 'both forms', path: () => `availability?arrival=${house.day(1)}&departure=${house.day(2)}&from=${house.day(1)}&to=${house.day(2)}`, code: 'validation_failed' },
-      { name: 'departure on arrival', path: () => `availability?arrival=${house.day(1)}&departure=${house.day(1)}`, code: 'validation_failed' },
-      { name: 'a day that is past', path: () => `availability?arrival=${house.day(-2)}&departure=${house.day(1)}`, code: 'validation_failed' },
-      { name: 'a day that does not exist', path: () => 'availability?arrival=2027-02-29&departure=2027-03-02', code: 'validation_failed' },
-      { name: 'an unknown parameter', path: () => `availability?arrival=${house.day(1)}&departure=${house.day(2)}&price=1`, code: 'validation_failed' },
-      { name: 'too many nights', path: () => `availability?arrival=${house.day(1)}&departure=${house.day(32)}`, code: 'too_many_nights' },
-      { name: 'too many rooms', path: () => `availability?arrival=${house.day(1)}&departure=${house.day(2)}&rooms=5`, code: 'too_many_rooms' },
-      { name: 'too many days', path: () => `availability?from=${house.day(1)}&to=${house.day(93)}`, code: 'range_too_long' },
+      {
+        name: 'both forms',
+        path: () =>
+          `availability?arrival=${house.day(1)}&departure=${house.day(2)}&from=${house.day(1)}&to=${house.day(2)}`,
+        code: 'validation_failed',
+      },
+      {
+        name: 'departure on arrival',
+        path: () => `availability?arrival=${house.day(1)}&departure=${house.day(1)}`,
+        code: 'validation_failed',
+      },
+      {
+        name: 'a day that is past',
+        path: () => `availability?arrival=${house.day(-2)}&departure=${house.day(1)}`,
+        code: 'validation_failed',
+      },
+      {
+        name: 'a day that does not exist',
+        path: () => 'availability?arrival=2027-02-29&departure=2027-03-02',
+        code: 'validation_failed',
+      },
+      {
+        name: 'an unknown parameter',
+        path: () => `availability?arrival=${house.day(1)}&departure=${house.day(2)}&price=1`,
+        code: 'validation_failed',
+      },
+      {
+        name: 'too many nights',
+        path: () => `availability?arrival=${house.day(1)}&departure=${house.day(32)}`,
+        code: 'too_many_nights',
+      },
+      {
+        name: 'too many rooms',
+        path: () => `availability?arrival=${house.day(1)}&departure=${house.day(2)}&rooms=5`,
+        code: 'too_many_rooms',
+      },
+      {
+        name: 'too many days',
+        path: () => `availability?from=${house.day(1)}&to=${house.day(93)}`,
+        code: 'range_too_long',
+      },
     ])
       it(`refuses ${name} with 400 ${code}`, async () => {
         const { status, body } = await get(path())
@@ -223,95 +298,5 @@ describe('What guests may look at', () => {
       { date: house.day(13), open: true, ...plain, closedToDeparture: true },
       { date: house.day(14), open: false, ...plain, lowestAmount: null, minStay: null, closedToArrival: true },
     ])
-  })
-
-  describe('a quote', () => {
-    it('carries the price with every line, and no cache keeps it', async () => {
-      const { status, body, headers } = await quote()
-      expect(status).to.equal(200)
-      expect(headers['cache-control']).to.equal('no-store')
-      const claims = await claimsOf(body.quote)
-      expect(claims).to.include({ tenantId: house.tenantId, propertyId: house.propertyId, total: 41_200, dueNow: 12_360, currency: 'BRL', locale: 'pt-BR' })
-      const [room] = roomsOfQuote(claims)
-      expect(room?.nights.map((night) => night.taxes.map((tax) => tax.amount))).to.deep.equal([
-        [952, 600],
-        [952, 600],
-      ])
-      expect(body.schedule.map((line: { amount: number }) => line.amount)).to.deep.equal([12_360, 28_840])
-      expect(body.schedule[0].dueAt).to.equal(body.expiresAt)
-      expect(body.policies.cancellation.tiers.map((tier: { fee: number }) => tier.fee)).to.deep.equal([0, 20_600, 41_200])
-      expect(body.policies.noShow.fee).to.equal(41_200)
-    })
-
-    it('adds up several rooms, and asks for the units of all of them together', async () => {
-      const room = { unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 2, childrenAges: [], extras: [] }
-      const suite = { ...room, unitTypeId: house.suiteTypeId, ratePlanId: house.saverPlanId }
-      const { body } = await quote({ rooms: [room, suite] })
-      expect([body.total, body.dueNow]).to.deep.equal([41_200 + 73_200, 12_360 + 73_200])
-      const twice = await quote({ rooms: [suite, suite] })
-      expect([twice.status, twice.body.code]).to.deep.equal([409, 'sold_out'])
-      expect(twice.body.errors.map((entry: { field: string }) => entry.field)).to.deep.equal([`nights.${house.day(30)}`, `nights.${house.day(31)}`])
-    })
-
-    it('of the largest kind still fits its token', async () => {
-      await house.inHouse(async (trx) => {
-        await changeSettings(trx, house.propertyId, { portal: { maxRooms: 9, maxNights: 90 } })
-        await sql(trx, `update pool_night set capacity = 20 where pool_id = ?`, [house.poolId])
-      })
-      const room = { unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 3, childrenAges: [4], extras: [] }
-      const { status, body } = await quote({ rooms: Array.from({ length: 9 }, () => room), departure: house.day(120) })
-      expect(status).to.equal(200)
-      expect(roomsOfQuote(await claimsOf(body.quote))).to.have.length(9)
-    })
-
-    it('is refused where it cannot be had, with what was wrong', async () => {
-      await house.inHouse(async (trx) => {
-        await writeRestrictions(trx, house.propertyId, [{ date: house.day(41), ratePlanId: house.ratePlanId, stopSell: true }])
-        await sql(trx, `update unit_type set bookable = false where id = ?`, [house.suiteTypeId])
-      })
-      const stopped = await quote({ arrival: house.day(40), departure: house.day(42) })
-      expect([stopped.status, stopped.body.code, stopped.body.errors[0].field]).to.deep.equal([422, 'restriction_violated', `rooms.0.nights.${house.day(41)}`])
-      const derived = await quote({ arrival: house.day(40), departure: house.day(42) }, { ratePlanId: house.saverPlanId })
-      expect(derived.body.code).to.equal('restriction_violated')
-      expect((await quote({}, { adults: 4 })).body.code).to.equal('occupancy_exceeded')
-      expect((await quote({}, { childrenAges: [18] })).body.code).to.equal('age_invalid')
-      expect((await quote({}, { unitTypeId: house.propertyId })).status).to.equal(404)
-      expect((await quote({}, { extras: [{ extraId: house.propertyId, quantity: 1 }] })).body.code).to.equal('extra_unavailable')
-      expect((await quote({ promoCode: 'NONE' })).body.code).to.equal('promo_code_invalid')
-      expect((await quote({ total: 1 })).body.code).to.equal('validation_failed')
-      const horizon = await quote({ arrival: house.day(600), departure: house.day(602) })
-      expect(horizon.body.errors[0].message).to.match(/^portal_max_advance/)
-    })
-
-    it('takes a promo code in any case, once it is in its scope', async () => {
-      await house.inHouse((trx) =>
-        createPromoCode(trx, { propertyId: house.propertyId, code: 'WELCOME', type: 'amount', value: 5_001, ratePlanIds: [house.ratePlanId], maxRedemptions: 1 }),
-      )
-      const { body } = await quote({ promoCode: 'welcome' })
-      expect(body.total).to.equal(41_200 - 5_001)
-      expect(await claimsOf(body.quote)).to.include({ promoCode: 'WELCOME' })
-    })
-
-    it('keeps its policies when they change, and is checked again for restrictions', async () => {
-      const { body } = await quote()
-      const claims = await claimsOf(body.quote)
-      const check = () =>
-        house.inHouse((trx) => checkSellable(trx, { ...claims, rooms: roomsOfQuote(claims), audience: 'portal' }))
-      const policyId = await house.inHouse(async (trx) => {
-        const [policy] = await sql<{ id: string }>(trx, `select id from policy where code = 'FLEX'`)
-        return policy?.id ?? ''
-      })
-      await house.inHouse((trx) => changePolicyRules(trx, policyId, neverRefunded))
-      const sellable = await check()
-      expect(sellable.rooms[0]?.policies.cancellation.rules.tiers).to.have.length(2)
-      expect(sellable.rooms[0]?.policies.cancellation.versionId).to.equal(claims.rooms[0]?.policies.cancellation)
-      expect((await quote()).body.policies.cancellation.tiers).to.have.length(1)
-      expect(sellable.moves({ held: 1 })).to.deep.equal(
-        [30, 31].map((day) => ({ poolId: house.poolId, night: house.day(day), held: 1, sold: 0, allotted: 0 })),
-      )
-      await house.inHouse((trx) => writeRestrictions(trx, house.propertyId, [{ date: house.day(32), closedToDeparture: true }]))
-      const refused = await check().catch((error: { code: string }) => error.code)
-      expect(refused).to.equal('restriction_violated')
-    })
   })
 })

@@ -5,7 +5,14 @@ import { addDays, daysBetween, localInstant, todayIn } from '../../config/time.t
 import { sum } from '../../db/properties/rules/amounts.ts'
 import { depositSchedule, dueNow } from '../../db/properties/rules/deposits.ts'
 import { cancellationText, depositText } from '../../db/properties/rules/policy-text.ts'
-import { feeAmount, feeAt, feeTiers, freeUntil, nextDeadline, refundability } from '../../db/properties/rules/policies.ts'
+import {
+  feeAmount,
+  feeAt,
+  feeTiers,
+  freeUntil,
+  nextDeadline,
+  refundability,
+} from '../../db/properties/rules/policies.ts'
 
 const none: Fee = { type: 'none', value: 0, of: 'total' }
 const full: Fee = { type: 'full', value: 0, of: 'total' }
@@ -22,7 +29,8 @@ const rules: CancellationRules = {
 const base = { nights: [20_000, 20_000, 30_000], roomTotal: 70_000, total: 77_001 }
 const arrivalAt = new Date('2026-12-24T17:00:00Z')
 const bookedAt = new Date('2026-10-01T12:00:00Z')
-const at = (now: string, change: Partial<CancellationRules> = {}, booked = bookedAt) => feeAt({ ...rules, ...change }, base, { arrivalAt, bookedAt: booked, now: new Date(now) })
+const at = (now: string, change: Partial<CancellationRules> = {}, booked = bookedAt) =>
+  feeAt({ ...rules, ...change }, base, { arrivalAt, bookedAt: booked, now: new Date(now) })
 
 describe('The fee of a cancellation', () => {
   it('holds its tier up to the deadline itself, and not a millisecond longer', () => {
@@ -56,13 +64,22 @@ describe('The fee of a cancellation', () => {
     })
 
   it('never exceeds its base', () => {
-    const fee = fc.record({ type: fc.constantFrom('none', 'amount', 'percent', 'nights', 'full'), value: fc.nat(1_000_000), of: fc.constantFrom('room', 'total') })
+    const fee = fc.record({
+      type: fc.constantFrom('none', 'amount', 'percent', 'nights', 'full'),
+      value: fc.nat(1_000_000),
+      of: fc.constantFrom('room', 'total'),
+    })
     fc.assert(
-      fc.property(fee, fc.array(fc.nat(100_000), { minLength: 1, maxLength: 30 }), fc.nat(100_000), (one, nights, more) => {
-        const roomTotal = sum(nights)
-        const amount = feeAmount(one as Fee, { nights, roomTotal, total: roomTotal + more })
-        expect(amount).to.be.within(0, one.of === 'room' ? roomTotal : roomTotal + more)
-      }),
+      fc.property(
+        fee,
+        fc.array(fc.nat(100_000), { minLength: 1, maxLength: 30 }),
+        fc.nat(100_000),
+        (one, nights, more) => {
+          const roomTotal = sum(nights)
+          const amount = feeAmount(one, { nights, roomTotal, total: roomTotal + more })
+          expect(amount).to.be.within(0, one.of === 'room' ? roomTotal : roomTotal + more)
+        },
+      ),
     )
   })
 
@@ -70,7 +87,12 @@ describe('The fee of a cancellation', () => {
     // New York sets its clocks back on 2026-11-01: arrival at 15:00 is 20:00Z, 48 hours before it 16:00 on 30 October.
     const arrival = localInstant('2026-11-01', '15:00', 'America/New_York')
     expect(arrival.toISOString()).to.equal('2026-11-01T20:00:00.000Z')
-    const late = { tiers: [{ hoursBeforeArrival: 48, fee: none }], after: full, graceHoursAfterBooking: 0, earlyDeparture: none }
+    const late = {
+      tiers: [{ hoursBeforeArrival: 48, fee: none }],
+      after: full,
+      graceHoursAfterBooking: 0,
+      earlyDeparture: none,
+    }
     const fee = (now: Date) => feeAt(late, base, { arrivalAt: arrival, bookedAt, now })
     expect(fee(localInstant('2026-10-30', '16:00', 'America/New_York'))).to.equal(0)
     expect(fee(new Date('2026-10-30T20:00:00.001Z'))).to.equal(77_001)
@@ -99,14 +121,32 @@ describe('The fee of a cancellation', () => {
     expect(cancellationText(rules, { locale: 'en', currency: 'BRL' })).to.equal(
       'Cancellation up to 7 days before arrival: free of charge. Cancellation up to 2 days before arrival: 50% of the total. After that: 100% of the total.',
     )
-    expect(cancellationText({ ...rules, tiers: [] }, { locale: 'pt-BR', currency: 'BRL' })).to.equal('Cancelamento: 100% do total.')
-    const deposit: DepositRules = { installments: [{ due: 'booking', type: 'amount', value: 15_000 }, { due: { daysBeforeArrival: 7 }, type: 'remaining', value: 0 }], graceHours: 24, ifUnpaid: 'warn' }
-    expect(depositText(deposit, { locale: 'en', currency: 'BRL' })).to.equal('R$150.00 is due at booking. The rest is due 7 days before arrival.')
+    expect(cancellationText({ ...rules, tiers: [] }, { locale: 'pt-BR', currency: 'BRL' })).to.equal(
+      'Cancelamento: 100% do total.',
+    )
+    const deposit: DepositRules = {
+      installments: [
+        { due: 'booking', type: 'amount', value: 15_000 },
+        { due: { daysBeforeArrival: 7 }, type: 'remaining', value: 0 },
+      ],
+      graceHours: 24,
+      ifUnpaid: 'warn',
+    }
+    expect(depositText(deposit, { locale: 'en', currency: 'BRL' })).to.equal(
+      'R$150.00 is due at booking. The rest is due 7 days before arrival.',
+    )
   })
 })
 
 describe('A deposit', () => {
-  const stay = { arrival: '2026-12-24', checkInFrom: '14:00', timeZone: 'America/Sao_Paulo', nights: [20_000, 30_000], total: 53_000, now: bookedAt }
+  const stay = {
+    arrival: '2026-12-24',
+    checkInFrom: '14:00',
+    timeZone: 'America/Sao_Paulo',
+    nights: [20_000, 30_000],
+    total: 53_000,
+    now: bookedAt,
+  }
   const of = (installments: DepositRules['installments'], change: Partial<typeof stay> = {}) =>
     depositSchedule({ installments, graceHours: 24, ifUnpaid: 'warn' }, { ...stay, ...change })
 
@@ -125,7 +165,9 @@ describe('A deposit', () => {
   })
 
   it('whose day is past is due at booking', () => {
-    expect(of([{ due: { daysBeforeArrival: 30 }, type: 'remaining', value: 0 }], { now: new Date('2026-12-01T00:00:00Z') })).to.deep.equal([{ dueAt: null, amount: 53_000 }])
+    expect(
+      of([{ due: { daysBeforeArrival: 30 }, type: 'remaining', value: 0 }], { now: new Date('2026-12-01T00:00:00Z') }),
+    ).to.deep.equal([{ dueAt: null, amount: 53_000 }])
   })
 
   it('is never more than the total', () => {

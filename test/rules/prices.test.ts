@@ -31,13 +31,16 @@ describe('Splitting an amount', () => {
         expect(sum(result)).to.equal(amount)
         const all = sum(parts)
         if (all > 0)
-          for (const [index, part] of result.entries()) expect(Math.abs(part - (amount * (parts[index] ?? 0)) / all)).to.be.below(1.000_001)
+          for (const [index, part] of result.entries())
+            expect(Math.abs(part - (amount * (parts[index] ?? 0)) / all)).to.be.below(1.000_001)
       }),
     )
   })
 
   it('rounds halves up, below zero too', () => {
-    expect([5n, 15n, 14n, -5n, -15n, -14n, -16n].map((value) => Number(halfUp(value, 10n)))).to.deep.equal([1, 2, 1, -0, -1, -1, -2].map((n) => n + 0))
+    expect([5n, 15n, 14n, -5n, -15n, -14n, -16n].map((value) => Number(halfUp(value, 10n)))).to.deep.equal(
+      [1, 2, 1, -0, -1, -1, -2].map((n) => n + 0),
+    )
   })
 })
 
@@ -51,8 +54,16 @@ describe('The price of a night', () => {
     { name: 'a third adult pays the extra amount', party: { adults: 3, children: [] }, price: 25_000 },
     { name: 'an infant is free', party: { adults: 2, children: ['infant'] }, price: 20_000 },
     { name: 'a child pays its amount', party: { adults: 2, children: ['child'] }, price: 23_000 },
-    { name: 'a percentage for a child is one of the base price', party: { adults: 1, children: ['teen'] }, price: 23_000 },
-    { name: 'a child without an entry pays as an extra adult', party: { adults: 2, children: ['other', null] }, price: 30_000 },
+    {
+      name: 'a percentage for a child is one of the base price',
+      party: { adults: 1, children: ['teen'] },
+      price: 23_000,
+    },
+    {
+      name: 'a child without an entry pays as an extra adult',
+      party: { adults: 2, children: ['other', null] },
+      price: 30_000,
+    },
   ])
     it(name, () => {
       expect(nightPrice(20_000, { ...plain, party })).to.equal(price)
@@ -101,13 +112,17 @@ describe('The price of a night', () => {
   it('rounds once, half-up, after all percentages', () => {
     // 19,999 × 0.9 × 0.95 × 0.93 = 15,902.20485; rounded at each step it would be 15,903
     const party = { adults: 1, children: [] }
-    expect(nightPrice(19_999, { ...plain, party, losRate: 500, promo: { id: 'p', type: 'percent', value: 700 } })).to.equal(15_902)
+    expect(
+      nightPrice(19_999, { ...plain, party, losRate: 500, promo: { id: 'p', type: 'percent', value: 700 } }),
+    ).to.equal(15_902)
   })
 
   it('never falls below 0', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: -200_000, max: 0 }), (base, value) => {
-        const derivations: NightPricing['derivations'] = [{ planId: 'a', derivation: { type: 'amount', value, roundTo: 1, mode: 'nearest' } }]
+        const derivations: NightPricing['derivations'] = [
+          { planId: 'a', derivation: { type: 'amount', value, roundTo: 1, mode: 'nearest' } },
+        ]
         expect(nightPrice(base, { ...plain, derivations })).to.be.at.least(0)
       }),
     )
@@ -115,11 +130,15 @@ describe('The price of a night', () => {
 
   it('takes a fixed promo off the stay exactly, and no night below 0', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 1, maxLength: 30 }), fc.integer({ min: 0, max: 500_000 }), (nights, amount) => {
-        const result = takePromo(nights, amount)
-        expect(sum(result)).to.equal(sum(nights) - Math.min(amount, sum(nights)))
-        expect(Math.min(...result)).to.be.at.least(0)
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 1, maxLength: 30 }),
+        fc.integer({ min: 0, max: 500_000 }),
+        (nights, amount) => {
+          const result = takePromo(nights, amount)
+          expect(sum(result)).to.equal(sum(nights) - Math.min(amount, sum(nights)))
+          expect(Math.min(...result)).to.be.at.least(0)
+        },
+      ),
     )
   })
 })

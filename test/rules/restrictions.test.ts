@@ -14,8 +14,22 @@ const free: PlanLimits = {
   maxNights: null,
 }
 type Days = Record<string, Partial<Restriction>>
-const failed = (days: Days, { arrival = '2028-02-27', departure = '2028-03-01', today = '2028-02-20', plan = {} as Partial<PlanLimits> } = {}) =>
-  stayChecks({ arrival, departure, today, on: (date) => ({ ...unrestricted, ...days[date] }), plan: { ...free, ...plan } })
+const failed = (
+  days: Days,
+  {
+    arrival = '2028-02-27',
+    departure = '2028-03-01',
+    today = '2028-02-20',
+    plan = {},
+  }: Partial<{ arrival: string; departure: string; today: string; plan: Partial<PlanLimits> }> = {},
+) =>
+  stayChecks({
+    arrival,
+    departure,
+    today,
+    on: (date) => ({ ...unrestricted, ...days[date] }),
+    plan: { ...free, ...plan },
+  })
     .filter((check) => !check.passed)
     .map((check) => (check.date ? `${check.code} ${check.date}` : check.code))
 
@@ -63,7 +77,14 @@ describe('Restrictions of a stay over the end of a leap February, three nights',
     })
 
   it('limits that are just met pass', () => {
-    const exact = { minStayArrival: 3, maxStayArrival: 3, minStayThrough: 3, maxStayThrough: 3, minAdvanceDays: 7, maxAdvanceDays: 7 }
+    const exact = {
+      minStayArrival: 3,
+      maxStayArrival: 3,
+      minStayThrough: 3,
+      maxStayThrough: 3,
+      minAdvanceDays: 7,
+      maxAdvanceDays: 7,
+    }
     expect(failed({ '2028-02-27': exact, '2028-02-28': exact, '2028-02-29': exact })).to.deep.equal([])
   })
 
@@ -97,17 +118,22 @@ describe('Levels of restrictions', () => {
 
   it('combine to a stay that passes exactly where it passes each of them', () => {
     fc.assert(
-      fc.property(fc.array(level, { maxLength: 6 }), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }), (levels, nights, ahead) => {
-        const passes = (restriction: Restriction) =>
-          stayChecks({
-            arrival: `2026-06-${10 + ahead}`,
-            departure: `2026-06-${10 + ahead + nights}`,
-            today: '2026-06-10',
-            on: () => restriction,
-            plan: free,
-          }).every((check) => check.passed)
-        expect(passes(combine(levels))).to.equal(levels.every(passes))
-      }),
+      fc.property(
+        fc.array(level, { maxLength: 6 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 0, max: 9 }),
+        (levels, nights, ahead) => {
+          const passes = (restriction: Restriction) =>
+            stayChecks({
+              arrival: `2026-06-${10 + ahead}`,
+              departure: `2026-06-${10 + ahead + nights}`,
+              today: '2026-06-10',
+              on: () => restriction,
+              plan: free,
+            }).every((check) => check.passed)
+          expect(passes(combine(levels))).to.equal(levels.every(passes))
+        },
+      ),
     )
   })
 })

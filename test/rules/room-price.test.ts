@@ -19,7 +19,14 @@ const property = {
   settings: settingsOf({}),
 } as unknown as SaleProperty
 
-const type = { id: 'type', baseOccupancy: 2, maxAdults: 4, maxChildren: 4, maxOccupancy: 8, pools: [] } as unknown as SaleType
+const type = {
+  id: 'type',
+  baseOccupancy: 2,
+  maxAdults: 4,
+  maxChildren: 4,
+  maxOccupancy: 8,
+  pools: [],
+} as unknown as SaleType
 const none = { type: 'none', value: 0, of: 'total' } as const
 const plan = {
   id: 'plan',
@@ -27,20 +34,49 @@ const plan = {
   derivation: null,
   includedExtras: [{ extraId: 'breakfast', quantity: 1 }],
   losDiscounts: [{ minNights: 4, rate: 750 }],
-  cancellation: { policyId: 'c', versionId: 'c1', rules: { tiers: [], after: none, graceHoursAfterBooking: 0, earlyDeparture: none }, hash: '' },
+  cancellation: {
+    policyId: 'c',
+    versionId: 'c1',
+    rules: { tiers: [], after: none, graceHoursAfterBooking: 0, earlyDeparture: none },
+    hash: '',
+  },
   noShow: { policyId: 'n', versionId: 'n1', rules: { fee: none, releaseRemaining: true }, hash: '' },
-  deposit: { policyId: 'd', versionId: 'd1', rules: { installments: [{ due: 'booking', type: 'percent', value: 3333 }], graceHours: 1, ifUnpaid: 'warn' }, hash: '' },
-  unitTypes: [{ unitTypeId: 'type', standardAmount: null, adults: { 1: { type: 'percent', value: -1234 } }, extraAdultAmount: 5_555, children: [] }],
+  deposit: {
+    policyId: 'd',
+    versionId: 'd1',
+    rules: { installments: [{ due: 'booking', type: 'percent', value: 3333 }], graceHours: 1, ifUnpaid: 'warn' },
+    hash: '',
+  },
+  unitTypes: [
+    {
+      unitTypeId: 'type',
+      standardAmount: null,
+      adults: { 1: { type: 'percent', value: -1234 } },
+      extraAdultAmount: 5_555,
+      children: [],
+    },
+  ],
 } as unknown as SalePlan
 
 const taxRule = fc.record({
-  basis: fc.constantFrom('percent' as const, 'percent' as const, 'per_night' as const, 'per_stay' as const, 'per_person_per_night' as const),
+  basis: fc.constantFrom(
+    'percent' as const,
+    'percent' as const,
+    'per_night' as const,
+    'per_stay' as const,
+    'per_person_per_night' as const,
+  ),
   value: fc.integer({ min: 0, max: 3000 }),
   included: fc.boolean(),
   appliesTo: fc.constantFrom('room' as const, 'extras' as const, 'both' as const),
   from: fc.integer({ min: 0, max: 4 }),
 })
-const extra = fc.record({ basis: fc.constantFrom(...extraBases), amount: fc.nat(20_000), mandatory: fc.boolean(), quantity: fc.integer({ min: 0, max: 3 }) })
+const extra = fc.record({
+  basis: fc.constantFrom(...extraBases),
+  amount: fc.nat(20_000),
+  mandatory: fc.boolean(),
+  quantity: fc.integer({ min: 0, max: 3 }),
+})
 
 const scenario = fc.record({
   amounts: fc.array(fc.nat(200_000), { minLength: 1, maxLength: 12 }),
@@ -48,12 +84,18 @@ const scenario = fc.record({
   childrenAges: fc.array(fc.integer({ min: 0, max: 17 }), { maxLength: 3 }),
   taxes: fc.array(taxRule, { maxLength: 4 }),
   extras: fc.array(extra, { maxLength: 4 }),
-  promo: fc.option(fc.record({ type: fc.constantFrom('percent' as const, 'amount' as const), value: fc.integer({ min: 1, max: 10_000 }) })),
+  promo: fc.option(
+    fc.record({
+      type: fc.constantFrom('percent' as const, 'amount' as const),
+      value: fc.integer({ min: 1, max: 10_000 }),
+    }),
+  ),
 })
 
 /** A quote keeps every tax, though not the order in which a line names them. */
 const inOrder = (room: QuotedRoom): QuotedRoom => {
-  const ordered = <L extends { taxes: QuotedTax[] }>(lines: L[]) => lines.map((line) => ({ ...line, taxes: line.taxes.toSorted((a, b) => (a.code < b.code ? -1 : 1)) }))
+  const ordered = <L extends { taxes: QuotedTax[] }>(lines: L[]) =>
+    lines.map((line) => ({ ...line, taxes: line.taxes.toSorted((a, b) => (a.code < b.code ? -1 : 1)) }))
   return { ...room, nights: ordered(room.nights), extras: ordered(room.extras) }
 }
 
@@ -86,8 +128,22 @@ describe('The price of a room', () => {
             validTo: null,
           })),
           extras: [
-            { id: 'breakfast', name: { en: 'Breakfast' }, amount: 3_000, basis: 'per_person_per_night', mandatory: false, unitTypeIds: [], poolId: null },
-            ...extras.map((one, index) => ({ id: `e${index}`, name: { en: `Extra ${index}` }, unitTypeIds: [], poolId: null, ...one })),
+            {
+              id: 'breakfast',
+              name: { en: 'Breakfast' },
+              amount: 3_000,
+              basis: 'per_person_per_night',
+              mandatory: false,
+              unitTypeIds: [],
+              poolId: null,
+            },
+            ...extras.map((one, index) => ({
+              id: `e${index}`,
+              name: { en: `Extra ${index}` },
+              unitTypeIds: [],
+              poolId: null,
+              ...one,
+            })),
           ],
         } as unknown as Catalogue
         const party = { adults, childrenAges }
@@ -95,7 +151,8 @@ describe('The price of a room', () => {
           {
             property,
             catalogue,
-            priceOf: (_plan, _type, date) => amounts[Math.round((Date.parse(date) - Date.parse(arrival)) / 86_400_000)] ?? null,
+            priceOf: (_plan, _type, date) =>
+              amounts[Math.round((Date.parse(date) - Date.parse(arrival)) / 86_400_000)] ?? null,
             taxRules: localTaxRules(catalogue, property, 'en'),
             promo: promo && { id: 'p', ...promo },
             locale: 'en',
@@ -106,7 +163,9 @@ describe('The price of a room', () => {
             type,
             party,
             counted: countParty(catalogue, party),
-            extras: extras.flatMap((one, index) => (one.quantity > 0 ? [{ extraId: `e${index}`, quantity: one.quantity }] : [])),
+            extras: extras.flatMap((one, index) =>
+              one.quantity > 0 ? [{ extraId: `e${index}`, quantity: one.quantity }] : [],
+            ),
           },
           stay,
         )
@@ -122,9 +181,21 @@ describe('The price of a room', () => {
           expect(line.amount).to.be.at.least(0)
           expect(sum(line.taxes.filter((tax) => tax.included).map((tax) => tax.amount))).to.be.at.most(line.amount)
         }
-        for (const night of room.nights) expect(sum(night.components.map((part) => part.amount))).to.be.at.most(night.amount)
+        for (const night of room.nights)
+          expect(sum(night.components.map((part) => part.amount))).to.be.at.most(night.amount)
         expect(sum(room.deposits.map((line) => line.amount))).to.be.at.most(room.total)
-        const claims = { jti: '', tenantId: '', propertyId: '', ...stay, currency: 'BRL', locale: 'en', promoCode: null, promoCodeId: null, total: room.total, dueNow: 0 }
+        const claims = {
+          jti: '',
+          tenantId: '',
+          propertyId: '',
+          ...stay,
+          currency: 'BRL',
+          locale: 'en',
+          promoCode: null,
+          promoCodeId: null,
+          total: room.total,
+          dueNow: 0,
+        }
         expect(roomsOfQuote({ ...claims, rooms: [claimedRoom(room)] }).map(inOrder)).to.deep.equal([inOrder(room)])
       }),
       { numRuns: 10_000 },

@@ -20,7 +20,8 @@ const rule = (change: Partial<TaxRule>): TaxRule => ({
   ...change,
 })
 const night = { date: '2026-12-24', index: 0, amount: 45_000, persons: ['adult', 'adult', 'child'] }
-const amounts = (rules: TaxRule[], change: Partial<typeof night> = {}) => nightTaxes(rules, { ...night, ...change }).map((tax) => [tax.code, tax.amount])
+const amounts = (rules: TaxRule[], change: Partial<typeof night> = {}) =>
+  nightTaxes(rules, { ...night, ...change }).map((tax) => [tax.code, tax.amount])
 
 describe('Taxes', () => {
   it('are extracted from a price that includes them', () => {
@@ -36,14 +37,25 @@ describe('Taxes', () => {
   })
 
   it('on top are each taken of the price, never of each other', () => {
-    expect(amounts([rule({ code: 'A', included: false }), rule({ code: 'B', included: false, rate: 1000 })])).to.deep.equal([
+    expect(
+      amounts([rule({ code: 'A', included: false }), rule({ code: 'B', included: false, rate: 1000 })]),
+    ).to.deep.equal([
       ['A', 2250],
       ['B', 4500],
     ])
   })
 
   it('per person leave out the exempt and end after so many nights', () => {
-    const perPerson = rule({ code: 'P', basis: 'per_person_per_night', rate: null, amount: 300, included: false, appliesTo: 'room', exemptAgeCategoryIds: ['child'], maxNights: 2 })
+    const perPerson = rule({
+      code: 'P',
+      basis: 'per_person_per_night',
+      rate: null,
+      amount: 300,
+      included: false,
+      appliesTo: 'room',
+      exemptAgeCategoryIds: ['child'],
+      maxNights: 2,
+    })
     expect(amounts([perPerson])).to.deep.equal([['P', 600]])
     expect(amounts([perPerson], { index: 1 })).to.deep.equal([['P', 600]])
     expect(amounts([perPerson], { index: 2 })).to.deep.equal([])
@@ -68,14 +80,19 @@ describe('Taxes', () => {
   it('of the room alone spare extras, and the other way round', () => {
     const rules = [rule({ code: 'R', appliesTo: 'room' }), rule({ code: 'E', appliesTo: 'extras', included: false })]
     expect(amounts(rules).map(([code]) => code)).to.deep.equal(['R'])
-    expect(extraTaxes(rules, { date: night.date, amount: 8_000 }).map((tax) => [tax.code, tax.amount])).to.deep.equal([['E', 400]])
+    expect(extraTaxes(rules, { date: night.date, amount: 8_000 }).map((tax) => [tax.code, tax.amount])).to.deep.equal([
+      ['E', 400],
+    ])
   })
 
   it('that are included never exceed what the price holds, whatever the rates', () => {
     const rates = fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(rates, fc.integer({ min: 0, max: 1_000_000_000 }), (list, amount) => {
-        const taxes = nightTaxes(list.map((rate, index) => rule({ code: `R${index}`, rate })), { ...night, amount })
+        const taxes = nightTaxes(
+          list.map((rate, index) => rule({ code: `R${index}`, rate })),
+          { ...night, amount },
+        )
         const all = list.reduce((total, rate) => total + rate, 0)
         const exact = amount - amount / (1 + all / 10_000)
         expect(Math.abs(sum(taxes.map((tax) => tax.amount)) - exact)).to.be.at.most(0.501)
@@ -85,7 +102,10 @@ describe('Taxes', () => {
   })
 
   it('added up are the sum of their lines', () => {
-    const lines = fc.array(fc.record({ id: fc.constantFrom('A', 'B', 'C'), amount: fc.integer({ min: 1, max: 10_000 }) }), { maxLength: 40 })
+    const lines = fc.array(
+      fc.record({ id: fc.constantFrom('A', 'B', 'C'), amount: fc.integer({ min: 1, max: 10_000 }) }),
+      { maxLength: 40 },
+    )
     fc.assert(
       fc.property(lines, (list) => {
         const taxes = list.map(({ id, amount }) => ({ taxRuleId: id, code: id, name: id, included: false, amount }))

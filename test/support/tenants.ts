@@ -6,7 +6,11 @@ import { inPlatform } from '../../db/connection.ts'
 export type TenantOptions = { plan?: Plan; currency?: string; name?: string }
 
 /** A tenant with the features of its plan, its book and its message templates. */
-export const makeTenant = ({ plan = 'Enterprise', currency = 'BRL', name = 'House' }: TenantOptions = {}): Promise<string> =>
+export const makeTenant = ({
+  plan = 'Enterprise',
+  currency = 'BRL',
+  name = 'House',
+}: TenantOptions = {}): Promise<string> =>
   inPlatform(async (trx) => {
     const { tenantId } = await createTenant(trx, {
       name,

@@ -68,11 +68,14 @@ describe('Inventory', () => {
   })
 
   it('never mixes up stays that overlap in any order', async () => {
-    const stays = Array.from({ length: 60 }, (_, index) => Array.from({ length: 1 + (index % 4) }, (__, night) => 20 + ((index * 7) % 5) + night))
+    const stays = Array.from({ length: 60 }, (_, index) =>
+      Array.from({ length: 1 + (index % 4) }, (__, night) => 20 + ((index * 7) % 5) + night),
+    )
     const results = await Promise.allSettled(stays.map((days) => move({ held: 1 }, days.toReversed())))
     const expected = new Map<number, number>()
     for (const [at, result] of results.entries())
-      if (result.status === 'fulfilled') for (const day of stays[at] ?? []) expected.set(day, (expected.get(day) ?? 0) + 1)
+      if (result.status === 'fulfilled')
+        for (const day of stays[at] ?? []) expected.set(day, (expected.get(day) ?? 0) + 1)
       else expect(result.reason).to.include({ code: 'sold_out' })
     for (const [day, held] of expected) {
       expect(held).to.be.at.most(3)
@@ -83,7 +86,10 @@ describe('Inventory', () => {
   it('names every short night and changes nothing', async () => {
     await move({ sold: 3 }, [11, 13])
     const error = await refusal(move({ held: 1 }, [10, 11, 12, 13]))
-    expect(error.errors?.map((entry) => entry.field)).to.deep.equal([`nights.${house.day(11)}`, `nights.${house.day(13)}`])
+    expect(error.errors?.map((entry) => entry.field)).to.deep.equal([
+      `nights.${house.day(11)}`,
+      `nights.${house.day(13)}`,
+    ])
     expect(await counters(house.day(10))).to.include({ held: 0 })
   })
 
@@ -114,7 +120,9 @@ describe('Inventory', () => {
     expect(await counters(house.day(10))).to.include({ sold: 4, forced: 1 })
     await move({ sold: -3 })
     expect(await counters(house.day(10))).to.include({ sold: 1, forced: 0 })
-    const events = await house.inHouse((trx) => sql<{ data: { nights: unknown } }>(trx, `select data from event where type = 'inventory.oversold'`))
+    const events = await house.inHouse((trx) =>
+      sql<{ data: { nights: unknown } }>(trx, `select data from event where type = 'inventory.oversold'`),
+    )
     expect(events.map((event) => event.data.nights)).to.deep.equal([[{ night: house.day(10), shortage: 2 }]])
   })
 
@@ -130,11 +138,15 @@ describe('Inventory', () => {
     const asked: unknown[] = []
     reapHoldsWith(async (tenantId, nights) => {
       asked.push({ tenantId, nights })
-      await inTenant(tenantId, (trx: Trx) => moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held: -1 }]))
+      await inTenant(tenantId, (trx: Trx) =>
+        moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held: -1 }]),
+      )
       return true
     })
     await move({ held: 1 })
-    expect(asked).to.deep.equal([{ tenantId: house.tenantId, nights: [{ poolId: house.poolId, night: house.day(10) }] }])
+    expect(asked).to.deep.equal([
+      { tenantId: house.tenantId, nights: [{ poolId: house.poolId, night: house.day(10) }] },
+    ])
     expect(await counters(house.day(10))).to.include({ held: 3 })
   })
 
@@ -150,7 +162,11 @@ describe('Inventory', () => {
   it('says what changed, once per pool', async () => {
     await move({ held: 1 }, [10, 11, 12])
     const events = await house.inHouse((trx) =>
-      sql<{ data: object }>(trx, `select data from event where type = 'availability.changed' and (entity->>'id') = ? order by occurred_at desc limit 1`, [house.poolId]),
+      sql<{ data: object }>(
+        trx,
+        `select data from event where type = 'availability.changed' and (entity->>'id') = ? order by occurred_at desc limit 1`,
+        [house.poolId],
+      ),
     )
     expect(events[0]?.data).to.deep.equal({ from: house.day(10), to: house.day(12), nights: 3 })
   })

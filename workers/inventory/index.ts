@@ -5,6 +5,7 @@ import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
 import { confirmPaid } from '../../db/reservations/paid.ts'
 import * as jobs from '../../jobs/inventory.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
+import { counters } from './counters.ts'
 import type { Processor } from '../lib/processor.ts'
 
 export const processors: readonly Processor[] = [
@@ -32,4 +33,6 @@ export const processors: readonly Processor[] = [
     for (const { tenantId } of await effect((trx) => purgeableTenants(trx))) await inTenant(tenantId, purgeAccess)
     await finish()
   }),
+
+  ...counters,
 ]

@@ -6,7 +6,8 @@ export const halfUp = (numerator: bigint, denominator: bigint): bigint => {
 }
 
 /** A share of an amount in basis points, half-up to the minor unit. */
-export const shareOf = (amount: number, basisPoints: number) => Number(halfUp(BigInt(amount) * BigInt(basisPoints), 10_000n))
+export const shareOf = (amount: number, basisPoints: number) =>
+  Number(halfUp(BigInt(amount) * BigInt(basisPoints), 10_000n))
 
 /**
  * Splits a whole amount in proportion to weights, by largest remainder; the parts sum to it exactly. On a tie the earlier part
@@ -15,7 +16,11 @@ export const shareOf = (amount: number, basisPoints: number) => Number(halfUp(Bi
 export const split = (amount: number, weights: readonly number[]): number[] => {
   if (weights.length === 0) return []
   const sum = weights.reduce((total, weight) => total + BigInt(weight), 0n)
-  if (sum === 0n) return split(amount, weights.map(() => 1))
+  if (sum === 0n)
+    return split(
+      amount,
+      weights.map(() => 1),
+    )
   const parts = weights.map((weight, index) => {
     const product = BigInt(amount) * BigInt(weight)
     return { index, whole: product / sum, rest: product % sum }

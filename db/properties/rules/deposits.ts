@@ -2,7 +2,14 @@ import type { DepositRules } from '../../../config/policy-rules.ts'
 import { addDays, localInstant } from '../../../config/time.ts'
 import { shareOf, sum } from './amounts.ts'
 
-export type DepositBase = { arrival: string; checkInFrom: string; timeZone: string; nights: readonly number[]; total: number; now: Date }
+export type DepositBase = {
+  arrival: string
+  checkInFrom: string
+  timeZone: string
+  nights: readonly number[]
+  total: number
+  now: Date
+}
 
 /** `dueAt` null is due at booking. */
 export type Installment = { dueAt: Date | null; amount: number }
@@ -23,7 +30,10 @@ export const depositSchedule = (rules: DepositRules | null, base: DepositBase): 
     const amount = Math.min(asked, left)
     left -= amount
     if (amount === 0) continue
-    const at = entry.due === 'booking' ? null : localInstant(addDays(base.arrival, -entry.due.daysBeforeArrival), base.checkInFrom, base.timeZone)
+    const at =
+      entry.due === 'booking'
+        ? null
+        : localInstant(addDays(base.arrival, -entry.due.daysBeforeArrival), base.checkInFrom, base.timeZone)
     const dueAt = at !== null && at > base.now ? at : null
     const same = lines.find((known) => known.dueAt?.getTime() === dueAt?.getTime())
     if (same) same.amount += amount

@@ -25,7 +25,8 @@ export const feeAmount = (fee: Fee, base: FeeBase): number => {
   return Math.min(whole, Number(halfUp(BigInt(whole) * BigInt(first), BigInt(base.roomTotal))))
 }
 
-const deadline = (arrivalAt: Date, hoursBeforeArrival: number) => new Date(arrivalAt.getTime() - hoursBeforeArrival * hour)
+const deadline = (arrivalAt: Date, hoursBeforeArrival: number) =>
+  new Date(arrivalAt.getTime() - hoursBeforeArrival * hour)
 
 const graceEnds = (rules: CancellationRules, { arrivalAt, bookedAt }: Pick<FeeInstants, 'arrivalAt' | 'bookedAt'>) =>
   new Date(Math.min(bookedAt.getTime() + rules.graceHoursAfterBooking * hour, arrivalAt.getTime() - 1))
@@ -41,9 +42,16 @@ export const feeAt = (rules: CancellationRules, base: FeeBase, instants: FeeInst
 }
 
 /** Fees from now on: each until an instant (included), the last one with null. Tiers that are past are left out. */
-export const feeTiers = (rules: CancellationRules, base: FeeBase, { arrivalAt, now }: Pick<FeeInstants, 'arrivalAt' | 'now'>) => [
+export const feeTiers = (
+  rules: CancellationRules,
+  base: FeeBase,
+  { arrivalAt, now }: Pick<FeeInstants, 'arrivalAt' | 'now'>,
+) => [
   ...rules.tiers
-    .map((tier) => ({ until: deadline(arrivalAt, tier.hoursBeforeArrival) as Date | null, fee: feeAmount(tier.fee, base) }))
+    .map((tier) => ({
+      until: deadline(arrivalAt, tier.hoursBeforeArrival) as Date | null,
+      fee: feeAmount(tier.fee, base),
+    }))
     .filter((tier) => tier.until !== null && now <= tier.until),
   { until: null as Date | null, fee: feeAmount(rules.after, base) },
 ]
@@ -51,14 +59,21 @@ export const feeTiers = (rules: CancellationRules, base: FeeBase, { arrivalAt, n
 /** The last instant at which the present fee still holds; null when it will not change before arrival. */
 export const nextDeadline = (rules: CancellationRules, base: FeeBase, instants: FeeInstants): Date | null => {
   const fee = feeAt(rules, base, instants)
-  const ends = [graceEnds(rules, instants), ...rules.tiers.map((tier) => deadline(instants.arrivalAt, tier.hoursBeforeArrival))]
+  const ends = [
+    graceEnds(rules, instants),
+    ...rules.tiers.map((tier) => deadline(instants.arrivalAt, tier.hoursBeforeArrival)),
+  ]
     .filter((end) => end >= instants.now)
     .sort((a, b) => a.getTime() - b.getTime())
   return ends.find((end) => feeAt(rules, base, { ...instants, now: new Date(end.getTime() + 1) }) !== fee) ?? null
 }
 
 /** The last instant at which cancelling is free; null when it already costs something. Always free: the arrival. */
-export const freeUntil = (rules: CancellationRules, base: FeeBase, { arrivalAt, now }: Pick<FeeInstants, 'arrivalAt' | 'now'>): Date | null => {
+export const freeUntil = (
+  rules: CancellationRules,
+  base: FeeBase,
+  { arrivalAt, now }: Pick<FeeInstants, 'arrivalAt' | 'now'>,
+): Date | null => {
   let last: Date | null = null
   for (const tier of feeTiers(rules, base, { arrivalAt, now })) {
     if (tier.fee > 0) return last

@@ -77,7 +77,8 @@ const spanish: Words = {
   hours: (count) => (count === 1 ? '1 hora' : `${count} horas`),
   days: (count) => (count === 1 ? '1 día' : `${count} días`),
   atBooking: 'al reservar',
-  daysBefore: (count) => (count === 0 ? 'a la llegada' : `${count === 1 ? '1 día' : `${count} días`} antes de la llegada`),
+  daysBefore: (count) =>
+    count === 0 ? 'a la llegada' : `${count === 1 ? '1 día' : `${count} días`} antes de la llegada`,
   remaining: 'el resto',
   payable: (what, when) => `A pagar ${when}: ${what}.`,
   nothingDue: 'Nada que pagar antes de la llegada.',
@@ -96,7 +97,8 @@ const money = (amount: number, { locale, currency }: Wording) => {
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
 }
 
-const rate = (basisPoints: number, { locale }: Wording) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(basisPoints / 100)
+const rate = (basisPoints: number, { locale }: Wording) =>
+  new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(basisPoints / 100)
 
 const feeText = (fee: Fee, wording: Wording): string => {
   const words = wordsOf(wording.locale)
@@ -108,7 +110,8 @@ const feeText = (fee: Fee, wording: Wording): string => {
   return money(fee.value, wording)
 }
 
-const span = (hours: number, words: Words) => (hours >= 48 && hours % 24 === 0 ? words.days(hours / 24) : words.hours(hours))
+const span = (hours: number, words: Words) =>
+  hours >= 48 && hours % 24 === 0 ? words.days(hours / 24) : words.hours(hours)
 
 export const cancellationText = (rules: CancellationRules, wording: Wording): string => {
   const words = wordsOf(wording.locale)
@@ -133,9 +136,12 @@ export const depositText = (rules: DepositRules | null, wording: Wording): strin
             : entry.type === 'remaining'
               ? words.remaining
               : money(entry.value, wording)
-      return capital(words.payable(what, entry.due === 'booking' ? words.atBooking : words.daysBefore(entry.due.daysBeforeArrival)))
+      return capital(
+        words.payable(what, entry.due === 'booking' ? words.atBooking : words.daysBefore(entry.due.daysBeforeArrival)),
+      )
     })
     .join(' ')
 }
 
-export const noShowText = (rules: NoShowRules, wording: Wording): string => wordsOf(wording.locale).noShow(feeText(rules.fee, wording))
+export const noShowText = (rules: NoShowRules, wording: Wording): string =>
+  wordsOf(wording.locale).noShow(feeText(rules.fee, wording))

@@ -15,7 +15,12 @@ export type PricedParty = { adults: number; children: readonly (string | null)[]
 export type LosDiscount = { minNights: number; rate: number }
 export type Promo = { id: string; type: 'percent' | 'amount'; value: number }
 
-export type PriceStep = { step: 'base' | 'derivation' | 'adults' | 'children' | 'los_discount' | 'promo' | 'rounding'; before: number; after: number; recordId?: string }
+export type PriceStep = {
+  step: 'base' | 'derivation' | 'adults' | 'children' | 'los_discount' | 'promo' | 'rounding'
+  before: number
+  after: number
+  recordId?: string
+}
 
 // Exact numbers: minor units times 10^12, so that three percentages in a row (party, length of stay, promo) leave no remainder.
 const scale = 10n ** 12n
@@ -32,7 +37,8 @@ const roundTo = (value: bigint, unit: number, mode: Derivation['mode']): number 
   return Number(mode === 'up' && rest !== 0n ? below + 1n : below) * unit
 }
 
-const adjusted = (value: bigint, by: Adjustment) => (by.type === 'percent' ? value + percentOf(value, by.value) : value + exact(by.value))
+const adjusted = (value: bigint, by: Adjustment) =>
+  by.type === 'percent' ? value + percentOf(value, by.value) : value + exact(by.value)
 
 /** The price of a derived plan from that of its parent. */
 export const derive = (amount: number, derivation: Derivation): number =>
@@ -55,7 +61,10 @@ const forChildren = (value: bigint, base: bigint, children: PricedParty['childre
 
 /** The discount that a stay of so many nights has earned, in basis points. */
 export const losRate = (discounts: readonly LosDiscount[], nights: number): number =>
-  discounts.reduce<LosDiscount | null>((best, entry) => (entry.minNights <= nights && entry.minNights > (best?.minNights ?? 0) ? entry : best), null)?.rate ?? 0
+  discounts.reduce<LosDiscount | null>(
+    (best, entry) => (entry.minNights <= nights && entry.minNights > (best?.minNights ?? 0) ? entry : best),
+    null,
+  )?.rate ?? 0
 
 export type NightPricing = {
   /** From the top parent's child down to the plan itself. */
@@ -80,7 +89,8 @@ export const nightPrice = (base: number, pricing: NightPricing): number => {
   }
   let value = exact(amount)
   const step = (name: PriceStep['step'], after: bigint, recordId?: string) => {
-    if (after !== value) trace?.push({ step: name, before: shown(value), after: shown(after), ...(recordId ? { recordId } : {}) })
+    if (after !== value)
+      trace?.push({ step: name, before: shown(value), after: shown(after), ...(recordId ? { recordId } : {}) })
     value = after
   }
   step('adults', forAdults(value, pricing.party.adults, pricing.occupancy))

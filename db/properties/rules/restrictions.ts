@@ -57,7 +57,13 @@ export type PlanLimits = {
   maxNights: number | null
 }
 
-export type Check = { code: string; passed: boolean; date?: string; actual: number | string | boolean; limit: number | string | boolean }
+export type Check = {
+  code: string
+  passed: boolean
+  date?: string
+  actual: number | string | boolean
+  limit: number | string | boolean
+}
 
 export type CheckedStay = {
   arrival: string
@@ -95,7 +101,10 @@ export const stayChecks = ({ arrival, departure, today, on, plan }: CheckedStay)
     ...atMost('max_stay_arrival', nights, first.maxStayArrival, arrival),
     ...dates.flatMap((date) => {
       const night = on(date)
-      return [...atLeast('min_stay_through', nights, night.minStayThrough, date), ...atMost('max_stay_through', nights, night.maxStayThrough, date)]
+      return [
+        ...atLeast('min_stay_through', nights, night.minStayThrough, date),
+        ...atMost('max_stay_through', nights, night.maxStayThrough, date),
+      ]
     }),
     ...atLeast('min_advance', advance, first.minAdvanceDays, arrival),
     ...atMost('max_advance', advance, first.maxAdvanceDays, arrival),

@@ -16,8 +16,15 @@ export type TaxRule = {
   validTo: string | null
 }
 
-const validOn = (rule: TaxRule, date: string) => rule.validFrom <= date && (rule.validTo === null || date <= rule.validTo)
-const line = (rule: TaxRule, amount: number): QuotedTax => ({ taxRuleId: rule.id, code: rule.code, name: rule.name, included: rule.included, amount })
+const validOn = (rule: TaxRule, date: string) =>
+  rule.validFrom <= date && (rule.validTo === null || date <= rule.validTo)
+const line = (rule: TaxRule, amount: number): QuotedTax => ({
+  taxRuleId: rule.id,
+  code: rule.code,
+  name: rule.name,
+  included: rule.included,
+  amount,
+})
 
 /** Percentages of one price. Included ones are extracted together and split; those on top are each of the price as it stands. */
 const percentages = (rules: readonly TaxRule[], price: number): QuotedTax[] => {
@@ -43,16 +50,31 @@ export type TaxedNight = {
 /** Taxes of a night, by the rules valid on its date. A tax per stay is taken on the first night. */
 export const nightTaxes = (rules: readonly TaxRule[], night: TaxedNight): QuotedTax[] => {
   const due = rules.filter(
-    (rule) => rule.appliesTo !== 'extras' && validOn(rule, night.date) && (rule.maxNights === null || night.index < rule.maxNights),
+    (rule) =>
+      rule.appliesTo !== 'extras' &&
+      validOn(rule, night.date) &&
+      (rule.maxNights === null || night.index < rule.maxNights),
   )
   const fixed = due.flatMap((rule) => {
     const amount = rule.amount ?? 0
     if (rule.basis === 'per_night') return [line(rule, amount)]
     if (rule.basis === 'per_stay') return night.index === 0 ? [line(rule, amount)] : []
     if (rule.basis !== 'per_person_per_night') return []
-    return [line(rule, amount * night.persons.filter((person) => person === null || !rule.exemptAgeCategoryIds.includes(person)).length)]
+    return [
+      line(
+        rule,
+        amount *
+          night.persons.filter((person) => person === null || !rule.exemptAgeCategoryIds.includes(person)).length,
+      ),
+    ]
   })
-  return [...percentages(due.filter((rule) => rule.basis === 'percent'), night.amount), ...fixed].filter((tax) => tax.amount > 0)
+  return [
+    ...percentages(
+      due.filter((rule) => rule.basis === 'percent'),
+      night.amount,
+    ),
+    ...fixed,
+  ].filter((tax) => tax.amount > 0)
 }
 
 /** Taxes of one day's service of an extra. */
@@ -72,4 +94,5 @@ export const addTaxes = (lines: readonly QuotedTax[]): QuotedTax[] => {
   return [...totals.values()]
 }
 
-export const onTop = (lines: readonly QuotedTax[]) => lines.reduce((total, tax) => total + (tax.included ? 0 : tax.amount), 0)
+export const onTop = (lines: readonly QuotedTax[]) =>
+  lines.reduce((total, tax) => total + (tax.included ? 0 : tax.amount), 0)

@@ -1,0 +1,54 @@
+import { inTenant } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
+import { extendNights, poolsShortOfHorizon } from '../../db/units/nights.ts'
+import { propertiesWithCounters, recountNights, recountRange } from '../../db/units/recount.ts'
+import * as jobs from '../../jobs/inventory.ts'
+import { processor } from '../lib/processor.ts'
+import type { Processor } from '../lib/processor.ts'
+
+const first = '00000000-0000-0000-0000-000000000000'
+const atOnce = 200
+
+/** The upkeep of the counters: their horizon, and their proof. */
+export const counters: readonly Processor[] = [
+  processor(jobs.extendHorizon, async ({ effect, finish, log, signal }) => {
+    for (let after = first; !signal.aborted;) {
+      const from = after
+      const short = await effect((trx) => poolsShortOfHorizon(trx, from, atOnce))
+      const last = short.at(-1)
+      if (!last) break
+      after = last.poolId
+      for (const tenantId of new Set(short.map((pool) => pool.tenantId))) {
+        const poolIds = short.filter((pool) => pool.tenantId === tenantId).map((pool) => pool.poolId)
+        await inTenant(tenantId, (trx) => extendNights(trx, poolIds)).catch((error: unknown) =>
+          log.warn({ err: error, tenantId }, 'nights could not be added'),
+        )
+      }
+    }
+    await finish()
+  }),
+
+  processor(jobs.requestRecounts, async ({ effect, finish, signal }) => {
+    for (let after = first; !signal.aborted;) {
+      const from = after
+      const last = await effect(async (trx) => {
+        const properties = await propertiesWithCounters(trx, from, atOnce)
+        for (const { tenantId, propertyId } of properties)
+          await enqueue(trx, jobs.recount, { tenantId, propertyId }, { uniqueKey: propertyId })
+        return properties.at(-1)
+      })
+      if (!last) break
+      after = last.propertyId
+    }
+    await finish()
+  }),
+
+  // A short transaction for each stretch of nights, since each holds the locks that bookings wait for.
+  processor(jobs.recount, async ({ payload: { tenantId, propertyId }, finish, retryLater, signal }) => {
+    for (const { from, until } of await inTenant(tenantId, (trx) => recountRange(trx, propertyId))) {
+      if (signal.aborted) retryLater('the recount was interrupted')
+      await inTenant(tenantId, (trx) => recountNights(trx, propertyId, from, until))
+    }
+    await finish()
+  }),
+]
