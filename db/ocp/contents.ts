@@ -47,7 +47,7 @@ export const htmlOf = (text: string): string => {
 /** The content of a channel for a reader: his language, its base, the property's locales in order, else the first that there is. */
 export const contentFor = (contents: readonly Content[], channel: ChannelKind, language: string | null, locales: readonly string[]): Content | null => {
   const offered = contents.filter((content) => content.channel === channel)
-  const wanted = [language, language?.split('-')[0], ...locales, ...locales.map((locale) => locale.split('-')[0])]
+  const wanted = [language, ...locales].flatMap((locale) => [locale, locale?.split('-')[0]])
   for (const locale of wanted) {
     const found = offered.find((content) => content.locale === locale)
     if (found) return found

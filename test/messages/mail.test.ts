@@ -19,6 +19,8 @@ describe('messages by e-mail', () => {
   let house: House
 
   beforeEach(async () => {
+    // What an earlier test left to be done later is not this one's.
+    await world.database.admin.raw('delete from jobs')
     house = await makeHouse({ deposit: null })
   })
 

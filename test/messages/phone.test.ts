@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { settings } from '../../config/env.ts'
+import { sql } from '../../db/connection.ts'
+import { queueMessage } from '../../db/ocp/index.ts'
+import { applyReport } from '../../db/ocp/record.ts'
+import { useDatabase } from '../support/database.ts'
+import { drain } from '../support/drain.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { attemptsOf, deliverAll, messagesOf, useMailPeer } from '../support/messages.ts'
+import { startTwilioPeer } from '../support/twilio-peer.ts'
+import type { TwilioPeer } from '../support/twilio-peer.ts'
+
+const minute = 60_000
+
+describe('messages by SMS and WhatsApp', () => {
+  const world = useDatabase()
+  const mail = useMailPeer()
+  const unset = { ...settings.twilio }
+  let peer: TwilioPeer
+  let house: House
+
+  before(async () => {
+    peer = await startTwilioPeer()
+    Object.assign(settings.twilio, { accountSid: peer.accountSid, authToken: peer.authToken, baseUrl: peer.baseUrl, from: '+15005550006', whatsappFrom: '+15005550007' })
+  })
+  after(async () => {
+    Object.assign(settings.twilio, unset)
+    await peer.stop()
+  })
+  beforeEach(async () => {
+    peer.behave('accept')
+    peer.texts.splice(0)
+    // What an earlier test left to be done later is not this one's.
+    await world.database.admin.raw('delete from jobs')
+    house = await makeHouse({ deposit: null })
+    await house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
+  })
+  afterEach(() => {
+    expect(peer.misuses).to.deep.equal([])
+  })
+
+  const queue = (request: Partial<Parameters<typeof queueMessage>[1]> = {}) =>
+    house.inHouse((trx) =>
+      queueMessage(trx, {
+        propertyId: house.propertyId,
+        templateKey: 'registration-link',
+        dedupeKey: randomUUID(),
+        recipient: { name: 'Ana', email: 'ana@example.com', phone: '+5524999990000' },
+        plan: [
+          { channel: 'sms', waitMinutes: 30 },
+          { channel: 'email', waitMinutes: 30 },
+        ],
+        ...request,
+      }),
+    )
+  const statuses = async () => (await attemptsOf(house)).map((one) => `${one.kind} ${one.status} ${one.errorCode ?? ''}`.trim())
+
+  it('go through Twilio, and stay the only one where they are delivered', async () => {
+    const id = await queue()
+    await deliverAll()
+    expect(peer.texts).to.have.length(1)
+    expect(peer.texts[0]).to.include({ to: '+5524999990000', from: '+15005550006' })
+    expect(peer.texts[0]?.body).to.contain('faça seu registro')
+    const [attempt] = await attemptsOf(house)
+    expect(attempt).to.include({ status: 'sent', providerId: peer.texts[0]?.sid, segments: 1 })
+    await house.inHouse((trx) => applyReport(trx, attempt?.id ?? '', 'delivered'))
+    await deliverAll(31 * minute)
+    expect(mail.peer.mails).to.deep.equal([])
+    expect((await messagesOf(house))[0]).to.include({ id, status: 'delivered' })
+  })
+
+  it('fall back to mail where nothing said that they arrived, and note a delivery that comes later', async () => {
+    await queue()
+    await deliverAll(31 * minute)
+    expect(peer.texts).to.have.length(1)
+    expect(mail.peer.mails).to.have.length(1)
+    expect(await statuses()).to.deep.equal(['sms sent', 'email sent'])
+    const [text] = await attemptsOf(house)
+    await house.inHouse((trx) => applyReport(trx, text?.id ?? '', 'delivered'))
+    expect(await statuses()).to.deep.equal(['sms delivered', 'email sent'])
+  })
+
+  it('spare the next channel when the delivery comes before its turn', async () => {
+    await queue()
+    await drain({ kinds: ['messages.deliver'] })
+    await drain({ kinds: ['messages.fall-back'], aheadMs: 31 * minute })
+    const [text] = await attemptsOf(house)
+    await house.inHouse((trx) => applyReport(trx, text?.id ?? '', 'delivered'))
+    await deliverAll(60 * minute)
+    expect(mail.peer.mails).to.deep.equal([])
+    expect((await messagesOf(house))[0]?.status).to.equal('delivered')
+  })
+
+  it('apply reports in any order and number', async () => {
+    const orders = [
+      ['delivered', 'read', 'failed'],
+      ['failed', 'read', 'delivered'],
+      ['read', 'read', 'delivered'],
+      ['read', 'failed', 'delivered'],
+    ] as const
+    for (const order of orders) {
+      const id = await queue({ plan: [{ channel: 'sms', waitMinutes: 30 }] })
+      await deliverAll()
+      const [attempt] = await attemptsOf(house, id ?? '')
+      for (const status of order) await house.inHouse((trx) => applyReport(trx, attempt?.id ?? '', status))
+      const [settled] = await attemptsOf(house, id ?? '')
+      expect(settled?.status, order.join(' ')).to.equal('read')
+      expect((await messagesOf(house)).find((one) => one.id === id)?.status, order.join(' ')).to.equal('read')
+    }
+  })
+
+  it('go to the next channel for a number that does not exist or has opted out, and never there again', async () => {
+    for (const [behaviour, code] of [
+      ['unknown number', 'twilio_21211'],
+      ['stopped', 'twilio_21610'],
+    ] as const) {
+      mail.peer.mails.splice(0)
+      await house.inHouse((trx) => sql(trx, `update suppression set lifted_at = now(), lift_reason = 'test' where lifted_at is null`))
+      peer.behave(behaviour)
+      const id = await queue()
+      await deliverAll()
+      expect((await attemptsOf(house, id ?? '')).map((one) => one.errorCode)).to.deep.equal([code, null])
+      expect(mail.peer.mails).to.have.length(1)
+      peer.behave('accept')
+      await queue()
+      await deliverAll()
+      expect(peer.texts).to.deep.equal([])
+      expect(mail.peer.mails).to.have.length(2)
+    }
+  })
+
+  it('are never taken as sent without a well-formed id', async () => {
+    for (const behaviour of ['empty 200', '500 json', '502 html', 'reset'] as const) {
+      peer.behave(behaviour)
+      const id = await queue()
+      await deliverAll()
+      expect((await attemptsOf(house, id ?? '')).map((one) => one.status), behaviour).to.deep.equal(['unknown'])
+      expect((await messagesOf(house)).find((one) => one.id === id)?.status).to.equal('sending')
+    }
+    expect(mail.peer.mails, 'nothing falls back while it may still have arrived').to.deep.equal([])
+  })
+
+  it('of unknown outcome are looked for, and adopted where Twilio has them', async () => {
+    peer.behave('reset after taking')
+    await queue()
+    await deliverAll()
+    expect(await statuses()).to.deep.equal(['sms unknown ECONNRESET'])
+    await deliverAll(3 * minute)
+    expect(peer.texts, 'it was not sent again').to.have.length(1)
+    const [attempt] = await attemptsOf(house)
+    expect(attempt).to.include({ status: 'sent', providerId: peer.texts[0]?.sid })
+  })
+
+  it('of unknown outcome are sent once more where Twilio has none', async () => {
+    peer.behave('502 html')
+    await queue()
+    await deliverAll()
+    peer.behave('accept')
+    await deliverAll(3 * minute)
+    expect(peer.texts).to.have.length(1)
+    expect(await statuses()).to.deep.equal(['sms sent'])
+  })
+
+  it('wait while Twilio is busy', async () => {
+    peer.behave('429')
+    await queue()
+    await drain({ kinds: ['messages.deliver'], deliveries: 1 })
+    expect(await statuses()).to.deep.equal(['sms failed http_429'])
+    expect((await messagesOf(house))[0]?.status).to.equal('queued')
+    peer.behave('accept')
+    await house.inHouse((trx) => sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`))
+    await deliverAll()
+    expect(peer.texts).to.have.length(1)
+  })
+
+  it('go to countries that the house allows, and by WhatsApp with approved contents alone', async () => {
+    await queue({ recipient: { name: 'Joe', email: 'joe@example.com', phone: '+14155550100' }, plan: [{ channel: 'sms', waitMinutes: 30 }] })
+    await queue({ plan: [{ channel: 'whatsapp', waitMinutes: 30 }] })
+    await deliverAll()
+    expect((await messagesOf(house)).map((one) => one.reason)).to.deep.equal(['country_not_allowed', 'no_content'])
+
+    const contentSid = `HX${'a'.repeat(32)}`
+    const whatsapp = { channel: 'whatsapp', locale: 'pt', subject: null, text: null, html: null, contentSid, contentVariables: { 1: '{{property.name}}' } }
+    await house.inHouse(async (trx) => {
+      const [template] = await sql<{ id: string }>(trx, `select id from message_template where key = 'registration-link'`)
+      await sql(trx, `update message_template_version set status = 'replaced' where template_id = ?`, [template?.id])
+      await sql(
+        trx,
+        `insert into message_template_version (template_id, number, status, contents, published_at) values (?, 2, 'published', ?::jsonb, now())`,
+        [template?.id, JSON.stringify([whatsapp])],
+      )
+      await sql(trx, `update message_template set published_number = 2 where id = ?`, [template?.id])
+    })
+    await queue({ plan: [{ channel: 'whatsapp', waitMinutes: 30 }] })
+    await deliverAll()
+    expect(peer.texts[0]).to.include({ to: 'whatsapp:+5524999990000', from: 'whatsapp:+15005550007', body: '' })
+  })
+
+  describe('under sandbox', () => {
+    beforeEach(() => house.inHouse((trx) => sql(trx, `update message_channel set transport = 'sandbox'`)))
+
+    it('leave nothing, and meet the fate that the address names', async () => {
+      const sent: Record<string, string> = {}
+      for (const [phone, email] of [
+        ['+5524999990000', 'ana@example.com'],
+        ['+5524999990001', 'fail@example.com'],
+        ['+5524999990003', 'ana@example.com'],
+      ] as const)
+        sent[`${phone} ${email}`] = (await queue({ recipient: { name: 'Ana', phone, email } })) ?? ''
+      const { guestAccessCode } = await import('../../config/derived-secrets.ts')
+      const codeId = randomUUID()
+      const code = await queue({ templateKey: 'booking-access-code', data: { guestAccessCodeId: codeId }, plan: [{ channel: 'email', waitMinutes: 10 }] })
+      await deliverAll(2 * minute)
+      const messages = await messagesOf(house)
+      expect(Object.entries(sent).map(([to, id]) => `${to} ${messages.find((one) => one.id === id)?.status}`)).to.deep.equal([
+        '+5524999990000 ana@example.com delivered',
+        '+5524999990001 fail@example.com failed',
+        '+5524999990003 ana@example.com sent',
+      ])
+      await deliverAll(31 * minute)
+      expect(peer.texts).to.deep.equal([])
+      expect(mail.peer.mails).to.deep.equal([])
+      expect((await attemptsOf(house, sent['+5524999990003 ana@example.com'])).map((one) => one.kind)).to.deep.equal(['sms', 'email'])
+
+      const { unseal } = await import('../../db/sealing/index.ts')
+      const { attemptPlace } = await import('../../db/ocp/sending.ts')
+      const [attempt] = await attemptsOf(house, code ?? '')
+      const body = await house.inHouse((trx) => unseal<{ text: string }>(trx, 'tenant', attemptPlace(attempt?.id ?? '', 'body'), attempt?.body ?? Buffer.alloc(0)))
+      expect(body.text, 'what would have been sent can be read').to.contain(guestAccessCode(codeId))
+    })
+
+    it('do not answer for numbers that end in 0002', async () => {
+      await queue({ recipient: { name: 'Ana', phone: '+5524999990002' }, plan: [{ channel: 'sms', waitMinutes: 30 }] })
+      await deliverAll(10 * minute)
+      expect((await messagesOf(house))[0]).to.include({ status: 'failed', reason: 'outcome_unknown' })
+    })
+  })
+})
