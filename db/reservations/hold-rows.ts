@@ -14,7 +14,8 @@ type Words = { requests: string | null; arrivalTime: string | null }
 /** Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. */
 export const insertHeldRooms = async (trx: Trx, booking: BookingRow, rooms: readonly PricedRoom[], words: Words): Promise<ReservationRow[]> => {
   const ids = rooms.map(() => randomUUID())
-  const sealed = await Promise.all(ids.map((id) => (words.requests ? seal(trx, 'tenant', requestsPlace(id), { requests: words.requests }) : null)))
+  const { requests } = words
+  const sealed = requests === null ? ids.map(() => null) : await Promise.all(ids.map((id) => seal(trx, 'tenant', requestsPlace(id), { requests })))
   const reservations = await sql<ReservationRow>(
     trx,
     `insert into reservation (id, booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, children_ages,

@@ -6,10 +6,10 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 /** Luhn's check over the alphabet: finds every wrong character and nearly every exchange of neighbours. */
 const checkCharacter = (body: string): string => {
   let sum = 0
-  ;[...body].toReversed().forEach((character, index) => {
-    const product = alphabet.indexOf(character) * (index % 2 === 0 ? 2 : 1)
+  for (let index = body.length - 1, factor = 2; index >= 0; index -= 1, factor = 3 - factor) {
+    const product = alphabet.indexOf(body.charAt(index)) * factor
     sum += Math.floor(product / alphabet.length) + (product % alphabet.length)
-  })
+  }
   return alphabet[(alphabet.length - (sum % alphabet.length)) % alphabet.length] ?? '0'
 }
 
