@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { sql } from '../../db/connection.ts'
+import { requestRefund } from '../../db/payment/index.ts'
+import { processors } from '../../workers/processors.ts'
+import { startRelay } from '../../workers/relay.ts'
+import type { RunningRelay } from '../../workers/relay.ts'
+import { startWorkers } from '../../workers/workers.ts'
+import type { RunningWorkers } from '../../workers/workers.ts'
+import { balanceOf } from '../financial/support.ts'
+import { useDatabase } from '../support/database.ts'
+import { startProcess } from '../support/processes.ts'
+import { until } from '../support/until.ts'
+import { chargesOf, creditOf, makeBooking, makeTill, pay, paymentOf, refundsOf, within } from './support.ts'
+import type { Till } from './support.ts'
+
+const markers = mkdtempSync(join(tmpdir(), 'pousada-pay-'))
+
+describe('a worker that dies as in a power cut', function () {
+  this.timeout(120_000)
+  useDatabase()
+  let till: Till
+  let relay: RunningRelay | null = null
+  let workers: RunningWorkers | null = null
+
+  before(async () => {
+    till = await makeTill()
+    relay = await startRelay()
+  })
+  afterEach(async () => {
+    await workers?.stop({ deadlineMs: 3_000 })
+    workers = null
+  })
+  after(async () => {
+    await relay?.stop()
+    rmSync(markers, { recursive: true, force: true })
+  })
+
+  const heal = async () => {
+    workers = await startWorkers({ queues: { payments: 3, ledger: 2 }, processors })
+  }
+
+  for (const point of ['call.started', 'call.answered', 'job.committed'])
+    it(`at ${point} of a charge: the guest is charged, and it is posted, once`, async () => {
+      const bookingId = await makeBooking(till)
+      const before = await balanceOf(till, 'gateway_clearing')
+      const dying = await startProcess('workers', { WORKER_QUEUES: 'payments:1', CRASH_AT: `${point}@${join(markers, point)}` })
+      const { id } = await pay(till, bookingId)
+      await dying.exited
+      await heal()
+      await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 40_000, everyMs: 100 })
+      await until(async () => (await balanceOf(till, 'gateway_clearing')) - before === 20_000, { withinMs: 10_000, everyMs: 100 })
+      expect(await chargesOf(till, id)).to.have.length(1)
+      expect(await creditOf(till, bookingId)).to.equal(20_000)
+      const posted = await within(till, (trx) =>
+        sql(trx, `select id from posting_event where event = 'payment.payment_captured' and source_id = ?`, [id]),
+      )
+      expect(posted).to.have.length(1)
+    })
+
+  it('at call.answered of a refund: the money goes back once', async () => {
+    const bookingId = await makeBooking(till)
+    await heal()
+    const { id } = await pay(till, bookingId)
+    await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 20_000, everyMs: 100 })
+    await workers?.stop({ deadlineMs: 3_000 })
+    const dying = await startProcess('workers', { WORKER_QUEUES: 'payments:1', CRASH_AT: `call.answered@${join(markers, 'refund')}` })
+    await within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 5_000, reason: 'guest_request' }))
+    await dying.exited
+    await heal()
+    await until(async () => (await refundsOf(till, id))[0]?.status === 'succeeded', { withinMs: 40_000, everyMs: 100 })
+    expect(await paymentOf(till, id)).to.include({ refundReserved: 5_000, refundedAmount: 5_000 })
+    const refunds = await within(till, (trx) =>
+      sql(trx, `select id from sandbox_object where kind = 'refund' and our_id in (select id::text from refund where payment_id = ?)`, [id]),
+    )
+    expect(refunds).to.have.length(1)
+  })
+})
