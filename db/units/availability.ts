@@ -41,18 +41,6 @@ export const freeOn = (
   return free
 }
 
-/** Pools of each type, for commands that take or give nights of it. */
-export const poolsOfTypes = async (trx: Trx, unitTypeIds: readonly string[]): Promise<Map<string, PoolShare[]>> => {
-  const rows = await sql<PoolShare & { unitTypeId: string }>(
-    trx,
-    `select unit_type_id, unit_pool_id as pool_id, quantity from unit_type_pool where unit_type_id = any(?::uuid[]) order by unit_pool_id`,
-    [unitTypeIds],
-  )
-  const pools = new Map<string, PoolShare[]>()
-  for (const { unitTypeId, ...share } of rows) pools.set(unitTypeId, [...(pools.get(unitTypeId) ?? []), share])
-  return pools
-}
-
 /** Moves for the nights of one stay: each pool's share times the deltas, such as `{ held: -1, sold: 1 }`. */
 export const stayMoves = (
   shares: readonly PoolShare[],
