@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { required, settings } from './env.ts'
 
 /**
@@ -13,6 +13,16 @@ export type MailedTokenPurpose = keyof typeof prefixes
 /** The token of a OneTimeToken row. */
 export const mailedToken = (purpose: MailedTokenPurpose, id: string): string =>
   prefixes[purpose] + Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), derive(purpose, id)]).toString('base64url')
+
+/** The id of the OneTimeToken row that a token stands for; null where it was not made here, or for another purpose. */
+export const mailedTokenId = (purpose: MailedTokenPurpose, token: string): string | null => {
+  const bytes = Buffer.from(token.slice(prefixes[purpose].length), 'base64url')
+  if (bytes.length !== 48) return null
+  const id = bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  const right = Buffer.from(mailedToken(purpose, id))
+  const given = Buffer.from(token)
+  return right.length === given.length && timingSafeEqual(right, given) ? id : null
+}
 
 /** The six digits of a GuestAccessCode row. */
 export const guestAccessCode = (id: string): string => String(derive('guest_access_code', id).readUInt32BE(0) % 1_000_000).padStart(6, '0')

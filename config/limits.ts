@@ -20,6 +20,7 @@ export const signInLimits = {
   perNetwork: 300,
   signInsPerAddressAndHour: 100,
   perAccountAndDay: 50,
+  codesPerUser: 5,
   knownNetworkDays: 30,
 } as const
 

@@ -1,6 +1,8 @@
 import { routes as me } from './me.ts'
+import { routes as mfa } from './mfa.ts'
+import { routes as reauthenticate } from './reauthenticate.ts'
 import { routes as refresh } from './refresh.ts'
 import { routes as sessions } from './sessions.ts'
 import { routes as signIn } from './sign-in.ts'
 
-export const routes = [...signIn, ...refresh, ...sessions, ...me]
+export const routes = [...signIn, ...mfa, ...reauthenticate, ...refresh, ...sessions, ...me]

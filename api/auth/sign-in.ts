@@ -1,15 +1,14 @@
-import { Bool, Email, Instant, LocaleTag, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Bool, Email, Instant, Obj, Opt, Text } from '../../config/schema.ts'
 import { invalid } from '../../config/errors.ts'
 import { mailedToken } from '../../config/derived-secrets.ts'
 import { sqlOne } from '../../db/connection.ts'
 import { openSession, proveIdentity } from '../../db/auth/sign-in.ts'
 import { open } from '../lib/access.ts'
-import { clientOf, neighbourhoodOf } from '../lib/address.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'
-import { accessToken } from './session-token.ts'
+import { originOf } from './origin.ts'
+import { SignedInUser, signedInReply } from './signed-in.ts'
 
-const User = Obj({ id: Uuid, email: Email, name: Text(1, 120), role: Text(1, 40), locale: Opt(LocaleTag) })
 const mostBytes = 1_024
 
 const signIn = route({
@@ -25,15 +24,14 @@ const signIn = route({
   body: Obj({ email: Email, password: Text(1, mostBytes) }),
   returns: Obj({
     token: Opt(Text(1, 2_048)),
-    user: Opt(User),
+    user: Opt(SignedInUser),
     mfaRequired: Opt(Bool),
     mfaToken: Opt(Text(1, 200)),
     expiresAt: Opt(Instant),
   }),
   handle: async ({ open: transaction, body, request }) => {
     if (Buffer.byteLength(body.password) > mostBytes) throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
-    const origin = { address: clientOf(request.address).replace(/\/\d+$/, ''), network: neighbourhoodOf(request.address) }
-    const attempt = { ...body, origin, userAgent: request.header('user-agent') }
+    const attempt = { ...body, origin: originOf(request), userAgent: request.header('user-agent') }
     const user = await proveIdentity(transaction, attempt)
     if (user.mfaEnabled) {
       const row = await transaction((trx) =>
@@ -45,10 +43,9 @@ const signIn = route({
       )
       return { mfaRequired: true, mfaToken: mailedToken('mfa', row?.id ?? ''), expiresAt: row?.expiresAt ?? new Date() }
     }
-    const { session, role } = await openSession(transaction, user, attempt, false)
-    await buryOf(session.revoked)
-    const token = await accessToken({ sessionId: session.id, userId: user.id, ...session })
-    return { token, user: { id: user.id, email: user.email, name: user.name, role } }
+    const signedIn = await openSession(transaction, user, attempt, false)
+    await buryOf(signedIn.session.revoked)
+    return signedInReply(signedIn)
   },
 })
 

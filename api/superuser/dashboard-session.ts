@@ -1,14 +1,66 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { unavailable } from '../../config/errors.ts'
+import { settings } from '../../config/env.ts'
+import { ApiError, forbidden } from '../../config/errors.ts'
+import { isUuid } from '../../config/validator.ts'
+import { audit } from '../../db/audit.ts'
+import { beginCodeTry, checkTotp } from '../../db/auth/second-factor.ts'
+import { jtiHash, revokeSessions, seenDashboard } from '../../db/auth/sessions.ts'
+import { openSession, proveIdentity } from '../../db/auth/sign-in.ts'
+import { withoutTenant } from '../../db/connection.ts'
+import type { AnyTrx, Context } from '../../db/connection.ts'
+import { originOf } from '../auth/origin.ts'
+import { limit } from '../lib/rate-limit.ts'
+import { factsOf } from '../lib/request.ts'
+import { buryOf } from '../lib/session-cache.ts'
 
 type SignIn = { email: string; password: string; code: string | null; requestId: string }
 
+const mostBytes = 1_024
+
 /** Checks an operator's sign-in and opens a session of kind dashboard. Answers what the cookie holds. */
-export const signInToDashboard = async (_message: IncomingMessage, _given: SignIn): Promise<{ cookie: string }> => {
-  throw unavailable('Sign-in is not available')
+export const signInToDashboard = async (message: IncomingMessage, { email, password, code, requestId }: SignIn): Promise<{ cookie: string }> => {
+  const request = factsOf(message, requestId, 'POST', '/superuser/dashboard/sign-in', Buffer.alloc(0))
+  await limit({ kind: 'anonymous', address: request.address }, 'sign_in', request, () => {})
+  if (email === '' || password === '' || Buffer.byteLength(password) > mostBytes) throw new ApiError(400, 'validation_failed', 'Give your e-mail address and password')
+  const context: Partial<Context> = { requestId, address: request.address }
+  const open = <T>(work: (trx: AnyTrx) => Promise<T>) => withoutTenant(work, context)
+  const origin = originOf(request)
+  const user = await proveIdentity(open, { email, password, origin, userAgent: '' })
+  if (user.superuserLevel !== 'N1') throw forbidden('level_required', 'The dashboard is for superusers of level N1')
+  if (!user.mfaEnabled && settings.superuserMfa === 'required') throw forbidden('mfa_required', 'Superusers sign in with a second factor')
+  if (user.mfaEnabled) {
+    if (code === null) throw new ApiError(401, 'mfa_code_missing', 'Give the code of your authenticator')
+    await open((trx) => beginCodeTry(trx, user.id, origin))
+    if (!(await open((trx) => checkTotp(trx, user.id, code, request.receivedAt)))) throw new ApiError(401, 'mfa_code_wrong', 'The code is wrong, or was used')
+  }
+  const attempt = { email, password: '', origin, userAgent: request.header('user-agent'), kind: 'dashboard' as const }
+  const { session } = await withoutTenant((trx) => openSession((work) => work(trx), user, attempt, user.mfaEnabled), { ...context, actor: { type: 'superuser', id: user.id } })
+  await buryOf(session.revoked)
+  return { cookie: `${session.id}.${session.jti}` }
 }
 
-/** The operator whose live session a cookie names, or null. */
-export const dashboardSession = async (_cookie: string): Promise<{ email: string } | null> => null
+const read = (cookie: string): { id: string; hash: Buffer } | null => {
+  const [id = '', jti = '', ...rest] = cookie.split('.')
+  return rest.length === 0 && isUuid(id) && jti.length === 22 ? { id, hash: jtiHash(jti) } : null
+}
 
-export const endDashboardSession = async (_cookie: string, _requestId: string): Promise<void> => {}
+/** The operator whose live session a cookie names, or null. From PostgreSQL, each time: half an hour unused ends it. */
+export const dashboardSession = async (cookie: string): Promise<{ email: string } | null> => {
+  const given = read(cookie)
+  if (!given) return null
+  const session = await withoutTenant((trx) => seenDashboard(trx, given.id))
+  return session && timingSafeEqual(given.hash, session.jtiHash) ? { email: session.email } : null
+}
+
+export const endDashboardSession = async (cookie: string, requestId: string): Promise<void> => {
+  const given = read(cookie)
+  if (!given || !(await dashboardSession(cookie))) return
+  await withoutTenant(
+    async (trx) => {
+      await revokeSessions(trx, { sessionId: given.id }, 'sign_out')
+      await audit(trx, { action: 'session.sign_out', subjectType: 'Session', subjectId: given.id })
+    },
+    { requestId },
+  )
+}

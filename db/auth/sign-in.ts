@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { unauthenticated } from '../../config/errors.ts'
 import { audit } from '../audit.ts'
-import { sql } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
 import { mailUser } from '../ocp/index.ts'
 import { hashPassword, isOutdated, verifyPassword } from './hashing.ts'
@@ -26,17 +26,23 @@ const stored = (user: SignInUser | null): PasswordHash | null =>
 const shownRole = (user: SignInUser, memberships: MembershipOf[]): string =>
   (memberships.find((membership) => membership.tenantId === user.lastTenantId) ?? memberships[0])?.role ?? (user.superuserLevel ? 'superuser' : 'none')
 
-/**
- * Checks e-mail and password and answers the user. Unknown, wrong, locked and invited are one 401 `invalid_credentials` after the same work; too many failures are 429.
- * No transaction is open while the password is hashed.
- */
-export const proveIdentity = async (open: Open, { email, password, origin }: Attempt): Promise<SignInUser> => {
+/** Counts the try, then compares, with no transaction open meanwhile; a comparison that could not be made is no try. */
+const tryPassword = async (open: Open, email: string, password: string, origin: Origin) => {
   const { user, attempt } = await open(async (trx) => ({ attempt: await beginTry(trx, email, origin), user: await userByEmail(trx, email) }))
   const hash = stored(user)
   const right = await verifyPassword(password, hash).catch(async (error: unknown) => {
     await open((trx) => forgetTry(trx, attempt))
     throw error
   })
+  return { user, hash, attempt, right }
+}
+
+/**
+ * Checks e-mail and password and answers the user. Unknown, wrong, locked and invited are one 401 `invalid_credentials` after the same work; too many failures are 429.
+ * No transaction is open while the password is hashed.
+ */
+export const proveIdentity = async (open: Open, { email, password, origin }: Attempt): Promise<SignInUser> => {
+  const { user, hash, attempt, right } = await tryPassword(open, email, password, origin)
   if (!right || !user || !hash) {
     if (attempt.alarming) await open((trx) => alarm(trx, user))
     throw refused()
@@ -46,6 +52,14 @@ export const proveIdentity = async (open: Open, { email, password, origin }: Att
     await open((trx) => storePassword(trx, user.id, fresh))
   }
   return user
+}
+
+/** Whether the password of somebody who is signed in is right; wrong ones count as failures of sign-in. */
+export const confirmPassword = async (open: Open, userId: string, password: string, origin: Origin): Promise<boolean> => {
+  const row = await open((trx) => sqlOne<{ email: string }>(trx, `select email from app_user where id = ?`, [userId]))
+  const { attempt, right } = await tryPassword(open, row?.email ?? '', password, origin)
+  if (right) await open((trx) => forgetTry(trx, attempt))
+  return right
 }
 
 /** Somebody has tried for a day: it is in the trail, and the account's owner is told. */
@@ -74,3 +88,20 @@ export const openSession = (open: Open, user: SignInUser, { email, userAgent, or
     await audit(trx, { action: 'session.sign_in', subjectType: 'Session', subjectId: session.id, tenantId: only })
     return { user, memberships, role: shownRole(user, memberships), session }
   })
+
+/** The user who signed in with his password and now shows his second factor. 401 `token_invalid`. */
+export const userOfMfaToken = async (trx: AnyTrx, tokenId: string): Promise<SignInUser> => {
+  const row = await sqlOne<{ email: string }>(
+    trx,
+    `select u.email from one_time_token t join app_user u on u.id = t.user_id
+     where t.id = ? and t.purpose = 'mfa' and t.used_at is null and t.expires_at > now() and u.status = 'active'`,
+    [tokenId],
+  )
+  const user = row ? await userByEmail(trx, row.email) : null
+  if (!user) throw unauthenticated('token_invalid', 'The token is not known, was used, or has expired; sign in again')
+  return user
+}
+
+/** Uses a token up; false where somebody was faster. */
+export const takeMfaToken = async (trx: AnyTrx, tokenId: string): Promise<boolean> =>
+  (await sql(trx, `update one_time_token set used_at = now() where id = ? and used_at is null returning id`, [tokenId])).length > 0

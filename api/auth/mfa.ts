@@ -1,0 +1,47 @@
+import { mailedTokenId } from '../../config/derived-secrets.ts'
+import { invalid, unauthenticated } from '../../config/errors.ts'
+import { Matching, Obj, Opt, Text } from '../../config/schema.ts'
+import { beginCodeTry, checkRecoveryCode, checkTotp } from '../../db/auth/second-factor.ts'
+import { openSession, takeMfaToken, userOfMfaToken } from '../../db/auth/sign-in.ts'
+import { open } from '../lib/access.ts'
+import { route } from '../lib/route.ts'
+import { buryOf } from '../lib/session-cache.ts'
+import { originOf } from './origin.ts'
+import { SignedInUser, signedInReply } from './signed-in.ts'
+
+const tokenInvalid = () => unauthenticated('token_invalid', 'The token is not known, was used, or has expired; sign in again')
+
+const verify = route({
+  id: 'auth.verifyMfa',
+  method: 'POST',
+  path: '/api/auth/mfa/verify',
+  summary: 'Finish a sign-in with a second factor',
+  access: open(),
+  rate: 'sign_in',
+  transaction: 'none',
+  errors: ['token_invalid', 'invalid_credentials', 'sign_in_throttled'],
+  body: Obj({ mfaToken: Text(1, 200), code: Opt(Matching('^[0-9]{6}$', 6)), recoveryCode: Opt(Text(1, 64)) }),
+  returns: Obj({ token: Text(1, 2_048), user: SignedInUser }),
+  handle: async ({ open: transaction, body: { mfaToken, code, recoveryCode }, request }) => {
+    if ((code === undefined) === (recoveryCode === undefined))
+      throw invalid([{ field: 'code', message: 'give either code or recoveryCode' }])
+    const tokenId = mailedTokenId('mfa', mfaToken)
+    if (tokenId === null) throw tokenInvalid()
+    const origin = originOf(request)
+    const user = await transaction(async (trx) => {
+      const found = await userOfMfaToken(trx, tokenId)
+      await beginCodeTry(trx, found.id, origin)
+      return found
+    })
+    const right = await transaction((trx) =>
+      code === undefined ? checkRecoveryCode(trx, user.id, recoveryCode ?? '') : checkTotp(trx, user.id, code, request.receivedAt),
+    )
+    if (!right) throw unauthenticated('invalid_credentials', 'The code is wrong, or was used')
+    if (!(await transaction((trx) => takeMfaToken(trx, tokenId)))) throw tokenInvalid()
+    const signedIn = await openSession(transaction, user, { email: user.email, password: '', origin, userAgent: request.header('user-agent') }, true)
+    await buryOf(signedIn.session.revoked)
+    return signedInReply(signedIn)
+  },
+})
+
+export const routes = [verify]
