@@ -9,10 +9,23 @@ export type MessageVariable = {
   secret?: true
 }
 
-export const messageContexts = ['reservation', 'payment', 'guest', 'issue', 'group', 'receivable', 'purchase_order'] as const
+export const messageContexts = [
+  'reservation',
+  'payment',
+  'guest',
+  'issue',
+  'group',
+  'receivable',
+  'purchase_order',
+] as const
 export type MessageContext = (typeof messageContexts)[number]
 
-const of = (path: string, type: VariableType, example: string | number, nullable = false): MessageVariable => ({ path, type, nullable, example })
+const of = (path: string, type: VariableType, example: string | number, nullable = false): MessageVariable => ({
+  path,
+  type,
+  nullable,
+  example,
+})
 
 const property = [
   of('property.name', 'text', 'Pousada do Sol'),

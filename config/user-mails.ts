@@ -17,69 +17,84 @@ export type UserMailKind = keyof typeof userMailKinds
 const english: Record<UserMailKind, Mail> = {
   invitation: {
     subject: ({ house }) => `You are invited to ${house}`,
-    text: ({ name, house, way }) => `Hello ${name},\n\nyou are invited to work with ${house} in Pousada. To accept, within 7 days:\n\n${way}\n\nIf you did not expect this, ignore it: nothing happens.`,
+    text: ({ name, house, way }) =>
+      `Hello ${name},\n\nyou are invited to work with ${house} in Pousada. To accept, within 7 days:\n\n${way}\n\nIf you did not expect this, ignore it: nothing happens.`,
   },
   password_reset: {
     subject: () => 'Set a new password',
-    text: ({ name, way }) => `Hello ${name},\n\nsomebody asked to set a new password for your account. To do so, within 30 minutes:\n\n${way}\n\nIf it was not you, ignore this: your password stays as it is.`,
+    text: ({ name, way }) =>
+      `Hello ${name},\n\nsomebody asked to set a new password for your account. To do so, within 30 minutes:\n\n${way}\n\nIf it was not you, ignore this: your password stays as it is.`,
   },
   email_change: {
     subject: () => 'Confirm your new e-mail address',
-    text: ({ name, way }) => `Hello ${name},\n\nthis address is to become the one of your account. To confirm, within an hour:\n\n${way}\n\nIf it was not you, ignore this.`,
+    text: ({ name, way }) =>
+      `Hello ${name},\n\nthis address is to become the one of your account. To confirm, within an hour:\n\n${way}\n\nIf it was not you, ignore this.`,
   },
   security_notice: {
     subject: () => 'The security of your account was changed',
-    text: ({ name }) => `Hello ${name},\n\nthe password, the second factor or the e-mail address of your account was changed, or a new device signed in.\n\nIf it was you, there is nothing to do. If not, set a new password at once and end all sessions.`,
+    text: ({ name }) =>
+      `Hello ${name},\n\nthe password, the second factor or the e-mail address of your account was changed, or a new device signed in.\n\nIf it was you, there is nothing to do. If not, set a new password at once and end all sessions.`,
   },
   key_expiring: {
     subject: ({ house }) => `An API key of ${house} expires soon`,
-    text: ({ name, house }) => `Hello ${name},\n\nan API key of ${house} expires soon. Replace it before, so that what uses it goes on working.`,
+    text: ({ name, house }) =>
+      `Hello ${name},\n\nan API key of ${house} expires soon. Replace it before, so that what uses it goes on working.`,
   },
 }
 
 const portuguese: Record<UserMailKind, Mail> = {
   invitation: {
     subject: ({ house }) => `Você foi convidado para ${house}`,
-    text: ({ name, house, way }) => `Olá, ${name},\n\nvocê foi convidado para trabalhar com ${house} no Pousada. Para aceitar, em até 7 dias:\n\n${way}\n\nSe não esperava por isto, ignore: nada acontece.`,
+    text: ({ name, house, way }) =>
+      `Olá, ${name},\n\nvocê foi convidado para trabalhar com ${house} no Pousada. Para aceitar, em até 7 dias:\n\n${way}\n\nSe não esperava por isto, ignore: nada acontece.`,
   },
   password_reset: {
     subject: () => 'Defina uma nova senha',
-    text: ({ name, way }) => `Olá, ${name},\n\nalguém pediu uma nova senha para sua conta. Para defini-la, em até 30 minutos:\n\n${way}\n\nSe não foi você, ignore: sua senha continua a mesma.`,
+    text: ({ name, way }) =>
+      `Olá, ${name},\n\nalguém pediu uma nova senha para sua conta. Para defini-la, em até 30 minutos:\n\n${way}\n\nSe não foi você, ignore: sua senha continua a mesma.`,
   },
   email_change: {
     subject: () => 'Confirme seu novo e-mail',
-    text: ({ name, way }) => `Olá, ${name},\n\neste endereço passará a ser o da sua conta. Para confirmar, em até uma hora:\n\n${way}\n\nSe não foi você, ignore.`,
+    text: ({ name, way }) =>
+      `Olá, ${name},\n\neste endereço passará a ser o da sua conta. Para confirmar, em até uma hora:\n\n${way}\n\nSe não foi você, ignore.`,
   },
   security_notice: {
     subject: () => 'A segurança da sua conta foi alterada',
-    text: ({ name }) => `Olá, ${name},\n\na senha, o segundo fator ou o e-mail da sua conta foi alterado, ou um novo dispositivo entrou.\n\nSe foi você, não precisa fazer nada. Se não, defina uma nova senha imediatamente e encerre todas as sessões.`,
+    text: ({ name }) =>
+      `Olá, ${name},\n\na senha, o segundo fator ou o e-mail da sua conta foi alterado, ou um novo dispositivo entrou.\n\nSe foi você, não precisa fazer nada. Se não, defina uma nova senha imediatamente e encerre todas as sessões.`,
   },
   key_expiring: {
     subject: ({ house }) => `Uma chave de API de ${house} vence em breve`,
-    text: ({ name, house }) => `Olá, ${name},\n\numa chave de API de ${house} vence em breve. Substitua-a antes, para que nada pare de funcionar.`,
+    text: ({ name, house }) =>
+      `Olá, ${name},\n\numa chave de API de ${house} vence em breve. Substitua-a antes, para que nada pare de funcionar.`,
   },
 }
 
 const spanish: Record<UserMailKind, Mail> = {
   invitation: {
     subject: ({ house }) => `Le invitan a ${house}`,
-    text: ({ name, house, way }) => `Hola, ${name}:\n\nle invitan a trabajar con ${house} en Pousada. Para aceptar, en 7 días:\n\n${way}\n\nSi no lo esperaba, ignórelo: no pasa nada.`,
+    text: ({ name, house, way }) =>
+      `Hola, ${name}:\n\nle invitan a trabajar con ${house} en Pousada. Para aceptar, en 7 días:\n\n${way}\n\nSi no lo esperaba, ignórelo: no pasa nada.`,
   },
   password_reset: {
     subject: () => 'Establezca una contraseña nueva',
-    text: ({ name, way }) => `Hola, ${name}:\n\nalguien pidió una contraseña nueva para su cuenta. Para establecerla, en 30 minutos:\n\n${way}\n\nSi no fue usted, ignórelo: su contraseña sigue igual.`,
+    text: ({ name, way }) =>
+      `Hola, ${name}:\n\nalguien pidió una contraseña nueva para su cuenta. Para establecerla, en 30 minutos:\n\n${way}\n\nSi no fue usted, ignórelo: su contraseña sigue igual.`,
   },
   email_change: {
     subject: () => 'Confirme su nuevo correo',
-    text: ({ name, way }) => `Hola, ${name}:\n\nesta dirección será la de su cuenta. Para confirmarla, en una hora:\n\n${way}\n\nSi no fue usted, ignórelo.`,
+    text: ({ name, way }) =>
+      `Hola, ${name}:\n\nesta dirección será la de su cuenta. Para confirmarla, en una hora:\n\n${way}\n\nSi no fue usted, ignórelo.`,
   },
   security_notice: {
     subject: () => 'La seguridad de su cuenta ha cambiado',
-    text: ({ name }) => `Hola, ${name}:\n\nla contraseña, el segundo factor o el correo de su cuenta ha cambiado, o entró un dispositivo nuevo.\n\nSi fue usted, no tiene que hacer nada. Si no, establezca una contraseña nueva de inmediato y cierre todas las sesiones.`,
+    text: ({ name }) =>
+      `Hola, ${name}:\n\nla contraseña, el segundo factor o el correo de su cuenta ha cambiado, o entró un dispositivo nuevo.\n\nSi fue usted, no tiene que hacer nada. Si no, establezca una contraseña nueva de inmediato y cierre todas las sesiones.`,
   },
   key_expiring: {
     subject: ({ house }) => `Una clave de API de ${house} caduca pronto`,
-    text: ({ name, house }) => `Hola, ${name}:\n\nuna clave de API de ${house} caduca pronto. Sustitúyala antes, para que lo que la usa siga funcionando.`,
+    text: ({ name, house }) =>
+      `Hola, ${name}:\n\nuna clave de API de ${house} caduca pronto. Sustitúyala antes, para que lo que la usa siga funcionando.`,
   },
 }
 

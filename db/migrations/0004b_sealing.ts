@@ -27,7 +27,9 @@ export const up = async (knex: Knex) => {
      constraint guest_key_purpose check (purpose in ('profile', 'retention')),
      constraint guest_key_destroyed check ((wrapped_key is null) = (destroyed_at is not null))`,
   )
-  await knex.raw(`create index guest_key_due on guest_key (destroy_after) where destroyed_at is null and destroy_after is not null`)
+  await knex.raw(
+    `create index guest_key_due on guest_key (destroy_after) where destroyed_at is null and destroy_after is not null`,
+  )
   await knex.raw(`create index guest_key_master on guest_key (tenant_id, master_key_id) where wrapped_key is not null`)
   // A destroyed key stays destroyed, and a guest never gets another.
   await knex.raw(`
@@ -38,7 +40,9 @@ export const up = async (knex: Knex) => {
       end if;
       return new;
     end $$`)
-  await knex.raw(`create trigger guest_key_stays_destroyed before update on guest_key for each row execute function guest_key_stays_destroyed()`)
+  await knex.raw(
+    `create trigger guest_key_stays_destroyed before update on guest_key for each row execute function guest_key_stays_destroyed()`,
+  )
 
   await tenantTable(
     knex,

@@ -5,7 +5,8 @@ const stamps = `
      version int not null default 1,
      created_at timestamptz not null default now(),
      updated_at timestamptz not null default now()`
-const refers = (column: string, table: string) => `foreign key (tenant_id, ${column}) references ${table} (tenant_id, id)`
+const refers = (column: string, table: string) =>
+  `foreign key (tenant_id, ${column}) references ${table} (tenant_id, id)`
 const kinds = `'email', 'sms', 'whatsapp'`
 
 const channels = async (knex: Knex) => {
@@ -67,7 +68,9 @@ const templates = async (knex: Knex) => {
      constraint message_template_status check (status in ('active', 'archived'))`,
     { grant: 'select, insert, update' },
   )
-  await knex.raw(`create unique index message_template_active on message_template (tenant_id, key) where status = 'active'`)
+  await knex.raw(
+    `create unique index message_template_active on message_template (tenant_id, key) where status = 'active'`,
+  )
   await touch(knex, 'message_template')
 
   await tenantTable(
@@ -86,13 +89,19 @@ const templates = async (knex: Knex) => {
      constraint message_template_version_contents check (jsonb_typeof(contents) = 'array' and jsonb_array_length(contents) between 1 and 30),
      ${refers('template_id', 'message_template')}`,
   )
-  await knex.raw(`create unique index message_template_version_draft on message_template_version (tenant_id, template_id) where status = 'draft'`)
-  await knex.raw(`create unique index message_template_version_published on message_template_version (tenant_id, template_id) where status = 'published'`)
+  await knex.raw(
+    `create unique index message_template_version_draft on message_template_version (tenant_id, template_id) where status = 'draft'`,
+  )
+  await knex.raw(
+    `create unique index message_template_version_published on message_template_version (tenant_id, template_id) where status = 'published'`,
+  )
   await knex.raw(
     `alter table message_template add constraint message_template_published
      foreign key (tenant_id, id, published_number) references message_template_version (tenant_id, template_id, number) deferrable initially deferred`,
   )
-  await knex.raw(`create index message_template_published_version on message_template (tenant_id, id, published_number)`)
+  await knex.raw(
+    `create index message_template_published_version on message_template (tenant_id, id, published_number)`,
+  )
   // What a message was written with stays what it was.
   await knex.raw(`
     create function message_template_version_fixed() returns trigger language plpgsql as $$
@@ -193,8 +202,18 @@ const messages = async (knex: Knex) => {
      foreign key (tenant_id, template_id, template_number) references message_template_version (tenant_id, template_id, number)`,
     { grant: 'select, insert, update' },
   )
-  for (const column of ['reservation_id', 'guest_id', 'payment_id', 'automation_id', 'conversation_id', 'issue_id', 'campaign_id'])
-    await knex.raw(`create index message_${column.replace('_id', '')} on message (tenant_id, ${column}) where ${column} is not null`)
+  for (const column of [
+    'reservation_id',
+    'guest_id',
+    'payment_id',
+    'automation_id',
+    'conversation_id',
+    'issue_id',
+    'campaign_id',
+  ])
+    await knex.raw(
+      `create index message_${column.replace('_id', '')} on message (tenant_id, ${column}) where ${column} is not null`,
+    )
   await knex.raw(`create index message_property on message (tenant_id, property_id, created_at)`)
   await knex.raw(`create index message_template_used on message (tenant_id, template_id, template_number)`)
   await knex.raw(`create index message_status on message (tenant_id, status, scheduled_for)`)
@@ -241,7 +260,9 @@ const messages = async (knex: Knex) => {
      ${refers('property_id', 'property')}`,
     { grant: 'select, insert, update' },
   )
-  await knex.raw(`create unique index message_attempt_provider on message_attempt (tenant_id, kind, provider_id) where provider_id is not null`)
+  await knex.raw(
+    `create unique index message_attempt_provider on message_attempt (tenant_id, kind, provider_id) where provider_id is not null`,
+  )
   await knex.raw(`create index message_attempt_recipient on message_attempt (tenant_id, recipient_index, created_at)`)
   await knex.raw(`create index message_attempt_cap on message_attempt (tenant_id, property_id, kind, created_at)`)
   await touch(knex, 'message_attempt')
@@ -269,7 +290,9 @@ const messages = async (knex: Knex) => {
      ${refers('message_id', 'message')}`,
     { grant: 'select, insert, update' },
   )
-  await knex.raw(`create unique index suppression_in_force on suppression (tenant_id, kind, address_index) where lifted_at is null`)
+  await knex.raw(
+    `create unique index suppression_in_force on suppression (tenant_id, kind, address_index) where lifted_at is null`,
+  )
   await knex.raw(`create index suppression_message on suppression (tenant_id, message_id) where message_id is not null`)
 }
 

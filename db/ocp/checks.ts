@@ -22,7 +22,12 @@ export type StepCause =
   | 'guest_limit'
   | 'marketing_limit'
 
-export type UsableStep = { channel: MessageChannelRow & { transport: 'platform' | 'sandbox' }; content: Content; address: string; index: Buffer }
+export type UsableStep = {
+  channel: MessageChannelRow & { transport: 'platform' | 'sandbox' }
+  content: Content
+  address: string
+  index: Buffer
+}
 export type StepCheck = { use: UsableStep } | { cause: StepCause } | { waitUntil: Date }
 
 type Subject = {
@@ -48,10 +53,15 @@ const isConfigured = (kind: ChannelKind): boolean => {
 
 /** Transports of the tenant's own come with the settings for them; until then a channel that names one sends nothing. */
 const isUsable = (channel: MessageChannelRow): channel is UsableStep['channel'] =>
-  channel.enabled && (channel.transport === 'sandbox' || (channel.transport === 'platform' && isConfigured(channel.kind)))
+  channel.enabled &&
+  (channel.transport === 'sandbox' || (channel.transport === 'platform' && isConfigured(channel.kind)))
 
 /** The end of the quiet hours that now lies in, or null. They may span midnight. */
-export const quietUntil = ({ quietFrom, quietUntil: until }: Pick<PropertySettings['messages'], 'quietFrom' | 'quietUntil'>, timeZone: string, now: Date): Date | null => {
+export const quietUntil = (
+  { quietFrom, quietUntil: until }: Pick<PropertySettings['messages'], 'quietFrom' | 'quietUntil'>,
+  timeZone: string,
+  now: Date,
+): Date | null => {
   const clock = clockIn(timeZone, now)
   const overnight = quietFrom > until
   const quiet = overnight ? clock >= quietFrom || clock < until : clock >= quietFrom && clock < until
@@ -61,7 +71,13 @@ export const quietUntil = ({ quietFrom, quietUntil: until }: Pick<PropertySettin
 }
 
 /** Other messages to the address, whatever became of them after they were accepted. */
-const sentTo = async (trx: Trx, index: Buffer, messageId: string, since: Date, purpose: 'marketing' | null): Promise<number> => {
+const sentTo = async (
+  trx: Trx,
+  index: Buffer,
+  messageId: string,
+  since: Date,
+  purpose: 'marketing' | null,
+): Promise<number> => {
   const row = await sqlOne<{ count: number }>(
     trx,
     `select count(distinct message_id) as count from message_attempt
@@ -92,29 +108,50 @@ const isCapped = async (trx: Trx, channel: MessageChannelRow, timeZone: string, 
 }
 
 /** Whether a channel of the plan can be used for a message at this moment, in the order of R8. */
-export const checkStep = async (trx: Trx, kind: ChannelKind, { message, reader, contents, locales, timeZone, rules, now }: Subject): Promise<StepCheck> => {
-  const channel = await sqlOne<MessageChannelRow>(trx, `select * from message_channel where property_id = ? and kind = ? for no key update`, [
-    message.propertyId,
-    kind,
-  ])
+export const checkStep = async (
+  trx: Trx,
+  kind: ChannelKind,
+  { message, reader, contents, locales, timeZone, rules, now }: Subject,
+): Promise<StepCheck> => {
+  const channel = await sqlOne<MessageChannelRow>(
+    trx,
+    `select * from message_channel where property_id = ? and kind = ? for no key update`,
+    [message.propertyId, kind],
+  )
   if (!channel || !isUsable(channel)) return { cause: 'no_channel' }
   const content = contentFor(contents, kind, reader.language, locales)
   // WhatsApp lets a house begin a conversation with approved contents alone.
   if (!content || (kind === 'whatsapp' && content.contentSid === null)) return { cause: 'no_content' }
   const address = kind === 'email' ? reader.email : reader.phone
-  if (address === null || (kind === 'email' ? isMailbox : isPhone)(address) !== null) return { cause: 'recipient_missing' }
-  if (kind !== 'email' && channel.countries.length > 0 && !isNumberOf(address, channel.countries)) return { cause: 'country_not_allowed' }
+  if (address === null || (kind === 'email' ? isMailbox : isPhone)(address) !== null)
+    return { cause: 'recipient_missing' }
+  if (kind !== 'email' && channel.countries.length > 0 && !isNumberOf(address, channel.countries))
+    return { cause: 'country_not_allowed' }
   const index = addressIndex(trx, kind, address)
   const suppressed = await suppressionOf(trx, kind, index)
-  if (suppressed === 'all' || (suppressed === 'marketing' && message.purpose === 'marketing')) return { cause: 'recipient_suppressed' }
-  if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind))) return { cause: 'consent_missing' }
+  if (suppressed === 'all' || (suppressed === 'marketing' && message.purpose === 'marketing'))
+    return { cause: 'recipient_suppressed' }
+  if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind)))
+    return { cause: 'consent_missing' }
   if (message.urgency === 'normal') {
     const quiet = quietUntil(rules, timeZone, now)
     if (quiet) return { waitUntil: quiet }
-    await sql(trx, `select pg_advisory_xact_lock(hashtextextended('message-recipient:' || encode(?::bytea, 'hex'), 0))`, [index])
-    if ((await sentTo(trx, index, message.id, localInstant(todayIn(timeZone, now), '00:00', timeZone), null)) >= rules.perGuestDaily) return { cause: 'guest_limit' }
+    await sql(
+      trx,
+      `select pg_advisory_xact_lock(hashtextextended('message-recipient:' || encode(?::bytea, 'hex'), 0))`,
+      [index],
+    )
+    if (
+      (await sentTo(trx, index, message.id, localInstant(todayIn(timeZone, now), '00:00', timeZone), null)) >=
+      rules.perGuestDaily
+    )
+      return { cause: 'guest_limit' }
   }
-  if (message.purpose === 'marketing' && (await sentTo(trx, index, message.id, new Date(now.getTime() - 30 * dayMs), 'marketing')) >= rules.marketingPer30Days)
+  if (
+    message.purpose === 'marketing' &&
+    (await sentTo(trx, index, message.id, new Date(now.getTime() - 30 * dayMs), 'marketing')) >=
+      rules.marketingPer30Days
+  )
     return { cause: 'marketing_limit' }
   if (await isCapped(trx, channel, timeZone, now)) return { waitUntil: new Date(now.getTime() + hourMs) }
   return { use: { channel, content, address, index } }

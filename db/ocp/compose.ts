@@ -12,13 +12,23 @@ import type { Values } from './template.ts'
 import { readValues } from './variables.ts'
 import type { MessageProperty } from './variables.ts'
 
-export type Written = { subject: string; text: string; html: string | null; contentSid: string | null; contentVariables: Record<string, string> | null }
+export type Written = {
+  subject: string
+  text: string
+  html: string | null
+  contentSid: string | null
+  contentVariables: Record<string, string> | null
+}
 /** `sent` is what the guest reads; `kept` is the same with codes and links blotted out. */
 export type Composition = { sent: Written; kept: Written }
 
 const write = (content: Content, context: MessageContext, values: Values, timeZone: string): Written => {
   const fill = (text: string, as: 'line' | 'text' | 'html') =>
-    renderTemplate(parseTemplate(text, messageVariables[context], '').template, values, { as, locale: content.locale, timeZone }).text
+    renderTemplate(parseTemplate(text, messageVariables[context], '').template, values, {
+      as,
+      locale: content.locale,
+      timeZone,
+    }).text
   return {
     subject: content.subject === null ? '' : fill(content.subject, 'line'),
     text: content.text === null ? '' : fill(content.text, 'text'),
@@ -27,14 +37,19 @@ const write = (content: Content, context: MessageContext, values: Values, timeZo
     contentVariables:
       content.contentVariables === null
         ? null
-        : Object.fromEntries(Object.entries(content.contentVariables).map(([name, text]) => [name, fill(text, 'line')])),
+        : Object.fromEntries(
+            Object.entries(content.contentVariables).map(([name, text]) => [name, fill(text, 'line')]),
+          ),
   }
 }
 
 export const textPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'text' })
 
 /** What a message may say: its template's fixed version, or what staff wrote, as contents of every channel. */
-export const readContents = async (trx: Trx, message: MessageRow): Promise<{ contents: Content[]; context: MessageContext }> => {
+export const readContents = async (
+  trx: Trx,
+  message: MessageRow,
+): Promise<{ contents: Content[]; context: MessageContext }> => {
   if (message.templateId) {
     const version = await sqlOne<{ contents: Content[]; context: MessageContext }>(
       trx,
@@ -46,10 +61,21 @@ export const readContents = async (trx: Trx, message: MessageRow): Promise<{ con
     return version
   }
   if (!message.text) return { contents: [], context: 'guest' }
-  const { subject, text } = await unseal<{ subject: string | null; text: string }>(trx, 'tenant', textPlace(message.id), message.text)
+  const { subject, text } = await unseal<{ subject: string | null; text: string }>(
+    trx,
+    'tenant',
+    textPlace(message.id),
+    message.text,
+  )
   // Staff write text and no template: what looks like a tag is what they meant to say.
   const plain = (value: string) => value.replaceAll('{{', '{ {').replaceAll('}}', '} }')
-  const content = { locale: message.locale ?? 'en', text: plain(text), html: null, contentSid: null, contentVariables: null }
+  const content = {
+    locale: message.locale ?? 'en',
+    text: plain(text),
+    html: null,
+    contentSid: null,
+    contentVariables: null,
+  }
   return {
     context: 'guest',
     contents: [
@@ -59,10 +85,20 @@ export const readContents = async (trx: Trx, message: MessageRow): Promise<{ con
   }
 }
 
-type Parts = { message: MessageRow; content: Content; context: MessageContext; property: MessageProperty; reader: Reader; isSandbox: boolean }
+type Parts = {
+  message: MessageRow
+  content: Content
+  context: MessageContext
+  property: MessageProperty
+  reader: Reader
+  isSandbox: boolean
+}
 
 /** Writes a message with the values of this moment. Under sandbox nothing is blotted out: what is kept is all that there is to see. */
-export const compose = async (trx: Trx, { message, content, context, property, reader, isSandbox }: Parts): Promise<Composition> => {
+export const compose = async (
+  trx: Trx,
+  { message, content, context, property, reader, isSandbox }: Parts,
+): Promise<Composition> => {
   const about = { message, property, reader, locale: content.locale }
   const values = await readValues(trx, { ...about, masked: false })
   const sent = write(content, context, values, property.timezone)

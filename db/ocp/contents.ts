@@ -18,7 +18,10 @@ export type Content = {
 }
 
 /** Every variable that the contents name, and everything that is wrong with them. */
-export const checkContents = (context: MessageContext, contents: readonly Content[]): { variables: string[]; problems: FieldError[] } => {
+export const checkContents = (
+  context: MessageContext,
+  contents: readonly Content[],
+): { variables: string[]; problems: FieldError[] } => {
   const problems: FieldError[] = []
   const variables = new Set<string>()
   contents.forEach((content, index) => {
@@ -45,7 +48,12 @@ export const htmlOf = (text: string): string => {
 }
 
 /** The content of a channel for a reader: his language, its base, the property's locales in order, else the first that there is. */
-export const contentFor = (contents: readonly Content[], channel: ChannelKind, language: string | null, locales: readonly string[]): Content | null => {
+export const contentFor = (
+  contents: readonly Content[],
+  channel: ChannelKind,
+  language: string | null,
+  locales: readonly string[],
+): Content | null => {
   const offered = contents.filter((content) => content.channel === channel)
   const wanted = [language, ...locales].flatMap((locale) => [locale, locale?.split('-')[0]])
   for (const locale of wanted) {

@@ -18,19 +18,26 @@ const times = (locale: string, timeZone: string) =>
 
 /** A plain day, or the day of an instant in a time zone, with its weekday. */
 export const formatDate = (value: string | Date, locale: string, timeZone = 'UTC'): string =>
-  typeof value === 'string' ? dates(locale, 'UTC').format(new Date(`${value}T12:00:00Z`)) : dates(locale, timeZone).format(value)
+  typeof value === 'string'
+    ? dates(locale, 'UTC').format(new Date(`${value}T12:00:00Z`))
+    : dates(locale, timeZone).format(value)
 
 // Some locales put a narrow space before "PM"; older mail readers show it as a box.
 const plainSpaces = (text: string) => text.replace(/[\u202f\u00a0]/g, ' ')
 
-export const formatTime = (value: Date, locale: string, timeZone: string): string => plainSpaces(times(locale, timeZone).format(value))
+export const formatTime = (value: Date, locale: string, timeZone: string): string =>
+  plainSpaces(times(locale, timeZone).format(value))
 
 /** A time of day, `14:00`, which belongs to no day. */
-export const formatClock = (time: string, locale: string): string => plainSpaces(times(locale, 'UTC').format(new Date(`2000-01-01T${time}:00Z`)))
+export const formatClock = (time: string, locale: string): string =>
+  plainSpaces(times(locale, 'UTC').format(new Date(`2000-01-01T${time}:00Z`)))
 
 /** Minor units of a currency. */
 export const formatMoney = (amount: number, currency: string, locale: string): string => {
-  const formatter = keep(`money ${locale} ${currency}`, () => new Intl.NumberFormat(locale, { style: 'currency', currency }))
+  const formatter = keep(
+    `money ${locale} ${currency}`,
+    () => new Intl.NumberFormat(locale, { style: 'currency', currency }),
+  )
   const digits = formatter.resolvedOptions().maximumFractionDigits ?? 2
   return plainSpaces(formatter.format(amount / 10 ** digits))
 }

@@ -66,7 +66,10 @@ const anchorInstant = (anchor: Anchor, stay: Stay): Date | null => {
 export const dueAt = (trigger: DatedTrigger, stay: Stay, depositDueAt: Date | null): Date | null => {
   const instant = trigger.anchor === 'deposit_due' ? depositDueAt : anchorInstant(trigger.anchor, stay)
   if (trigger.hours !== undefined) return instant && new Date(instant.getTime() + trigger.hours * hourMs)
-  const day = trigger.anchor === 'deposit_due' ? depositDueAt && todayIn(stay.timeZone, depositDueAt) : anchorDay(trigger.anchor, stay)
+  const day =
+    trigger.anchor === 'deposit_due'
+      ? depositDueAt && todayIn(stay.timeZone, depositDueAt)
+      : anchorDay(trigger.anchor, stay)
   return day === null ? null : localInstant(addDays(day, trigger.days ?? 0), trigger.at ?? '10:00', stay.timeZone)
 }
 
@@ -78,12 +81,24 @@ type Automation = {
   validMinutes: number
   templateKey: string
 }
-type Planned = { id: string; dedupeKey: string; status: string; reason: string | null; scheduledFor: Date; turn: number; propertyId: string }
+type Planned = {
+  id: string
+  dedupeKey: string
+  status: string
+  reason: string | null
+  scheduledFor: Date
+  turn: number
+  propertyId: string
+}
 type Wanted = { automation: Automation; key: string; at: Date }
 
 const wantedOf = async (trx: Trx, stay: Stay, automations: readonly Automation[]): Promise<Wanted[]> => {
   const deposits = automations.some((one) => one.trigger.anchor === 'deposit_due')
-    ? await sql<{ id: string; dueAt: Date }>(trx, `select id, due_at from deposit where reservation_id = ? and amount > waived_amount order by position`, [stay.id])
+    ? await sql<{ id: string; dueAt: Date }>(
+        trx,
+        `select id, due_at from deposit where reservation_id = ? and amount > waived_amount order by position`,
+        [stay.id],
+      )
     : []
   return automations.flatMap((automation): Wanted[] => {
     if (!plannedIn(automation.trigger.anchor).includes(stay.status) || !matches(automation.conditions, stay)) return []
@@ -150,7 +165,8 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
 
 const isUnsent = (row: Planned) => row.status === 'scheduled' || row.status === 'queued'
 /** What the planner itself ended comes back with the stay that it was for, such as one reinstated. */
-const isWithdrawn = (row: Planned) => row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
+const isWithdrawn = (row: Planned) =>
+  row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
 
 const move = async (trx: Trx, row: Planned, at: Date, validMinutes: number) => {
   await sql(

@@ -42,18 +42,19 @@ export const provisionMessages = async (trx: Trx): Promise<void> => {
   for (const { name, template, enabled, trigger } of builtInAutomations) {
     const templateId = templateIds.get(template)
     if (!templateId) continue
-    await sql(trx, `insert into automation (name, enabled, trigger, template_id) values (?, ?, ?::jsonb, ?) on conflict do nothing`, [
-      name,
-      enabled,
-      JSON.stringify(trigger),
-      templateId,
-    ])
+    await sql(
+      trx,
+      `insert into automation (name, enabled, trigger, template_id) values (?, ?, ?::jsonb, ?) on conflict do nothing`,
+      [name, enabled, JSON.stringify(trigger), templateId],
+    )
   }
 }
 
 /** The token in the address that a provider reports to. It follows from the channel's id; the row keeps its hash alone. */
 const callbackToken = (channelId: string): string =>
-  createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY')).update(`message channel callback|${channelId}`).digest('base64url')
+  createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY'))
+    .update(`message channel callback|${channelId}`)
+    .digest('base64url')
 
 const isConfigured: Record<ChannelKind, () => boolean> = {
   email: () => settings.smtpUrl !== null,

@@ -46,7 +46,8 @@ type Template = { id: string; number: number; purpose: 'service' | 'marketing'; 
 const defaultWaitMinutes = 30
 const minuteMs = 60_000
 
-export const planOf = (order: readonly ChannelKind[]): PlanStep[] => order.map((channel) => ({ channel, waitMinutes: defaultWaitMinutes }))
+export const planOf = (order: readonly ChannelKind[]): PlanStep[] =>
+  order.map((channel) => ({ channel, waitMinutes: defaultWaitMinutes }))
 
 export const recipientPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'recipient' })
 
@@ -62,9 +63,11 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
     [request.templateKey],
   )
   if (!template) throw new Error(`there is no published message template ${request.templateKey}`)
-  const property = await sqlOne<{ settings: StoredSettings; now: Date }>(trx, `select settings, clock_timestamp() as now from property where id = ?`, [
-    request.propertyId,
-  ])
+  const property = await sqlOne<{ settings: StoredSettings; now: Date }>(
+    trx,
+    `select settings, clock_timestamp() as now from property where id = ?`,
+    [request.propertyId],
+  )
   if (!property) throw new Error('the property of the message does not exist')
   const id = randomUUID()
   const scheduledFor = request.scheduledFor ?? property.now

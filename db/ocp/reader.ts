@@ -21,14 +21,18 @@ export type Reader = {
 type Addressed = Pick<MessageRow, 'id' | 'recipient' | 'guestId' | 'reservationId' | 'paymentId'>
 
 const guestReader = async (trx: Trx, guestId: string): Promise<Reader | null> => {
-  const guest = await sqlOne<Pick<GuestRow, 'id' | 'firstName' | 'lastName' | 'preferredName' | 'language' | 'sealed' | 'status'>>(
+  const guest = await sqlOne<
+    Pick<GuestRow, 'id' | 'firstName' | 'lastName' | 'preferredName' | 'language' | 'sealed' | 'status'>
+  >(
     trx,
     `select s.id, s.first_name, s.last_name, s.preferred_name, s.language, s.sealed, s.status
      from guest g join guest s on s.tenant_id = g.tenant_id and s.id = coalesce(g.merged_into_id, g.id) where g.id = ?`,
     [guestId],
   )
   if (!guest || guest.status === 'erased') return null
-  const [profile] = await unsealGuests<GuestProfile>(trx, 'profile', [{ guestId: guest.id, place: profilePlace(guest.id), sealed: guest.sealed }])
+  const [profile] = await unsealGuests<GuestProfile>(trx, 'profile', [
+    { guestId: guest.id, place: profilePlace(guest.id), sealed: guest.sealed },
+  ])
   return {
     guestId: guest.id,
     firstName: guest.preferredName || guest.firstName,
@@ -40,9 +44,14 @@ const guestReader = async (trx: Trx, guestId: string): Promise<Reader | null> =>
 }
 
 /** The booking that a message is about, if any. */
-export const bookingOf = async (trx: Trx, message: Pick<MessageRow, 'reservationId' | 'paymentId'>): Promise<{ bookingId: string; guestId: string | null } | null> => {
+export const bookingOf = async (
+  trx: Trx,
+  message: Pick<MessageRow, 'reservationId' | 'paymentId'>,
+): Promise<{ bookingId: string; guestId: string | null } | null> => {
   if (message.reservationId)
-    return sqlOne(trx, `select booking_id, primary_guest_id as guest_id from reservation where id = ?`, [message.reservationId])
+    return sqlOne(trx, `select booking_id, primary_guest_id as guest_id from reservation where id = ?`, [
+      message.reservationId,
+    ])
   if (!message.paymentId) return null
   return sqlOne(
     trx,
@@ -59,7 +68,14 @@ export const bookingOf = async (trx: Trx, message: Pick<MessageRow, 'reservation
 export const readReader = async (trx: Trx, message: Addressed): Promise<Reader | null> => {
   if (message.recipient) {
     const given = await unseal<Recipient>(trx, 'tenant', recipientPlace(message.id), message.recipient)
-    return { guestId: message.guestId, firstName: given.name, lastName: '', email: given.email ?? null, phone: given.phone ?? null, language: null }
+    return {
+      guestId: message.guestId,
+      firstName: given.name,
+      lastName: '',
+      email: given.email ?? null,
+      phone: given.phone ?? null,
+      language: null,
+    }
   }
   const booking = await bookingOf(trx, message)
   const guestId = message.guestId ?? booking?.guestId

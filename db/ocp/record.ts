@@ -25,16 +25,32 @@ const tenantOf = (trx: Trx): string => {
 
 /** Message first, attempt second, whoever asks. */
 export const lockAttempt = async (trx: Trx, attemptId: string): Promise<Loaded | null> => {
-  const found = await sqlOne<{ messageId: string }>(trx, `select message_id from message_attempt where id = ?`, [attemptId])
-  const message = found && (await sqlOne<MessageRow>(trx, `select * from message where id = ? for no key update`, [found.messageId]))
-  const attempt = message && (await sqlOne<MessageAttemptRow>(trx, `select * from message_attempt where id = ? for no key update`, [attemptId]))
+  const found = await sqlOne<{ messageId: string }>(trx, `select message_id from message_attempt where id = ?`, [
+    attemptId,
+  ])
+  const message =
+    found && (await sqlOne<MessageRow>(trx, `select * from message where id = ? for no key update`, [found.messageId]))
+  const attempt =
+    message &&
+    (await sqlOne<MessageAttemptRow>(trx, `select * from message_attempt where id = ? for no key update`, [attemptId]))
   return message && attempt ? { message, attempt } : null
 }
 
-type Change = { code?: string; text?: string; providerId?: string; segments?: number | undefined; proof?: Record<string, string> }
+type Change = {
+  code?: string
+  text?: string
+  providerId?: string
+  segments?: number | undefined
+  proof?: Record<string, string>
+}
 
 /** Moves an attempt up; what comes late and low changes nothing but the proof. True when it moved. */
-const raise = async (trx: Trx, attempt: MessageAttemptRow, status: Status, { code, text, providerId, segments, proof }: Change): Promise<boolean> => {
+const raise = async (
+  trx: Trx,
+  attempt: MessageAttemptRow,
+  status: Status,
+  { code, text, providerId, segments, proof }: Change,
+): Promise<boolean> => {
   const moves = ranks[status] > attempt.rank
   await sql(
     trx,
@@ -65,37 +81,76 @@ const raise = async (trx: Trx, attempt: MessageAttemptRow, status: Status, { cod
 const nextStep = async (trx: Trx, message: MessageRow, reason: string): Promise<void> => {
   const plan = message.plan as PlanStep[]
   if (message.step + 1 < plan.length) {
-    await sql(trx, `update message set status = 'queued', step = step + 1, turn = turn + 1, fallback_at = null where id = ?`, [message.id])
+    await sql(
+      trx,
+      `update message set status = 'queued', step = step + 1, turn = turn + 1, fallback_at = null where id = ?`,
+      [message.id],
+    )
     await enqueueDelivery(trx, message.id, message.turn + 1)
     return
   }
-  await sql(trx, `update message set status = 'failed', reason = ?, turn = turn + 1 where id = ?`, [reason.slice(0, 60), message.id])
+  await sql(trx, `update message set status = 'failed', reason = ?, turn = turn + 1 where id = ?`, [
+    reason.slice(0, 60),
+    message.id,
+  ])
   await emitMessage(trx, 'failed', message, { cause: reason })
 }
 
 const recipientOf = (trx: Trx, attempt: MessageAttemptRow) =>
   attempt.recipient
-    ? unseal<string>(trx, 'tenant', { table: 'message_attempt', rowId: attempt.id, purpose: 'recipient' }, attempt.recipient)
+    ? unseal<string>(
+        trx,
+        'tenant',
+        { table: 'message_attempt', rowId: attempt.id, purpose: 'recipient' },
+        attempt.recipient,
+      )
     : Promise.resolve(null)
 
-const suppressFor = async (trx: Trx, { message, attempt }: Loaded, cause: 'hard_bounce' | 'invalid' | 'stop'): Promise<void> => {
+const suppressFor = async (
+  trx: Trx,
+  { message, attempt }: Loaded,
+  cause: 'hard_bounce' | 'invalid' | 'stop',
+): Promise<void> => {
   const address = await recipientOf(trx, attempt)
   if (address !== null) await suppress(trx, { kind: attempt.kind, address, scope: 'all', cause, messageId: message.id })
 }
 
-const accepted = async (trx: Trx, { message, attempt }: Loaded, outcome: SendOutcome & { kind: 'accepted' }): Promise<void> => {
-  await raise(trx, attempt, 'sent', { providerId: outcome.reference, segments: outcome.segments, proof: { reply: outcome.proof.slice(0, 300) } })
+const accepted = async (
+  trx: Trx,
+  { message, attempt }: Loaded,
+  outcome: SendOutcome & { kind: 'accepted' },
+): Promise<void> => {
+  await raise(trx, attempt, 'sent', {
+    providerId: outcome.reference,
+    segments: outcome.segments,
+    proof: { reply: outcome.proof.slice(0, 300) },
+  })
   // A report may have been quicker than the reply.
   if (message.status === 'sending') {
     const plan = message.plan as PlanStep[]
     const waits = attempt.kind !== 'email' && message.step + 1 < plan.length
     const fallbackAt = waits ? new Date(Date.now() + (plan[message.step]?.waitMinutes ?? 30) * minuteMs) : null
-    await sql(trx, `update message set status = 'sent', sent_at = coalesce(sent_at, clock_timestamp()), fallback_at = ? where id = ?`, [fallbackAt, message.id])
-    if (fallbackAt) await enqueue(trx, messagesFallBack, { tenantId: tenantOf(trx), messageId: message.id, turn: message.turn }, { at: fallbackAt })
+    await sql(
+      trx,
+      `update message set status = 'sent', sent_at = coalesce(sent_at, clock_timestamp()), fallback_at = ? where id = ?`,
+      [fallbackAt, message.id],
+    )
+    if (fallbackAt)
+      await enqueue(
+        trx,
+        messagesFallBack,
+        { tenantId: tenantOf(trx), messageId: message.id, turn: message.turn },
+        { at: fallbackAt },
+      )
     await emitMessage(trx, 'sent', message, { kind: attempt.kind })
   }
   if (attempt.transport === 'sandbox')
-    await enqueue(trx, messagesReportSandbox, { tenantId: tenantOf(trx), messageAttemptId: attempt.id }, { at: new Date(Date.now() + 1_000) })
+    await enqueue(
+      trx,
+      messagesReportSandbox,
+      { tenantId: tenantOf(trx), messageAttemptId: attempt.id },
+      { at: new Date(Date.now() + 1_000) },
+    )
 }
 
 const leftUnknown = async (trx: Trx, attempt: MessageAttemptRow, code: string, text: string): Promise<void> => {
@@ -112,7 +167,12 @@ const leftUnknown = async (trx: Trx, attempt: MessageAttemptRow, code: string, t
  * Writes what became of a call (R10). `isLast` says that no further try follows, so that what was not sent goes to the next channel.
  * Answers whether the same job must be tried again.
  */
-export const recordOutcome = async (trx: Trx, attemptId: string, outcome: SendOutcome, isLast: boolean): Promise<'settled' | 'again'> => {
+export const recordOutcome = async (
+  trx: Trx,
+  attemptId: string,
+  outcome: SendOutcome,
+  isLast: boolean,
+): Promise<'settled' | 'again'> => {
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded) return 'settled'
   const { message, attempt } = loaded
@@ -121,12 +181,22 @@ export const recordOutcome = async (trx: Trx, attemptId: string, outcome: SendOu
       await accepted(trx, loaded, outcome)
       return 'settled'
     case 'refused':
-      if (!(await raise(trx, attempt, outcome.suppress === 'hard_bounce' ? 'bounced' : 'failed', { code: outcome.code, text: outcome.message }))) return 'settled'
+      if (
+        !(await raise(trx, attempt, outcome.suppress === 'hard_bounce' ? 'bounced' : 'failed', {
+          code: outcome.code,
+          text: outcome.message,
+        }))
+      )
+        return 'settled'
       if (outcome.suppress) await suppressFor(trx, loaded, outcome.suppress)
       if (message.status === 'sending') await nextStep(trx, message, outcome.code)
       return 'settled'
     case 'not_sent':
-      if (!(await raise(trx, attempt, 'failed', { code: outcome.code, text: outcome.message })) || message.status !== 'sending') return 'settled'
+      if (
+        !(await raise(trx, attempt, 'failed', { code: outcome.code, text: outcome.message })) ||
+        message.status !== 'sending'
+      )
+        return 'settled'
       if (isLast) {
         await nextStep(trx, message, outcome.code)
         return 'settled'
@@ -153,12 +223,19 @@ export const markUnknown = async (trx: Trx, message: MessageRow, code: string): 
 export const failUnknown = async (trx: Trx, { message, attempt }: Loaded): Promise<void> => {
   await raise(trx, attempt, 'failed', { code: 'outcome_unknown' })
   if (message.status !== 'sending') return
-  await sql(trx, `update message set status = 'failed', reason = 'outcome_unknown', turn = turn + 1 where id = ?`, [message.id])
+  await sql(trx, `update message set status = 'failed', reason = 'outcome_unknown', turn = turn + 1 where id = ?`, [
+    message.id,
+  ])
   await emitMessage(trx, 'failed', message, { cause: 'outcome_unknown' })
 }
 
 /** A provider's later word (R12); in any order and number, only a higher rank counts. */
-export const applyReport = async (trx: Trx, attemptId: string, status: 'delivered' | 'read' | 'failed', code?: string): Promise<void> => {
+export const applyReport = async (
+  trx: Trx,
+  attemptId: string,
+  status: 'delivered' | 'read' | 'failed',
+  code?: string,
+): Promise<void> => {
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded) return
   const { message, attempt } = loaded
@@ -168,7 +245,10 @@ export const applyReport = async (trx: Trx, attemptId: string, status: 'delivere
     return
   }
   // Also where the next channel has its turn already and has not begun: it is spared.
-  if (['sending', 'sent', 'queued', 'delivered', 'failed'].includes(message.status) && !(message.status === 'delivered' && status === 'delivered')) {
+  if (
+    ['sending', 'sent', 'queued', 'delivered', 'failed'].includes(message.status) &&
+    !(message.status === 'delivered' && status === 'delivered')
+  ) {
     await sql(
       trx,
       `update message set status = ?, reason = null, sent_at = coalesce(sent_at, clock_timestamp()), fallback_at = null, turn = turn + 1 where id = ?`,

@@ -11,24 +11,43 @@ import { attemptPlace, outgoing, propertyOf } from './sending.ts'
 import { suppressionOf } from './suppression.ts'
 
 /** Codes and campaigns go at most once: a second code confuses, and a second advertisement is a nuisance. */
-const isAtMostOnce = (message: MessageRow) => message.origin === 'campaign' || Object.keys(message.data as object).length > 0
+const isAtMostOnce = (message: MessageRow) =>
+  message.origin === 'campaign' || Object.keys(message.data as object).length > 0
 
 /** An unknown attempt as it left, or null where it is known by now or nothing of it is left. */
 export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing | null> => {
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded || loaded.attempt.status !== 'unknown') return null
   const { message, attempt } = loaded
-  const [property, reader, { contents, context }] = [await propertyOf(trx, message.propertyId), await readReader(trx, message), await readContents(trx, message)]
-  const channel = await sqlOne<MessageChannelRow>(trx, `select * from message_channel where property_id = ? and kind = ?`, [message.propertyId, attempt.kind])
+  const [property, reader, { contents, context }] = [
+    await propertyOf(trx, message.propertyId),
+    await readReader(trx, message),
+    await readContents(trx, message),
+  ]
+  const channel = await sqlOne<MessageChannelRow>(
+    trx,
+    `select * from message_channel where property_id = ? and kind = ?`,
+    [message.propertyId, attempt.kind],
+  )
   const content = contentFor(contents, attempt.kind, message.locale, [])
   if (!attempt.recipient || !property || !reader || !channel || !content || attempt.transport === 'own') {
     await failUnknown(trx, loaded)
     return null
   }
   const address = await unseal<string>(trx, 'tenant', attemptPlace(attempt.id, 'recipient'), attempt.recipient)
-  const composition = await compose(trx, { message, content, context, property, reader, isSandbox: attempt.transport === 'sandbox' })
+  const composition = await compose(trx, {
+    message,
+    content,
+    context,
+    property,
+    reader,
+    isSandbox: attempt.transport === 'sandbox',
+  })
   const use = { channel: { ...channel, transport: attempt.transport }, content, address, index: attempt.recipientIndex }
-  return outgoing({ attemptId, message, step: attempt.step, use, reader, property, startedAt: attempt.createdAt }, composition)
+  return outgoing(
+    { attemptId, message, step: attempt.step, use, reader, property, startedAt: attempt.createdAt },
+    composition,
+  )
 }
 
 /** A mail may come twice under one Message-ID, also where the one more try was itself cut off. */

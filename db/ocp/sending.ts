@@ -19,12 +19,20 @@ import type { MessageProperty } from './variables.ts'
 
 export type Decision = { send: Outgoing } | { done: string }
 
-export const attemptPlace = (attemptId: string, purpose: 'recipient' | 'subject' | 'body') => ({ table: 'message_attempt', rowId: attemptId, purpose })
+export const attemptPlace = (attemptId: string, purpose: 'recipient' | 'subject' | 'body') => ({
+  table: 'message_attempt',
+  rowId: attemptId,
+  purpose,
+})
 
 export const planOfMessage = (message: Pick<MessageRow, 'plan'>) => message.plan as PlanStep[]
 
 export const lockMessage = (trx: Trx, messageId: string): Promise<(MessageRow & { now: Date }) | null> =>
-  sqlOne<MessageRow & { now: Date }>(trx, `select m.*, clock_timestamp() as now from message m where m.id = ? for no key update`, [messageId])
+  sqlOne<MessageRow & { now: Date }>(
+    trx,
+    `select m.*, clock_timestamp() as now from message m where m.id = ? for no key update`,
+    [messageId],
+  )
 
 export const propertyOf = (trx: Trx, propertyId: string) =>
   sqlOne<MessageProperty & { settings: StoredSettings }>(
@@ -46,12 +54,19 @@ const hasFeature = async (trx: Trx): Promise<boolean> => {
 type Ended = 'suppressed' | 'expired' | 'failed'
 
 export const endMessage = async (trx: Trx, message: MessageRow, status: Ended, reason: string): Promise<void> => {
-  await sql(trx, `update message set status = ?, reason = ?, turn = turn + 1 where id = ?`, [status, reason, message.id])
+  await sql(trx, `update message set status = ?, reason = ?, turn = turn + 1 where id = ?`, [
+    status,
+    reason,
+    message.id,
+  ])
   await emitMessage(trx, status, message, { cause: reason })
 }
 
 const postpone = async (trx: Trx, message: MessageRow, at: Date): Promise<void> => {
-  await sql(trx, `update message set status = 'scheduled', scheduled_for = ?, turn = turn + 1 where id = ?`, [at, message.id])
+  await sql(trx, `update message set status = 'scheduled', scheduled_for = ?, turn = turn + 1 where id = ?`, [
+    at,
+    message.id,
+  ])
   await enqueueDelivery(trx, message.id, message.turn + 1, at)
 }
 
@@ -71,7 +86,13 @@ const endOfPlan = async (trx: Trx, message: MessageRow, cause: StepCause | null)
   return cause ?? 'refused'
 }
 
-const insertAttempt = async (trx: Trx, message: MessageRow, step: number, use: UsableStep, { kept }: Composition): Promise<string> => {
+const insertAttempt = async (
+  trx: Trx,
+  message: MessageRow,
+  step: number,
+  use: UsableStep,
+  { kept }: Composition,
+): Promise<string> => {
   const id = randomUUID()
   await sql(
     trx,
@@ -87,7 +108,11 @@ const insertAttempt = async (trx: Trx, message: MessageRow, step: number, use: U
       use.index,
       await seal(trx, 'tenant', attemptPlace(id, 'recipient'), use.address),
       await seal(trx, 'tenant', attemptPlace(id, 'subject'), kept.subject),
-      await seal(trx, 'tenant', attemptPlace(id, 'body'), { text: kept.text, html: kept.html, contentVariables: kept.contentVariables }),
+      await seal(trx, 'tenant', attemptPlace(id, 'body'), {
+        text: kept.text,
+        html: kept.html,
+        contentVariables: kept.contentVariables,
+      }),
       message.purpose,
       message.id,
       step,
@@ -96,9 +121,20 @@ const insertAttempt = async (trx: Trx, message: MessageRow, step: number, use: U
   return id
 }
 
-type Leaving = { attemptId: string; message: MessageRow; step: number; use: UsableStep; reader: Reader; property: MessageProperty; startedAt: Date }
+type Leaving = {
+  attemptId: string
+  message: MessageRow
+  step: number
+  use: UsableStep
+  reader: Reader
+  property: MessageProperty
+  startedAt: Date
+}
 
-export const outgoing = ({ attemptId, message, step, use, reader, property, startedAt }: Leaving, { sent }: Composition): Outgoing => ({
+export const outgoing = (
+  { attemptId, message, step, use, reader, property, startedAt }: Leaving,
+  { sent }: Composition,
+): Outgoing => ({
   attemptId,
   kind: use.channel.kind,
   transport: use.channel.transport,
@@ -132,7 +168,9 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
   if (!(await hasFeature(trx))) return end('expired', 'feature_not_enabled')
   if (message.expiresAt <= message.now) return end('expired', 'too_late')
   if (message.reservationStatuses && message.reservationId) {
-    const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [message.reservationId])
+    const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [
+      message.reservationId,
+    ])
     if (!stay || !message.reservationStatuses.includes(stay.status)) return end('suppressed', 'reservation_status')
   }
   const [reader, property, { contents, context }] = [
@@ -148,7 +186,15 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
   for (let step = message.step; step < plan.length; step += 1) {
     const kind = plan[step]?.channel
     if (!kind) break
-    const checked = await checkStep(trx, kind, { message, reader, contents, locales: property.locales, timeZone: property.timezone, rules, now: message.now })
+    const checked = await checkStep(trx, kind, {
+      message,
+      reader,
+      contents,
+      locales: property.locales,
+      timeZone: property.timezone,
+      rules,
+      now: message.now,
+    })
     if ('waitUntil' in checked) {
       if (checked.waitUntil >= message.expiresAt) return end('expired', 'too_late')
       await postpone(trx, message, checked.waitUntil)
@@ -160,9 +206,20 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
       continue
     }
     const { use } = checked
-    const composition = await compose(trx, { message, content: use.content, context, property, reader, isSandbox: use.channel.transport === 'sandbox' })
+    const composition = await compose(trx, {
+      message,
+      content: use.content,
+      context,
+      property,
+      reader,
+      isSandbox: use.channel.transport === 'sandbox',
+    })
     const attemptId = await insertAttempt(trx, message, step, use, composition)
-    await sql(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [step, use.content.locale, message.id])
+    await sql(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [
+      step,
+      use.content.locale,
+      message.id,
+    ])
     return { send: outgoing({ attemptId, message, step, use, reader, property, startedAt: message.now }, composition) }
   }
   return { done: await endOfPlan(trx, message, first) }
@@ -170,6 +227,12 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
 
 /** The address of an attempt, or null once it is erased. */
 export const readRecipient = async (trx: Trx, attemptId: string): Promise<string | null> => {
-  const attempt = await sqlOne<{ recipient: Buffer | null }>(trx, `select recipient from message_attempt where id = ?`, [attemptId])
-  return attempt?.recipient ? unseal<string>(trx, 'tenant', attemptPlace(attemptId, 'recipient'), attempt.recipient) : null
+  const attempt = await sqlOne<{ recipient: Buffer | null }>(
+    trx,
+    `select recipient from message_attempt where id = ?`,
+    [attemptId],
+  )
+  return attempt?.recipient
+    ? unseal<string>(trx, 'tenant', attemptPlace(attemptId, 'recipient'), attempt.recipient)
+    : null
 }

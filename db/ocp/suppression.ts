@@ -6,12 +6,18 @@ import { blindIndex, seal } from '../sealing/index.ts'
 import type { ChannelKind } from './contents.ts'
 
 /** Addresses are found by index: e-mail and phone have different ones, SMS and WhatsApp share the number's. */
-export const addressIndex = (trx: Trx, kind: ChannelKind, address: string): Buffer => blindIndex(trx, kind === 'email' ? 'email' : 'phone', address)
+export const addressIndex = (trx: Trx, kind: ChannelKind, address: string): Buffer =>
+  blindIndex(trx, kind === 'email' ? 'email' : 'phone', address)
 
 /** The strictest suppression in force against an address on a channel. */
 export const suppressionOf = async (trx: Trx, kind: ChannelKind, index: Buffer): Promise<'all' | 'marketing' | null> =>
-  (await sqlOne<{ scope: 'all' | 'marketing' }>(trx, `select scope from suppression where kind = ? and address_index = ? and lifted_at is null`, [kind, index]))
-    ?.scope ?? null
+  (
+    await sqlOne<{ scope: 'all' | 'marketing' }>(
+      trx,
+      `select scope from suppression where kind = ? and address_index = ? and lifted_at is null`,
+      [kind, index],
+    )
+  )?.scope ?? null
 
 type Addition = {
   kind: ChannelKind
@@ -41,5 +47,10 @@ export const suppress = async (trx: Trx, { kind, address, scope, cause, messageI
     ],
   )
   if (rows[0]?.id === id)
-    await emit(trx, { type: 'suppression.added', propertyId: null, entity: { type: 'suppression', id, version: null }, data: { kind, scope, cause } })
+    await emit(trx, {
+      type: 'suppression.added',
+      propertyId: null,
+      entity: { type: 'suppression', id, version: null },
+      data: { kind, scope, cause },
+    })
 }

@@ -20,15 +20,24 @@ type Part = string | Variable
 
 export type Template = { parts: readonly Part[] }
 
-const fits: Record<Filter, readonly VariableType[]> = { date: ['day', 'instant'], time: ['instant', 'clock'], money: ['money'] }
+const fits: Record<Filter, readonly VariableType[]> = {
+  date: ['day', 'instant'],
+  time: ['instant', 'clock'],
+  money: ['money'],
+}
 const tag = /\{\{([^{}]*)\}\}/g
-const inner = /^\s*([A-Za-z][A-Za-z0-9]*(?:\.[A-Za-z][A-Za-z0-9]*)*)\s*((?:\|\s*(?:date|time|money|default:\s*"[^"]{0,200}")\s*)*)$/
+const inner =
+  /^\s*([A-Za-z][A-Za-z0-9]*(?:\.[A-Za-z][A-Za-z0-9]*)*)\s*((?:\|\s*(?:date|time|money|default:\s*"[^"]{0,200}")\s*)*)$/
 
 /**
  * Reads a template without logic: text, and `{{path | filter | default:"…"}}`. Answers what is wrong with it, where a name
  * is unknown, a filter does not fit its type or a brace is left over.
  */
-export const parseTemplate = (text: string, known: readonly MessageVariable[], field: string): { template: Template; problems: FieldError[] } => {
+export const parseTemplate = (
+  text: string,
+  known: readonly MessageVariable[],
+  field: string,
+): { template: Template; problems: FieldError[] } => {
   const parts: Part[] = []
   const problems: FieldError[] = []
   let at = 0
@@ -48,14 +57,17 @@ export const parseTemplate = (text: string, known: readonly MessageVariable[], f
     const filter = (/\|\s*(date|time|money)/.exec(tail)?.[1] as Filter | undefined) ?? null
     const variable = known.find((candidate) => candidate.path === path)
     if (!variable) problems.push({ field, message: `{{${path}}} is not known here` })
-    else if (filter && !fits[filter].includes(variable.type)) problems.push({ field, message: `{{${path}}} is no ${filter}` })
+    else if (filter && !fits[filter].includes(variable.type))
+      problems.push({ field, message: `{{${path}}} is no ${filter}` })
     parts.push({ path, filter, fallback: /default:\s*"([^"]*)"/.exec(tail)?.[1] ?? null })
   }
   plain(text.length)
   return { template: { parts }, problems }
 }
 
-export const variablesOf = ({ parts }: Template): string[] => [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.path])))]
+export const variablesOf = ({ parts }: Template): string[] => [
+  ...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.path]))),
+]
 
 type Options = {
   as: 'line' | 'text' | 'html'
@@ -88,7 +100,11 @@ const formatted = (value: Value, filter: Filter | null, { locale, timeZone }: Op
 }
 
 /** Fills in the values, each once: what a value holds is never read as template. Missing are the variables without value and default. */
-export const renderTemplate = ({ parts }: Template, values: Values, options: Options): { text: string; missing: string[] } => {
+export const renderTemplate = (
+  { parts }: Template,
+  values: Values,
+  options: Options,
+): { text: string; missing: string[] } => {
   const missing: string[] = []
   const text = parts
     .map((part) => {

@@ -46,19 +46,28 @@ const reservationOf = async (trx: Trx, event: Event): Promise<string | null> => 
   if (event.data.reservationId) return event.data.reservationId
   if (event.entity.type === 'reservation') return event.entity.id
   if (!event.data.bookingId) return null
-  const first = await sqlOne<{ id: string }>(trx, `select id from reservation where booking_id = ? order by position limit 1`, [event.data.bookingId])
+  const first = await sqlOne<{ id: string }>(
+    trx,
+    `select id from reservation where booking_id = ? order by position limit 1`,
+    [event.data.bookingId],
+  )
   return first?.id ?? null
 }
 
 // Whoever lets a hold go, or lets it lapse, never had a reservation to be told about.
-const isOfHold = (event: Event, stay: Stay | null) => event.type === 'reservation.cancelled' && stay !== null && stay.confirmedAt === null
+const isOfHold = (event: Event, stay: Stay | null) =>
+  event.type === 'reservation.cancelled' && stay !== null && stay.confirmedAt === null
 
 /**
  * What an event means to guests (R1, R4): each enabled automation of its type writes one message, however often the event is
  * replayed. Dated messages of the reservation are planned anew.
  */
 export const triggerMessages = async (trx: Trx, eventId: string): Promise<number> => {
-  const event = await sqlOne<Event>(trx, `select id, type, property_id, entity, data, occurred_at from event where id = ?`, [eventId])
+  const event = await sqlOne<Event>(
+    trx,
+    `select id, type, property_id, entity, data, occurred_at from event where id = ?`,
+    [eventId],
+  )
   if (!event?.propertyId) return 0
   const reservationId = await reservationOf(trx, event)
   const stay = reservationId ? await readStay(trx, reservationId) : null

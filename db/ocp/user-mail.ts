@@ -34,7 +34,8 @@ type Facts = {
 export type UserMail = { to: string; toName: string; subject: string; text: string }
 
 /** Where a token is entered: in the application, where there is one, else wherever the person was told to. */
-const wayFor = (path: string, token: string) => (settings.appBaseUrl ? `${settings.appBaseUrl}/${path}#token=${token}` : token)
+const wayFor = (path: string, token: string) =>
+  settings.appBaseUrl ? `${settings.appBaseUrl}/${path}#token=${token}` : token
 
 /** A mail to staff as it is sent now; null where it was sent, or its token has ended. */
 export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promise<UserMail | null> => {
@@ -60,9 +61,9 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
 }
 
 export const endUserMail = async (trx: PlatformTrx, userMailId: string, status: 'sent' | 'failed'): Promise<void> => {
-  await sql(trx, `update user_mail set status = ?, sent_at = case when ? = 'sent' then now() end where id = ? and status = 'queued'`, [
-    status,
-    status,
-    userMailId,
-  ])
+  await sql(
+    trx,
+    `update user_mail set status = ?, sent_at = case when ? = 'sent' then now() end where id = ? and status = 'queued'`,
+    [status, status, userMailId],
+  )
 }

@@ -10,7 +10,10 @@ import { bookingMoney } from './stay.ts'
 import type { BookingMoney } from './stay.ts'
 import type { Value, Values } from './template.ts'
 
-export type MessageProperty = Pick<PropertyRow, 'id' | 'name' | 'timezone' | 'currency' | 'locales' | 'phone' | 'email' | 'website' | 'checkInFrom' | 'checkOutUntil'> & {
+export type MessageProperty = Pick<
+  PropertyRow,
+  'id' | 'name' | 'timezone' | 'currency' | 'locales' | 'phone' | 'email' | 'website' | 'checkInFrom' | 'checkOutUntil'
+> & {
   address: Partial<Record<'line1' | 'line2' | 'district' | 'city' | 'region' | 'postalCode', string>>
 }
 
@@ -28,14 +31,49 @@ type ReservationFacts = {
   policies: { cancellation?: { text?: string } }
 }
 type BookingFacts = BookingMoney & { number: string; currency: string }
-type PaymentFacts = { amount: number; capturedAmount: number; refundReserved: number; currency: string; method: string; capturedAt: Date | null }
+type PaymentFacts = {
+  amount: number
+  capturedAmount: number
+  refundReserved: number
+  currency: string
+  method: string
+  capturedAt: Date | null
+}
 
 const methods: Record<string, Record<string, string>> = {
-  en: { card: 'card', pix: 'Pix', boleto: 'boleto', cash: 'cash', bank_transfer: 'bank transfer', terminal: 'card at the desk', cheque: 'cheque', other: 'other' },
-  pt: { card: 'cartão', pix: 'Pix', boleto: 'boleto', cash: 'dinheiro', bank_transfer: 'transferência', terminal: 'cartão na recepção', cheque: 'cheque', other: 'outro' },
-  es: { card: 'tarjeta', pix: 'Pix', boleto: 'boleto', cash: 'efectivo', bank_transfer: 'transferencia', terminal: 'tarjeta en recepción', cheque: 'cheque', other: 'otro' },
+  en: {
+    card: 'card',
+    pix: 'Pix',
+    boleto: 'boleto',
+    cash: 'cash',
+    bank_transfer: 'bank transfer',
+    terminal: 'card at the desk',
+    cheque: 'cheque',
+    other: 'other',
+  },
+  pt: {
+    card: 'cartão',
+    pix: 'Pix',
+    boleto: 'boleto',
+    cash: 'dinheiro',
+    bank_transfer: 'transferência',
+    terminal: 'cartão na recepção',
+    cheque: 'cheque',
+    other: 'outro',
+  },
+  es: {
+    card: 'tarjeta',
+    pix: 'Pix',
+    boleto: 'boleto',
+    cash: 'efectivo',
+    bank_transfer: 'transferencia',
+    terminal: 'tarjeta en recepción',
+    cheque: 'cheque',
+    other: 'otro',
+  },
 }
-const methodIn = (method: string, locale: string) => (methods[locale.split('-')[0] ?? ''] ?? methods.en)?.[method] ?? method
+const methodIn = (method: string, locale: string) =>
+  (methods[locale.split('-')[0] ?? ''] ?? methods.en)?.[method] ?? method
 
 const clock = (time: string | null): Value => (time === null ? null : { type: 'clock', time })
 
@@ -59,7 +97,11 @@ const readBooking = (trx: Trx, id: string) =>
   sqlOne<BookingFacts>(trx, `select b.number, b.currency, ${bookingMoney} from booking b where b.id = ?`, [id])
 
 const readPayment = (trx: Trx, id: string) =>
-  sqlOne<PaymentFacts>(trx, `select amount, captured_amount, refund_reserved, currency, method, captured_at from payment where id = ?`, [id])
+  sqlOne<PaymentFacts>(
+    trx,
+    `select amount, captured_amount, refund_reserved, currency, method, captured_at from payment where id = ?`,
+    [id],
+  )
 
 type About = Pick<MessageRow, 'reservationId' | 'paymentId'> & { data: unknown }
 
@@ -72,7 +114,13 @@ const secrets = (data: unknown, masked: boolean): Record<string, Value> => {
 /** Every value that the templates of a message may name, as the records stand at this moment. */
 export const readValues = async (
   trx: Trx,
-  { message, property, reader, locale, masked }: { message: About; property: MessageProperty; reader: Reader; locale: string; masked: boolean },
+  {
+    message,
+    property,
+    reader,
+    locale,
+    masked,
+  }: { message: About; property: MessageProperty; reader: Reader; locale: string; masked: boolean },
 ): Promise<Values> => {
   const values = new Map<string, Value>()
   const set = (prefix: string, entries: Record<string, Value>) => {
@@ -87,7 +135,11 @@ export const readValues = async (
     checkInFrom: clock(property.checkInFrom),
     checkOutUntil: clock(property.checkOutUntil),
   })
-  set('guest', { firstName: reader.firstName, lastName: reader.lastName, name: `${reader.firstName} ${reader.lastName}`.trim() })
+  set('guest', {
+    firstName: reader.firstName,
+    lastName: reader.lastName,
+    name: `${reader.firstName} ${reader.lastName}`.trim(),
+  })
   set('', secrets(message.data, masked))
 
   const booking = await bookingOf(trx, message)

@@ -14,7 +14,8 @@ export const blobs: BlobStore = {
     if (!row) throw new Error('the blob was not stored')
     return row.id
   },
-  get: async (trx, id) => (await sqlOne<{ bytes: Buffer }>(trx, `select bytes from blob where id = ?`, [id]))?.bytes ?? null,
+  get: async (trx, id) =>
+    (await sqlOne<{ bytes: Buffer }>(trx, `select bytes from blob where id = ?`, [id]))?.bytes ?? null,
   remove: async (trx, ids) => {
     await sql(trx, `delete from blob where id = any(?)`, [ids])
   },

@@ -43,7 +43,8 @@ export const tenantOf = (trx: Trx): string => {
 }
 
 const tenantPlace = (tenantId: string) => `${tenantId}|tenant_key`
-const guestPlace = (tenantId: string, guestId: string, purpose: GuestKeyPurpose) => `${tenantId}|guest_key|${guestId}|${purpose}`
+const guestPlace = (tenantId: string, guestId: string, purpose: GuestKeyPurpose) =>
+  `${tenantId}|guest_key|${guestId}|${purpose}`
 
 /** The tenant's key; the first use makes it. */
 export const tenantKey = async (trx: Trx): Promise<Buffer> => {
@@ -56,7 +57,10 @@ export const tenantKey = async (trx: Trx): Promise<Buffer> => {
   if (!row) {
     const made = wrap(makeKey(), tenantPlace(tenantId))
     // Where another transaction makes it at the same moment, this waits for it and reads that one.
-    await sql(trx, `insert into tenant_key (wrapped_key, master_key_id) values (?, ?) on conflict do nothing`, [made.wrappedKey, made.masterKeyId])
+    await sql(trx, `insert into tenant_key (wrapped_key, master_key_id) values (?, ?) on conflict do nothing`, [
+      made.wrappedKey,
+      made.masterKeyId,
+    ])
     row = await read()
     if (!row) throw new Error('the key of the tenant could not be read')
   }
@@ -76,7 +80,12 @@ export const createGuestKeys = async (trx: Trx, guestId: string): Promise<void> 
   for (const purpose of ['profile', 'retention'] as const) {
     const key = makeKey()
     const { wrappedKey, masterKeyId } = wrap(key, guestPlace(tenantId, guestId, purpose))
-    await sql(trx, `insert into guest_key (guest_id, purpose, wrapped_key, master_key_id) values (?, ?, ?, ?)`, [guestId, purpose, wrappedKey, masterKeyId])
+    await sql(trx, `insert into guest_key (guest_id, purpose, wrapped_key, master_key_id) values (?, ?, ?, ?)`, [
+      guestId,
+      purpose,
+      wrappedKey,
+      masterKeyId,
+    ])
     own.set(`${guestId} ${purpose}`, key)
   }
 }
@@ -93,7 +102,11 @@ export const destroyGuestKey = async (trx: Trx, guestId: string, purpose: GuestK
 }
 
 /** Opens the keys of several guests in one query; destroyed ones are absent from the answer. */
-export const guestKeys = async (trx: Trx, guestIds: readonly string[], purpose: GuestKeyPurpose): Promise<Map<string, Buffer>> => {
+export const guestKeys = async (
+  trx: Trx,
+  guestIds: readonly string[],
+  purpose: GuestKeyPurpose,
+): Promise<Map<string, Buffer>> => {
   const tenantId = tenantOf(trx)
   const own = remembered(inTransaction, trx)
   const missing = [...new Set(guestIds)].filter((id) => !own.has(`${id} ${purpose}`))
@@ -103,7 +116,8 @@ export const guestKeys = async (trx: Trx, guestIds: readonly string[], purpose: 
       `select guest_id, wrapped_key, master_key_id from guest_key where guest_id = any(?) and purpose = ? and wrapped_key is not null`,
       [missing, purpose],
     )
-    for (const row of rows) own.set(`${row.guestId} ${purpose}`, unwrap(row, guestPlace(tenantId, row.guestId, purpose)))
+    for (const row of rows)
+      own.set(`${row.guestId} ${purpose}`, unwrap(row, guestPlace(tenantId, row.guestId, purpose)))
   }
   const found = new Map<string, Buffer>()
   for (const id of guestIds) {
@@ -120,7 +134,11 @@ export const guestKeys = async (trx: Trx, guestIds: readonly string[], purpose: 
 export const rewrapKeys = async (trx: Trx, limit = 500): Promise<number> => {
   const tenantId = tenantOf(trx)
   const newest = newestMasterKey().id
-  const [tenantRow] = await sql<WrappedKey>(trx, `select wrapped_key, master_key_id from tenant_key where master_key_id <> ? for update`, [newest])
+  const [tenantRow] = await sql<WrappedKey>(
+    trx,
+    `select wrapped_key, master_key_id from tenant_key where master_key_id <> ? for update`,
+    [newest],
+  )
   if (tenantRow) {
     const { wrappedKey, masterKeyId } = wrap(unwrap(tenantRow, tenantPlace(tenantId)), tenantPlace(tenantId))
     await sql(trx, `update tenant_key set wrapped_key = ?, master_key_id = ?`, [wrappedKey, masterKeyId])

@@ -21,10 +21,12 @@ export const wrap = (key: Buffer, bound: string): WrappedKey => {
   return { wrappedKey: encrypt(master.key, bound, key), masterKeyId: master.id }
 }
 
-export const unwrap = ({ wrappedKey, masterKeyId }: WrappedKey, bound: string): Buffer => decrypt(masterKey(masterKeyId), bound, wrappedKey)
+export const unwrap = ({ wrappedKey, masterKeyId }: WrappedKey, bound: string): Buffer =>
+  decrypt(masterKey(masterKeyId), bound, wrappedKey)
 
 /** A key of the service itself, for what belongs to no tenant. It follows from the master key and is stored nowhere. */
-const serviceKey = (master: Buffer) => Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), 'pousada service key', 32))
+const serviceKey = (master: Buffer) =>
+  Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), 'pousada service key', 32))
 
 type Place = { table: string; rowId: string; purpose: string }
 const boundTo = ({ table, rowId, purpose }: Place) => `service|${table}|${rowId}|${purpose}`

@@ -39,7 +39,9 @@ export const unsealGuests = async <T>(
   )
   return rows.map((row) => {
     const key = keys.get(row.guestId)
-    return key && row.sealed ? (JSON.parse(decrypt(key, boundTo(trx, row.place), row.sealed).toString('utf8')) as T) : null
+    return key && row.sealed
+      ? (JSON.parse(decrypt(key, boundTo(trx, row.place), row.sealed).toString('utf8')) as T)
+      : null
   })
 }
 

@@ -35,8 +35,10 @@ const load = (file: string | null): ReceivedMail[] => {
   })
 }
 
-const escape = (text: string) => text.replace(/[&<>"]/g, (one) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[one] ?? one)
-const style = 'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}pre{white-space:pre-wrap;font:inherit}li{margin:.5rem 0}small{color:#555}'
+const escape = (text: string) =>
+  text.replace(/[&<>"]/g, (one) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[one] ?? one)
+const style =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}pre{white-space:pre-wrap;font:inherit}li{margin:.5rem 0}small{color:#555}'
 const page = (title: string, body: string) =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)}</title><style>${style}</style><h1>${escape(title)}</h1>${body}</html>`
 
@@ -47,11 +49,17 @@ const listPage = (mails: readonly ReceivedMail[]) =>
       ? '<p>Nothing yet.</p>'
       : `<ul>${mails
           .toReversed()
-          .map((mail) => `<li><a href="/messages/${mail.id}">${escape(mail.subject)}</a><br><small>${escape(mail.to.join(', '))}, ${escape(mail.receivedAt)}</small></li>`)
+          .map(
+            (mail) =>
+              `<li><a href="/messages/${mail.id}">${escape(mail.subject)}</a><br><small>${escape(mail.to.join(', '))}, ${escape(mail.receivedAt)}</small></li>`,
+          )
           .join('')}</ul>`,
   )
 const mailPage = (mail: ReceivedMail) =>
-  page(mail.subject, `<p><small>from ${escape(mail.from)} to ${escape(mail.to.join(', '))}, ${escape(mail.receivedAt)}</small></p><pre>${escape(mail.text)}</pre><p><a href="/">all mail</a></p>`)
+  page(
+    mail.subject,
+    `<p><small>from ${escape(mail.from)} to ${escape(mail.to.join(', '))}, ${escape(mail.receivedAt)}</small></p><pre>${escape(mail.text)}</pre><p><a href="/">all mail</a></p>`,
+  )
 
 const answer = (response: ServerResponse, status: number, type: string, body: string) =>
   response
@@ -65,16 +73,24 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
 
 const show = (mails: readonly ReceivedMail[], request: IncomingMessage, response: ServerResponse) => {
   // A page elsewhere must not read this through a name of its own.
-  if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? '')) return answer(response, 403, 'text/plain', 'loopback only')
+  if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? ''))
+    return answer(response, 403, 'text/plain', 'loopback only')
   if (request.method !== 'GET') return answer(response, 405, 'text/plain', 'GET only')
   const url = new URL(request.url ?? '/', 'http://127.0.0.1')
   if (url.pathname === '/') return answer(response, 200, 'text/html', listPage(mails))
   if (url.pathname === '/messages') {
     const to = url.searchParams.get('to')?.toLowerCase()
-    return answer(response, 200, 'application/json', JSON.stringify(to === undefined ? mails : mails.filter((mail) => mail.to.includes(to))))
+    return answer(
+      response,
+      200,
+      'application/json',
+      JSON.stringify(to === undefined ? mails : mails.filter((mail) => mail.to.includes(to))),
+    )
   }
   const found = mails.find((mail) => url.pathname === `/messages/${mail.id}`)
-  return found ? answer(response, 200, 'text/html', mailPage(found)) : answer(response, 404, 'text/plain', 'no such mail')
+  return found
+    ? answer(response, 200, 'text/html', mailPage(found))
+    : answer(response, 404, 'text/plain', 'no such mail')
 }
 
 const listen = (server: Server, port: number) =>
@@ -84,7 +100,15 @@ const listen = (server: Server, port: number) =>
   })
 
 /** An SMTP server on loopback that takes every mail, keeps the last thousand in `file`, and shows them over HTTP: oldest first. */
-export const startMailbox = async ({ smtpPort, httpPort, file }: { smtpPort: number; httpPort: number; file: string | null }): Promise<Mailbox> => {
+export const startMailbox = async ({
+  smtpPort,
+  httpPort,
+  file,
+}: {
+  smtpPort: number
+  httpPort: number
+  file: string | null
+}): Promise<Mailbox> => {
   const mails = load(file)
   if (file !== null) {
     writeFileSync(file, mails.map((mail) => `${JSON.stringify(mail)}\n`).join(''), { mode: 0o600 })
@@ -115,10 +139,15 @@ export const startMailbox = async ({ smtpPort, httpPort, file }: { smtpPort: num
       stream.on('data', (part: Buffer) => parts.push(part))
       stream.on('end', () => {
         const to = session.envelope.rcptTo.map((recipient) => recipient.address.toLowerCase())
-        keep(Buffer.concat(parts), to).then(
-          () => done(null),
-          (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
-        )
+        const end = async () => {
+          try {
+            await keep(Buffer.concat(parts), to)
+            done(null)
+          } catch (error) {
+            done(error instanceof Error ? error : new Error(String(error)))
+          }
+        }
+        void end()
       })
     },
   })
@@ -130,7 +159,10 @@ export const startMailbox = async ({ smtpPort, httpPort, file }: { smtpPort: num
     httpPort: httpListens,
     stop: async () => {
       http.closeAllConnections()
-      await Promise.all([new Promise<void>((resolve) => smtp.close(() => resolve())), new Promise<void>((resolve) => http.close(() => resolve()))])
+      await Promise.all([
+        new Promise<void>((resolve) => smtp.close(() => resolve())),
+        new Promise<void>((resolve) => http.close(() => resolve())),
+      ])
     },
   }
 }

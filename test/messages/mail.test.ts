@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { inTenant, sql } from '../../db/connection.ts'
-import { emit } from '../../db/events.ts'
 import { queueMessage } from '../../db/ocp/index.ts'
 import { suppress } from '../../db/ocp/suppression.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
@@ -41,11 +40,17 @@ describe('messages by e-mail', () => {
     const booking = await readBooking(house, bookingId)
     expect(mail.peer.mails).to.have.length(1)
     const [confirmation] = mail.peer.mails
-    const [{ name } = { name: '' }] = await house.inHouse((trx) => sql<{ name: string }>(trx, `select name from property`))
+    const [{ name } = { name: '' }] = await house.inHouse((trx) =>
+      sql<{ name: string }>(trx, `select name from property`),
+    )
     expect(confirmation?.recipients).to.deep.equal(['clara@guests.example'])
     expect(confirmation?.to).to.deep.equal(['clara@guests.example'])
     expect(confirmation?.subject).to.equal(`Sua reserva ${booking.number}-1 em ${name} está confirmada`)
-    expect(confirmation?.text).to.contain('Olá, Ana,').and.to.contain('R$ 400,00').and.to.contain('Quarto, Flexível').and.not.to.contain('{{')
+    expect(confirmation?.text)
+      .to.contain('Olá, Ana,')
+      .and.to.contain('R$ 400,00')
+      .and.to.contain('Quarto, Flexível')
+      .and.not.to.contain('{{')
     expect(confirmation?.source).to.match(/^Auto-Submitted: auto-generated\r$/m)
 
     await house.inHouse((trx) => cancelReservations(trx, bookingId, { acceptedFee: 0, reason: 'changed_plans' }))
@@ -70,9 +75,13 @@ describe('messages by e-mail', () => {
   it('come once though the same event is handled twenty times at once', async () => {
     await makeConfirmed(house)
     const { triggerMessages } = await import('../../db/ocp/trigger.ts')
-    const [event] = await house.inHouse((trx) => sql<{ id: string }>(trx, `select id from event where type = 'reservation.confirmed'`))
+    const [event] = await house.inHouse((trx) =>
+      sql<{ id: string }>(trx, `select id from event where type = 'reservation.confirmed'`),
+    )
     const eventId = event?.id ?? ''
-    const made = await Promise.all(Array.from({ length: 20 }, () => inTenant(house.tenantId, (trx) => triggerMessages(trx, eventId))))
+    const made = await Promise.all(
+      Array.from({ length: 20 }, () => inTenant(house.tenantId, (trx) => triggerMessages(trx, eventId))),
+    )
     expect(made.reduce((sum, count) => sum + count, 0)).to.equal(1)
     await deliverAll()
     await deliverAll()
@@ -95,13 +104,24 @@ describe('messages by e-mail', () => {
   })
 
   it('reach one recipient, whatever a name or address tries', async () => {
-    for (const email of ['a@b.example\r\nBcc:x@y.example', 'a@b.example,x@y.example', '"a@x.example" <b@y.example>', 'a@b.example>', '<a@b.example>', 'a b@c.example'])
+    for (const email of [
+      'a@b.example\r\nBcc:x@y.example',
+      'a@b.example,x@y.example',
+      '"a@x.example" <b@y.example>',
+      'a@b.example>',
+      '<a@b.example>',
+      'a b@c.example',
+    ])
       await queue({ recipient: { name: 'Ana', email } })
     await deliverAll()
     expect(mail.peer.mails).to.deep.equal([])
-    expect((await messagesOf(house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(Array(6).fill('suppressed recipient_missing'))
+    expect((await messagesOf(house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(
+      Array(6).fill('suppressed recipient_missing'),
+    )
 
-    await queue({ recipient: { name: 'Eve\r\nBcc: x@y.example, "q" <z@w.example> {{code}}', email: 'eve@example.com' } })
+    await queue({
+      recipient: { name: 'Eve\r\nBcc: x@y.example, "q" <z@w.example> {{code}}', email: 'eve@example.com' },
+    })
     await deliverAll()
     const [only] = mail.peer.mails
     expect(only?.recipients).to.deep.equal(['eve@example.com'])
@@ -119,7 +139,14 @@ describe('messages by e-mail', () => {
     const { unseal } = await import('../../db/sealing/index.ts')
     const { attemptPlace } = await import('../../db/ocp/sending.ts')
     const [attempt] = await attemptsOf(house)
-    const body = await house.inHouse((trx) => unseal<{ text: string }>(trx, 'tenant', attemptPlace(attempt?.id ?? '', 'body'), attempt?.body ?? Buffer.alloc(0)))
+    const body = await house.inHouse((trx) =>
+      unseal<{ text: string }>(
+        trx,
+        'tenant',
+        attemptPlace(attempt?.id ?? '', 'body'),
+        attempt?.body ?? Buffer.alloc(0),
+      ),
+    )
     expect(body.text).to.contain('•••').and.not.to.contain(guestAccessCode(codeId))
   })
 
@@ -131,11 +158,16 @@ describe('messages by e-mail', () => {
       await drain({ kinds: ['messages.deliver'], deliveries: 1 })
       expect((await messagesOf(house))[0]?.status).to.equal('queued')
       mail.peer.behave('accept')
-      await house.inHouse((trx) => sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`))
+      await house.inHouse((trx) =>
+        sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`),
+      )
       await deliverAll()
       expect(mail.peer.mails).to.have.length(1)
       expect(mail.peer.mails[0]?.messageId).to.contain(`${id}.2@`)
-      expect((await attemptsOf(house)).map((one) => `${one.status} ${one.errorCode ?? ''}`)).to.deep.equal(['failed smtp_451', 'sent '])
+      expect((await attemptsOf(house)).map((one) => `${one.status} ${one.errorCode ?? ''}`)).to.deep.equal([
+        'failed smtp_451',
+        'sent ',
+      ])
       expect((await messagesOf(house))[0]?.status).to.equal('sent')
     })
 
@@ -163,7 +195,10 @@ describe('messages by e-mail', () => {
       mail.peer.behave('accept')
       await queue()
       await deliverAll()
-      expect((await messagesOf(house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(['failed smtp_550', 'suppressed recipient_suppressed'])
+      expect((await messagesOf(house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal([
+        'failed smtp_550',
+        'suppressed recipient_suppressed',
+      ])
       expect((await attemptsOf(house))[0]?.status).to.equal('bounced')
       expect(mail.peer.mails).to.deep.equal([])
     })
@@ -189,8 +224,11 @@ describe('messages by e-mail', () => {
       await queue()
       await queue({ templateKey: 'booking-access-code', data: { guestAccessCodeId: randomUUID() } })
       await deliverAll(86_400_000)
-      expect((await messagesOf(house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(Array(2).fill('failed outcome_unknown'))
-      expect(mail.peer.mails.map((one) => /c[óo]d/i.test(one.subject)).sort()).to.deep.equal([false, false, true])
+      expect((await messagesOf(house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(
+        Array(2).fill('failed outcome_unknown'),
+      )
+      expect(mail.peer.mails.filter((one) => /c[óo]d/i.test(one.subject))).to.have.length(1)
+      expect(mail.peer.mails).to.have.length(3)
     })
 
     it('is not there: is not sent, and sent when it is', async () => {
@@ -200,9 +238,13 @@ describe('messages by e-mail', () => {
       await queue()
       const { drain } = await import('../support/drain.ts')
       await drain({ kinds: ['messages.deliver'], deliveries: 1 })
-      expect((await attemptsOf(house)).map((one) => `${one.status} ${one.errorCode}`)).to.deep.equal(['failed ECONNREFUSED'])
+      expect((await attemptsOf(house)).map((one) => `${one.status} ${one.errorCode}`)).to.deep.equal([
+        'failed ECONNREFUSED',
+      ])
       settings.smtpUrl = url
-      await house.inHouse((trx) => sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`))
+      await house.inHouse((trx) =>
+        sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`),
+      )
       await deliverAll()
       expect(mail.peer.mails).to.have.length(1)
     })
@@ -213,7 +255,9 @@ describe('messages by e-mail', () => {
       const decision = await house.inHouse((trx) => decideSending(trx, id ?? '', 0))
       if (!('send' in decision)) throw new Error('it was not to be sent')
       const { sendMail } = await import('../../workers/providers/smtp.ts')
-      expect((await sendMail({ ...decision.send, isAutomatic: true }, AbortSignal.timeout(5_000))).kind).to.equal('accepted')
+      expect((await sendMail({ ...decision.send, isAutomatic: true }, AbortSignal.timeout(5_000))).kind).to.equal(
+        'accepted',
+      )
       // The process is gone before it writes; the job is started again.
       await deliverAll()
       expect((await attemptsOf(house)).map((one) => one.status)).to.deep.equal(['unknown'])
@@ -228,7 +272,9 @@ describe('messages by e-mail', () => {
 
     it('a suppression added meanwhile stops them', async () => {
       await queue()
-      await house.inHouse((trx) => suppress(trx, { kind: 'email', address: 'ANA@example.com', scope: 'all', cause: 'manual', messageId: null }))
+      await house.inHouse((trx) =>
+        suppress(trx, { kind: 'email', address: 'ANA@example.com', scope: 'all', cause: 'manual', messageId: null }),
+      )
       await deliverAll()
       expect(await statuses()).to.deep.equal(['suppressed recipient_suppressed'])
       expect(mail.peer.mails).to.deep.equal([])
@@ -239,14 +285,32 @@ describe('messages by e-mail', () => {
       await deliverAll()
       mail.peer.mails.splice(0)
       const { bookerGuestId } = await readBooking(house, bookingId)
-      await house.inHouse((trx) => sql(trx, `update message_template set purpose = 'marketing', urgency = 'normal' where key = 'thank-you'`))
-      await house.inHouse((trx) => sql(trx, `update property set settings = settings || '{"messages": {"quietFrom": "00:00", "quietUntil": "00:00"}}'::jsonb`))
+      await house.inHouse((trx) =>
+        sql(trx, `update message_template set purpose = 'marketing', urgency = 'normal' where key = 'thank-you'`),
+      )
+      await house.inHouse((trx) =>
+        sql(
+          trx,
+          `update property set settings = settings || '{"messages": {"quietFrom": "00:00", "quietUntil": "00:00"}}'::jsonb`,
+        ),
+      )
       const consent = (decision: string) =>
         house.inHouse((trx) =>
-          sql(trx, `insert into guest_consent (guest_id, purpose, decision, source, text_version, by) values (?, 'marketing_email', ?, 'desk', '1', '{}')`, [bookerGuestId, decision]),
+          sql(
+            trx,
+            `insert into guest_consent (guest_id, purpose, decision, source, text_version, by) values (?, 'marketing_email', ?, 'desk', '1', '{}')`,
+            [bookerGuestId, decision],
+          ),
         )
       const ask = () =>
-        house.inHouse((trx) => queueMessage(trx, { propertyId: house.propertyId, templateKey: 'thank-you', dedupeKey: randomUUID(), guestId: bookerGuestId }))
+        house.inHouse((trx) =>
+          queueMessage(trx, {
+            propertyId: house.propertyId,
+            templateKey: 'thank-you',
+            dedupeKey: randomUUID(),
+            guestId: bookerGuestId,
+          }),
+        )
       await ask()
       await deliverAll()
       await consent('granted')
@@ -255,7 +319,11 @@ describe('messages by e-mail', () => {
       await ask()
       await consent('withdrawn')
       await deliverAll()
-      expect((await statuses()).slice(1)).to.deep.equal(['suppressed consent_missing', 'sent', 'suppressed consent_missing'])
+      expect((await statuses()).slice(1)).to.deep.equal([
+        'suppressed consent_missing',
+        'sent',
+        'suppressed consent_missing',
+      ])
       expect(mail.peer.mails).to.have.length(1)
     })
 
@@ -275,17 +343,29 @@ describe('messages by e-mail', () => {
       await house.inHouse((trx) => sql(trx, `update message_channel set enabled = false where kind = 'email'`))
       await queue()
       await deliverAll()
-      await world.database.admin.raw(`update entitlement_grant set ended_at = now(), end_cause = 'expired' where tenant_id = ? and key = 'ocp'`, [house.tenantId])
+      await world.database.admin.raw(
+        `update entitlement_grant set ended_at = now(), end_cause = 'expired' where tenant_id = ? and key = 'ocp'`,
+        [house.tenantId],
+      )
       await queue()
       await deliverAll()
-      expect(await statuses()).to.deep.equal(['expired too_late', 'suppressed no_channel', 'expired feature_not_enabled'])
+      expect(await statuses()).to.deep.equal([
+        'expired too_late',
+        'suppressed no_channel',
+        'expired feature_not_enabled',
+      ])
       expect(mail.peer.mails).to.deep.equal([])
     })
 
     it('no more a day than the house allows one guest and itself', async () => {
-      await house.inHouse((trx) => sql(trx, `update message_template set urgency = 'normal' where key = 'registration-link'`))
       await house.inHouse((trx) =>
-        sql(trx, `update property set settings = settings || '{"messages": {"quietFrom": "00:00", "quietUntil": "00:00", "perGuestDaily": 2}}'::jsonb`),
+        sql(trx, `update message_template set urgency = 'normal' where key = 'registration-link'`),
+      )
+      await house.inHouse((trx) =>
+        sql(
+          trx,
+          `update property set settings = settings || '{"messages": {"quietFrom": "00:00", "quietUntil": "00:00", "perGuestDaily": 2}}'::jsonb`,
+        ),
       )
       for (let n = 0; n < 3; n += 1) await queue()
       const { decideSending } = await import('../../db/ocp/sending.ts')
@@ -295,7 +375,9 @@ describe('messages by e-mail', () => {
       expect(decisions.filter((one) => 'done' in one && one.done === 'guest_limit')).to.have.length(1)
 
       await house.inHouse((trx) => sql(trx, `update message_channel set daily_cap = 3 where kind = 'email'`))
-      const more = await Promise.all(Array.from({ length: 4 }, (_, n) => queue({ recipient: { name: 'Rui', email: `rui${n}@example.com` } })))
+      const more = await Promise.all(
+        Array.from({ length: 4 }, (_, n) => queue({ recipient: { name: 'Rui', email: `rui${n}@example.com` } })),
+      )
       const later = await Promise.all(more.map((id) => house.inHouse((trx) => decideSending(trx, id ?? '', 0))))
       expect(later.filter((one) => 'send' in one)).to.have.length(1)
       expect(later.filter((one) => 'done' in one && one.done === 'postponed')).to.have.length(3)
@@ -308,17 +390,15 @@ describe('messages by e-mail', () => {
     await queue({ recipient: { name, email } })
     mail.peer.behave('550 recipient')
     await deliverAll()
-    const { rows: tables } = (await world.database.admin.raw(
-      `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename <> 'sandbox_object'`,
-    )) as { rows: { name: string }[] }
+    const tables = await world.database.admin('pg_tables').where({ schemaname: 'public' }).pluck<string[]>('tablename')
     const found: string[] = []
     for (const table of tables) {
-      const { rows } = (await world.database.admin.raw(`select count(*)::int as count from ${table.name} t where t::text ilike any (array['%needle.in%', '%6e6565646c652e696e%'])`)) as {
-        rows: { count: number }[]
-      }
-      if (rows[0]?.count) found.push(table.name)
+      const clear = await sql(
+        world.database.admin,
+        `select 1 from ${table} t where t::text ilike any (array['%needle.in%', '%6e6565646c652e696e%']) limit 1`,
+      )
+      if (clear.length > 0) found.push(table)
     }
     expect(found).to.deep.equal([])
-    await house.inHouse((trx) => emit(trx, { type: 'message.queued', propertyId: house.propertyId, entity: { type: 'message', id: randomUUID(), version: null }, data: {} }))
   })
 })

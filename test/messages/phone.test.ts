@@ -23,7 +23,13 @@ describe('messages by SMS and WhatsApp', () => {
 
   before(async () => {
     peer = await startTwilioPeer()
-    Object.assign(settings.twilio, { accountSid: peer.accountSid, authToken: peer.authToken, baseUrl: peer.baseUrl, from: '+15005550006', whatsappFrom: '+15005550007' })
+    Object.assign(settings.twilio, {
+      accountSid: peer.accountSid,
+      authToken: peer.authToken,
+      baseUrl: peer.baseUrl,
+      from: '+15005550006',
+      whatsappFrom: '+15005550007',
+    })
   })
   after(async () => {
     Object.assign(settings.twilio, unset)
@@ -55,7 +61,8 @@ describe('messages by SMS and WhatsApp', () => {
         ...request,
       }),
     )
-  const statuses = async () => (await attemptsOf(house)).map((one) => `${one.kind} ${one.status} ${one.errorCode ?? ''}`.trim())
+  const statuses = async () =>
+    (await attemptsOf(house)).map((one) => `${one.kind} ${one.status} ${one.errorCode ?? ''}`.trim())
 
   it('go through Twilio, and stay the only one where they are delivered', async () => {
     const id = await queue()
@@ -117,7 +124,9 @@ describe('messages by SMS and WhatsApp', () => {
       ['stopped', 'twilio_21610'],
     ] as const) {
       mail.peer.mails.splice(0)
-      await house.inHouse((trx) => sql(trx, `update suppression set lifted_at = now(), lift_reason = 'test' where lifted_at is null`))
+      await house.inHouse((trx) =>
+        sql(trx, `update suppression set lifted_at = now(), lift_reason = 'test' where lifted_at is null`),
+      )
       peer.behave(behaviour)
       const id = await queue()
       await deliverAll()
@@ -136,7 +145,10 @@ describe('messages by SMS and WhatsApp', () => {
       peer.behave(behaviour)
       const id = await queue()
       await deliverAll()
-      expect((await attemptsOf(house, id ?? '')).map((one) => one.status), behaviour).to.deep.equal(['unknown'])
+      expect(
+        (await attemptsOf(house, id ?? '')).map((one) => one.status),
+        behaviour,
+      ).to.deep.equal(['unknown'])
       expect((await messagesOf(house)).find((one) => one.id === id)?.status).to.equal('sending')
     }
     expect(mail.peer.mails, 'nothing falls back while it may still have arrived').to.deep.equal([])
@@ -170,21 +182,37 @@ describe('messages by SMS and WhatsApp', () => {
     expect(await statuses()).to.deep.equal(['sms failed http_429'])
     expect((await messagesOf(house))[0]?.status).to.equal('queued')
     peer.behave('accept')
-    await house.inHouse((trx) => sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`))
+    await house.inHouse((trx) =>
+      sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`),
+    )
     await deliverAll()
     expect(peer.texts).to.have.length(1)
   })
 
   it('go to countries that the house allows, and by WhatsApp with approved contents alone', async () => {
-    await queue({ recipient: { name: 'Joe', email: 'joe@example.com', phone: '+14155550100' }, plan: [{ channel: 'sms', waitMinutes: 30 }] })
+    await queue({
+      recipient: { name: 'Joe', email: 'joe@example.com', phone: '+14155550100' },
+      plan: [{ channel: 'sms', waitMinutes: 30 }],
+    })
     await queue({ plan: [{ channel: 'whatsapp', waitMinutes: 30 }] })
     await deliverAll()
     expect((await messagesOf(house)).map((one) => one.reason)).to.deep.equal(['country_not_allowed', 'no_content'])
 
     const contentSid = `HX${'a'.repeat(32)}`
-    const whatsapp = { channel: 'whatsapp', locale: 'pt', subject: null, text: null, html: null, contentSid, contentVariables: { 1: '{{property.name}}' } }
+    const whatsapp = {
+      channel: 'whatsapp',
+      locale: 'pt',
+      subject: null,
+      text: null,
+      html: null,
+      contentSid,
+      contentVariables: { 1: '{{property.name}}' },
+    }
     await house.inHouse(async (trx) => {
-      const [template] = await sql<{ id: string }>(trx, `select id from message_template where key = 'registration-link'`)
+      const [template] = await sql<{ id: string }>(
+        trx,
+        `select id from message_template where key = 'registration-link'`,
+      )
       await sql(trx, `update message_template_version set status = 'replaced' where template_id = ?`, [template?.id])
       await sql(
         trx,
@@ -211,10 +239,16 @@ describe('messages by SMS and WhatsApp', () => {
         sent[`${phone} ${email}`] = (await queue({ recipient: { name: 'Ana', phone, email } })) ?? ''
       const { guestAccessCode } = await import('../../config/derived-secrets.ts')
       const codeId = randomUUID()
-      const code = await queue({ templateKey: 'booking-access-code', data: { guestAccessCodeId: codeId }, plan: [{ channel: 'email', waitMinutes: 10 }] })
+      const code = await queue({
+        templateKey: 'booking-access-code',
+        data: { guestAccessCodeId: codeId },
+        plan: [{ channel: 'email', waitMinutes: 10 }],
+      })
       await deliverAll(2 * minute)
       const messages = await messagesOf(house)
-      expect(Object.entries(sent).map(([to, id]) => `${to} ${messages.find((one) => one.id === id)?.status}`)).to.deep.equal([
+      expect(
+        Object.entries(sent).map(([to, id]) => `${to} ${messages.find((one) => one.id === id)?.status}`),
+      ).to.deep.equal([
         '+5524999990000 ana@example.com delivered',
         '+5524999990001 fail@example.com failed',
         '+5524999990003 ana@example.com sent',
@@ -222,12 +256,22 @@ describe('messages by SMS and WhatsApp', () => {
       await deliverAll(31 * minute)
       expect(peer.texts).to.deep.equal([])
       expect(mail.peer.mails).to.deep.equal([])
-      expect((await attemptsOf(house, sent['+5524999990003 ana@example.com'])).map((one) => one.kind)).to.deep.equal(['sms', 'email'])
+      expect((await attemptsOf(house, sent['+5524999990003 ana@example.com'])).map((one) => one.kind)).to.deep.equal([
+        'sms',
+        'email',
+      ])
 
       const { unseal } = await import('../../db/sealing/index.ts')
       const { attemptPlace } = await import('../../db/ocp/sending.ts')
       const [attempt] = await attemptsOf(house, code ?? '')
-      const body = await house.inHouse((trx) => unseal<{ text: string }>(trx, 'tenant', attemptPlace(attempt?.id ?? '', 'body'), attempt?.body ?? Buffer.alloc(0)))
+      const body = await house.inHouse((trx) =>
+        unseal<{ text: string }>(
+          trx,
+          'tenant',
+          attemptPlace(attempt?.id ?? '', 'body'),
+          attempt?.body ?? Buffer.alloc(0),
+        ),
+      )
       expect(body.text, 'what would have been sent can be read').to.contain(guestAccessCode(codeId))
     })
 

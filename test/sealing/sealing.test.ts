@@ -60,7 +60,11 @@ describe('sealing', () => {
     expect(sealed.toString('latin1')).not.to.contain('ana@')
     await inTenant(tenantId, async (trx) => {
       expect(await unseal(trx, 'tenant', place, sealed)).to.deep.equal(value)
-      for (const other of [{ ...place, rowId: randomUUID() }, { ...place, table: 'booking' }, { ...place, purpose: 'notes' }])
+      for (const other of [
+        { ...place, rowId: randomUUID() },
+        { ...place, table: 'booking' },
+        { ...place, purpose: 'notes' },
+      ])
         expect((await rejection(unseal(trx, 'tenant', other, sealed))).message).to.match(/authenticate/)
       const changed = Buffer.from(sealed)
       changed[20] = (changed[20] ?? 0) ^ 1
@@ -103,11 +107,17 @@ describe('sealing', () => {
       const profile = await seal(trx, { guestId: ana, purpose: 'profile' }, place(ana), value)
       const form = await seal(trx, { guestId: ana, purpose: 'retention' }, place(ana), 'form')
       const other = await seal(trx, { guestId: rui, purpose: 'profile' }, place(rui), value)
-      expect((await rejection(unseal(trx, { guestId: rui, purpose: 'profile' }, place(ana), profile))).message).to.match(/authenticate/)
+      expect(
+        (await rejection(unseal(trx, { guestId: rui, purpose: 'profile' }, place(ana), profile))).message,
+      ).to.match(/authenticate/)
       expect(await destroyGuestKey(trx, ana, 'profile')).to.equal(true)
       expect(await destroyGuestKey(trx, ana, 'profile')).to.equal(false)
-      expect(await rejection(unseal(trx, { guestId: ana, purpose: 'profile' }, place(ana), profile))).to.be.instanceOf(KeyDestroyed)
-      expect(await rejection(seal(trx, { guestId: ana, purpose: 'profile' }, place(ana), value))).to.be.instanceOf(KeyDestroyed)
+      expect(await rejection(unseal(trx, { guestId: ana, purpose: 'profile' }, place(ana), profile))).to.be.instanceOf(
+        KeyDestroyed,
+      )
+      expect(await rejection(seal(trx, { guestId: ana, purpose: 'profile' }, place(ana), value))).to.be.instanceOf(
+        KeyDestroyed,
+      )
       expect(await unseal(trx, { guestId: ana, purpose: 'retention' }, place(ana), form)).to.equal('form')
       expect(
         await unsealGuests(trx, 'profile', [
@@ -124,7 +134,13 @@ describe('sealing', () => {
       await createGuestKeys(trx, guestId)
       await destroyGuestKey(trx, guestId, 'profile')
       await trx.raw('savepoint s')
-      const error = await rejection(sql(trx, `update guest_key set wrapped_key = ?, destroyed_at = null where guest_id = ? and purpose = 'profile'`, [randomBytes(61), guestId]))
+      const error = await rejection(
+        sql(
+          trx,
+          `update guest_key set wrapped_key = ?, destroyed_at = null where guest_id = ? and purpose = 'profile'`,
+          [randomBytes(61), guestId],
+        ),
+      )
       expect(error.message).to.contain('does not come back')
       await trx.raw('rollback to s')
     })
@@ -145,7 +161,12 @@ describe('sealing', () => {
         expect(await rewrapKeys(trx, 1)).to.equal(1)
         expect(await rewrapKeys(trx)).to.equal(0)
         settings.dataKeys.splice(1)
-        expect(await sql(trx, `select distinct master_key_id from (select master_key_id from guest_key union select master_key_id from tenant_key) k`)).to.deep.equal([{ masterKeyId: 'next' }])
+        expect(
+          await sql(
+            trx,
+            `select distinct master_key_id from (select master_key_id from guest_key union select master_key_id from tenant_key) k`,
+          ),
+        ).to.deep.equal([{ masterKeyId: 'next' }])
         expect(await unseal(trx, { guestId, purpose: 'profile' }, place, sealed)).to.deep.equal(value)
         expect(await unseal(trx, 'tenant', place, company)).to.deep.equal(value)
       })

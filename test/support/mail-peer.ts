@@ -3,9 +3,25 @@ import type { AddressInfo, Socket } from 'node:net'
 import PostalMime from 'postal-mime'
 
 /** How the peer answers the end of a mail, or the recipient. */
-export type MailBehaviour = 'accept' | '451' | '550' | '550 recipient' | '421 greeting' | 'hang after data' | 'close after data' | 'accept and close'
+export type MailBehaviour =
+  | 'accept'
+  | '451'
+  | '550'
+  | '550 recipient'
+  | '421 greeting'
+  | 'hang after data'
+  | 'close after data'
+  | 'accept and close'
 
-export type PeerMail = { from: string; recipients: string[]; source: string; messageId: string; subject: string; text: string; to: string[] }
+export type PeerMail = {
+  from: string
+  recipients: string[]
+  source: string
+  messageId: string
+  subject: string
+  text: string
+  to: string[]
+}
 
 export type MailPeer = {
   url: string

@@ -44,15 +44,26 @@ export const makeConfirmed = async (house: House, options: StayOptions & HoldOpt
 
 /** Runs the jobs of messages that are due, or fall due within `aheadMs`. */
 export const deliverAll = (aheadMs = 0) =>
-  drain({ aheadMs, kinds: ['trigger', 'plan-stay', 'deliver', 'fall-back', 'resolve-unknown', 'report-sandbox', 'send-user-mail'].map((verb) => `messages.${verb}`) })
+  drain({
+    aheadMs,
+    kinds: ['trigger', 'plan-stay', 'deliver', 'fall-back', 'resolve-unknown', 'report-sandbox', 'send-user-mail'].map(
+      (verb) => `messages.${verb}`,
+    ),
+  })
 
 export const messagesOf = (house: House): Promise<MessageRow[]> =>
-  house.inHouse((trx) => sql<MessageRow>(trx, `select * from message where scheduled_for < now() + interval '1 minute' order by created_at, id`))
+  house.inHouse((trx) =>
+    sql<MessageRow>(
+      trx,
+      `select * from message where scheduled_for < now() + interval '1 minute' order by created_at, id`,
+    ),
+  )
 
 export const attemptsOf = (house: House, messageId?: string): Promise<MessageAttemptRow[]> =>
   house.inHouse((trx) =>
-    sql<MessageAttemptRow>(trx, `select * from message_attempt where ?::uuid is null or message_id = ?::uuid order by created_at, step, number`, [
-      messageId ?? null,
-      messageId ?? null,
-    ]),
+    sql<MessageAttemptRow>(
+      trx,
+      `select * from message_attempt where ?::uuid is null or message_id = ?::uuid order by created_at, step, number`,
+      [messageId ?? null, messageId ?? null],
+    ),
   )

@@ -4,13 +4,34 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-type Rule = { type?: string; nullable?: boolean; pattern?: string; maxLength?: number; minLength?: number; enum?: string[] }
-type Contract = { path: string; create: { required: string[]; properties: Record<string, Rule> }; list: string[]; message: Record<string, Rule> }
+type Rule = {
+  type?: string
+  nullable?: boolean
+  pattern?: string
+  maxLength?: number
+  minLength?: number
+  enum?: string[]
+}
+type Contract = {
+  path: string
+  create: { required: string[]; properties: Record<string, Rule> }
+  list: string[]
+  message: Record<string, Rule>
+}
 
 /** The part about messages of Twilio's published OpenAPI document. */
 const contract = JSON.parse(readFileSync(new URL('./twilio-messages.json', import.meta.url), 'utf8')) as Contract
 
-export type TwilioBehaviour = 'accept' | 'empty 200' | '500 json' | '502 html' | 'reset' | 'reset after taking' | '429' | 'unknown number' | 'stopped'
+export type TwilioBehaviour =
+  | 'accept'
+  | 'empty 200'
+  | '500 json'
+  | '502 html'
+  | 'reset'
+  | 'reset after taking'
+  | '429'
+  | 'unknown number'
+  | 'stopped'
 export type PeerText = { sid: string; to: string; from: string; body: string; status: string; dateCreated: Date }
 
 export type TwilioPeer = {
@@ -29,7 +50,11 @@ const fits = (rule: Rule, value: unknown): boolean => {
   if (rule.type === 'integer') return Number.isInteger(value)
   if (rule.type === 'object') return typeof value === 'object'
   if (typeof value !== 'string') return false
-  return (!rule.pattern || new RegExp(rule.pattern).test(value)) && (!rule.enum || rule.enum.includes(value)) && value.length <= (rule.maxLength ?? 10_000)
+  return (
+    (!rule.pattern || new RegExp(rule.pattern).test(value)) &&
+    (!rule.enum || rule.enum.includes(value)) &&
+    value.length <= (rule.maxLength ?? 10_000)
+  )
 }
 
 const readAll = async (request: IncomingMessage) => {
@@ -84,7 +109,14 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
     for (const name of form.keys()) if (!(name in contract.create.properties)) misuses.push(`field ${name} is unknown`)
     for (const name of contract.create.required) if (!form.has(name)) misuses.push(`field ${name} is missing`)
     const take = () => {
-      const text = { sid: `SM${randomBytes(16).toString('hex')}`, to: form.get('To') ?? '', from: form.get('From') ?? '', body: form.get('Body') ?? '', status: 'queued', dateCreated: new Date() }
+      const text = {
+        sid: `SM${randomBytes(16).toString('hex')}`,
+        to: form.get('To') ?? '',
+        from: form.get('From') ?? '',
+        body: form.get('Body') ?? '',
+        status: 'queued',
+        dateCreated: new Date(),
+      }
       texts.push(text)
       return text
     }
@@ -112,9 +144,20 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
   }
 
   const list = (url: URL, response: ServerResponse) => {
-    for (const name of url.searchParams.keys()) if (!contract.list.includes(name)) misuses.push(`parameter ${name} is unknown`)
+    for (const name of url.searchParams.keys())
+      if (!contract.list.includes(name)) misuses.push(`parameter ${name} is unknown`)
     const messages = texts.filter((text) => text.to === url.searchParams.get('To')).map(shown)
-    json(response, 200, { messages, page: 0, page_size: 50, start: 0, end: messages.length, first_page_uri: path, next_page_uri: null, previous_page_uri: null, uri: path })
+    json(response, 200, {
+      messages,
+      page: 0,
+      page_size: 50,
+      start: 0,
+      end: messages.length,
+      first_page_uri: path,
+      next_page_uri: null,
+      previous_page_uri: null,
+      uri: path,
+    })
   }
 
   const server = createServer((request, response) => {

@@ -10,7 +10,11 @@ export const deliver = processor(messagesDeliver, async (ctx) => {
   const decision = await ctx.effect((trx) => decideSending(trx, ctx.payload.messageId, ctx.payload.turn))
   if ('done' in decision) return
   const message = decision.send
-  const { outcome } = await externalCall(ctx, { provider: providerOf(message), operation: 'send', key: message.attemptId }, () => send(message, ctx.signal))
+  const { outcome } = await externalCall(
+    ctx,
+    { provider: providerOf(message), operation: 'send', key: message.attemptId },
+    () => send(message, ctx.signal),
+  )
   const isLast = ctx.attempt >= mostTries
   if (outcome.kind !== 'not_sent' || isLast) {
     await ctx.finish((trx) => recordOutcome(trx, message.attemptId, outcome, isLast))

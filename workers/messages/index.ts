@@ -21,4 +21,12 @@ const reportSandbox = onDatabase(messagesReportSandbox, async (trx, { messageAtt
   await applyReport(trx, messageAttemptId, 'delivered')
 })
 
-export const processors: readonly Processor[] = [trigger, planOfStay, deliver, fallBack, resolveUnknown, reportSandbox, sendUserMail]
+export const processors: readonly Processor[] = [
+  trigger,
+  planOfStay,
+  deliver,
+  fallBack,
+  resolveUnknown,
+  reportSandbox,
+  sendUserMail,
+]

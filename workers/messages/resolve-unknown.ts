@@ -29,7 +29,11 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
     }
   }
   if (!(await ctx.effect((trx) => allowResend(trx, attemptId)))) return
-  const { outcome } = await externalCall(ctx, { provider: providerOf(message), operation: 'send', key: attemptId }, () => send(message, ctx.signal))
+  const { outcome } = await externalCall(
+    ctx,
+    { provider: providerOf(message), operation: 'send', key: attemptId },
+    () => send(message, ctx.signal),
+  )
   await ctx.finish(async (trx) => {
     if (outcome.kind === 'unknown') await giveUpUnknown(trx, attemptId)
     else await recordOutcome(trx, attemptId, outcome, true)

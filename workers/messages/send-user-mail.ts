@@ -14,8 +14,17 @@ export const sendUserMail = processor(messagesSendUserMail, async (ctx) => {
     await ctx.finish((trx) => endUserMail(trx, userMailId, 'failed'))
     return
   }
-  const letter = { ...mail, fromName: null, replyTo: null, html: null, messageId: messageIdOf(userMailId, 0), isAutomatic: true }
-  const { outcome } = await externalCall(ctx, { provider: 'smtp', operation: 'send', key: userMailId }, () => sendMail(letter, ctx.signal))
+  const letter = {
+    ...mail,
+    fromName: null,
+    replyTo: null,
+    html: null,
+    messageId: messageIdOf(userMailId, 0),
+    isAutomatic: true,
+  }
+  const { outcome } = await externalCall(ctx, { provider: 'smtp', operation: 'send', key: userMailId }, () =>
+    sendMail(letter, ctx.signal),
+  )
   if (outcome.kind !== 'accepted' && outcome.kind !== 'refused' && ctx.attempt < mostTries) ctx.retryLater(outcome.code)
   await ctx.finish((trx) => endUserMail(trx, userMailId, outcome.kind === 'accepted' ? 'sent' : 'failed'))
 })

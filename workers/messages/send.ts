@@ -8,7 +8,8 @@ import { sendText } from '../providers/twilio.ts'
 export const mostTries = retryClasses.message.tries + retryClasses.message.laterMs.length
 
 /** Name of the other side, for the journal of calls and the metrics. */
-export const providerOf = ({ transport, kind }: Outgoing): string => (transport === 'sandbox' ? 'sandbox' : kind === 'email' ? 'smtp' : 'twilio')
+export const providerOf = ({ transport, kind }: Outgoing): string =>
+  transport === 'sandbox' ? 'sandbox' : kind === 'email' ? 'smtp' : 'twilio'
 
 /** Hands a message to whoever carries its channel. Never throws. */
 export const send = (message: Outgoing, signal: AbortSignal): Promise<SendOutcome> => {

@@ -16,7 +16,12 @@ export const sendNowhere = (message: Outgoing): SendOutcome => {
     case 'unknown':
       return { kind: 'unknown', code: 'sandbox_silent', message: 'the sandbox does not answer for this address' }
     default:
-      return { kind: 'accepted', reference: `sandbox-${randomBytes(12).toString('hex')}`, segments: message.kind === 'email' ? undefined : 1, proof: 'sandbox' }
+      return {
+        kind: 'accepted',
+        reference: `sandbox-${randomBytes(12).toString('hex')}`,
+        segments: message.kind === 'email' ? undefined : 1,
+        proof: 'sandbox',
+      }
   }
 }
 

@@ -3,7 +3,10 @@ import type { Outgoing, SendOutcome } from '../../db/ocp/outcome.ts'
 import { settings } from '../../config/env.ts'
 
 /** A mail to be sent; every part is a value, so that nothing of it can become a header or a second recipient. */
-export type Mail = Pick<Outgoing, 'to' | 'toName' | 'fromName' | 'replyTo' | 'subject' | 'text' | 'html' | 'messageId'> & {
+export type Mail = Pick<
+  Outgoing,
+  'to' | 'toName' | 'fromName' | 'replyTo' | 'subject' | 'text' | 'html' | 'messageId'
+> & {
   /** Machines answer no machine's mail. */
   isAutomatic: boolean
 }
@@ -55,13 +58,25 @@ type SmtpError = Error & {
   timeoutType?: string
 }
 
-const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EDNS', 'ETLS', 'EAUTH'])
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EDNS',
+  'ETLS',
+  'EAUTH',
+])
 const ofMessage = /^(MAIL FROM|RCPT TO|DATA)/
 
 /** Whether a refusal says that there is no such mailbox, rather than that this message is not wanted. */
 const isNoMailbox = ({ command, responseCode, response = '' }: SmtpError) => {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1]
-  return (command ?? '').startsWith('RCPT TO') && (enhanced ? enhanced.startsWith('5.1.') : [550, 551, 553].includes(responseCode ?? 0))
+  return (
+    (command ?? '').startsWith('RCPT TO') &&
+    (enhanced ? enhanced.startsWith('5.1.') : [550, 551, 553].includes(responseCode ?? 0))
+  )
 }
 
 /** What a failure of SMTP means (R10): a 5xx about the message is for good, a 4xx or no connection is not sent, all else is unknown. */
@@ -70,11 +85,14 @@ const failed = (error: SmtpError): SendOutcome => {
   const code = error.responseCode ? `smtp_${error.responseCode}` : (error.originalCode ?? error.code ?? error.name)
   if (error.responseCode) {
     const isPermanent = error.responseCode >= 500 && error.code !== 'EAUTH' && ofMessage.test(error.command ?? '')
-    return isPermanent ? { kind: 'refused', code, message, suppress: isNoMailbox(error) ? 'hard_bounce' : undefined } : { kind: 'not_sent', code, message }
+    return isPermanent
+      ? { kind: 'refused', code, message, suppress: isNoMailbox(error) ? 'hard_bounce' : undefined }
+      : { kind: 'not_sent', code, message }
   }
   if (error.code === 'EENVELOPE') return { kind: 'refused', code: 'invalid_address', message }
   const isEarly = error.timeoutType === 'CONNECT_TIMEOUT' || error.timeoutType === 'GREETING_TIMEOUT'
-  if (isEarly || neverConnected.has(error.originalCode ?? '') || neverConnected.has(error.code ?? '')) return { kind: 'not_sent', code, message }
+  if (isEarly || neverConnected.has(error.originalCode ?? '') || neverConnected.has(error.code ?? ''))
+    return { kind: 'not_sent', code, message }
   return { kind: 'unknown', code, message }
 }
 

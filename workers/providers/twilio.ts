@@ -25,12 +25,21 @@ const clientOf = (): Client => {
 }
 
 const senderOf = (kind: Outgoing['kind']) =>
-  kind === 'whatsapp' ? `whatsapp:${required(settings.twilio.whatsappFrom, 'TWILIO_WHATSAPP_FROM')}` : required(settings.twilio.from, 'TWILIO_FROM')
+  kind === 'whatsapp'
+    ? `whatsapp:${required(settings.twilio.whatsappFrom, 'TWILIO_WHATSAPP_FROM')}`
+    : required(settings.twilio.from, 'TWILIO_FROM')
 const recipientOf = ({ kind, to }: Outgoing) => (kind === 'whatsapp' ? `whatsapp:${to}` : to)
 
 const isSid = (sid: unknown): sid is string => typeof sid === 'string' && /^(SM|MM)[0-9a-fA-F]{32}$/.test(sid)
 
-const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT_CONNECT'])
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT_CONNECT',
+])
 const stopped = 21610
 /** Numbers that cannot be written to at all. */
 const invalidNumbers = new Set([21211, 21214, 21217, 21401, 21407, 21421, 21614])
@@ -45,8 +54,10 @@ const failed = (error: unknown): SendOutcome => {
   }
   // The account is at its limit, blocked or wrongly set: nothing was sent, and an operator may mend it.
   if (status === 429) return { kind: 'not_sent', code: 'http_429', message: text }
-  if (typeof code !== 'number') return { kind: 'unknown', code: `http_${status}`, message: `HTTP ${status} without a code of the provider` }
-  if (status === 401 || status === 403 || status === 404) return { kind: 'not_sent', code: `twilio_${code}`, message: text }
+  if (typeof code !== 'number')
+    return { kind: 'unknown', code: `http_${status}`, message: `HTTP ${status} without a code of the provider` }
+  if (status === 401 || status === 403 || status === 404)
+    return { kind: 'not_sent', code: `twilio_${code}`, message: text }
   if (status >= 400 && status < 500) {
     const suppress = code === stopped ? 'stop' : invalidNumbers.has(code) ? 'invalid' : undefined
     return { kind: 'refused', code: `twilio_${code}`, message: text, suppress }
@@ -66,9 +77,18 @@ export const sendText = async (message: Outgoing): Promise<SendOutcome> => {
       message.contentSid === null
         ? { body: message.text }
         : { contentSid: message.contentSid, contentVariables: JSON.stringify(message.contentVariables ?? {}) }
-    const reply = await clientOf().messages.create({ to: recipientOf(message), from: senderOf(message.kind), ...content })
+    const reply = await clientOf().messages.create({
+      to: recipientOf(message),
+      from: senderOf(message.kind),
+      ...content,
+    })
     if (!isSid(reply.sid)) return { kind: 'unknown', code: 'reply_malformed', message: 'the reply has no message id' }
-    return { kind: 'accepted', reference: reply.sid, segments: segmentsOf(reply.numSegments), proof: String(reply.status).slice(0, 60) }
+    return {
+      kind: 'accepted',
+      reference: reply.sid,
+      segments: segmentsOf(reply.numSegments),
+      proof: String(reply.status).slice(0, 60),
+    }
   } catch (error) {
     return failed(error)
   }
@@ -97,6 +117,11 @@ export const findText = async (message: Outgoing): Promise<(SendOutcome & { kind
       (message.contentSid !== null || candidate.body === message.text),
   )
   return found
-    ? { kind: 'accepted', reference: found.sid, segments: segmentsOf(found.numSegments), proof: `found: ${String(found.status).slice(0, 60)}` }
+    ? {
+        kind: 'accepted',
+        reference: found.sid,
+        segments: segmentsOf(found.numSegments),
+        proof: `found: ${String(found.status).slice(0, 60)}`,
+      }
     : null
 }

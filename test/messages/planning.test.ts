@@ -1,0 +1,183 @@
+import { expect } from 'chai'
+import { addDays } from '../../config/time.ts'
+import { sql } from '../../db/connection.ts'
+import { quietUntil } from '../../db/ocp/checks.ts'
+import { matches } from '../../db/ocp/conditions.ts'
+import type { Stay } from '../../db/ocp/conditions.ts'
+import { dueAt, planStay } from '../../db/ocp/plan-stay.ts'
+import { cancelReservations } from '../../db/reservations/cancel.ts'
+import type { MessageRow } from '../../db/rows.ts'
+import { useDatabase } from '../support/database.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { deliverAll, makeConfirmed, useMailPeer } from '../support/messages.ts'
+import { readBooking } from '../support/stay.ts'
+
+const stay: Stay = {
+  id: 'r',
+  bookingId: 'b',
+  propertyId: 'p',
+  status: 'confirmed',
+  unitTypeId: 'u',
+  ratePlanId: 'x',
+  source: 'portal',
+  arrival: '2026-03-29',
+  departure: '2026-04-02',
+  nights: 4,
+  language: 'pt-BR',
+  guestId: 'g',
+  childrenAges: [],
+  bookedAt: new Date('2026-01-10T23:30:00Z'),
+  confirmedAt: new Date('2026-01-10T23:31:00Z'),
+  checkedInAt: null,
+  checkedOutAt: null,
+  returning: false,
+  balanceDue: true,
+  timeZone: 'Europe/Lisbon',
+  checkInFrom: '14:00',
+  checkOutUntil: '11:00',
+}
+const at = (trigger: Parameters<typeof dueAt>[0], of: Partial<Stay> = {}) =>
+  dueAt(trigger, { ...stay, ...of }, null)?.toISOString() ?? null
+
+describe('dated messages', () => {
+  it('come at the local time of the house, across both clock changes', () => {
+    expect(at({ anchor: 'arrival', days: -2, at: '10:00' })).to.equal('2026-03-27T10:00:00.000Z')
+    expect(at({ anchor: 'arrival', days: 0, at: '09:00' }), 'summer time has begun in the night').to.equal(
+      '2026-03-29T08:00:00.000Z',
+    )
+    expect(at({ anchor: 'arrival', days: 0, at: '01:30' }), 'a skipped time is the first instant after it').to.equal(
+      '2026-03-29T01:00:00.000Z',
+    )
+    expect(
+      at({ anchor: 'arrival', days: 0, at: '01:30' }, { arrival: '2026-10-25' }),
+      'a doubled one its first',
+    ).to.equal('2026-10-25T00:30:00.000Z')
+    expect(at({ anchor: 'check_in', hours: -3 })).to.equal('2026-03-29T10:00:00.000Z')
+    expect(at({ anchor: 'departure', days: -1, at: '18:00' })).to.equal('2026-04-01T17:00:00.000Z')
+    expect(at({ anchor: 'booked', days: 1, at: '10:00' }), 'the day is the one of the house').to.equal(
+      '2026-01-11T10:00:00.000Z',
+    )
+    expect(at({ anchor: 'checked_out', days: 1, at: '10:00' }), 'nobody has left yet').to.equal(null)
+    expect(
+      dueAt({ anchor: 'deposit_due', days: -3, at: '10:00' }, stay, new Date('2026-03-20T12:00:00Z'))?.toISOString(),
+    ).to.equal('2026-03-17T10:00:00.000Z')
+  })
+
+  it('respect quiet hours over midnight and within a day', () => {
+    const quiet = { quietFrom: '21:00', quietUntil: '08:00' }
+    const end = (instant: string, hours = quiet) =>
+      quietUntil(hours, 'America/Sao_Paulo', new Date(instant))?.toISOString() ?? null
+    expect(end('2026-11-20T23:59:59Z')).to.equal(null)
+    expect(end('2026-11-21T00:00:00Z')).to.equal('2026-11-21T11:00:00.000Z')
+    expect(end('2026-11-21T10:59:00Z')).to.equal('2026-11-21T11:00:00.000Z')
+    expect(end('2026-11-21T11:00:00Z')).to.equal(null)
+    expect(end('2026-11-20T16:00:00Z', { quietFrom: '12:00', quietUntil: '14:00' })).to.equal(
+      '2026-11-20T17:00:00.000Z',
+    )
+    expect(end('2026-11-20T16:00:00Z', { quietFrom: '12:00', quietUntil: '12:00' })).to.equal(null)
+  })
+
+  it('are wanted where every condition holds', () => {
+    expect(matches({}, stay)).to.equal(true)
+    expect(
+      matches(
+        {
+          minNights: 4,
+          maxNights: 4,
+          languages: ['pt'],
+          sources: ['portal'],
+          returning: false,
+          balanceDue: true,
+          minor: false,
+        },
+        stay,
+      ),
+    ).to.equal(true)
+    for (const one of [
+      { minNights: 5 },
+      { maxNights: 3 },
+      { languages: ['en'] },
+      { sources: ['desk'] },
+      { returning: true },
+      { balanceDue: false },
+      { minor: true },
+      { unitTypeIds: ['v'] },
+    ])
+      expect(matches(one, stay), JSON.stringify(one)).to.equal(false)
+  })
+
+  describe('of a reservation', () => {
+    const world = useDatabase()
+    const mail = useMailPeer()
+    let house: House
+
+    beforeEach(async () => {
+      await world.database.admin.raw('delete from jobs')
+      house = await makeHouse({ deposit: null })
+    })
+    const planned = () =>
+      house.inHouse((trx) =>
+        sql<Pick<MessageRow, 'id' | 'status' | 'reason' | 'scheduledFor' | 'turn'>>(
+          trx,
+          `select m.id, m.status, m.reason, m.scheduled_for, m.turn from message m join automation a on a.tenant_id = m.tenant_id and a.id = m.automation_id
+           where a.name = 'Before arrival'`,
+        ),
+      )
+    const move = async (bookingId: string, arrival: string, departure: string) => {
+      const [room] = (await readBooking(house, bookingId)).rooms
+      await house.inHouse(async (trx) => {
+        await sql(trx, `update reservation set arrival = ?, departure = ? where id = ?`, [arrival, departure, room?.id])
+        await planStay(trx, room?.id ?? '')
+      })
+    }
+
+    it('are planned with the confirmation, once', async () => {
+      const bookingId = await makeConfirmed(house)
+      await deliverAll()
+      const [message, ...others] = await planned()
+      expect(others).to.deep.equal([])
+      expect(message?.status).to.equal('scheduled')
+      expect(message?.scheduledFor.toISOString()).to.equal(`${addDays(house.day(30), -2)}T13:00:00.000Z`)
+      const [room] = (await readBooking(house, bookingId)).rooms
+      await Promise.all(Array.from({ length: 10 }, () => house.inHouse((trx) => planStay(trx, room?.id ?? ''))))
+      expect(await planned()).to.have.length(1)
+      expect((await planned())[0]?.turn).to.equal(0)
+    })
+
+    it('move with the arrival before they are sent, and are not sent again after', async () => {
+      const bookingId = await makeConfirmed(house)
+      await deliverAll()
+      await move(bookingId, house.day(40), house.day(42))
+      const [moved] = await planned()
+      expect(moved).to.include({ status: 'scheduled', turn: 1 })
+      expect(moved?.scheduledFor.toISOString()).to.equal(`${addDays(house.day(40), -2)}T13:00:00.000Z`)
+
+      await house.inHouse((trx) => sql(trx, `update message_template set urgency = 'immediate'`))
+      await house.inHouse((trx) => sql(trx, `update message set urgency = 'immediate'`))
+      mail.peer.mails.splice(0)
+      await move(bookingId, house.day(1), house.day(3))
+      expect((await planned())[0]?.scheduledFor.getTime(), 'the time is past, but not for long').to.be.closeTo(
+        Date.now(),
+        5_000,
+      )
+      await deliverAll()
+      expect(mail.peer.mails.map((one) => one.subject)).to.have.length(1)
+      await move(bookingId, house.day(20), house.day(22))
+      await deliverAll()
+      expect((await planned()).map((one) => one.status)).to.deep.equal(['sent'])
+      expect(mail.peer.mails).to.have.length(1)
+    })
+
+    it('end with the stay', async () => {
+      const bookingId = await makeConfirmed(house)
+      await deliverAll()
+      await house.inHouse((trx) => cancelReservations(trx, bookingId, { acceptedFee: 0, reason: 'changed_plans' }))
+      await deliverAll()
+      expect((await planned())[0]).to.include({ status: 'cancelled', reason: 'not_wanted' })
+      mail.peer.mails.splice(0)
+      await deliverAll(40 * 86_400_000)
+      expect(mail.peer.mails).to.deep.equal([])
+    })
+  })
+})
