@@ -1,3 +1,4 @@
+import { routes as tenant } from './admin/tenant.ts'
 import { routes as auth } from './auth/index.ts'
 import { routes as chartOfAccounts } from './financial/chart-of-accounts.ts'
 import { routes as ledgerEntries } from './financial/ledger-entries.ts'
@@ -15,6 +16,7 @@ import { routes as superuserJobs } from './superuser/jobs.ts'
 
 /** Every endpoint of the service. */
 export const routes: readonly AnyRoute[] = [
+  ...tenant,
   ...auth,
   ...guests,
   ...publicBooking,

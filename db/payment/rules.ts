@@ -131,38 +131,6 @@ export const shownStatus = (payment: {
   }
 }
 
-const digitsOf = (text: string) => text.replace(/[.\-/ ]/g, '')
-
-const checkDigit = (digits: string, weights: readonly number[]) => {
-  const sum = weights.reduce((total, weight, index) => total + weight * Number(digits[index]), 0)
-  const rest = sum % 11
-  return rest < 2 ? 0 : 11 - rest
-}
-
-const down = (from: number, length: number) => Array.from({ length }, (_, index) => from - index)
-
-/** Brazil's number of a person: 11 digits, two of them computed. */
-export const isCpf = (text: string): boolean => {
-  const digits = digitsOf(text)
-  if (!/^\d{11}$/.test(digits) || /^(\d)\1+$/.test(digits)) return false
-  return (
-    checkDigit(digits, down(10, 9)) === Number(digits[9]) && checkDigit(digits, down(11, 10)) === Number(digits[10])
-  )
-}
-
-/** Brazil's number of a company: 12 digits or letters and two computed digits. */
-export const isCnpj = (text: string): boolean => {
-  const digits = digitsOf(text).toUpperCase()
-  if (!/^[0-9A-Z]{12}\d{2}$/.test(digits) || /^(.)\1+$/.test(digits)) return false
-  const values = Array.from(digits, (character) => character.charCodeAt(0) - 48)
-  const check = (weights: readonly number[]) => {
-    const rest = weights.reduce((total, weight, index) => total + weight * (values[index] ?? 0), 0) % 11
-    return rest < 2 ? 0 : 11 - rest
-  }
-  const weights = [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
-  return check(weights) === values[12] && check([6, ...weights]) === values[13]
-}
-
 /** Takes from the newest first; answers what each gives. */
 export const takeNewestFirst = <T extends { amount: number }>(
   items: readonly T[],

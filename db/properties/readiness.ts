@@ -1,3 +1,4 @@
+import { isCnpj } from '../../config/tax-ids.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { addDays, todayIn } from '../../config/time.ts'
@@ -21,21 +22,6 @@ type Facts = {
   plans: number
   cancellations: number
   taxes: number
-}
-
-const weights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
-
-/** Check digits of a CNPJ; since 2026 its first twelve places may hold letters, which count as their code less 48. */
-export const isCnpj = (text: string): boolean => {
-  const value = text.replace(/[./-]/g, '')
-  if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(value) || /^(.)\1{13}$/.test(value)) return false
-  const digit = (length: number) => {
-    const sum = weights
-      .slice(13 - length)
-      .reduce((total, weight, index) => total + (value.charCodeAt(index) - 48) * weight, 0)
-    return sum % 11 < 2 ? 0 : 11 - (sum % 11)
-  }
-  return digit(12) === Number(value[12]) && digit(13) === Number(value[13])
 }
 
 /** Nights of the next 90 on which a public plan has no price for one of its types; the first 10. */

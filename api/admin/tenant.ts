@@ -1,0 +1,64 @@
+import { Country, Currency, Email, Instant, Int, List, LocaleTag, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { changeTenant, readTenant } from '../../db/admin/own-tenant.ts'
+import { TenantSettings, TenantSettingsChange } from '../../db/admin/settings.ts'
+import { can } from '../lib/access.ts'
+import { route } from '../lib/route.ts'
+
+const line = Opt(Text(0, 200))
+const Address = Obj({ line1: line, line2: line, district: line, city: line, region: line, postalCode: Opt(Text(0, 20)), countryCode: Opt(Country) })
+
+const Tenant = Obj(
+  {
+    id: Uuid,
+    name: Text(1, 120),
+    legalName: Nullable(Text(0, 120)),
+    document: Nullable(Text(0, 40, { cardNumber: 'exempt' })),
+    billingEmail: Email,
+    billingAddress: Nullable(Address),
+    country: Country,
+    currency: Currency,
+    timeZone: Text(1, 64),
+    locale: LocaleTag,
+    status: OneOf(['active', 'suspended', 'deleting', 'deleted']),
+    plan: OneOf(['Starter', 'Professional', 'Enterprise']),
+    features: List(Text(1, 40), { max: 50 }),
+    entitlementsVersion: Int(0, 1_000_000_000),
+    settings: TenantSettings,
+    version: Int(1, 1_000_000_000),
+    createdAt: Instant,
+    updatedAt: Instant,
+  },
+  { title: 'Tenant' },
+)
+
+const read = route({
+  id: 'tenant.read',
+  method: 'GET',
+  path: '/api/tenants/:tenantId',
+  summary: 'Read own tenant, plan, features and settings',
+  access: can('read', 'Tenant'),
+  returns: Tenant,
+  handle: ({ trx }) => readTenant(trx),
+})
+
+const change = route({
+  id: 'tenant.update',
+  method: 'PATCH',
+  path: '/api/tenants/:tenantId',
+  summary: 'Change own name, billing contact or settings',
+  access: can('update', 'Tenant'),
+  record: { table: 'tenant', param: 'tenantId' },
+  body: Obj({
+    name: Opt(Text(1, 120)),
+    legalName: Opt(Nullable(Text(1, 120))),
+    document: Opt(Nullable(Text(1, 40, { cardNumber: 'exempt' }))),
+    billingEmail: Opt(Email),
+    billingAddress: Opt(Nullable(Address)),
+    locale: Opt(LocaleTag),
+    settings: Opt(TenantSettingsChange),
+  }),
+  returns: Tenant,
+  handle: ({ trx, body }) => changeTenant(trx, body),
+})
+
+export const routes = [read, change]

@@ -1,0 +1,24 @@
+import { Int, Obj, Opt } from '../../config/schema.ts'
+import type { Static } from '../../config/schema.ts'
+
+/** Settings of the tenant as a whole, a section per module; every key has a default. */
+export const TenantSettings = Obj({
+  guests: Obj({
+    /** Years without a stay after which an erasure is proposed; 0 = never. */
+    inactiveYears: Int(0, 20),
+    revealsPerHour: Int(10, 500),
+  }),
+})
+
+/** Of which the keys sent are changed. */
+export const TenantSettingsChange = Obj({ guests: Opt(Obj({ inactiveYears: Opt(Int(0, 20)), revealsPerHour: Opt(Int(10, 500)) })) })
+
+type Whole = Static<typeof TenantSettings>
+type Change = Static<typeof TenantSettingsChange>
+
+const defaults: Whole = { guests: { inactiveYears: 0, revealsPerHour: 60 } }
+
+/** What is stored, with the defaults filled in. */
+export const wholeSettings = (stored: Change): Whole => ({ guests: { ...defaults.guests, ...stored.guests } })
+
+export const mergeSettings = (stored: Change, change: Change): Change => ({ ...stored, ...(change.guests ? { guests: { ...stored.guests, ...change.guests } } : {}) })
