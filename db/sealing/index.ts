@@ -1,10 +1,7 @@
 /** Personal data at rest: sealed by keys that can be destroyed, found by blind indexes. */
 export { blindIndex } from './blind-index.ts'
-export type { IndexKind } from './blind-index.ts'
 export { blobs } from './blob.ts'
 export { createGuestKeys, destroyGuestKey, KeyDestroyed, rewrapKeys } from './keys.ts'
-export type { GuestKeyPurpose } from './keys.ts'
 export { sealForService, unsealForService } from './master.ts'
-export { normaliseDocument, normaliseEmail, normaliseName, normalisePhone, plainText } from './normalise.ts'
-export { seal, sealBytes, unseal, unsealBytes, unsealGuests } from './seal.ts'
-export type { Place, SealingKey } from './seal.ts'
+export { normaliseName, plainText } from './normalise.ts'
+export { seal, unseal, unsealGuests } from './seal.ts'

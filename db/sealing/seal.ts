@@ -44,10 +44,3 @@ export const unsealGuests = async <T>(
       : null
   })
 }
-
-/** Seals bytes such as an image. */
-export const sealBytes = async (trx: Trx, key: SealingKey, place: Place, bytes: Buffer): Promise<Buffer> =>
-  encrypt(await keyFor(trx, key), boundTo(trx, place), bytes)
-
-export const unsealBytes = async (trx: Trx, key: SealingKey, place: Place, sealed: Buffer): Promise<Buffer> =>
-  decrypt(await keyFor(trx, key), boundTo(trx, place), sealed)
