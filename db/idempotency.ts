@@ -1,36 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
-import { required, settings } from '../config/env.ts'
+import { createHash } from 'node:crypto'
 import { conflict, unprocessable } from '../config/errors.ts'
 import { contextOf, sql, sqlOne } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
+import { sealForService, unsealForService } from './sealing/index.ts'
 
 export type KeptReply = { status: number; headers: Record<string, string>; body: unknown }
 
-// Replies may name guests: they are kept sealed by a key of the service, bound to caller and key.
-const sealingKey = (index: number) => {
-  const master = required(settings.dataKeys[index], 'DATA_KEY')
-  return { id: master.id, key: Buffer.from(hkdfSync('sha256', master.key, Buffer.alloc(0), 'pousada kept replies', 32)) }
-}
-
-const seal = (text: string, bound: string): Buffer => {
-  const { key } = sealingKey(0)
-  const nonce = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(bound))
-  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-}
-
-const unseal = (sealed: Buffer, bound: string): string => {
-  for (let index = 0; index < settings.dataKeys.length; index += 1) {
-    try {
-      const decipher = createDecipheriv('aes-256-gcm', sealingKey(index).key, sealed.subarray(0, 12))
-      decipher.setAAD(Buffer.from(bound)).setAuthTag(sealed.subarray(-16))
-      return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8')
-    } catch (error) {
-      if (index === settings.dataKeys.length - 1) throw error
-    }
-  }
-  throw new Error('DATA_KEY is not set')
-}
+// Replies may name guests: they are kept sealed, bound to caller and key.
+const placeOf = (caller: string, key: string) => ({ table: 'kept_reply', rowId: `${caller} ${key}`, purpose: 'body' })
 
 /** What a request asks for, so that a key is not used for two things. */
 export const requestHash = (method: string, path: string, body: Buffer): Buffer =>
@@ -50,7 +27,7 @@ export const takeKey = async (trx: AnyTrx, caller: string, key: string, hash: Bu
   )
   if (!row) return null
   if (!row.requestHash.equals(hash)) throw unprocessable('idempotency_key_reused', 'This Idempotency-Key was used for another request')
-  return { status: row.status, headers: row.headers, body: JSON.parse(unseal(row.body, `${caller} ${key}`)) as unknown }
+  return { status: row.status, headers: row.headers, body: unsealForService<unknown>(placeOf(caller, key), row.body) }
 }
 
 /** Keeps the reply for 72 hours, in the transaction of what it reports. */
@@ -59,6 +36,6 @@ export const keepReply = async (trx: AnyTrx, caller: string, key: string, hash: 
   await sql(
     trx,
     `insert into kept_reply (caller, key, tenant_id, request_hash, status, headers, body) values (?, ?, ?, ?, ?, ?::jsonb, ?)`,
-    [caller, key, contextOf(trx).tenantId, hash, reply.status, JSON.stringify(reply.headers), seal(JSON.stringify(reply.body), `${caller} ${key}`)],
+    [caller, key, contextOf(trx).tenantId, hash, reply.status, JSON.stringify(reply.headers), sealForService(placeOf(caller, key), reply.body)],
   )
 }
