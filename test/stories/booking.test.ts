@@ -43,8 +43,10 @@ describe('A guest books, pays, and cancels', () => {
     expect(reply.status, JSON.stringify(reply.body)).to.equal(201)
     return reply.body as { paymentId: string; status: string; amount: number }
   }
-  const current = async (guest: string) => (await world.request('GET', '/api/public/reservations/current', { guest })).body
-  const statusOf = async (guest: string, paymentId: string) => (await world.request('GET', `/api/public/payments/${paymentId}/status`, { guest })).body
+  const current = async (guest: string) =>
+    (await world.request('GET', '/api/public/reservations/current', { guest })).body
+  const statusOf = async (guest: string, paymentId: string) =>
+    (await world.request('GET', `/api/public/payments/${paymentId}/status`, { guest })).body
 
   it('by card: the payment confirms the booking, the ledger and the message follow, and what is left goes back', async () => {
     const { guestToken, bookingId, total } = await hold({ from: 4 })
@@ -55,11 +57,16 @@ describe('A guest books, pays, and cancels', () => {
     expect(await current(guestToken)).to.include({ status: 'confirmed', paid: total, balance: 0 })
     expect(await balanceOf(house, 'deposits')).to.equal(total)
     expect(await balanceOf(house, 'unallocated_receipts')).to.equal(0)
-    const messages = await house.inHouse((trx) => sql<{ key: string }>(trx, `select t.key from message m join message_template t on t.id = m.template_id`))
+    const messages = await house.inHouse((trx) =>
+      sql<{ key: string }>(trx, `select t.key from message m join message_template t on t.id = m.template_id`),
+    )
     expect(messages.map((one) => one.key)).to.include.members(['reservation-confirmed'])
 
     const { cancellation } = await current(guestToken)
-    const cancelled = await world.request('POST', '/api/public/reservations/cancel', { guest: guestToken, body: { acceptedFee: cancellation.fee } })
+    const cancelled = await world.request('POST', '/api/public/reservations/cancel', {
+      guest: guestToken,
+      body: { acceptedFee: cancellation.fee },
+    })
     expect(cancelled.status, JSON.stringify(cancelled.body)).to.equal(200)
     await world.drain()
     await world.drain({ aheadMs: 120_000, kinds: ['payments.read-refund', 'payments.sweep', 'ledger.post'] })

@@ -51,8 +51,8 @@ const schemaHash = () => {
   return hash.digest('hex').slice(0, 16)
 }
 
-const server = (folder: string, durable = false) =>
-  startPostgres({ binaries, account, directory: folder, password, durable })
+const server = (folder: string, durable = false, port = 0) =>
+  startPostgres({ binaries, account, directory: folder, password, durable, port })
 
 const copy = async (from: string, to: string) => {
   await run('cp', ['-a', from, to])
@@ -164,6 +164,37 @@ export const stopServices = async () => {
   postgres = null
   redis = null
   rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Where a service stood is where it must come back: addresses do not change. */
+const sameAddress = (was: { port: number }, is: { port: number }) => {
+  if (was.port !== is.port) throw new Error(`port ${was.port} was taken meanwhile`)
+}
+
+/** Does something while PostgreSQL is stopped, and starts it again with its data. */
+export const withoutPostgres = async <T>(work: () => Promise<T>): Promise<T> => {
+  const stopped = running(postgres)
+  await stopped.stop()
+  try {
+    return await work()
+  } finally {
+    postgres = await server(join(directory, 'postgres'), false, stopped.port)
+    sameAddress(stopped, postgres)
+  }
+}
+
+/** Does something while Redis is stopped, and starts it again, empty. */
+export const withoutRedis = async <T>(work: () => Promise<T>): Promise<T> => {
+  const stopped = running(redis)
+  await stopped.stop()
+  try {
+    return await work()
+  } finally {
+    const binary = redisBinary((line) => console.error(line))
+    const folder = join(directory, 'redis')
+    redis = await startRedis({ binary, account, directory: folder, password, durable: false, port: stopped.port })
+    sameAddress(stopped, redis)
+  }
 }
 
 export type TestDatabase = {
