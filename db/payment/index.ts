@@ -1,9 +1,8 @@
 /** Money through gateways, as other modules see it. */
 export { addSandboxAccount } from './accounts.ts'
 export { cancelPaymentsOf, createPayment } from './commands.ts'
-export type { NewPayment, Payer } from './commands.ts'
+export type { NewPayment } from './commands.ts'
 export { paymentsOf, paymentState } from './queries.ts'
-export type { LivePayment, PaymentState } from './queries.ts'
+export type { PaymentState } from './queries.ts'
 export { requestRefund } from './refunds.ts'
 export { shownStatus } from './rules.ts'
-export type { PaymentTarget, TargetAllocation, TargetType } from './target.ts'
