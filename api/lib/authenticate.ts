@@ -7,6 +7,7 @@ import type { KeyRecord } from '../../db/auth/keys.ts'
 import { database } from '../../db/connection.ts'
 import { isWithin } from './address.ts'
 import type { Caller, GuestCaller, KeyCaller, UserCaller } from './caller.ts'
+import { noteSeen } from './last-seen.ts'
 import { countFailure, countNobody } from './rate-limit.ts'
 import { quickly } from './redis.ts'
 import type { RequestFacts } from './route.ts'
@@ -75,6 +76,7 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
   const graced = same(hash, state.previousJtiHash) && state.rotatedAt !== null && now.getTime() - Date.parse(state.rotatedAt) < graceMs
   const live = !state.revoked && Date.parse(state.absoluteExpiresAt) > now.getTime() && state.epoch === ep && state.userEpoch === ep && state.userStatus === 'active'
   if (!live || (!current && !graced)) return refuse(request)
+  noteSeen({ kind: 'session', id: state.id }, request.address, now)
   return {
     kind: 'user',
     userId: state.userId,
@@ -108,6 +110,7 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
   if (!record || !keyMatches(key, record, request.receivedAt)) return refuse(request)
   if (record.cidrs.length > 0 && !isWithin(request.address, record.cidrs))
     throw forbidden('address_not_allowed', 'This key may not be used from this address')
+  noteSeen({ kind: 'api_key', tenantId: record.tenantId, id: record.id }, request.address, request.receivedAt)
   return {
     kind: 'api_key',
     apiKeyId: record.id,

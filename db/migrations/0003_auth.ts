@@ -99,7 +99,7 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index session_first_ip on session (first_ip, created_at)`)
   await knex.raw(`create index session_live on session (user_id, created_at) where revoked_at is null`)
   await knex.raw(`create index session_tenant on session (active_tenant_id)`)
-  await knex.raw(`create index session_ended on session (absolute_expires_at)`)
+  await knex.raw(`create index session_ended on session (coalesce(revoked_at, absolute_expires_at))`)
 
   await openTable(
     knex,
