@@ -7,13 +7,20 @@ import { queueNames } from '../config/queues.ts'
 import type { QueueName } from '../config/queues.ts'
 import { startBeating } from './lib/beat.ts'
 import { fenceOf, isHanded, workerOptions } from './lib/queues.ts'
-import { connectRedis, isReady, refuseEviction, whenReady } from './lib/redis.ts'
+import { connectRedis, isReady, refuseEviction, whenReady, withDuplicates } from './lib/redis.ts'
 import { returnJob, runStart } from './lib/start.ts'
 import type { Handed, Worker } from './lib/start.ts'
 import type { Processor } from './lib/processor.ts'
 import { wakeThrough } from './lib/wake.ts'
 import { jobs } from '../jobs/all.ts'
 import { processors as declared } from './processors.ts'
+
+/** close() of BullMQ stops the renewal of locks last, so never while Redis is away. */
+class QueueWorker extends BullWorker<Handed> {
+  endRenewal() {
+    return this.lockManager.close()
+  }
+}
 
 export type WorkersOptions = {
   /** Names, or names with their concurrency (5 unless said). All queues when left out. */
@@ -51,13 +58,18 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
   const name = options.name ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   const note = child({ worker: name })
   const redis = connectRedis('queues')
+  const disconnect = withDuplicates(redis)
   await whenReady(redis, 10_000)
-  if (isReady(redis)) await refuseEviction(redis)
+  if (isReady(redis))
+    await refuseEviction(redis).catch((error: unknown) => {
+      disconnect()
+      throw error
+    })
   const stopWaking = wakeThrough(redis)
   const self: Worker = { name, inHand: new Set(), isEnding: false }
 
   const workers = taken.map((queue) => {
-    const worker = new BullWorker<Handed>(
+    const worker = new QueueWorker(
       queue,
       (job) => {
         const fence = fenceOf(job.id, job.attemptsStarted)
@@ -99,9 +111,8 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
     self.isEnding = true
     await Promise.race([closed, sleep(isReady(redis) ? left() : Math.min(200, left()))])
     await beating.stop()
-    for (const worker of workers) void worker.close(true).catch(() => {})
-    redis.disconnect()
-    for (const worker of workers) void worker.disconnect().catch(() => {})
+    for (const worker of workers) await worker.endRenewal()
+    disconnect()
   }
   return {
     name,

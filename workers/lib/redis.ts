@@ -29,6 +29,24 @@ export const connectRedis = (use: 'queues' | 'commands'): Redis => {
 
 export const isReady = (redis: Redis) => redis.status === 'ready'
 
+/**
+ * Keeps hold of the connections that BullMQ makes of this one to block on: it never closes them while Redis is away. Answers how to
+ * end them all.
+ */
+export const withDuplicates = (redis: Redis): (() => void) => {
+  const made: Redis[] = []
+  const duplicate = redis.duplicate.bind(redis)
+  redis.duplicate = (options) => {
+    const copy = duplicate(options)
+    copy.on('error', () => {})
+    made.push(copy)
+    return copy
+  }
+  return () => {
+    for (const each of [...made, redis]) each.disconnect()
+  }
+}
+
 /** Waits until the connection can be used, at most `ms`. */
 export const whenReady = async (redis: Redis, ms: number): Promise<boolean> => {
   for (let waited = 0; waited <= ms && !isReady(redis); waited += 20) await sleep(20)

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { sql } from '../../db/connection.ts'
+import { processor } from '../../workers/lib/processor.ts'
+import type { Processor } from '../../workers/lib/processor.ts'
+import { drain } from '../../workers/drain.ts'
+import { startRelay } from '../../workers/relay.ts'
+import type { RunningRelay } from '../../workers/relay.ts'
+import { startWorkers } from '../../workers/workers.ts'
+import { useDatabase } from '../support/database.ts'
+import { startProcess } from '../support/processes.ts'
+import type { RunningProcess } from '../support/processes.ts'
+import { until } from '../support/until.ts'
+import { processors } from './kinds.ts'
+import { archived, ask, call, effects, makeEffects, mostRepeated, newKey, note, rowOf, send } from './support.ts'
+
+describe('the end of a worker', function () {
+  this.timeout(60_000)
+  const held = useDatabase()
+  let relay: RunningRelay
+  before(async () => {
+    await makeEffects(held.database.admin)
+    relay = await startRelay()
+  })
+  let started: RunningProcess | null = null
+  afterEach(async () => {
+    await started?.stop()
+    started = null
+  })
+  after(() => relay.stop())
+
+  it('what finishes in time finishes; what does not goes back without counting a start, and runs once elsewhere', async () => {
+    const quick = newKey()
+    const stuck = newKey()
+    let aborted = false
+    const each: Processor = processor(call, async (context) => {
+      if (context.payload.key === quick) await sleep(300)
+      else
+        await new Promise<void>((resolve) => {
+          context.signal.addEventListener('abort', () => (aborted = true))
+          // Deaf to the signal for longer than the time it has.
+          setTimeout(resolve, 2_500)
+        })
+      await context.finish((trx) => sql(trx, `insert into effect (key) values (?)`, [context.payload.key]))
+    })
+    const first = await startWorkers({ queues: { payments: 5 }, processors: [each] })
+    const [quickId, stuckId] = [await ask(call, { key: quick }), await ask(call, { key: stuck })]
+    await until(async () => (await rowOf(quickId))?.status === 'running' && (await rowOf(stuckId))?.status === 'running')
+    const from = Date.now()
+    await first.stop({ deadlineMs: 1_200 })
+    expect(Date.now() - from).to.be.lessThan(2_000)
+    expect(aborted).to.equal(true)
+    expect(await archived(quickId)).to.include({ outcome: 'done' })
+    expect(await rowOf(stuckId)).to.include({ starts: 0, attempts: 0 })
+    const second = await startWorkers({ queues: { payments: 5 }, processors })
+    await drain()
+    await sleep(1_500)
+    await second.stop({ deadlineMs: 2_000 })
+    expect(await effects(stuck)).to.have.lengthOf(1)
+    expect(await archived(stuckId)).to.include({ outcome: 'done', attempts: 0 })
+  })
+
+  it('SIGTERM under load ends the process in order: nothing lost, nothing twice', async () => {
+    const keys = Array.from({ length: 200 }, newKey)
+    const worker = await startProcess('testJobs', { WORKER_QUEUES: 'inventory:5,messages:3' })
+    started = worker
+    for (const key of keys) await ask(note, { key })
+    const slow = [`slow-${newKey()}`, `slow-${newKey()}`]
+    for (const key of slow) await ask(send, { key })
+    await sleep(150)
+    await worker.stop()
+    expect(await worker.exited).to.equal(0)
+    const other = await startWorkers({ queues: { inventory: 5, messages: 3 }, processors })
+    await drain()
+    await other.stop({ deadlineMs: 3_000 })
+    for (const key of slow) expect(await effects(key)).to.have.lengthOf(1)
+    expect((await effects()).filter((key) => keys.includes(key))).to.have.lengthOf(200)
+    expect(await mostRepeated()).to.equal(1)
+  })
+
+  it('health, readiness and metrics are served on loopback while it works', async () => {
+    const worker = await startProcess('testJobs', { WORKER_QUEUES: 'inventory:1' })
+    started = worker
+    const text = async (path: string) => (await fetch(`${worker.baseUrl}${path}`)).text()
+    expect(await text('/healthz')).to.equal('alive\n')
+    expect(await text('/readyz')).to.equal('ready\n')
+    await ask(note, { key: newKey() })
+    await until(async () => /job_started_total\{kind="inventory.test-note"\} 1/.test(await text('/metrics')))
+  })
+})
