@@ -36,7 +36,7 @@ const read = route({
   method: 'GET',
   path: '/api/tenants/:tenantId',
   summary: 'Read own tenant, plan, features and settings',
-  access: can('read', 'Tenant'),
+  access: can('read', 'Tenant', { whileSuspended: true }),
   returns: Tenant,
   handle: ({ trx }) => readTenant(trx),
 })

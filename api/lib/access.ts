@@ -1,5 +1,6 @@
 /** Who may call an endpoint. The kind decides what the handler's context contains. */
-export type TenantAccess = { kind: 'tenant'; action: string; subject: string }
+/** `whileSuspended`: open to a tenant that is suspended or about to be deleted as well. */
+export type TenantAccess = { kind: 'tenant'; action: string; subject: string; whileSuspended?: true }
 export type SessionAccess = { kind: 'session'; action: string; subject: string }
 export type SuperuserAccess = { kind: 'superuser'; level: 'N1' | 'N2'; action: string; subject: string }
 /** What is known of a public request when its property is looked for; the body is parsed, and not yet judged. */
@@ -11,7 +12,12 @@ export type CallbackAccess = { kind: 'callback' }
 export type Access = TenantAccess | SessionAccess | SuperuserAccess | PropertyAccess | GuestAccess | OpenAccess | CallbackAccess
 
 /** A signed-in user or an API key whose role or scopes allow `action` on `subject` in the path's tenant. */
-export const can = (action: string, subject: string): TenantAccess => ({ kind: 'tenant', action, subject })
+export const can = (action: string, subject: string, options: Pick<TenantAccess, 'whileSuspended'> = {}): TenantAccess => ({
+  kind: 'tenant',
+  action,
+  subject,
+  ...options,
+})
 /** Any signed-in user, on what is his own. API keys are refused. */
 export const signedIn = (action: string, subject: string): SessionAccess => ({ kind: 'session', action, subject })
 /** N1 may do all; N2 what says so. */

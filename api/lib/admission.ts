@@ -32,13 +32,15 @@ export const ownTenant = (caller: Caller, tenantId: string): void => {
   } else if (caller.kind !== 'api_key' || caller.tenantId !== tenantId) throw notActive()
 }
 
-const open = (row: TenantRow | null, feature: string | null) => {
+const open = (row: TenantRow | null, { subject, whileSuspended }: TenantAccess) => {
+  const { feature } = subjectFacts(subject)
   if (!row || row.status === 'deleted') throw notActive()
-  if (row.status !== 'active') throw suspended()
+  if (row.status !== 'active' && !whileSuspended) throw suspended()
   if (feature !== null && !row.features.includes(feature)) throw notEnabled(feature)
 }
 
-const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: TenantAccess, tenantId: string): Promise<Admission> => {
+const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, tenantId: string): Promise<Admission> => {
+  const { action, subject } = access
   const row = await sqlOne<MemberRow>(
     trx,
     `select t.status, ${features}, m.status as membership_status, m.role, r.key as custom_key, r.permissions, r.version as role_version,
@@ -48,7 +50,7 @@ const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: Tena
     [caller.userId, tenantId],
   )
   if (row?.membershipStatus !== 'active') throw notActive()
-  open(row, subjectFacts(subject).feature)
+  open(row, access)
   const key = row.customKey ?? row.role ?? ''
   const custom = row.customKey !== null && row.permissions ? { version: row.roleVersion ?? 0, permissions: row.permissions } : null
   const ability = abilityOf(tenantId, key, custom, row.propertyIds)
@@ -63,9 +65,10 @@ const admitUser = async (trx: Trx, caller: UserCaller, { action, subject }: Tena
   }
 }
 
-const admitKey = async (trx: Trx, caller: KeyCaller, { action, subject }: TenantAccess, tenantId: string): Promise<Admission> => {
+const admitKey = async (trx: Trx, caller: KeyCaller, access: TenantAccess, tenantId: string): Promise<Admission> => {
+  const { action, subject } = access
   const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t where t.id = ?`, [tenantId])
-  open(row, subjectFacts(subject).feature)
+  open(row, access)
   const has = row?.features ?? []
   const reads = action === 'read'
   if (!has.includes('api_write') && !(reads && has.includes('api_read'))) throw notEnabled(reads ? 'api_read' : 'api_write')

@@ -121,6 +121,17 @@ describe('what the platform does for every endpoint', () => {
     })
   })
 
+  it('leaves a suspended tenant its own record to read, and nothing else', async () => {
+    await world.database.admin.raw(`update tenant set status = 'suspended', reason = 'unpaid' where id = ?`, [tenantId])
+    try {
+      expect([(await read()).status, (await read()).body.status]).to.deep.equal([200, 'suspended'])
+      for (const { status, body } of [await change({ name: 'Never' }), await world.request('GET', `/api/tenants/${tenantId}/guests`, { token: owner })])
+        expect([status, body.code, body.error]).to.deep.equal([403, 'tenant_suspended', 'ForbiddenException'])
+    } finally {
+      await world.database.admin.raw(`update tenant set status = 'active', reason = null where id = ?`, [tenantId])
+    }
+  })
+
   describe('the edge', () => {
     const post = (raw: string | Buffer, headers: Record<string, string> = {}) =>
       world.request('POST', '/api/auth/sign-in/email', { raw, headers })
