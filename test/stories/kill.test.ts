@@ -74,6 +74,11 @@ describe('a booking whose processes are killed', function () {
     const held = await bookedAt(api)
     usual = await outcome(held)
   })
+  afterEach(function () {
+    if (this.currentTest?.state !== 'failed') return
+    for (const [kind, { lines }] of running)
+      for (const line of lines.filter((each) => Number(each.level) >= 50)) console.error(kind, JSON.stringify(line))
+  })
   after(async () => {
     settings.smtpUrl = null
     await Promise.all([...running.values()].map((each) => each.kill()))
