@@ -5,13 +5,24 @@ import type { Job, Schedule } from './job.ts'
 const ofBooking = Obj({ tenantId: Uuid, bookingId: Uuid })
 
 /** A hold has come to its end, unless it was moved or paid meanwhile. */
-export const expireHold = job({ name: 'inventory.expire-hold', queue: 'inventory', payload: ofBooking, retry: 'internal' })
+export const expireHold = job({
+  name: 'inventory.expire-hold',
+  queue: 'inventory',
+  payload: ofBooking,
+  retry: 'internal',
+})
 
 /** Ends holds whose own job was lost. */
 export const sweepHolds = job({ name: 'inventory.sweep-holds', queue: 'inventory', payload: Obj({}), retry: 'tick' })
 
 /** Money of a booking has arrived or was authorised: confirms it, or sends back what cannot buy it any more. */
-export const confirmPaid = job({ name: 'inventory.confirm-paid', queue: 'inventory', payload: ofBooking, retry: 'internal', class: 'urgent' })
+export const confirmPaid = job({
+  name: 'inventory.confirm-paid',
+  queue: 'inventory',
+  payload: ofBooking,
+  retry: 'internal',
+  class: 'urgent',
+})
 
 /** Proposes a unit for a reservation that lacks one. */
 export const assignUnit = job({
@@ -22,19 +33,45 @@ export const assignUnit = job({
 })
 
 /** Erases the personal data of holds that ended unconfirmed 30 days ago. */
-export const eraseEndedHolds = job({ name: 'privacy.erase-ended-holds', queue: 'privacy', payload: Obj({}), retry: 'tick' })
+export const eraseEndedHolds = job({
+  name: 'privacy.erase-ended-holds',
+  queue: 'privacy',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
 /** Deletes access codes over a day old and strikes over a week old. */
-export const purgeAccessCodes = job({ name: 'maintenance.purge-access-codes', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
+export const purgeAccessCodes = job({
+  name: 'maintenance.purge-access-codes',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
 /** Adds the night that has come into reach to every pool, and drops those long past. */
-export const extendHorizon = job({ name: 'inventory.extend-horizon', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
+export const extendHorizon = job({
+  name: 'inventory.extend-horizon',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
 /** Compares the counters of a property with what they stand for; a difference is repaired and reported. */
-export const recount = job({ name: 'inventory.recount', queue: 'maintenance', payload: Obj({ tenantId: Uuid, propertyId: Uuid }), retry: 'internal', class: 'bulk' })
+export const recount = job({
+  name: 'inventory.recount',
+  queue: 'maintenance',
+  payload: Obj({ tenantId: Uuid, propertyId: Uuid }),
+  retry: 'internal',
+  class: 'bulk',
+})
 
 /** Asks for the recount of every property. */
-export const requestRecounts = job({ name: 'maintenance.request-recounts', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
+export const requestRecounts = job({
+  name: 'maintenance.request-recounts',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
 export const inventoryJobs: Job[] = [
   expireHold,

@@ -1,4 +1,23 @@
-import { Bool, Country, Day, Email, Instant, Int, List, LocaleTag, Matching, Nullable, Obj, OneOf, Opt, PageOf, pageMeta, PageQuery, Text, Uuid } from '../../config/schema.ts'
+import {
+  Bool,
+  Country,
+  Day,
+  Email,
+  Instant,
+  Int,
+  List,
+  LocaleTag,
+  Matching,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageOf,
+  pageMeta,
+  PageQuery,
+  Text,
+  Uuid,
+} from '../../config/schema.ts'
 import { guestSorts, listGuests } from '../../db/guests/list.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'

@@ -5,10 +5,15 @@ import { Opt, Text } from '../../config/schema.ts'
 export const SortQuery = { sort: Opt(Text(1, 200)) }
 
 /** Fields to sort by, of those that a list declares. 400 for any other. */
-export const sortOf = <F extends string>(text: string | undefined, allowed: readonly F[], usual: string): { field: F; descending: boolean }[] =>
+export const sortOf = <F extends string>(
+  text: string | undefined,
+  allowed: readonly F[],
+  usual: string,
+): { field: F; descending: boolean }[] =>
   (text ?? usual).split(',').map((part) => {
     const descending = part.startsWith('-')
     const field = allowed.find((known) => known === (descending ? part.slice(1) : part))
-    if (field === undefined) throw invalid([{ field: 'sort', message: `must be among ${allowed.join(', ')}, with - for descending` }])
+    if (field === undefined)
+      throw invalid([{ field: 'sort', message: `must be among ${allowed.join(', ')}, with - for descending` }])
     return { field, descending }
   })

@@ -65,7 +65,11 @@ export const routes = [
     errors: ['fee_changed', 'payment_in_progress', 'already_arrived', 'cancellation_not_allowed'],
     handle: async ({ trx, bookingId, body }) => {
       const { reservationIds, acceptedFee, reason } = body
-      const done = await cancelReservations(trx, bookingId, { reservationIds, acceptedFee, reason: reason ? reasons[reason] : 'guest_request' })
+      const done = await cancelReservations(trx, bookingId, {
+        reservationIds,
+        acceptedFee,
+        reason: reason ? reasons[reason] : 'guest_request',
+      })
       if (done === null) throw notFound()
       return guestBooking(trx, bookingId)
     },

@@ -1,5 +1,21 @@
 import { extraBases } from '../../config/quote.ts'
-import { Amount, Bool, Currency, Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, SignedAmount, Text, TimeOfDay, Uuid } from '../../config/schema.ts'
+import {
+  Amount,
+  Bool,
+  Currency,
+  Day,
+  Instant,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  SignedAmount,
+  Text,
+  TimeOfDay,
+  Uuid,
+} from '../../config/schema.ts'
 import { notFound } from '../../config/errors.ts'
 import type { Trx } from '../../db/connection.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
@@ -8,7 +24,17 @@ import { signToken } from '../lib/tokens.ts'
 import { QuotedPolicies } from './quotes.ts'
 
 export const BookingStatus = OneOf(['held', 'confirmed', 'in_house', 'completed', 'cancelled', 'expired', 'no_show'])
-export const PaymentStatus = OneOf(['pending', 'action_required', 'processing', 'paid', 'failed', 'cancelled', 'expired', 'refunding', 'refunded'])
+export const PaymentStatus = OneOf([
+  'pending',
+  'action_required',
+  'processing',
+  'paid',
+  'failed',
+  'cancelled',
+  'expired',
+  'refunding',
+  'refunded',
+])
 
 const Line = Text(0, 200)
 
@@ -21,7 +47,10 @@ const Room = Obj({
   adults: Int(1, 40),
   childrenAges: List(Int(0, 17), { max: 40 }),
   nights: List(Obj({ date: Day, amount: Amount }), { max: 366 }),
-  extras: List(Obj({ extraId: Uuid, name: Line, basis: OneOf([...extraBases]), quantity: Int(1, 99), amount: Amount }), { max: 50 }),
+  extras: List(
+    Obj({ extraId: Uuid, name: Line, basis: OneOf([...extraBases]), quantity: Int(1, 99), amount: Amount }),
+    { max: 50 },
+  ),
   taxes: List(Obj({ code: Text(1, 20), name: Line, included: Bool, amount: Amount }), { max: 50 }),
   total: Amount,
 })
@@ -58,9 +87,18 @@ const fields = {
   balance: SignedAmount,
   dueNow: Amount,
   schedule: List(Obj({ dueAt: Instant, amount: Amount }), { max: 70 }),
-  cancellation: Obj({ allowed: Bool, fee: Amount, refund: Amount, nextDeadline: Nullable(Instant), reason: Nullable(Text(1, 40)) }),
+  cancellation: Obj({
+    allowed: Bool,
+    fee: Amount,
+    refund: Amount,
+    nextDeadline: Nullable(Instant),
+    reason: Nullable(Text(1, 40)),
+  }),
   policies: QuotedPolicies,
-  payments: List(Obj({ paymentId: Uuid, method: Text(1, 20), amount: Amount, status: PaymentStatus, createdAt: Instant }), { max: 500 }),
+  payments: List(
+    Obj({ paymentId: Uuid, method: Text(1, 20), amount: Amount, status: PaymentStatus, createdAt: Instant }),
+    { max: 500 },
+  ),
 }
 
 /** A booking as its guest sees it. */

@@ -24,12 +24,19 @@ if n <= 1 and ARGV[1] == '1' then redis.call('pexpire', KEYS[1], ARGV[2]) end
 return {n, redis.call('pttl', KEYS[1])}`
 
 const count = async (client: string, step: 1 | -1): Promise<{ used: number; leftMs: number }> => {
-  const answer = await quickly((redis) => redis.eval(script, 1, `holds:${client}`, step, hourMs) as Promise<[number, number]>)
-  return answer === null ? countHere(client, step) : { used: Number(answer[0]), leftMs: Math.max(1_000, Number(answer[1])) }
+  const answer = await quickly(
+    (redis) => redis.eval(script, 1, `holds:${client}`, step, hourMs) as Promise<[number, number]>,
+  )
+  return answer === null
+    ? countHere(client, step)
+    : { used: Number(answer[0]), leftMs: Math.max(1_000, Number(answer[1])) }
 }
 
 /** Makes a hold for a client's address, at most ten in an hour; what fails does not count, nor does a repeated one. */
-export const withinHoldRate = async <T extends { repeated: boolean }>(client: string, make: () => Promise<T>): Promise<T> => {
+export const withinHoldRate = async <T extends { repeated: boolean }>(
+  client: string,
+  make: () => Promise<T>,
+): Promise<T> => {
   const { used, leftMs } = await count(client, 1)
   if (used > perHour) {
     await count(client, -1)

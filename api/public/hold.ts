@@ -1,7 +1,20 @@
 import { conflict, invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { QuoteClaims } from '../../config/quote.ts'
-import { Bool, Country, Email, List, LocaleTag, Matching, Obj, OneOf, Opt, Phone, Text, TimeOfDay } from '../../config/schema.ts'
+import {
+  Bool,
+  Country,
+  Email,
+  List,
+  LocaleTag,
+  Matching,
+  Obj,
+  OneOf,
+  Opt,
+  Phone,
+  Text,
+  TimeOfDay,
+} from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 import { isCpf } from '../../config/tax-ids.ts'
@@ -32,7 +45,12 @@ const HoldRequest = Obj({
     email: Email,
     phone: Opt(Phone),
     countryCode: Opt(Country),
-    document: Opt(Obj({ type: OneOf(['cpf', 'passport', 'other']), number: Matching('^[0-9A-Za-z.\\-/ ]{3,30}$', 30, { cardNumber: 'exempt' }) })),
+    document: Opt(
+      Obj({
+        type: OneOf(['cpf', 'passport', 'other']),
+        number: Matching('^[0-9A-Za-z.\\-/ ]{3,30}$', 30, { cardNumber: 'exempt' }),
+      }),
+    ),
   }),
   guests: Opt(List(List(Obj({ firstName: Name, lastName: Name }), { max: 40 }), { max: 9 })),
   arrivalTime: Opt(TimeOfDay),
@@ -43,13 +61,17 @@ const HoldRequest = Obj({
 })
 type HoldBody = Static<typeof HoldRequest>
 
-const quoteInvalid = () => unprocessable('quote_invalid', 'This quote is not valid; ask for a new one', [{ field: 'quote', message: 'is not valid' }])
+const quoteInvalid = () =>
+  unprocessable('quote_invalid', 'This quote is not valid; ask for a new one', [
+    { field: 'quote', message: 'is not valid' },
+  ])
 const isClaims = compile(QuoteClaims)
 
 /** What a quote's token says, if it is ours and its time is not over. */
 const openQuote = async (token: string): Promise<QuoteClaims> => {
   const result = await verifyToken('quote', token)
-  if (!result.ok) throw result.expired ? unprocessable('quote_expired', 'The quote has expired; ask for a new one') : quoteInvalid()
+  if (!result.ok)
+    throw result.expired ? unprocessable('quote_expired', 'The quote has expired; ask for a new one') : quoteInvalid()
   const { iss: _iss, aud: _aud, iat: _iat, exp: _exp, ...claims } = result.claims
   if (isClaims(claims)) throw quoteInvalid()
   return claims as unknown as QuoteClaims
@@ -57,7 +79,8 @@ const openQuote = async (token: string): Promise<QuoteClaims> => {
 
 const propertyOfQuote = async ({ body }: Unjudged): Promise<string> => {
   const token = typeof body === 'object' && body !== null && 'quote' in body ? body.quote : undefined
-  if (typeof token !== 'string') throw invalid([{ field: 'quote', message: token === undefined ? 'is required' : 'must be a string' }])
+  if (typeof token !== 'string')
+    throw invalid([{ field: 'quote', message: token === undefined ? 'is required' : 'must be a string' }])
   return (await openQuote(token)).propertyId
 }
 
@@ -81,9 +104,14 @@ const problemsOf = (property: SaleProperty, claims: QuoteClaims, body: HoldBody)
   const crowded = (body.guests ?? []).flatMap((names, index) => {
     const room = claims.rooms[index]
     if (!room) return [{ field: `guests.${index}`, message: 'the quote has no such room' }]
-    return names.length > room.adults + room.childrenAges.length ? [{ field: `guests.${index}`, message: 'names more people than the room is quoted for' }] : []
+    return names.length > room.adults + room.childrenAges.length
+      ? [{ field: `guests.${index}`, message: 'names more people than the room is quoted for' }]
+      : []
   })
-  const wrongNumber = document?.type === 'cpf' && !isCpf(document.number) ? [{ field: 'booker.document.number', message: 'is not a valid CPF' }] : []
+  const wrongNumber =
+    document?.type === 'cpf' && !isCpf(document.number)
+      ? [{ field: 'booker.document.number', message: 'is not a valid CPF' }]
+      : []
   return [...missingFields(property, body), ...crowded, ...wrongNumber]
 }
 
@@ -93,7 +121,9 @@ const hold = async (trx: Trx, body: HoldBody, addressOf: () => string) => {
   const problems = problemsOf(property, claims, body)
   if (problems.length > 0) throw invalid(problems)
   if (body.acceptedTerms !== termsVersion(property.settings.portal.terms))
-    throw conflict('terms_changed', 'The terms have changed; read them again', [{ field: 'acceptedTerms', message: 'is not the present version' }])
+    throw conflict('terms_changed', 'The terms have changed; read them again', [
+      { field: 'acceptedTerms', message: 'is not the present version' },
+    ])
   const client = addressOf()
   return withinHoldRate(client, () =>
     holdStay(trx, {
@@ -137,7 +167,10 @@ export const routes = [
     ],
     handle: async ({ trx, tenantId, body, caller, request }) => {
       const { bookingId, repeated } = await hold(trx, body, () => clientAddress(caller, tenantId, request))
-      const reply = { ...(await guestBooking(trx, bookingId)), ...(await mintGuestToken(tenantId, bookingId, holdTokenSeconds)) }
+      const reply = {
+        ...(await guestBooking(trx, bookingId)),
+        ...(await mintGuestToken(tenantId, bookingId, holdTokenSeconds)),
+      }
       return new Reply(reply, { status: repeated ? 200 : 201 })
     },
     keep: ({ guestToken: _token, guestTokenExpiresAt: _expiresAt, ...booking }) => booking,

@@ -1,5 +1,25 @@
 import { invalid } from '../../config/errors.ts'
-import { Amount, Bool, Currency, Day, Instant, Int, List, Matching, Nullable, Obj, OneOf, Opt, PageOf, pageMeta, PageQuery, SignedAmount, Text, TimeOfDay, Uuid } from '../../config/schema.ts'
+import {
+  Amount,
+  Bool,
+  Currency,
+  Day,
+  Instant,
+  Int,
+  List,
+  Matching,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageOf,
+  pageMeta,
+  PageQuery,
+  SignedAmount,
+  Text,
+  TimeOfDay,
+  Uuid,
+} from '../../config/schema.ts'
 import { dateFields, listReservations, sortFields } from '../../db/reservations/list.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
@@ -75,7 +95,8 @@ const list = route({
   returns: PageOf(ReservationSummary),
   handle: async ({ trx, query, admission }) => {
     const { page = 1, limit = 20, status, dateField = 'stay', sort, startDate, endDate, ...filter } = query
-    if (startDate && endDate && startDate > endDate) throw invalid([{ field: 'endDate', message: 'must not be before startDate' }])
+    if (startDate && endDate && startDate > endDate)
+      throw invalid([{ field: 'endDate', message: 'must not be before startDate' }])
     const { total, rows } = await listReservations(trx, {
       ...filter,
       page,
@@ -89,7 +110,11 @@ const list = route({
     })
     const withAmounts = admission.can('read', 'Folio')
     return {
-      data: withAmounts ? rows : rows.map(({ roomTotal: _r, extrasTotal: _e, taxTotal: _t, total: _a, feeAmount: _f, balance: _b, ...row }) => row),
+      data: withAmounts
+        ? rows
+        : rows.map(
+            ({ roomTotal: _r, extrasTotal: _e, taxTotal: _t, total: _a, feeAmount: _f, balance: _b, ...row }) => row,
+          ),
       meta: pageMeta(page, limit, total),
     }
   },

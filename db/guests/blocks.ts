@@ -8,7 +8,12 @@ type Person = { guestIds?: readonly string[]; email?: string | null; documentNum
  * The strictest block in force against a person at a property, by profile, by what is merged with it, or by document, so that
  * a new profile with the same document is found (R16).
  */
-export const blockAgainst = async (trx: Trx, propertyId: string, today: string, person: Person): Promise<'warn' | 'refuse' | null> => {
+export const blockAgainst = async (
+  trx: Trx,
+  propertyId: string,
+  today: string,
+  person: Person,
+): Promise<'warn' | 'refuse' | null> => {
   const index = person.documentNumber ? blindIndex(trx, 'document', person.documentNumber) : null
   const guestIds = person.guestIds ?? []
   if (index === null && guestIds.length === 0) return null

@@ -33,9 +33,19 @@ const ids = (rows: { id: string }[]) => rows.map((row) => row.id)
 const byIndex = async (trx: Trx, column: 'email_index' | 'phone_index' | 'phone_tail_index', index: Buffer) =>
   ids(await sql<{ id: string }>(trx, `select id from guest where ?? = ? limit ?`, [column, index, mostFound]))
 const byDocument = async (trx: Trx, number: string) =>
-  ids(await sql<{ id: string }>(trx, `select guest_id as id from guest_document where number_index = ? limit ?`, [blindIndex(trx, 'document', number), mostFound]))
+  ids(
+    await sql<{ id: string }>(trx, `select guest_id as id from guest_document where number_index = ? limit ?`, [
+      blindIndex(trx, 'document', number),
+      mostFound,
+    ]),
+  )
 const byName = async (trx: Trx, words: string[]) =>
-  ids(await sql<{ id: string }>(trx, `select id from guests_named(?::text[], ?)`, [words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`), mostFound]))
+  ids(
+    await sql<{ id: string }>(trx, `select id from guests_named(?::text[], ?)`, [
+      words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`),
+      mostFound,
+    ]),
+  )
 
 /** What one text means (R1): an e-mail, the end of a phone, a whole number, or words of a name. */
 const byText = async (trx: Trx, q: string): Promise<string[]> => {
@@ -68,7 +78,13 @@ export const findGuests = async (trx: Trx, { q, email, phone, document }: Found)
 const survivorsOf = async (trx: Trx, guestIds: string[]) =>
   guestIds.length === 0
     ? []
-    : ids(await sql<{ id: string }>(trx, `select distinct coalesce(merged_into_id, id) as id from guest where id = any(?::uuid[])`, [guestIds]))
+    : ids(
+        await sql<{ id: string }>(
+          trx,
+          `select distinct coalesce(merged_into_id, id) as id from guest where id = any(?::uuid[])`,
+          [guestIds],
+        ),
+      )
 
 type Row = GuestRow & { blocked: 'warn' | 'refuse' | null; inHouse: boolean; nextArrival: string | null }
 
@@ -82,13 +98,20 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
     { text: 'g.status = ?', values: [filter.status] as unknown[] },
     ...(found === null ? [] : [{ text: 'g.id = any(?::uuid[])', values: [found] }]),
     ...(filter.tag === undefined ? [] : [{ text: '? = any(g.tags)', values: [filter.tag] }]),
-    ...(filter.updatedSince === undefined ? [] : [{ text: 'g.updated_at >= ?::timestamptz', values: [filter.updatedSince] }]),
-    ...(filter.blocked === undefined ? [] : [{ text: `exists (select from guest_block b where ${inForce} and b.level = ?)`, values: [filter.blocked] }]),
+    ...(filter.updatedSince === undefined
+      ? []
+      : [{ text: 'g.updated_at >= ?::timestamptz', values: [filter.updatedSince] }]),
+    ...(filter.blocked === undefined
+      ? []
+      : [{ text: `exists (select from guest_block b where ${inForce} and b.level = ?)`, values: [filter.blocked] }]),
   ]
   const from = `from guest g where ${conditions.map((one) => one.text).join(' and ')}`
   const values = conditions.flatMap((one) => one.values)
   const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count ${from}`, values))?.count ?? 0
-  const order = [...filter.sort.map(({ field, descending }) => `${guestSorts[field]} ${descending ? 'desc' : 'asc'}`), 'g.id'].join(', ')
+  const order = [
+    ...filter.sort.map(({ field, descending }) => `${guestSorts[field]} ${descending ? 'desc' : 'asc'}`),
+    'g.id',
+  ].join(', ')
   const rows = await sql<Row>(
     trx,
     `select g.*, (select b.level from guest_block b where ${inForce} order by b.level limit 1) as blocked, s.in_house, s.next_arrival

@@ -36,7 +36,15 @@ export const createGuest = async (trx: Trx, guest: NewGuest): Promise<string> =>
   await createGuestKeys(trx, id)
   const email = guest.email ?? null
   const phone = guest.phone ?? null
-  const profile: GuestProfile = { email, phone, otherPhone: null, birthDate: null, gender: null, address: null, preferences: [] }
+  const profile: GuestProfile = {
+    email,
+    phone,
+    otherPhone: null,
+    birthDate: null,
+    gender: null,
+    address: null,
+    preferences: [],
+  }
   const name = `${guest.firstName} ${guest.lastName}`.trim()
   await sql(
     trx,
@@ -61,16 +69,25 @@ export const createGuest = async (trx: Trx, guest: NewGuest): Promise<string> =>
   if (guest.document) {
     const documentId = randomUUID()
     const { kind, countryCode, number } = guest.document
-    await sql(trx, `insert into guest_document (id, guest_id, kind, country_code, sealed, number_index) values (?, ?, ?, ?, ?, ?)`, [
-      documentId,
-      id,
-      kind,
-      countryCode,
-      await seal(trx, { guestId: id, purpose: 'profile' }, documentPlace(documentId), { number, issuer: null }),
-      blindIndex(trx, 'document', number),
-    ])
+    await sql(
+      trx,
+      `insert into guest_document (id, guest_id, kind, country_code, sealed, number_index) values (?, ?, ?, ?, ?, ?)`,
+      [
+        documentId,
+        id,
+        kind,
+        countryCode,
+        await seal(trx, { guestId: id, purpose: 'profile' }, documentPlace(documentId), { number, issuer: null }),
+        blindIndex(trx, 'document', number),
+      ],
+    )
   }
-  await emit(trx, { type: 'guest.created', propertyId: null, entity: { type: 'guest', id, version: 1 }, data: { guestId: id, source: guest.source } })
+  await emit(trx, {
+    type: 'guest.created',
+    propertyId: null,
+    entity: { type: 'guest', id, version: 1 },
+    data: { guestId: id, source: guest.source },
+  })
   return id
 }
 
@@ -78,7 +95,11 @@ export const createGuest = async (trx: Trx, guest: NewGuest): Promise<string> =>
  * The profile that a booking from outside may be linked to: document and e-mail both match exactly (R5); of a merged one, its
  * survivor. It is locked against erasure, and never shown or changed.
  */
-export const findByDocumentAndEmail = async (trx: Trx, documentNumber: string, email: string): Promise<string | null> => {
+export const findByDocumentAndEmail = async (
+  trx: Trx,
+  documentNumber: string,
+  email: string,
+): Promise<string | null> => {
   const found = await sqlOne<{ id: string }>(
     trx,
     `select coalesce(g.merged_into_id, g.id) as id from guest g
@@ -87,7 +108,11 @@ export const findByDocumentAndEmail = async (trx: Trx, documentNumber: string, e
     [blindIndex(trx, 'document', documentNumber), blindIndex(trx, 'email', email)],
   )
   if (!found) return null
-  const locked = await sqlOne<{ id: string }>(trx, `select id from guest where id = ? and status = 'active' for share`, [found.id])
+  const locked = await sqlOne<{ id: string }>(
+    trx,
+    `select id from guest where id = ? and status = 'active' for share`,
+    [found.id],
+  )
   return locked?.id ?? null
 }
 
@@ -101,14 +126,26 @@ export const readContact = async (trx: Trx, guestId: string): Promise<Contact | 
     [guestId],
   )
   if (!guest || guest.status === 'erased') return null
-  const [profile] = await unsealGuests<GuestProfile>(trx, 'profile', [{ guestId: guest.id, place: profilePlace(guest.id), sealed: guest.sealed }])
-  return { firstName: guest.firstName, lastName: guest.lastName, email: profile?.email ?? null, phone: profile?.phone ?? null }
+  const [profile] = await unsealGuests<GuestProfile>(trx, 'profile', [
+    { guestId: guest.id, place: profilePlace(guest.id), sealed: guest.sealed },
+  ])
+  return {
+    firstName: guest.firstName,
+    lastName: guest.lastName,
+    email: profile?.email ?? null,
+    phone: profile?.phone ?? null,
+  }
 }
 
 export type Consent = { purpose: 'marketing_email' | 'marketing_sms' | 'marketing_whatsapp'; granted: boolean }
 
 /** Writes what a guest decided about marketing; the latest word of a purpose counts. */
-export const recordConsents = async (trx: Trx, guestId: string, consents: readonly Consent[], textVersion: string): Promise<void> => {
+export const recordConsents = async (
+  trx: Trx,
+  guestId: string,
+  consents: readonly Consent[],
+  textVersion: string,
+): Promise<void> => {
   if (consents.length === 0) return
   await sql(
     trx,

@@ -64,7 +64,9 @@ export const up = async (knex: Knex) => {
     `create trigger guest_merge_depth before insert or update of merged_into_id on guest for each row
      when (new.merged_into_id is not null) execute function guest_merge_depth()`,
   )
-  await knex.raw(`alter table guest_key add foreign key (tenant_id, guest_id) references guest (tenant_id, id) deferrable initially deferred`)
+  await knex.raw(
+    `alter table guest_key add foreign key (tenant_id, guest_id) references guest (tenant_id, id) deferrable initially deferred`,
+  )
 
   // Patterns do not use an index through row-level security, so this asks as the owner, within the tenant of the transaction.
   await sweepFunction(

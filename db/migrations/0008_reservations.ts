@@ -5,7 +5,8 @@ const stamps = `
      version int not null default 1,
      created_at timestamptz not null default now(),
      updated_at timestamptz not null default now()`
-const refers = (column: string, table: string) => `foreign key (tenant_id, ${column}) references ${table} (tenant_id, id)`
+const refers = (column: string, table: string) =>
+  `foreign key (tenant_id, ${column}) references ${table} (tenant_id, id)`
 const ofProperty = refers('property_id', 'property')
 const ofReservation = refers('reservation_id', 'reservation')
 const clock = (column: string) => `${column} ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'`
@@ -48,16 +49,29 @@ const bookings = async (knex: Knex) => {
      ${refers('promo_code_id', 'promo_code')},
      ${refers('booker_guest_id', 'guest')}`,
   )
-  await knex.raw(`create unique index booking_external_reference_once on booking (tenant_id, external_reference) where source = 'api'`)
+  await knex.raw(
+    `create unique index booking_external_reference_once on booking (tenant_id, external_reference) where source = 'api'`,
+  )
+  await knex.raw(
+    `create index booking_reference on booking (tenant_id, external_reference) where external_reference is not null`,
+  )
   await knex.raw(`create index booking_property on booking (tenant_id, property_id, currency)`)
   await knex.raw(`create index booking_created on booking (tenant_id, created_at, id)`)
   await knex.raw(`create index booking_promo on booking (tenant_id, promo_code_id) where promo_code_id is not null`)
-  await knex.raw(`create index booking_booker on booking (tenant_id, booker_guest_id) where booker_guest_id is not null`)
+  await knex.raw(
+    `create index booking_booker on booking (tenant_id, booker_guest_id) where booker_guest_id is not null`,
+  )
   await knex.raw(`create index booking_hold_due on booking (hold_expires_at) where hold_expires_at is not null`)
-  await knex.raw(`create index booking_hold_address on booking (tenant_id, address_hash) where hold_expires_at is not null`)
-  await knex.raw(`create index booking_hold_email on booking (tenant_id, property_id, email_index) where hold_expires_at is not null`)
+  await knex.raw(
+    `create index booking_hold_address on booking (tenant_id, address_hash) where hold_expires_at is not null`,
+  )
+  await knex.raw(
+    `create index booking_hold_email on booking (tenant_id, property_id, email_index) where hold_expires_at is not null`,
+  )
   await knex.raw(`create index booking_email on booking (tenant_id, email_index) where email_index is not null`)
-  await knex.raw(`create index booking_unerased on booking (ended_at) where sealed is not null and ended_at is not null`)
+  await knex.raw(
+    `create index booking_unerased on booking (ended_at) where sealed is not null and ended_at is not null`,
+  )
   await touch(knex, 'booking')
 
   await tenantTable(
@@ -72,7 +86,9 @@ const bookings = async (knex: Knex) => {
      constraint guest_access_code_attempts check (attempts between 0 and 5),
      ${refers('booking_id', 'booking')}`,
   )
-  await knex.raw(`create unique index guest_access_code_live on guest_access_code (tenant_id, booking_id) where used_at is null and ended_at is null`)
+  await knex.raw(
+    `create unique index guest_access_code_live on guest_access_code (tenant_id, booking_id) where used_at is null and ended_at is null`,
+  )
   await knex.raw(`create index guest_access_code_booking on guest_access_code (tenant_id, booking_id, created_at)`)
   await knex.raw(`create index guest_access_code_age on guest_access_code (created_at)`)
 
@@ -160,7 +176,7 @@ const reservations = async (knex: Knex) => {
     ['arrivals', 'property_id, status, arrival'],
     ['departures', 'property_id, status, departure'],
     ['stays', 'property_id, arrival, departure'],
-    ['all_arrivals', 'arrival, departure'],
+    ['all_arrivals', 'arrival, id, departure'],
     ['status_created', 'status, created_at, id'],
     ['created', 'created_at, id'],
     ['changed', 'updated_at, id'],
@@ -182,7 +198,9 @@ const reservations = async (knex: Knex) => {
       end if;
       return new;
     end $$`)
-  await knex.raw(`create trigger reservation_move before update of status on reservation for each row execute function reservation_move()`)
+  await knex.raw(
+    `create trigger reservation_move before update of status on reservation for each row execute function reservation_move()`,
+  )
 
   await tenantTable(
     knex,
@@ -212,7 +230,9 @@ const reservations = async (knex: Knex) => {
       end if;
       return case tg_op when 'DELETE' then old else new end;
     end $$`)
-  await knex.raw(`create trigger charged_night_stays before update or delete on reservation_night for each row execute function charged_night_stays()`)
+  await knex.raw(
+    `create trigger charged_night_stays before update or delete on reservation_night for each row execute function charged_night_stays()`,
+  )
 
   await tenantTable(
     knex,
@@ -234,9 +254,13 @@ const reservations = async (knex: Knex) => {
      ${refers('responsible_id', 'reservation_guest')},
      ${refers('authorisation_document_id', 'guest_document')}`,
   )
-  await knex.raw(`create unique index reservation_guest_primary on reservation_guest (tenant_id, reservation_id) where role = 'primary'`)
+  await knex.raw(
+    `create unique index reservation_guest_primary on reservation_guest (tenant_id, reservation_id) where role = 'primary'`,
+  )
   await knex.raw(`create index reservation_guest_guest on reservation_guest (tenant_id, guest_id)`)
-  await knex.raw(`create index reservation_guest_responsible on reservation_guest (tenant_id, responsible_id) where responsible_id is not null`)
+  await knex.raw(
+    `create index reservation_guest_responsible on reservation_guest (tenant_id, responsible_id) where responsible_id is not null`,
+  )
   await knex.raw(
     `create index reservation_guest_document on reservation_guest (tenant_id, authorisation_document_id) where authorisation_document_id is not null`,
   )
@@ -420,7 +444,9 @@ const folios = async (knex: Knex) => {
     { grant: 'select, insert' },
   )
   await knex.raw(`create index folio_line_folio on folio_line (tenant_id, folio_id, seq)`)
-  await knex.raw(`create index folio_line_original on folio_line (tenant_id, original_line_id) where original_line_id is not null`)
+  await knex.raw(
+    `create index folio_line_original on folio_line (tenant_id, original_line_id) where original_line_id is not null`,
+  )
   await knex.raw(`create index folio_line_payment on folio_line (tenant_id, payment_id) where payment_id is not null`)
   await appendOnly(knex, 'folio_line')
   // A line raises the balance by its amount: money (payments, refunds, what a customer owes instead) on the side of credits, all else on that of charges.
@@ -437,7 +463,9 @@ const folios = async (knex: Knex) => {
       end if;
       return null;
     end $$`)
-  await knex.raw(`create trigger folio_line_counts after insert on folio_line for each row execute function folio_line_counts()`)
+  await knex.raw(
+    `create trigger folio_line_counts after insert on folio_line for each row execute function folio_line_counts()`,
+  )
 }
 
 /** What is booked, who pays for it, and what a stranger may do with it. */

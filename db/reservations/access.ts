@@ -15,14 +15,20 @@ const findBooking = (trx: Trx, propertyId: string, typed: string) => {
   const number = readBookingNumber(typed)
   return number === null
     ? Promise.resolve(null)
-    : sqlOne<BookingRow>(trx, `select * from booking where number = ? and property_id = ? for no key update`, [number, propertyId])
+    : sqlOne<BookingRow>(trx, `select * from booking where number = ? and property_id = ? for no key update`, [
+        number,
+        propertyId,
+      ])
 }
 
 /**
  * Sends a code to the e-mail of a booking, if number and e-mail belong together; says nothing about whether they do (R18). A new code
  * ends the one before; three an hour.
  */
-export const sendAccessCode = async (trx: Trx, { propertyId, number, email }: { propertyId: string; number: string; email: string }): Promise<void> => {
+export const sendAccessCode = async (
+  trx: Trx,
+  { propertyId, number, email }: { propertyId: string; number: string; email: string },
+): Promise<void> => {
   const booking = await findBooking(trx, propertyId, number)
   if (!booking?.emailIndex?.equals(blindIndex(trx, 'email', email))) return
   const booker = await bookerOf(trx, booking)
@@ -33,13 +39,21 @@ export const sendAccessCode = async (trx: Trx, { propertyId, number, email }: { 
     [booking.id],
   )
   if ((recent?.count ?? 0) >= codesPerHour) return
-  await sql(trx, `update guest_access_code set ended_at = now() where booking_id = ? and used_at is null and ended_at is null`, [booking.id])
+  await sql(
+    trx,
+    `update guest_access_code set ended_at = now() where booking_id = ? and used_at is null and ended_at is null`,
+    [booking.id],
+  )
   const code = await sqlOne<{ id: string }>(
     trx,
     `insert into guest_access_code (booking_id, expires_at) values (?, now() + interval '10 minutes') returning id`,
     [booking.id],
   )
-  const first = await sqlOne<{ id: string }>(trx, `select id from reservation where booking_id = ? order by position limit 1`, [booking.id])
+  const first = await sqlOne<{ id: string }>(
+    trx,
+    `select id from reservation where booking_id = ? order by position limit 1`,
+    [booking.id],
+  )
   if (!code || !first) return
   await queueMessage(trx, {
     propertyId,
@@ -55,7 +69,10 @@ export const sendAccessCode = async (trx: Trx, { propertyId, number, email }: { 
 }
 
 /** The booking that a code opens, once; null for a wrong, ended or unknown one alike (R19). The caller commits: a wrong try counts. */
-export const useAccessCode = async (trx: Trx, { propertyId, number, code }: { propertyId: string; number: string; code: string }): Promise<string | null> => {
+export const useAccessCode = async (
+  trx: Trx,
+  { propertyId, number, code }: { propertyId: string; number: string; code: string },
+): Promise<string | null> => {
   const booking = await findBooking(trx, propertyId, number)
   if (!booking) return null
   const live = await sqlOne<{ id: string; attempts: number }>(

@@ -34,7 +34,10 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
   if (lacking.length === 0) return 'already'
   const taken: { unitId: string; poolId: string }[] = []
   for (const share of lacking) {
-    await sql(trx, `select pg_advisory_xact_lock(?, hashtext(?))`, [poolClass, `${contextOf(trx).tenantId} ${share.poolId}`])
+    await sql(trx, `select pg_advisory_xact_lock(?, hashtext(?))`, [
+      poolClass,
+      `${contextOf(trx).tenantId} ${share.poolId}`,
+    ])
     const wanted = share.quantity - share.given
     const units = await bestFits(trx, reservation, share.poolId, wanted)
     if (units.length < wanted) return strand(trx, reservation, share.poolId)
@@ -62,7 +65,12 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
   return 'assigned'
 }
 
-const bestFits = (trx: Trx, stay: Pick<ReservationRow, 'arrival' | 'departure' | 'unitTypeId'>, poolId: string, most: number) =>
+const bestFits = (
+  trx: Trx,
+  stay: Pick<ReservationRow, 'arrival' | 'departure' | 'unitTypeId'>,
+  poolId: string,
+  most: number,
+) =>
   sql<{ id: string }>(
     trx,
     `select u.id from unit u
@@ -94,7 +102,11 @@ const bestFits = (trx: Trx, stay: Pick<ReservationRow, 'arrival' | 'departure' |
     ],
   )
 
-const strand = async (trx: Trx, reservation: ReservationRow & { number: string }, poolId: string): Promise<Assigned> => {
+const strand = async (
+  trx: Trx,
+  reservation: ReservationRow & { number: string },
+  poolId: string,
+): Promise<Assigned> => {
   await emit(trx, {
     type: 'assignment.stranded',
     propertyId: reservation.propertyId,

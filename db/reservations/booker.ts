@@ -31,7 +31,14 @@ export const sealWords = (trx: Trx, bookingId: string, words: HeldWords) => seal
 export const readWords = async (trx: Trx, booking: Pick<BookingRow, 'id' | 'sealed'>): Promise<HeldWords | null> =>
   booking.sealed ? unseal<HeldWords>(trx, 'tenant', place(booking.id), booking.sealed) : null
 
-export type BookerContact = { guestId: string | null; firstName: string; lastName: string; email: string | null; phone: string | null; language: string }
+export type BookerContact = {
+  guestId: string | null
+  firstName: string
+  lastName: string
+  email: string | null
+  phone: string | null
+  language: string
+}
 
 /** Who booked, wherever that stands now: the hold, or the guest's profile. Null where it was erased. */
 export const readBooker = async (trx: Trx, bookingId: string): Promise<BookerContact | null> => {
@@ -44,7 +51,10 @@ export const readBooker = async (trx: Trx, bookingId: string): Promise<BookerCon
   return bookerOf(trx, booking)
 }
 
-export const bookerOf = async (trx: Trx, booking: Pick<BookingRow, 'id' | 'sealed' | 'bookerGuestId' | 'language'>): Promise<BookerContact | null> => {
+export const bookerOf = async (
+  trx: Trx,
+  booking: Pick<BookingRow, 'id' | 'sealed' | 'bookerGuestId' | 'language'>,
+): Promise<BookerContact | null> => {
   if (booking.bookerGuestId) {
     const contact = await readContact(trx, booking.bookerGuestId)
     return contact && { ...contact, guestId: booking.bookerGuestId, language: booking.language }

@@ -30,13 +30,19 @@ export type Cancellation = {
 const noFee = new Set<CancelReason>(['property_fault', 'overbooked_relocated', 'force_majeure'])
 
 const feeChanged = (fee: number) =>
-  conflict('fee_changed', `Cancelling costs ${fee} now; send that as acceptedFee`, [{ field: 'acceptedFee', message: String(fee) }])
+  conflict('fee_changed', `Cancelling costs ${fee} now; send that as acceptedFee`, [
+    { field: 'acceptedFee', message: String(fee) },
+  ])
 
 /**
  * Releases held rooms (T10) and cancels confirmed ones (T11) by their own copy of the policy: the fee is charged to the folio, the rest
  * of the money goes back the way it came. Rooms that are cancelled already are left as they are. Null where there is no such booking.
  */
-export const cancelReservations = async (trx: Trx, bookingId: string, { reservationIds, acceptedFee, reason }: Cancellation): Promise<'cancelled' | 'already' | null> => {
+export const cancelReservations = async (
+  trx: Trx,
+  bookingId: string,
+  { reservationIds, acceptedFee, reason }: Cancellation,
+): Promise<'cancelled' | 'already' | null> => {
   const propertyId = await propertyOfBooking(trx, bookingId)
   if (!propertyId) return null
   const businessDate = await businessDay(trx, propertyId)
@@ -58,7 +64,10 @@ export const cancelReservations = async (trx: Trx, bookingId: string, { reservat
   const ended = new Set(rooms.map((one) => one.id))
   const left = reservations.filter((one) => isLive(one.status) && !ended.has(one.id))
   if (held.length > 0) await releaseHeld(trx, booking, held, left, { reason, businessDate })
-  const posts = confirmed.length > 0 ? await cancelConfirmed(trx, { booking, property, confirmed, feeOf, reason, businessDate }) : []
+  const posts =
+    confirmed.length > 0
+      ? await cancelConfirmed(trx, { booking, property, confirmed, feeOf, reason, businessDate })
+      : []
   if (confirmed.length > 0 && left.length === 0) {
     if (booking.promoCodeId && held.length === 0) await returnPromoCode(trx, booking.promoCodeId)
     await sql(trx, `update booking set ended_at = now(), version = version + 1 where id = ?`, [bookingId])
@@ -71,22 +80,37 @@ export const cancelReservations = async (trx: Trx, bookingId: string, { reservat
   return 'cancelled'
 }
 
-const roomsToCancel = (reservations: readonly ReservationRow[], ids: readonly string[] | undefined, businessDate: string): ReservationRow[] => {
+const roomsToCancel = (
+  reservations: readonly ReservationRow[],
+  ids: readonly string[] | undefined,
+  businessDate: string,
+): ReservationRow[] => {
   const named = ids ? reservations.filter((one) => ids.includes(one.id)) : reservations
   if (ids && named.length !== new Set(ids).size) throw notFound()
   // Without names, what has ended otherwise does not stand in the way of what still stands.
-  const rooms = ids || !named.some((one) => cancelling(one.status) === 'T10' || cancelling(one.status) === 'T11') ? named : named.filter((one) => isLive(one.status))
+  const rooms =
+    ids || !named.some((one) => cancelling(one.status) === 'T10' || cancelling(one.status) === 'T11')
+      ? named
+      : named.filter((one) => isLive(one.status))
   for (const one of rooms) {
-    if (one.status === 'checked_in' || one.status === 'checked_out') throw unprocessable('already_arrived', 'The guest has arrived; ask the front desk')
+    if (one.status === 'checked_in' || one.status === 'checked_out')
+      throw unprocessable('already_arrived', 'The guest has arrived; ask the front desk')
     const isLate = one.status === 'confirmed' && businessDate > one.arrival
-    if (cancelling(one.status) === null || isLate) throw unprocessable('cancellation_not_allowed', 'This stay cannot be cancelled any more')
+    if (cancelling(one.status) === null || isLate)
+      throw unprocessable('cancellation_not_allowed', 'This stay cannot be cancelled any more')
   }
   return rooms.filter((one) => one.status !== 'cancelled')
 }
 
 type Ending = { reason: CancelReason; businessDate: string }
 
-const releaseHeld = async (trx: Trx, booking: BookingRow, held: readonly ReservationRow[], left: readonly ReservationRow[], { reason, businessDate }: Ending) => {
+const releaseHeld = async (
+  trx: Trx,
+  booking: BookingRow,
+  held: readonly ReservationRow[],
+  left: readonly ReservationRow[],
+  { reason, businessDate }: Ending,
+) => {
   await releaseRooms(trx, held, { status: 'cancelled', reason })
   if (!left.some((one) => one.status === 'held')) await endHold(trx, booking, left.length > 0)
   await recordTransition(trx, {
@@ -100,10 +124,18 @@ const releaseHeld = async (trx: Trx, booking: BookingRow, held: readonly Reserva
   })
 }
 
-type Confirmed = Ending & { booking: BookingRow; property: SaleProperty; confirmed: readonly ReservationRow[]; feeOf: (reservationId: string) => number }
+type Confirmed = Ending & {
+  booking: BookingRow
+  property: SaleProperty
+  confirmed: readonly ReservationRow[]
+  feeOf: (reservationId: string) => number
+}
 
 /** Answers the postings of fees, which are for the end of the transaction. */
-const cancelConfirmed = async (trx: Trx, { booking, confirmed, feeOf, reason, businessDate }: Confirmed): Promise<(() => Promise<unknown>)[]> => {
+const cancelConfirmed = async (
+  trx: Trx,
+  { booking, confirmed, feeOf, reason, businessDate }: Confirmed,
+): Promise<(() => Promise<unknown>)[]> => {
   const ids = confirmed.map((one) => one.id)
   await moveInventory(trx, await stockMoves(trx, ids, 'open', { sold: -1 }))
   await sql(
@@ -113,14 +145,21 @@ const cancelConfirmed = async (trx: Trx, { booking, confirmed, feeOf, reason, bu
     [reason, ids, ids.map(feeOf)],
   )
   await setNights(trx, ids, 'open', 'released')
-  await sql(trx, `update unit_assignment set status = 'released' where reservation_id = any(?::uuid[]) and status in ('proposed', 'locked')`, [ids])
+  await sql(
+    trx,
+    `update unit_assignment set status = 'released' where reservation_id = any(?::uuid[]) and status in ('proposed', 'locked')`,
+    [ids],
+  )
   const folios = await lockPrimaryFolios(trx, ids)
   const posts: (() => Promise<unknown>)[] = []
   for (const folio of folios) {
     const reservation = confirmed.find((one) => one.id === folio.reservationId)!
     posts.push(...(await chargeFee(trx, folio, reservation, feeOf(reservation.id), businessDate)))
   }
-  const now = await announceBalances(trx, folios.map((one) => one.id))
+  const now = await announceBalances(
+    trx,
+    folios.map((one) => one.id),
+  )
   const refunds = new Map<string, number>()
   for (const folio of now) if (folio.balance < 0) refunds.set(folio.reservationId ?? '', await refundExcess(trx, folio))
   for (const one of confirmed)
@@ -138,7 +177,8 @@ const cancelConfirmed = async (trx: Trx, { booking, confirmed, feeOf, reason, bu
 
 const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow, fee: number, businessDate: string) => {
   if (fee === 0) return []
-  const moved = folio.charges + fee > folio.credits ? await leaveDepositStage(trx, folio) : { folio, post: () => Promise.resolve() }
+  const moved =
+    folio.charges + fee > folio.credits ? await leaveDepositStage(trx, folio) : { folio, post: () => Promise.resolve() }
   const [line] = await addLines(trx, [
     {
       folioId: folio.id,
@@ -160,7 +200,9 @@ const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow,
         amounts: { amount: fee },
         documents: { folio: folio.id },
         context: { folioStage: moved.folio.stage, category: 'cancellation', marketSegment: reservation.marketSegment },
-        ...(reservation.primaryGuestId ? { parties: { folio: { type: 'guest', id: reservation.primaryGuestId } } } : {}),
+        ...(reservation.primaryGuestId
+          ? { parties: { folio: { type: 'guest', id: reservation.primaryGuestId } } }
+          : {}),
       },
     })
   return [moved.post, post]

@@ -27,15 +27,27 @@ export const dueAtBooking = (booking: Pick<BookingRow, 'createdAt'>, deposits: r
   deposits.filter((one) => one.dueAt <= booking.createdAt).reduce((sum, one) => sum + one.amount - one.waivedAmount, 0)
 
 /** Whether the money of a booking covers what was due (R12): only money does, so a hold with nothing due still expires. */
-export const isCovered = (due: number, credit: number, state: PaymentState) => credit + state.authorised > 0 && credit + state.authorised >= due
+export const isCovered = (due: number, credit: number, state: PaymentState) =>
+  credit + state.authorised > 0 && credit + state.authorised >= due
 
 /** Its outcome is not known yet, so nothing may be decided about the hold. */
-export const isRunning = (state: PaymentState) => state.live.some((payment) => payment.status === 'unknown' || payment.status === 'processing')
+export const isRunning = (state: PaymentState) =>
+  state.live.some((payment) => payment.status === 'unknown' || payment.status === 'processing')
 
-type Rooms = { locked: LockedBooking; rooms: readonly ReservationRow[]; words: HeldWords; businessDate: string }
+type Rooms = {
+  locked: LockedBooking
+  rooms: readonly ReservationRow[]
+  deposits: readonly DepositRow[]
+  words: HeldWords
+  businessDate: string
+}
 
 /** Confirms rooms of a locked booking: from a hold (T8), or after it, by late money (T21), whose caller has taken the nights again. */
-export const confirmRooms = async (trx: Trx, { locked, rooms, words, businessDate }: Rooms, transition: 'T8' | 'T21'): Promise<void> => {
+export const confirmRooms = async (
+  trx: Trx,
+  { locked, rooms, deposits, words, businessDate }: Rooms,
+  transition: 'T8' | 'T21',
+): Promise<void> => {
   const { booking, reservations, now } = locked
   const ids = rooms.map((one) => one.id)
   const held = transition === 'T8'
@@ -45,8 +57,8 @@ export const confirmRooms = async (trx: Trx, { locked, rooms, words, businessDat
     await retakePromo(trx, booking)
     await setNights(trx, ids, 'released', 'open')
   }
-  const deposits = await depositsOf(trx, ids)
-  const guaranteed = deposits.some((one) => one.amount > one.waivedAmount) && (booking.credit > 0 || dueAtBooking(booking, deposits) > 0)
+  const guaranteed =
+    deposits.some((one) => one.amount > one.waivedAmount) && (booking.credit > 0 || dueAtBooking(booking, deposits) > 0)
   const confirmed = (
     await sql<ReservationRow>(
       trx,
@@ -83,7 +95,11 @@ export const confirmRooms = async (trx: Trx, { locked, rooms, words, businessDat
 /** Late money buys at the quoted price, so the code counts again where it still can. */
 const retakePromo = async (trx: Trx, booking: BookingRow) => {
   if (booking.promoCodeId)
-    await sql(trx, `update promo_code set redeemed = redeemed + 1 where id = ? and redeemed < coalesce(max_redemptions, redeemed + 1)`, [booking.promoCodeId])
+    await sql(
+      trx,
+      `update promo_code set redeemed = redeemed + 1 where id = ? and redeemed < coalesce(max_redemptions, redeemed + 1)`,
+      [booking.promoCodeId],
+    )
 }
 
 /** Confirmed, or nothing to do; `waiting` while a payment is still running. */
@@ -99,16 +115,21 @@ export const confirmBooking = async (trx: Trx, bookingId: string): Promise<Confi
   const { booking, reservations, now } = locked
   const rooms = reservations.filter((one) => one.status === 'held')
   if (rooms.length === 0) return endedAs(bookingStatus(reservations))
-  const due = dueAtBooking(booking, await depositsOf(trx, rooms.map((one) => one.id)))
+  const deposits = await depositsOf(
+    trx,
+    rooms.map((one) => one.id),
+  )
+  const due = dueAtBooking(booking, deposits)
   const state = await paymentState(trx, 'booking', bookingId)
   const covered = isCovered(due, booking.credit, state)
   if (due > 0 && !covered && isRunning(state)) return 'waiting'
   if (!covered && booking.holdExpiresAt !== null && booking.holdExpiresAt <= now) throw holdExpired()
-  if (due > 0 && !covered) throw unprocessable('payment_required', 'Pay what is due now; the payment then confirms the booking by itself')
+  if (due > 0 && !covered)
+    throw unprocessable('payment_required', 'Pay what is due now; the payment then confirms the booking by itself')
   const words = await readWords(trx, booking)
   if (!words) throw new Error(`the words of hold ${bookingId} are gone`)
   await refuseBarred(trx, booking, words)
-  await confirmRooms(trx, { locked, rooms, words, businessDate }, 'T8')
+  await confirmRooms(trx, { locked, rooms, deposits, words, businessDate }, 'T8')
   return 'confirmed'
 }
 
@@ -116,13 +137,18 @@ const holdExpired = () => conflict('hold_expired', 'The hold has ended; ask for 
 
 const endedAs = (status: ReturnType<typeof bookingStatus>): Confirmation => {
   if (status === 'expired') throw holdExpired()
-  if (status === 'cancelled' || status === 'no_show') throw conflict('invalid_transition', 'The booking has been cancelled')
+  if (status === 'cancelled' || status === 'no_show')
+    throw conflict('invalid_transition', 'The booking has been cancelled')
   return 'already'
 }
 
 const refuseBarred = async (trx: Trx, booking: BookingRow, words: HeldWords) => {
+  const number = words.booker.document?.number
+  if (number === undefined) return
   const property = await readProperty(trx, booking.propertyId)
-  const today = todayIn(property?.timezone ?? 'UTC', property?.now)
-  const level = await blockAgainst(trx, booking.propertyId, today, { documentNumber: words.booker.document?.number ?? null })
-  if (level === 'refuse') throw unprocessable('booking_refused', 'This booking cannot be made online; contact the property')
+  const level = await blockAgainst(trx, booking.propertyId, todayIn(property?.timezone ?? 'UTC', property?.now), {
+    documentNumber: number,
+  })
+  if (level === 'refuse')
+    throw unprocessable('booking_refused', 'This booking cannot be made online; contact the property')
 }

@@ -10,8 +10,10 @@ import { shareOut, uncovered } from './rules/deposits.ts'
 const methodNames: Record<string, string> = { card: 'Card', pix: 'Pix', boleto: 'Boleto' }
 
 /** What a stay will owe in all at its end: its price and what was charged beside it, less the money that it has. */
-export const projectedBalance = (reservation: Pick<ReservationRow, 'total'>, folio: Pick<FolioRow, 'charges' | 'credits'>) =>
-  reservation.total + folio.charges - folio.credits
+export const projectedBalance = (
+  reservation: Pick<ReservationRow, 'total'>,
+  folio: Pick<FolioRow, 'charges' | 'credits'>,
+) => reservation.total + folio.charges - folio.credits
 
 /**
  * Moves the credit of a booking to the primary folios of its rooms, as payment lines: first what installments are due, then what
@@ -19,23 +21,45 @@ export const projectedBalance = (reservation: Pick<ReservationRow, 'total'>, fol
  */
 export const settleCredit = async (
   trx: Trx,
-  { booking, reservations, folios, now, businessDate }: { booking: BookingRow; reservations: readonly ReservationRow[]; folios: readonly FolioRow[]; now: Date; businessDate: string },
+  {
+    booking,
+    reservations,
+    folios,
+    now,
+    businessDate,
+  }: {
+    booking: BookingRow
+    reservations: readonly ReservationRow[]
+    folios: readonly FolioRow[]
+    now: Date
+    businessDate: string
+  },
 ): Promise<number> => {
   if (booking.credit === 0) return 0
-  const deposits = await depositsOf(trx, reservations.map((one) => one.id))
+  const deposits = await depositsOf(
+    trx,
+    reservations.map((one) => one.id),
+  )
   const stays = reservations.map((reservation, index) => {
     const folio = folios[index]!
     const own = deposits.filter((one: DepositRow) => one.reservationId === reservation.id)
-    return { due: uncovered(own, folio.credits, now), payable: folio.status === 'open' ? Math.max(0, projectedBalance(reservation, folio)) : 0 }
+    return {
+      due: uncovered(own, folio.credits, now),
+      payable: folio.status === 'open' ? Math.max(0, projectedBalance(reservation, folio)) : 0,
+    }
   })
   const parts = shareOut(booking.credit, stays)
-  const destinations = folios.flatMap((folio, index) => (parts[index] ? [{ folioId: folio.id, amount: parts[index], stage: folio.stage }] : []))
+  const destinations = folios.flatMap((folio, index) =>
+    parts[index] ? [{ folioId: folio.id, amount: parts[index], stage: folio.stage }] : [],
+  )
   if (destinations.length === 0) return booking.credit
   const moved = await moveAllocations(trx, booking.id, destinations)
   const total = moved.reduce((sum, one) => sum + one.amount, 0)
-  const methods = await sql<{ id: string; method: string }>(trx, `select id, method from payment where id = any(?::uuid[])`, [
-    [...new Set(moved.map((one) => one.paymentId))],
-  ])
+  const methods = await sql<{ id: string; method: string }>(
+    trx,
+    `select id, method from payment where id = any(?::uuid[])`,
+    [[...new Set(moved.map((one) => one.paymentId))]],
+  )
   await sql(trx, `update booking set credit = credit - ?, version = version + 1 where id = ?`, [total, booking.id])
   await addLines(
     trx,
@@ -50,11 +74,19 @@ export const settleCredit = async (
       paymentId: one.paymentId,
     })),
   )
-  await announceBalances(trx, moved.map((one) => one.targetId))
+  await announceBalances(
+    trx,
+    moved.map((one) => one.targetId),
+  )
   return booking.credit - total
 }
 
 /** Sends back what stands on a booking and buys nothing; the target's `revert` takes it off. The booking is locked. */
-export const refundCredit = async (trx: Trx, bookingId: string, amount: number, reason: 'late_payment' | 'cancellation'): Promise<void> => {
+export const refundCredit = async (
+  trx: Trx,
+  bookingId: string,
+  amount: number,
+  reason: 'late_payment' | 'cancellation',
+): Promise<void> => {
   if (amount > 0) await requestRefund(trx, { targetType: 'booking', targetId: bookingId, amount, reason })
 }

@@ -2,19 +2,32 @@ import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.t
 import { dueAtBooking } from './confirm.ts'
 import { uncovered } from './rules/deposits.ts'
 
-export type Money = { booking: BookingRow; reservations: readonly ReservationRow[]; folios: readonly FolioRow[]; deposits: readonly DepositRow[]; now: Date }
+export type Money = {
+  booking: BookingRow
+  reservations: readonly ReservationRow[]
+  folios: readonly FolioRow[]
+  deposits: readonly DepositRow[]
+  now: Date
+}
 
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
 /** What a guest must pay now by the policies (R11 of public.md): of held rooms what was due at booking, of others what has fallen due. */
 export const dueNowOf = ({ booking, reservations, folios, deposits, now }: Money): number => {
   const held = reservations.filter((one) => one.status === 'held').map((one) => one.id)
-  const ofHold = dueAtBooking(booking, deposits.filter((one) => held.includes(one.reservationId)))
+  const ofHold = dueAtBooking(
+    booking,
+    deposits.filter((one) => held.includes(one.reservationId)),
+  )
   const ofStays = reservations
     .filter((one) => one.status === 'confirmed' || one.status === 'checked_in')
     .map((one) => {
       const credits = folios.find((folio) => folio.reservationId === one.id)?.credits ?? 0
-      return uncovered(deposits.filter((deposit) => deposit.reservationId === one.id), credits, now)
+      return uncovered(
+        deposits.filter((deposit) => deposit.reservationId === one.id),
+        credits,
+        now,
+      )
     })
   return Math.max(0, ofHold + sum(ofStays) - booking.credit)
 }

@@ -13,7 +13,11 @@ export const eraseHolds = async (trx: Trx, bookingIds: readonly string[]): Promi
      where id = any(?::uuid[]) and booker_guest_id is null and ended_at < now() - interval '30 days'`,
     [bookingIds],
   )
-  await sql(trx, `update reservation set requests = null, version = version + 1 where booking_id = any(?::uuid[]) and requests is not null`, [bookingIds])
+  await sql(
+    trx,
+    `update reservation set requests = null, version = version + 1 where booking_id = any(?::uuid[]) and requests is not null`,
+    [bookingIds],
+  )
 }
 
 /** Access codes over a day old and strikes over a week old, of one tenant. */
@@ -23,4 +27,5 @@ export const purgeAccess = async (trx: Trx): Promise<void> => {
 }
 
 /** Tenants that have something to purge. */
-export const purgeableTenants = (trx: PlatformTrx): Promise<{ tenantId: string }[]> => sql<{ tenantId: string }>(trx, `select tenant_id from access_purgeable()`)
+export const purgeableTenants = (trx: PlatformTrx): Promise<{ tenantId: string }[]> =>
+  sql<{ tenantId: string }>(trx, `select tenant_id from access_purgeable()`)

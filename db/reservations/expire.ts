@@ -31,7 +31,13 @@ export const expireHold = async (trx: Trx, bookingId: string): Promise<Expiry> =
   const { holdExpiresAt, holdCapAt } = locked.booking
   if (holdExpiresAt > now) return 'alive'
   const rooms = reservations.filter((one) => one.status === 'held')
-  const due = dueAtBooking(booking, await depositsOf(trx, rooms.map((one) => one.id)))
+  const due = dueAtBooking(
+    booking,
+    await depositsOf(
+      trx,
+      rooms.map((one) => one.id),
+    ),
+  )
   const state = await paymentState(trx, 'booking', bookingId)
   const { tenantId } = contextOf(trx)
   const payload = { tenantId: tenantId ?? '', bookingId }
@@ -41,13 +47,27 @@ export const expireHold = async (trx: Trx, bookingId: string): Promise<Expiry> =
   }
   if (isRunning(state) && holdCapAt > now) {
     const until = new Date(Math.min(holdCapAt.getTime(), now.getTime() + 60_000))
-    await sql(trx, `update booking set hold_kind = 'payment', hold_expires_at = ?, hold_version = hold_version + 1, version = version + 1 where id = ?`, [until, bookingId])
+    await sql(
+      trx,
+      `update booking set hold_kind = 'payment', hold_expires_at = ?, hold_version = hold_version + 1, version = version + 1 where id = ?`,
+      [until, bookingId],
+    )
     await enqueue(trx, expireHoldJob, payload, { at: until })
     return 'waiting'
   }
   await releaseRooms(trx, rooms, { status: 'expired' })
-  await endHold(trx, booking, reservations.some((one) => isLive(one.status) && one.status !== 'held'))
-  await recordTransition(trx, { id: 'T9', booking, reservations: rooms.map((one) => ({ ...one, status: 'expired', version: one.version + 1 })), event: 'reservation.expired', businessDate })
+  await endHold(
+    trx,
+    booking,
+    reservations.some((one) => isLive(one.status) && one.status !== 'held'),
+  )
+  await recordTransition(trx, {
+    id: 'T9',
+    booking,
+    reservations: rooms.map((one) => ({ ...one, status: 'expired', version: one.version + 1 })),
+    event: 'reservation.expired',
+    businessDate,
+  })
   await cancelPaymentsOf(trx, 'booking', bookingId)
   await refundCredit(trx, bookingId, booking.credit, 'late_payment')
   return 'expired'
@@ -80,11 +100,11 @@ export const endHold = async (trx: Trx, booking: BookingRow, staysLive: boolean)
     [staysLive, booking.id],
   )
   if (booking.source === 'portal' && booking.emailIndex && booking.credit === 0 && booking.bookerGuestId === null)
-    await sql(trx, `insert into hold_strike (property_id, email_index, booking_id) values (?, ?, ?) on conflict do nothing`, [
-      booking.propertyId,
-      booking.emailIndex,
-      booking.id,
-    ])
+    await sql(
+      trx,
+      `insert into hold_strike (property_id, email_index, booking_id) values (?, ?, ?) on conflict do nothing`,
+      [booking.propertyId, booking.emailIndex, booking.id],
+    )
 }
 
 /** Holds past their time, across tenants: ids alone. */

@@ -9,7 +9,13 @@ import type { BookingRow, ReservationRow } from '../rows.ts'
 
 export const policiesOf = (reservation: Pick<ReservationRow, 'policies'>) => reservation.policies as PolicySnapshots
 
-export type StayFee = { reservationId: string; fee: number; nextDeadline: Date | null; base: FeeBase; instants: FeeInstants }
+export type StayFee = {
+  reservationId: string
+  fee: number
+  nextDeadline: Date | null
+  base: FeeBase
+  instants: FeeInstants
+}
 
 /** What cancelling each confirmed reservation costs at an instant, by its own copy of the policy; a held one costs nothing (R28). */
 export const cancellationFees = async (
@@ -30,7 +36,11 @@ export const cancellationFees = async (
       roomTotal: one.roomTotal,
       total: one.total,
     }
-    const instants = { arrivalAt: localInstant(one.arrival, property.checkInFrom, property.timezone), bookedAt: booking.createdAt, now }
+    const instants = {
+      arrivalAt: localInstant(one.arrival, property.checkInFrom, property.timezone),
+      bookedAt: booking.createdAt,
+      now,
+    }
     const { rules } = policiesOf(one).cancellation
     const costs = one.status === 'confirmed'
     return {

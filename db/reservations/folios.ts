@@ -5,7 +5,11 @@ import { raisePosting } from '../financial/index.ts'
 import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows.ts'
 
 /** Opens the primary folio of each reservation that has none, and locks them all. Ordered as the reservations. */
-export const openPrimaryFolios = async (trx: Trx, booking: Pick<BookingRow, 'number'>, reservations: readonly ReservationRow[]): Promise<FolioRow[]> => {
+export const openPrimaryFolios = async (
+  trx: Trx,
+  booking: Pick<BookingRow, 'number'>,
+  reservations: readonly ReservationRow[],
+): Promise<FolioRow[]> => {
   const made = await sql<FolioRow>(
     trx,
     `insert into folio (property_id, number, kind, reservation_id, is_primary, payer_guest_id, currency)
@@ -19,14 +23,22 @@ export const openPrimaryFolios = async (trx: Trx, booking: Pick<BookingRow, 'num
       type: 'folio.opened',
       propertyId: folio.propertyId,
       entity: { type: 'folio', id: folio.id, version: folio.version },
-      data: { folioId: folio.id, number: folio.number, kind: folio.kind, reservationId: folio.reservationId, currency: folio.currency },
+      data: {
+        folioId: folio.id,
+        number: folio.number,
+        kind: folio.kind,
+        reservationId: folio.reservationId,
+        currency: folio.currency,
+      },
     })
   const folios =
     made.length === reservations.length
       ? made
-      : await sql<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[]) and is_primary order by id for no key update`, [
-          reservations.map((one) => one.id),
-        ])
+      : await sql<FolioRow>(
+          trx,
+          `select * from folio where reservation_id = any(?::uuid[]) and is_primary order by id for no key update`,
+          [reservations.map((one) => one.id)],
+        )
   return reservations.map((one) => {
     const folio = folios.find((each) => each.reservationId === one.id)
     if (!folio) throw new Error(`reservation ${one.id} has no primary folio`)
@@ -64,13 +76,22 @@ export const addLines = async (trx: Trx, lines: readonly NewLine[]): Promise<Fol
 
 /** Says that balances changed, once per folio and command; with sums as they are now. */
 export const announceBalances = async (trx: Trx, folioIds: readonly string[]): Promise<FolioRow[]> => {
-  const folios = await sql<FolioRow>(trx, `select * from folio where id = any(?::uuid[]) order by id`, [[...new Set(folioIds)]])
+  const folios = await sql<FolioRow>(trx, `select * from folio where id = any(?::uuid[]) order by id`, [
+    [...new Set(folioIds)],
+  ])
   for (const folio of folios)
     await emit(trx, {
       type: 'folio.balance_changed',
       propertyId: folio.propertyId,
       entity: { type: 'folio', id: folio.id, version: folio.version },
-      data: { folioId: folio.id, reservationId: folio.reservationId, charges: folio.charges, credits: folio.credits, balance: folio.balance, currency: folio.currency },
+      data: {
+        folioId: folio.id,
+        reservationId: folio.reservationId,
+        charges: folio.charges,
+        credits: folio.credits,
+        balance: folio.balance,
+        currency: folio.currency,
+      },
     })
   return folios
 }
@@ -79,9 +100,16 @@ export const announceBalances = async (trx: Trx, folioIds: readonly string[]): P
  * Moves a locked folio from stage deposit to stage guest, so that a charge above its credits does not put the deposits account into
  * debit (R42). Answers the folio as it is now, and its posting, which is for the end of the transaction.
  */
-export const leaveDepositStage = async (trx: Trx, folio: FolioRow): Promise<{ folio: FolioRow; post: () => Promise<unknown> }> => {
+export const leaveDepositStage = async (
+  trx: Trx,
+  folio: FolioRow,
+): Promise<{ folio: FolioRow; post: () => Promise<unknown> }> => {
   if (folio.stage === 'guest') return { folio, post: () => Promise.resolve() }
-  const [moved] = await sql<FolioRow>(trx, `update folio set stage = 'guest', version = version + 1 where id = ? returning *`, [folio.id])
+  const [moved] = await sql<FolioRow>(
+    trx,
+    `update folio set stage = 'guest', version = version + 1 where id = ? returning *`,
+    [folio.id],
+  )
   if (!moved) throw new Error(`folio ${folio.id} is gone`)
   const credit = moved.credits - moved.charges
   const post = () =>

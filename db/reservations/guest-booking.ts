@@ -42,7 +42,11 @@ const read = async (trx: Trx, bookingId: string) => {
     [bookingId],
   )
   const ids = reservations.map((one) => one.id)
-  const nights = await sql<ReservationNightRow>(trx, `select * from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`, [ids])
+  const nights = await sql<ReservationNightRow>(
+    trx,
+    `select * from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
+    [ids],
+  )
   const extras = await sql<ReservationExtraRow>(
     trx,
     `select * from reservation_extra where reservation_id = any(?::uuid[]) and status = 'active' order by reservation_id, name, id`,
@@ -51,7 +55,17 @@ const read = async (trx: Trx, bookingId: string) => {
   const folios = await sql<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[])`, [ids])
   const property = await readProperty(trx, booking.propertyId)
   if (!property) throw new Error(`property ${booking.propertyId} is gone`)
-  return { booking, now, businessDate: businessDate ?? '', reservations, nights, extras, folios, deposits: await depositsOf(trx, ids), property }
+  return {
+    booking,
+    now,
+    businessDate: businessDate ?? '',
+    reservations,
+    nights,
+    extras,
+    folios,
+    deposits: await depositsOf(trx, ids),
+    property,
+  }
 }
 
 type Parts = NonNullable<Awaited<ReturnType<typeof read>>>
@@ -62,9 +76,13 @@ export const readGuestBooking = async (trx: Trx, bookingId: string) => {
   if (!parts) return null
   const { booking, reservations, folios, property, now } = parts
   const booker = await bookerOf(trx, booking)
-  const speaking = reservations.some((one) => isLive(one.status)) ? reservations.filter((one) => isLive(one.status)) : reservations
+  const speaking = reservations.some((one) => isLive(one.status))
+    ? reservations.filter((one) => isLive(one.status))
+    : reservations
   const fees = await cancellationFees(trx, property, booking, speaking, now)
-  const total = sum(reservations.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))))
+  const total = sum(
+    reservations.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))),
+  )
   const paid = booking.credit + sum(folios.map((folio) => folio.credits))
   const money: Money = { ...parts, folios: folios.filter((folio) => folio.isPrimary) }
   return {
@@ -82,9 +100,17 @@ export const readGuestBooking = async (trx: Trx, bookingId: string) => {
       checkOutUntil: property.checkOutUntil,
     },
     arrival: speaking.map((one) => one.arrival).sort()[0] ?? '',
-    departure: speaking.map((one) => one.departure).sort().at(-1) ?? '',
+    departure:
+      speaking
+        .map((one) => one.departure)
+        .sort()
+        .at(-1) ?? '',
     booker: booker
-      ? { firstName: booker.firstName, lastName: booker.lastName, emailMasked: booker.email === null ? '' : maskEmail(booker.email) }
+      ? {
+          firstName: booker.firstName,
+          lastName: booker.lastName,
+          emailMasked: booker.email === null ? '' : maskEmail(booker.email),
+        }
       : { firstName: '', lastName: '', emailMasked: '' },
     rooms: reservations.map((one) => roomOf(one, parts)),
     currency: booking.currency,
@@ -127,13 +153,20 @@ const roomOf = (one: Named, { nights, extras, booking, property }: Parts) => {
 }
 
 /** Installments and what is left on arrival, of rooms that stand; what a hold waits for is due by its end. */
-const scheduleOf = ({ reservations, deposits, booking }: Parts, property: SaleProperty): { dueAt: Date; amount: number }[] => {
+const scheduleOf = (
+  { reservations, deposits, booking }: Parts,
+  property: SaleProperty,
+): { dueAt: Date; amount: number }[] => {
   const amounts = new Map<number, number>()
   const add = (at: Date, amount: number) => void amounts.set(at.getTime(), (amounts.get(at.getTime()) ?? 0) + amount)
   for (const one of reservations.filter((each) => isLive(each.status))) {
     const own = deposits.filter((deposit) => deposit.reservationId === one.id)
-    for (const { dueAt, amount, waivedAmount } of own) add(dueAt <= booking.createdAt ? (booking.holdExpiresAt ?? dueAt) : dueAt, amount - waivedAmount)
-    add(localInstant(one.arrival, property.checkInFrom, property.timezone), one.total - sum(own.map((deposit) => deposit.amount - deposit.waivedAmount)))
+    for (const { dueAt, amount, waivedAmount } of own)
+      add(dueAt <= booking.createdAt ? (booking.holdExpiresAt ?? dueAt) : dueAt, amount - waivedAmount)
+    add(
+      localInstant(one.arrival, property.checkInFrom, property.timezone),
+      one.total - sum(own.map((deposit) => deposit.amount - deposit.waivedAmount)),
+    )
   }
   return [...amounts]
     .filter(([, amount]) => amount > 0)
@@ -141,11 +174,16 @@ const scheduleOf = ({ reservations, deposits, booking }: Parts, property: SalePr
     .map(([at, amount]) => ({ dueAt: new Date(at), amount }))
 }
 
-const refusal = async (trx: Trx, { booking, businessDate }: Parts, rooms: readonly ReservationRow[]): Promise<string | null> => {
+const refusal = async (
+  trx: Trx,
+  { booking, businessDate }: Parts,
+  rooms: readonly ReservationRow[],
+): Promise<string | null> => {
   if (rooms.some((one) => one.status === 'checked_in' || one.status === 'checked_out')) return 'already_arrived'
   const status = bookingStatus(rooms)
   if (status === 'cancelled' || status === 'expired') return status
-  if (rooms.some((one) => one.status === 'no_show' || (one.status === 'confirmed' && businessDate > one.arrival))) return 'cancellation_not_allowed'
+  if (rooms.some((one) => one.status === 'no_show' || (one.status === 'confirmed' && businessDate > one.arrival)))
+    return 'cancellation_not_allowed'
   return isRunning(await paymentState(trx, 'booking', booking.id)) ? 'payment_in_progress' : null
 }
 
@@ -168,7 +206,11 @@ const cancellationOf = async (trx: Trx, parts: Parts, rooms: readonly Reservatio
 
 /** The reservations' own copies of the policies: fees added up, a text for each plan. */
 const policiesShown = (rooms: readonly ReservationRow[], fees: readonly StayFee[]) => {
-  const copies = rooms.map((one, index) => ({ ...policiesOf(one), base: fees[index]!.base, instants: fees[index]!.instants }))
+  const copies = rooms.map((one, index) => ({
+    ...policiesOf(one),
+    base: fees[index]!.base,
+    instants: fees[index]!.instants,
+  }))
   const perRoom = copies.map(({ cancellation, base, instants }) => feeTiers(cancellation.rules, base, instants))
   const ends = [...new Set(perRoom.flat().map((tier) => tier.until?.getTime() ?? Infinity))].sort((a, b) => a - b)
   return {
@@ -176,10 +218,15 @@ const policiesShown = (rooms: readonly ReservationRow[], fees: readonly StayFee[
       text: unique(copies.map((one) => one.cancellation.text)),
       tiers: ends.map((end) => ({
         until: end === Infinity ? null : new Date(end),
-        fee: sum(perRoom.map((tiers) => tiers.find((tier) => tier.until === null || tier.until.getTime() >= end)?.fee ?? 0)),
+        fee: sum(
+          perRoom.map((tiers) => tiers.find((tier) => tier.until === null || tier.until.getTime() >= end)?.fee ?? 0),
+        ),
       })),
     },
     deposit: { text: unique(copies.map((one) => one.deposit?.text ?? '')) },
-    noShow: { text: unique(copies.map((one) => one.noShow.text)), fee: sum(copies.map((one) => feeAmount(one.noShow.rules.fee, one.base))) },
+    noShow: {
+      text: unique(copies.map((one) => one.noShow.text)),
+      fee: sum(copies.map((one) => feeAmount(one.noShow.rules.fee, one.base))),
+    },
   }
 }

@@ -7,15 +7,27 @@ import type { BookingRow, ReservationRow } from '../rows.ts'
 import { seal } from '../sealing/index.ts'
 
 export type PricedRoom = { quoted: QuotedRoom; sold: SellableRoom }
-export const requestsPlace = (reservationId: string) => ({ table: 'reservation', rowId: reservationId, purpose: 'requests' })
+export const requestsPlace = (reservationId: string) => ({
+  table: 'reservation',
+  rowId: reservationId,
+  purpose: 'requests',
+})
 
 type Words = { requests: string | null; arrivalTime: string | null }
 
 /** Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. */
-export const insertHeldRooms = async (trx: Trx, booking: BookingRow, rooms: readonly PricedRoom[], words: Words): Promise<ReservationRow[]> => {
+export const insertHeldRooms = async (
+  trx: Trx,
+  booking: BookingRow,
+  rooms: readonly PricedRoom[],
+  words: Words,
+): Promise<ReservationRow[]> => {
   const ids = rooms.map(() => randomUUID())
   const { requests } = words
-  const sealed = requests === null ? ids.map(() => null) : await Promise.all(ids.map((id) => seal(trx, 'tenant', requestsPlace(id), { requests })))
+  const sealed =
+    requests === null
+      ? ids.map(() => null)
+      : await Promise.all(ids.map((id) => seal(trx, 'tenant', requestsPlace(id), { requests })))
   const reservations = await sql<ReservationRow>(
     trx,
     `insert into reservation (id, booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, children_ages,
@@ -65,14 +77,21 @@ const insertNights = (trx: Trx, ids: readonly string[], rooms: readonly PricedRo
     [
       JSON.stringify(
         rooms.flatMap(({ quoted }, index) =>
-          quoted.nights.map((night) => ({ reservationId: ids[index], unitTypeId: quoted.unitTypeId, ratePlanId: quoted.ratePlanId, ...night })),
+          quoted.nights.map((night) => ({
+            reservationId: ids[index],
+            unitTypeId: quoted.unitTypeId,
+            ratePlanId: quoted.ratePlanId,
+            ...night,
+          })),
         ),
       ),
     ],
   )
 
 const insertExtras = async (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
-  const extras = rooms.flatMap(({ quoted }, index) => quoted.extras.map((extra) => ({ ...extra, reservationId: ids[index] })))
+  const extras = rooms.flatMap(({ quoted }, index) =>
+    quoted.extras.map((extra) => ({ ...extra, reservationId: ids[index] })),
+  )
   if (extras.length === 0) return
   await sql(
     trx,
@@ -86,7 +105,12 @@ const insertExtras = async (trx: Trx, ids: readonly string[], rooms: readonly Pr
 /** What the quote said is due at booking is due from now on. */
 const insertDeposits = async (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
   const deposits = rooms.flatMap(({ quoted }, index) =>
-    quoted.deposits.map((deposit, position) => ({ reservationId: ids[index], position: position + 1, dueAt: deposit.dueAt, amount: deposit.amount })),
+    quoted.deposits.map((deposit, position) => ({
+      reservationId: ids[index],
+      position: position + 1,
+      dueAt: deposit.dueAt,
+      amount: deposit.amount,
+    })),
   )
   if (deposits.length === 0) return
   await sql(

@@ -35,7 +35,9 @@ export type HoldRequest = {
 export type Held = { bookingId: string; repeated: boolean }
 
 const findByQuote = (trx: Trx, quoteId: string) =>
-  sqlOne<Pick<BookingRow, 'id' | 'emailIndex'>>(trx, `select id, email_index from booking where quote_id = ?`, [quoteId])
+  sqlOne<Pick<BookingRow, 'id' | 'emailIndex'>>(trx, `select id, email_index from booking where quote_id = ?`, [
+    quoteId,
+  ])
 
 const ofQuote = async (trx: Trx, quoteId: string, emailIndex: Buffer): Promise<Held | null> => {
   const known = await findByQuote(trx, quoteId)
@@ -48,7 +50,10 @@ const ofQuote = async (trx: Trx, quoteId: string, emailIndex: Buffer): Promise<H
  * Holds the rooms of a portal's quote, all or none (T3, R5 to R9 of public.md): the quoted price stands, everything else is checked
  * again. The same quote with the same e-mail answers the booking that stands.
  */
-export const holdStay = async (trx: Trx, { claims, words, arrivalTime, addressHash, locale }: HoldRequest): Promise<Held> => {
+export const holdStay = async (
+  trx: Trx,
+  { claims, words, arrivalTime, addressHash, locale }: HoldRequest,
+): Promise<Held> => {
   const { propertyId } = claims
   const emailIndex = blindIndex(trx, 'email', words.booker.email)
   const stranger = { propertyId, emailIndex, addressHash }
@@ -78,11 +83,6 @@ export const holdStay = async (trx: Trx, { claims, words, arrivalTime, addressHa
     if (!used) throw new Error(`quote ${claims.jti} is used by a booking that cannot be found`)
     return used
   }
-  const { holdShare } = sellable.property.settings.portal
-  const wanted = { propertyId, holdShare, rooms: sellable.rooms.map((room) => ({ pools: room.unitType.pools })) }
-  await moveInventory(trx, sellable.moves({ held: 1 }), { check: (locked) => checkHoldShare(trx, wanted, locked) })
-  if (claims.promoCodeId) await redeem(trx, claims.promoCodeId, booking)
-
   const reservations = await insertHeldRooms(
     trx,
     booking,
@@ -97,14 +97,23 @@ export const holdStay = async (trx: Trx, { claims, words, arrivalTime, addressHa
     data: { holdExpiresAt: booking.holdExpiresAt?.toISOString() },
   })
   const { tenantId } = contextOf(trx)
-  if (tenantId && booking.holdExpiresAt) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
+  if (tenantId && booking.holdExpiresAt)
+    await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
+  // Last, so that the counters, which everybody wants, are locked for as short as can be.
+  const { holdShare } = sellable.property.settings.portal
+  const wanted = { propertyId, holdShare, rooms: sellable.rooms.map((room) => ({ pools: room.unitType.pools })) }
+  await moveInventory(trx, sellable.moves({ held: 1 }), { check: (locked) => checkHoldShare(trx, wanted, locked) })
+  if (claims.promoCodeId) await redeem(trx, claims.promoCodeId, booking)
   return { bookingId: booking.id, repeated: false }
 }
 
 type NewBooking = Pick<HoldRequest, 'claims' | 'words' | 'addressHash'> & { emailIndex: Buffer; sellable: Sellable }
 
 /** Null where the quote has a booking already. A number that is taken is drawn again. */
-const insertBooking = async (trx: Trx, { claims, words, addressHash, emailIndex, sellable }: NewBooking): Promise<BookingRow | null> => {
+const insertBooking = async (
+  trx: Trx,
+  { claims, words, addressHash, emailIndex, sellable }: NewBooking,
+): Promise<BookingRow | null> => {
   const id = randomUUID()
   const { checkoutMinutes, paymentMaxHours } = sellable.property.settings.holds
   const sealed = await sealWords(trx, id, words)

@@ -28,8 +28,13 @@ const lockName = (key: Buffer) => key.readInt32BE(0)
 
 /** Makes what follows one after the other for one address, and for one e-mail at one property. The first locks of a hold. */
 export const lockLimits = async (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger): Promise<void> => {
-  await sql(trx, `select pg_advisory_xact_lock(?, ?)`, [addressClass, lockName(addressHash)])
-  await sql(trx, `select pg_advisory_xact_lock(?, ? # hashtext(?))`, [emailClass, lockName(emailIndex), propertyId])
+  await sql(trx, `select pg_advisory_xact_lock(?, ?), pg_advisory_xact_lock(?, ? # hashtext(?))`, [
+    addressClass,
+    lockName(addressHash),
+    emailClass,
+    lockName(emailIndex),
+    propertyId,
+  ])
 }
 
 const refused = (seconds: number, message: string, errors?: FieldError[]) =>
@@ -64,20 +69,29 @@ export const checkLimits = async (trx: Trx, { propertyId, emailIndex, addressHas
   if (!counts) return
   if (counts.strikeSeconds !== null) throw refused(counts.strikeSeconds, 'Too many holds ended unpaid; try again later')
   if (counts.ofAddress >= perAddress)
-    throw refused(counts.addressSeconds ?? 60, `At most ${perAddress} stays can be held at a time; pay, confirm or release one first`)
+    throw refused(
+      counts.addressSeconds ?? 60,
+      `At most ${perAddress} stays can be held at a time; pay, confirm or release one first`,
+    )
   if (counts.ofEmail >= perEmail)
-    throw refused(counts.emailSeconds ?? 60, `At most ${perEmail} stays can be held with one e-mail address; pay, confirm or release one first`)
+    throw refused(
+      counts.emailSeconds ?? 60,
+      `At most ${perEmail} stays can be held with one e-mail address; pay, confirm or release one first`,
+    )
 }
 
 type Wanted = { propertyId: string; holdShare: number; rooms: readonly { pools: readonly PoolShare[] }[] }
 
 /**
- * Refuses a hold that would put more of a pool's night into unpaid portal holds than the property allows. Called by `moveInventory`
- * with the counters locked, so the count is exact; the hold itself is not among the rows yet.
+ * Refuses a hold that puts more of a pool's night into unpaid portal holds than the property allows. Called by `moveInventory` with
+ * the counters locked, so the count is exact; the hold itself is among the rows already.
  */
-export const checkHoldShare = async (trx: Trx, { propertyId, holdShare, rooms }: Wanted, locked: readonly PoolNight[]): Promise<void> => {
-  const own = new Map<string, number>()
-  for (const { poolId, quantity } of rooms.flatMap((room) => room.pools)) own.set(poolId, (own.get(poolId) ?? 0) + quantity)
+export const checkHoldShare = async (
+  trx: Trx,
+  { propertyId, holdShare, rooms }: Wanted,
+  locked: readonly PoolNight[],
+): Promise<void> => {
+  const own = new Set(rooms.flatMap((room) => room.pools.map((pool) => pool.poolId)))
   // What is held at all is no less than what strangers hold, so most nights need no count.
   const doubtful = locked.filter((row) => own.has(row.poolId) && row.held > holdAllowance(row.capacity, holdShare))
   if (doubtful.length === 0) return
@@ -93,13 +107,17 @@ export const checkHoldShare = async (trx: Trx, { propertyId, holdShare, rooms }:
   )
   const over = doubtful.flatMap((night) => {
     const unpaid = rows.find((row) => row.poolId === night.poolId && row.night === night.night)
-    const wanted = own.get(night.poolId) ?? 0
-    return (unpaid?.held ?? 0) + wanted > holdAllowance(night.capacity, holdShare) ? [{ night: night.night, endsIn: unpaid?.endsIn ?? 60 }] : []
+    return (unpaid?.held ?? 0) > holdAllowance(night.capacity, holdShare)
+      ? [{ night: night.night, endsIn: unpaid?.endsIn ?? 60 }]
+      : []
   })
   if (over.length === 0) return
   throw refused(
     Math.min(...over.map((one) => one.endsIn)),
     'Too many rooms of these nights are held and not paid yet; try again later',
-    [...new Set(over.map((one) => one.night))].map((night) => ({ field: `nights.${night}`, message: 'is held by too many guests' })),
+    [...new Set(over.map((one) => one.night))].map((night) => ({
+      field: `nights.${night}`,
+      message: 'is held by too many guests',
+    })),
   )
 }

@@ -30,6 +30,9 @@ export type ReservationFilter = {
   propertyIds: string[] | null
 }
 
+/** More than these are not searched through. */
+const mostFound = 5_000
+
 type Condition = { text: string; values: unknown[] }
 const columns: Record<(typeof sortFields)[number], string> = {
   arrival: 'r.arrival',
@@ -46,22 +49,41 @@ const dates = ({ dateField, startDate, endDate }: ReservationFilter): Condition[
     stay: ['r.departure > ?::date', 'r.arrival <= ?::date'],
     arrival: ['r.arrival >= ?::date', 'r.arrival <= ?::date'],
     departure: ['r.departure >= ?::date', 'r.departure <= ?::date'],
-    created: [`r.created_at >= ?::date::timestamp at time zone 'UTC'`, `r.created_at < (?::date + 1)::timestamp at time zone 'UTC'`],
+    created: [
+      `r.created_at >= ?::date::timestamp at time zone 'UTC'`,
+      `r.created_at < (?::date + 1)::timestamp at time zone 'UTC'`,
+    ],
   }[dateField] as [string, string]
-  return [...(startDate ? [{ text: from, values: [startDate] }] : []), ...(endDate ? [{ text: until, values: [endDate] }] : [])]
+  return [
+    ...(startDate ? [{ text: from, values: [startDate] }] : []),
+    ...(endDate ? [{ text: until, values: [endDate] }] : []),
+  ]
 }
 
-/** What a person types to find a stay: its number, the guest's name, the caller's own number, the name of a unit. */
+/** What a person types to find a stay: its number, the guest's name, the caller's own number, the name of a unit. Each by its own index. */
 const search = async (trx: Trx, q: string): Promise<Condition> => {
-  const [typed = '', position] = q.trim().split(/-(?=\d{1,2}$)/)
-  const number = readBookingNumber(typed)
-  const guestIds = await findGuests(trx, { q })
-  return {
-    text: `(b.number = ? and (?::int is null or r.position = ?::int) or b.external_reference = ?
-      or r.primary_guest_id = any(?::uuid[]) or exists (select from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
-        where a.reservation_id = r.id and a.status in ('proposed', 'locked', 'occupied') and u.name = ?))`,
-    values: [number, position ?? null, position ?? null, q.trim(), guestIds ?? [], q.trim()],
-  }
+  const text = q.trim()
+  const [typed = '', position] = text.split(/-(?=\d{1,2}$)/)
+  const rows = await sql<{ id: string }>(
+    trx,
+    `select r.id from booking b join reservation r on r.tenant_id = b.tenant_id and r.booking_id = b.id
+       where b.number = ? and (?::int is null or r.position = ?::int)
+     union select r.id from booking b join reservation r on r.tenant_id = b.tenant_id and r.booking_id = b.id where b.external_reference = ?
+     union (select r.id from reservation r where r.primary_guest_id = any(?::uuid[]) order by r.arrival desc limit ?)
+     union (select a.reservation_id from unit u join unit_assignment a on a.tenant_id = u.tenant_id and a.unit_id = u.id
+       where u.name = ? and a.status in ('proposed', 'locked', 'occupied') and a.reservation_id is not null limit ?)`,
+    [
+      readBookingNumber(typed),
+      position ?? null,
+      position ?? null,
+      text,
+      (await findGuests(trx, { q })) ?? [],
+      mostFound,
+      text,
+      mostFound,
+    ],
+  )
+  return { text: 'r.id = any(?::uuid[])', values: [rows.map((row) => row.id)] }
 }
 
 const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Condition[]> => {
@@ -78,9 +100,21 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Condit
     ...(filter.status ? [{ text: `r.status = any(?)`, values: [filter.status] }] : []),
     ...dates(filter),
     ...(filter.updatedSince ? [{ text: `r.updated_at >= ?::timestamptz`, values: [filter.updatedSince] }] : []),
-    ...(filter.guestId ? [{ text: `r.id in (select g.reservation_id from reservation_guest g where g.guest_id = ?)`, values: [filter.guestId] }] : []),
+    ...(filter.guestId
+      ? [
+          {
+            text: `r.id in (select g.reservation_id from reservation_guest g where g.guest_id = ?)`,
+            values: [filter.guestId],
+          },
+        ]
+      : []),
     ...(filter.unitId
-      ? [{ text: `r.id in (select a.reservation_id from unit_assignment a where a.unit_id = ? and a.status <> 'released')`, values: [filter.unitId] }]
+      ? [
+          {
+            text: `r.id in (select a.reservation_id from unit_assignment a where a.unit_id = ? and a.status <> 'released')`,
+            values: [filter.unitId],
+          },
+        ]
       : []),
     ...(filter.q === undefined ? [] : [await search(trx, filter.q)]),
   ]
@@ -88,9 +122,32 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Condit
 
 type Row = Pick<
   ReservationRow,
-  | 'id' | 'bookingId' | 'position' | 'propertyId' | 'status' | 'unitTypeId' | 'ratePlanId' | 'arrival' | 'departure' | 'adults' | 'childrenAges'
-  | 'arrivalTime' | 'marketSegment' | 'guarantee' | 'channelManaged' | 'overbooked' | 'primaryGuestId' | 'currency' | 'roomTotal' | 'extrasTotal'
-  | 'taxTotal' | 'total' | 'feeAmount' | 'version' | 'createdAt' | 'updatedAt'
+  | 'id'
+  | 'bookingId'
+  | 'position'
+  | 'propertyId'
+  | 'status'
+  | 'unitTypeId'
+  | 'ratePlanId'
+  | 'arrival'
+  | 'departure'
+  | 'adults'
+  | 'childrenAges'
+  | 'arrivalTime'
+  | 'marketSegment'
+  | 'guarantee'
+  | 'channelManaged'
+  | 'overbooked'
+  | 'primaryGuestId'
+  | 'currency'
+  | 'roomTotal'
+  | 'extrasTotal'
+  | 'taxTotal'
+  | 'total'
+  | 'feeAmount'
+  | 'version'
+  | 'createdAt'
+  | 'updatedAt'
 > &
   Pick<BookingRow, 'source' | 'holdExpiresAt'> & {
     bookingNumber: string
@@ -122,12 +179,15 @@ const parts = `
     order by upper(a.during) desc, a.id limit 1) u on true
   order by page.rank`
 
-/** A page of reservations; two statements whatever the number of rows. Names, nothing sealed; amounts are for the caller to leave out. */
+/** A page of reservations; a few statements whatever the number of rows. Names, nothing sealed; amounts are for the caller to leave out. */
 export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
   const conditions = await conditionsOf(trx, filter)
   const where = conditions.length > 0 ? `where ${conditions.map((one) => one.text).join(' and ')}` : ''
   const values = conditions.flatMap((one) => one.values)
-  const order = [...filter.sort.map(({ field, descending }) => `${columns[field]} ${descending ? 'desc' : 'asc'}`), `r.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`].join(', ')
+  const order = [
+    ...filter.sort.map(({ field, descending }) => `${columns[field]} ${descending ? 'desc' : 'asc'}`),
+    `r.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`,
+  ].join(', ')
   const needsBooking = /\bb\./.test(`${where} ${order}`)
   const from = `from reservation r ${needsBooking ? 'join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id' : ''} ${where}`
   const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count ${from}`, values))?.count ?? 0
@@ -139,7 +199,17 @@ export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
   return { total, rows: rows.map(shown) }
 }
 
-const shown = ({ bookingNumber, guestName, unitTypeName, ratePlanName, locales, unitId, unitName, primaryGuestId, ...row }: Row) => ({
+const shown = ({
+  bookingNumber,
+  guestName,
+  unitTypeName,
+  ratePlanName,
+  locales,
+  unitId,
+  unitName,
+  primaryGuestId,
+  ...row
+}: Row) => ({
   ...row,
   number: `${bookingNumber}-${row.position}`,
   primaryGuest: primaryGuestId === null ? null : { guestId: primaryGuestId, name: guestName ?? '' },

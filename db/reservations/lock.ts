@@ -6,23 +6,40 @@ export type LockedBooking = { booking: BookingRow; reservations: ReservationRow[
 
 /** Property of a booking, read without a lock, for what must be locked before it; null where there is none. */
 export const propertyOfBooking = async (trx: Trx, bookingId: string): Promise<string | null> =>
-  (await sqlOne<{ propertyId: string }>(trx, `select property_id from booking where id = ?`, [bookingId]))?.propertyId ?? null
+  (await sqlOne<{ propertyId: string }>(trx, `select property_id from booking where id = ?`, [bookingId]))
+    ?.propertyId ?? null
 
 /**
  * Locks a booking and then its reservations, and reads both with the database's clock: the first step of every transition. The
  * business day, where the command is dated by it, comes before.
  */
 export const lockBooking = async (trx: Trx, bookingId: string): Promise<LockedBooking | null> => {
-  const found = await sqlOne<BookingRow & { now: Date }>(trx, `select b.*, now() as now from booking b where b.id = ? for no key update`, [bookingId])
+  const found = await sqlOne<BookingRow & { now: Date }>(
+    trx,
+    `select b.*, now() as now from booking b where b.id = ? for no key update`,
+    [bookingId],
+  )
   if (!found) return null
   const { now, ...booking } = found
-  const reservations = await sql<ReservationRow>(trx, `select * from reservation where booking_id = ? order by id for no key update`, [bookingId])
+  const reservations = await sql<ReservationRow>(
+    trx,
+    `select * from reservation where booking_id = ? order by id for no key update`,
+    [bookingId],
+  )
   return { booking, reservations: reservations.sort((a, b) => a.position - b.position), now }
 }
 
 /** Primary folios of reservations, locked by id. */
 export const lockPrimaryFolios = (trx: Trx, reservationIds: readonly string[]): Promise<FolioRow[]> =>
-  sql<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[]) and is_primary order by id for no key update`, [reservationIds])
+  sql<FolioRow>(
+    trx,
+    `select * from folio where reservation_id = any(?::uuid[]) and is_primary order by id for no key update`,
+    [reservationIds],
+  )
 
 export const depositsOf = (trx: Trx, reservationIds: readonly string[]): Promise<DepositRow[]> =>
-  sql<DepositRow>(trx, `select * from deposit where reservation_id = any(?::uuid[]) order by reservation_id, due_at, position`, [reservationIds])
+  sql<DepositRow>(
+    trx,
+    `select * from deposit where reservation_id = any(?::uuid[]) order by reservation_id, due_at, position`,
+    [reservationIds],
+  )

@@ -31,7 +31,8 @@ export const lockKnownBooker = async (trx: Trx, { booker }: HeldWords): Promise<
   if (booker.document) await findByDocumentAndEmail(trx, booker.document.number, booker.email)
 }
 
-const sameName = (a: GuestName, b: GuestName) => plainText(`${a.firstName} ${a.lastName}`) === plainText(`${b.firstName} ${b.lastName}`)
+const sameName = (a: GuestName, b: GuestName) =>
+  plainText(`${a.firstName} ${a.lastName}`) === plainText(`${b.firstName} ${b.lastName}`)
 
 export type NamedGuests = { bookerGuestId: string; primaryOf: Map<string, string> }
 
@@ -39,7 +40,12 @@ export type NamedGuests = { bookerGuestId: string; primaryOf: Map<string, string
  * Turns the words of a hold into profiles (R5 of guests.md): the booker's is found by document and e-mail or made; each further name
  * gets one of its own. A room without names is the booker's.
  */
-export const nameGuests = async (trx: Trx, booking: BookingRow, rooms: readonly ReservationRow[], words: HeldWords): Promise<NamedGuests> => {
+export const nameGuests = async (
+  trx: Trx,
+  booking: BookingRow,
+  rooms: readonly ReservationRow[],
+  words: HeldWords,
+): Promise<NamedGuests> => {
   const bookerGuestId = booking.bookerGuestId ?? (await bookerProfile(trx, words.booker, booking.language))
   const primaryOf = new Map<string, string>()
   const rows: { reservationId: string; guestId: string; role: 'primary' | 'companion' }[] = []
@@ -47,11 +53,19 @@ export const nameGuests = async (trx: Trx, booking: BookingRow, rooms: readonly 
     const guestIds: string[] = []
     for (const name of words.guests[room.position - 1] ?? []) {
       const isBooker = sameName(name, words.booker) && !guestIds.includes(bookerGuestId)
-      guestIds.push(isBooker ? bookerGuestId : await createGuest(trx, { ...name, language: booking.language, source: 'portal' }))
+      guestIds.push(
+        isBooker ? bookerGuestId : await createGuest(trx, { ...name, language: booking.language, source: 'portal' }),
+      )
     }
     if (guestIds.length === 0) guestIds.push(bookerGuestId)
     primaryOf.set(room.id, guestIds[0]!)
-    rows.push(...guestIds.map((guestId, index) => ({ reservationId: room.id, guestId, role: index === 0 ? ('primary' as const) : ('companion' as const) })))
+    rows.push(
+      ...guestIds.map((guestId, index) => ({
+        reservationId: room.id,
+        guestId,
+        role: index === 0 ? ('primary' as const) : ('companion' as const),
+      })),
+    )
   }
   await sql(
     trx,
@@ -60,7 +74,10 @@ export const nameGuests = async (trx: Trx, booking: BookingRow, rooms: readonly 
     [rows.map((row) => row.reservationId), rows.map((row) => row.guestId), rows.map((row) => row.role)],
   )
   if (words.marketing && booking.bookerGuestId === null) {
-    const consents = Object.entries(words.marketing).map(([channel, granted]): Consent => ({ purpose: `marketing_${channel as 'email' | 'sms' | 'whatsapp'}`, granted: granted === true }))
+    const consents = Object.entries(words.marketing).map(([channel, granted]): Consent => ({
+      purpose: `marketing_${channel as 'email' | 'sms' | 'whatsapp'}`,
+      granted: granted === true,
+    }))
     await recordConsents(trx, bookerGuestId, consents, words.termsVersion ?? 'none')
   }
   return { bookerGuestId, primaryOf }

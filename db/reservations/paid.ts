@@ -1,6 +1,7 @@
 import { ApiError } from '../../config/errors.ts'
 import type { Trx } from '../connection.ts'
 import { businessDay } from '../financial/index.ts'
+import { queueMessage } from '../ocp/index.ts'
 import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
 import { moveInventory } from '../units/inventory.ts'
 import { readWords } from './booker.ts'
@@ -27,17 +28,26 @@ export const confirmPaid = async (trx: Trx, bookingId: string): Promise<Settled>
   const { booking, reservations, now } = locked
   const held = reservations.filter((one) => one.status === 'held')
   if (held.length > 0) {
-    const due = dueAtBooking(booking, await depositsOf(trx, held.map((one) => one.id)))
-    if (!isCovered(due, booking.credit, await paymentState(trx, 'booking', bookingId))) return 'waiting'
+    const deposits = await depositsOf(
+      trx,
+      held.map((one) => one.id),
+    )
+    if (!isCovered(dueAtBooking(booking, deposits), booking.credit, await paymentState(trx, 'booking', bookingId)))
+      return 'waiting'
     const words = await readWords(trx, booking)
     if (!words) throw new Error(`the words of hold ${bookingId} are gone`)
-    await confirmRooms(trx, { locked, rooms: held, words, businessDate }, 'T8')
+    await confirmRooms(trx, { locked, rooms: held, deposits, words, businessDate }, 'T8')
     return 'confirmed'
   }
-  const paying = reservations.filter((one) => one.status === 'confirmed' || one.status === 'checked_in' || one.status === 'checked_out')
+  const paying = reservations.filter(
+    (one) => one.status === 'confirmed' || one.status === 'checked_in' || one.status === 'checked_out',
+  )
   if (paying.length > 0) {
     if (booking.credit === 0) return 'nothing'
-    const locks = await lockPrimaryFolios(trx, paying.map((one) => one.id))
+    const locks = await lockPrimaryFolios(
+      trx,
+      paying.map((one) => one.id),
+    )
     const withFolio = paying.filter((one) => locks.some((folio) => folio.reservationId === one.id))
     const folios = withFolio.map((one) => locks.find((folio) => folio.reservationId === one.id)!)
     const left = await settleCredit(trx, { booking, reservations: withFolio, folios, now, businessDate })
@@ -46,8 +56,15 @@ export const confirmPaid = async (trx: Trx, bookingId: string): Promise<Settled>
   }
   if (await rescue(trx, locked, businessDate)) return 'rescued'
   await cancelPaymentsOf(trx, 'booking', bookingId)
+  if (booking.credit === 0) return 'nothing'
   await refundCredit(trx, bookingId, booking.credit, 'late_payment')
-  return booking.credit > 0 ? 'refunded' : 'nothing'
+  await queueMessage(trx, {
+    propertyId,
+    templateKey: 'payment-returned',
+    dedupeKey: `returned-${bookingId}-${booking.version}`,
+    reservationId: reservations[0]?.id ?? null,
+  })
+  return 'refunded'
 }
 
 /** Takes the nights of an expired hold again, if its credit covers what was due and they are free at this moment. */
@@ -56,8 +73,10 @@ const rescue = async (trx: Trx, locked: LockedBooking, businessDate: string): Pr
   const rooms = reservations.filter((one) => one.status === 'expired')
   const ids = rooms.map((one) => one.id)
   const words = await readWords(trx, booking)
-  if (rooms.length === 0 || booking.credit === 0 || !words || rooms.some((one) => one.arrival < businessDate)) return false
-  if (booking.credit < dueAtBooking(booking, await depositsOf(trx, ids))) return false
+  if (rooms.length === 0 || booking.credit === 0 || !words || rooms.some((one) => one.arrival < businessDate))
+    return false
+  const deposits = await depositsOf(trx, ids)
+  if (booking.credit < dueAtBooking(booking, deposits)) return false
   await lockKnownBooker(trx, words)
   try {
     await moveInventory(trx, await stockMoves(trx, ids, 'released', { sold: 1 }))
@@ -66,6 +85,6 @@ const rescue = async (trx: Trx, locked: LockedBooking, businessDate: string): Pr
     if (error instanceof ApiError && (error.code === 'sold_out' || error.code === 'beyond_horizon')) return false
     throw error
   }
-  await confirmRooms(trx, { locked, rooms, words, businessDate }, 'T21')
+  await confirmRooms(trx, { locked, rooms, deposits, words, businessDate }, 'T21')
   return true
 }

@@ -9,7 +9,10 @@ type Transition = {
   id: TransitionId
   booking: Pick<BookingRow, 'id' | 'number' | 'propertyId'>
   /** As they are after the move. */
-  reservations: readonly Pick<ReservationRow, 'id' | 'position' | 'arrival' | 'departure' | 'status' | 'version' | 'total' | 'currency'>[]
+  reservations: readonly Pick<
+    ReservationRow,
+    'id' | 'position' | 'arrival' | 'departure' | 'status' | 'version' | 'total' | 'currency'
+  >[]
   event: string
   reason?: string | null
   businessDate?: string | null
@@ -18,7 +21,10 @@ type Transition = {
 }
 
 /** The last step of every transition: its history and its event, one of each per reservation. */
-export const recordTransition = async (trx: Trx, { id, booking, reservations, event, reason, businessDate, data }: Transition): Promise<void> => {
+export const recordTransition = async (
+  trx: Trx,
+  { id, booking, reservations, event, reason, businessDate, data }: Transition,
+): Promise<void> => {
   const { command, from, to } = transitions[id]
   const { actor, requestId } = contextOf(trx)
   await sql(

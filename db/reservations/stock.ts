@@ -8,7 +8,12 @@ export type NightsStatus = 'open' | 'released'
  * Moves for the nights of reservations that have a status, and for their extras with a daily limit: each pool's share times the
  * deltas, such as `{ held: -1, sold: 1 }`.
  */
-export const stockMoves = async (trx: Trx, reservationIds: readonly string[], status: NightsStatus, deltas: Pick<Move, 'sold' | 'held'>): Promise<Move[]> => {
+export const stockMoves = async (
+  trx: Trx,
+  reservationIds: readonly string[],
+  status: NightsStatus,
+  deltas: Pick<Move, 'sold' | 'held'>,
+): Promise<Move[]> => {
   const rows = await sql<{ poolId: string; night: string; quantity: number }>(
     trx,
     `select p.unit_pool_id as pool_id, n.date as night, sum(p.quantity)::int as quantity
@@ -21,9 +26,18 @@ export const stockMoves = async (trx: Trx, reservationIds: readonly string[], st
      where e.reservation_id = any(?::uuid[]) and e.status = 'active' group by 1, 2`,
     [reservationIds, status, reservationIds],
   )
-  return rows.map(({ poolId, night, quantity }) => ({ poolId, night, sold: (deltas.sold ?? 0) * quantity, held: (deltas.held ?? 0) * quantity }))
+  return rows.map(({ poolId, night, quantity }) => ({
+    poolId,
+    night,
+    sold: (deltas.sold ?? 0) * quantity,
+    held: (deltas.held ?? 0) * quantity,
+  }))
 }
 
 /** Nights of reservations that stop or begin to count; the counters are moved beside it, by moves made before. */
 export const setNights = (trx: Trx, reservationIds: readonly string[], from: NightsStatus, to: NightsStatus) =>
-  sql(trx, `update reservation_night set status = ? where reservation_id = any(?::uuid[]) and status = ?`, [to, reservationIds, from])
+  sql(trx, `update reservation_night set status = ? where reservation_id = any(?::uuid[]) and status = ?`, [
+    to,
+    reservationIds,
+    from,
+  ])

@@ -34,7 +34,10 @@ export const bookingTarget: PaymentTarget = {
     }
     const paying = reservations.filter((one) => isLive(one.status) || one.status === 'checked_out')
     if (paying.length === 0) return { ...facts, payable: 0, open: false }
-    const folios = await lockPrimaryFolios(trx, paying.map((one) => one.id))
+    const folios = await lockPrimaryFolios(
+      trx,
+      paying.map((one) => one.id),
+    )
     const owed = paying.reduce((sum, one) => {
       const folio = folios.find((each) => each.reservationId === one.id)
       return sum + (folio ? (folio.status === 'open' ? projectedBalance(one, folio) : 0) : one.total)
@@ -71,15 +74,18 @@ export const bookingTarget: PaymentTarget = {
   },
 
   /** Money becomes credit first; `inventory.confirm-paid`, which Payments asks for, confirms by it, moves it to folios or sends it back. */
-  async apply(trx, id, allocation) {
-    const payable = (await bookingTarget.lock(trx, id))?.payable ?? 0
-    const taken = Math.min(payable, allocation.amount)
-    if (taken > 0) await sql(trx, `update booking set credit = credit + ?, version = version + 1 where id = ?`, [taken, id])
+  async apply(trx, id, { amount, payable }) {
+    const taken = Math.max(0, Math.min(payable, amount))
+    if (taken > 0)
+      await sql(trx, `update booking set credit = credit + ?, version = version + 1 where id = ?`, [taken, id])
     return { taken }
   },
 
   async revert(trx, id, allocation) {
-    await sql(trx, `update booking set credit = credit - ?, version = version + 1 where id = ?`, [allocation.amount, id])
+    await sql(trx, `update booking set credit = credit - ?, version = version + 1 where id = ?`, [
+      allocation.amount,
+      id,
+    ])
   },
 }
 
@@ -132,8 +138,7 @@ export const folioTarget: PaymentTarget = {
   },
   onProcessing: () => Promise.resolve(),
   async apply(trx, id, allocation) {
-    const owned = await lockFolio(trx, id)
-    const taken = owned ? Math.min(payableOf(owned), allocation.amount) : 0
+    const taken = Math.max(0, Math.min(allocation.payable, allocation.amount))
     if (taken > 0) await moneyLine(trx, id, 'payment', { ...allocation, amount: taken })
     return { taken }
   },
@@ -147,7 +152,8 @@ export const folioTarget: PaymentTarget = {
 }
 
 const primaryFolioId = async (trx: Trx, reservationId: string): Promise<string | null> =>
-  (await sqlOne<{ id: string }>(trx, `select id from folio where reservation_id = ? and is_primary`, [reservationId]))?.id ?? null
+  (await sqlOne<{ id: string }>(trx, `select id from folio where reservation_id = ? and is_primary`, [reservationId]))
+    ?.id ?? null
 
 /** A reservation is paid on its primary folio; while it is held, money goes to its booking. */
 export const reservationTarget: PaymentTarget = {

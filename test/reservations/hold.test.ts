@@ -6,7 +6,17 @@ import { inPlatform } from '../../db/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
-import { countersOf, eventsOf, holdQuote, makeHold, miscounted, outlive, quotedClaims, readBooking, statusesOf } from '../support/stay.ts'
+import {
+  countersOf,
+  eventsOf,
+  holdQuote,
+  makeHold,
+  miscounted,
+  outlive,
+  quotedClaims,
+  readBooking,
+  statusesOf,
+} from '../support/stay.ts'
 
 const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
   try {
@@ -25,7 +35,8 @@ const outcomes = async (work: Promise<unknown>[]): Promise<string[]> =>
     throw result.reason
   })
 
-const tally = (list: string[]) => Object.fromEntries([...new Set(list)].sort().map((one) => [one, list.filter((each) => each === one).length]))
+const tally = (list: string[]) =>
+  Object.fromEntries([...new Set(list)].sort().map((one) => [one, list.filter((each) => each === one).length]))
 
 describe('Holding a stay', () => {
   useDatabase()
@@ -41,7 +52,12 @@ describe('Holding a stay', () => {
     const booking = await readBooking(house, bookingId)
     expect(booking.number).to.match(/^[0-9A-HJKMNP-TV-Z]{8}$/)
     expect(booking.rooms).to.have.length(1)
-    expect(booking.rooms[0]).to.include({ status: 'held', total: claims.total, arrival: claims.arrival, departure: claims.departure })
+    expect(booking.rooms[0]).to.include({
+      status: 'held',
+      total: claims.total,
+      arrival: claims.arrival,
+      departure: claims.departure,
+    })
     expect(booking.holdKind).to.equal('checkout')
     expect(await countersOf(house, 30)).to.include({ held: 1, sold: 0 })
     expect(await countersOf(house, 33)).to.include({ held: 0 })
@@ -49,19 +65,29 @@ describe('Holding a stay', () => {
     const deposits = await house.inHouse((trx) => sql<{ amount: number }>(trx, `select amount from deposit`))
     expect(deposits.map((one) => one.amount)).to.deep.equal([claims.dueNow])
     expect((await eventsOf(house, 'reservation.held'))[0]?.data).to.include({ bookingId, total: claims.total })
-    const jobs = await house.inHouse((trx) => sql<{ runAt: Date }>(trx, `select run_at from jobs where kind = 'inventory.expire-hold'`))
+    const jobs = await house.inHouse((trx) =>
+      sql<{ runAt: Date }>(trx, `select run_at from jobs where kind = 'inventory.expire-hold'`),
+    )
     expect(jobs[0]?.runAt.getTime()).to.equal(booking.holdExpiresAt?.getTime())
   })
 
   it('keeps the quoted price when the rate rises, and refuses when sales stop', async () => {
     const claims = await quotedClaims(house)
-    await house.inHouse((trx) => sql(trx, `update rate_plan_unit_type set standard_amount = standard_amount * 2 where standard_amount is not null`))
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update rate_plan_unit_type set standard_amount = standard_amount * 2 where standard_amount is not null`,
+      ),
+    )
     await house.inHouse((trx) => sql(trx, `update property set public_version = public_version + 1`))
     const booking = await readBooking(house, (await holdQuote(house, claims)).bookingId)
     expect(booking.rooms[0]?.total).to.equal(claims.total)
     const other = await quotedClaims(house)
     await house.inHouse((trx) =>
-      sql(trx, `insert into restriction_cell (property_id, date, stop_sell) values (?, ?, true)`, [house.propertyId, house.day(31)]),
+      sql(trx, `insert into restriction_cell (property_id, date, stop_sell) values (?, ?, true)`, [
+        house.propertyId,
+        house.day(31),
+      ]),
     )
     const error = await refusal(holdQuote(house, other))
     expect(error).to.include({ status: 422, code: 'restriction_violated' })
@@ -69,7 +95,9 @@ describe('Holding a stay', () => {
   })
 
   it('gives the last unit to one of 60 who want it at the same instant', async () => {
-    const claims = await Promise.all(Array.from({ length: 60 }, () => quotedClaims(house, { unitTypeId: house.suiteTypeId ?? '' })))
+    const claims = await Promise.all(
+      Array.from({ length: 60 }, () => quotedClaims(house, { unitTypeId: house.suiteTypeId ?? '' })),
+    )
     const results = await outcomes(claims.map((one) => holdQuote(house, one)))
     expect(tally(results)).to.deep.equal({ held: 1, sold_out: 59 })
     expect(await countersOf(house, 30, house.suitePoolId ?? '')).to.include({ held: 1 })
@@ -84,7 +112,10 @@ describe('Holding a stay', () => {
     expect(new Set(held.map((one) => one.bookingId)).size).to.equal(1)
     expect(held.filter((one) => !one.repeated)).to.have.length(1)
     expect(await countersOf(house, 30)).to.include({ held: 1 })
-    expect(await refusal(holdQuote(house, claims, { email: 'other@example.com' }))).to.include({ status: 409, code: 'quote_used' })
+    expect(await refusal(holdQuote(house, claims, { email: 'other@example.com' }))).to.include({
+      status: 409,
+      code: 'quote_used',
+    })
   })
 
   it('lets one of two e-mails use a quote that both send at once', async () => {
@@ -106,10 +137,18 @@ describe('Holding a stay', () => {
 
   it('holds at most three stays per address, and two per e-mail and property, however many ask at once', async () => {
     const roomy = await makeHouse({ units: 60 })
-    const claims = await Promise.all(Array.from({ length: 20 }, (_, index) => quotedClaims(roomy, { from: 10 + index })))
-    expect(tally(await outcomes(claims.map((one) => holdQuote(roomy, one, { address: '192.0.2.1/32' }))))).to.deep.equal({ held: 3, hold_limit: 17 })
-    const others = await Promise.all(Array.from({ length: 20 }, (_, index) => quotedClaims(roomy, { from: 40 + index })))
-    expect(tally(await outcomes(others.map((one) => holdQuote(roomy, one, { email: 'one@example.com' }))))).to.deep.equal({ held: 2, hold_limit: 18 })
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => quotedClaims(roomy, { from: 10 + index })),
+    )
+    expect(
+      tally(await outcomes(claims.map((one) => holdQuote(roomy, one, { address: '192.0.2.1/32' })))),
+    ).to.deep.equal({ held: 3, hold_limit: 17 })
+    const others = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => quotedClaims(roomy, { from: 40 + index })),
+    )
+    expect(
+      tally(await outcomes(others.map((one) => holdQuote(roomy, one, { email: 'one@example.com' })))),
+    ).to.deep.equal({ held: 2, hold_limit: 18 })
     const error = await refusal(holdQuote(roomy, await quotedClaims(roomy, { from: 70 }), { email: 'ONE@example.com' }))
     expect(error.retryAfterSeconds).to.be.within(1, 600)
   })
@@ -139,12 +178,20 @@ describe('Holding a stay', () => {
   })
 
   it('sells what an overdue hold still takes, without waiting for the sweeper', async () => {
-    const first = await makeHold(house, { unitTypeId: house.suiteTypeId ?? '' }).then(async (id) => (await outlive(house, id), id))
+    const first = await makeHold(house, { unitTypeId: house.suiteTypeId ?? '' }).then(
+      async (id) => (await outlive(house, id), id),
+    )
     expect(await inPlatform((trx) => dueHolds(trx))).to.deep.include({ tenantId: house.tenantId, id: first })
     // A quote looks at the counters as they are, so it is made before.
     await house.inHouse((trx) => sql(trx, `update pool_night set held = 0 where pool_id = ?`, [house.suitePoolId]))
     const claims = await quotedClaims(house, { unitTypeId: house.suiteTypeId ?? '' })
-    await house.inHouse((trx) => sql(trx, `update pool_night set held = 1 where pool_id = ? and night in (?, ?)`, [house.suitePoolId, house.day(30), house.day(31)]))
+    await house.inHouse((trx) =>
+      sql(trx, `update pool_night set held = 1 where pool_id = ? and night in (?, ?)`, [
+        house.suitePoolId,
+        house.day(30),
+        house.day(31),
+      ]),
+    )
     const { bookingId } = await holdQuote(house, claims)
     expect(await statusesOf(house, first)).to.deep.equal(['expired'])
     expect(await statusesOf(house, bookingId)).to.deep.equal(['held'])
@@ -161,10 +208,21 @@ describe('Holding a stay', () => {
         source: 'staff',
         document: { kind: 'passport', countryCode: 'PT', number: 'AB-123456' },
       })
-      await sql(trx, `insert into guest_block (guest_id, level, starts_on, sealed, created_by) values (?, 'refuse', ?, 'x', gen_random_uuid())`, [guestId, house.today])
+      await sql(
+        trx,
+        `insert into guest_block (guest_id, level, starts_on, sealed, created_by) values (?, 'refuse', ?, 'x', gen_random_uuid())`,
+        [guestId, house.today],
+      )
     })
     const words = (number: string) => ({
-      words: { booker: { firstName: 'New', lastName: 'Name', email: 'new@example.com', document: { type: 'passport' as const, number } } },
+      words: {
+        booker: {
+          firstName: 'New',
+          lastName: 'Name',
+          email: 'new@example.com',
+          document: { type: 'passport' as const, number },
+        },
+      },
     })
     expect(await refusal(makeHold(house, words('ab123456')))).to.include({ status: 422, code: 'booking_refused' })
     await makeHold(house, words('ZZ999999'))

@@ -53,7 +53,11 @@ describe('The life of a booking', () => {
       expect(await confirm(free, id)).to.equal('already')
       const booking = await readBooking(free, id)
       expect(booking).to.include({ holdKind: null, holdExpiresAt: null, sealed: null })
-      expect(booking.rooms[0]).to.include({ status: 'confirmed', primaryGuestId: booking.bookerGuestId, guarantee: 'none' })
+      expect(booking.rooms[0]).to.include({
+        status: 'confirmed',
+        primaryGuestId: booking.bookerGuestId,
+        guarantee: 'none',
+      })
       expect(booking.folios[0]).to.include({ number: `${booking.number}-1-1`, stage: 'deposit', balance: 0 })
       expect(await countersOf(free, 30)).to.include({ held: 0, sold: 1 })
       expect(await miscounted(free)).to.deep.equal([])
@@ -132,20 +136,28 @@ describe('The life of a booking', () => {
     it('ends in exactly one of confirmed and expired when both come in the same instant', async () => {
       for (let round = 0; round < 10; round += 1) {
         const id = await makeHold(free, { from: 10 + round * 3 })
-        await free.inHouse((trx) => sql(trx, `update booking set hold_expires_at = clock_timestamp() + interval '12 milliseconds' where id = ?`, [id]))
+        await free.inHouse((trx) =>
+          sql(trx, `update booking set hold_expires_at = clock_timestamp() + interval '12 milliseconds' where id = ?`, [
+            id,
+          ]),
+        )
         const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
         const results = await Promise.allSettled([
           ...[8, 11, 12, 13].map((ms) => later(ms).then(() => confirm(free, id))),
           ...[8, 11, 12, 13, 16].map((ms) => later(ms).then(() => expire(free, id))),
         ])
         for (const result of results)
-          if (result.status === 'rejected') expect(result.reason).to.be.instanceOf(ApiError).and.include({ code: 'hold_expired' })
+          if (result.status === 'rejected')
+            expect(result.reason).to.be.instanceOf(ApiError).and.include({ code: 'hold_expired' })
         const [status] = await statusesOf(free, id)
         if (status === 'held') expect(await expire(free, id)).to.equal('expired')
         expect(['confirmed', 'expired', 'held']).to.include(status)
       }
       expect(await miscounted(free)).to.deep.equal([])
-      const ids = [...(await eventsOf(free, 'reservation.confirmed')), ...(await eventsOf(free, 'reservation.expired'))].map((one) => one.data['bookingId'])
+      const ids = [
+        ...(await eventsOf(free, 'reservation.confirmed')),
+        ...(await eventsOf(free, 'reservation.expired')),
+      ].map((one) => one.data['bookingId'])
       expect(new Set(ids).size).to.equal(10)
       expect(ids).to.have.length(10)
     })
@@ -157,7 +169,13 @@ describe('The life of a booking', () => {
       await outlive(house, id)
       expect(await expire(house, id)).to.equal('waiting')
       expect(await expire(house, id)).to.equal('alive')
-      await house.inHouse((trx) => sql(trx, `update booking set hold_expires_at = now() - interval '1 second', hold_cap_at = now() - interval '1 second' where id = ?`, [id]))
+      await house.inHouse((trx) =>
+        sql(
+          trx,
+          `update booking set hold_expires_at = now() - interval '1 second', hold_cap_at = now() - interval '1 second' where id = ?`,
+          [id],
+        ),
+      )
       expect(await expire(house, id)).to.equal('expired')
     })
 
@@ -304,20 +322,27 @@ describe('The life of a booking', () => {
       expect(await refusal(cancel(house, id))).to.include({ status: 409, code: 'payment_in_progress' })
       const arrived = await confirmed(house, { from: 4 })
       await house.inHouse((trx) =>
-        sql(trx, `update reservation set status = 'checked_in', actual_check_in_at = now(), check_in_business_date = ? where booking_id = ?`, [house.today, arrived]),
+        sql(
+          trx,
+          `update reservation set status = 'checked_in', actual_check_in_at = now(), check_in_business_date = ? where booking_id = ?`,
+          [house.today, arrived],
+        ),
       )
       expect(await refusal(cancel(house, arrived))).to.include({ status: 422, code: 'already_arrived' })
     })
 
     it('follows the policy that was booked, not the one of today', async () => {
       const id = await confirmed(house, {}, 'all')
-      const version = await house.inHouse((trx) => sql<{ id: string }>(trx, `select id from policy where code = 'FLEX' and kind = 'cancellation'`))
+      const version = await house.inHouse((trx) =>
+        sql<{ id: string }>(trx, `select id from policy where code = 'FLEX' and kind = 'cancellation'`),
+      )
       expect(version).to.have.length(1)
       await house.inHouse((trx) =>
-        sql(trx, `insert into policy_version (policy_id, number, rules, hash) values (?, 2, ?::jsonb, repeat('0', 64))`, [
-          version[0]?.id,
-          JSON.stringify({ ...freeUntilAWeekBefore, tiers: [] }),
-        ]),
+        sql(
+          trx,
+          `insert into policy_version (policy_id, number, rules, hash) values (?, 2, ?::jsonb, repeat('0', 64))`,
+          [version[0]?.id, JSON.stringify({ ...freeUntilAWeekBefore, tiers: [] })],
+        ),
       )
       await house.inHouse((trx) => sql(trx, `update policy set current_version = 2 where id = ?`, [version[0]?.id]))
       expect((await seen(house, id)).cancellation.fee).to.equal(0)

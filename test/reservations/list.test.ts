@@ -52,7 +52,13 @@ describe('Lists of stays and guests', () => {
     expect(first.body.meta).to.deep.equal({ page: 1, limit: 3, total: 4, totalPages: 2 })
     expect(ids(first)).to.deep.equal([bookings[3], bookings[2], bookings[1]])
     expect(ids(await stays('?limit=3&page=2'))).to.deep.equal([bookings[0]])
-    expect(first.body.data[1]).to.deep.include({ number: `${numbers[2]}-1`, status: 'confirmed', source: 'portal', unitTypeName: 'Quarto', adults: 2 })
+    expect(first.body.data[1]).to.deep.include({
+      number: `${numbers[2]}-1`,
+      status: 'confirmed',
+      source: 'portal',
+      unitTypeName: 'Quarto',
+      adults: 2,
+    })
     expect(first.body.data[1].primaryGuest.name).to.equal('Peter Müller')
     expect(first.body.data[0]).to.include({ status: 'held', primaryGuest: null, balance: null })
     expect(first.body.data[0].holdExpiresAt).to.be.a('string')
@@ -67,8 +73,13 @@ describe('Lists of stays and guests', () => {
     // The night of departure is not spent.
     expect(ids(await stays(`?startDate=${departure}&endDate=${departure}`))).to.deep.equal([])
     expect(ids(await stays(`?startDate=${arrival}&endDate=${arrival}`))).to.deep.equal([bookings[0]])
-    expect(ids(await stays(`?startDate=${house.day(11)}&endDate=${house.day(20)}`))).to.deep.equal([bookings[1], bookings[0]])
-    expect(ids(await stays(`?dateField=departure&startDate=${departure}&endDate=${departure}`))).to.deep.equal([bookings[0]])
+    expect(ids(await stays(`?startDate=${house.day(11)}&endDate=${house.day(20)}`))).to.deep.equal([
+      bookings[1],
+      bookings[0],
+    ])
+    expect(ids(await stays(`?dateField=departure&startDate=${departure}&endDate=${departure}`))).to.deep.equal([
+      bookings[0],
+    ])
     expect(ids(await stays(`?dateField=created&startDate=2001-01-01&endDate=2001-01-02`))).to.deep.equal([])
     expect((await stays(`?startDate=${house.day(2)}&endDate=${house.day(1)}`)).status).to.equal(400)
     expect((await stays('?startDate=2026-02-30')).status).to.equal(400)
@@ -104,9 +115,17 @@ describe('Lists of stays and guests', () => {
     const all = await people('?sort=createdAt')
     expect(all.status, JSON.stringify(all.body)).to.equal(200)
     expect(all.body.meta.total).to.equal(3)
-    expect(all.body.data[0]).to.deep.include({ firstName: 'João', lastName: 'da Silva', email: '0***@e***.com', phone: '***0001', masked: ['email', 'phone'], blocked: 'none' })
+    expect(all.body.data[0]).to.deep.include({
+      firstName: 'João',
+      lastName: 'da Silva',
+      email: '0***@e***.com',
+      phone: '***0001',
+      masked: ['email', 'phone'],
+      blocked: 'none',
+    })
     expect(all.body.data[0].nextArrival).to.equal(house.day(10))
-    const found = async (query: string) => (await people(query)).body.data.map((one: { firstName: string }) => one.firstName)
+    const found = async (query: string) =>
+      (await people(query)).body.data.map((one: { firstName: string }) => one.firstName)
     expect(await found('?q=1@EXAMPLE.com')).to.deep.equal(['Maria'])
     expect(await found('?email=1@example.com')).to.deep.equal(['Maria'])
     expect(await found(`?phone=${encodeURIComponent('+55 24 99999-0021')}`)).to.deep.equal(['Peter'])
@@ -134,7 +153,10 @@ describe('Lists of stays and guests', () => {
     const other = await makeHouse()
     const theirs = (await makeKey(other.tenantId, ['read'])).key
     expect((await stays('', { key: theirs })).status).to.equal(403)
-    expect((await world.request('GET', `/api/tenants/${other.tenantId}/guests?q=1@example.com`, { key: theirs })).body.meta.total).to.equal(0)
+    expect(
+      (await world.request('GET', `/api/tenants/${other.tenantId}/guests?q=1@example.com`, { key: theirs })).body.meta
+        .total,
+    ).to.equal(0)
     const names = await inTenant(other.tenantId, (trx) => sql(trx, `select id from guests_named(array['%silva%'], 10)`))
     expect(names).to.deep.equal([])
   })

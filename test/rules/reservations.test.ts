@@ -22,13 +22,17 @@ describe('Rules of reservations', () => {
       const number = bookingNumber()
       for (let at = 0; at < 8; at += 1)
         for (const character of alphabet)
-          if (character !== number[at]) expect(readBookingNumber(number.slice(0, at) + character + number.slice(at + 1))).to.equal(null)
+          if (character !== number[at])
+            expect(readBookingNumber(number.slice(0, at) + character + number.slice(at + 1))).to.equal(null)
       for (const wrong of ['', '1234567', 'ÇÇÇÇÇÇÇÇ', `${number}0`]) expect(readBookingNumber(wrong)).to.equal(null)
     })
   })
 
   it('let the most advanced live room speak for the booking, else the one that ended last', () => {
-    const at = (status: Parameters<typeof bookingStatus>[0][number]['status'], day: number) => ({ status, updatedAt: new Date(2026, 0, day) })
+    const at = (status: Parameters<typeof bookingStatus>[0][number]['status'], day: number) => ({
+      status,
+      updatedAt: new Date(2026, 0, day),
+    })
     expect(bookingStatus([at('held', 1), at('confirmed', 1), at('cancelled', 9)])).to.equal('confirmed')
     expect(bookingStatus([at('confirmed', 1), at('checked_in', 1)])).to.equal('in_house')
     expect(bookingStatus([at('cancelled', 2), at('expired', 1)])).to.equal('cancelled')
@@ -41,8 +45,13 @@ describe('Rules of reservations', () => {
     expect(extendedHold(hold, 'card', minutes(24), 72)).to.deep.equal({ expiresAt: minutes(24), capAt: minutes(45) })
     expect(extendedHold(hold, 'card', minutes(50), 72)).to.deep.equal({ expiresAt: minutes(45), capAt: minutes(45) })
     expect(extendedHold(hold, 'pix', minutes(50), 72)).to.deep.equal({ expiresAt: minutes(50), capAt: minutes(90) })
-    expect(extendedHold(hold, 'boleto', minutes(6000), 72)).to.deep.equal({ expiresAt: minutes(72 * 60), capAt: minutes(72 * 60) })
-    expect(extendedHold({ ...hold, holdExpiresAt: minutes(40), holdCapAt: minutes(90) }, 'card', minutes(20), 72)).to.deep.equal({
+    expect(extendedHold(hold, 'boleto', minutes(6000), 72)).to.deep.equal({
+      expiresAt: minutes(72 * 60),
+      capAt: minutes(72 * 60),
+    })
+    expect(
+      extendedHold({ ...hold, holdExpiresAt: minutes(40), holdCapAt: minutes(90) }, 'card', minutes(20), 72),
+    ).to.deep.equal({
       expiresAt: minutes(40),
       capAt: minutes(90),
     })
@@ -65,8 +74,18 @@ describe('Rules of reservations', () => {
   })
 
   it('share money out by what is due first, and hand out no more than there is', () => {
-    expect(shareOut(100, [{ due: 30, payable: 200 }, { due: 50, payable: 60 }])).to.deep.equal([50, 50])
-    expect(shareOut(40, [{ due: 30, payable: 200 }, { due: 50, payable: 60 }])).to.deep.equal([30, 10])
+    expect(
+      shareOut(100, [
+        { due: 30, payable: 200 },
+        { due: 50, payable: 60 },
+      ]),
+    ).to.deep.equal([50, 50])
+    expect(
+      shareOut(40, [
+        { due: 30, payable: 200 },
+        { due: 50, payable: 60 },
+      ]),
+    ).to.deep.equal([30, 10])
     for (let n = 0; n < 200; n += 1) {
       const money = Math.floor(Math.random() * 500)
       const stays = Array.from({ length: 1 + Math.floor(Math.random() * 5) }, () => {
@@ -75,7 +94,12 @@ describe('Rules of reservations', () => {
       })
       const parts = shareOut(money, stays)
       const sum = parts.reduce((total, part) => total + part, 0)
-      expect(sum).to.equal(Math.min(money, stays.reduce((total, stay) => total + stay.payable, 0)))
+      expect(sum).to.equal(
+        Math.min(
+          money,
+          stays.reduce((total, stay) => total + stay.payable, 0),
+        ),
+      )
       parts.forEach((part, index) => expect(part).to.be.within(0, stays[index]?.payable ?? 0))
     }
   })

@@ -7,12 +7,23 @@ import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
 import type { House } from './factories.ts'
 
 /** Starts a payment of what is due, or of the whole, as a guest would; the gateway is not asked. */
-export const startPayment = async (house: House, bookingId: string, amount: 'due' | 'all' = 'due', method: 'card' | 'pix' = 'card') =>
-  (await house.inHouse((trx) => payForBooking(trx, bookingId, { method, amount }))).shown.paymentId
+export const startPayment = async (
+  house: House,
+  bookingId: string,
+  amount: 'due' | 'all' = 'due',
+  method: 'card' | 'pix' = 'card',
+) => (await house.inHouse((trx) => payForBooking(trx, bookingId, { method, amount }))).shown.paymentId
 
 /** What the gateway says next of a payment. */
-export const gatewaySays = async (house: House, paymentId: string, status: PaymentSnapshot['status'], captured?: number) => {
-  const [payment] = await house.inHouse((trx) => sql<PaymentRow>(trx, `select * from payment where id = ?`, [paymentId]))
+export const gatewaySays = async (
+  house: House,
+  paymentId: string,
+  status: PaymentSnapshot['status'],
+  captured?: number,
+) => {
+  const [payment] = await house.inHouse((trx) =>
+    sql<PaymentRow>(trx, `select * from payment where id = ?`, [paymentId]),
+  )
   if (!payment) throw new Error('no such payment')
   await house.inHouse((trx) =>
     applySnapshot(trx, paymentId, {
@@ -36,10 +47,17 @@ export const pay = async (house: House, bookingId: string, amount: 'due' | 'all'
 }
 
 export const refundsOf = (house: House): Promise<{ amount: number; reason: string; status: string }[]> =>
-  house.inHouse((trx) => sql<{ amount: number; reason: string; status: string }>(trx, `select amount, reason, status from refund order by created_at, amount`))
+  house.inHouse((trx) =>
+    sql<{ amount: number; reason: string; status: string }>(
+      trx,
+      `select amount, reason, status from refund order by created_at, amount`,
+    ),
+  )
 
 /** Events raised for the ledger with their amounts, in order; what is raised twice shows. */
-export const raisedOf = (house: House): Promise<{ event: string; amount: number; document: string | null; stage: string | null }[]> =>
+export const raisedOf = (
+  house: House,
+): Promise<{ event: string; amount: number; document: string | null; stage: string | null }[]> =>
   house.inHouse((trx) =>
     sql<{ event: string; amount: number; document: string | null; stage: string | null }>(
       trx,

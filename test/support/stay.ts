@@ -21,7 +21,17 @@ export type StayOptions = {
   promoCode?: string
 }
 
-const stayOf = (house: House, { from = 30, nights = 2, rooms = 1, unitTypeId = house.unitTypeId, ratePlanId = house.ratePlanId, promoCode }: StayOptions) => ({
+const stayOf = (
+  house: House,
+  {
+    from = 30,
+    nights = 2,
+    rooms = 1,
+    unitTypeId = house.unitTypeId,
+    ratePlanId = house.ratePlanId,
+    promoCode,
+  }: StayOptions,
+) => ({
   propertyId: house.propertyId,
   arrival: house.day(from),
   departure: house.day(from + nights),
@@ -37,7 +47,10 @@ let strangers = 0
 /** An address and an e-mail that nobody has used before. */
 export const stranger = () => {
   strangers += 1
-  return { email: `guest${strangers}@example.com`, address: `198.51.${Math.floor(strangers / 250)}.${(strangers % 250) + 1}/32` }
+  return {
+    email: `guest${strangers}@example.com`,
+    address: `198.51.${Math.floor(strangers / 250)}.${(strangers % 250) + 1}/32`,
+  }
 }
 
 export type HoldOptions = { email?: string; address?: string; words?: Partial<HeldWords> }
@@ -68,18 +81,30 @@ export const makeHold = async (house: House, options: StayOptions & HoldOptions 
 
 /** Puts the end of a hold into the past. */
 export const outlive = (house: House, bookingId: string) =>
-  house.inHouse((trx) => sql(trx, `update booking set hold_expires_at = now() - interval '1 second' where id = ?`, [bookingId]))
+  house.inHouse((trx) =>
+    sql(trx, `update booking set hold_expires_at = now() - interval '1 second' where id = ?`, [bookingId]),
+  )
 
-export const readBooking = async (house: House, bookingId: string): Promise<BookingRow & { rooms: ReservationRow[]; folios: FolioRow[] }> =>
+export const readBooking = async (
+  house: House,
+  bookingId: string,
+): Promise<BookingRow & { rooms: ReservationRow[]; folios: FolioRow[] }> =>
   house.inHouse(async (trx) => {
     const booking = await sqlOne<BookingRow>(trx, `select * from booking where id = ?`, [bookingId])
     if (!booking) throw new Error('no such booking')
-    const rooms = await sql<ReservationRow>(trx, `select * from reservation where booking_id = ? order by position`, [bookingId])
-    const folios = await sql<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[]) order by number`, [rooms.map((one) => one.id)])
+    const rooms = await sql<ReservationRow>(trx, `select * from reservation where booking_id = ? order by position`, [
+      bookingId,
+    ])
+    const folios = await sql<FolioRow>(
+      trx,
+      `select * from folio where reservation_id = any(?::uuid[]) order by number`,
+      [rooms.map((one) => one.id)],
+    )
     return { ...booking, rooms, folios }
   })
 
-export const statusesOf = async (house: House, bookingId: string) => (await readBooking(house, bookingId)).rooms.map((one) => one.status)
+export const statusesOf = async (house: House, bookingId: string) =>
+  (await readBooking(house, bookingId)).rooms.map((one) => one.status)
 
 /** Counters of a pool that differ from what reservations say; none, if all is well. */
 export const miscounted = (house: House): Promise<unknown[]> =>
@@ -97,23 +122,35 @@ export const miscounted = (house: House): Promise<unknown[]> =>
   )
 
 export const countersOf = async (house: House, day: number, poolId = house.poolId): Promise<PoolNight> => {
-  const row = await house.inHouse((trx: Trx) => sqlOne<PoolNight>(trx, `select * from pool_night where pool_id = ? and night = ?`, [poolId, house.day(day)]))
+  const row = await house.inHouse((trx: Trx) =>
+    sqlOne<PoolNight>(trx, `select * from pool_night where pool_id = ? and night = ?`, [poolId, house.day(day)]),
+  )
   if (!row) throw new Error('no such night')
   return row
 }
 
 export const eventsOf = (house: House, type: string): Promise<{ data: Record<string, unknown> }[]> =>
-  house.inHouse((trx) => sql<{ data: Record<string, unknown> }>(trx, `select data from event where type = ? order by occurred_at`, [type]))
+  house.inHouse((trx) =>
+    sql<{ data: Record<string, unknown> }>(trx, `select data from event where type = ? order by occurred_at`, [type]),
+  )
 
 export type Portal = {
   quote: (options?: StayOptions) => Promise<Reply>
   /** `address`: of the client; the test's server trusts who asks to name it. */
-  hold: (quote: string, options?: { email?: string; address?: string; body?: object; idempotencyKey?: string }) => Promise<Reply>
+  hold: (
+    quote: string,
+    options?: { email?: string; address?: string; body?: object; idempotencyKey?: string },
+  ) => Promise<Reply>
 }
 
 /** The portal of a house over HTTP. Each hold comes from a stranger unless it says from whom. */
 export const portalOf = (request: Client, house: House, key?: string): Portal => ({
-  quote: (options = {}) => request('POST', '/api/public/quotes', { body: stayOf(house, options), headers: { 'x-client-ip': stranger().address.split('/')[0] ?? '' }, ...(key ? { key } : {}) }),
+  quote: (options = {}) =>
+    request('POST', '/api/public/quotes', {
+      body: stayOf(house, options),
+      headers: { 'x-client-ip': stranger().address.split('/')[0] ?? '' },
+      ...(key ? { key } : {}),
+    }),
   hold: (quote, { email, address, body, idempotencyKey } = {}) => {
     const nobody = stranger()
     return request('POST', '/api/public/reservations/hold', {

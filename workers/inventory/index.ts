@@ -17,15 +17,26 @@ export const processors: readonly Processor[] = [
   processor(jobs.sweepHolds, async ({ effect, finish, log, signal }) => {
     for (const { tenantId, id } of await effect((trx) => dueHolds(trx))) {
       if (signal.aborted) break
-      await inTenant(tenantId, (trx) => expireHold(trx, id)).catch((error: unknown) => log.warn({ err: error, tenantId, bookingId: id }, 'a hold could not be ended'))
+      await inTenant(tenantId, (trx) => expireHold(trx, id)).catch((error: unknown) =>
+        log.warn({ err: error, tenantId, bookingId: id }, 'a hold could not be ended'),
+      )
     }
     await finish()
   }),
 
   processor(jobs.eraseEndedHolds, async ({ effect, finish, signal }) => {
-    for (let due = await effect((trx) => erasableHolds(trx)); due.length > 0 && !signal.aborted; due = await effect((trx) => erasableHolds(trx)))
+    for (
+      let due = await effect((trx) => erasableHolds(trx));
+      due.length > 0 && !signal.aborted;
+      due = await effect((trx) => erasableHolds(trx))
+    )
       for (const tenantId of new Set(due.map((one) => one.tenantId)))
-        await inTenant(tenantId, (trx) => eraseHolds(trx, due.filter((one) => one.tenantId === tenantId).map((one) => one.id)))
+        await inTenant(tenantId, (trx) =>
+          eraseHolds(
+            trx,
+            due.filter((one) => one.tenantId === tenantId).map((one) => one.id),
+          ),
+        )
     await finish()
   }),
 

@@ -21,7 +21,11 @@ export const bookingNumber = (): string => {
 
 /** The number as it is stored, of what a person typed; null where it cannot be one. */
 export const readBookingNumber = (typed: string): string | null => {
-  const number = typed.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1').replace(/[\s.-]/g, '')
+  const number = typed
+    .toUpperCase()
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1')
+    .replace(/[\s.-]/g, '')
   if (!/^[0-9A-HJKMNP-TV-Z]{8}$/.test(number)) return null
   return checkCharacter(number.slice(0, 7)) === number[7] ? number : null
 }

@@ -21,7 +21,8 @@ export const cancelling = (status: ReservationStatus): 'T10' | 'T11' | 'done' | 
   return status === 'cancelled' ? 'done' : null
 }
 
-export const isLive = (status: ReservationStatus) => status === 'held' || status === 'confirmed' || status === 'checked_in'
+export const isLive = (status: ReservationStatus) =>
+  status === 'held' || status === 'confirmed' || status === 'checked_in'
 
 export type BookingStatus = 'held' | 'confirmed' | 'in_house' | 'completed' | 'cancelled' | 'expired' | 'no_show'
 
@@ -41,7 +42,9 @@ const advance: ReservationStatus[] = ['held', 'confirmed', 'checked_in']
 
 /** The most advanced live reservation speaks for the booking, else the one that ended last. */
 export const bookingStatus = (reservations: readonly Pick<ReservationRow, 'status' | 'updatedAt'>[]): BookingStatus => {
-  const live = reservations.filter((one) => isLive(one.status)).sort((a, b) => advance.indexOf(b.status) - advance.indexOf(a.status))[0]
+  const live = reservations
+    .filter((one) => isLive(one.status))
+    .sort((a, b) => advance.indexOf(b.status) - advance.indexOf(a.status))[0]
   const last = live ?? reservations.toSorted((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime())[0]
   if (!last) throw new Error('a booking has at least one reservation')
   return shown[last.status]
