@@ -5,7 +5,7 @@ import { raisePosting } from '../financial/index.ts'
 import type { PaymentRow } from '../rows.ts'
 import { standingAllocations } from './queries.ts'
 import { takeNewestFirst } from './rules.ts'
-import type { Payable, TargetAllocation, TargetType } from './target.ts'
+import type { Offer, Payable, TargetType } from './target.ts'
 import { targetDocument, targetOf } from './targets.ts'
 
 type TargetRef = { targetType: TargetType; targetId: string }
@@ -75,7 +75,7 @@ export const offer = async (
   payment: PaymentRow,
   target: TargetRef,
   amount: number,
-  facts: Pick<TargetAllocation, 'businessDate' | 'late'>,
+  facts: Pick<Offer, 'businessDate' | 'late' | 'payable'>,
 ): Promise<Allocated | null> => {
   const allocationId = randomUUID()
   const { taken } = await targetOf(target.targetType).apply(trx, target.targetId, {

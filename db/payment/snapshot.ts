@@ -160,7 +160,7 @@ const move = async (
   const target = targetRef(payment)
   const until = acceptedUntil(changed, status)
   if (target && until) await targetOf(target.targetType).onProcessing(trx, target.targetId, until, payment.method)
-  if (status !== 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
+  if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
   const type = eventOf[status]
   if (type) await emitPayment(trx, changed, type, snapshot.failure ? { failure: snapshot.failure.code } : {})
   if (status === 'authorised' && target?.targetType === 'booking')
@@ -183,7 +183,7 @@ const arrive = async (
   const late = wasOver || locked?.expired === true
   const sameCurrency = snapshot.currency === payment.currency
   const allocated: Allocated | null =
-    target && locked?.open && sameCurrency ? await offer(trx, payment, target, amount, { businessDate, late }) : null
+    target && locked?.open && sameCurrency ? await offer(trx, payment, target, amount, { businessDate, late, payable: locked.payable }) : null
   const [changed] = await sql<PaymentRow>(
     trx,
     `update payment set status = 'captured', external_id = coalesce(external_id, :externalId),
@@ -202,7 +202,7 @@ const arrive = async (
     },
   )
   if (!changed) throw new Error(`payment ${payment.id} is gone`)
-  await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
+  if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
   await judge(trx, changed, { sameCurrency, late, open: locked?.open ?? false, taken: allocated?.amount ?? 0 })
   await emitPayment(trx, changed, wasOver ? 'payment.late_captured' : 'payment.captured', { amount, late })
   if (allocated && target) {

@@ -29,6 +29,9 @@ export type TargetAllocation = {
   late: boolean
 }
 
+/** What is offered to a target: beside the allocation what `lock` said is payable, in this very transaction. */
+export type Offer = TargetAllocation & { payable: number }
+
 /**
  * What a module implements so that payments can pay for its records, one per target type.
  * Payments calls with the target locked by `lock` in the same transaction, before it locks the payment.
@@ -39,7 +42,7 @@ export interface PaymentTarget {
   /** The gateway has accepted a charge that may take until then: a hold lives as long as its payment (R12 of public.md). */
   onProcessing(trx: Trx, id: string, until: Date, method: string): Promise<void>
   /** Takes captured money, at most what is payable, and answers how much; 0 refuses. An expired booking takes it as credit. */
-  apply(trx: Trx, id: string, allocation: TargetAllocation): Promise<{ taken: number }>
+  apply(trx: Trx, id: string, offer: Offer): Promise<{ taken: number }>
   /** Gives back what `apply` took: the credit of a booking shrinks, or a folio gets a refund line. Never refuses. */
   revert(trx: Trx, id: string, allocation: TargetAllocation): Promise<void>
 }
