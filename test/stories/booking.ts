@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 import { addDays } from '../../config/time.ts'
+import { sql } from '../../db/connection.ts'
 import { sol } from '../../db/demo/ids.ts'
 import type { Mailbox } from '../../scripts/services/mailbox.ts'
 import type { Client } from '../support/client.ts'
@@ -74,8 +75,7 @@ export type Outcome = {
 
 /** What became of a booking, wherever an effect could stand twice: gateway, ledger and mail. */
 export const outcomeOf = async ({ admin }: Database, mailUrl: string, held: Held): Promise<Outcome> => {
-  const rows = async <Row>(text: string, bindings: unknown) =>
-    ((await admin.raw(text, bindings as never)) as { rows: Row[] }).rows
+  const rows = <Row>(text: string, bindings: unknown[] | Record<string, unknown>) => sql<Row>(admin, text, bindings)
   const [booking] = await rows<{ status: string }>(`select status from reservation where booking_id = ?`, [
     held.bookingId,
   ])
@@ -109,10 +109,11 @@ export const outcomeOf = async ({ admin }: Database, mailUrl: string, held: Held
 export const settled = (database: Database, withinMs = 60_000) =>
   until(
     async () => {
-      const { rows } = (await database.admin.raw(
-        `select kind, status, attempts from jobs where status in ('dispatched', 'running')
+      const rows = await sql(
+        database.admin,
+        `select kind from jobs where status in ('dispatched', 'running')
            or (status = 'pending' and run_at < now() + interval '3 seconds')`,
-      )) as { rows: unknown[] }
+      )
       return rows.length === 0
     },
     { withinMs, everyMs: 100, what: 'the end of all jobs' },

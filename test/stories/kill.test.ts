@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { settings } from '../../config/env.ts'
+import { sql } from '../../db/connection.ts'
 import { sol } from '../../db/demo/ids.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { startMailbox } from '../../scripts/services/mailbox.ts'
@@ -143,9 +144,7 @@ describe('a booking whose processes are killed', function () {
     const held = await bookedAt(api)
     await until(
       async () => {
-        const { rows } = (await world.database.admin.raw(`select 1 from jobs where status = 'dispatched'`)) as {
-          rows: unknown[]
-        }
+        const rows = await sql(world.database.admin, `select 1 from jobs where status = 'dispatched'`)
         return rows.length > 0
       },
       { what: 'the hand-over' },

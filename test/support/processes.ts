@@ -77,9 +77,9 @@ export const startProcess = async (
     if (stream) createInterface({ input: stream }).on('line', (text) => lines.push(parsed(text)))
   let hasEnded = false
   const exited = guarded.exited.finally(() => (hasEnded = true))
-  const begun = await until(
+  const begun = await until<Line>(
     () => {
-      if (hasEnded) return { msg: 'ended' } as Line
+      if (hasEnded) return { msg: 'ended' }
       return lines.find((line) => line.msg === 'api ready' || line.msg === 'started')
     },
     { withinMs: 30_000, what: `the start of ${kind}` },
