@@ -53,6 +53,8 @@ const refuseForeign = (ctx: Context, form: URLSearchParams) => {
 const html = (ctx: Context, status: number, body: string) => {
   ctx.status = status
   ctx.set('Content-Security-Policy', pagePolicy)
+  // Under no-referrer a browser sends its own form with `Origin: null`, which cannot be told from a foreign one.
+  ctx.set('Referrer-Policy', 'same-origin')
   ctx.type = 'text/html; charset=utf-8'
   ctx.body = body
 }
