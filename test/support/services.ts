@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -149,6 +149,9 @@ export const startServices = async ({ durable = false } = {}) => {
     schemaFailure = error
     cluster = await baseCluster()
   }
+  // The schemas in use stay: tidy() of another run keeps the newest.
+  const now = new Date()
+  utimesSync(cluster, now, now)
   await copy(cluster, join(directory, 'postgres'))
   const binary = redisBinary((line) => console.error(line))
   const parts = await Promise.all([
