@@ -5,7 +5,6 @@ import { businessDay, raisePosting } from '../financial/index.ts'
 import { cancelPaymentsOf, paymentState, requestRefund } from '../payment/index.ts'
 import { returnPromoCode } from '../properties/promo.ts'
 import { readProperty } from '../properties/catalogue.ts'
-import type { SaleProperty } from '../properties/catalogue.ts'
 import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/inventory.ts'
 import { isRunning } from './confirm.ts'
@@ -66,12 +65,17 @@ export const cancelReservations = async (
   if (held.length > 0) await releaseHeld(trx, booking, held, left, { reason, businessDate })
   const posts =
     confirmed.length > 0
-      ? await cancelConfirmed(trx, { booking, property, confirmed, feeOf, reason, businessDate })
+      ? await cancelConfirmed(trx, {
+          booking,
+          promoCodeId: left.length === 0 && held.length === 0 ? booking.promoCodeId : null,
+          confirmed,
+          feeOf,
+          reason,
+          businessDate,
+        })
       : []
-  if (confirmed.length > 0 && left.length === 0) {
-    if (booking.promoCodeId && held.length === 0) await returnPromoCode(trx, booking.promoCodeId)
+  if (confirmed.length > 0 && left.length === 0)
     await sql(trx, `update booking set ended_at = now(), version = version + 1 where id = ?`, [bookingId])
-  }
   if (left.length === 0) {
     await cancelPaymentsOf(trx, 'booking', bookingId)
     await refundCredit(trx, bookingId, booking.credit, 'cancellation')
@@ -126,7 +130,8 @@ const releaseHeld = async (
 
 type Confirmed = Ending & {
   booking: BookingRow
-  property: SaleProperty
+  /** The code that is given back. */
+  promoCodeId: string | null
   confirmed: readonly ReservationRow[]
   feeOf: (reservationId: string) => number
 }
@@ -134,10 +139,11 @@ type Confirmed = Ending & {
 /** Answers the postings of fees, which are for the end of the transaction. */
 const cancelConfirmed = async (
   trx: Trx,
-  { booking, confirmed, feeOf, reason, businessDate }: Confirmed,
+  { booking, promoCodeId, confirmed, feeOf, reason, businessDate }: Confirmed,
 ): Promise<(() => Promise<unknown>)[]> => {
   const ids = confirmed.map((one) => one.id)
   await moveInventory(trx, await stockMoves(trx, ids, 'open', { sold: -1 }))
+  if (promoCodeId) await returnPromoCode(trx, promoCodeId)
   await sql(
     trx,
     `update reservation r set status = 'cancelled', cancel_reason = ?, cancelled_at = now(), fee_amount = v.fee, version = r.version + 1
