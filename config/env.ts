@@ -93,6 +93,8 @@ export const settings = {
   sandboxGateway: choice('SANDBOX_GATEWAY', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
   /** Length of a second of the sandbox gateway's clock. */
   sandboxSecondMs: integer('SANDBOX_SECOND_MS', 1000, 1),
+  /** A sandbox gateway elsewhere; without it the processes that run payment jobs bring their own. */
+  sandboxUrl: optional('SANDBOX_URL'),
   /** Secrets that sign the sandbox gateway's callbacks: the first signs, all are believed. */
   sandboxCallbackSecrets: list('SANDBOX_CALLBACK_SECRETS', environmentName === 'production' ? '' : 'sandbox-callbacks'),
   smtpUrl: optional('SMTP_URL'),

@@ -1,5 +1,5 @@
 import { Obj, Uuid } from '../config/schema.ts'
-import { every, job } from './job.ts'
+import { daily, every, job } from './job.ts'
 
 const ofPayment = Obj({ tenantId: Uuid, paymentId: Uuid })
 const ofRefund = Obj({ tenantId: Uuid, refundId: Uuid })
@@ -43,6 +43,9 @@ export const processCallback = job({
 /** Makes the jobs of what is due to be read. */
 export const sweepPayments = job({ name: 'payments.sweep', queue: 'payments', payload: Obj({}), retry: 'tick' })
 
+/** Erases the bodies of callbacks, and what is known of payers, when 90 days have passed. */
+export const eraseCallbackBodies = job({ name: 'privacy.erase-callback-bodies', queue: 'privacy', payload: Obj({}), retry: 'tick' })
+
 export const paymentJobs = [
   submitPayment,
   readPayment,
@@ -52,5 +55,6 @@ export const paymentJobs = [
   readRefund,
   processCallback,
   sweepPayments,
+  eraseCallbackBodies,
 ]
-export const paymentSchedules = [every(5, sweepPayments)]
+export const paymentSchedules = [every(5, sweepPayments), daily('03:25', eraseCallbackBodies)]

@@ -145,6 +145,9 @@ export const up = async (knex: Knex) => {
     `create index payment_superseded on payment (tenant_id, superseded_by_id) where superseded_by_id is not null`,
   )
   await knex.raw(`create index payment_slips on payment (tenant_id, payer_index) where payer_index is not null`)
+  await knex.raw(
+    `create index payment_personal on payment (updated_at) where payer is not null or payer_index is not null or submission is not null`,
+  )
   await knex.raw(`create index payment_due on payment (next_read_at) where next_read_at is not null`)
   await knex.raw(
     `create index payment_unallocated on payment (captured_at)
@@ -266,7 +269,7 @@ export const up = async (knex: Knex) => {
      constraint gateway_callback_status check (status in ('received', 'processed', 'ignored', 'failed'))`,
     { grant: 'select, insert, update' },
   )
-  await knex.raw(`create index gateway_callback_received on gateway_callback (received_at)`)
+  await knex.raw(`create index gateway_callback_bodies on gateway_callback (received_at) where raw_body is not null`)
   await knex.raw(`create index gateway_callback_tenant on gateway_callback (tenant_id) where tenant_id is not null`)
 
   await tenantTable(
@@ -336,6 +339,15 @@ export const up = async (knex: Knex) => {
        and not exists (select from payment_exception e
          where e.tenant_id = p.tenant_id and e.subject_type = 'payment' and e.subject_id = p.id)
      order by p.captured_at limit most`,
+  )
+  await sweepFunction(
+    knex,
+    'payments_with_old_payers(most int)',
+    'tenant_id uuid, id uuid',
+    `select p.tenant_id, p.id from payment p
+     where (p.payer is not null or p.payer_index is not null or p.submission is not null) and p.updated_at < now() - interval '90 days'
+       and p.status in ('captured', 'failed', 'cancelled', 'expired', 'reversed')
+     order by p.updated_at limit most`,
   )
   await sweepFunction(
     knex,

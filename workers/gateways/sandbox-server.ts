@@ -143,8 +143,9 @@ const begin = async () => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, secret }
 }
 
-/** Starts the gateway of this process, once, and answers where it is. It keeps no process alive. */
+/** Where the gateway is: elsewhere, or in this process, where it is started once. It keeps no process alive. */
 export const startSandbox = (): Promise<{ url: string; secret: string }> => {
+  if (settings.sandboxUrl) return Promise.resolve({ url: settings.sandboxUrl, secret: settings.sandboxCallbackSecrets[0] ?? '' })
   running ??= begin()
   return running
 }

@@ -2,6 +2,7 @@
 import '../../db/reservations/targets.ts'
 import type { Processor } from '../lib/processor.ts'
 import { callbackProcessor } from './callback.ts'
+import { eraseProcessor } from './erase.ts'
 import { pursueProcessors } from './pursue.ts'
 import { refundProcessors } from './refund.ts'
 import { submitProcessor } from './submit.ts'
@@ -13,4 +14,5 @@ export const processors: readonly Processor[] = [
   ...refundProcessors,
   callbackProcessor,
   sweepProcessor,
+  eraseProcessor,
 ]
