@@ -10,6 +10,10 @@ import type { Posting, PostingPayload, PostingSource, RaisedPosting } from './pa
 import { planLines } from './rules.ts'
 import { PostingError } from './selectors.ts'
 
+/** The event that a mirror turns stands in the same book, and is one that it may turn. */
+const turnsOne = `and exists (select from posting_event o where o.tenant_id = b.tenant_id and o.book_id = b.id
+         and o.id = cast(:reversesEventId as uuid) and o.event = any(cast(:mirrors as text[])))`
+
 type Raised = { id: string; bookId: string; postingDate: string; xid: string }
 
 /**
@@ -44,14 +48,13 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
        coalesce(cast(:date as date),
          (select d.date from business_day d where :dated = 'day' and d.tenant_id = p.tenant_id and d.property_id = p.id and d.status = 'open'),
          cast(now() at time zone coalesce(p.timezone, b.time_zone) as date)),
-       o.id, cast(:payload as jsonb), 0, '00000000-0000-4000-8000-000000000000'
+       cast(:reversesEventId as uuid), cast(:payload as jsonb), 0, '00000000-0000-4000-8000-000000000000'
      from book b
      left join property p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.id = cast(:propertyId as uuid)
-     left join posting_event o on o.tenant_id = b.tenant_id and o.book_id = b.id and o.id = cast(:reversesEventId as uuid) and o.event = any(cast(:mirrors as text[]))
      where b.tenant_id = :tenantId
        and (p.id is not null or cast(:propertyId as uuid) is null) and b.id = coalesce(cast(:bookId as uuid), b.id)
        and (cast(:propertyId as uuid) is not null or cast(:bookId as uuid) is not null)
-       and (o.id is not null or cast(:reversesEventId as uuid) is null)
+       ${posting.reversesEventId === undefined ? '' : turnsOne}
      on conflict (tenant_id, event, source_id, source_seq) do nothing
      returning id, book_id, posting_date, cast(pg_current_xact_id() as text) as xid`,
     {
@@ -66,7 +69,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
       propertyId: posting.propertyId ?? null,
       bookId: posting.bookId ?? null,
       reversesEventId: posting.reversesEventId ?? null,
-      mirrors: definition.mirrors,
+      mirrors: [...definition.mirrors],
     },
   )
   if (!raised) return earlier(trx, posting)
