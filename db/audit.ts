@@ -1,5 +1,5 @@
 import { contextOf, onCommit, sql } from './connection.ts'
-import type { AnyTrx } from './connection.ts'
+import type { Actor, AnyTrx } from './connection.ts'
 
 export type AuditInput = {
   /** `<subject in lower case>.<verb>`, such as `entitlement.grant`. */
@@ -9,6 +9,8 @@ export type AuditInput = {
   reason?: string | null
   /** Of personal or secret fields the name only. */
   changes?: { field: string; before?: unknown; after?: unknown }[]
+  /** Who acted, where that is not whom the transaction was opened for, such as the user whom a sign-in has just proven. */
+  actor?: Actor
   /** The tenant whose trail it belongs to, where that is not the transaction's own. */
   tenantId?: string | null
 }
@@ -21,16 +23,18 @@ export const hasAudited = (trx: AnyTrx) => audited.has(trx)
 /** Writes to the audit trail in the transaction of the act: if the entry cannot be written, the act does not happen. */
 export const audit = async (trx: AnyTrx, entry: AuditInput): Promise<void> => {
   const context = contextOf(trx)
+  const actor = entry.actor ?? context.actor
   const tenantId = entry.tenantId === undefined ? context.tenantId : entry.tenantId
   await sql(
     trx,
     `insert into audit_entry (chain, tenant_id, actor_type, actor_id, action, subject_type, subject_id, reason, changes, request_id, address)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?)`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?,
+       (select network(set_masklen(a, case family(a) when 4 then 24 else 48 end))::text from (select ?::inet as a) as sent))`,
     [
       tenantId ?? 'platform',
       tenantId,
-      context.actor.type,
-      context.actor.id,
+      actor.type,
+      actor.id,
       entry.action,
       entry.subjectType,
       entry.subjectId ?? null,

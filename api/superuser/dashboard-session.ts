@@ -35,7 +35,7 @@ export const signInToDashboard = async (message: IncomingMessage, { email, passw
     if (!(await open((trx) => checkTotp(trx, user.id, code, request.receivedAt)))) throw new ApiError(401, 'mfa_code_wrong', 'The code is wrong, or was used')
   }
   const attempt = { email, password: '', origin, userAgent: request.header('user-agent'), kind: 'dashboard' as const }
-  const { session } = await withoutTenant((trx) => openSession((work) => work(trx), user, attempt, user.mfaEnabled), { ...context, actor: { type: 'superuser', id: user.id } })
+  const { session } = await openSession(open, user, attempt, user.mfaEnabled)
   await buryOf(session.revoked)
   return { cookie: `${session.id}.${session.jti}` }
 }

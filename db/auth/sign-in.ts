@@ -85,7 +85,13 @@ export const openSession = (open: Open, user: SignInUser, { email, userAgent, or
     })
     if (only !== null) await sql(trx, `update app_user set last_tenant_id = ? where id = ?`, [only, user.id])
     await recordSuccess(trx, user.id, email, origin)
-    await audit(trx, { action: 'session.sign_in', subjectType: 'Session', subjectId: session.id, tenantId: only })
+    await audit(trx, {
+      action: 'session.sign_in',
+      subjectType: 'Session',
+      subjectId: session.id,
+      tenantId: only,
+      actor: { type: kind === 'dashboard' ? 'superuser' : 'user', id: user.id },
+    })
     return { user, memberships, role: shownRole(user, memberships), session }
   })
 

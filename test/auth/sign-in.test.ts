@@ -1,0 +1,205 @@
+import { expect } from 'chai'
+import { settings } from '../../config/env.ts'
+import { closeRedis, openRedis } from '../../api/lib/redis.ts'
+import { hashPassword, isOutdated, verifyPassword } from '../../db/auth/hashing.ts'
+import { sql } from '../../db/connection.ts'
+import { useWorld } from '../support/world.ts'
+import { forgetLimits, makeSuperuser, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
+
+describe('signing in', () => {
+  const world = useWorld()
+  let tenantId: string
+  before(async () => {
+    tenantId = await makeTenant()
+  })
+  // Each test begins as if nobody had tried before: failures of others would keep this address out.
+  beforeEach(async () => {
+    await forgetLimits(world)
+    await sql(world.database.admin, `delete from sign_in_failure`)
+  })
+  afterEach(() => openRedis(settings.redisUrl))
+
+  const post = (body: unknown) => world.request('POST', '/api/auth/sign-in/email', { body })
+  const codeOf = async (body: unknown) => {
+    const reply = await post(body)
+    return [reply.status, reply.body.code]
+  }
+  const wrong = 'not the password at all'
+
+  it('answers a token and the user with his role, whatever the case of the address', async () => {
+    const person = await makeUser({ [tenantId]: 'admin' }, { name: 'Ana' })
+    const { status, body } = await post({ email: person.email.toUpperCase(), password })
+    expect(status).to.equal(200)
+    expect(Object.keys(body).toSorted()).to.deep.equal(['token', 'user'])
+    expect(body.user).to.deep.equal({ id: person.userId, email: person.email, name: 'Ana', role: 'admin' })
+    const me = await world.request('GET', '/api/auth/me', { token: body.token })
+    expect([me.status, me.body.activeTenantId, me.body.tenants]).to.deep.equal([200, tenantId, [{ tenantId, name: 'House', role: 'admin' }]])
+  })
+
+  it('names a superuser without membership so, and of several tenants the last one’s role', async () => {
+    expect((await signIn(world, await makeSuperuser('N1'))).user.role).to.equal('superuser')
+    const other = await makeTenant()
+    const both = await makeUser({ [tenantId]: 'finance', [other]: 'stock' })
+    expect((await signIn(world, both)).user.role).to.equal('finance')
+    await sql(world.database.admin, `update app_user set last_tenant_id = ? where id = ?`, [other, both.userId])
+    expect((await signIn(world, both)).user.role).to.equal('stock')
+  })
+
+  it('answers alike for an unknown address, a wrong password, a locked and an invited user', async () => {
+    const [known, locked, invited] = [await makeUser(), await makeUser(), await makeUser()]
+    await sql(world.database.admin, `update app_user set status = 'locked' where id = ?`, [locked.userId])
+    await sql(world.database.admin, `update app_user set status = 'invited', password_hash = null, pepper_id = null where id = ?`, [invited.userId])
+    const replies = [
+      await post({ email: newEmail('nobody'), password }),
+      await post({ email: known.email, password: wrong }),
+      await post({ email: locked.email, password }),
+      await post({ email: invited.email, password }),
+    ]
+    for (const { status, body } of replies) {
+      expect(status).to.equal(401)
+      expect({ ...body, requestId: '' }).to.deep.equal({ ...replies[0]?.body, requestId: '' })
+      expect(body.code).to.equal('invalid_credentials')
+    }
+  })
+
+  it('takes as long for an unknown address as for a known one', async () => {
+    const known = await makeUser()
+    const took = async (email: string) => {
+      const began = performance.now()
+      await post({ email, password: wrong })
+      return performance.now() - began
+    }
+    const times: [number[], number[]] = [[], []]
+    for (let n = 0; n < 24; n += 1) {
+      await forgetLimits(world)
+      await sql(world.database.admin, `delete from sign_in_failure`)
+      times[0].push(await took(known.email))
+      times[1].push(await took(newEmail('nobody')))
+    }
+    const [a, b] = times.map((list) => list.toSorted((x, y) => x - y)[12] ?? 0)
+    // The work is the same; a whole hash less would be a third of this and more.
+    expect(Math.abs((a ?? 0) - (b ?? 0)) / (a ?? 1)).to.be.lessThan(0.25)
+  })
+
+  it('refuses what is no sign-in before any hashing', async () => {
+    const { email } = await makeUser()
+    for (const body of [{}, { email }, { password }, { email: 'nobody', password }, { email, password: '' }, { email: [email], password }, { email, password: 1 }, { email, password, remember: true }])
+      expect(await codeOf(body)).to.deep.equal([400, 'validation_failed'])
+    for (const long of ['x'.repeat(1_025), 'é'.repeat(513)]) expect(await codeOf({ email, password: long })).to.deep.equal([400, 'validation_failed'])
+    await forgetLimits(world)
+    expect(await codeOf({ email, password: 'é'.repeat(512) })).to.deep.equal([401, 'invalid_credentials'])
+    expect(await codeOf({ email: `"a"@house.example`, password })).to.deep.equal([400, 'validation_failed'])
+  })
+
+  it('takes a password byte for byte', async () => {
+    const nfc = 'café com leite 12'
+    const hash = await hashPassword(nfc.normalize('NFC'))
+    expect(await verifyPassword(nfc.normalize('NFC'), hash)).to.equal(true)
+    expect(await verifyPassword(nfc.normalize('NFD'), hash)).to.equal(false)
+    expect(await verifyPassword(`${nfc.normalize('NFC')} `, hash)).to.equal(false)
+    expect(await verifyPassword(nfc, null)).to.equal(false)
+  })
+
+  it('hashes again what was hashed with other parameters', async () => {
+    const person = await makeUser()
+    const weak = '$argon2id$v=19$m=8,t=1,p=1$'
+    const { passwordHash, pepperId } = await hashPassword(password)
+    expect(isOutdated({ passwordHash, pepperId })).to.equal(false)
+    expect(isOutdated({ passwordHash: passwordHash.replace(/^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/, weak), pepperId })).to.equal(true)
+    const { hash } = await import('@node-rs/argon2')
+    const { createHmac } = await import('node:crypto')
+    const old = await hash(createHmac('sha256', settings.peppers[0]?.key ?? '').update(password).digest('base64url'), { memoryCost: 8, timeCost: 1, parallelism: 1 })
+    await sql(world.database.admin, `update app_user set password_hash = ? where id = ?`, [old, person.userId])
+    await signIn(world, person)
+    const [row] = await sql<{ passwordHash: string }>(world.database.admin, `select password_hash from app_user where id = ?`, [person.userId])
+    expect(row?.passwordHash).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  })
+
+  describe('again and again', () => {
+    const failures = (email: string, count: number, { address = '198.51.100.7', ago = '0 seconds' } = {}) =>
+      sql(
+        world.database.admin,
+        `insert into sign_in_failure (account_key, network, address, at)
+         select sha256(convert_to('sign-in:' || ?, 'UTF8')), network(set_masklen(?::inet, 24)), ?::inet, now() - ?::interval from generate_series(1, ?)`,
+        [email, address, address, ago, count],
+      )
+    const settle = () => sql(world.database.admin, `update sign_in_failure set at = at - interval '70 seconds'`)
+
+    it('waits after five failures of an account, longer each time, also for the right password; a known network does not', async () => {
+      const stranger = await makeUser()
+      for (let n = 0; n < 5; n += 1) expect(await codeOf({ email: stranger.email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
+      const sixth = await post({ email: stranger.email, password })
+      expect([sixth.status, sixth.body.code, sixth.headers['retry-after']]).to.deep.equal([429, 'sign_in_throttled', '1'])
+      await settle()
+      expect(await codeOf({ email: stranger.email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
+      expect((await post({ email: stranger.email, password })).headers['retry-after']).to.equal('2')
+      await settle()
+      expect((await post({ email: stranger.email, password })).status).to.equal(200)
+
+      await forgetLimits(world)
+      // From here on this network is known: failures of others do not keep its owner out.
+      await failures(stranger.email, 30)
+      expect((await post({ email: stranger.email, password })).status).to.equal(200)
+    })
+
+    it('counts an address that nobody has alike', async () => {
+      const email = newEmail('nobody')
+      for (let n = 0; n < 5; n += 1) expect(await codeOf({ email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
+      expect(await codeOf({ email, password: wrong })).to.deep.equal([429, 'sign_in_throttled'])
+    })
+
+    it('lets no more than five of many at once be tried', async () => {
+      const { email } = await makeUser()
+      const replies = await Promise.all(Array.from({ length: 15 }, () => codeOf({ email, password: wrong })))
+      const tried = replies.filter(([status]) => status === 401)
+      expect(tried).to.have.length(5)
+      expect(replies.filter(([status, code]) => status === 429 && code === 'sign_in_throttled')).to.have.length(10)
+    })
+
+    it('waits for an address after twenty failures, and for a network after 300, whatever the account', async () => {
+      const person = await makeUser()
+      await failures('other@house.example', 20, { address: '127.0.0.1' })
+      expect(await codeOf({ email: person.email, password })).to.deep.equal([429, 'sign_in_throttled'])
+      await sql(world.database.admin, `delete from sign_in_failure`)
+      await failures('other@house.example', 300, { address: '127.0.0.9' })
+      expect(await codeOf({ email: person.email, password })).to.deep.equal([429, 'sign_in_throttled'])
+      await sql(world.database.admin, `update sign_in_failure set at = now() - interval '16 minutes'`)
+      expect((await post({ email: person.email, password })).status).to.equal(200)
+    })
+
+    it('tells the owner after fifty failures of a day, and then lets known networks in alone', async () => {
+      const person = await makeUser()
+      await failures(person.email, 49, { ago: '3 hours' })
+      expect(await codeOf({ email: person.email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
+      expect(await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [person.userId])).to.deep.equal([{ kind: 'security_notice' }])
+      await settle()
+      expect(await codeOf({ email: person.email, password })).to.deep.equal([429, 'sign_in_throttled'])
+      await sql(world.database.admin, `insert into known_network (user_id, network) values (?, '127.0.0.0/24')`, [person.userId])
+      expect((await post({ email: person.email, password })).status).to.equal(200)
+    })
+
+    it('is limited to 20 a minute for an address; with Redis gone by what this process counts', async () => {
+      for (const gone of [false, true]) {
+        await sql(world.database.admin, `delete from sign_in_failure`)
+        if (gone) closeRedis()
+        const statuses = []
+        for (let n = 0; n < 22; n += 1) statuses.push((await post({ email: 'nobody', password })).status)
+        // A clock minute may end in between; then the count begins anew.
+        expect(statuses.slice(0, 20).every((status) => status === 400), String(gone)).to.equal(true)
+        if (new Set(statuses).size > 1) expect(statuses.slice(20)).to.deep.equal([429, 429])
+        else expect(new Date().getSeconds()).to.be.lessThan(10)
+      }
+    })
+  })
+
+  it('is in the trail, with the network and not the address', async () => {
+    const person = await makeUser({ [tenantId]: 'owner' })
+    await signIn(world, person)
+    const [entry] = await sql(
+      world.database.admin,
+      `select a.chain, a.address, a.actor_id from audit_entry a join session s on s.id::text = a.subject_id where a.action = 'session.sign_in' and s.user_id = ?`,
+      [person.userId],
+    )
+    expect(entry).to.deep.equal({ chain: tenantId, address: '127.0.0.0/24', actorId: person.userId })
+  })
+})
