@@ -44,7 +44,12 @@ export const processCallback = job({
 export const sweepPayments = job({ name: 'payments.sweep', queue: 'payments', payload: Obj({}), retry: 'tick' })
 
 /** Erases the bodies of callbacks, and what is known of payers, when 90 days have passed. */
-export const eraseCallbackBodies = job({ name: 'privacy.erase-callback-bodies', queue: 'privacy', payload: Obj({}), retry: 'tick' })
+export const eraseCallbackBodies = job({
+  name: 'privacy.erase-callback-bodies',
+  queue: 'privacy',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
 export const paymentJobs = [
   submitPayment,

@@ -15,7 +15,7 @@ import type { PaymentRow, ReservationRow } from '../rows.ts'
 import { blindIndex, unseal } from '../sealing/index.ts'
 import { createPayment } from './commands.ts'
 import type { Payer } from './commands.ts'
-import { shownStatus } from './rules.ts'
+import { expiryOf, shownStatus } from './rules.ts'
 import type { Method, Shown } from './rules.ts'
 import { actionPlace } from './snapshot.ts'
 import type { Action, Failure } from './snapshot.ts'
@@ -162,6 +162,8 @@ export const payForBooking = async (
     payerIndex,
     cardToken: wanted.cardToken,
     returnUrl: wanted.returnUrl,
+    // A slip is due early enough that its money comes while the hold may still live.
+    expiresAt: expiryOf(wanted.method, now, Math.floor(property.settings.holds.paymentMaxHours / 24) - 2),
   })
   return { shown: await show(trx, payment, { booking, reservations }), repeated }
 }

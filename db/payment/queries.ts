@@ -1,5 +1,5 @@
 import type { Trx } from '../connection.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { PaymentAllocationRow, PaymentRow, RefundRow } from '../rows.ts'
 import { liveStatuses } from './rules.ts'
 import type { PaymentStatus } from './rules.ts'
@@ -99,6 +99,7 @@ export type LastAttempt = {
 export const lastAttempt = (trx: Trx, key: string): Promise<LastAttempt | null> =>
   sqlOne<LastAttempt>(
     trx,
-    `select tries, state, code, http_status, started_at from external_call where idempotency_key = ? order by started_at desc limit 1`,
-    [key],
+    `select tries, state, code, http_status, started_at from external_call
+     where tenant_id = ? and idempotency_key = ? order by started_at desc limit 1`,
+    [contextOf(trx).tenantId, key],
   )

@@ -183,7 +183,9 @@ const arrive = async (
   const late = wasOver || locked?.expired === true
   const sameCurrency = snapshot.currency === payment.currency
   const allocated: Allocated | null =
-    target && locked?.open && sameCurrency ? await offer(trx, payment, target, amount, { businessDate, late, payable: locked.payable }) : null
+    target && locked?.open && sameCurrency
+      ? await offer(trx, payment, target, amount, { businessDate, late, payable: locked.payable })
+      : null
   const [changed] = await sql<PaymentRow>(
     trx,
     `update payment set status = 'captured', external_id = coalesce(external_id, :externalId),

@@ -46,12 +46,18 @@ describe('a worker that dies as in a power cut', function () {
     it(`at ${point} of a charge: the guest is charged, and it is posted, once`, async () => {
       const bookingId = await makeBooking(till)
       const before = await balanceOf(till, 'gateway_clearing')
-      const dying = await startProcess('workers', { WORKER_QUEUES: 'payments:1', CRASH_AT: `${point}@${join(markers, point)}` })
+      const dying = await startProcess('workers', {
+        WORKER_QUEUES: 'payments:1',
+        CRASH_AT: `${point}@${join(markers, point)}`,
+      })
       const { id } = await pay(till, bookingId)
       await dying.exited
       await heal()
       await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 40_000, everyMs: 100 })
-      await until(async () => (await balanceOf(till, 'gateway_clearing')) - before === 20_000, { withinMs: 10_000, everyMs: 100 })
+      await until(async () => (await balanceOf(till, 'gateway_clearing')) - before === 20_000, {
+        withinMs: 10_000,
+        everyMs: 100,
+      })
       expect(await chargesOf(till, id)).to.have.length(1)
       expect(await creditOf(till, bookingId)).to.equal(20_000)
       const posted = await within(till, (trx) =>
@@ -66,14 +72,21 @@ describe('a worker that dies as in a power cut', function () {
     const { id } = await pay(till, bookingId)
     await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 20_000, everyMs: 100 })
     await workers?.stop({ deadlineMs: 3_000 })
-    const dying = await startProcess('workers', { WORKER_QUEUES: 'payments:1', CRASH_AT: `call.answered@${join(markers, 'refund')}` })
+    const dying = await startProcess('workers', {
+      WORKER_QUEUES: 'payments:1',
+      CRASH_AT: `call.answered@${join(markers, 'refund')}`,
+    })
     await within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 5_000, reason: 'guest_request' }))
     await dying.exited
     await heal()
     await until(async () => (await refundsOf(till, id))[0]?.status === 'succeeded', { withinMs: 40_000, everyMs: 100 })
     expect(await paymentOf(till, id)).to.include({ refundReserved: 5_000, refundedAmount: 5_000 })
     const refunds = await within(till, (trx) =>
-      sql(trx, `select id from sandbox_object where kind = 'refund' and our_id in (select id::text from refund where payment_id = ?)`, [id]),
+      sql(
+        trx,
+        `select id from sandbox_object where kind = 'refund' and our_id in (select id::text from refund where payment_id = ?)`,
+        [id],
+      ),
     )
     expect(refunds).to.have.length(1)
   })

@@ -45,7 +45,11 @@ describe('a payment through the sandbox gateway', () => {
   /** A Pix that comes a second after its time, so that the expiry is seen first. */
   const lateBySecond = async () => {
     settings.sandboxSecondMs = 200
-    const { id } = await pay(till, bookingId, { token: 'pix_late', method: 'pix', expiresAt: new Date(Date.now() + 600) })
+    const { id } = await pay(till, bookingId, {
+      token: 'pix_late',
+      method: 'pix',
+      expiresAt: new Date(Date.now() + 600),
+    })
     await work()
     settings.sandboxSecondMs = secondMs
     await bring(till, id, 'expired')

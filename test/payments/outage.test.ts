@@ -9,7 +9,18 @@ import { requestRefund } from '../../db/payment/index.ts'
 import { eraseCallbackBodies } from '../../jobs/payments.ts'
 import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
-import { bring, chargesOf, creditOf, makeBooking, makeTill, pay, paymentOf, refundsOf, within, work } from './support.ts'
+import {
+  bring,
+  chargesOf,
+  creditOf,
+  makeBooking,
+  makeTill,
+  pay,
+  paymentOf,
+  refundsOf,
+  within,
+  work,
+} from './support.ts'
 import type { Till } from './support.ts'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
@@ -26,7 +37,10 @@ const troubles: [string, Serve][] = [
   ['answers 502 with HTML', reply(502, '<html></html>', 'text/html')],
   ['answers 302', (_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()],
   ['answers 200 with {}', reply(200, '{}')],
-  ['answers 200 with another amount', reply(200, '{"object":"charge","id":"ch_1","status":"captured","amount":1,"currency":"BRL","capturedAmount":1}')],
+  [
+    'answers 200 with another amount',
+    reply(200, '{"object":"charge","id":"ch_1","status":"captured","amount":1,"currency":"BRL","capturedAmount":1}'),
+  ],
   ['answers 429', reply(429, '{}')],
 ]
 
@@ -61,7 +75,9 @@ describe('a gateway in trouble', () => {
       expect(['created', 'unknown']).to.include((await paymentOf(till, id)).status)
       expect(await creditOf(till, bookingId)).to.equal(0)
       settings.sandboxUrl = null
-      await inPlatform((trx) => sql(trx, `update jobs set run_at = now() where kind like 'payments.%' and kind <> 'payments.expire'`))
+      await inPlatform((trx) =>
+        sql(trx, `update jobs set run_at = now() where kind like 'payments.%' and kind <> 'payments.expire'`),
+      )
       await bring(till, id, 'captured')
       expect(await chargesOf(till, id)).to.have.length(1)
       expect(await creditOf(till, bookingId)).to.equal(20_000)
@@ -82,7 +98,9 @@ describe('a gateway in trouble', () => {
     await bring(till, id, 'captured')
     expect((await refundsOf(till, id))[0]?.status).to.equal('succeeded')
     const [refund] = await refundsOf(till, id)
-    const sent = await within(till, (trx) => sql(trx, `select id from sandbox_object where kind = 'refund' and our_id = ?`, [refund!.id]))
+    const sent = await within(till, (trx) =>
+      sql(trx, `select id from sandbox_object where kind = 'refund' and our_id = ?`, [refund!.id]),
+    )
     expect(sent).to.have.length(1)
   })
 
@@ -111,7 +129,9 @@ describe('a gateway in trouble', () => {
     await held.database.admin.raw(`alter table payment enable trigger touch`)
     expect(await erased()).to.equal(true)
     expect((await paymentOf(till, young.id)).payer).to.be.instanceOf(Buffer)
-    const bodies = await inPlatform((trx) => sql<{ eventId: string }>(trx, `select event_id from gateway_callback where raw_body is not null`))
+    const bodies = await inPlatform((trx) =>
+      sql<{ eventId: string }>(trx, `select event_id from gateway_callback where raw_body is not null`),
+    )
     expect(bodies.map((row) => row.eventId)).to.deep.equal(['evt_89'])
   })
 })

@@ -48,14 +48,23 @@ describe('money that meets something else in the same instant', () => {
   })
 
   const payments = (bookingId: string) =>
-    house.inHouse((trx) => sql<PaymentRow>(trx, `select * from payment where target_id = ? order by created_at`, [bookingId]))
+    house.inHouse((trx) =>
+      sql<PaymentRow>(trx, `select * from payment where target_id = ? order by created_at`, [bookingId]),
+    )
 
   /** Runs all that is due, and reads again what waits at the gateway, until nothing is open. */
   const settle = () =>
     until(
       async () => {
-        await house.inHouse((trx) => sql(trx, `update payment set next_read_at = now() where status not in ('captured', 'failed', 'cancelled', 'expired')`))
-        await house.inHouse((trx) => sql(trx, `update refund set next_read_at = now() where status not in ('succeeded', 'failed')`))
+        await house.inHouse((trx) =>
+          sql(
+            trx,
+            `update payment set next_read_at = now() where status not in ('captured', 'failed', 'cancelled', 'expired')`,
+          ),
+        )
+        await house.inHouse((trx) =>
+          sql(trx, `update refund set next_read_at = now() where status not in ('succeeded', 'failed')`),
+        )
         await inPlatform((trx) => enqueue(trx, sweepPayments, {}))
         await drain({ kinds })
         const open = await house.inHouse((trx) =>
@@ -86,7 +95,9 @@ describe('money that meets something else in the same instant', () => {
       if (room?.status === 'expired') expect(returned, 'an expired booking keeps nothing').to.equal(captured)
       kept += onFolios
     }
-    expect(await balances(house, ['gateway_clearing', 'deposits', 'unallocated_receipts', 'refunds_payable'])).to.deep.equal({
+    expect(
+      await balances(house, ['gateway_clearing', 'deposits', 'unallocated_receipts', 'refunds_payable']),
+    ).to.deep.equal({
       gateway_clearing: kept,
       deposits: kept,
       unallocated_receipts: 0,
@@ -107,7 +118,12 @@ describe('money that meets something else in the same instant', () => {
       await outlive(house, bookingId)
       await house.inHouse((trx) => enqueue(trx, readPayment, { tenantId: house.tenantId, paymentId }))
       const expire = () => house.inHouse((trx) => expireHold(trx, bookingId))
-      await Promise.all([wait(round % 4).then(expire), drain({ kinds }), drain({ kinds }), wait(2 * (round % 4)).then(expire)])
+      await Promise.all([
+        wait(round % 4).then(expire),
+        drain({ kinds }),
+        drain({ kinds }),
+        wait(2 * (round % 4)).then(expire),
+      ])
     }
     await settle()
     await isAccountedFor(ids)
@@ -137,11 +153,17 @@ describe('money that meets something else in the same instant', () => {
     await settle()
     const [payment] = await payments(bookingId)
     const asked = await Promise.allSettled(
-      Array.from({ length: 15 }, () => house.inHouse((trx) => requestRefund(trx, { paymentId: payment!.id, amount: 3_000, reason: 'guest_request' }))),
+      Array.from({ length: 15 }, () =>
+        house.inHouse((trx) => requestRefund(trx, { paymentId: payment!.id, amount: 3_000, reason: 'guest_request' })),
+      ),
     )
     expect(asked.filter((one) => one.status === 'fulfilled')).to.have.length(13)
     await settle()
-    expect((await payments(bookingId))[0]).to.include({ refundedAmount: 39_000, refundReserved: 39_000, allocatedAmount: 1_000 })
+    expect((await payments(bookingId))[0]).to.include({
+      refundedAmount: 39_000,
+      refundReserved: 39_000,
+      allocatedAmount: 1_000,
+    })
     expect((await readBooking(house, bookingId)).folios[0]?.credits).to.equal(1_000)
     await isAccountedFor([bookingId])
   })

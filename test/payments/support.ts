@@ -186,7 +186,9 @@ export const bring = (till: Till, id: string, status: PaymentRow['status'], with
   until(
     async () => {
       await within(till, (trx) =>
-        sql(trx, `update payment set next_read_at = now(), read_count = 0 where id = ? and next_read_at is not null`, [id]),
+        sql(trx, `update payment set next_read_at = now(), read_count = 0 where id = ? and next_read_at is not null`, [
+          id,
+        ]),
       )
       await sweep()
       await work()

@@ -145,7 +145,8 @@ const begin = async () => {
 
 /** Where the gateway is: elsewhere, or in this process, where it is started once. It keeps no process alive. */
 export const startSandbox = (): Promise<{ url: string; secret: string }> => {
-  if (settings.sandboxUrl) return Promise.resolve({ url: settings.sandboxUrl, secret: settings.sandboxCallbackSecrets[0] ?? '' })
+  if (settings.sandboxUrl)
+    return Promise.resolve({ url: settings.sandboxUrl, secret: settings.sandboxCallbackSecrets[0] ?? '' })
   running ??= begin()
   return running
 }
