@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { inTenant, makeKnex, sql, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { businessDay, openBusinessDay, provisionBook } from '../../db/financial/index.ts'
-import { postWaiting } from '../../db/financial/poster.ts'
+import { postWaiting } from '../../db/financial/waiting.ts'
 import type { Database } from '../support/database.ts'
 
 export type House = { tenantId: string; bookId: string; propertyId: string; today: string }

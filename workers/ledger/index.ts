@@ -1,5 +1,5 @@
 import { carryOutIntegrityRun } from '../../db/financial/checks.ts'
-import { postWaiting } from '../../db/financial/poster.ts'
+import { postWaiting } from '../../db/financial/waiting.ts'
 import { requestIntegrityRuns, sweepPostings, sweepYears } from '../../db/financial/sweeps.ts'
 import {
   ledgerCheckIntegrity,
