@@ -33,3 +33,9 @@ export type Outgoing = {
   /** Before this instant nothing of it was sent; for the search of what became of it. */
   startedAt: Date
 }
+
+/** A provider's words without the addresses that it repeats in them: they are kept in clear. */
+export const withoutAddresses = (kind: Outgoing['kind'], text: string): string =>
+  kind === 'email'
+    ? text.replace(/[^\s<>"'(),:;]+@[^\s<>"'(),:;]+/g, '•••')
+    : text.replace(/\+?\d[\d\s().-]{6,}\d/g, '•••')

@@ -89,6 +89,7 @@ type Planned = {
   scheduledFor: Date
   turn: number
   propertyId: string
+  purpose: 'service' | 'marketing'
 }
 type Wanted = { automation: Automation; key: string; at: Date }
 
@@ -130,7 +131,7 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
   const wanted = await wantedOf(trx, stay, automations)
   const rows = await sql<Planned>(
     trx,
-    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id from message
+    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id, purpose from message
      where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
@@ -174,7 +175,7 @@ const move = async (trx: Trx, row: Planned, at: Date, validMinutes: number) => {
     `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, turn = turn + 1 where id = ?`,
     [at, new Date(at.getTime() + validMinutes * minuteMs), row.id],
   )
-  await enqueueDelivery(trx, row.id, row.turn + 1, at)
+  await enqueueDelivery(trx, { ...row, turn: row.turn + 1 }, at)
 }
 
 const cancel = async (trx: Trx, row: Planned, reason: string) => {

@@ -62,7 +62,10 @@ const isConfigured: Record<ChannelKind, () => boolean> = {
   whatsapp: () => Boolean(settings.twilio.accountSid && settings.twilio.authToken && settings.twilio.whatsappFrom),
 }
 
-/** The three channels of a new property: e-mail is on; what the service has no account for goes to the sandbox. */
+/**
+ * The three channels of a new property: e-mail is on. Outside production, what the service has no account for goes to the sandbox; in
+ * production it is not sent and says so, rather than be taken for delivered.
+ */
 export const provisionChannels = async (trx: Trx, propertyId: string): Promise<void> => {
   for (const kind of channelKinds) {
     const id = randomUUID()
@@ -76,7 +79,7 @@ export const provisionChannels = async (trx: Trx, propertyId: string): Promise<v
         id,
         kind,
         kind === 'email',
-        isConfigured[kind]() ? 'platform' : 'sandbox',
+        settings.production || isConfigured[kind]() ? 'platform' : 'sandbox',
         kind,
         createHash('sha256').update(callbackToken(id)).digest(),
         kind === 'email' ? 5_000 : 1_000,

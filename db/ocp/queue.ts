@@ -105,16 +105,21 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
     ],
   )
   if (rows.length === 0) return null
-  await enqueueDelivery(trx, id, 0, due ? undefined : scheduledFor)
+  await enqueueDelivery(trx, { id, turn: 0, purpose: template.purpose }, due ? undefined : scheduledFor)
   if (due) await emitMessage(trx, 'queued', { id, propertyId: request.propertyId })
   return id
 }
 
 /** The job of a message's next move. Marketing waits behind everything that a guest waits for. */
-export const enqueueDelivery = async (trx: Trx, messageId: string, turn: number, at?: Date): Promise<void> => {
-  const tenantId = contextOf(trx).tenantId
+export const enqueueDelivery = async (
+  trx: Trx,
+  message: { id: string; turn: number; purpose: 'service' | 'marketing' },
+  at?: Date,
+): Promise<void> => {
+  const { tenantId } = contextOf(trx)
   if (!tenantId) throw new Error('a message belongs to a tenant')
-  await enqueue(trx, messagesDeliver, { tenantId, messageId, turn }, { at })
+  const jobClass = message.purpose === 'marketing' ? 'bulk' : 'normal'
+  await enqueue(trx, messagesDeliver, { tenantId, messageId: message.id, turn: message.turn }, { at, class: jobClass })
 }
 
 type Subject = { id: string; propertyId: string }

@@ -4,6 +4,7 @@ import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
 import { unseal } from '../sealing/index.ts'
+import { withoutAddresses } from './outcome.ts'
 import type { SendOutcome } from './outcome.ts'
 import { emitMessage, enqueueDelivery } from './queue.ts'
 import type { PlanStep } from './queue.ts'
@@ -68,7 +69,7 @@ const raise = async (
       status,
       rank: ranks[status],
       code: code?.slice(0, 60) ?? null,
-      text: text?.slice(0, 500) ?? null,
+      text: text === undefined ? null : withoutAddresses(attempt.kind, text).slice(0, 500),
       providerId: providerId ?? null,
       segments: segments ?? null,
       proof: JSON.stringify([{ status, at: new Date().toISOString(), ...proof }]),
@@ -86,7 +87,7 @@ const nextStep = async (trx: Trx, message: MessageRow, reason: string): Promise<
       `update message set status = 'queued', step = step + 1, turn = turn + 1, fallback_at = null where id = ?`,
       [message.id],
     )
-    await enqueueDelivery(trx, message.id, message.turn + 1)
+    await enqueueDelivery(trx, { ...message, turn: message.turn + 1 })
     return
   }
   await sql(trx, `update message set status = 'failed', reason = ?, turn = turn + 1 where id = ?`, [
@@ -123,7 +124,7 @@ const accepted = async (
   await raise(trx, attempt, 'sent', {
     providerId: outcome.reference,
     segments: outcome.segments,
-    proof: { reply: outcome.proof.slice(0, 300) },
+    proof: { reply: withoutAddresses(attempt.kind, outcome.proof).slice(0, 300) },
   })
   // A report may have been quicker than the reply.
   if (message.status === 'sending') {

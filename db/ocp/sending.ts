@@ -67,7 +67,7 @@ const postpone = async (trx: Trx, message: MessageRow, at: Date): Promise<void> 
     at,
     message.id,
   ])
-  await enqueueDelivery(trx, message.id, message.turn + 1, at)
+  await enqueueDelivery(trx, { ...message, turn: message.turn + 1 }, at)
 }
 
 /** The plan is used up: what was sent stays sent, else the first cause says why nothing was. */

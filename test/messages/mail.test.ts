@@ -388,8 +388,18 @@ describe('messages by e-mail', () => {
     const { email, name } = { email: 'needle.in.a.haystack@example.com', name: 'Zephyrine' }
     await makeConfirmed(house, { email })
     await queue({ recipient: { name, email } })
-    mail.peer.behave('550 recipient')
-    await deliverAll()
+    for (const behaviour of ['accept', '550', '550 recipient'] as const) {
+      mail.peer.behave(behaviour)
+      await queue({ recipient: { name, email } })
+      await deliverAll()
+    }
+    expect((await attemptsOf(house)).map((one) => one.status)).to.deep.equal([
+      'sent',
+      'sent',
+      'sent',
+      'failed',
+      'bounced',
+    ])
     const tables = await world.database.admin('pg_tables').where({ schemaname: 'public' }).pluck<string[]>('tablename')
     const found: string[] = []
     for (const table of tables) {

@@ -63,11 +63,11 @@ export const startMailPeer = async (): Promise<MailPeer> => {
     const endOfData = async (source: string) => {
       const taken = behaviour
       if (taken === '451') return say('451 4.3.0 try again later')
-      if (taken === '550') return say('550 5.7.1 not wanted here')
+      if (taken === '550') return say(`550 5.7.1 not wanted here: ${recipients.join()}`)
       await keep(from, recipients, source)
       if (taken === 'hang after data') return
       if (taken === 'close after data') return void socket.destroy()
-      say('250 2.0.0 taken')
+      say(`250 2.0.0 taken for ${recipients.join()}`)
       if (taken === 'accept and close') socket.end()
     }
     const command = (line: string) => {
@@ -79,7 +79,7 @@ export const startMailPeer = async (): Promise<MailPeer> => {
         return say('250 2.1.0 ok')
       }
       if (verb === 'RCPT') {
-        if (behaviour === '550 recipient') return say('550 5.1.1 no such mailbox')
+        if (behaviour === '550 recipient') return say(`550 5.1.1 ${/<([^>]*)>/.exec(line)?.[0]}: no such mailbox`)
         recipients.push(/<([^>]*)>/.exec(line)?.[1] ?? '')
         return say('250 2.1.5 ok')
       }

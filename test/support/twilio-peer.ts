@@ -137,7 +137,7 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
       case '429':
         return refuse(response, 429, 20429, 'Too Many Requests')
       case 'unknown number':
-        return refuse(response, 400, 21211, `The 'To' number is not a valid phone number.`)
+        return refuse(response, 400, 21211, `The 'To' number ${form.get('To')} is not a valid phone number.`)
       case 'stopped':
         return refuse(response, 400, 21610, 'Attempt to send to unsubscribed recipient')
     }
