@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestFacts } from './route.ts'
 import { clientAddress } from './address.ts'
 
@@ -12,12 +12,20 @@ export const requestIdOf = (message: IncomingMessage): string => {
   return typeof given === 'string' && ownId.test(given) ? given : randomUUID()
 }
 
-export const factsOf = (message: IncomingMessage, id: string, method: string, path: string, rawBody: Buffer): RequestFacts => {
+/** `response`: of what is answered over time; its end before it was written says that the client is gone. */
+export const factsOf = (
+  message: IncomingMessage,
+  id: string,
+  method: string,
+  path: string,
+  rawBody: Buffer,
+  response: ServerResponse | null = null,
+): RequestFacts => {
   const gone = new AbortController()
-  message.once('close', () => {
-    if (message.destroyed && !message.complete) gone.abort()
+  // The reply's own event: the request is closed once its body is read, and listeners on the socket would pile up over its requests.
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
   })
-  message.socket.once('close', () => gone.abort())
   const header = (name: string): string => {
     const value = message.headers[name]
     return typeof value === 'string' ? value.trim() : ''

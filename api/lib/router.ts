@@ -10,7 +10,9 @@ const addresses = (path: string) => (path.startsWith('/superuser/') ? [path, `/a
 
 /** Paths are looked up by their first fixed segments, since the router itself goes through its routes one by one. */
 const bucketOf = (path: string): string => {
-  const [, first = '', second = '', third = '', fourth = ''] = path.replace(/^\/api\/superuser\//, '/superuser/').split('/')
+  const [, first = '', second = '', third = '', fourth = ''] = path
+    .replace(/^\/api\/superuser\//, '/superuser/')
+    .split('/')
   if (first === 'superuser') return `superuser/${second}`
   if (second === 'tenants') return `tenants/${fourth}`
   return `${second}/${third}`
@@ -24,7 +26,8 @@ export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
     const body = readBody(route)
     const middleware = async (ctx: Context & { params?: Record<string, string> }) => {
       ctx.state.routeId = route.id
-      const request = factsOf(ctx.req, ctx.state.requestId as string, ctx.method, ctx.path, (ctx.state.rawBody as Buffer | undefined) ?? Buffer.alloc(0))
+      const rawBody = (ctx.state.rawBody as Buffer | undefined) ?? Buffer.alloc(0)
+      const request = factsOf(ctx.req, ctx.state.requestId as string, ctx.method, ctx.path, rawBody, ctx.res)
       const { status, headers, body } = await answer(request, {
         params: { ...ctx.params },
         search: new URLSearchParams(ctx.querystring),
