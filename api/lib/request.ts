@@ -19,11 +19,11 @@ export const factsOf = (
   method: string,
   path: string,
   rawBody: Buffer,
-  response: ServerResponse | null = null,
+  response?: ServerResponse,
 ): RequestFacts => {
   const gone = new AbortController()
   // The reply's own event: the request is closed once its body is read, and listeners on the socket would pile up over its requests.
-  response.once('close', () => {
+  response?.once('close', () => {
     if (!response.writableFinished) gone.abort()
   })
   const header = (name: string): string => {
