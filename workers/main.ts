@@ -1,4 +1,4 @@
-import { settings } from '../config/env.ts'
+import { assertKeys, settings } from '../config/env.ts'
 import { queueNames } from '../config/queues.ts'
 import type { QueueName } from '../config/queues.ts'
 import { runProcess } from './lib/process.ts'
@@ -16,5 +16,6 @@ for (const { queue, concurrency } of settings.workerQueues) {
 }
 if (settings.workerQueues.length === 0) for (const queue of queueNames) queues[queue] = 5
 
+assertKeys('worker')
 const total = Object.values(queues).reduce((sum, concurrency) => sum + concurrency, 0)
 await runProcess('worker', Math.min(total + spare, Math.max(settings.databasePool, 40)), () => startWorkers({ queues }))

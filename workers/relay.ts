@@ -78,7 +78,10 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
   inPlatform(async (trx) => {
     if (!(await leadQueue(trx, name))) return { count: 0, more: false }
     const now = await held(trx, name)
-    const room = { due: Math.min(batchSize, windowSize - now.due), waiting: Math.min(batchSize, windowSize - now.waiting) }
+    const room = {
+      due: Math.min(batchSize, windowSize - now.due),
+      waiting: Math.min(batchSize, windowSize - now.waiting),
+    }
     if (room.due <= 0) relay.isFull = true
     if (room.due <= 0 && room.waiting <= 0) return { count: 0, more: false }
     const jobs = await (relay.options.pick ?? pickByClass)(trx, name, room)
@@ -98,7 +101,9 @@ const guardEpoch = async (relay: Relay): Promise<void> => {
   const key = `${settings.redisPrefix}:epoch`
   const [there, wanted] = [await relay.redis.get(key), await inPlatform(readEpoch)]
   if (there === wanted) return
-  const back = await inPlatform((trx) => beginEpoch(trx, wanted, async (epoch) => void (await relay.redis.set(key, epoch))))
+  const back = await inPlatform((trx) =>
+    beginEpoch(trx, wanted, async (epoch) => void (await relay.redis.set(key, epoch))),
+  )
   if (back === null) return
   if (back > 0) metrics.redispatched.inc({ reason: 'redis_lost' }, back)
   log.warn({ jobs: back }, 'redis does not know the last epoch: a new one begins, and what was dispatched goes again')
@@ -108,7 +113,7 @@ const cycle = async (relay: Relay): Promise<void> => {
   await guardEpoch(relay)
   relay.isFull = false
   for (const name of await inPlatform(queuesWithWork))
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const filled = await fill(relay, name)
       if (filled.count > 0) metrics.handedOver.inc({ queue: name }, filled.count)
       crashPoint('relay.committed')

@@ -12,7 +12,9 @@ const everyMs = 500
 export type RunningScheduler = { isReady: () => boolean; stop: () => Promise<void> }
 
 /** Makes the jobs of the clock. Any number may run: a slot becomes one job. openDatabase() comes first. */
-export const startScheduler = async ({ schedules = declared }: { schedules?: readonly Schedule[] } = {}): Promise<RunningScheduler> => {
+export const startScheduler = async ({
+  schedules = declared,
+}: { schedules?: readonly Schedule[] } = {}): Promise<RunningScheduler> => {
   const note = child({ process: 'scheduler' })
   let stopped = false
   let isDeclared = false

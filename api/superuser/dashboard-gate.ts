@@ -115,7 +115,11 @@ export const dashboardGate = (base: string) => {
     if (ctx.path === `${base}/sign-out` && ctx.method === 'POST') return signOut(ctx, cookie)
     const session = cookie === null ? null : await dashboardSession(cookie)
     if (session !== null && ctx.path === `${base}/sign-out`)
-      return html(ctx, 200, signOutPage({ action: `${base}/sign-out`, formToken: newFormToken(ctx), name: session.email }))
+      return html(
+        ctx,
+        200,
+        signOutPage({ action: `${base}/sign-out`, formToken: newFormToken(ctx), name: session.email }),
+      )
     if (session !== null && ctx.path !== `${base}/sign-in`) return show()
     if (session !== null) {
       ctx.status = 303
@@ -124,6 +128,10 @@ export const dashboardGate = (base: string) => {
     // Scripts of an expired page get a plain 401; people get the form.
     if (ctx.path.startsWith(`${base}/api/`) || (ctx.method !== 'GET' && ctx.method !== 'HEAD'))
       throw new ApiError(401, 'unauthenticated', 'Sign in to the dashboard')
-    return html(ctx, ctx.path === `${base}/sign-in` ? 200 : 401, signInPage({ action: `${base}/sign-in`, formToken: newFormToken(ctx) }))
+    return html(
+      ctx,
+      ctx.path === `${base}/sign-in` ? 200 : 401,
+      signInPage({ action: `${base}/sign-in`, formToken: newFormToken(ctx) }),
+    )
   }
 }

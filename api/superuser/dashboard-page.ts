@@ -1,5 +1,4 @@
-const escaped = (text: string) =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
 body{margin:0;min-height:100vh;display:grid;place-items:center}
@@ -29,7 +28,8 @@ ${body}
 `
 
 /** Style is inline, scripts there are none; the form may only come back to where it was. */
-export const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+export const pagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 type Form = { action: string; formToken: string; email?: string; problem?: string; needsCode?: boolean }
 
@@ -53,7 +53,10 @@ ${problem === undefined ? '' : `<p role="alert" id="problem">${escaped(problem)}
 
 /** Before the board: who is signed in, and the way out. */
 export const messagePage = (title: string, text: string, link: { href: string; label: string }) =>
-  page(title, `<h1>${escaped(title)}</h1>\n<p>${escaped(text)}</p>\n<p><a href="${escaped(link.href)}">${escaped(link.label)}</a></p>`)
+  page(
+    title,
+    `<h1>${escaped(title)}</h1>\n<p>${escaped(text)}</p>\n<p><a href="${escaped(link.href)}">${escaped(link.label)}</a></p>`,
+  )
 
 /** Signing out changes something, so it is a form too. */
 export const signOutPage = ({ action, formToken, name }: { action: string; formToken: string; name: string }) =>

@@ -53,7 +53,7 @@ const openBoard = (): Board => {
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Pousada: jobs', pollingInterval: { showSetting: false, forceInterval: 10 } } },
   })
-  return { serve: adapter.registerPlugin() as unknown as Middleware, redis, queues }
+  return { serve: adapter.registerPlugin(), redis, queues }
 }
 
 /** Closes what the board has opened; the first look after it opens anew. */
@@ -82,7 +82,10 @@ const show = async (ctx: Context, next: Next) => {
     ctx.set('Retry-After', '2')
     ctx.set('Content-Security-Policy', pagePolicy)
     ctx.type = 'text/html; charset=utf-8'
-    ctx.body = messagePage('Redis is away', 'Jobs stay recorded in PostgreSQL and go on when Redis returns.', { href: base, label: 'Try again' })
+    ctx.body = messagePage('Redis is away', 'Jobs stay recorded in PostgreSQL and go on when Redis returns.', {
+      href: base,
+      label: 'Try again',
+    })
     return
   }
   ctx.set('Content-Security-Policy', boardPolicy)

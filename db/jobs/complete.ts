@@ -20,7 +20,13 @@ export const archiveWhere = (condition: string) => `
 
 type End = { outcome: Outcome; reason?: string | null; worker: string; ranMs: number }
 
-const bindingsOf = ({ outcome, reason = null, worker, ranMs }: End) => ({ moneyQueues, outcome, reason, worker, ranMs: Math.max(0, ranMs) })
+const bindingsOf = ({ outcome, reason = null, worker, ranMs }: End) => ({
+  moneyQueues,
+  outcome,
+  reason,
+  worker,
+  ranMs: Math.max(0, ranMs),
+})
 
 /** Ends the job in the transaction of its effect. The caller holds its row, by lockFence or lockStart. */
 export const completeJob = async (trx: AnyTrx, fence: Fence, end: End): Promise<void> => {

@@ -47,7 +47,11 @@ export const queuesWithWork = async (trx: PlatformTrx): Promise<QueueName[]> => 
 
 /** One relay fills a queue at a time; held until the transaction ends. */
 export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<boolean> => {
-  const row = await sqlOne<{ led: boolean }>(trx, `select pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0)) as led`, [queue])
+  const row = await sqlOne<{ led: boolean }>(
+    trx,
+    `select pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0)) as led`,
+    [queue],
+  )
   return row?.led ?? false
 }
 

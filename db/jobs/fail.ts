@@ -14,7 +14,14 @@ export type KeptError = { code: string; message: string; stack: string | null; s
 const mine = `id = :jobId and status <> 'dead' and (
   dispatch_no < :dispatchNo or (dispatch_no = :dispatchNo and delivery <= :delivery and status in ('dispatched', 'running')))`
 
-type Failure = { kind: Pick<Job, 'retry' | 'tries'>; error: KeptError; atLeastMs?: number; worker: string; ranMs: number; leaseMs: number }
+type Failure = {
+  kind: Pick<Job, 'retry' | 'tries'>
+  error: KeptError
+  atLeastMs?: number
+  worker: string
+  ranMs: number
+  leaseMs: number
+}
 
 /**
  * Counts a failed start and says what follows, in one transaction: a wait in Redis (the row stays dispatched, under a lease),
@@ -44,7 +51,13 @@ export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure)
   return wait
 }
 
-type Row = { status: 'dispatched' | 'pending' | 'dead'; attempts: number; waitMs: number; leaseMs: number; error: KeptError }
+type Row = {
+  status: 'dispatched' | 'pending' | 'dead'
+  attempts: number
+  waitMs: number
+  leaseMs: number
+  error: KeptError
+}
 
 const writeEnd = (trx: AnyTrx, fence: Fence, { status, attempts, waitMs, leaseMs, error }: Row) =>
   sql(
@@ -101,5 +114,9 @@ export const pausePoisoned = async (trx: AnyTrx, kind: string): Promise<boolean>
 }
 
 /** Ends a job that found nothing to do. False: a ghost. */
-export const recordSkip = async (trx: AnyTrx, fence: Fence, end: { reason: string; worker: string; ranMs: number }): Promise<boolean> =>
+export const recordSkip = async (
+  trx: AnyTrx,
+  fence: Fence,
+  end: { reason: string; worker: string; ranMs: number },
+): Promise<boolean> =>
   (await sqlOne(trx, archiveWhere(mine), { ...fence, ...end, moneyQueues, outcome: 'skipped' })) !== null

@@ -54,7 +54,12 @@ const both = `
 const named = ['queue', 'kind', 'status', 'tenantId', 'requestId', 'subjectId', 'errorCode', 'from', 'to'] as const
 
 /** Live and archived jobs, newest first, with how many there are. */
-export const listJobs = async (trx: PlatformTrx, filter: JobFilter, page: number, limit: number): Promise<{ jobs: ListedJob[]; total: number }> => {
+export const listJobs = async (
+  trx: PlatformTrx,
+  filter: JobFilter,
+  page: number,
+  limit: number,
+): Promise<{ jobs: ListedJob[]; total: number }> => {
   const bindings = {
     ...Object.fromEntries(named.map((name) => [name, filter[name] ?? null])),
     live: filter.status === undefined || live.includes(filter.status),
@@ -63,6 +68,10 @@ export const listJobs = async (trx: PlatformTrx, filter: JobFilter, page: number
     offset: (page - 1) * limit,
   }
   const count = await sqlOne<{ total: number }>(trx, `select count(*) as total from ${both}`, bindings)
-  const jobs = await sql<ListedJob>(trx, `select * from ${both} order by created_at desc, id limit :limit offset :offset`, bindings)
+  const jobs = await sql<ListedJob>(
+    trx,
+    `select * from ${both} order by created_at desc, id limit :limit offset :offset`,
+    bindings,
+  )
   return { jobs, total: count?.total ?? 0 }
 }

@@ -1,4 +1,4 @@
-import { sql, sqlOne } from '../connection.ts'
+import { sql } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { archiveWhere, moneyQueues } from './complete.ts'
 
@@ -33,19 +33,6 @@ export const discard = async (trx: PlatformTrx, jobIds: string[], reason: string
     ranMs: 0,
   })
   return rows.length
-}
-
-/** Takes back a job that has not begun. False: it is under way, over, or unknown. */
-export const cancelJob = async (trx: PlatformTrx, jobId: string, reason: string): Promise<boolean> => {
-  const row = await sqlOne(trx, archiveWhere(`id = :jobId and status in ('pending', 'dispatched')`), {
-    jobId,
-    moneyQueues,
-    outcome: 'cancelled',
-    reason,
-    worker: null,
-    ranMs: 0,
-  })
-  return row !== null
 }
 
 /** Makes partitions ahead; drops the weeks of the archive whose time is over. */

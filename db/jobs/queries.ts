@@ -25,7 +25,13 @@ export const backlog = (trx: PlatformTrx): Promise<Backlog[]> =>
      from jobs group by queue, class`,
   )
 
-export type Unfinished = { id: string; kind: string; status: string; runAt: Date; lastError: { code: string; message: string } | null }
+export type Unfinished = {
+  id: string
+  kind: string
+  status: string
+  runAt: Date
+  lastError: { code: string; message: string } | null
+}
 
 /** Live jobs that are under way, or due within `withinMs`. */
 export const unfinished = (trx: PlatformTrx, withinMs: number, limit = 20): Promise<Unfinished[]> =>

@@ -15,7 +15,11 @@ export const readEpoch = async (trx: PlatformTrx): Promise<string> => {
  * before the commit; when that fails the transaction does, and the next cycle begins again. Running jobs stay with who runs them.
  * Answers how many rows went back, or null when another relay was first.
  */
-export const beginEpoch = async (trx: PlatformTrx, seen: string, publish: (epoch: string) => Promise<void>): Promise<number | null> => {
+export const beginEpoch = async (
+  trx: PlatformTrx,
+  seen: string,
+  publish: (epoch: string) => Promise<void>,
+): Promise<number | null> => {
   const row = await sqlOne(trx, `select epoch from dispatch_epoch where epoch = ? for update`, [seen])
   if (!row) return null
   const back = await sqlOne<{ count: number }>(

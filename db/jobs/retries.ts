@@ -1,7 +1,9 @@
 import { retryClasses } from '../../config/queues.ts'
 import type { RetryClass } from '../../config/queues.ts'
 
-export type Wait = { tier: 'redis' | 'postgres'; ms: number } | { tier: 'end'; outcome: 'dead' | 'expired' | 'failed' | 'missed' }
+export type Wait =
+  | { tier: 'redis' | 'postgres'; ms: number }
+  | { tier: 'end'; outcome: 'dead' | 'expired' | 'failed' | 'missed' }
 
 /** Waits over this stay in PostgreSQL, where a loss of Redis does not touch them. */
 const longestInRedisMs = 60_000
@@ -15,7 +17,11 @@ const longestInRedisMs = 60_000
 export const nextWait = (
   retry: RetryClass,
   attempts: number,
-  { tries, atLeastMs = 0, random = Math.random() }: { tries?: number | undefined; atLeastMs?: number; random?: number } = {},
+  {
+    tries,
+    atLeastMs = 0,
+    random = Math.random(),
+  }: { tries?: number | undefined; atLeastMs?: number; random?: number } = {},
 ): Wait => {
   const rule = retryClasses[retry]
   const short = Math.min(tries ?? rule.tries, rule.tries)
@@ -24,7 +30,8 @@ export const nextWait = (
     const ms = Math.max(atLeastMs, Math.round(random * Math.min(most, first * 2 ** (attempts - 1))))
     return { tier: ms > longestInRedisMs ? 'postgres' : 'redis', ms }
   }
-  const later: number | undefined = tries === undefined || tries > rule.tries ? rule.laterMs[attempts - short] : undefined
+  const later: number | undefined =
+    tries === undefined || tries > rule.tries ? rule.laterMs[attempts - short] : undefined
   if (later === undefined || (tries !== undefined && attempts >= tries)) return { tier: 'end', outcome: rule.end }
   return { tier: 'postgres', ms: Math.max(atLeastMs, Math.round(later * (0.5 + random / 2))) }
 }

@@ -18,7 +18,9 @@ export const slotAfter = (clock: Clock, instant: Date): Date => {
     return new Date((Math.floor(instant.getTime() / step) + 1) * step)
   }
   if (clock.cron === undefined) throw new TypeError('a schedule needs seconds or a cron expression')
-  return CronExpressionParser.parse(clock.cron, { currentDate: instant, tz: clock.timeZone ?? 'UTC' }).next().toDate()
+  return CronExpressionParser.parse(clock.cron, { currentDate: instant, tz: clock.timeZone ?? 'UTC' })
+    .next()
+    .toDate()
 }
 
 const slotBefore = (clock: Clock, instant: Date): Date => {
@@ -27,7 +29,12 @@ const slotBefore = (clock: Clock, instant: Date): Date => {
     return new Date(Math.floor(instant.getTime() / step) * step)
   }
   if (clock.cron === undefined) throw new TypeError('a schedule needs seconds or a cron expression')
-  return CronExpressionParser.parse(clock.cron, { currentDate: new Date(instant.getTime() + 1), tz: clock.timeZone ?? 'UTC' }).prev().toDate()
+  return CronExpressionParser.parse(clock.cron, {
+    currentDate: new Date(instant.getTime() + 1),
+    tz: clock.timeZone ?? 'UTC',
+  })
+    .prev()
+    .toDate()
 }
 
 /** The slots from `nextAt` up to `now` that become jobs, by the schedule's rule for missed ones. */
@@ -35,7 +42,8 @@ export const dueSlots = (schedule: Clock & Pick<Schedule, 'backfill'>, nextAt: D
   if (nextAt > now) return []
   if (schedule.backfill === 'all') {
     const slots: Date[] = []
-    for (let slot = nextAt; slot <= now && slots.length < mostBackfilled; slot = slotAfter(schedule, slot)) slots.push(slot)
+    for (let slot = nextAt; slot <= now && slots.length < mostBackfilled; slot = slotAfter(schedule, slot))
+      slots.push(slot)
     return slots
   }
   const last = slotBefore(schedule, now)
@@ -85,13 +93,14 @@ export const fireDue = async (trx: PlatformTrx, schedules: readonly Schedule[]):
     const busy =
       schedule.backfill === 'none' &&
       (await sqlOne(trx, `select id from jobs where kind = ? and status <> 'dead' limit 1`, [kind])) !== null
-    if (!busy) for (const slot of slots) await enqueue(trx, schedule.job, {}, { uniqueKey: `slot:${slot.toISOString()}` })
+    if (!busy)
+      for (const slot of slots) await enqueue(trx, schedule.job, {}, { uniqueKey: `slot:${slot.toISOString()}` })
     if (!busy && slots.length > 0) fired.push(kind)
-    await sql(trx, `update schedule set next_at = ?, last_at = coalesce(?, last_at), updated_at = now() where kind = ?`, [
-      slotAfter(schedule, now),
-      slots.at(-1) ?? null,
-      kind,
-    ])
+    await sql(
+      trx,
+      `update schedule set next_at = ?, last_at = coalesce(?, last_at), updated_at = now() where kind = ?`,
+      [slotAfter(schedule, now), slots.at(-1) ?? null, kind],
+    )
   }
   return fired
 }

@@ -14,7 +14,6 @@ import { until } from '../support/until.ts'
 import { processors } from './kinds.ts'
 import { archived, ask, call, effects, makeEffects, mostRepeated, newKey, note, rowOf, send } from './support.ts'
 
-
 const markers = mkdtempSync(join(tmpdir(), 'pousada-crash-'))
 const crashAt = (point: string) => `${point}@${join(markers, newKey())}`
 
@@ -59,7 +58,9 @@ describe('processes that end as in a power cut', function () {
     await frozen.stop()
 
     for (const key of Object.values(keys)) expect(await effects(key), key).to.have.lengthOf(1)
-    const details = await inPlatform((trx) => sql<{ detail: string }>(trx, `select detail from effect where key = ?`, [keys.answered]))
+    const details = await inPlatform((trx) =>
+      sql<{ detail: string }>(trx, `select detail from effect where key = ?`, [keys.answered]),
+    )
     expect(details[0]?.detail, 'the second start knows that the first may have acted').to.equal('started known')
     const calls = await inPlatform((trx) =>
       sql(trx, `select state, tries, answer_reference from external_call where idempotency_key = ?`, [keys.answered]),

@@ -26,7 +26,11 @@ describe('the dashboard', () => {
   })
   after(closeDashboard)
 
-  const send = (method: string, path: string, { cookie = '', form, origin }: { cookie?: string; form?: Record<string, string>; origin?: string } = {}) =>
+  const send = (
+    method: string,
+    path: string,
+    { cookie = '', form, origin }: { cookie?: string; form?: Record<string, string>; origin?: string } = {},
+  ) =>
     clientOf(world.baseUrl)<string>(method, path, {
       headers: {
         ...(cookie === '' ? {} : { cookie }),
@@ -35,7 +39,8 @@ describe('the dashboard', () => {
       },
       ...(form === undefined ? {} : { raw: new URLSearchParams(form).toString() }),
     })
-  const setCookies = (reply: Reply<unknown>) => (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0] ?? '')
+  const setCookies = (reply: Reply<unknown>) =>
+    (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0] ?? '')
   const openForm = async (cookie = '', path = `${base}/sign-in`) => {
     const page = await send('GET', path, { cookie })
     const formToken = /name="formToken" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
@@ -43,9 +48,14 @@ describe('the dashboard', () => {
   }
   const signIn = async (email: string, given = password) => {
     const { formToken, cookie } = await openForm()
-    return send('POST', `${base}/sign-in`, { cookie, origin: world.baseUrl, form: { formToken, email, password: given } })
+    return send('POST', `${base}/sign-in`, {
+      cookie,
+      origin: world.baseUrl,
+      form: { formToken, email, password: given },
+    })
   }
-  const sessionCookie = async () => setCookies(await signIn('n1@pousada.example')).find((cookie) => cookie.startsWith('pousada-dev=')) ?? ''
+  const sessionCookie = async () =>
+    setCookies(await signIn('n1@pousada.example')).find((cookie) => cookie.startsWith('pousada-dev=')) ?? ''
 
   it('shows strangers a form, and their scripts a plain 401', async () => {
     const page = await send('GET', base)
@@ -63,7 +73,10 @@ describe('the dashboard', () => {
     expect(reply.status).to.equal(303)
     expect(reply.headers.location).to.equal(base)
     const line = (reply.headers['set-cookie'] ?? []).find((each) => each.startsWith('pousada-dev='))
-    expect(line).to.match(/HttpOnly/).and.match(/SameSite=Strict/).and.match(/Path=\//)
+    expect(line)
+      .to.match(/HttpOnly/)
+      .and.match(/SameSite=Strict/)
+      .and.match(/Path=\//)
     const board = await send('GET', base, { cookie: line?.split(';')[0] ?? '' })
     expect(board.status).to.equal(200)
     expect(board.body).to.match(/Pousada: jobs/)
@@ -89,7 +102,8 @@ describe('the dashboard', () => {
     expect(setCookies(other).some((cookie) => cookie.startsWith('pousada-dev='))).to.equal(false)
     const { formToken, cookie } = await openForm()
     const form = { formToken, email: 'n1@pousada.example', password }
-    const post = (given: Parameters<typeof send>[2]) => send('POST', `${base}/sign-in`, given).then(({ status }) => status)
+    const post = (given: Parameters<typeof send>[2]) =>
+      send('POST', `${base}/sign-in`, given).then(({ status }) => status)
     expect(await post({ cookie, form }), 'no origin').to.equal(403)
     expect(await post({ cookie, form, origin: 'https://evil.example' })).to.equal(403)
     expect(await post({ form, origin: world.baseUrl }), 'no form cookie').to.equal(403)
@@ -129,11 +143,17 @@ describe('the dashboard', () => {
   it('ends at sign-out, after half an hour unused, and when the operator is N1 no more', async () => {
     const cookie = await sessionCookie()
     const form = await openForm(cookie, `${base}/sign-out`)
-    const out = await send('POST', `${base}/sign-out`, { cookie: form.cookie, origin: world.baseUrl, form: { formToken: form.formToken } })
+    const out = await send('POST', `${base}/sign-out`, {
+      cookie: form.cookie,
+      origin: world.baseUrl,
+      form: { formToken: form.formToken },
+    })
     expect(out.status).to.equal(303)
     expect((await send('GET', base, { cookie })).status).to.equal(401)
     const idle = await sessionCookie()
-    await world.database.admin.raw(`update session set last_seen_at = now() - interval '31 minutes' where kind = 'dashboard'`)
+    await world.database.admin.raw(
+      `update session set last_seen_at = now() - interval '31 minutes' where kind = 'dashboard'`,
+    )
     expect((await send('GET', base, { cookie: idle })).status).to.equal(401)
     const demoted = await sessionCookie()
     await world.database.admin.raw(`update superuser_account set ended_at = now() where level = 'N1'`)

@@ -75,7 +75,13 @@ describe('failures of jobs', () => {
 
   it('what another try cannot mend is dead at once', async () => {
     const id = await ready(note)
-    expect(await deliver(onDatabase(note, () => Promise.reject(forbidden())), id, 1)).to.equal('given up: forbidden')
+    expect(
+      await deliver(
+        onDatabase(note, () => Promise.reject(forbidden())),
+        id,
+        1,
+      ),
+    ).to.equal('given up: forbidden')
     const other = await ready(call)
     const each = processor(call, async (context) => context.giveUp('card_declined', 'the card was declined'))
     expect(await deliver(each, other, 1)).to.equal('given up: card_declined')
@@ -101,7 +107,13 @@ describe('failures of jobs', () => {
     expect(await rowOf(id)).to.equal(null)
     expect(await archived(id)).to.include({ outcome: 'expired', reason: 'Error' })
     const single = await ready(once)
-    expect(await deliver(processor(once, () => Promise.reject(new Error('no'))), single, 1)).to.equal('given up: Error')
+    expect(
+      await deliver(
+        processor(once, () => Promise.reject(new Error('no'))),
+        single,
+        1,
+      ),
+    ).to.equal('given up: Error')
   })
 
   it('nothing to do ends as skipped, and rolls back what the start did', async () => {
@@ -145,9 +157,21 @@ describe('failures of jobs', () => {
     const each = processor(call, () => Promise.resolve())
     expect(await deliver(each, outside, 4), 'deliveries 1 to 3 never came back').to.equal('given up: poison')
     const inside = await ready(note)
-    expect(await deliver(onDatabase(note, () => Promise.resolve()), inside, 4)).to.equal('given up: poison')
+    expect(
+      await deliver(
+        onDatabase(note, () => Promise.resolve()),
+        inside,
+        4,
+      ),
+    ).to.equal('given up: poison')
     const twice = await ready(note)
-    expect(await deliver(onDatabase(note, () => Promise.resolve()), twice, 3)).to.equal('done')
+    expect(
+      await deliver(
+        onDatabase(note, () => Promise.resolve()),
+        twice,
+        3,
+      ),
+    ).to.equal('done')
   })
 
   it('failures that came back are no deaths', async () => {
@@ -163,18 +187,35 @@ describe('failures of jobs', () => {
     await ask(once, { key: newKey() })
     await ask(call, { key: newKey() })
     const picked = await inPlatform((trx) => pickByClass(trx, 'payments', { due: 50, waiting: 0 }))
-    expect(picked.map((job) => job.kind)).to.include(call.name).and.not.include(once.name)
+    expect(picked.map((job) => job.kind))
+      .to.include(call.name)
+      .and.not.include(once.name)
   })
 
   it('dead jobs come back by replay with their counters anew, or are put away', async () => {
     const id = await ready(note)
-    await deliver(onDatabase(note, () => Promise.reject(forbidden())), id, 1)
+    await deliver(
+      onDatabase(note, () => Promise.reject(forbidden())),
+      id,
+      1,
+    )
     expect(await inPlatform((trx) => replay(trx, [id]))).to.deep.equal([id])
     expect(await rowOf(id)).to.include({ status: 'pending', attempts: 0, starts: 0 })
     await dispatch(id)
-    expect(await deliver(onDatabase(note, () => Promise.resolve()), id, 1, 2)).to.equal('done')
+    expect(
+      await deliver(
+        onDatabase(note, () => Promise.resolve()),
+        id,
+        1,
+        2,
+      ),
+    ).to.equal('done')
     const other = await ready(note)
-    await deliver(onDatabase(note, () => Promise.reject(forbidden())), other, 1)
+    await deliver(
+      onDatabase(note, () => Promise.reject(forbidden())),
+      other,
+      1,
+    )
     expect(await inPlatform((trx) => discard(trx, [other], 'obsolete'))).to.equal(1)
     expect(await archived(other)).to.include({ outcome: 'discarded', reason: 'obsolete' })
   })
@@ -182,7 +223,11 @@ describe('failures of jobs', () => {
   it('a dead job whose key a live one has stays dead', async () => {
     const first = await ask(note, { key: newKey() }, { uniqueKey: 'the-same' })
     await dispatch(first)
-    await deliver(onDatabase(note, () => Promise.reject(forbidden())), first, 1)
+    await deliver(
+      onDatabase(note, () => Promise.reject(forbidden())),
+      first,
+      1,
+    )
     await ask(note, { key: newKey() }, { uniqueKey: 'the-same' })
     expect(await inPlatform((trx) => replay(trx, [first]))).to.deep.equal([])
     expect(await rowOf(first)).to.include({ status: 'dead' })

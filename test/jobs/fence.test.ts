@@ -56,15 +56,19 @@ describe('the fence of a job', () => {
     let seen: unknown
     const slow = processor(call, async (context) => {
       await overtaken
-      await context.finish((trx) => insert(trx, 'never')).catch((error: unknown) => {
-        seen = error
-        throw error
-      })
+      await context
+        .finish((trx) => insert(trx, 'never'))
+        .catch((error: unknown) => {
+          seen = error
+          throw error
+        })
     })
     const first = runStart(slow, { fence: { jobId: id, dispatchNo: 1, delivery: 1 }, kind: call.name, handed }, worker)
     while ((await rowOf(id))?.status !== 'running') await new Promise((resolve) => setTimeout(resolve, 5))
     const fast = processor(call, (context) => context.finish((trx) => insert(trx, key)))
-    expect(await runStart(fast, { fence: { jobId: id, dispatchNo: 1, delivery: 2 }, kind: call.name, handed }, worker)).to.equal('done')
+    expect(
+      await runStart(fast, { fence: { jobId: id, dispatchNo: 1, delivery: 2 }, kind: call.name, handed }, worker),
+    ).to.equal('done')
     overtake()
     expect(await first).to.equal('fenced')
     expect(seen).to.be.instanceOf(FenceLost)
@@ -78,8 +82,12 @@ describe('the fence of a job', () => {
     const id = await ask(note, { key })
     await dispatch(id)
     const each = onDatabase(note, (trx) => insert(trx, key))
-    expect(await runStart(each, { fence: { jobId: id, dispatchNo: 1, delivery: 1 }, kind: note.name, handed }, worker)).to.equal('done')
-    expect(await runStart(each, { fence: { jobId: id, dispatchNo: 1, delivery: 2 }, kind: note.name, handed }, worker)).to.equal('ghost')
+    expect(
+      await runStart(each, { fence: { jobId: id, dispatchNo: 1, delivery: 1 }, kind: note.name, handed }, worker),
+    ).to.equal('done')
+    expect(
+      await runStart(each, { fence: { jobId: id, dispatchNo: 1, delivery: 2 }, kind: note.name, handed }, worker),
+    ).to.equal('ghost')
     expect(await effects(key)).to.deep.equal([key])
   })
 
@@ -128,7 +136,11 @@ describe('the fence of a job', () => {
       await context.finish()
       await context.effect((trx) => insert(trx, 'late')).catch((error: Error) => (problem = error.message))
     })
-    const outcome = await runStart(twice, { fence: { jobId: id, dispatchNo: 1, delivery: 1 }, kind: call.name, handed }, worker)
+    const outcome = await runStart(
+      twice,
+      { fence: { jobId: id, dispatchNo: 1, delivery: 1 }, kind: call.name, handed },
+      worker,
+    )
     expect(outcome).to.equal('done')
     expect(problem).to.match(/nothing can follow finish/)
     expect(await effects('late')).to.deep.equal([])
@@ -147,7 +159,9 @@ describe('the fence of a job', () => {
     const fence = { jobId: id, dispatchNo: 1, delivery: 1 }
     const foreign = { ...handed, tenantId: randomUUID() }
     expect(await runStart(each, { fence, kind: inTenantJob.name, handed: foreign }, worker)).to.equal('ghost')
-    expect(await runStart(each, { fence, kind: inTenantJob.name, handed: { ...handed, tenantId } }, worker)).to.equal('done')
+    expect(await runStart(each, { fence, kind: inTenantJob.name, handed: { ...handed, tenantId } }, worker)).to.equal(
+      'done',
+    )
     expect(tenant).to.equal(tenantId)
   })
 })

@@ -5,5 +5,7 @@ import { startWorkers } from '../../workers/workers.ts'
 import { processors } from './kinds.ts'
 
 // A worker process like any other, for the kinds of these tests.
-const queues = Object.fromEntries(settings.workerQueues.map(({ queue, concurrency }) => [queue as QueueName, concurrency]))
+const queues = Object.fromEntries(
+  settings.workerQueues.map(({ queue, concurrency }) => [queue as QueueName, concurrency]),
+)
 await runProcess('test-worker', 20, () => startWorkers({ queues, processors }))

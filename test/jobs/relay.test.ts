@@ -53,7 +53,10 @@ describe('the relay', () => {
     return started
   }
   const work = async (concurrency = 5) => {
-    const started = await startWorkers({ queues: { inventory: concurrency, payments: concurrency }, processors: [writes, calls] })
+    const started = await startWorkers({
+      queues: { inventory: concurrency, payments: concurrency },
+      processors: [writes, calls],
+    })
     workers.push(started)
     return started
   }
@@ -149,7 +152,9 @@ describe('the relay', () => {
     await many(700)
     await relay()
     await sleep(1_000)
-    const rows = await inPlatform((trx) => sql<{ count: number }>(trx, `select count(*) from jobs where status = 'dispatched'`))
+    const rows = await inPlatform((trx) =>
+      sql<{ count: number }>(trx, `select count(*) from jobs where status = 'dispatched'`),
+    )
     expect(rows[0]?.count).to.equal(500)
     await work(10)
     await drain()

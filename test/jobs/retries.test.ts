@@ -57,7 +57,8 @@ describe('waits between tries', () => {
         (retry, attempts, random) => {
           const wait = nextWait(retry, attempts, { random })
           if (wait.tier === 'end') return attempts >= retryClasses[retry].tries
-          const most = wait.tier === 'redis' ? retryClasses[retry].backoffMs[1] : Math.max(...retryClasses[retry].laterMs)
+          const most =
+            wait.tier === 'redis' ? retryClasses[retry].backoffMs[1] : Math.max(...retryClasses[retry].laterMs)
           return wait.ms >= 0 && wait.ms <= most
         },
       ),

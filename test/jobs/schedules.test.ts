@@ -14,8 +14,12 @@ type Slot = { uniqueKey: string }
 
 describe('slots of schedules', () => {
   it('seconds count from the epoch; cron keeps the local hour over a change of the clocks', () => {
-    expect(slotAfter({ everySeconds: 15 }, at('2026-11-20T12:00:07Z')).toISOString()).to.equal('2026-11-20T12:00:15.000Z')
-    expect(slotAfter({ everySeconds: 15 }, at('2026-11-20T12:00:15Z')).toISOString()).to.equal('2026-11-20T12:00:30.000Z')
+    expect(slotAfter({ everySeconds: 15 }, at('2026-11-20T12:00:07Z')).toISOString()).to.equal(
+      '2026-11-20T12:00:15.000Z',
+    )
+    expect(slotAfter({ everySeconds: 15 }, at('2026-11-20T12:00:15Z')).toISOString()).to.equal(
+      '2026-11-20T12:00:30.000Z',
+    )
     const lisbon = { cron: '30 3 * * *', timeZone: 'Europe/Lisbon' }
     expect(slotAfter(lisbon, at('2026-10-24T12:00:00Z')).toISOString()).to.equal('2026-10-25T03:30:00.000Z')
     expect(slotAfter(lisbon, at('2026-10-23T12:00:00Z')).toISOString()).to.equal('2026-10-24T02:30:00.000Z')
@@ -32,7 +36,9 @@ describe('slots of schedules', () => {
     ])
     expect(iso(dueSlots({ ...hourly, backfill: 'last' }, next, now))).to.deep.equal(['2026-11-20T11:00:00.000Z'])
     expect(iso(dueSlots({ ...hourly, backfill: 'none' }, next, now))).to.deep.equal([])
-    expect(iso(dueSlots({ ...hourly, backfill: 'none' }, next, at('2026-11-20T09:00:20Z')))).to.deep.equal(['2026-11-20T09:00:00.000Z'])
+    expect(iso(dueSlots({ ...hourly, backfill: 'none' }, next, at('2026-11-20T09:00:20Z')))).to.deep.equal([
+      '2026-11-20T09:00:00.000Z',
+    ])
     expect(dueSlots({ ...hourly, backfill: 'all' }, now, next)).to.deep.equal([])
   })
 })
@@ -40,11 +46,15 @@ describe('slots of schedules', () => {
 describe('schedulers', () => {
   const held = useDatabase()
   beforeEach(() => held.database.admin.raw(`delete from jobs; delete from schedule`))
-  const slots = () => inPlatform((trx) => sql<Slot>(trx, `select unique_key from jobs where kind = ? order by seq`, [tick.name]))
+  const slots = () =>
+    inPlatform((trx) => sql<Slot>(trx, `select unique_key from jobs where kind = ? order by seq`, [tick.name]))
   const everySlot: Schedule = { job: tick, everySeconds: 1, backfill: 'all' }
 
   it('two schedulers make one job per slot, and miss none', async () => {
-    const schedulers = await Promise.all([startScheduler({ schedules: [everySlot] }), startScheduler({ schedules: [everySlot] })])
+    const schedulers = await Promise.all([
+      startScheduler({ schedules: [everySlot] }),
+      startScheduler({ schedules: [everySlot] }),
+    ])
     try {
       await until(async () => (await slots()).length >= 3)
     } finally {
@@ -76,7 +86,8 @@ describe('schedulers', () => {
   })
 
   it('declaring again keeps the next slot; a changed clock begins anew; what is declared no more goes', async () => {
-    const next = async () => (await inPlatform((trx) => sql<{ nextAt: Date }>(trx, `select next_at from schedule`)))[0]?.nextAt.toISOString()
+    const next = async () =>
+      (await inPlatform((trx) => sql<{ nextAt: Date }>(trx, `select next_at from schedule`)))[0]?.nextAt.toISOString()
     await inPlatform((trx) => declareSchedules(trx, [every(3600, tick)], at('2026-01-01T00:10:00Z')))
     expect(await next()).to.equal('2026-01-01T01:00:00.000Z')
     await inPlatform((trx) => declareSchedules(trx, [every(3600, tick)], at('2026-05-01T00:10:00Z')))

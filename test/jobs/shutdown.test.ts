@@ -45,7 +45,9 @@ describe('the end of a worker', function () {
     })
     const first = await startWorkers({ queues: { payments: 5 }, processors: [each] })
     const [quickId, stuckId] = [await ask(call, { key: quick }), await ask(call, { key: stuck })]
-    await until(async () => (await rowOf(quickId))?.status === 'running' && (await rowOf(stuckId))?.status === 'running')
+    await until(
+      async () => (await rowOf(quickId))?.status === 'running' && (await rowOf(stuckId))?.status === 'running',
+    )
     const from = Date.now()
     await first.stop({ deadlineMs: 1_200 })
     expect(Date.now() - from).to.be.lessThan(2_000)

@@ -49,20 +49,33 @@ export type Row = {
 export const rowOf = async (id: string): Promise<Row | null> =>
   (await inPlatform((trx) => sql<Row>(trx, `select * from jobs where id = ?`, [id])))[0] ?? null
 
-export type Archived = { id: string; kind: string; outcome: string; reason: string | null; attempts: number; starts: number; money: boolean }
+export type Archived = {
+  id: string
+  kind: string
+  outcome: string
+  reason: string | null
+  attempts: number
+  starts: number
+  money: boolean
+}
 export const archived = async (id: string): Promise<Archived | null> =>
   (await inPlatform((trx) => sql<Archived>(trx, `select * from job_archive where id = ?`, [id])))[0] ?? null
 
 export const effects = async (key?: string): Promise<string[]> => {
   const rows = await inPlatform((trx) =>
-    sql<{ key: string }>(trx, `select key from effect where ?::text is null or key = ? order by key`, [key ?? null, key ?? null]),
+    sql<{ key: string }>(trx, `select key from effect where ?::text is null or key = ? order by key`, [
+      key ?? null,
+      key ?? null,
+    ]),
   )
   return rows.map((row) => row.key)
 }
 
 /** How often each key of the table of effects is there, most first: 1 everywhere when nothing was repeated. */
 export const mostRepeated = async (): Promise<number> => {
-  const rows = await inPlatform((trx) => sql<{ count: number }>(trx, `select count(*) from effect group by key order by 1 desc limit 1`))
+  const rows = await inPlatform((trx) =>
+    sql<{ count: number }>(trx, `select count(*) from effect group by key order by 1 desc limit 1`),
+  )
   return rows[0]?.count ?? 0
 }
 

@@ -9,13 +9,19 @@ import { GivenUp, RetryLater, Skipped } from './failure.ts'
 import type { DatabaseContext, JobContext } from './processor.ts'
 
 /** Opens what a job works in: its tenant, or the platform. The request that asked for the job goes with it. */
-export const openFor = <T>(start: Pick<JobStart, 'requestId' | 'traceparent'>, tenantId: string | null, work: (trx: AnyTrx) => Promise<T>): Promise<T> => {
+export const openFor = <T>(
+  start: Pick<JobStart, 'requestId' | 'traceparent'>,
+  tenantId: string | null,
+  work: (trx: AnyTrx) => Promise<T>,
+): Promise<T> => {
   const context: Partial<Context> = { requestId: start.requestId, traceparent: start.traceparent }
   return tenantId === null ? inPlatform(work, context) : inTenant(tenantId, work, context)
 }
 
 export const tenantOf = (payload: unknown): string | null =>
-  typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string' ? payload.tenantId : null
+  typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string'
+    ? payload.tenantId
+    : null
 
 export const databaseContext = (row: JobStart, signal: AbortSignal): DatabaseContext => ({
   tenantId: tenantOf(row.payload),
@@ -44,7 +50,13 @@ export type OutsideRun = {
 }
 
 /** The context of a claimed job, with the fence before every effect. */
-export const outsideRun = (row: JobStart, fence: Fence, payload: unknown, signal: AbortSignal, worker: string): OutsideRun => {
+export const outsideRun = (
+  row: JobStart,
+  fence: Fence,
+  payload: unknown,
+  signal: AbortSignal,
+  worker: string,
+): OutsideRun => {
   const base = databaseContext(row, signal)
   const startedAt = Date.now()
   let pending: ((trx: AnyTrx) => Promise<unknown>)[] = []

@@ -47,7 +47,9 @@ export const externalCall = async <O extends CallOutcome, P>(
     return { outcome, priorState: prior }
   } catch (error) {
     providerCalls.inc({ provider, operation, outcome: 'unknown' })
-    context.withNext((trx) => endCall(trx, name, { state: 'unknown', code: error instanceof Error ? error.name : 'thrown' }))
+    context.withNext((trx) =>
+      endCall(trx, name, { state: 'unknown', code: error instanceof Error ? error.name : 'thrown' }),
+    )
     throw error
   }
 }

@@ -85,5 +85,7 @@ const framesOf = (stack: string) =>
   stack
     .split('\n')
     .slice(1)
-    .map((line) => line.replace(/:\d+:\d+\)?$/, '').replace(/^.*[/\\](node_modules|db|workers|jobs|config)[/\\]/, '$1/'))
+    .map((line) =>
+      line.replace(/:\d+:\d+\)?$/, '').replace(/^.*[/\\](node_modules|db|workers|jobs|config)[/\\]/, '$1/'),
+    )
     .join('\n')

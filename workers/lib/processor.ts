@@ -37,13 +37,20 @@ export type DatabaseContext = Omit<JobContext, 'effect' | 'finish' | 'withNext' 
 
 export type Processor =
   | { readonly job: Job; readonly style: 'outside'; readonly run: (context: JobContext) => Promise<unknown> }
-  | { readonly job: Job; readonly style: 'database'; readonly run: (trx: AnyTrx, payload: unknown, context: DatabaseContext) => Promise<unknown> }
+  | {
+      readonly job: Job
+      readonly style: 'database'
+      readonly run: (trx: AnyTrx, payload: unknown, context: DatabaseContext) => Promise<unknown>
+    }
 
 /**
  * A job that calls the outside: never inside a transaction. Read (`effect`), call (`externalCall`), write (`finish`). Throwing is a retry
  * by the class of the job; returning without `finish` ends the job as done.
  */
-export const processor = <S extends Schema>(job: Job<S>, run: (context: JobContext<PayloadOf<Job<S>>>) => Promise<unknown>): Processor => ({
+export const processor = <S extends Schema>(
+  job: Job<S>,
+  run: (context: JobContext<PayloadOf<Job<S>>>) => Promise<unknown>,
+): Processor => ({
   job,
   style: 'outside',
   run: run as unknown as (context: JobContext) => Promise<unknown>,

@@ -20,7 +20,11 @@ export const fenceOf = (bullJobId: string | undefined, delivery: number): Fence 
 }
 
 /** What goes to Redis of a job: where it works and whom to trace it to. */
-export const handedOf = ({ payload, requestId, traceparent }: Pick<Candidate, 'payload' | 'requestId' | 'traceparent'>): Handed => ({
+export const handedOf = ({
+  payload,
+  requestId,
+  traceparent,
+}: Pick<Candidate, 'payload' | 'requestId' | 'traceparent'>): Handed => ({
   tenantId: tenantOf(payload),
   requestId,
   traceparent,
@@ -28,7 +32,11 @@ export const handedOf = ({ payload, requestId, traceparent }: Pick<Candidate, 'p
 
 /** Whether Redis still has what was handed over. */
 export const isHanded = (data: unknown): data is Handed =>
-  typeof data === 'object' && data !== null && 'requestId' in data && typeof data.requestId === 'string' && 'tenantId' in data
+  typeof data === 'object' &&
+  data !== null &&
+  'requestId' in data &&
+  typeof data.requestId === 'string' &&
+  'tenantId' in data
 
 const backoff = 'row'
 const mostTries = Math.max(...Object.values(retryClasses).map((rule) => rule.tries))
@@ -44,7 +52,12 @@ export const jobOptions = (id: string, dispatchNo: number, delayMs: number): Job
   stackTraceLimit: 0,
 })
 
-export const workerOptions = (queue: QueueName, connection: Redis, concurrency: number, name: string): WorkerOptions => ({
+export const workerOptions = (
+  queue: QueueName,
+  connection: Redis,
+  concurrency: number,
+  name: string,
+): WorkerOptions => ({
   connection,
   prefix: settings.redisPrefix,
   name,

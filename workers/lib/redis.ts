@@ -12,7 +12,9 @@ export const connectRedis = (use: 'queues' | 'commands'): Redis => {
     retryStrategy,
     connectTimeout: 2_000,
     keepAlive: 5_000,
-    ...(use === 'queues' ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 5_000 }),
+    ...(use === 'queues'
+      ? { maxRetriesPerRequest: null }
+      : { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 5_000 }),
   }
   const redis = new Redis(required(settings.redisUrl, 'REDIS_URL'), options)
   let down = false
@@ -57,7 +59,9 @@ export const whenReady = async (redis: Redis, ms: number): Promise<boolean> => {
 export const refuseEviction = async (redis: Redis): Promise<void> => {
   const policy = await evictionPolicy(redis)
   if (policy !== 'noeviction')
-    throw new Error(`REDIS_URL: maxmemory-policy is ${policy}; jobs need noeviction (redis-cli config set maxmemory-policy noeviction)`)
+    throw new Error(
+      `REDIS_URL: maxmemory-policy is ${policy}; jobs need noeviction (redis-cli config set maxmemory-policy noeviction)`,
+    )
 }
 
 const evictionPolicy = async (redis: Redis): Promise<string> => {

@@ -74,7 +74,14 @@ const payloadOf = (job: Job, row: JobStart): unknown => {
   if (row.version > job.version) throw new Newer()
   const payload = row.version < job.version && job.upcast ? job.upcast(row.payload, row.version) : row.payload
   const problems = compile(job.payload)(payload)
-  if (problems) throw new GivenUp('payload_invalid', problems.map((problem) => `${problem.field} ${problem.message}`).join('; ').slice(0, 500))
+  if (problems)
+    throw new GivenUp(
+      'payload_invalid',
+      problems
+        .map((problem) => `${problem.field} ${problem.message}`)
+        .join('; ')
+        .slice(0, 500),
+    )
   return payload
 }
 
@@ -121,7 +128,13 @@ const runOutside = async (each: Processor & { style: 'outside' }, start: Start, 
   crashPoint('job.claimed')
   observeStart(row)
   refusePoison(row)
-  const { context, isFinished, recordPending } = outsideRun(row, fence, payloadOf(each.job, row), start.abort.signal, worker.name)
+  const { context, isFinished, recordPending } = outsideRun(
+    row,
+    fence,
+    payloadOf(each.job, row),
+    start.abort.signal,
+    worker.name,
+  )
   start.recordPending = recordPending
   const work = async () => {
     await each.run(context)
@@ -192,7 +205,14 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
     const { lockMs } = queues[job.queue]
     const written =
       reason === null
-        ? await recordFailure(trx, fence, { kind: job, error: kept, atLeastMs: askedMs(error), worker: worker.name, ranMs, leaseMs: lockMs })
+        ? await recordFailure(trx, fence, {
+            kind: job,
+            error: kept,
+            atLeastMs: askedMs(error),
+            worker: worker.name,
+            ranMs,
+            leaseMs: lockMs,
+          })
         : await recordDeath(trx, fence, kept)
     if (written === null) return null
     await start.recordPending(trx)
@@ -227,7 +247,9 @@ export const runStart = async (each: Processor | undefined, delivery: Delivery, 
   worker.inHand.add(start)
   let outcome = 'failed'
   try {
-    outcome = await (each.style === 'outside' ? runOutside(each, start, worker) : runOnDatabase(each, start, worker)).then(
+    outcome = await (
+      each.style === 'outside' ? runOutside(each, start, worker) : runOnDatabase(each, start, worker)
+    ).then(
       () => 'done',
       (error: unknown) => settle(each.job, start, worker, startedAt, error),
     )
