@@ -97,14 +97,23 @@ const hasConsent = async (trx: Trx, guestId: string | null, kind: ChannelKind): 
   return row?.decision === 'granted'
 }
 
-/** Attempts of the channel's local day. The caller holds the channel's row, so the count cannot be passed by another worker. */
-const isCapped = async (trx: Trx, channel: MessageChannelRow, timeZone: string, now: Date): Promise<boolean> => {
+/** More workers than this do not write for one house at the same moment. */
+const mostAtOnce = 200
+
+const countToday = async (trx: Trx, channel: MessageChannelRow, timeZone: string, now: Date): Promise<number> => {
   const row = await sqlOne<{ count: number }>(
     trx,
     `select count(*) as count from message_attempt where property_id = ? and kind = ? and created_at >= ?`,
     [channel.propertyId, channel.kind, localInstant(todayIn(timeZone, now), '00:00', timeZone)],
   )
-  return (row?.count ?? 0) >= channel.dailyCap
+  return row?.count ?? 0
+}
+
+/** Attempts of the channel's local day. Near the cap the channel is locked and counted again, so that no two workers pass it at once. */
+const isCapped = async (trx: Trx, channel: MessageChannelRow, timeZone: string, now: Date): Promise<boolean> => {
+  if ((await countToday(trx, channel, timeZone, now)) + mostAtOnce < channel.dailyCap) return false
+  await sql(trx, `select id from message_channel where id = ? for no key update`, [channel.id])
+  return (await countToday(trx, channel, timeZone, now)) >= channel.dailyCap
 }
 
 /** Whether a channel of the plan can be used for a message at this moment, in the order of R8. */
@@ -115,7 +124,7 @@ export const checkStep = async (
 ): Promise<StepCheck> => {
   const channel = await sqlOne<MessageChannelRow>(
     trx,
-    `select * from message_channel where property_id = ? and kind = ? for no key update`,
+    `select * from message_channel where property_id = ? and kind = ?`,
     [message.propertyId, kind],
   )
   if (!channel || !isUsable(channel)) return { cause: 'no_channel' }
