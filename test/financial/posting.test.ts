@@ -3,13 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { inPlatform, inTenant, openDatabase, sql, sqlOne } from '../../db/connection.ts'
-import { checkBook, carryOutIntegrityRun } from '../../db/financial/checks.ts'
+import { checkBook } from '../../db/financial/checks.ts'
 import { raisePosting } from '../../db/financial/index.ts'
 import { postBatch } from '../../db/financial/poster.ts'
-import { ensureYears } from '../../db/financial/years.ts'
-import { requestIntegrityRuns, sweepPostings, sweepYears } from '../../db/financial/sweeps.ts'
+import { sweepPostings } from '../../db/financial/sweeps.ts'
 import { useDatabase } from '../support/database.ts'
-import { addProperty, makeHouse, post } from './support.ts'
+import { addProperty, makeHouse, post, raiseMany } from './support.ts'
 import type { House } from './support.ts'
 
 const accountId = (house: House, condition: string) =>
@@ -17,23 +16,6 @@ const accountId = (house: House, condition: string) =>
     house.tenantId,
     async (trx) => (await sqlOne<{ id: string }>(trx, `select id from account where ${condition}`))?.id ?? '',
   )
-
-const raiseMany = (house: House, count: number, propertyIds = [house.propertyId]) =>
-  inTenant(house.tenantId, async (trx) => {
-    for (let n = 0; n < count; n += 1) {
-      const payment = randomUUID()
-      await raisePosting(trx, {
-        event: n % 2 === 0 ? 'payment.payment_captured' : 'payment.payment_allocated',
-        source: { id: payment },
-        propertyId: propertyIds[n % propertyIds.length] ?? house.propertyId,
-        payload: {
-          amounts: { amount: 100 + n },
-          documents: { payment, booking: payment },
-          context: { target: 'booking' },
-        },
-      })
-    }
-  })
 
 /** A payment into an account that is a group: it can be raised, and PostgreSQL refuses its lines. */
 const raisePoison = async (house: House) => {
@@ -268,84 +250,5 @@ describe('the poster', () => {
     await inPlatform(sweepPostings)
     await inPlatform(sweepPostings)
     expect((await jobs())?.count).to.equal(2)
-  })
-})
-
-describe('years and checks', () => {
-  const held = useDatabase()
-
-  it('start with the present and the next year, each with 12 months and a closing period', async () => {
-    const house = await makeHouse()
-    const year = Number(house.today.slice(0, 4))
-    const years = await inTenant(house.tenantId, (trx) =>
-      sql(
-        trx,
-        `select y.year, count(*) as periods, min(p.starts_on) as first, max(p.ends_on) as last from fiscal_year y join fiscal_period p on p.fiscal_year_id = y.id group by y.year order by 1`,
-      ),
-    )
-    expect(years).to.deep.equal([
-      { year, periods: 13, first: `${year}-01-01`, last: `${year}-12-31` },
-      { year: year + 1, periods: 13, first: `${year + 1}-01-01`, last: `${year + 1}-12-31` },
-    ])
-  })
-
-  it('gain the next year when the last one nears its end, once', async () => {
-    const house = await makeHouse()
-    expect(await inTenant(house.tenantId, (trx) => ensureYears(trx, house.bookId))).to.equal(0)
-    await sql(held.database.admin, `delete from fiscal_period where book_id = ? and starts_on > ?`, [
-      house.bookId,
-      `${house.today.slice(0, 4)}-12-31`,
-    ])
-    await sql(held.database.admin, `delete from fiscal_year where book_id = ? and starts_on > ?`, [
-      house.bookId,
-      `${house.today.slice(0, 4)}-12-31`,
-    ])
-    await sql(held.database.admin, `update fiscal_year set ends_on = current_date + 59 where book_id = ?`, [
-      house.bookId,
-    ])
-    expect(await inPlatform(sweepYears)).to.equal(1)
-    expect(await inPlatform(sweepYears)).to.equal(0)
-  })
-
-  it('find what someone with the rights of the database changed', async () => {
-    const house = await makeHouse()
-    await raiseMany(house, 4)
-    await post(house)
-    await inPlatform(requestIntegrityRuns)
-    const run = () =>
-      inTenant(house.tenantId, (trx) =>
-        sqlOne<{ id: string; status: string }>(
-          trx,
-          `select id, status from integrity_run order by requested_at desc limit 1`,
-        ),
-      )
-    const first = await run()
-    await inTenant(house.tenantId, (trx) => carryOutIntegrityRun(trx, first?.id ?? ''))
-    expect((await run())?.status).to.equal('passed')
-    await held.database.admin.transaction(async (trx) => {
-      await trx.raw(`set local session_replication_role = replica`)
-      await trx.raw(`update journal_line set debit = debit + 1 where tenant_id = ? and debit = 100`, [house.tenantId])
-    })
-    await inPlatform(requestIntegrityRuns)
-    const second = await run()
-    await inTenant(house.tenantId, (trx) => carryOutIntegrityRun(trx, second?.id ?? ''))
-    const ended = await inTenant(house.tenantId, (trx) =>
-      sqlOne<{ status: string; results: { check: string; status: string; count: number }[] }>(
-        trx,
-        `select status, results from integrity_run where id = ?`,
-        [second?.id],
-      ),
-    )
-    expect(ended?.status).to.equal('failed')
-    expect(
-      ended?.results.filter(({ status }) => status === 'failed').map(({ check, count }) => [check, count]),
-    ).to.deep.equal([
-      ['entries_balance', 1],
-      ['balances_equal_lines', 1],
-    ])
-    const said = await inTenant(house.tenantId, (trx) =>
-      sql(trx, `select data->'checks' as checks from event where type = 'integrity_check.failed'`),
-    )
-    expect(said).to.deep.equal([{ checks: ['entries_balance', 'balances_equal_lines'] }])
   })
 })

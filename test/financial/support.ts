@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { inTenant, makeKnex, sql, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
-import { businessDay, openBusinessDay, provisionBook } from '../../db/financial/index.ts'
+import { businessDay, openBusinessDay, provisionBook, raisePosting } from '../../db/financial/index.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import type { Database } from '../support/database.ts'
 
@@ -88,3 +88,21 @@ export const asRole = async <T>(
     await knex.destroy()
   }
 }
+
+/** Captures and allocations in turn, amounts from 100 on, spread over the properties. */
+export const raiseMany = (house: House, count: number, propertyIds = [house.propertyId]) =>
+  inTenant(house.tenantId, async (trx) => {
+    for (let n = 0; n < count; n += 1) {
+      const payment = randomUUID()
+      await raisePosting(trx, {
+        event: n % 2 === 0 ? 'payment.payment_captured' : 'payment.payment_allocated',
+        source: { id: payment },
+        propertyId: propertyIds[n % propertyIds.length] ?? house.propertyId,
+        payload: {
+          amounts: { amount: 100 + n },
+          documents: { payment, booking: payment },
+          context: { target: 'booking' },
+        },
+      })
+    }
+  })
