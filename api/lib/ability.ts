@@ -11,7 +11,8 @@ const most = 500
 const known = new Map<string, MongoAbility>()
 
 /** A record is within reach when its property is, or when it belongs to none. */
-const within = (propertyIds: readonly string[] | null) => (propertyIds === null ? {} : { conditions: { propertyId: { $in: [...propertyIds, null] } } })
+const within = (propertyIds: readonly string[] | null) =>
+  propertyIds === null ? {} : { conditions: { $or: [{ propertyId: { $in: [...propertyIds] } }, { propertyId: null }, { propertyId: { $exists: false } }] } }
 
 /** What is not of the catalogue any more gives nothing. */
 const rulesOf = (permissions: readonly StoredPermission[], propertyIds: readonly string[] | null): Rule[] =>
@@ -98,16 +99,16 @@ const columnOf = (field: string | undefined): string => {
 const write = (node: Node, alias: string): Fragment => {
   const list = (joint: ' and ' | ' or '): Fragment => {
     const parts = (node.value as Node[]).map((part) => write(part, alias))
-    return { sql: `(${parts.map((part) => part.sql).join(joint)})`, bindings: parts.flatMap((part) => part.bindings) }
+    // A column that is null stands for a field that is null as well as for one that is not there.
+    const unlike = parts.filter((part, index) => part.bindings.length > 0 || parts.findIndex((other) => other.sql === part.sql) === index)
+    return { sql: `(${unlike.map((part) => part.sql).join(joint)})`, bindings: unlike.flatMap((part) => part.bindings) }
   }
   if (node.operator === 'and') return list(' and ')
   if (node.operator === 'or') return list(' or ')
   const column = `${alias}.${columnOf(node.field)}`
-  if (node.operator === 'in') {
-    const values = node.value as unknown[]
-    const some = { sql: `${column} = any(?)`, bindings: [values.filter((value) => value !== null)] }
-    return values.includes(null) ? { sql: `(${some.sql} or ${column} is null)`, bindings: some.bindings } : some
-  }
+  if (node.operator === 'in') return { sql: `${column} = any(?)`, bindings: [node.value] }
+  if (node.operator === 'eq' && node.value === null) return { sql: `${column} is null`, bindings: [] }
+  if (node.operator === 'exists') return { sql: `${column} is ${node.value ? 'not ' : ''}null`, bindings: [] }
   throw new Error(`${node.operator} is no operator of list conditions`)
 }
 
