@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { waitUntil } from '../../api/lib/waiting.ts'
 import { settings } from '../../config/env.ts'
 import { sql } from '../../db/connection.ts'
+import { setPaymentMethods } from '../../db/properties/portal.ts'
 import { signSandbox } from '../../db/payment/signatures.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -319,7 +322,66 @@ describe('a guest who pays', () => {
     }
   })
 
+  describe('with a payment slip', () => {
+    const slip = (number: string) => ({
+      method: 'boleto',
+      payer: { name: 'Ana Lima', document: { type: 'cpf', number } },
+    })
+    before(() =>
+      house.inHouse((trx) =>
+        setPaymentMethods(trx, house.propertyId, [
+          { method: 'card', offeredTo: 'both', gatewayAccountId: house.gatewayAccountId, maxInstallments: 3 },
+          { method: 'pix', offeredTo: 'both', gatewayAccountId: house.gatewayAccountId },
+          { method: 'boleto', offeredTo: 'both', gatewayAccountId: house.gatewayAccountId },
+        ]),
+      ),
+    )
+
+    it('gets its line, and has one at a time', async () => {
+      const [first, second] = [await hold(), await hold(33)]
+      const made = await create(first.guest, slip('529.982.247-25'))
+      expect(made.status, JSON.stringify(made.body)).to.equal(201)
+      await world.drain({ kinds: ['payments.submit'] })
+      const waiting = (await status(first.guest, made.body.paymentId)).body
+      expect(waiting.action).to.include({ type: 'boleto' })
+      expect(waiting.action.dueDate > house.today).to.equal(true)
+      const refused = await create(second.guest, slip('52998224725'))
+      expect([refused.status, refused.body.code]).to.deep.equal([429, 'hold_limit'])
+      expect((await create(second.guest, slip('111.444.777-35'))).status).to.equal(201)
+    })
+
+    it('asked for twice at once for two bookings is given once', async () => {
+      const held = [await hold(36), await hold(39), await hold(42)]
+      const replies = await Promise.all(held.map(({ guest }) => create(guest, slip('123.456.789-09'))))
+      expect(replies.map((reply) => reply.status).toSorted()).to.deep.equal([201, 429, 429])
+    })
+
+    it('is not to be had shortly before the arrival', async () => {
+      const { guest } = await hold(3)
+      const reply = await create(guest, slip('935.411.347-80'))
+      expect([reply.status, reply.body.code]).to.deep.equal([422, 'method_unavailable'])
+    })
+  })
+
   describe('waiting for the outcome', () => {
+    it('is for 200 at once; all others are answered at once', async () => {
+      const gone = new AbortController()
+      let reads = 0
+      const read = () => Promise.resolve((reads += 1))
+      const all = Array.from({ length: 250 }, () => waitUntil(read, () => false, { seconds: 20, gone: gone.signal }))
+      const done = await Promise.all(
+        all.map((one) => Promise.race([one.then(() => true), wait(100).then(() => false)])),
+      )
+      expect(done.filter(Boolean)).to.have.length(50)
+      expect(reads).to.equal(200)
+      gone.abort()
+      await Promise.all(all)
+      const [again] = await Promise.all([
+        waitUntil(read, (value) => value > 0, { seconds: 20, gone: new AbortController().signal }).then(() => 'free'),
+      ])
+      expect(again).to.equal('free')
+    })
+
     it('is answered when the status changes', async () => {
       const { guest } = await hold()
       const made = await create(guest, { method: 'card' })

@@ -61,6 +61,8 @@ const pursue = async (context: PaymentContext, mayWait: boolean): Promise<void> 
   const { payment, attempt } = call
   const over = isOver(call)
   const live = isLive(payment.status)
+  // Nothing follows from what is paid; what has ended unpaid is read by its schedule, and not closed twice.
+  if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !mayWait)) return context.finish()
   if (payment.externalId !== null) {
     if (live && over) return close(context, call, mayWait)
     return apply(context, await adapterFor(context, call.provider).read(asked(call), context.signal), mayWait)
