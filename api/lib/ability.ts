@@ -10,15 +10,17 @@ type Rule = RawRuleOf<MongoAbility>
 const most = 500
 const known = new Map<string, MongoAbility>()
 
-/** A record is within reach when its property is, or when it belongs to none. */
-const within = (propertyIds: readonly string[] | null) =>
-  propertyIds === null ? {} : { conditions: { $or: [{ propertyId: { $in: [...propertyIds] } }, { propertyId: null }, { propertyId: { $exists: false } }] } }
+/** A record is within reach when its property is, or when it belongs to none: each of these opens it. */
+const within = (propertyIds: readonly string[] | null): Pick<Rule, 'conditions'>[] =>
+  propertyIds === null
+    ? [{}]
+    : [{ conditions: { propertyId: { $in: [...propertyIds] } } }, { conditions: { propertyId: null } }, { conditions: { propertyId: { $exists: false } } }]
 
 /** What is not of the catalogue any more gives nothing. */
 const rulesOf = (permissions: readonly StoredPermission[], propertyIds: readonly string[] | null): Rule[] =>
   permissions.flatMap(({ subject, actions }) => {
     const action = isSubject(subject) ? actions.filter((name) => actionsOf(subject).includes(name)) : []
-    return action.length > 0 ? [{ subject, action, ...within(propertyIds) }] : []
+    return action.length > 0 ? within(propertyIds).map((condition) => ({ subject, action, ...condition })) : []
   })
 
 const grouped = (permissions: readonly { subject: string; action: string }[]): StoredPermission[] => {

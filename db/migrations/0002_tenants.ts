@@ -111,6 +111,7 @@ export const up = async (knex: Knex) => {
     { grant: 'select, insert, update' },
   )
   await knex.raw(`create unique index entitlement_open on entitlement_grant (tenant_id, key, source) where ended_at is null`)
+  await knex.raw(`create index entitlement_tenant on entitlement_grant (tenant_id, key)`)
   await knex.raw(`create index entitlement_key on entitlement_grant (key)`)
   await knex.raw(`create index entitlement_plan_version on entitlement_grant (plan_version_id)`)
   await knex.raw(`create index entitlement_expiry on entitlement_grant (expires_at) where ended_at is null and expires_at is not null`)

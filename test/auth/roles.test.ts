@@ -103,7 +103,7 @@ describe('properties of a member or a key', () => {
   })
 
   it('become a condition of lists; nothing where nothing may be seen', () => {
-    expect(listCondition(limited, 'read', 'Reservation', 'r')).to.deep.equal({ sql: '(r.property_id = any(?) or r.property_id is null)', bindings: [[mine]] })
+    expect(listCondition(limited, 'read', 'Reservation', 'r')).to.deep.equal({ sql: '(r.property_id is null or r.property_id = any(?))', bindings: [[mine]] })
     expect(listCondition(abilityOf('t', 'manager', null, null), 'read', 'Reservation', 'r')).to.deep.equal({ sql: 'true', bindings: [] })
     expect(listCondition(abilityOf('t', 'stock', null, null), 'read', 'Reservation', 'r')).to.deep.equal({ sql: 'false', bindings: [] })
   })

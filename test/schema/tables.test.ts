@@ -4,24 +4,36 @@ import { useDatabase } from '../support/database.ts'
 
 /** Tables of no tenant, and without row-level security: what must be read before the tenant is known, and the platform's own. */
 const open = new Set([
+  'app_user',
   'dispatch_epoch',
+  'feature',
+  'known_network',
+  'one_time_token',
+  'plan_version',
   'property_directory',
+  'recovery_code',
   'sandbox_object',
   'schedule',
   'schema_migration',
   'schema_migration_lock',
+  'session',
+  'sign_in_failure',
+  'superuser_account',
+  'user_mail',
   'worker_heartbeat',
 ])
 
 /** Row-level security by tenant or by the scope of the platform; a row may belong to no tenant. */
 const platform = new Set([
   'audit_entry',
+  'entitlement_grant',
   'external_call',
   'gateway_callback',
   'job_archive',
   'jobs',
   'kept_reply',
   'queue_control',
+  'tenant',
 ])
 
 const money = /(^|_)(amount|balance|debit|credit|price|total|due|paid|captured|authorised|refunded)(_amount)?$/
