@@ -45,6 +45,8 @@ export type RunningRelay = {
   stop: () => Promise<void>
 }
 
+const epochKey = () => `${settings.redisPrefix}:epoch`
+
 type Relay = {
   redis: Redis
   queues: Map<QueueName, Queue<Handed>>
@@ -97,12 +99,11 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
   })
 
 /** Redis forgets its epoch with everything else: what was handed over comes back, and is handed over again. */
-const guardEpoch = async (relay: Relay): Promise<void> => {
-  const key = `${settings.redisPrefix}:epoch`
-  const [there, wanted] = [await relay.redis.get(key), await inPlatform(readEpoch)]
-  if (there === wanted) return
+const beginAnew = async (relay: Relay, seen: string): Promise<void> => {
+  // Another relay may have begun it between the two reads.
+  if ((await relay.redis.get(epochKey())) === seen) return
   const back = await inPlatform((trx) =>
-    beginEpoch(trx, wanted, async (epoch) => void (await relay.redis.set(key, epoch))),
+    beginEpoch(trx, seen, async (epoch) => void (await relay.redis.set(epochKey(), epoch))),
   )
   if (back === null) return
   if (back > 0) metrics.redispatched.inc({ reason: 'redis_lost' }, back)
@@ -110,9 +111,11 @@ const guardEpoch = async (relay: Relay): Promise<void> => {
 }
 
 const cycle = async (relay: Relay): Promise<void> => {
-  await guardEpoch(relay)
   relay.isFull = false
-  for (const name of await inPlatform(queuesWithWork))
+  const look = () => inPlatform(async (trx) => ({ epoch: await readEpoch(trx), names: await queuesWithWork(trx) }))
+  const [known, seen] = await Promise.all([relay.redis.get(epochKey()), look()])
+  if (known !== seen.epoch) await beginAnew(relay, seen.epoch)
+  for (const name of known === seen.epoch ? seen.names : (await look()).names)
     for (let more = true; more;) {
       const filled = await fill(relay, name)
       if (filled.count > 0) metrics.handedOver.inc({ queue: name }, filled.count)

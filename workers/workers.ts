@@ -59,12 +59,12 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
   const note = child({ worker: name })
   const redis = connectRedis('queues')
   const disconnect = withDuplicates(redis)
-  await whenReady(redis, 10_000)
-  if (isReady(redis))
-    await refuseEviction(redis).catch((error: unknown) => {
-      disconnect()
-      throw error
-    })
+  // However long it takes: without Redis there is nothing to work on, and what it would evict must be known first.
+  await whenReady(redis)
+  await refuseEviction(redis).catch((error: unknown) => {
+    disconnect()
+    throw error
+  })
   const stopWaking = wakeThrough(redis)
   const self: Worker = { name, inHand: new Set(), isEnding: false }
 

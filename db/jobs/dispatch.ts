@@ -1,4 +1,4 @@
-import type { JobClass, QueueName } from '../../config/queues.ts'
+import type { QueueName } from '../../config/queues.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 
@@ -19,8 +19,6 @@ export type Candidate = {
 const nearMs = 60_000
 /** How long a dispatched row may go without a start before reconciliation asks BullMQ about it. */
 export const dispatchLeaseMs = 30_000
-
-export const classesInOrder: readonly JobClass[] = ['urgent', 'normal', 'bulk']
 
 const unpaused = `not exists (
   select from queue_control c where c.paused and (c.until is null or c.until > now()) and (
@@ -55,9 +53,11 @@ export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<boo
   return row?.led ?? false
 }
 
+export type Room = { due: number; waiting: number }
+
 /** How many jobs of the queue Redis holds now: those that could run, and those that wait for their moment. */
-export const held = async (trx: PlatformTrx, queue: QueueName): Promise<{ due: number; waiting: number }> => {
-  const row = await sqlOne<{ due: number; waiting: number }>(
+export const held = async (trx: PlatformTrx, queue: QueueName): Promise<Room> => {
+  const row = await sqlOne<Room>(
     trx,
     `select count(*) filter (where run_at <= now()) as due, count(*) filter (where run_at > now()) as waiting
      from jobs where queue = ? and status in ('dispatched', 'running')`,
@@ -66,41 +66,30 @@ export const held = async (trx: PlatformTrx, queue: QueueName): Promise<{ due: n
   return row ?? { due: 0, waiting: 0 }
 }
 
-const candidates = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, when: string, limit: number) =>
-  sql<Candidate>(
-    trx,
-    `select id, queue, kind, tenant_id, payload, dispatch_no + 1 as dispatch_no, request_id, traceparent,
-       greatest(0, ceil(extract(epoch from run_at - clock_timestamp()) * 1000))::int as delay_ms
-     from jobs where queue = :queue and class = :jobClass and status = 'pending' and ${when} and ${unpaused}
-     order by run_at, seq limit :limit for update skip locked`,
-    { queue, jobClass, limit, nearMs },
-  )
-
 /** Chooses what a queue gets next, and locks it. The place where fairness between tenants belongs. */
-export type Pick = (trx: PlatformTrx, queue: QueueName, room: { due: number; waiting: number }) => Promise<Candidate[]>
+export type Pick = (trx: PlatformTrx, queue: QueueName, room: Room) => Promise<Candidate[]>
 
 /** Urgent before normal before bulk, each by its time; then what falls due within a minute. */
 export const pickByClass: Pick = async (trx, queue, room) => {
-  const picked: Candidate[] = []
-  for (const jobClass of classesInOrder) {
-    const left = room.due - picked.length
-    if (left > 0) picked.push(...(await candidates(trx, queue, jobClass, 'run_at <= now()', left)))
-  }
-  if (picked.length >= room.due) return picked
-  let waiting = room.waiting
-  for (const jobClass of classesInOrder) {
-    if (waiting <= 0) break
-    const near = await candidates(
-      trx,
-      queue,
-      jobClass,
-      'run_at > now() and run_at <= now() + make_interval(secs => :nearMs / 1000.0)',
-      waiting,
-    )
-    waiting -= near.length
-    picked.push(...near)
-  }
-  return picked
+  const rows = await sql<Candidate & { near: boolean }>(
+    trx,
+    `select picked.*, part.near
+     from (values ('urgent', false, 1), ('normal', false, 2), ('bulk', false, 3), ('urgent', true, 4), ('normal', true, 5), ('bulk', true, 6))
+       as part (class, near, rank)
+     cross join lateral (
+       select id, queue, kind, tenant_id, payload, dispatch_no + 1 as dispatch_no, request_id, traceparent, run_at, seq,
+         greatest(0, ceil(extract(epoch from run_at - clock_timestamp()) * 1000))::int as delay_ms
+       from jobs
+       where queue = :queue and class = part.class and status = 'pending'
+         and run_at > case when part.near then now() else '-infinity' end
+         and run_at <= case when part.near then now() + make_interval(secs => :nearMs / 1000.0) else now() end
+         and ${unpaused}
+       order by run_at, seq limit :most for update skip locked) as picked
+     order by part.rank, picked.run_at, picked.seq`,
+    { queue, nearMs, most: Math.max(0, room.due, room.waiting) },
+  )
+  const take = (near: boolean, count: number) => rows.filter((row) => row.near === near).slice(0, Math.max(0, count))
+  return [...take(false, room.due), ...take(true, room.waiting)]
 }
 
 /** Marks rows as handed over, under the dispatch number that their BullMQ ids carry. */

@@ -49,10 +49,9 @@ export const withDuplicates = (redis: Redis): (() => void) => {
   }
 }
 
-/** Waits until the connection can be used, at most `ms`. */
-export const whenReady = async (redis: Redis, ms: number): Promise<boolean> => {
-  for (let waited = 0; waited <= ms && !isReady(redis); waited += 20) await sleep(20)
-  return isReady(redis)
+/** Waits until the connection can be used. */
+export const whenReady = async (redis: Redis): Promise<void> => {
+  while (!isReady(redis)) await sleep(20)
 }
 
 /** Redis that evicts keys would lose jobs without a word. Throws a message for whoever starts the process. */
