@@ -49,7 +49,9 @@ const bareKey = (name: string): Buffer | null => {
 const pasetoKeys = (): PasetoKey[] =>
   list('PASETO_KEYS').map((part) => {
     const [id = '', status = '', paserk = ''] = part.split(':')
-    if (!id || (status !== 'active' && status !== 'verify') || !/^k4\.(secret|public)\./.test(paserk))
+    const [, kind, key = ''] = /^k4\.(secret|public)\.([\w-]+)$/.exec(paserk) ?? []
+    const isWhole = Buffer.from(key, 'base64url').length === (kind === 'secret' ? 64 : 32)
+    if (!id || (status !== 'active' && status !== 'verify') || !isWhole)
       return fail('PASETO_KEYS', 'each part is id:active|verify:k4.secret.… or k4.public.…')
     return { id, status, paserk }
   })
@@ -106,7 +108,8 @@ export const settings = {
     whatsappFrom: optional('TWILIO_WHATSAPP_FROM'),
     baseUrl: optional('TWILIO_BASE_URL'),
   },
-  allowPrivateAddresses: choice('ALLOW_PRIVATE_ADDRESSES', ['on', 'off'], 'off') === 'on' && environmentName !== 'production',
+  allowPrivateAddresses:
+    choice('ALLOW_PRIVATE_ADDRESSES', ['on', 'off'], 'off') === 'on' && environmentName !== 'production',
   workerQueues: workerQueues(),
   /** A point at which a test wants this process to die; see workers/lib/crash.ts. */
   crashAt: environmentName === 'test' ? optional('CRASH_AT') : null,
@@ -118,9 +121,14 @@ export type Settings = typeof settings
 export const required = <T>(value: T | null | undefined | '', name: string): T =>
   value === null || value === undefined || value === '' ? fail(name, 'is not set') : (value as T)
 
-/** Ends the start where a key is missing that this kind of process needs sooner or later. */
+/** Ends the start where something is missing that this kind of process needs sooner or later. */
 export const assertKeys = (kind: 'api' | 'worker'): void => {
-  if (kind === 'api' && !settings.pasetoKeys.some(({ status, paserk }) => status === 'active' && paserk.startsWith('k4.secret.')))
+  required(settings.databaseUrl, 'DATABASE_URL')
+  required(settings.redisUrl, 'REDIS_URL')
+  if (
+    kind === 'api' &&
+    !settings.pasetoKeys.some(({ status, paserk }) => status === 'active' && paserk.startsWith('k4.secret.'))
+  )
     fail('PASETO_KEYS', 'holds no active secret key')
   if (kind === 'api') required(settings.peppers[0], 'PEPPERS')
   required(settings.tokenKey, 'TOKEN_KEY')

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { settings } from '../config/env.ts'
+import { required, settings } from '../config/env.ts'
 import { syncCatalogue } from './admin/catalogue.ts'
 import { makeKnex } from './connection.ts'
 
@@ -17,15 +17,21 @@ const source = {
   getMigration: async (name: string) => {
     const file = new URL(`${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, folder)
     const { up } = (await import(file.href)) as Migration
-    return { up: async (knex: import('knex').Knex) => void (await up(knex)), down: () => Promise.reject(new Error('migrations go forward only')) }
+    return {
+      up: async (knex: import('knex').Knex) => void (await up(knex)),
+      down: () => Promise.reject(new Error('migrations go forward only')),
+    }
   },
 }
 
 /** Brings the database to this release, as the role that owns the tables. Answers the names of what it applied. */
 export const migrate = async (ownerUrl = settings.databaseOwnerUrl): Promise<string[]> => {
-  const owner = makeKnex(ownerUrl, 2)
+  const owner = makeKnex(required(ownerUrl, 'DATABASE_OWNER_URL'), 2)
   try {
-    const [, applied] = (await owner.migrate.latest({ migrationSource: source, tableName: 'schema_migration' })) as [number, string[]]
+    const [, applied] = (await owner.migrate.latest({ migrationSource: source, tableName: 'schema_migration' })) as [
+      number,
+      string[],
+    ]
     if (!applied.includes('0001_platform')) await owner.raw('select ensure_month_partitions(14)')
     await owner.raw('grant select on schema_migration to pousada_service')
     await syncCatalogue(owner)
