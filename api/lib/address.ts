@@ -4,43 +4,50 @@ import { settings } from '../../config/env.ts'
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-const networkOf = (text: string): Network =>
+/** Reads `192.0.2.0/24`, or one address. */
+export const networkOf = (text: string): Network =>
   text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), ipaddr.process(text).kind() === 'ipv4' ? 32 : 128]
 
-const trusted: Network[] = settings.trustedProxies.map(networkOf)
-
+/** One plain address; a port behind it and the zone of an IPv6 address are cut off. Short and octal forms of IPv4 are none. */
 const plain = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
-  const bare = text.trim().replace(/^\[|\](:\d+)?$/g, '').replace(/%.*$/, '')
-  return ipaddr.isValid(bare) ? ipaddr.process(bare) : null
+  const bare = text
+    .trim()
+    .replace(/^\[(.*)\](:\d{1,5})?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/, '$1')
+    .replace(/%.*$/, '')
+  const valid = bare.includes(':') ? ipaddr.IPv6.isValid(bare) : ipaddr.IPv4.isValidFourPartDecimal(bare)
+  return valid ? ipaddr.process(bare) : null
 }
+
+const covers = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: readonly Network[]) =>
+  networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
 
 export const isWithin = (address: string, networks: readonly string[]): boolean => {
   const parsed = plain(address)
-  return parsed !== null && networks.map(networkOf).some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))
+  return parsed !== null && covers(parsed, networks.map(networkOf))
 }
 
-const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) => trusted.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
-
-/** The address of the client: the last hop that is not a trusted proxy. A forged X-Forwarded-For in front of it is not read. */
-export const clientAddress = (message: IncomingMessage): string => {
-  const socket = plain(message.socket.remoteAddress ?? '') ?? ipaddr.parse('0.0.0.0')
-  if (!isTrusted(socket)) return socket.toString()
-  const hops = String(message.headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map(plain)
-  let last: ipaddr.IPv4 | ipaddr.IPv6 = socket
-  for (const hop of hops.reverse()) {
-    if (!hop) break
+/** The last hop that is not a trusted proxy, of a connection's own address and what X-Forwarded-For says; what was forged in front of it is not read. */
+export const lastUntrusted = (connected: string, forwardedFor: string, trusted: readonly Network[]): string => {
+  let last = plain(connected) ?? ipaddr.parse('0.0.0.0')
+  for (const hop of forwardedFor.split(',').map(plain).reverse()) {
+    if (!hop || !covers(last, trusted)) break
     last = hop
-    if (!isTrusted(hop)) break
   }
   return last.toString()
 }
 
+const trustedProxies = settings.trustedProxies.map(networkOf)
+
+/** The address of the client. */
+export const clientAddress = (message: IncomingMessage): string =>
+  lastUntrusted(message.socket.remoteAddress ?? '', String(message.headers['x-forwarded-for'] ?? ''), trustedProxies)
+
 const masked = (address: string, v4: number, v6: number): string => {
   const parsed = plain(address) ?? ipaddr.parse('0.0.0.0')
   const bits = parsed.kind() === 'ipv4' ? v4 : v6
-  const network = parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(`${parsed}/${bits}`) : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${bits}`)
+  const whole = `${parsed.toString()}/${bits}`
+  const network = parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(whole) : ipaddr.IPv6.networkAddressFromCIDR(whole)
   return `${network.toString()}/${bits}`
 }
 

@@ -27,7 +27,10 @@ const isOpen = `g.ended_at is null and (g.expires_at is null or g.expires_at > n
 
 type Row = Omit<Entitlement, 'name'> & { id: string }
 
-const named = ({ id: _, ...row }: Row): Entitlement => ({ ...row, name: isFeature(row.key) ? features[row.key].name : row.key })
+const named = ({ key, source, reason, grantedBy, startsAt, expiresAt, addOnId, billingType }: Row): Entitlement => {
+  const name = isFeature(key) ? features[key].name : key
+  return { key, name, source, reason, grantedBy, startsAt, expiresAt, addOnId, billingType }
+}
 
 /** The row of the tenant is the lock of all that its grants decide. 404 where there is no such tenant. */
 const lockTenant = async (trx: PlatformTrx, tenantId: string): Promise<void> => {
@@ -138,5 +141,5 @@ export const revokeEntitlement = async (trx: PlatformTrx, { tenantId, key, reaso
       entity: { type: 'entitlement', id, version: null },
       data: { key, source, cause: 'revoked' },
     })
-  return revoked.map(({ expired: _, ...grant }) => named(grant))
+  return revoked.map(named)
 }

@@ -37,11 +37,12 @@ export const storePassword = async (trx: AnyTrx, userId: string, { passwordHash,
   await sql(trx, `update app_user set password_hash = ?, pepper_id = ? where id = ?`, [passwordHash, pepperId, userId])
 }
 
-/** Throws 422 `password_too_weak`. Length is in characters; the list of common ones is short, since twelve characters exclude most. */
+/** Throws 422 `password_too_weak`. Length, 12 to 128, is in characters; the list of common ones is short, since twelve characters exclude most. */
 export const assertStrong = (password: string, email: string): void => {
   const lower = password.toLowerCase()
   const local = email.split('@')[0]?.toLowerCase() ?? ''
-  const weak = [...password].length < 12 || /^(.)\1+$/.test(password) || common.has(lower) || (local.length >= 4 && lower.includes(local))
+  const { length } = Array.from(password)
+  const weak = length < 12 || length > 128 || /^(.)\1+$/.test(password) || common.has(lower) || (local.length >= 4 && lower.includes(local))
   if (weak) throw unprocessable('password_too_weak', 'Choose a longer password, without your address in it')
 }
 

@@ -133,8 +133,9 @@ describe('a request’s credential', () => {
 
   it('is read from the header alone, whatever its letters', async () => {
     expect((await sessions({ authorization: `bearer ${token}` })).status).to.equal(200)
-    for (const headers of [{ cookie: `token=${token}` }, { authorization: token }, { authorization: `Basic ${token}` }, { authorization: `Bearer ${token} ${token}` }])
-      expect((await sessions(headers as Record<string, string>)).status).to.equal(401)
+    const elsewhere: Record<string, string>[] = [{ cookie: `token=${token}` }, { authorization: token }, { authorization: `Basic ${token}` }, { authorization: `Bearer ${token} ${token}` }]
+    for (const headers of elsewhere)
+      expect((await sessions(headers)).status).to.equal(401)
     expect((await world.request('GET', `/api/auth/sessions?access_token=${token}`)).status).to.equal(401)
   })
 
