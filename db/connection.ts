@@ -5,6 +5,7 @@ import pg from 'pg'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../config/env.ts'
+import { log } from '../config/log.ts'
 import { ApiError, conflict, recoveryOf, unavailable } from '../config/errors.ts'
 import { wakeRelay } from './wake.ts'
 
@@ -41,6 +42,8 @@ const mappers = knexSnakeCaseMappers() as { wrapIdentifier: NonNullable<Knex.Con
 const isRawResult = (result: unknown): result is { rows: unknown } =>
   typeof result === 'object' && result !== null && !Array.isArray(result) && 'rows' in result && 'command' in result
 
+const note = (message: unknown) => log.debug({ knex: String(message) }, 'knex')
+
 /** A knex over one connection string, with the conversions that all code here relies on. */
 export const makeKnex = (url: string, pool: number): Knex =>
   knex({
@@ -53,6 +56,8 @@ export const makeKnex = (url: string, pool: number): Knex =>
       keepAlive: true,
     } as Knex.PgConnectionConfig,
     pool: { min: 0, max: pool, acquireTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, propagateCreateError: true },
+    // Its own way is plain text on standard output, in the middle of the JSON lines.
+    log: { warn: note, error: note, deprecate: note, debug: note },
     wrapIdentifier: mappers.wrapIdentifier,
     postProcessResponse: (result: unknown) => {
       if (!isRawResult(result)) return mappers.postProcessResponse(result)

@@ -103,6 +103,21 @@ describe('the relay', () => {
     expect(await mostRepeated()).to.equal(1)
   })
 
+  it('connections to PostgreSQL cut, again and again under load, lose no job and repeat no effect', async () => {
+    await Promise.all([relay(), work(3)])
+    await many(300)
+    for (let n = 0; n < 20; n += 1) await ask(call, { key: newKey() })
+    for (let n = 0; n < 6; n += 1) {
+      await held.database.admin.raw(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = 'pousada_service'`,
+      )
+      await sleep(80)
+    }
+    await until(() => drain({ withinMs: 5_000 }).then(() => true))
+    expect(await effects()).to.have.lengthOf(320)
+    expect(await mostRepeated()).to.equal(1)
+  })
+
   it('a job that Redis lost alone is handed over again after its lease', async () => {
     await relay({ reconcileEveryMs: 100 })
     const id = await ask(note, { key: newKey() })
