@@ -49,9 +49,10 @@ export const withDuplicates = (redis: Redis): (() => void) => {
   }
 }
 
-/** Waits until the connection can be used. */
-export const whenReady = async (redis: Redis): Promise<void> => {
-  while (!isReady(redis)) await sleep(20)
+/** Waits until the connection can be used, at most `ms`; false when it could not. */
+export const whenReady = async (redis: Redis, ms = Number.POSITIVE_INFINITY): Promise<boolean> => {
+  for (const end = Date.now() + ms; !isReady(redis); await sleep(20)) if (Date.now() > end) return false
+  return true
 }
 
 /** Redis that evicts keys would lose jobs without a word. Throws a message for whoever starts the process. */
