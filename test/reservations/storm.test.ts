@@ -93,7 +93,7 @@ describe('Bookings in a storm', () => {
       },
     }
     const names = ['hold', 'hold', 'hold', 'pay', 'pay', 'settle', 'settle', 'confirm', 'expire', 'cancel', 'assign']
-    await acts['hold']?.()
+    known.push(await makeHold(house, { from: 30 }))
     const end = Date.now() + seconds * 1_000
     const worker = async () => {
       while (Date.now() < end) {
