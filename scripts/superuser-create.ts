@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { ApiError } from '../config/errors.ts'
 import { compile } from '../config/validator.ts'
 import { Email, Obj, OneOf, Text } from '../config/schema.ts'
 import { enrolTotp } from '../db/auth/second-factor.ts'
@@ -25,7 +26,7 @@ if (values.help || problems) {
   process.exit(values.help ? 0 : 2)
 }
 
-const chosen = process.env.SUPERUSER_PASSWORD
+const chosen = process.env.SUPERUSER_PASSWORD || null
 const password = chosen ?? randomBytes(18).toString('base64url')
 
 await openDatabase()
@@ -38,10 +39,14 @@ try {
     return { known: user !== null, enrolment: await enrolTotp(trx, userId, given.email) }
   })
   console.log(`${given.email} is ${given.level}${known ? '; the password is as it was' : ''}`)
-  if (!known && chosen === undefined) console.log(`password        ${password}`)
+  if (!known && chosen === null) console.log(`password        ${password}`)
   console.log(`authenticator   ${enrolment.otpauthUri}`)
   console.log(`recovery codes  ${enrolment.recoveryCodes.join('\n                ')}`)
   console.log('None of this is shown again.')
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error
+  console.error(error.message)
+  process.exitCode = 1
 } finally {
   await closeDatabase()
 }

@@ -1,0 +1,61 @@
+import { expect } from 'chai'
+import { clientOf } from '../support/client.ts'
+import type { Client } from '../support/client.ts'
+import { startProcess } from '../support/processes.ts'
+import type { RunningProcess } from '../support/processes.ts'
+import { useWorld } from '../support/world.ts'
+import { forgetLimits, makeKey, makeTenant, makeUser, signIn } from './support.ts'
+
+describe('several processes of the api', function () {
+  this.timeout(60_000)
+  const world = useWorld()
+  const started: RunningProcess[] = []
+  let clients: Client[] = []
+
+  const start = async (environment: Record<string, string>) => {
+    started.push(...(await Promise.all([startProcess('api', environment), startProcess('api', environment)])))
+    clients = [world.request, ...started.slice(-2).map(({ baseUrl }) => clientOf(baseUrl))]
+  }
+  after(() => Promise.all(started.map((one) => one.kill())))
+  beforeEach(() => forgetLimits(world))
+
+  const everywhere = (token: string) => Promise.all(clients.map(async (client) => (await client('GET', '/api/auth/me', { token })).status))
+
+  for (const [name, environment] of [
+    ['with Redis', {}],
+    ['two of them without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }],
+  ] as const)
+    it(`see a revocation within a second, ${name}`, async () => {
+      await start(environment)
+      const who = await makeUser()
+      for (const at of [0, 1, 2]) {
+        const [one, two] = [await signIn(world, who), await signIn(world, who)]
+        expect(await everywhere(one.token)).to.deep.equal([200, 200, 200])
+        expect(await everywhere(two.token)).to.deep.equal([200, 200, 200])
+        expect((await clients[at]?.('POST', '/api/auth/revoke-all', { token: one.token }))?.status).to.equal(200)
+        await new Promise((resolve) => setTimeout(resolve, 950))
+        expect(await everywhere(two.token)).to.deep.equal([401, 401, 401])
+        expect(await everywhere(one.token)).to.deep.equal([401, 401, 401])
+      }
+    })
+
+  it('share one limit, exactly', async () => {
+    await start({})
+    const tenantId = await makeTenant()
+    const { token } = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
+    const left = 60 - ((Date.now() / 1000) % 60)
+    if (left < 15) await new Promise((resolve) => setTimeout(resolve, left * 1000 + 50))
+    const replies = await Promise.all(Array.from({ length: 120 }, (_, n) => clients[n % 3]?.('GET', '/api/auth/me', { token })))
+    expect(replies.filter((reply) => reply?.status === 200)).to.have.length(100)
+    expect(replies.filter((reply) => reply?.status === 429)).to.have.length(20)
+  })
+
+  it('let a revoked feature go at once, everywhere', async () => {
+    const tenantId = await makeTenant()
+    const { key } = await makeKey(tenantId, ['read'])
+    const read = () => Promise.all(clients.map(async (client) => (await client('GET', `/api/tenants/${tenantId}/guests`, { key })).status))
+    expect(await read()).to.deep.equal([200, 200, 200])
+    await world.database.admin.raw(`update entitlement_grant set ended_at = now(), end_cause = 'revoked', end_reason = 'test' where tenant_id = ? and key = 'core'`, [tenantId])
+    expect(await read()).to.deep.equal([403, 403, 403])
+  })
+})
