@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { conflict, unprocessable } from '../config/errors.ts'
 import { contextOf, sql, sqlOne } from './connection.ts'
-import type { AnyTrx, PlatformTrx } from './connection.ts'
+import type { AnyTrx } from './connection.ts'
 import { sealForService, unsealForService } from './sealing/index.ts'
 
 export type KeptReply = { status: number; headers: Record<string, string>; body: unknown }
@@ -37,14 +37,5 @@ export const keepReply = async (trx: AnyTrx, caller: string, key: string, hash: 
     trx,
     `insert into kept_reply (caller, key, tenant_id, request_hash, status, headers, body) values (?, ?, ?, ?, ?, ?::jsonb, ?)`,
     [caller, key, contextOf(trx).tenantId, hash, reply.status, JSON.stringify(reply.headers), sealForService(placeOf(caller, key), reply.body)],
-  )
-}
-
-/** Drops replies whose 72 hours are over, the oldest 20,000 at a time; in a transaction of the platform. */
-export const dropKeptReplies = async (trx: PlatformTrx): Promise<void> => {
-  await sql(
-    trx,
-    `delete from kept_reply where (caller, key) in (
-       select caller, key from kept_reply where created_at <= now() - interval '72 hours' order by created_at limit 20000)`,
   )
 }

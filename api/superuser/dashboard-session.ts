@@ -19,20 +19,26 @@ type SignIn = { email: string; password: string; code: string | null; requestId:
 const mostBytes = 1_024
 
 /** Checks an operator's sign-in and opens a session of kind dashboard. Answers what the cookie holds. */
-export const signInToDashboard = async (message: IncomingMessage, { email, password, code, requestId }: SignIn): Promise<{ cookie: string }> => {
+export const signInToDashboard = async (
+  message: IncomingMessage,
+  { email, password, code, requestId }: SignIn,
+): Promise<{ cookie: string }> => {
   const request = factsOf(message, requestId, 'POST', '/superuser/dashboard/sign-in', Buffer.alloc(0))
   await limit({ kind: 'anonymous', address: request.address }, 'sign_in', request, () => {})
-  if (email === '' || password === '' || Buffer.byteLength(password) > mostBytes) throw new ApiError(400, 'validation_failed', 'Give your e-mail address and password')
+  if (email === '' || password === '' || Buffer.byteLength(password) > mostBytes)
+    throw new ApiError(400, 'validation_failed', 'Give your e-mail address and password')
   const context: Partial<Context> = { requestId, address: request.address }
   const open = <T>(work: (trx: AnyTrx) => Promise<T>) => withoutTenant(work, context)
   const origin = originOf(request)
   const user = await proveIdentity(open, { email, password, origin, userAgent: '' })
   if (user.superuserLevel !== 'N1') throw forbidden('level_required', 'The dashboard is for superusers of level N1')
-  if (!user.mfaEnabled && settings.superuserMfa === 'required') throw forbidden('mfa_required', 'Superusers sign in with a second factor')
+  if (!user.mfaEnabled && settings.superuserMfa === 'required')
+    throw forbidden('mfa_required', 'Superusers sign in with a second factor')
   if (user.mfaEnabled) {
     if (code === null) throw new ApiError(401, 'mfa_code_missing', 'Give the code of your authenticator')
     await open((trx) => beginCodeTry(trx, user.id, origin))
-    if (!(await open((trx) => checkTotp(trx, user.id, code, request.receivedAt)))) throw new ApiError(401, 'mfa_code_wrong', 'The code is wrong, or was used')
+    if (!(await open((trx) => checkTotp(trx, user.id, code, request.receivedAt))))
+      throw new ApiError(401, 'mfa_code_wrong', 'The code is wrong, or was used')
   }
   const attempt = { email, password: '', origin, userAgent: request.header('user-agent'), kind: 'dashboard' as const }
   const { session } = await openSession(open, user, attempt, user.mfaEnabled)
