@@ -16,5 +16,4 @@ export const features = {
 } as const satisfies Record<string, { name: string; description: string }>
 
 export type FeatureKey = keyof typeof features
-export const featureKeys = Object.keys(features) as FeatureKey[]
 export const isFeature = (key: string): key is FeatureKey => Object.hasOwn(features, key)

@@ -3,7 +3,8 @@ export const lastSeenKey = 'seen'
 
 export type Seen = { kind: 'session'; id: string } | { kind: 'api_key'; tenantId: string; id: string }
 
-export const seenField = (seen: Seen): string => (seen.kind === 'session' ? `s:${seen.id}` : `k:${seen.tenantId}:${seen.id}`)
+export const seenField = (seen: Seen): string =>
+  seen.kind === 'session' ? `s:${seen.id}` : `k:${seen.tenantId}:${seen.id}`
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const fieldForm = new RegExp(`^(?:s:(${uuid})|k:(${uuid}):(${uuid}))$`)
@@ -16,6 +17,7 @@ export const readSeen = (field: string, value: string): { seen: Seen; at: Date; 
   if (ms === undefined || address === undefined) return null
   const at = new Date(Number(ms))
   if (sessionId !== undefined) return { seen: { kind: 'session', id: sessionId }, at, address }
-  if (tenantId !== undefined && keyId !== undefined) return { seen: { kind: 'api_key', tenantId, id: keyId }, at, address }
+  if (tenantId !== undefined && keyId !== undefined)
+    return { seen: { kind: 'api_key', tenantId, id: keyId }, at, address }
   return null
 }

@@ -43,8 +43,15 @@ const basic = free('core', 'financial', 'portal', 'payments')
 const professional = free('pos', 'suppliers', 'api_read')
 
 /** The first version of each plan. Later ones are rows of `plan_version`; prices are minor units a month. */
-export const firstPlanVersions: Record<Plan, { features: PlanFeature[]; prices: Record<string, number>; platformFeeRate: number }> = {
-  Starter: { features: [...basic, messages(1_000, 100)], prices: { BRL: 9_900, USD: 1_900, EUR: 1_900 }, platformFeeRate: 0 },
+export const firstPlanVersions: Record<
+  Plan,
+  { features: PlanFeature[]; prices: Record<string, number>; platformFeeRate: number }
+> = {
+  Starter: {
+    features: [...basic, messages(1_000, 100)],
+    prices: { BRL: 9_900, USD: 1_900, EUR: 1_900 },
+    platformFeeRate: 0,
+  },
   Professional: {
     features: [...basic, messages(1_000, 100), ...professional],
     prices: { BRL: 29_900, USD: 5_900, EUR: 5_900 },

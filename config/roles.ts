@@ -13,7 +13,15 @@ type Cells = readonly [string, string, string, string, string, string, string]
  * '' = none; brackets are a condition on the word before them, which the subject's module applies to the record. Columns in the order of `staff`.
  */
 const table: Partial<Record<SubjectName, Cells>> = {
-  Tenant: ['R', 'R (name, features)', 'R (name, features)', 'R (name, features)', 'R', 'R (name, features)', 'R (name, features)'],
+  Tenant: [
+    'R',
+    'R (name, features)',
+    'R (name, features)',
+    'R (name, features)',
+    'R',
+    'R (name, features)',
+    'R (name, features)',
+  ],
   User: ['R', 'R (name)', 'R (name)', 'R (name)', 'R (name)', 'R (name)', 'R (name)'],
   Role: ['R', '', '', '', '', '', ''],
   WebhookEndpoint: ['R', '', '', '', '', '', ''],
@@ -58,7 +66,15 @@ const table: Partial<Record<SubjectName, Cells>> = {
   GuestRegistration: ['*', '*', '', '', '', '', 'R'],
   Quote: ['*', '*', '', '', 'R', '', 'R'],
   Booking: ['*', '*', '', '', 'R', '', 'R'],
-  Reservation: ['* override', 'R U cancel check_in check_out revert no_show amend assign move override (3 rules)', '', '', 'R override (4 rules)', '', 'R'],
+  Reservation: [
+    '* override',
+    'R U cancel check_in check_out revert no_show amend assign move override (3 rules)',
+    '',
+    '',
+    'R override (4 rules)',
+    '',
+    'R',
+  ],
   Group: ['*', 'R import', '', '', 'R', '', 'R C U import'],
   Deposit: ['*', 'U', '', '', '*', '', ''],
   Folio: ['*', 'R C U charge transfer adjust (limit) close invoice', '', '', '*', '', ''],
@@ -129,7 +145,15 @@ const table: Partial<Record<SubjectName, Cells>> = {
   Outlet: ['*', 'R', 'R', '', 'R', '*', ''],
   PriceList: ['*', 'R', 'R', '', 'R', '*', ''],
   PosOrder: ['* override', 'R C U close', 'C close (minibar)', '', 'R void', 'R C U close', ''],
-  Issue: ['*', 'R C U comment', 'R C U comment (team)', 'R C U comment (team)', 'R C U comment (team)', 'C comment', '*'],
+  Issue: [
+    '*',
+    'R C U comment',
+    'R C U comment (team)',
+    'R C U comment (team)',
+    'R C U comment (team)',
+    'C comment',
+    '*',
+  ],
   IssueCategory: ['R U', 'R', 'R', 'R', 'R', 'R', 'R'],
   Compensation: ['R propose approve (limit)', 'R propose', '', '', 'R', '', 'R propose'],
   LostItem: ['*', '*', 'R C', 'R C', '', '', '*'],
@@ -159,11 +183,13 @@ const readCell = (subject: SubjectName, cell: string): Permission[] =>
   })
 
 const tenantSubjects = (Object.keys(subjects) as SubjectName[]).filter((name) => subjectFacts(name).reach === 'tenant')
-const everything = tenantSubjects.flatMap((subject) => actionsOf(subject).map((action) => ({ subject, action, condition: null })))
+const everything = tenantSubjects.flatMap((subject) =>
+  actionsOf(subject).map((action) => ({ subject, action, condition: null })),
+)
 
 /** Every user does this with what is his own. */
-export const ownPermissions: readonly Permission[] = (['Session', 'Profile', 'Announcement'] as const).flatMap((subject) =>
-  subjectFacts(subject).actions.map((action) => ({ subject, action, condition: 'own' })),
+export const ownPermissions: readonly Permission[] = (['Session', 'Profile', 'Announcement'] as const).flatMap(
+  (subject) => subjectFacts(subject).actions.map((action) => ({ subject, action, condition: 'own' })),
 )
 
 // Keys are the owner's and admins' alone.
@@ -180,7 +206,9 @@ const auditor: Permission[] = [
 ]
 
 const permissionsOfStaff = (column: number) =>
-  Object.entries(table).flatMap(([subject, cells]) => (isSubject(subject) ? readCell(subject, cells[column] ?? '') : []))
+  Object.entries(table).flatMap(([subject, cells]) =>
+    isSubject(subject) ? readCell(subject, cells[column] ?? '') : [],
+  )
 
 /** What each built-in role may do. */
 export const rolePermissions: Readonly<Record<BuiltInRole, readonly Permission[]>> = {

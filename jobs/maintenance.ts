@@ -3,10 +3,21 @@ import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Writes down when sessions and API keys were last used: the api notes it in Redis, never in a request's transaction. */
-export const flushLastSeen = job({ name: 'maintenance.flush-last-seen', queue: 'maintenance', payload: Obj({}), retry: 'tick' })
+export const flushLastSeen = job({
+  name: 'maintenance.flush-last-seen',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
 
 /** Deletes sessions, mailed tokens, mails to staff, counted failures and kept replies whose time is over. */
-export const purgeSessions = job({ name: 'maintenance.purge-sessions', queue: 'maintenance', payload: Obj({}), retry: 'tick', class: 'bulk' })
+export const purgeSessions = job({
+  name: 'maintenance.purge-sessions',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+  class: 'bulk',
+})
 
 export const maintenanceJobs: Job[] = [flushLastSeen, purgeSessions]
 

@@ -16,9 +16,18 @@ DATABASE_URL, PEPPERS and DATA_KEY are those of the service.`
 const Given = Obj({ email: Email, name: Text(1, 120), level: OneOf(['N1', 'N2']) })
 
 const { values } = parseArgs({
-  options: { email: { type: 'string' }, name: { type: 'string' }, level: { type: 'string', default: 'N1' }, help: { type: 'boolean' } },
+  options: {
+    email: { type: 'string' },
+    name: { type: 'string' },
+    level: { type: 'string', default: 'N1' },
+    help: { type: 'boolean' },
+  },
 })
-const given = { email: values.email ?? '', name: values.name ?? '', level: values.level === 'N2' ? ('N2' as const) : ('N1' as const) }
+const given = {
+  email: values.email ?? '',
+  name: values.name ?? '',
+  level: values.level === 'N2' ? ('N2' as const) : ('N1' as const),
+}
 const problems = compile(Given)({ ...given, level: values.level })
 if (values.help || problems) {
   for (const { field, message } of values.help ? [] : (problems ?? [])) console.error(`--${field} ${message}`)

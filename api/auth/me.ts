@@ -34,7 +34,12 @@ const me = route({
     mfa: Obj({ enabled: Bool, since: Nullable(Instant), recoveryCodesLeft: Int(0, 10) }),
     activeTenantId: Nullable(Uuid),
     tenants: List(Obj({ tenantId: Uuid, name: Text(1, 120), role: Text(1, 40) }), { max: 1_000 }),
-    session: Obj({ tokenPrefix: Text(12, 12), expiresAt: Instant, absoluteExpiresAt: Instant, reauthenticatedUntil: Nullable(Instant) }),
+    session: Obj({
+      tokenPrefix: Text(12, 12),
+      expiresAt: Instant,
+      absoluteExpiresAt: Instant,
+      reauthenticatedUntil: Nullable(Instant),
+    }),
   }),
   handle: async ({ trx, caller }) => {
     requireSession(caller)

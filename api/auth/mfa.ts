@@ -9,7 +9,8 @@ import { buryOf } from '../lib/session-cache.ts'
 import { originOf } from './origin.ts'
 import { SignedInUser, signedInReply } from './signed-in.ts'
 
-const tokenInvalid = () => unauthenticated('token_invalid', 'The token is not known, was used, or has expired; sign in again')
+const tokenInvalid = () =>
+  unauthenticated('token_invalid', 'The token is not known, was used, or has expired; sign in again')
 
 const verify = route({
   id: 'auth.verifyMfa',
@@ -34,11 +35,18 @@ const verify = route({
       return found
     })
     const right = await transaction((trx) =>
-      code === undefined ? checkRecoveryCode(trx, user.id, recoveryCode ?? '') : checkTotp(trx, user.id, code, request.receivedAt),
+      code === undefined
+        ? checkRecoveryCode(trx, user.id, recoveryCode ?? '')
+        : checkTotp(trx, user.id, code, request.receivedAt),
     )
     if (!right) throw unauthenticated('invalid_credentials', 'The code is wrong, or was used')
     if (!(await transaction((trx) => takeMfaToken(trx, tokenId)))) throw tokenInvalid()
-    const signedIn = await openSession(transaction, user, { email: user.email, password: '', origin, userAgent: request.header('user-agent') }, true)
+    const signedIn = await openSession(
+      transaction,
+      user,
+      { email: user.email, password: '', origin, userAgent: request.header('user-agent') },
+      true,
+    )
     await buryOf(signedIn.session.revoked)
     return signedInReply(signedIn)
   },

@@ -27,16 +27,26 @@ const reauthenticate = route({
     requireSession(caller)
     const origin = originOf(request)
     if (caller.mfaEnabled) {
-      if (code === undefined || password !== undefined) throw invalid([{ field: 'code', message: 'is required, alone' }])
+      if (code === undefined || password !== undefined)
+        throw invalid([{ field: 'code', message: 'is required, alone' }])
       await transaction((trx) => beginCodeTry(trx, caller.userId, origin))
-      if (!(await transaction((trx) => checkTotp(trx, caller.userId, code, request.receivedAt)))) throw unprocessable('code_wrong', 'The code is wrong, or was used')
+      if (!(await transaction((trx) => checkTotp(trx, caller.userId, code, request.receivedAt))))
+        throw unprocessable('code_wrong', 'The code is wrong, or was used')
     } else {
-      if (password === undefined || code !== undefined) throw invalid([{ field: 'password', message: 'is required, alone' }])
-      if (Buffer.byteLength(password) > mostBytes) throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
-      if (!(await confirmPassword(transaction, caller.userId, password, origin))) throw unprocessable('password_wrong', 'The password is wrong')
+      if (password === undefined || code !== undefined)
+        throw invalid([{ field: 'password', message: 'is required, alone' }])
+      if (Buffer.byteLength(password) > mostBytes)
+        throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
+      if (!(await confirmPassword(transaction, caller.userId, password, origin)))
+        throw unprocessable('password_wrong', 'The password is wrong')
     }
     const row = await transaction(async (trx) => {
-      await audit(trx, { action: 'session.reauthenticate', subjectType: 'Session', subjectId: caller.sessionId, tenantId: caller.activeTenantId })
+      await audit(trx, {
+        action: 'session.reauthenticate',
+        subjectType: 'Session',
+        subjectId: caller.sessionId,
+        tenantId: caller.activeTenantId,
+      })
       return sqlOne<{ until: Date }>(
         trx,
         `update session set reauthenticated_at = now(), mfa_at = case when ? then now() else mfa_at end where id = ? and revoked_at is null

@@ -41,11 +41,15 @@ const refresh = route({
     const result = await verifyToken('access', token, { allowExpired: true, now })
     if (!result.ok) return refuse(request)
     const { sid, jti, ep, sub } = result.claims
-    if (typeof sid !== 'string' || typeof jti !== 'string' || typeof ep !== 'number' || typeof sub !== 'string') return refuse(request)
+    if (typeof sid !== 'string' || typeof jti !== 'string' || typeof ep !== 'number' || typeof sub !== 'string')
+      return refuse(request)
     await limitRefresh(sid, request)
     const rotation = await transaction(async (trx) => {
-      const superuser = await sqlOne(trx, `select 1 from superuser_account where user_id = ? and ended_at is null`, [sub])
-      if (now.getTime() - result.expiresAt.getTime() > (superuser ? leeway.superuser : leeway.user)) return { outcome: 'refused' as const }
+      const superuser = await sqlOne(trx, `select 1 from superuser_account where user_id = ? and ended_at is null`, [
+        sub,
+      ])
+      if (now.getTime() - result.expiresAt.getTime() > (superuser ? leeway.superuser : leeway.user))
+        return { outcome: 'refused' as const }
       const answer = await rotateSession(trx, sid, jti, ep)
       if (answer.outcome === 'reused') {
         await audit(trx, { action: 'session.reuse', subjectType: 'Session', subjectId: sid })

@@ -7,4 +7,9 @@ type Facts = { sessionId: string; userId: string; jti: string; epoch: number; is
  * the same token, byte for byte.
  */
 export const accessToken = ({ sessionId, userId, jti, epoch, issuedAt, expiresAt }: Facts): Promise<string> =>
-  signToken('access', { sub: userId, sid: sessionId, jti, ep: epoch }, Math.max(1, Math.round((expiresAt.getTime() - issuedAt.getTime()) / 1000)), issuedAt)
+  signToken(
+    'access',
+    { sub: userId, sid: sessionId, jti, ep: epoch },
+    Math.max(1, Math.round((expiresAt.getTime() - issuedAt.getTime()) / 1000)),
+    issuedAt,
+  )

@@ -1,5 +1,18 @@
 import { forbidden, notFound } from '../../config/errors.ts'
-import { Bool, Int, Instant, List, Matching, Nullable, Obj, PageOf, PageQuery, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import {
+  Bool,
+  Int,
+  Instant,
+  List,
+  Matching,
+  Nullable,
+  Obj,
+  PageOf,
+  PageQuery,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
 import { audit } from '../../db/audit.ts'
 import { liveSessions, revokeAll, revokeSessions, setActiveTenant } from '../../db/auth/sessions.ts'
 import { enterTenant, onCommit, sqlOne } from '../../db/connection.ts'
@@ -50,7 +63,11 @@ const list = route({
     const me = user(caller)
     const { sessions, total } = await liveSessions(trx, me.userId, page, limit)
     return {
-      data: sessions.map((session) => ({ ...session, ip: session.ip === null ? null : neighbourhoodOf(session.ip), current: session.id === me.sessionId })),
+      data: sessions.map((session) => ({
+        ...session,
+        ip: session.ip === null ? null : neighbourhoodOf(session.ip),
+        current: session.id === me.sessionId,
+      })),
       meta: pageMeta(page, limit, total),
     }
   },
@@ -96,7 +113,12 @@ const signOut = route({
   returns: Revoked,
   handle: async ({ trx, caller }) => {
     const me = user(caller)
-    return end(trx, await revokeSessions(trx, { sessionId: me.sessionId }, 'sign_out'), 'session.sign_out', me.activeTenantId)
+    return end(
+      trx,
+      await revokeSessions(trx, { sessionId: me.sessionId }, 'sign_out'),
+      'session.sign_out',
+      me.activeTenantId,
+    )
   },
 })
 

@@ -30,7 +30,8 @@ const signIn = route({
     expiresAt: Opt(Instant),
   }),
   handle: async ({ open: transaction, body, request }) => {
-    if (Buffer.byteLength(body.password) > mostBytes) throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
+    if (Buffer.byteLength(body.password) > mostBytes)
+      throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
     const attempt = { ...body, origin: originOf(request), userAgent: request.header('user-agent') }
     const user = await proveIdentity(transaction, attempt)
     if (user.mfaEnabled) {

@@ -2,7 +2,10 @@ import { Email, Obj, Text, Uuid } from '../../config/schema.ts'
 import type { SignedIn } from '../../db/auth/sign-in.ts'
 import { accessToken } from './session-token.ts'
 
-export const SignedInUser = Obj({ id: Uuid, email: Email, name: Text(1, 120), role: Text(1, 40) }, { title: 'SignedInUser' })
+export const SignedInUser = Obj(
+  { id: Uuid, email: Email, name: Text(1, 120), role: Text(1, 40) },
+  { title: 'SignedInUser' },
+)
 
 /** What a sign-in answers, with or without a second factor. */
 export const signedInReply = async ({ user: { id, email, name }, role, session }: SignedIn) => ({

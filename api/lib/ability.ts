@@ -14,7 +14,11 @@ const known = new Map<string, MongoAbility>()
 const within = (propertyIds: readonly string[] | null): Pick<Rule, 'conditions'>[] =>
   propertyIds === null
     ? [{}]
-    : [{ conditions: { propertyId: { $in: [...propertyIds] } } }, { conditions: { propertyId: null } }, { conditions: { propertyId: { $exists: false } } }]
+    : [
+        { conditions: { propertyId: { $in: [...propertyIds] } } },
+        { conditions: { propertyId: null } },
+        { conditions: { propertyId: { $exists: false } } },
+      ]
 
 /** What is not of the catalogue any more gives nothing. */
 const rulesOf = (permissions: readonly StoredPermission[], propertyIds: readonly string[] | null): Rule[] =>
@@ -55,10 +59,10 @@ export const abilityOf = (
   custom: { version: number; permissions: readonly StoredPermission[] } | null,
   propertyIds: readonly string[] | null,
 ): MongoAbility =>
-  remembered(custom ? `${tenantId}:${role}:${custom.version}:${named(propertyIds)}` : `${role}:${named(propertyIds)}`, () => [
-    ...rulesOf(permissionsOf(role, custom?.permissions ?? null), propertyIds),
-    ...own,
-  ])
+  remembered(
+    custom ? `${tenantId}:${role}:${custom.version}:${named(propertyIds)}` : `${role}:${named(propertyIds)}`,
+    () => [...rulesOf(permissionsOf(role, custom?.permissions ?? null), propertyIds), ...own],
+  )
 
 /** What no key reaches, whatever its scopes. */
 export const neverByKey = new Set(['User', 'Role', 'ApiKey', 'Subscription', 'AddOn'])
@@ -69,7 +73,11 @@ const scopeAllows = (scopes: readonly string[], action: string, subject: string)
   const { module } = subjectFacts(subject)
   if (subject === 'Tenant' && action === 'read') return true
   if (scopes.includes('guests:reveal') && subject === 'Guest' && action === 'reveal') return true
-  if (scopes.includes('channel:deliver') && ((subject === 'ChannelBooking' && action === 'create') || (['Availability', 'RateCalendar'].includes(subject) && action === 'read')))
+  if (
+    scopes.includes('channel:deliver') &&
+    ((subject === 'ChannelBooking' && action === 'create') ||
+      (['Availability', 'RateCalendar'].includes(subject) && action === 'read'))
+  )
     return true
   if (['auth', 'admin', 'public'].includes(module) || ofPeople.has(action)) return false
   if (action === 'read') return scopes.includes('read') || scopes.includes(`${module}:read`)
@@ -82,7 +90,10 @@ export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly st
     rulesOf(
       Object.keys(subjects)
         .filter((subject) => !neverByKey.has(subject))
-        .map((subject) => ({ subject, actions: actionsOf(subject).filter((action) => scopeAllows(scopes, action, subject)) })),
+        .map((subject) => ({
+          subject,
+          actions: actionsOf(subject).filter((action) => scopeAllows(scopes, action, subject)),
+        })),
       propertyIds,
     ),
   )
@@ -102,7 +113,9 @@ const write = (node: Node, alias: string): Fragment => {
   const list = (joint: ' and ' | ' or '): Fragment => {
     const parts = (node.value as Node[]).map((part) => write(part, alias))
     // A column that is null stands for a field that is null as well as for one that is not there.
-    const unlike = parts.filter((part, index) => part.bindings.length > 0 || parts.findIndex((other) => other.sql === part.sql) === index)
+    const unlike = parts.filter(
+      (part, index) => part.bindings.length > 0 || parts.findIndex((other) => other.sql === part.sql) === index,
+    )
     return { sql: `(${unlike.map((part) => part.sql).join(joint)})`, bindings: unlike.flatMap((part) => part.bindings) }
   }
   if (node.operator === 'and') return list(' and ')

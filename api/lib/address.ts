@@ -6,7 +6,9 @@ type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** Reads `192.0.2.0/24`, or one address. */
 export const networkOf = (text: string): Network =>
-  text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), ipaddr.process(text).kind() === 'ipv4' ? 32 : 128]
+  text.includes('/')
+    ? ipaddr.parseCIDR(text)
+    : [ipaddr.process(text), ipaddr.process(text).kind() === 'ipv4' ? 32 : 128]
 
 /** One plain address; a port behind it and the zone of an IPv6 address are cut off. Short and octal forms of IPv4 are none. */
 const plain = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
@@ -47,7 +49,8 @@ const masked = (address: string, v4: number, v6: number): string => {
   const parsed = plain(address) ?? ipaddr.parse('0.0.0.0')
   const bits = parsed.kind() === 'ipv4' ? v4 : v6
   const whole = `${parsed.toString()}/${bits}`
-  const network = parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(whole) : ipaddr.IPv6.networkAddressFromCIDR(whole)
+  const network =
+    parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(whole) : ipaddr.IPv6.networkAddressFromCIDR(whole)
   return `${network.toString()}/${bits}`
 }
 

@@ -18,7 +18,10 @@ let looking: Promise<void> | null = null
 const look = async (knex: Knex): Promise<void> => {
   // What is older than any cache is forgotten by beginning anew.
   const goesOn = changes?.of === knex && Date.now() - changes.since < keptSeconds * 1_000
-  const known = goesOn && changes ? changes : { of: knex, since: Date.now(), at: null, lookedAt: 0, versions: new Map<string, number>() }
+  const known =
+    goesOn && changes
+      ? changes
+      : { of: knex, since: Date.now(), at: null, lookedAt: 0, versions: new Map<string, number>() }
   const { at, versions } = await changedSessions(knex, known.at)
   for (const [id, version] of versions) {
     known.versions.delete(id)

@@ -1,5 +1,18 @@
 import { invalid } from '../../config/errors.ts'
-import { Instant, List, Matching, Nullable, Obj, OneOf, Opt, PageOf, PageQuery, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import {
+  Instant,
+  List,
+  Matching,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageOf,
+  PageQuery,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
 import { grantEntitlement, listEntitlements, revokeEntitlement } from '../../db/admin/index.ts'
 import { superuser } from '../lib/access.ts'
 import { requireRecent } from '../lib/admission.ts'
@@ -81,7 +94,13 @@ const revoke = route({
   returns: Obj({ ended: List(Entitlement, { max: 3 }) }),
   handle: async ({ trx, params, query, body, caller, request }) => {
     requireRecent(caller, request.receivedAt)
-    return { ended: await revokeEntitlement(trx, { tenantId: params.id, key: params.key, reason: trimmed(body.reason ?? query.reason) }) }
+    return {
+      ended: await revokeEntitlement(trx, {
+        tenantId: params.id,
+        key: params.key,
+        reason: trimmed(body.reason ?? query.reason),
+      }),
+    }
   },
 })
 

@@ -5,7 +5,12 @@ import { sql } from '../connection.ts'
 
 /** Brings features and the first version of each plan from the code into the database; harmless when repeated. Later versions stay. */
 export const syncCatalogue = async (knex: Knex): Promise<void> => {
-  const rows = Object.entries(features).map(([key, { name, description }], position) => ({ key, name, description, position }))
+  const rows = Object.entries(features).map(([key, { name, description }], position) => ({
+    key,
+    name,
+    description,
+    position,
+  }))
   await sql(
     knex,
     `insert into feature (key, name, description, position)

@@ -34,7 +34,9 @@ const named = ({ key, source, reason, grantedBy, startsAt, expiresAt, addOnId, b
 
 /** The row of the tenant is the lock of all that its grants decide. 404 where there is no such tenant. */
 const lockTenant = async (trx: PlatformTrx, tenantId: string): Promise<void> => {
-  const row = await sqlOne(trx, `select 1 from tenant where id = ? and status <> 'deleted' for no key update`, [tenantId])
+  const row = await sqlOne(trx, `select 1 from tenant where id = ? and status <> 'deleted' for no key update`, [
+    tenantId,
+  ])
   if (!row) throw notFound('There is no such tenant')
 }
 
@@ -46,11 +48,20 @@ export const listEntitlements = async (
   tenantId: string,
   { key, source, page, limit }: Filter,
 ): Promise<{ entitlements: Entitlement[]; total: number }> => {
-  if (!(await sqlOne(trx, `select 1 from tenant where id = ? and status <> 'deleted'`, [tenantId]))) throw notFound('There is no such tenant')
+  if (!(await sqlOne(trx, `select 1 from tenant where id = ? and status <> 'deleted'`, [tenantId])))
+    throw notFound('There is no such tenant')
   const where = `where g.tenant_id = :tenantId and ${isOpen} and (:key::text is null or g.key = :key) and (:source::text is null or g.source = :source)`
   const bindings = { tenantId, key: key ?? null, source: source ?? null, limit, offset: (page - 1) * limit }
-  const rows = await sql<Row>(trx, `select ${fields} from ${grants} ${where} order by g.key, g.starts_at, g.id limit :limit offset :offset`, bindings)
-  const count = await sqlOne<{ total: number }>(trx, `select count(*) as total from entitlement_grant g ${where}`, bindings)
+  const rows = await sql<Row>(
+    trx,
+    `select ${fields} from ${grants} ${where} order by g.key, g.starts_at, g.id limit :limit offset :offset`,
+    bindings,
+  )
+  const count = await sqlOne<{ total: number }>(
+    trx,
+    `select count(*) as total from entitlement_grant g ${where}`,
+    bindings,
+  )
   return { entitlements: rows.map(named), total: count?.total ?? 0 }
 }
 
@@ -60,8 +71,14 @@ export type Grant = { tenantId: string; key: string; reason: string; expiresAt?:
  * Gives a feature, whatever the plan says; an open grant of the same kind ends as replaced. It holds for every request that begins
  * after the commit. 422 `unknown_feature`; 400 for an expiry that is past or over two years away.
  */
-export const grantEntitlement = async (trx: PlatformTrx, { tenantId, key, reason, expiresAt = null }: Grant): Promise<Entitlement> => {
-  if (!isFeature(key)) throw unprocessable('unknown_feature', `There is no feature ${key}`, [{ field: 'key', message: 'is not a feature' }])
+export const grantEntitlement = async (
+  trx: PlatformTrx,
+  { tenantId, key, reason, expiresAt = null }: Grant,
+): Promise<Entitlement> => {
+  if (!isFeature(key))
+    throw unprocessable('unknown_feature', `There is no feature ${key}`, [
+      { field: 'key', message: 'is not a feature' },
+    ])
   await lockTenant(trx, tenantId)
   if (expiresAt) {
     const checked = await sqlOne<{ past: boolean; far: boolean }>(
@@ -109,7 +126,10 @@ export const grantEntitlement = async (trx: PlatformTrx, { tenantId, key, reason
 }
 
 /** Ends all open grants of a feature, whatever their source. Data stay as they are. 404 `feature_not_active`. */
-export const revokeEntitlement = async (trx: PlatformTrx, { tenantId, key, reason }: { tenantId: string; key: string; reason: string }): Promise<Entitlement[]> => {
+export const revokeEntitlement = async (
+  trx: PlatformTrx,
+  { tenantId, key, reason }: { tenantId: string; key: string; reason: string },
+): Promise<Entitlement[]> => {
   await lockTenant(trx, tenantId)
   const by = contextOf(trx).actor.id
   const ended = await sql<Row & { expired: boolean }>(

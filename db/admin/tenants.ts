@@ -38,10 +38,14 @@ const planVersionNow = async (trx: PlatformTrx, plan: Plan): Promise<PlanVersion
  * A tenant that can be used when the transaction commits: subscription, the features of its plan, its default book with the chart,
  * its message templates. Answers the transaction as it now is, inside the new tenant. 422 `plan_without_price`.
  */
-export const createTenant = async (trx: PlatformTrx, given: NewTenant): Promise<{ tenantId: string; trx: Trx; bookId: string }> => {
+export const createTenant = async (
+  trx: PlatformTrx,
+  given: NewTenant,
+): Promise<{ tenantId: string; trx: Trx; bookId: string }> => {
   const { plan, country, currency, timeZone, locale, name, legalName = null, document = null } = given
   const version = await planVersionNow(trx, plan)
-  if (version.prices[currency] === undefined) throw unprocessable('plan_without_price', `The plan ${plan} has no price in ${currency}`)
+  if (version.prices[currency] === undefined)
+    throw unprocessable('plan_without_price', `The plan ${plan} has no price in ${currency}`)
   const row = await sqlOne<{ id: string }>(
     trx,
     `insert into tenant (id, name, legal_name, document, billing_email, country, currency, time_zone, locale, plan)
@@ -72,7 +76,15 @@ export const createTenant = async (trx: PlatformTrx, given: NewTenant): Promise<
     ],
   })
   const inside = await enterTenant(trx, tenantId)
-  const bookId = await provisionBook(inside, { name, countryCode: country, currency, timeZone, locale, document, ...(legalName === null ? {} : { legalName }) })
+  const bookId = await provisionBook(inside, {
+    name,
+    countryCode: country,
+    currency,
+    timeZone,
+    locale,
+    document,
+    ...(legalName === null ? {} : { legalName }),
+  })
   await provisionMessages(inside)
   return { tenantId, trx: inside, bookId }
 }

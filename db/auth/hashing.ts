@@ -31,7 +31,8 @@ const pepper = (id?: string) => {
   return required(found, 'PEPPERS')
 }
 
-const peppered = (password: string, key: Buffer) => createHmac('sha256', key).update(password, 'utf8').digest('base64url')
+const peppered = (password: string, key: Buffer) =>
+  createHmac('sha256', key).update(password, 'utf8').digest('base64url')
 
 export type PasswordHash = { passwordHash: string; pepperId: string }
 
@@ -53,4 +54,7 @@ export const verifyPassword = async (password: string, stored: PasswordHash | nu
 
 /** Whether a hash was made with other parameters or another pepper than those in use. */
 export const isOutdated = ({ passwordHash, pepperId }: PasswordHash): boolean =>
-  pepperId !== pepper().id || !passwordHash.startsWith(`$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`)
+  pepperId !== pepper().id ||
+  !passwordHash.startsWith(
+    `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`,
+  )

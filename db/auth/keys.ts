@@ -22,7 +22,11 @@ const inBase62 = (value: bigint, length: number): string => {
 
 const checksum = (text: string) => inBase62(BigInt(crc32(text)), 6)
 
-const pepper = (id?: string) => required(id === undefined ? settings.peppers[0] : settings.peppers.find((candidate) => candidate.id === id), 'PEPPERS')
+const pepper = (id?: string) =>
+  required(
+    id === undefined ? settings.peppers[0] : settings.peppers.find((candidate) => candidate.id === id),
+    'PEPPERS',
+  )
 
 const digest = (key: string, pepperKey: Buffer) => createHmac('sha256', pepperKey).update(key).digest()
 
@@ -60,7 +64,14 @@ export const keyMatches = (key: string, record: KeyRecord, now: Date): boolean =
   return same && record.revokedAt === null && new Date(record.expiresAt) > now
 }
 
-type NewKey = { name: string; scopes: string[]; propertyIds?: string[] | null; cidrs?: string[]; expiresAt?: Date; key?: string }
+type NewKey = {
+  name: string
+  scopes: string[]
+  propertyIds?: string[] | null
+  cidrs?: string[]
+  expiresAt?: Date
+  key?: string
+}
 
 /** A whole key from its two parts. `secret` has 32 bytes. */
 export const composeKey = (keyId: string, secret: Buffer): string => {
@@ -69,10 +80,14 @@ export const composeKey = (keyId: string, secret: Buffer): string => {
 }
 
 /** The eight characters that bytes stand for in a key. */
-export const keyIdFrom = (bytes: Buffer): string => Array.from(bytes.subarray(0, 8), (byte) => base32[byte % 32]).join('')
+export const keyIdFrom = (bytes: Buffer): string =>
+  Array.from(bytes.subarray(0, 8), (byte) => base32[byte % 32]).join('')
 
 /** Makes a key, or takes a composed one; the only time that it is seen whole. Default life: a year. */
-export const createApiKey = async (trx: Trx, given: NewKey): Promise<{ apiKeyId: string; keyId: string; key: string }> => {
+export const createApiKey = async (
+  trx: Trx,
+  given: NewKey,
+): Promise<{ apiKeyId: string; keyId: string; key: string }> => {
   const { name, scopes, propertyIds = null, cidrs = [], expiresAt } = given
   const key = given.key ?? composeKey(keyIdFrom(randomBytes(8)), randomBytes(32))
   const keyId = keyIdOf(key)
@@ -97,7 +112,16 @@ export const createApiKey = async (trx: Trx, given: NewKey): Promise<{ apiKeyId:
     },
   )
   const apiKeyId = row?.id ?? ''
-  if (propertyIds) await sql(trx, `insert into api_key_property (api_key_id, property_id) select ?, unnest(?::uuid[])`, [apiKeyId, propertyIds])
-  await audit(trx, { action: 'api_key.create', subjectType: 'ApiKey', subjectId: apiKeyId, changes: [{ field: 'scopes', after: scopes }] })
+  if (propertyIds)
+    await sql(trx, `insert into api_key_property (api_key_id, property_id) select ?, unnest(?::uuid[])`, [
+      apiKeyId,
+      propertyIds,
+    ])
+  await audit(trx, {
+    action: 'api_key.create',
+    subjectType: 'ApiKey',
+    subjectId: apiKeyId,
+    changes: [{ field: 'scopes', after: scopes }],
+  })
   return { apiKeyId, keyId, key }
 }

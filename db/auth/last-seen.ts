@@ -4,7 +4,11 @@ import type { PlatformTrx } from '../connection.ts'
 
 type Entry = NonNullable<ReturnType<typeof readSeen>>
 
-const columns = (entries: Entry[]) => [entries.map(({ seen }) => seen.id), entries.map(({ at }) => at.toISOString()), entries.map(({ address }) => address)]
+const columns = (entries: Entry[]) => [
+  entries.map(({ seen }) => seen.id),
+  entries.map(({ at }) => at.toISOString()),
+  entries.map(({ address }) => address),
+]
 
 /** Writes down when sessions and keys were last used, and from where; the newest time wins. */
 export const writeLastSeen = async (trx: PlatformTrx, entries: Entry[]): Promise<void> => {
@@ -17,7 +21,8 @@ export const writeLastSeen = async (trx: PlatformTrx, entries: Entry[]): Promise
   )
   const byTenant = new Map<string, Entry[]>()
   for (const entry of entries)
-    if (entry.seen.kind === 'api_key') byTenant.set(entry.seen.tenantId, [...(byTenant.get(entry.seen.tenantId) ?? []), entry])
+    if (entry.seen.kind === 'api_key')
+      byTenant.set(entry.seen.tenantId, [...(byTenant.get(entry.seen.tenantId) ?? []), entry])
   for (const [tenantId, keys] of byTenant)
     await sql(
       await enterTenant(trx, tenantId),

@@ -46,9 +46,14 @@ export const enrolTotp = async (trx: AnyTrx, userId: string, email: string): Pro
   ])
   await sql(trx, `delete from recovery_code where user_id = ?`, [userId])
   const codes = Array.from({ length: recoveryCodes }, () => base32(randomBytes(16)).replace(/(.{5})(?=.)/g, '$1-'))
-  for (const code of codes) await sql(trx, `insert into recovery_code (user_id, code_hash) values (?, ?)`, [userId, hashOf(code)])
+  for (const code of codes)
+    await sql(trx, `insert into recovery_code (user_id, code_hash) values (?, ?)`, [userId, hashOf(code)])
   const name = encodeURIComponent(`Pousada:${email}`)
-  return { secret: base32(secret), otpauthUri: `otpauth://totp/${name}?secret=${base32(secret)}&issuer=Pousada`, recoveryCodes: codes }
+  return {
+    secret: base32(secret),
+    otpauthUri: `otpauth://totp/${name}?secret=${base32(secret)}&issuer=Pousada`,
+    recoveryCodes: codes,
+  }
 }
 
 const codesKey = (userId: string) => createHash('sha256').update(`second factor:${userId}`).digest()
@@ -62,8 +67,13 @@ export const beginCodeTry = async (trx: AnyTrx, userId: string, { address, netwo
     `select count(*) as tries from sign_in_failure where account_key = ? and at > now() - make_interval(secs => ?)`,
     [key, signInLimits.windowSeconds],
   )
-  if ((row?.tries ?? 0) >= signInLimits.codesPerUser) throw tooMany('sign_in_throttled', 'Too many wrong codes; wait a little', 60)
-  await sql(trx, `insert into sign_in_failure (account_key, address, network) values (?, ?::inet, ?::inet)`, [key, address, network])
+  if ((row?.tries ?? 0) >= signInLimits.codesPerUser)
+    throw tooMany('sign_in_throttled', 'Too many wrong codes; wait a little', 60)
+  await sql(trx, `insert into sign_in_failure (account_key, address, network) values (?, ?::inet, ?::inet)`, [
+    key,
+    address,
+    network,
+  ])
 }
 
 const succeed = async (trx: AnyTrx, userId: string): Promise<true> => {
@@ -87,10 +97,14 @@ export const checkTotp = async (trx: AnyTrx, userId: string, code: string, now: 
     return right.length === given.length && timingSafeEqual(right, given)
   })
   if (found === undefined) return false
-  const taken = await sql(trx, `update app_user set totp_last_step = :step where id = :id and coalesce(totp_last_step, -1) < :step returning id`, {
-    step: found,
-    id: userId,
-  })
+  const taken = await sql(
+    trx,
+    `update app_user set totp_last_step = :step where id = :id and coalesce(totp_last_step, -1) < :step returning id`,
+    {
+      step: found,
+      id: userId,
+    },
+  )
   return taken.length > 0 && succeed(trx, userId)
 }
 

@@ -14,7 +14,17 @@ const overlapSeconds = 15
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 export type SessionKind = 'api' | 'dashboard' | 'support'
-export type RevokeReason = 'sign_out' | 'user' | 'all' | 'reuse' | 'password' | 'mfa' | 'email' | 'admin' | 'locked' | 'too_many'
+export type RevokeReason =
+  | 'sign_out'
+  | 'user'
+  | 'all'
+  | 'reuse'
+  | 'password'
+  | 'mfa'
+  | 'email'
+  | 'admin'
+  | 'locked'
+  | 'too_many'
 
 /** All that a request must know of its session; what Redis keeps for an hour at most. */
 export type SessionState = {
@@ -39,17 +49,41 @@ export type SessionState = {
 
 /** The token's id: it follows from session and generation, so that nothing that could be replayed is stored. */
 export const jtiOf = (sessionId: string, generation: number): string =>
-  createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY')).update(`jti:${sessionId}:${generation}`).digest().subarray(0, 16).toString('base64url')
+  createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY'))
+    .update(`jti:${sessionId}:${generation}`)
+    .digest()
+    .subarray(0, 16)
+    .toString('base64url')
 
 export const jtiHash = (jti: string): Buffer => createHash('sha256').update(jti).digest()
 
 const makePrefix = () => Array.from({ length: 12 }, () => alphabet[randomInt(alphabet.length)]).join('')
 
-export type NewSession = { id: string; tokenPrefix: string; jti: string; epoch: number; issuedAt: Date; expiresAt: Date; revoked: string[] }
-type Facts = { userId: string; epoch: number; address: string; userAgent: string; activeTenantId: string | null; kind?: SessionKind; isSuperuser: boolean; withMfa: boolean }
+export type NewSession = {
+  id: string
+  tokenPrefix: string
+  jti: string
+  epoch: number
+  issuedAt: Date
+  expiresAt: Date
+  revoked: string[]
+}
+type Facts = {
+  userId: string
+  epoch: number
+  address: string
+  userAgent: string
+  activeTenantId: string | null
+  kind?: SessionKind
+  isSuperuser: boolean
+  withMfa: boolean
+}
 
 /** A session of a user; the oldest beyond 20 live ones are revoked, and their ids answered. Sign-in counts as proof of identity. */
-export const createSession = async (trx: AnyTrx, { userId, epoch, address, userAgent, activeTenantId, kind = 'api', isSuperuser, withMfa }: Facts): Promise<NewSession> => {
+export const createSession = async (
+  trx: AnyTrx,
+  { userId, epoch, address, userAgent, activeTenantId, kind = 'api', isSuperuser, withMfa }: Facts,
+): Promise<NewSession> => {
   // One sign-in of a user at a time, so that two of them do not both count to twenty.
   await sql(trx, `select 1 from app_user where id = ? for no key update`, [userId])
   const old = await sql<{ id: string }>(
@@ -61,17 +95,39 @@ export const createSession = async (trx: AnyTrx, { userId, epoch, address, userA
   const id = crypto.randomUUID()
   const tokenPrefix = makePrefix()
   const jti = jtiOf(id, 0)
-  const absolute = kind === 'dashboard' ? absoluteSeconds.dashboard : isSuperuser ? absoluteSeconds.superuser : absoluteSeconds.api
+  const absolute =
+    kind === 'dashboard' ? absoluteSeconds.dashboard : isSuperuser ? absoluteSeconds.superuser : absoluteSeconds.api
   const life = Math.min(accessSeconds, absolute)
   const row = await sqlOne<{ createdAt: Date; expiresAt: Date }>(
     trx,
     `insert into session (id, user_id, kind, token_prefix, current_jti_hash, epoch, active_tenant_id, expires_at, absolute_expires_at, reauthenticated_at, mfa_at, first_ip, last_ip, user_agent)
      values (:id, :userId, :kind, :tokenPrefix, :hash, :epoch, :activeTenantId, now() + make_interval(secs => :life), now() + make_interval(secs => :absolute), now(),
        case when :withMfa then now() end, :address, :address, :userAgent) returning created_at, expires_at`,
-    { id, userId, kind, tokenPrefix, hash: jtiHash(jti), epoch, activeTenantId, life, absolute, withMfa, address, userAgent: userAgent.slice(0, 256) },
+    {
+      id,
+      userId,
+      kind,
+      tokenPrefix,
+      hash: jtiHash(jti),
+      epoch,
+      activeTenantId,
+      life,
+      absolute,
+      withMfa,
+      address,
+      userAgent: userAgent.slice(0, 256),
+    },
   )
   if (!row) throw new Error('a session was not made')
-  return { id, tokenPrefix, jti, epoch, issuedAt: row.createdAt, expiresAt: row.expiresAt, revoked: old.map((session) => session.id) }
+  return {
+    id,
+    tokenPrefix,
+    jti,
+    epoch,
+    issuedAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    revoked: old.map((session) => session.id),
+  }
 }
 
 const state = `
@@ -82,7 +138,8 @@ const state = `
   from session s join app_user u on u.id = s.user_id where s.id = ?`
 
 /** The truth about a session, from PostgreSQL. */
-export const sessionState = (knex: Knex, sessionId: string): Promise<SessionState | null> => sqlOne<SessionState>(knex, state, [sessionId])
+export const sessionState = (knex: Knex, sessionId: string): Promise<SessionState | null> =>
+  sqlOne<SessionState>(knex, state, [sessionId])
 
 /**
  * An operator's session on the dashboard, where it is live and its user still N1: used now. Half an hour without use, and it is over. The caller
@@ -102,14 +159,22 @@ export const seenDashboard = (trx: AnyTrx, sessionId: string): Promise<{ email: 
   )
 
 /** Which sessions changed since `since` (null: within what caches remember), each with its version now; `at` is the database's clock. */
-export const changedSessions = async (knex: Knex, since: Date | null): Promise<{ at: Date; versions: [string, number][] }> => {
+export const changedSessions = async (
+  knex: Knex,
+  since: Date | null,
+): Promise<{ at: Date; versions: [string, number][] }> => {
   const rows = await sql<{ id: string | null; version: number | null; at: Date }>(
     knex,
     `select s.id, s.version, clock.at from (select clock_timestamp() as at) clock left join session s
        on s.version > 1 and s.changed_at > coalesce(?::timestamptz - make_interval(secs => ?), clock.at - make_interval(secs => ?))`,
     [since, overlapSeconds, keptSeconds + overlapSeconds],
   )
-  return { at: rows[0]?.at ?? new Date(), versions: rows.flatMap(({ id, version }) => (id !== null && version !== null ? [[id, version] as [string, number]] : [])) }
+  return {
+    at: rows[0]?.at ?? new Date(),
+    versions: rows.flatMap(({ id, version }) =>
+      id !== null && version !== null ? [[id, version] as [string, number]] : [],
+    ),
+  }
 }
 
 export type Rotation =
@@ -152,7 +217,14 @@ export const rotateSession = async (trx: AnyTrx, sessionId: string, jti: string,
       [jtiHash(next), accessSeconds, sessionId],
     )
     if (!rotated) throw new Error('a locked session is gone')
-    return { outcome: 'rotated', jti: next, epoch: row.epoch, userId: row.userId, issuedAt: rotated.rotatedAt, expiresAt: rotated.expiresAt }
+    return {
+      outcome: 'rotated',
+      jti: next,
+      epoch: row.epoch,
+      userId: row.userId,
+      issuedAt: rotated.rotatedAt,
+      expiresAt: rotated.expiresAt,
+    }
   }
   if (row.previous && hash.equals(row.previous) && row.recent)
     return {
@@ -202,7 +274,12 @@ export type ListedSession = {
   activeTenantId: string | null
 }
 
-export const liveSessions = async (trx: AnyTrx, userId: string, page: number, limit: number): Promise<{ sessions: ListedSession[]; total: number }> => {
+export const liveSessions = async (
+  trx: AnyTrx,
+  userId: string,
+  page: number,
+  limit: number,
+): Promise<{ sessions: ListedSession[]; total: number }> => {
   const live = `user_id = ? and kind = 'api' and revoked_at is null and absolute_expires_at > now()`
   const count = await sqlOne<{ total: number }>(trx, `select count(*) as total from session where ${live}`, [userId])
   const sessions = await sql<ListedSession>(
@@ -215,7 +292,12 @@ export const liveSessions = async (trx: AnyTrx, userId: string, page: number, li
 }
 
 /** Sets the session's active tenant; the token does not change. */
-export const setActiveTenant = async (trx: AnyTrx, sessionId: string, userId: string, tenantId: string): Promise<void> => {
+export const setActiveTenant = async (
+  trx: AnyTrx,
+  sessionId: string,
+  userId: string,
+  tenantId: string,
+): Promise<void> => {
   await sql(trx, `update session set active_tenant_id = ? where id = ? and user_id = ?`, [tenantId, sessionId, userId])
   await sql(trx, `update app_user set last_tenant_id = ? where id = ?`, [tenantId, userId])
 }

@@ -20,15 +20,21 @@ export type SignedIn = { user: SignInUser; memberships: MembershipOf[]; role: st
 const refused = () => unauthenticated('invalid_credentials', 'The e-mail address or the password is wrong')
 
 const stored = (user: SignInUser | null): PasswordHash | null =>
-  user?.passwordHash && user.pepperId && user.status === 'active' ? { passwordHash: user.passwordHash, pepperId: user.pepperId } : null
+  user?.passwordHash && user.pepperId && user.status === 'active'
+    ? { passwordHash: user.passwordHash, pepperId: user.pepperId }
+    : null
 
 /** The role that the reply shows: in the tenant that becomes active, else in the last or the oldest one. */
 const shownRole = (user: SignInUser, memberships: MembershipOf[]): string =>
-  (memberships.find((membership) => membership.tenantId === user.lastTenantId) ?? memberships[0])?.role ?? (user.superuserLevel ? 'superuser' : 'none')
+  (memberships.find((membership) => membership.tenantId === user.lastTenantId) ?? memberships[0])?.role ??
+  (user.superuserLevel ? 'superuser' : 'none')
 
 /** Counts the try, then compares, with no transaction open meanwhile; a comparison that could not be made is no try. */
 const tryPassword = async (open: Open, email: string, password: string, origin: Origin) => {
-  const { user, attempt } = await open(async (trx) => ({ attempt: await beginTry(trx, email, origin), user: await userByEmail(trx, email) }))
+  const { user, attempt } = await open(async (trx) => ({
+    attempt: await beginTry(trx, email, origin),
+    user: await userByEmail(trx, email),
+  }))
   const hash = stored(user)
   const right = await verifyPassword(password, hash).catch(async (error: unknown) => {
     await open((trx) => forgetTry(trx, attempt))
@@ -55,7 +61,12 @@ export const proveIdentity = async (open: Open, { email, password, origin }: Att
 }
 
 /** Whether the password of somebody who is signed in is right; wrong ones count as failures of sign-in. */
-export const confirmPassword = async (open: Open, userId: string, password: string, origin: Origin): Promise<boolean> => {
+export const confirmPassword = async (
+  open: Open,
+  userId: string,
+  password: string,
+  origin: Origin,
+): Promise<boolean> => {
   const row = await open((trx) => sqlOne<{ email: string }>(trx, `select email from app_user where id = ?`, [userId]))
   const { attempt, right } = await tryPassword(open, row?.email ?? '', password, origin)
   if (right) await open((trx) => forgetTry(trx, attempt))
@@ -64,12 +75,22 @@ export const confirmPassword = async (open: Open, userId: string, password: stri
 
 /** Somebody has tried for a day: it is in the trail, and the account's owner is told. */
 const alarm = async (trx: AnyTrx, user: SignInUser | null): Promise<void> => {
-  await audit(trx, { action: 'session.failures_over_limit', subjectType: 'User', subjectId: user?.id ?? null, tenantId: null })
+  await audit(trx, {
+    action: 'session.failures_over_limit',
+    subjectType: 'User',
+    subjectId: user?.id ?? null,
+    tenantId: null,
+  })
   if (user) await mailUser(trx, user.id, 'security_notice', randomUUID())
 }
 
 /** Opens a session for a user whose identity is proven. Exactly one membership becomes the active tenant; of several none does. */
-export const openSession = (open: Open, user: SignInUser, { email, userAgent, origin, kind = 'api' }: Attempt, withMfa: boolean): Promise<SignedIn> =>
+export const openSession = (
+  open: Open,
+  user: SignInUser,
+  { email, userAgent, origin, kind = 'api' }: Attempt,
+  withMfa: boolean,
+): Promise<SignedIn> =>
   open(async (trx) => {
     const memberships = await membershipsOf(trx, user.id)
     const only = memberships.length === 1 ? (memberships[0]?.tenantId ?? null) : null
@@ -110,4 +131,5 @@ export const userOfMfaToken = async (trx: AnyTrx, tokenId: string): Promise<Sign
 
 /** Uses a token up; false where somebody was faster. */
 export const takeMfaToken = async (trx: AnyTrx, tokenId: string): Promise<boolean> =>
-  (await sql(trx, `update one_time_token set used_at = now() where id = ? and used_at is null returning id`, [tokenId])).length > 0
+  (await sql(trx, `update one_time_token set used_at = now() where id = ? and used_at is null returning id`, [tokenId]))
+    .length > 0

@@ -9,7 +9,8 @@ export type Origin = { address: string; network: string }
 // The address that was typed is not kept: its hash is enough to count by.
 const accountKey = (email: string) => createHash('sha256').update(`sign-in:${email.toLowerCase()}`).digest()
 
-const throttled = (seconds: number) => tooMany('sign_in_throttled', 'Too many failed sign-ins; wait a little', Math.max(1, Math.ceil(seconds)))
+const throttled = (seconds: number) =>
+  tooMany('sign_in_throttled', 'Too many failed sign-ins; wait a little', Math.max(1, Math.ceil(seconds)))
 
 type Counts = {
   account: number
@@ -22,7 +23,8 @@ type Counts = {
 }
 
 const refuse = ({ account, accountDay, sinceLast, byAddress, byNetwork, signedIn, known }: Counts): void => {
-  if (byAddress >= limits.perAddress || byNetwork >= limits.perNetwork || signedIn >= limits.signInsPerAddressAndHour) throw throttled(60)
+  if (byAddress >= limits.perAddress || byNetwork >= limits.perNetwork || signedIn >= limits.signInsPerAddressAndHour)
+    throw throttled(60)
   // Failures of others do not keep the owner out: where the account signed in from lately, its own count does not stand in the way.
   if (known) return
   if (accountDay >= limits.perAccountAndDay) throw throttled(3_600)

@@ -31,9 +31,15 @@ export type MembershipOf = { tenantId: string; tenantName: string; role: string;
 
 /** Active memberships of a user, oldest first; the only read across tenants. */
 export const membershipsOf = (trx: AnyTrx, userId: string): Promise<MembershipOf[]> =>
-  sql<MembershipOf>(trx, `select tenant_id, tenant_name, role, status from memberships_of(?) where status = 'active'`, [userId])
+  sql<MembershipOf>(trx, `select tenant_id, tenant_name, role, status from memberships_of(?) where status = 'active'`, [
+    userId,
+  ])
 
-export const storePassword = async (trx: AnyTrx, userId: string, { passwordHash, pepperId }: PasswordHash): Promise<void> => {
+export const storePassword = async (
+  trx: AnyTrx,
+  userId: string,
+  { passwordHash, pepperId }: PasswordHash,
+): Promise<void> => {
   await sql(trx, `update app_user set password_hash = ?, pepper_id = ? where id = ?`, [passwordHash, pepperId, userId])
 }
 
@@ -42,16 +48,33 @@ export const assertStrong = (password: string, email: string): void => {
   const lower = password.toLowerCase()
   const local = email.split('@')[0]?.toLowerCase() ?? ''
   const { length } = Array.from(password)
-  const weak = length < 12 || length > 128 || /^(.)\1+$/.test(password) || common.has(lower) || (local.length >= 4 && lower.includes(local))
+  const weak =
+    length < 12 ||
+    length > 128 ||
+    /^(.)\1+$/.test(password) ||
+    common.has(lower) ||
+    (local.length >= 4 && lower.includes(local))
   if (weak) throw unprocessable('password_too_weak', 'Choose a longer password, without your address in it')
 }
 
-const common = new Set(['123456789012', 'password1234', 'passwordpassword', 'qwertyuiopas', 'administrator', 'senhasenhasenha', '1234567890123', 'iloveyou1234'])
+const common = new Set([
+  '123456789012',
+  'password1234',
+  'passwordpassword',
+  'qwertyuiopas',
+  'administrator',
+  'senhasenhasenha',
+  '1234567890123',
+  'iloveyou1234',
+])
 
 type NewUser = { id?: string; email: string; name: string; locale?: string; password?: string }
 
 /** A user; active where a password is given, else invited. */
-export const createUser = async (trx: PlatformTrx, { id, email, name, locale = 'en', password }: NewUser): Promise<string> => {
+export const createUser = async (
+  trx: PlatformTrx,
+  { id, email, name, locale = 'en', password }: NewUser,
+): Promise<string> => {
   const hashed = password === undefined ? null : await hashPassword(password)
   const row = await sqlOne<{ id: string }>(
     trx,
@@ -73,14 +96,34 @@ export const addMembership = async (trx: Trx, { userId, role, propertyIds = null
     [userId, role, propertyIds === null],
   )
   const membershipId = row?.id ?? ''
-  if (propertyIds) await sql(trx, `insert into membership_property (membership_id, property_id) select ?, unnest(?::uuid[])`, [membershipId, propertyIds])
-  await audit(trx, { action: 'user.join', subjectType: 'User', subjectId: userId, changes: [{ field: 'role', after: role }] })
+  if (propertyIds)
+    await sql(trx, `insert into membership_property (membership_id, property_id) select ?, unnest(?::uuid[])`, [
+      membershipId,
+      propertyIds,
+    ])
+  await audit(trx, {
+    action: 'user.join',
+    subjectType: 'User',
+    subjectId: userId,
+    changes: [{ field: 'role', after: role }],
+  })
   return membershipId
 }
 
 /** Gives a user a level at the provider. */
-export const grantSuperuser = async (trx: PlatformTrx, userId: string, level: 'N1' | 'N2', reason: string): Promise<void> => {
+export const grantSuperuser = async (
+  trx: PlatformTrx,
+  userId: string,
+  level: 'N1' | 'N2',
+  reason: string,
+): Promise<void> => {
   await sql(trx, `update superuser_account set ended_at = now() where user_id = ? and ended_at is null`, [userId])
   await sql(trx, `insert into superuser_account (user_id, level, reason) values (?, ?, ?)`, [userId, level, reason])
-  await audit(trx, { action: 'superuser.grant', subjectType: 'SuperuserAccount', subjectId: userId, reason, changes: [{ field: 'level', after: level }] })
+  await audit(trx, {
+    action: 'superuser.grant',
+    subjectType: 'SuperuserAccount',
+    subjectId: userId,
+    reason,
+    changes: [{ field: 'level', after: level }],
+  })
 }

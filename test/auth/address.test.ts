@@ -30,8 +30,14 @@ describe('the address of a client', () => {
   })
 
   it('counts as one address, or as one IPv6 network of 64 bits; its neighbourhood is /24 or /48', () => {
-    expect([clientOf('203.0.113.5'), clientOf('2001:db8:1:2:3::4')]).to.deep.equal(['203.0.113.5/32', '2001:db8:1:2::/64'])
-    expect([neighbourhoodOf('203.0.113.5'), neighbourhoodOf('2001:db8:1:2:3::4')]).to.deep.equal(['203.0.113.0/24', '2001:db8:1::/48'])
+    expect([clientOf('203.0.113.5'), clientOf('2001:db8:1:2:3::4')]).to.deep.equal([
+      '203.0.113.5/32',
+      '2001:db8:1:2::/64',
+    ])
+    expect([neighbourhoodOf('203.0.113.5'), neighbourhoodOf('2001:db8:1:2:3::4')]).to.deep.equal([
+      '203.0.113.0/24',
+      '2001:db8:1::/48',
+    ])
   })
 
   it('is within a network of its own kind alone', () => {

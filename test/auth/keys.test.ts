@@ -19,18 +19,24 @@ describe('an API key', () => {
     const { status, body } = await world.request('GET', `/api/tenants/${of}/guests`, { key, headers })
     return [status, body.code]
   }
-  const changed = (text: string, at: number, to: string) => text.slice(0, at) + (text[at] === to ? 'Z' : to) + text.slice(at + 1)
+  const changed = (text: string, at: number, to: string) =>
+    text.slice(0, at) + (text[at] === to ? 'Z' : to) + text.slice(at + 1)
 
   it('has the form that scanners find, and is stored as a hash alone', async () => {
     const { key, keyId, apiKeyId } = await makeKey(tenantId, ['read'])
     expect(key).to.match(/^pou_(live|test)_[0-9A-Z]{8}_[0-9A-Za-z]{49}$/)
     expect(keyIdOf(key)).to.equal(keyId)
-    const [row] = await sql<{ text: string; hint: string }>(world.database.admin, `select k::text as text, hint from api_key k where id = ?`, [apiKeyId])
+    const [row] = await sql<{ text: string; hint: string }>(
+      world.database.admin,
+      `select k::text as text, hint from api_key k where id = ?`,
+      [apiKeyId],
+    )
     expect(row?.text).to.not.include(key.slice(18, 60))
     expect(row?.hint).to.equal(`${key.slice(0, 17)}…${key.slice(-4)}`)
     expect(await guests(key)).to.deep.equal([200, undefined])
     const stored = []
-    for (const name of await world.redis.keys('*key:*')) if ((await world.redis.type(name)) === 'string') stored.push(await world.redis.get(name))
+    for (const name of await world.redis.keys('*key:*'))
+      if ((await world.redis.type(name)) === 'string') stored.push(await world.redis.get(name))
     expect(stored.join()).to.not.include(key.slice(18, 60))
   })
 
@@ -55,7 +61,11 @@ describe('an API key', () => {
   })
 
   it('that is unknown, revoked or expired is one 401', async () => {
-    const [revoked, expired, soon] = [await makeKey(tenantId, ['read']), await makeKey(tenantId, ['read'], { expiresAt: new Date(Date.now() - 1_000) }), await makeKey(tenantId, ['read'], { expiresAt: new Date(Date.now() + 1_500) })]
+    const [revoked, expired, soon] = [
+      await makeKey(tenantId, ['read']),
+      await makeKey(tenantId, ['read'], { expiresAt: new Date(Date.now() - 1_000) }),
+      await makeKey(tenantId, ['read'], { expiresAt: new Date(Date.now() + 1_500) }),
+    ]
     const foreign = await makeKey(tenantId, ['read'])
     await sql(world.database.admin, `update api_key set revoked_at = now() where id = ?`, [revoked.apiKeyId])
     await sql(world.database.admin, `update api_key set hash = sha256('other') where id = ?`, [foreign.apiKeyId])
@@ -83,16 +93,26 @@ describe('an API key', () => {
       [['guests:reveal'], 403, 'scope_missing'],
       [['channel:deliver'], 403, 'scope_missing'],
     ]
-    for (const [scopes, status, code] of allowed) expect(await guests((await makeKey(tenantId, scopes)).key), scopes.join()).to.deep.equal([status, code])
+    for (const [scopes, status, code] of allowed)
+      expect(await guests((await makeKey(tenantId, scopes)).key), scopes.join()).to.deep.equal([status, code])
     const { key } = await makeKey(tenantId, ['channel:deliver'])
     expect((await world.request('GET', `/api/tenants/${tenantId}`, { key })).status).to.equal(200)
   })
 
   it('needs the feature of the API on its tenant’s plan', async () => {
     const [starter, professional] = [await makeTenant('Starter'), await makeTenant('Professional')]
-    const refused = await world.request('GET', `/api/tenants/${starter}/guests`, { key: (await makeKey(starter, ['read', 'write'])).key })
-    expect([refused.status, refused.body.code, refused.body.errors]).to.deep.equal([403, 'feature_not_enabled', [{ field: 'feature', message: 'api_read' }]])
-    expect(await guests((await makeKey(professional, ['read', 'write'])).key, professional)).to.deep.equal([200, undefined])
+    const refused = await world.request('GET', `/api/tenants/${starter}/guests`, {
+      key: (await makeKey(starter, ['read', 'write'])).key,
+    })
+    expect([refused.status, refused.body.code, refused.body.errors]).to.deep.equal([
+      403,
+      'feature_not_enabled',
+      [{ field: 'feature', message: 'api_read' }],
+    ])
+    expect(await guests((await makeKey(professional, ['read', 'write'])).key, professional)).to.deep.equal([
+      200,
+      undefined,
+    ])
   })
 
   it('reaches no other tenant, no session and no superuser’s path', async () => {
@@ -114,18 +134,27 @@ describe('an API key', () => {
     const outside = await makeKey(tenantId, ['read'], { cidrs: ['203.0.113.0/24', '2001:db8::/32'] })
     expect(await guests(inside.key)).to.deep.equal([200, undefined])
     expect(await guests(outside.key)).to.deep.equal([403, 'address_not_allowed'])
-    expect(await guests(outside.key, tenantId, { 'x-forwarded-for': '203.0.113.9' })).to.deep.equal([403, 'address_not_allowed'])
+    expect(await guests(outside.key, tenantId, { 'x-forwarded-for': '203.0.113.9' })).to.deep.equal([
+      403,
+      'address_not_allowed',
+    ])
   })
 
   it('is read from its header alone', async () => {
     const { key } = await makeKey(tenantId, ['read'])
     expect((await world.request('GET', `/api/tenants/${tenantId}/guests?api_key=${key}`)).status).to.equal(401)
     expect((await world.request('GET', `/api/tenants/${tenantId}/guests`, { token: key })).status).to.equal(401)
-    expect((await world.request('GET', `/api/tenants/${tenantId}/guests`, { headers: { cookie: `x-api-key=${key}` } })).status).to.equal(401)
+    expect(
+      (await world.request('GET', `/api/tenants/${tenantId}/guests`, { headers: { cookie: `x-api-key=${key}` } }))
+        .status,
+    ).to.equal(401)
   })
 
   it('on public endpoints stands for a portal’s server of that tenant, and a bad one is 401', async () => {
-    const { status } = await world.request('POST', '/api/auth/sign-in/email', { key: 'pou_test_nonsense', body: { email: 'a@house.example', password: 'x' } })
+    const { status } = await world.request('POST', '/api/auth/sign-in/email', {
+      key: 'pou_test_nonsense',
+      body: { email: 'a@house.example', password: 'x' },
+    })
     expect(status).to.equal(401)
   })
 })

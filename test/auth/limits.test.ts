@@ -8,11 +8,12 @@ import { useWorld } from '../support/world.ts'
 import type { Reply } from '../support/client.ts'
 import { forgetLimits, makeKey, makeTenant, makeUser, signIn } from './support.ts'
 
-const headersOf = ({ headers }: Reply) => ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => Number(headers[name]))
+const headersOf = ({ headers }: Reply) =>
+  ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => Number(headers[name]))
 
 /** A minute has to have room for what a test sends in it. */
 const roomOf = async (seconds: number) => {
-  const left = 60 - (Date.now() / 1000) % 60
+  const left = 60 - ((Date.now() / 1000) % 60)
   if (left < seconds) await new Promise((resolve) => setTimeout(resolve, left * 1000 + 50))
 }
 
@@ -31,10 +32,19 @@ describe('the limit of requests a minute', () => {
     const other = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
     await roomOf(20)
     const reset = (Math.floor(Date.now() / 60_000) + 1) * 60
-    const paths = ['/api/auth/me', `/api/tenants/${tenantId}/guests?unknown=1`, '/api/auth/sessions/000000000000', `/api/tenants/${tenantId}/reservations`]
+    const paths = [
+      '/api/auth/me',
+      `/api/tenants/${tenantId}/guests?unknown=1`,
+      '/api/auth/sessions/000000000000',
+      `/api/tenants/${tenantId}/reservations`,
+    ]
     const statuses = new Set<number>()
     for (let n = 0; n < 10; n += 1) {
-      const replies = await Promise.all(Array.from({ length: 10 }, (_, m) => world.request(m % 4 === 2 ? 'DELETE' : 'GET', paths[m % 4] ?? '', { token })))
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, (_, m) =>
+          world.request(m % 4 === 2 ? 'DELETE' : 'GET', paths[m % 4] ?? '', { token }),
+        ),
+      )
       for (const reply of replies) {
         statuses.add(reply.status)
         expect(reply.headers['x-ratelimit-limit']).to.equal('100')
@@ -65,7 +75,8 @@ describe('the limit of requests a minute', () => {
     const first = await one()
     expect(headersOf(first).slice(0, 2)).to.deep.equal([1000, 999])
     let passed = 1
-    for (let n = 0; n < 37; n += 1) passed += (await Promise.all(Array.from({ length: 27 }, one))).filter(({ status }) => status === 200).length
+    for (let n = 0; n < 37; n += 1)
+      passed += (await Promise.all(Array.from({ length: 27 }, one))).filter(({ status }) => status === 200).length
     expect(passed).to.equal(1000)
     const next = await one()
     expect([next.status, ...headersOf(next).slice(0, 2)]).to.deep.equal([429, 1000, 0])
@@ -76,8 +87,13 @@ describe('the limit of requests a minute', () => {
     const request = { address: caller.address, receivedAt: new Date('2026-11-21T12:00:30.000Z') } as RequestFacts
     for (const gone of [false, true]) {
       if (gone) closeRedis()
-      const results = await Promise.allSettled(Array.from({ length: 150 }, () => limit(caller, 'public_read', request, () => {})))
-      expect(results.filter(({ status }) => status === 'fulfilled'), String(gone)).to.have.length(120)
+      const results = await Promise.allSettled(
+        Array.from({ length: 150 }, () => limit(caller, 'public_read', request, () => {})),
+      )
+      expect(
+        results.filter(({ status }) => status === 'fulfilled'),
+        String(gone),
+      ).to.have.length(120)
     }
   })
 
@@ -88,7 +104,9 @@ describe('the limit of requests a minute', () => {
     try {
       const caller: Caller = { kind: 'anonymous', address: '203.0.113.8' }
       const request = { address: caller.address, receivedAt: new Date('2026-11-21T12:01:30.000Z') } as RequestFacts
-      const results = await Promise.allSettled(Array.from({ length: 60 }, () => limit(caller, 'public_read', request, () => {})))
+      const results = await Promise.allSettled(
+        Array.from({ length: 60 }, () => limit(caller, 'public_read', request, () => {})),
+      )
       expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(30)
     } finally {
       settings.apiProcesses = processes
@@ -109,7 +127,13 @@ describe('the limit of requests a minute', () => {
   })
 
   it('counts an IPv6 client by its network of 64 bits', async () => {
-    const use = (address: string) => limit({ kind: 'anonymous', address }, 'sign_in', { address, receivedAt: new Date('2026-11-21T12:04:00.000Z') } as RequestFacts, () => {})
+    const use = (address: string) =>
+      limit(
+        { kind: 'anonymous', address },
+        'sign_in',
+        { address, receivedAt: new Date('2026-11-21T12:04:00.000Z') } as RequestFacts,
+        () => {},
+      )
     for (let n = 0; n < 20; n += 1) await use(`2001:db8:1:2::${n + 1}`)
     const refused = await use('2001:db8:1:2:ffff::1').catch((error: unknown) => error)
     expect(refused).to.include({ status: 429 })
@@ -121,7 +145,9 @@ describe('the limit of requests a minute', () => {
     await roomOf(15)
     const fail = () => world.request('GET', '/api/auth/me', { token: 'v4.public.nonsense' })
     const replies = await Promise.all(Array.from({ length: 60 }, fail))
-    expect(replies.every(({ status, headers }) => status === 401 && headers['x-ratelimit-limit'] === '60')).to.equal(true)
+    expect(replies.every(({ status, headers }) => status === 401 && headers['x-ratelimit-limit'] === '60')).to.equal(
+      true,
+    )
     const next = await fail()
     expect([next.status, next.body.code]).to.deep.equal([429, 'rate_limited'])
     expect((await world.request('GET', '/api/auth/me', { token })).status).to.equal(200)
@@ -130,7 +156,9 @@ describe('the limit of requests a minute', () => {
   it('holds for refreshes of a session: ten', async () => {
     await roomOf(15)
     const { token } = await signIn(world, await makeUser())
-    const statuses = (await Promise.all(Array.from({ length: 12 }, () => world.request('POST', '/api/auth/refresh', { token })))).map(({ status }) => status)
+    const statuses = (
+      await Promise.all(Array.from({ length: 12 }, () => world.request('POST', '/api/auth/refresh', { token })))
+    ).map(({ status }) => status)
     expect(statuses.toSorted((a, b) => a - b)).to.deep.equal([...Array<number>(10).fill(200), 429, 429])
   })
 

@@ -15,12 +15,26 @@ describe('last use', () => {
     const person = await makeUser({ [tenantId]: 'owner' })
     const { token } = await signIn(world, person)
     const { key, apiKeyId } = await makeKey(tenantId, ['read'])
-    await sql(world.database.admin, `update session set last_seen_at = now() - interval '1 hour' where user_id = ?`, [person.userId])
+    await sql(world.database.admin, `update session set last_seen_at = now() - interval '1 hour' where user_id = ?`, [
+      person.userId,
+    ])
     await world.request('GET', '/api/auth/me', { token })
     await world.request('GET', `/api/tenants/${tenantId}`, { key })
     const read = async () => ({
-      session: (await sql<{ ago: number; version: number }>(world.database.admin, `select extract(epoch from now() - last_seen_at)::float8 as ago, version from session where user_id = ?`, [person.userId]))[0],
-      key: (await sql<{ lastUsedAt: Date | null; ip: string | null }>(world.database.admin, `select last_used_at, host(last_used_ip) as ip from api_key where id = ?`, [apiKeyId]))[0],
+      session: (
+        await sql<{ ago: number; version: number }>(
+          world.database.admin,
+          `select extract(epoch from now() - last_seen_at)::float8 as ago, version from session where user_id = ?`,
+          [person.userId],
+        )
+      )[0],
+      key: (
+        await sql<{ lastUsedAt: Date | null; ip: string | null }>(
+          world.database.admin,
+          `select last_used_at, host(last_used_ip) as ip from api_key where id = ?`,
+          [apiKeyId],
+        )
+      )[0],
     })
     const before = await read()
     expect(before.session?.ago).to.be.greaterThan(3_000)
@@ -36,7 +50,10 @@ describe('last use', () => {
     expect(after.key?.ip).to.equal('127.0.0.1')
     expect(await world.redis.hgetall(`${settings.redisPrefix}:seen`)).to.deep.equal({})
     // An older note that comes late changes nothing.
-    await world.redis.hset(`${settings.redisPrefix}:seen`, Object.fromEntries(Object.keys(noted).map((field) => [field, `${Date.now() - 7_200_000}|10.0.0.1`])))
+    await world.redis.hset(
+      `${settings.redisPrefix}:seen`,
+      Object.fromEntries(Object.keys(noted).map((field) => [field, `${Date.now() - 7_200_000}|10.0.0.1`])),
+    )
     await inPlatform((trx) => enqueue(trx, flushLastSeen, {}))
     await world.drain()
     expect((await read()).key?.ip).to.equal('127.0.0.1')
@@ -49,22 +66,54 @@ describe('what has been kept for its time', () => {
   it('goes: sessions after 90 days, tokens after 7, mails after 30, and nothing younger', async () => {
     const person = await makeUser()
     for (let n = 0; n < 3; n += 1) await signIn(world, person)
-    const ids = (await sql<{ id: string }>(world.database.admin, `select id from session where user_id = ? order by created_at`, [person.userId])).map(({ id }) => id)
-    await sql(world.database.admin, `update session set revoked_at = now() - interval '91 days', revoke_reason = 'user' where id = ?`, [ids[0]])
-    await sql(world.database.admin, `update session set revoked_at = now() - interval '89 days', revoke_reason = 'user' where id = ?`, [ids[1]])
+    const ids = (
+      await sql<{ id: string }>(world.database.admin, `select id from session where user_id = ? order by created_at`, [
+        person.userId,
+      ])
+    ).map(({ id }) => id)
+    await sql(
+      world.database.admin,
+      `update session set revoked_at = now() - interval '91 days', revoke_reason = 'user' where id = ?`,
+      [ids[0]],
+    )
+    await sql(
+      world.database.admin,
+      `update session set revoked_at = now() - interval '89 days', revoke_reason = 'user' where id = ?`,
+      [ids[1]],
+    )
     for (const days of [8, 6])
-      await sql(world.database.admin, `insert into one_time_token (purpose, user_id, expires_at) values ('mfa', ?, now() - make_interval(days => ?))`, [person.userId, days])
+      await sql(
+        world.database.admin,
+        `insert into one_time_token (purpose, user_id, expires_at) values ('mfa', ?, now() - make_interval(days => ?))`,
+        [person.userId, days],
+      )
     for (const [days, status] of [
       [31, 'sent'],
       [31, 'queued'],
       [29, 'sent'],
     ] as const)
-      await sql(world.database.admin, `insert into user_mail (user_id, kind, reference_id, status, created_at) values (?, 'security_notice', gen_random_uuid(), ?, now() - make_interval(days => ?))`, [person.userId, status, days])
+      await sql(
+        world.database.admin,
+        `insert into user_mail (user_id, kind, reference_id, status, created_at) values (?, 'security_notice', gen_random_uuid(), ?, now() - make_interval(days => ?))`,
+        [person.userId, status, days],
+      )
     await inPlatform((trx) => enqueue(trx, purgeSessions, {}))
     await world.drain()
-    expect((await sql<{ id: string }>(world.database.admin, `select id from session where user_id = ? order by created_at`, [person.userId])).map(({ id }) => id)).to.deep.equal(ids.slice(1))
-    expect(await sql(world.database.admin, `select count(*) as n from one_time_token where user_id = ?`, [person.userId])).to.deep.equal([{ n: 1 }])
-    expect(await sql(world.database.admin, `select count(*) as n from user_mail where user_id = ?`, [person.userId])).to.deep.equal([{ n: 2 }])
+    expect(
+      (
+        await sql<{ id: string }>(
+          world.database.admin,
+          `select id from session where user_id = ? order by created_at`,
+          [person.userId],
+        )
+      ).map(({ id }) => id),
+    ).to.deep.equal(ids.slice(1))
+    expect(
+      await sql(world.database.admin, `select count(*) as n from one_time_token where user_id = ?`, [person.userId]),
+    ).to.deep.equal([{ n: 1 }])
+    expect(
+      await sql(world.database.admin, `select count(*) as n from user_mail where user_id = ?`, [person.userId]),
+    ).to.deep.equal([{ n: 2 }])
     expect(await inPlatform((trx) => purgeOver(trx))).to.equal(false)
   })
 })

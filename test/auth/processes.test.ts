@@ -19,7 +19,8 @@ describe('several processes of the api', function () {
   after(() => Promise.all(started.map((one) => one.kill())))
   beforeEach(() => forgetLimits(world))
 
-  const everywhere = (token: string) => Promise.all(clients.map(async (client) => (await client('GET', '/api/auth/me', { token })).status))
+  const everywhere = (token: string) =>
+    Promise.all(clients.map(async (client) => (await client('GET', '/api/auth/me', { token })).status))
 
   for (const [name, environment] of [
     ['with Redis', {}],
@@ -45,7 +46,9 @@ describe('several processes of the api', function () {
     const { token } = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
     const left = 60 - ((Date.now() / 1000) % 60)
     if (left < 15) await new Promise((resolve) => setTimeout(resolve, left * 1000 + 50))
-    const replies = await Promise.all(Array.from({ length: 120 }, (_, n) => clients[n % 3]?.('GET', '/api/auth/me', { token })))
+    const replies = await Promise.all(
+      Array.from({ length: 120 }, (_, n) => clients[n % 3]?.('GET', '/api/auth/me', { token })),
+    )
     expect(replies.filter((reply) => reply?.status === 200)).to.have.length(100)
     expect(replies.filter((reply) => reply?.status === 429)).to.have.length(20)
   })
@@ -53,9 +56,15 @@ describe('several processes of the api', function () {
   it('let a revoked feature go at once, everywhere', async () => {
     const tenantId = await makeTenant()
     const { key } = await makeKey(tenantId, ['read'])
-    const read = () => Promise.all(clients.map(async (client) => (await client('GET', `/api/tenants/${tenantId}/guests`, { key })).status))
+    const read = () =>
+      Promise.all(
+        clients.map(async (client) => (await client('GET', `/api/tenants/${tenantId}/guests`, { key })).status),
+      )
     expect(await read()).to.deep.equal([200, 200, 200])
-    await world.database.admin.raw(`update entitlement_grant set ended_at = now(), end_cause = 'revoked', end_reason = 'test' where tenant_id = ? and key = 'core'`, [tenantId])
+    await world.database.admin.raw(
+      `update entitlement_grant set ended_at = now(), end_cause = 'revoked', end_reason = 'test' where tenant_id = ? and key = 'core'`,
+      [tenantId],
+    )
     expect(await read()).to.deep.equal([403, 403, 403])
   })
 })

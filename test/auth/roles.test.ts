@@ -15,22 +15,27 @@ const may = (role: string) => (action: string, of: string) => abilityOf('t', rol
 describe('the table of roles', () => {
   it('names subjects, actions and features that there are', () => {
     for (const role of builtInRoles)
-      for (const { subject, action } of rolePermissions[role]) expect(isSubject(subject) && actionsOf(subject).includes(action), `${role} ${action} ${subject}`).to.equal(true)
-    for (const [name, { feature }] of Object.entries(subjects)) if (feature !== null) expect(Object.keys(features), name).to.include(feature)
+      for (const { subject, action } of rolePermissions[role])
+        expect(isSubject(subject) && actionsOf(subject).includes(action), `${role} ${action} ${subject}`).to.equal(true)
+    for (const [name, { feature }] of Object.entries(subjects))
+      if (feature !== null) expect(Object.keys(features), name).to.include(feature)
   })
 
   it('knows what every endpoint asks for', () => {
     for (const route of routes) {
       if (!('subject' in route.access)) continue
       const { action, subject } = route.access
-      expect(isSubject(subject) && actionsOf(subject).includes(action), `${route.id}: ${action} ${subject}`).to.equal(true)
+      expect(isSubject(subject) && actionsOf(subject).includes(action), `${route.id}: ${action} ${subject}`).to.equal(
+        true,
+      )
     }
   })
 
   it('gives owner and admin everything of a tenant, and superusers’ subjects to nobody', () => {
     for (const role of ['owner', 'admin'])
       for (const [name, { reach }] of Object.entries(subjects))
-        for (const action of actionsOf(name)) if (reach !== 'own') expect(may(role)(action, name), `${role} ${action} ${name}`).to.equal(reach === 'tenant')
+        for (const action of actionsOf(name))
+          if (reach !== 'own') expect(may(role)(action, name), `${role} ${action} ${name}`).to.equal(reach === 'tenant')
     for (const role of builtInRoles) expect(may(role)('grant', 'Entitlement'), role).to.equal(false)
   })
 
@@ -61,7 +66,8 @@ describe('the table of roles', () => {
       ['auditor', 'update', 'Guest', false],
       ['auditor', 'create', 'IntegrityCheck', true],
     ]
-    for (const [role, action, of, expected] of cells) expect(may(role)(action, of), `${role} ${action} ${of}`).to.equal(expected)
+    for (const [role, action, of, expected] of cells)
+      expect(may(role)(action, of), `${role} ${action} ${of}`).to.equal(expected)
     for (const role of [...builtInRoles, 'nobody']) {
       expect(may(role)('manage', 'all'), role).to.equal(false)
       expect(may(role)('read', 'Session'), role).to.equal(true)
@@ -70,19 +76,26 @@ describe('the table of roles', () => {
   })
 
   it('gives a custom role what it names and the catalogue has, and follows its version', () => {
-    const custom = (version: number, permissions: { subject: string; actions: string[] }[]) => abilityOf('t', 'night-desk', { version, permissions }, null)
+    const custom = (version: number, permissions: { subject: string; actions: string[] }[]) =>
+      abilityOf('t', 'night-desk', { version, permissions }, null)
     const first = custom(1, [
       { subject: 'Reservation', actions: ['read', 'fly'] },
       { subject: 'Nothing', actions: ['read'] },
       { subject: '__proto__', actions: ['read'] },
     ])
-    expect([first.can('read', 'Reservation'), first.can('fly', 'Reservation'), first.can('read', 'Nothing'), first.can('update', 'Reservation')]).to.deep.equal([true, false, false, false])
+    expect([
+      first.can('read', 'Reservation'),
+      first.can('fly', 'Reservation'),
+      first.can('read', 'Nothing'),
+      first.can('update', 'Reservation'),
+    ]).to.deep.equal([true, false, false, false])
     expect(custom(2, [{ subject: 'Reservation', actions: ['update'] }]).can('read', 'Reservation')).to.equal(false)
   })
 
   it('is built fast, and asked faster', () => {
     const began = performance.now()
-    for (let n = 0; n < 50; n += 1) abilityOf(randomUUID(), 'x', { version: n, permissions: [{ subject: 'Guest', actions: ['read'] }] }, null)
+    for (let n = 0; n < 50; n += 1)
+      abilityOf(randomUUID(), 'x', { version: n, permissions: [{ subject: 'Guest', actions: ['read'] }] }, null)
     const owner = abilityOf('t', 'owner', null, [randomUUID()])
     expect((performance.now() - began) / 51).to.be.lessThan(5)
     const asked = performance.now()
@@ -96,16 +109,31 @@ describe('properties of a member or a key', () => {
   const limited = abilityOf('t', 'manager', null, [mine])
 
   it('are the only ones whose records count; what belongs to none counts too', () => {
-    const record = (propertyId: string | null | undefined) => asSubject('Reservation', propertyId === undefined ? {} : { propertyId })
-    expect([limited.can('read', record(mine)), limited.can('read', record(other)), limited.can('read', record(null)), limited.can('read', record(undefined))]).to.deep.equal([true, false, true, true])
+    const record = (propertyId: string | null | undefined) =>
+      asSubject('Reservation', propertyId === undefined ? {} : { propertyId })
+    expect([
+      limited.can('read', record(mine)),
+      limited.can('read', record(other)),
+      limited.can('read', record(null)),
+      limited.can('read', record(undefined)),
+    ]).to.deep.equal([true, false, true, true])
     expect(abilityOfKey(['read'], [mine]).can('read', record(other))).to.equal(false)
     expect(abilityOf('t', 'manager', null, null).can('read', record(other))).to.equal(true)
   })
 
   it('become a condition of lists; nothing where nothing may be seen', () => {
-    expect(listCondition(limited, 'read', 'Reservation', 'r')).to.deep.equal({ sql: '(r.property_id is null or r.property_id = any(?))', bindings: [[mine]] })
-    expect(listCondition(abilityOf('t', 'manager', null, null), 'read', 'Reservation', 'r')).to.deep.equal({ sql: 'true', bindings: [] })
-    expect(listCondition(abilityOf('t', 'stock', null, null), 'read', 'Reservation', 'r')).to.deep.equal({ sql: 'false', bindings: [] })
+    expect(listCondition(limited, 'read', 'Reservation', 'r')).to.deep.equal({
+      sql: '(r.property_id is null or r.property_id = any(?))',
+      bindings: [[mine]],
+    })
+    expect(listCondition(abilityOf('t', 'manager', null, null), 'read', 'Reservation', 'r')).to.deep.equal({
+      sql: 'true',
+      bindings: [],
+    })
+    expect(listCondition(abilityOf('t', 'stock', null, null), 'read', 'Reservation', 'r')).to.deep.equal({
+      sql: 'false',
+      bindings: [],
+    })
   })
 })
 
@@ -113,7 +141,11 @@ describe('a tenant', () => {
   const world = useWorld()
   beforeEach(() => forgetLimits(world))
   const status = (tenantId: string, to: string, reason: string | null) =>
-    sql(world.database.admin, `update tenant set status = ?, reason = ?, delete_after = case when ? = 'deleting' then current_date + 30 end where id = ?`, [to, reason, to, tenantId])
+    sql(
+      world.database.admin,
+      `update tenant set status = ?, reason = ?, delete_after = case when ? = 'deleting' then current_date + 30 end where id = ?`,
+      [to, reason, to, tenantId],
+    )
 
   it('that is suspended or going refuses all but a look at itself', async () => {
     const tenantId = await makeTenant()
@@ -121,7 +153,11 @@ describe('a tenant', () => {
     for (const to of ['suspended', 'deleting']) {
       await status(tenantId, to, 'not paid')
       const refused = await world.request('GET', `/api/tenants/${tenantId}/guests`, { token })
-      expect([refused.status, refused.body.code, refused.body.error]).to.deep.equal([403, 'tenant_suspended', 'ForbiddenException'])
+      expect([refused.status, refused.body.code, refused.body.error]).to.deep.equal([
+        403,
+        'tenant_suspended',
+        'ForbiddenException',
+      ])
       expect((await world.request('GET', `/api/tenants/${tenantId}`, { token })).status, to).to.equal(200)
     }
     await status(tenantId, 'active', null)
@@ -132,13 +168,21 @@ describe('a tenant', () => {
     const tenantId = await makeTenant()
     const [one, two] = [await makeUser({ [tenantId]: 'owner' }), await makeUser({ [tenantId]: 'owner' })]
     const leave = ({ userId }: { userId: string }) =>
-      inTenant(tenantId, (trx) => sql(trx, `update membership set status = 'deactivated', deactivated_at = now() where user_id = ?`, [userId]))
+      inTenant(tenantId, (trx) =>
+        sql(trx, `update membership set status = 'deactivated', deactivated_at = now() where user_id = ?`, [userId]),
+      )
     const results = await Promise.allSettled([leave(one), leave(two)])
     expect(results.map((result) => result.status).toSorted()).to.deep.equal(['fulfilled', 'rejected'])
-    const demote = inTenant(tenantId, (trx) => sql(trx, `update membership set role = 'manager' where role = 'owner' and status = 'active'`))
+    const demote = inTenant(tenantId, (trx) =>
+      sql(trx, `update membership set role = 'manager' where role = 'owner' and status = 'active'`),
+    )
     const refused = await demote.catch((error: unknown) => error)
     expect(refused).to.include({ constraint: 'membership_last_owner' })
-    const [left] = await sql<{ n: number }>(world.database.admin, `select count(*) as n from membership where tenant_id = ? and role = 'owner' and status = 'active'`, [tenantId])
+    const [left] = await sql<{ n: number }>(
+      world.database.admin,
+      `select count(*) as n from membership where tenant_id = ? and role = 'owner' and status = 'active'`,
+      [tenantId],
+    )
     expect(left?.n).to.equal(1)
   })
 
@@ -146,7 +190,10 @@ describe('a tenant', () => {
     const [tenantId, other] = [await makeTenant(), await makeTenant()]
     const { token } = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
     await world.request('GET', `/api/tenants/${other}/guests`, { token })
-    const entries = await sql(world.database.admin, `select chain, subject_id from audit_entry where action = 'tenant.refused'`)
+    const entries = await sql(
+      world.database.admin,
+      `select chain, subject_id from audit_entry where action = 'tenant.refused'`,
+    )
     expect(entries).to.deep.equal([{ chain: tenantId, subjectId: other }])
   })
 })

@@ -7,7 +7,10 @@ import { forgetLimits, makeSuperuser, makeTenant, makeUser, password, signIn } f
 import type { Person } from './support.ts'
 
 const fromBase32 = (text: string): Buffer => {
-  const bits = text.split('').map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  const bits = text
+    .split('')
+    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('')
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 const step = (offset = 0) => Math.floor(Date.now() / 30_000) + offset
@@ -69,8 +72,12 @@ describe('a second factor', () => {
     const { code } = await enrol(person)
     await within()
     const tokens = [await begin(person), await begin(person), await begin(person)]
-    for (const offset of [-2, 2]) expect((await verify({ mfaToken: tokens[0], code: code(offset) })).body.code).to.equal('invalid_credentials')
-    const both = await Promise.all([verify({ mfaToken: tokens[0], code: code() }), verify({ mfaToken: tokens[1], code: code() })])
+    for (const offset of [-2, 2])
+      expect((await verify({ mfaToken: tokens[0], code: code(offset) })).body.code).to.equal('invalid_credentials')
+    const both = await Promise.all([
+      verify({ mfaToken: tokens[0], code: code() }),
+      verify({ mfaToken: tokens[1], code: code() }),
+    ])
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, 401])
     expect((await verify({ mfaToken: tokens[2], code: code(-1) })).status).to.equal(401)
     expect((await verify({ mfaToken: tokens[2], code: code(1) })).status).to.equal(200)
@@ -94,8 +101,12 @@ describe('a second factor', () => {
     const first = await verify({ mfaToken: await begin(person), recoveryCode: one.toLowerCase() })
     expect(first.status).to.equal(200)
     expect((await verify({ mfaToken: await begin(person), recoveryCode: one })).status).to.equal(401)
-    expect((await world.request('GET', '/api/auth/me', { token: first.body.token })).body.mfa.recoveryCodesLeft).to.equal(9)
-    expect(await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [person.userId])).to.deep.equal([{ kind: 'security_notice' }])
+    expect(
+      (await world.request('GET', '/api/auth/me', { token: first.body.token })).body.mfa.recoveryCodesLeft,
+    ).to.equal(9)
+    expect(
+      await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [person.userId]),
+    ).to.deep.equal([{ kind: 'security_notice' }])
   })
 
   it('is refused with a token that was made elsewhere, has expired, or is for something else', async () => {
@@ -115,9 +126,17 @@ describe('a second factor', () => {
   it('stands nowhere in clear', async () => {
     const person = await makeUser()
     const { secret, recoveryCodes } = await enrol(person)
-    const [row] = await sql<{ totpSecret: Buffer }>(world.database.admin, `select totp_secret from app_user where id = ?`, [person.userId])
+    const [row] = await sql<{ totpSecret: Buffer }>(
+      world.database.admin,
+      `select totp_secret from app_user where id = ?`,
+      [person.userId],
+    )
     expect(row?.totpSecret.includes(fromBase32(secret))).to.equal(false)
-    const codes = await sql<{ text: string }>(world.database.admin, `select c::text as text from recovery_code c where user_id = ?`, [person.userId])
+    const codes = await sql<{ text: string }>(
+      world.database.admin,
+      `select c::text as text from recovery_code c where user_id = ?`,
+      [person.userId],
+    )
     expect(codes).to.have.length(10)
     for (const { text } of codes) expect(text).to.not.include(recoveryCodes[0] ?? '')
   })

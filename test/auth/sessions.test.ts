@@ -22,7 +22,8 @@ describe('a session', () => {
   const me = (token: string) => world.request('GET', '/api/auth/me', { token })
   const list = (token: string) => world.request('GET', '/api/auth/sessions', { token })
   const refresh = (token: string) => world.request('POST', '/api/auth/refresh', { token })
-  const edit = (who: Person, change: string) => sql(world.database.admin, `update session set ${change} where user_id = ?`, [who.userId])
+  const edit = (who: Person, change: string) =>
+    sql(world.database.admin, `update session set ${change} where user_id = ?`, [who.userId])
   const claimsOf = async (token: string) => {
     const result = await verifyToken('access', token, { allowExpired: true })
     if (!result.ok) throw new Error('a token of the test is not good')
@@ -89,8 +90,16 @@ describe('a session', () => {
       const [row] = await sql(world.database.admin, `select revoke_reason from session where user_id = ?`, [who.userId])
       expect(row).to.deep.equal({ revokeReason: 'reuse' })
       const { sid } = await claimsOf(token)
-      expect(await sql(world.database.admin, `select action from audit_entry where subject_id = ? and action = 'session.reuse'`, [sid])).to.have.length(1)
-      expect(await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [who.userId])).to.deep.equal([{ kind: 'security_notice' }])
+      expect(
+        await sql(
+          world.database.admin,
+          `select action from audit_entry where subject_id = ? and action = 'session.reuse'`,
+          [sid],
+        ),
+      ).to.have.length(1)
+      expect(
+        await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [who.userId]),
+      ).to.deep.equal([{ kind: 'security_notice' }])
     })
 
     it('with a token of two generations ago ends as well', async () => {
@@ -146,7 +155,12 @@ describe('a session', () => {
     it('shows its network and not its address', async () => {
       const { token } = await signIn(world, await person(), { 'user-agent': 'A browser' })
       const { body } = await list(token)
-      expect(body.data[0]).to.deep.include({ ip: '127.0.0.0/24', userAgent: 'A browser', current: true, activeTenantId: tenantId })
+      expect(body.data[0]).to.deep.include({
+        ip: '127.0.0.0/24',
+        userAgent: 'A browser',
+        current: true,
+        activeTenantId: tenantId,
+      })
       expect(body.data[0].tokenPrefix).to.match(/^[0-9A-HJKMNP-TV-Z]{12}$/)
       expect(token).to.not.include(body.data[0].tokenPrefix)
     })
@@ -154,17 +168,31 @@ describe('a session', () => {
     it('is not found by another’s prefix, and what is no prefix is 400', async () => {
       const [mine, other] = [await signIn(world, await person()), await signIn(world, await person())]
       const { body } = await list(other.token)
-      const revoke = async (prefix: string) => (await world.request('DELETE', `/api/auth/sessions/${prefix}`, { token: mine.token })).status
+      const revoke = async (prefix: string) =>
+        (await world.request('DELETE', `/api/auth/sessions/${prefix}`, { token: mine.token })).status
       expect(await revoke(body.data[0].tokenPrefix as string)).to.equal(404)
       expect((await me(other.token)).status).to.equal(200)
-      for (const prefix of ['%25', '_', '____________', '%25%25%25%25%25%25%25%25%25%25%25%25', 'v4.public.ey', mine.token.slice(0, 12), (body.data[0].tokenPrefix as string).toLowerCase().replace(/^\d+$/, 'a'), `${'0'.repeat(13)}`])
+      for (const prefix of [
+        '%25',
+        '_',
+        '____________',
+        '%25%25%25%25%25%25%25%25%25%25%25%25',
+        'v4.public.ey',
+        mine.token.slice(0, 12),
+        (body.data[0].tokenPrefix as string).toLowerCase().replace(/^\d+$/, 'a'),
+        `${'0'.repeat(13)}`,
+      ])
         if (!/^[0-9A-HJKMNP-TV-Z]{12}$/.test(prefix)) expect(await revoke(prefix), prefix).to.equal(400)
       expect((await me(mine.token)).status).to.equal(200)
     })
 
     it('with all others, ends them all, the caller’s included', async () => {
       const who = await person()
-      const tokens = [(await signIn(world, who)).token, (await signIn(world, who)).token, (await signIn(world, who)).token]
+      const tokens = [
+        (await signIn(world, who)).token,
+        (await signIn(world, who)).token,
+        (await signIn(world, who)).token,
+      ]
       const reply = await world.request('POST', '/api/auth/revoke-all', { token: tokens[0] ?? '' })
       expect([reply.status, reply.body]).to.deep.equal([200, { revoked: 3 }])
       for (const token of tokens) {
@@ -234,7 +262,11 @@ describe('a session', () => {
       await signIn(world, who)
     }
     expect((await me(first.token)).status).to.equal(401)
-    const [row] = await sql<{ live: number }>(world.database.admin, `select count(*) filter (where revoked_at is null) as live from session where user_id = ?`, [who.userId])
+    const [row] = await sql<{ live: number }>(
+      world.database.admin,
+      `select count(*) filter (where revoked_at is null) as live from session where user_id = ?`,
+      [who.userId],
+    )
     expect(row?.live).to.equal(20)
   })
 
@@ -250,7 +282,11 @@ describe('a session', () => {
     const { token } = await signIn(world, who)
     const { sid, jti } = await claimsOf(token)
     expect(jti).to.equal(jtiOf(sid, 0))
-    const [row] = await sql<{ text: string; hash: Buffer }>(world.database.admin, `select s::text as text, current_jti_hash as hash from session s where id = ?`, [sid])
+    const [row] = await sql<{ text: string; hash: Buffer }>(
+      world.database.admin,
+      `select s::text as text, current_jti_hash as hash from session s where id = ?`,
+      [sid],
+    )
     expect(row?.text).to.not.include(jti)
     expect(row?.hash.equals(jtiHash(jti))).to.equal(true)
   })
@@ -266,7 +302,13 @@ describe('a session', () => {
       const none = await read(token, other)
       expect([none.status, none.body.code]).to.deep.equal([403, 'tenant_context_required'])
       const { status, body } = await context(token, { tenantId: other })
-      expect([status, body.tenantId, body.name, body.role, body.propertyIds]).to.deep.equal([200, other, 'Hostel', 'receptionist', null])
+      expect([status, body.tenantId, body.name, body.role, body.propertyIds]).to.deep.equal([
+        200,
+        other,
+        'Hostel',
+        'receptionist',
+        null,
+      ])
       expect(body.features).to.include('core')
       expect((await read(token, other)).status).to.equal(200)
       expect((await read(token, tenantId)).body.code).to.equal('tenant_not_active')
@@ -277,8 +319,17 @@ describe('a session', () => {
     it('is refused alike where it is another’s, and where there is none', async () => {
       const other = await makeTenant()
       const { token } = await signIn(world, await person())
-      const strip = ({ status, body }: { status: number; body: Record<string, unknown> }): { status: number; body: Record<string, unknown> } => ({ status, body: { ...body, requestId: '' } })
-      const [foreign, unknown] = [strip(await context(token, { tenantId: other })), strip(await context(token, { tenantId: randomUUID() }))]
+      const strip = ({
+        status,
+        body,
+      }: {
+        status: number
+        body: Record<string, unknown>
+      }): { status: number; body: Record<string, unknown> } => ({ status, body: { ...body, requestId: '' } })
+      const [foreign, unknown] = [
+        strip(await context(token, { tenantId: other })),
+        strip(await context(token, { tenantId: randomUUID() })),
+      ]
       expect(foreign).to.deep.equal(unknown)
       expect([foreign.status, foreign.body.code]).to.deep.equal([403, 'tenant_not_active'])
       const [path, nowhere] = [strip(await read(token, other)), strip(await read(token, randomUUID()))]
@@ -296,12 +347,14 @@ describe('a session', () => {
       await context(token, { tenantId })
       const all = await Promise.all(
         Array.from({ length: 60 }, async (_, n) => {
-          if (n % 10 === 5) return { kind: 'switch', ...(await context(token, { tenantId: n % 20 === 5 ? other : tenantId })) }
+          if (n % 10 === 5)
+            return { kind: 'switch', ...(await context(token, { tenantId: n % 20 === 5 ? other : tenantId })) }
           const of = n % 2 === 0 ? tenantId : other
           return { kind: 'read', ...(await world.request('GET', `/api/tenants/${of}`, { token })), of }
         }),
       )
-      for (const reply of all) if (reply.kind === 'read' && reply.status === 200 && 'of' in reply) expect(reply.body.id).to.equal(reply.of)
+      for (const reply of all)
+        if (reply.kind === 'read' && reply.status === 200 && 'of' in reply) expect(reply.body.id).to.equal(reply.of)
       expect(all.every((reply) => [200, 403].includes(reply.status))).to.equal(true)
     })
 
@@ -309,7 +362,8 @@ describe('a session', () => {
       const who = await makeUser({ [tenantId]: 'manager' })
       const { token } = await signIn(world, who)
       expect((await read(token, tenantId)).status).to.equal(200)
-      const change = (to: string) => sql(world.database.admin, `update membership set ${to} where user_id = ?`, [who.userId])
+      const change = (to: string) =>
+        sql(world.database.admin, `update membership set ${to} where user_id = ?`, [who.userId])
       await change(`role = 'stock'`)
       expect((await read(token, tenantId)).body.code).to.equal('forbidden')
       await change(`role = 'manager', status = 'deactivated', deactivated_at = now()`)

@@ -34,7 +34,11 @@ describe('signing in', () => {
     expect(Object.keys(body).toSorted()).to.deep.equal(['token', 'user'])
     expect(body.user).to.deep.equal({ id: person.userId, email: person.email, name: 'Ana', role: 'admin' })
     const me = await world.request('GET', '/api/auth/me', { token: body.token })
-    expect([me.status, me.body.activeTenantId, me.body.tenants]).to.deep.equal([200, tenantId, [{ tenantId, name: 'House', role: 'admin' }]])
+    expect([me.status, me.body.activeTenantId, me.body.tenants]).to.deep.equal([
+      200,
+      tenantId,
+      [{ tenantId, name: 'House', role: 'admin' }],
+    ])
   })
 
   it('names a superuser without membership so, and of several tenants the last one’s role', async () => {
@@ -50,7 +54,11 @@ describe('signing in', () => {
   it('answers alike for an unknown address, a wrong password, a locked and an invited user', async () => {
     const [known, locked, invited] = [await makeUser(), await makeUser(), await makeUser()]
     await sql(world.database.admin, `update app_user set status = 'locked' where id = ?`, [locked.userId])
-    await sql(world.database.admin, `update app_user set status = 'invited', password_hash = null, pepper_id = null where id = ?`, [invited.userId])
+    await sql(
+      world.database.admin,
+      `update app_user set status = 'invited', password_hash = null, pepper_id = null where id = ?`,
+      [invited.userId],
+    )
     const replies = [
       await post({ email: newEmail('nobody'), password }),
       await post({ email: known.email, password: wrong }),
@@ -85,9 +93,19 @@ describe('signing in', () => {
 
   it('refuses what is no sign-in before any hashing', async () => {
     const { email } = await makeUser()
-    for (const body of [{}, { email }, { password }, { email: 'nobody', password }, { email, password: '' }, { email: [email], password }, { email, password: 1 }, { email, password, remember: true }])
+    for (const body of [
+      {},
+      { email },
+      { password },
+      { email: 'nobody', password },
+      { email, password: '' },
+      { email: [email], password },
+      { email, password: 1 },
+      { email, password, remember: true },
+    ])
       expect(await codeOf(body)).to.deep.equal([400, 'validation_failed'])
-    for (const long of ['x'.repeat(1_025), 'é'.repeat(513)]) expect(await codeOf({ email, password: long })).to.deep.equal([400, 'validation_failed'])
+    for (const long of ['x'.repeat(1_025), 'é'.repeat(513)])
+      expect(await codeOf({ email, password: long })).to.deep.equal([400, 'validation_failed'])
     await forgetLimits(world)
     expect(await codeOf({ email, password: 'é'.repeat(512) })).to.deep.equal([401, 'invalid_credentials'])
     expect(await codeOf({ email: `"a"@house.example`, password })).to.deep.equal([400, 'validation_failed'])
@@ -107,13 +125,24 @@ describe('signing in', () => {
     const weak = '$argon2id$v=19$m=8,t=1,p=1$'
     const { passwordHash, pepperId } = await hashPassword(password)
     expect(isOutdated({ passwordHash, pepperId })).to.equal(false)
-    expect(isOutdated({ passwordHash: passwordHash.replace(/^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/, weak), pepperId })).to.equal(true)
+    expect(
+      isOutdated({ passwordHash: passwordHash.replace(/^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/, weak), pepperId }),
+    ).to.equal(true)
     const { hash } = await import('@node-rs/argon2')
     const { createHmac } = await import('node:crypto')
-    const old = await hash(createHmac('sha256', settings.peppers[0]?.key ?? '').update(password).digest('base64url'), { memoryCost: 8, timeCost: 1, parallelism: 1 })
+    const old = await hash(
+      createHmac('sha256', settings.peppers[0]?.key ?? '')
+        .update(password)
+        .digest('base64url'),
+      { memoryCost: 8, timeCost: 1, parallelism: 1 },
+    )
     await sql(world.database.admin, `update app_user set password_hash = ? where id = ?`, [old, person.userId])
     await signIn(world, person)
-    const [row] = await sql<{ passwordHash: string }>(world.database.admin, `select password_hash from app_user where id = ?`, [person.userId])
+    const [row] = await sql<{ passwordHash: string }>(
+      world.database.admin,
+      `select password_hash from app_user where id = ?`,
+      [person.userId],
+    )
     expect(row?.passwordHash).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   })
 
@@ -129,9 +158,14 @@ describe('signing in', () => {
 
     it('waits after five failures of an account, longer each time, also for the right password; a known network does not', async () => {
       const stranger = await makeUser()
-      for (let n = 0; n < 5; n += 1) expect(await codeOf({ email: stranger.email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
+      for (let n = 0; n < 5; n += 1)
+        expect(await codeOf({ email: stranger.email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
       const sixth = await post({ email: stranger.email, password })
-      expect([sixth.status, sixth.body.code, sixth.headers['retry-after']]).to.deep.equal([429, 'sign_in_throttled', '1'])
+      expect([sixth.status, sixth.body.code, sixth.headers['retry-after']]).to.deep.equal([
+        429,
+        'sign_in_throttled',
+        '1',
+      ])
       await settle()
       expect(await codeOf({ email: stranger.email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
       expect((await post({ email: stranger.email, password })).headers['retry-after']).to.equal('2')
@@ -146,7 +180,8 @@ describe('signing in', () => {
 
     it('counts an address that nobody has alike', async () => {
       const email = newEmail('nobody')
-      for (let n = 0; n < 5; n += 1) expect(await codeOf({ email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
+      for (let n = 0; n < 5; n += 1)
+        expect(await codeOf({ email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
       expect(await codeOf({ email, password: wrong })).to.deep.equal([429, 'sign_in_throttled'])
     })
 
@@ -173,10 +208,14 @@ describe('signing in', () => {
       const person = await makeUser()
       await failures(person.email, 49, { ago: '3 hours' })
       expect(await codeOf({ email: person.email, password: wrong })).to.deep.equal([401, 'invalid_credentials'])
-      expect(await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [person.userId])).to.deep.equal([{ kind: 'security_notice' }])
+      expect(
+        await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [person.userId]),
+      ).to.deep.equal([{ kind: 'security_notice' }])
       await settle()
       expect(await codeOf({ email: person.email, password })).to.deep.equal([429, 'sign_in_throttled'])
-      await sql(world.database.admin, `insert into known_network (user_id, network) values (?, '127.0.0.0/24')`, [person.userId])
+      await sql(world.database.admin, `insert into known_network (user_id, network) values (?, '127.0.0.0/24')`, [
+        person.userId,
+      ])
       expect((await post({ email: person.email, password })).status).to.equal(200)
     })
 
@@ -187,7 +226,10 @@ describe('signing in', () => {
         const statuses = []
         for (let n = 0; n < 22; n += 1) statuses.push((await post({ email: 'nobody', password })).status)
         // A clock minute may end in between; then the count begins anew.
-        expect(statuses.slice(0, 20).every((status) => status === 400), String(gone)).to.equal(true)
+        expect(
+          statuses.slice(0, 20).every((status) => status === 400),
+          String(gone),
+        ).to.equal(true)
         if (new Set(statuses).size > 1) expect(statuses.slice(20)).to.deep.equal([429, 429])
         else expect(new Date().getSeconds()).to.be.lessThan(10)
       }

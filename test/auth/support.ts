@@ -28,10 +28,14 @@ export const makeTenant = (plan: Plan = 'Enterprise', name = 'House'): Promise<s
 export type Person = { userId: string; email: string }
 
 /** An active user with these memberships. */
-export const makeUser = (memberships: Record<string, string> = {}, { email = newEmail('user'), name = 'Somebody' } = {}): Promise<Person> =>
+export const makeUser = (
+  memberships: Record<string, string> = {},
+  { email = newEmail('user'), name = 'Somebody' } = {},
+): Promise<Person> =>
   inPlatform(async (trx) => {
     const userId = await createUser(trx, { email, name, password })
-    for (const [tenantId, role] of Object.entries(memberships)) await addMembership(await enterTenant(trx, tenantId), { userId, role })
+    for (const [tenantId, role] of Object.entries(memberships))
+      await addMembership(await enterTenant(trx, tenantId), { userId, role })
     return { userId, email }
   })
 
@@ -41,13 +45,23 @@ export const makeSuperuser = async (level: 'N1' | 'N2'): Promise<Person> => {
   return person
 }
 
-export const makeKey = (tenantId: string, scopes: string[], options: { cidrs?: string[]; expiresAt?: Date; propertyIds?: string[] } = {}) =>
-  inTenant(tenantId, (trx) => createApiKey(trx, { name: `key ${randomUUID().slice(0, 8)}`, scopes, ...options }))
+export const makeKey = (
+  tenantId: string,
+  scopes: string[],
+  options: { cidrs?: string[]; expiresAt?: Date; propertyIds?: string[] } = {},
+) => inTenant(tenantId, (trx) => createApiKey(trx, { name: `key ${randomUUID().slice(0, 8)}`, scopes, ...options }))
 
 export type SignedIn = { token: string; user: { id: string; email: string; name: string; role: string } }
 
-export const signIn = async (world: World, { email }: { email: string }, headers: Record<string, string> = {}): Promise<SignedIn> => {
-  const { status, body } = await world.request<SignedIn & { message: string }>('POST', '/api/auth/sign-in/email', { body: { email, password }, headers })
+export const signIn = async (
+  world: World,
+  { email }: { email: string },
+  headers: Record<string, string> = {},
+): Promise<SignedIn> => {
+  const { status, body } = await world.request<SignedIn & { message: string }>('POST', '/api/auth/sign-in/email', {
+    body: { email, password },
+    headers,
+  })
   if (status !== 200) throw new Error(`sign-in of ${email}: ${status} ${body.message}`)
   return body
 }

@@ -27,7 +27,16 @@ describe('a token', () => {
   it('says who, which session and until when, and nothing else', async () => {
     const result = await verifyToken('access', await make(), { now })
     expect(result).to.deep.include({ ok: true, issuedAt: now, expiresAt: new Date('2026-11-21T13:00:00.000Z') })
-    expect(Object.keys(result.ok ? result.claims : {}).toSorted()).to.deep.equal(['aud', 'ep', 'exp', 'iat', 'iss', 'jti', 'sid', 'sub'])
+    expect(Object.keys(result.ok ? result.claims : {}).toSorted()).to.deep.equal([
+      'aud',
+      'ep',
+      'exp',
+      'iat',
+      'iss',
+      'jti',
+      'sid',
+      'sub',
+    ])
   })
 
   it('is the same, byte for byte, for the same facts', async () => {
@@ -88,7 +97,13 @@ describe('a token', () => {
   it('that was touched anywhere is refused, at once and without a word about why', async () => {
     const token = await make()
     const { payload, footer } = parts(token)
-    const claims = { iss: 'pousada', aud: 'pousada-api:test', sub: 'u', exp: '2099-01-01T00:00:00Z', iat: '2026-01-01T00:00:00Z' }
+    const claims = {
+      iss: 'pousada',
+      aud: 'pousada-api:test',
+      sub: 'u',
+      exp: '2099-01-01T00:00:00Z',
+      iat: '2026-01-01T00:00:00Z',
+    }
     const bad: Record<string, string> = {
       'flipped claim': flipped(token, 10),
       'flipped signature': flipped(token, -1),
@@ -107,7 +122,7 @@ describe('a token', () => {
       'v4 local': token.replace('v4.public.', 'v4.local.'),
       'jwt none': `${encode('{"alg":"none"}')}.${encode(JSON.stringify(claims))}.`,
       'a megabyte': `v4.public.${'A'.repeat(1_000_000)}.${footer}`,
-      'padding': `v4.public.${payload}==.${footer}`,
+      padding: `v4.public.${payload}==.${footer}`,
       empty: '',
       dots: '...',
     }
@@ -133,15 +148,25 @@ describe('a request’s credential', () => {
 
   it('is read from the header alone, whatever its letters', async () => {
     expect((await sessions({ authorization: `bearer ${token}` })).status).to.equal(200)
-    const elsewhere: Record<string, string>[] = [{ cookie: `token=${token}` }, { authorization: token }, { authorization: `Basic ${token}` }, { authorization: `Bearer ${token} ${token}` }]
-    for (const headers of elsewhere)
-      expect((await sessions(headers)).status).to.equal(401)
+    const elsewhere: Record<string, string>[] = [
+      { cookie: `token=${token}` },
+      { authorization: token },
+      { authorization: `Basic ${token}` },
+      { authorization: `Bearer ${token} ${token}` },
+    ]
+    for (const headers of elsewhere) expect((await sessions(headers)).status).to.equal(401)
     expect((await world.request('GET', `/api/auth/sessions?access_token=${token}`)).status).to.equal(401)
   })
 
   it('that is bad is 401, touched, swapped or of another purpose; longer than 2,048 characters it is not read', async () => {
     const guest = await signToken('guest', { tenant: tenantId, booking: tenantId }, 3_600)
-    for (const bad of [flipped(token, 10), flipped(token, -5), withFooter(token, '{"kid":"nobody"}'), guest, 'x'.repeat(3_000)]) {
+    for (const bad of [
+      flipped(token, 10),
+      flipped(token, -5),
+      withFooter(token, '{"kid":"nobody"}'),
+      guest,
+      'x'.repeat(3_000),
+    ]) {
       const { status, body } = await sessions({ authorization: `Bearer ${bad}` })
       expect([status, body.code]).to.deep.equal([401, 'unauthenticated'])
     }
@@ -156,7 +181,8 @@ describe('a request’s credential', () => {
   it('is not kept in Redis, and the token’s id only as a hash', async () => {
     await sessions({ authorization: `Bearer ${token}` })
     const values: string[] = []
-    for (const key of await world.redis.keys('*')) if ((await world.redis.type(key)) === 'string') values.push(`${key} ${await world.redis.get(key)}`)
+    for (const key of await world.redis.keys('*'))
+      if ((await world.redis.type(key)) === 'string') values.push(`${key} ${await world.redis.get(key)}`)
     const all = values.join('\n')
     const result = await verifyToken('access', token)
     const jti = result.ok ? (result.claims.jti ?? '') : ''

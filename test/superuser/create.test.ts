@@ -43,22 +43,34 @@ describe('the first superuser', () => {
     const first = await world.request('POST', '/api/auth/sign-in/email', { body: { email, password } })
     expect([first.status, first.body.mfaRequired]).to.deep.equal([200, true])
     const code = totp(fromBase32(secret), Math.floor(Date.now() / 30_000))
-    const second = await world.request('POST', '/api/auth/mfa/verify', { body: { mfaToken: first.body.mfaToken, code } })
+    const second = await world.request('POST', '/api/auth/mfa/verify', {
+      body: { mfaToken: first.body.mfaToken, code },
+    })
     expect([second.status, second.body.user.role]).to.deep.equal([200, 'superuser'])
     const path = `/superuser/tenants/${await makeTenant('Starter')}/entitlements`
     const before = settings.superuserMfa
     settings.superuserMfa = 'required'
     try {
-      const granted = await world.request('POST', path, { token: second.body.token, body: { key: 'pos', reason: 'a trial' } })
+      const granted = await world.request('POST', path, {
+        token: second.body.token,
+        body: { key: 'pos', reason: 'a trial' },
+      })
       expect(granted.status).to.equal(201)
     } finally {
       settings.superuserMfa = before
     }
-    expect(await sql(world.database.admin, `select action from audit_entry where action = 'superuser.grant'`)).to.have.length(1)
+    expect(
+      await sql(world.database.admin, `select action from audit_entry where action = 'superuser.grant'`),
+    ).to.have.length(1)
   })
 
   it('is not made from what is no address, no name and no level', async () => {
-    for (const given of [[], ['--email', 'nobody', '--name', 'x'], ['--email', newEmail('a')], ['--email', newEmail('a'), '--name', 'x', '--level', 'N3']]) {
+    for (const given of [
+      [],
+      ['--email', 'nobody', '--name', 'x'],
+      ['--email', newEmail('a')],
+      ['--email', newEmail('a'), '--name', 'x', '--level', 'N3'],
+    ]) {
       expect(await failureOf(create(given))).to.include({ code: 2 })
     }
     const weak = await failureOf(create(['--email', newEmail('a'), '--name', 'x'], 'short'))

@@ -17,7 +17,8 @@ describe('the entitlements of a tenant', () => {
   })
   beforeEach(() => forgetLimits(world))
 
-  const path = (tenantId: string, key = '') => `/superuser/tenants/${tenantId}/entitlements${key === '' ? '' : `/${key}`}`
+  const path = (tenantId: string, key = '') =>
+    `/superuser/tenants/${tenantId}/entitlements${key === '' ? '' : `/${key}`}`
   const grant = (tenantId: string, body: unknown, token = n1) => world.request('POST', path(tenantId), { body, token })
   const revoke = (tenantId: string, key: string, body?: unknown, query = '') =>
     world.request('DELETE', `${path(tenantId, key)}${query}`, { token: n1, ...(body === undefined ? {} : { body }) })
@@ -37,7 +38,12 @@ describe('the entitlements of a tenant', () => {
     const { status, body } = await world.request('GET', `/api/tenants/${tenantId}/guests`, credential)
     return [status, body.code, body.error, body.errors]
   }
-  const off = (feature: string) => [403, 'feature_not_enabled', 'ForbiddenException', [{ field: 'feature', message: feature }]]
+  const off = (feature: string) => [
+    403,
+    'feature_not_enabled',
+    'ForbiddenException',
+    [{ field: 'feature', message: feature }],
+  ]
   const on = [200, undefined, undefined, undefined]
 
   for (const plan of plans)
@@ -46,7 +52,19 @@ describe('the entitlements of a tenant', () => {
       const expected: Record<Plan, string[]> = {
         Starter: ['core', 'financial', 'ocp', 'payments', 'portal'],
         Professional: ['api_read', 'core', 'financial', 'ocp', 'payments', 'portal', 'pos', 'suppliers'],
-        Enterprise: ['api_read', 'api_write', 'core', 'financial', 'financial_overview', 'ocp', 'payments', 'portal', 'pos', 'sla', 'suppliers'],
+        Enterprise: [
+          'api_read',
+          'api_write',
+          'core',
+          'financial',
+          'financial_overview',
+          'ocp',
+          'payments',
+          'portal',
+          'pos',
+          'sla',
+          'suppliers',
+        ],
       }
       expect(await keysOf(tenantId)).to.deep.equal(expected[plan].map((key) => `${key} PLAN_DEFAULT`))
     })
@@ -57,14 +75,24 @@ describe('the entitlements of a tenant', () => {
       const before = await keysOf(tenantId)
       const granted = await grant(tenantId, { key: 'channels', reason: '  trial of a month  ' })
       expect(granted.status).to.equal(201)
-      expect(granted.body).to.include({ key: 'channels', name: 'Channels', source: 'N1_GRANT', reason: 'trial of a month', grantedBy: n1Id, billingType: 'FREE' })
+      expect(granted.body).to.include({
+        key: 'channels',
+        name: 'Channels',
+        source: 'N1_GRANT',
+        reason: 'trial of a month',
+        grantedBy: n1Id,
+        billingType: 'FREE',
+      })
       expect(await keysOf(tenantId)).to.deep.equal([...before, 'channels N1_GRANT'].toSorted())
 
       const both = await grant(tenantId, { key: 'core', reason: 'although the plan has it' })
       expect(both.status).to.equal(201)
       const ended = await revoke(tenantId, 'core', { reason: 'abuse of the service' })
       expect(ended.status).to.equal(200)
-      expect(ended.body.ended.map((one: { source: string }) => one.source).toSorted()).to.deep.equal(['N1_GRANT', 'PLAN_DEFAULT'])
+      expect(ended.body.ended.map((one: { source: string }) => one.source).toSorted()).to.deep.equal([
+        'N1_GRANT',
+        'PLAN_DEFAULT',
+      ])
       expect(await keysOf(tenantId)).to.not.include.members(['core PLAN_DEFAULT'])
 
       expect(await trail(tenantId)).to.deep.equal(
@@ -74,15 +102,32 @@ describe('the entitlements of a tenant', () => {
           ['entitlement.revoke', 'abuse of the service'],
         ].map(([action, reason]) => ({ action, reason, actorType: 'superuser', actorId: n1Id })),
       )
-      const events = await sql<{ type: string }>(world.database.admin, `select type from event where tenant_id = ? and type like 'entitlement.%' order by occurred_at`, [tenantId])
-      expect(events.map((event) => event.type)).to.deep.equal(['entitlement.granted', 'entitlement.granted', 'entitlement.ended', 'entitlement.ended'])
+      const events = await sql<{ type: string }>(
+        world.database.admin,
+        `select type from event where tenant_id = ? and type like 'entitlement.%' order by occurred_at`,
+        [tenantId],
+      )
+      expect(events.map((event) => event.type)).to.deep.equal([
+        'entitlement.granted',
+        'entitlement.granted',
+        'entitlement.ended',
+        'entitlement.ended',
+      ])
     })
 
   it('a second grant of the same key replaces the first; the feature stays active throughout', async () => {
     const tenantId = await makeTenant('Starter')
     await grant(tenantId, { key: 'pos', reason: 'first trial' })
-    await grant(tenantId, { key: 'pos', reason: 'second trial', expiresAt: new Date(Date.now() + 86_400_000).toISOString() })
-    const rows = await sql(world.database.admin, `select reason, end_cause, ended_by from entitlement_grant where tenant_id = ? and key = 'pos' order by starts_at`, [tenantId])
+    await grant(tenantId, {
+      key: 'pos',
+      reason: 'second trial',
+      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    })
+    const rows = await sql(
+      world.database.admin,
+      `select reason, end_cause, ended_by from entitlement_grant where tenant_id = ? and key = 'pos' order by starts_at`,
+      [tenantId],
+    )
     expect(rows).to.deep.equal([
       { reason: 'first trial', endCause: 'replaced', endedBy: n1Id },
       { reason: 'second trial', endCause: null, endedBy: null },
@@ -95,7 +140,10 @@ describe('the entitlements of a tenant', () => {
     const { key } = await makeKey(tenantId, ['read', 'write'])
     expect([await reach(tenantId, { token: owner }), await reach(tenantId, { key })]).to.deep.equal([on, on])
     await revoke(tenantId, 'core', { reason: 'not paid' })
-    expect([await reach(tenantId, { token: owner }), await reach(tenantId, { key })]).to.deep.equal([off('core'), off('core')])
+    expect([await reach(tenantId, { token: owner }), await reach(tenantId, { key })]).to.deep.equal([
+      off('core'),
+      off('core'),
+    ])
     await grant(tenantId, { key: 'core', reason: 'paid again' })
     expect([await reach(tenantId, { token: owner }), await reach(tenantId, { key })]).to.deep.equal([on, on])
   })
@@ -104,7 +152,11 @@ describe('the entitlements of a tenant', () => {
     const tenantId = await makeTenant('Starter')
     const owner = (await signIn(world, await makeUser({ [tenantId]: 'owner' }))).token
     await revoke(tenantId, 'core', { reason: 'not paid' })
-    const { body } = await grant(tenantId, { key: 'core', reason: 'a short grace', expiresAt: new Date(Date.now() + 1_200).toISOString() })
+    const { body } = await grant(tenantId, {
+      key: 'core',
+      reason: 'a short grace',
+      expiresAt: new Date(Date.now() + 1_200).toISOString(),
+    })
     expect(await reach(tenantId, { token: owner })).to.deep.equal(on)
     await new Promise((resolve) => setTimeout(resolve, new Date(body.expiresAt as string).getTime() - Date.now() + 20))
     expect(await reach(tenantId, { token: owner })).to.deep.equal(off('core'))
@@ -115,8 +167,13 @@ describe('the entitlements of a tenant', () => {
 
   it('are changed by requests that meet one after the other: one revoke finds it, the others do not', async () => {
     const tenantId = await makeTenant('Professional')
-    const replies = await Promise.all(Array.from({ length: 8 }, () => revoke(tenantId, 'pos', { reason: 'at the same time' })))
-    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, ...Array<number>(7).fill(404)])
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => revoke(tenantId, 'pos', { reason: 'at the same time' })),
+    )
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([
+      200,
+      ...Array<number>(7).fill(404),
+    ])
     expect((await trail(tenantId)).length).to.equal(1)
   })
 
@@ -150,13 +207,26 @@ describe('the entitlements of a tenant', () => {
       return [status, body.code]
     }
     expect(await codes(grant(tenantId, { key: 'nothing', reason: 'a trial' }))).to.deep.equal([422, 'unknown_feature'])
-    expect(await codes(grant(tenantId, { key: 'constructor', reason: 'a trial' }))).to.deep.equal([422, 'unknown_feature'])
+    expect(await codes(grant(tenantId, { key: 'constructor', reason: 'a trial' }))).to.deep.equal([
+      422,
+      'unknown_feature',
+    ])
     expect(await codes(grant(randomUUID(), { key: 'pos', reason: 'a trial' }))).to.deep.equal([404, 'not_found'])
-    expect(await codes(grant(tenantId, { key: 'pos', reason: 'a trial', expiresAt: '2020-01-01T00:00:00.000Z' }))).to.deep.equal([400, 'validation_failed'])
-    expect(await codes(grant(tenantId, { key: 'pos', reason: 'a trial', expiresAt: '2199-01-01T00:00:00.000Z' }))).to.deep.equal([400, 'validation_failed'])
-    expect(await codes(grant(tenantId, { key: 'pos', reason: 'a trial', source: 'PLAN_DEFAULT' }))).to.deep.equal([400, 'validation_failed'])
+    expect(
+      await codes(grant(tenantId, { key: 'pos', reason: 'a trial', expiresAt: '2020-01-01T00:00:00.000Z' })),
+    ).to.deep.equal([400, 'validation_failed'])
+    expect(
+      await codes(grant(tenantId, { key: 'pos', reason: 'a trial', expiresAt: '2199-01-01T00:00:00.000Z' })),
+    ).to.deep.equal([400, 'validation_failed'])
+    expect(await codes(grant(tenantId, { key: 'pos', reason: 'a trial', source: 'PLAN_DEFAULT' }))).to.deep.equal([
+      400,
+      'validation_failed',
+    ])
     expect(await codes(revoke(tenantId, 'pos', { reason: 'not active' }))).to.deep.equal([404, 'feature_not_active'])
-    expect(await codes(revoke(tenantId, 'nothing', { reason: 'no feature' }))).to.deep.equal([404, 'feature_not_active'])
+    expect(await codes(revoke(tenantId, 'nothing', { reason: 'no feature' }))).to.deep.equal([
+      404,
+      'feature_not_active',
+    ])
     expect(await codes(revoke(tenantId, "po's", { reason: 'no feature' }))).to.deep.equal([400, 'validation_failed'])
     expect(await trail(tenantId)).to.deep.equal([])
   })
@@ -178,7 +248,11 @@ describe('the entitlements of a tenant', () => {
           ['DELETE', path(tenantId, 'core'), { reason: 'a trial' }],
         ] as const) {
           const reply = await world.request(method, prefix + at, { ...credential, ...(body ? { body } : {}) })
-          expect([reply.status, reply.body.code, reply.body.error], `${method} ${code}`).to.deep.equal([403, code, 'ForbiddenException'])
+          expect([reply.status, reply.body.code, reply.body.error], `${method} ${code}`).to.deep.equal([
+            403,
+            code,
+            'ForbiddenException',
+          ])
         }
     expect((await world.request('GET', `/api${path(tenantId)}`, { token: n1 })).status).to.equal(200)
   })
@@ -187,7 +261,11 @@ describe('the entitlements of a tenant', () => {
     const tenantId = await makeTenant('Starter')
     const person = await makeSuperuser('N1')
     const { token } = await signIn(world, person)
-    await sql(world.database.admin, `update session set reauthenticated_at = now() - interval '11 minutes' where user_id = ?`, [person.userId])
+    await sql(
+      world.database.admin,
+      `update session set reauthenticated_at = now() - interval '11 minutes' where user_id = ?`,
+      [person.userId],
+    )
     await world.redis.del(...(await world.redis.keys('*sess:*')), 'none')
     const { status, body } = await grant(tenantId, { key: 'pos', reason: 'a trial' }, token)
     expect([status, body.code]).to.deep.equal([403, 'reauthentication_required'])

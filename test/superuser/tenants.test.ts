@@ -6,7 +6,14 @@ import { periodEnd } from '../../db/admin/rules.ts'
 import { inPlatform, inTenant, sql } from '../../db/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
-const given = { name: 'Casa', country: 'BR', currency: 'BRL', timeZone: 'America/Sao_Paulo', locale: 'pt-BR', billingEmail: 'billing@casa.example' }
+const given = {
+  name: 'Casa',
+  country: 'BR',
+  currency: 'BRL',
+  timeZone: 'America/Sao_Paulo',
+  locale: 'pt-BR',
+  billingEmail: 'billing@casa.example',
+}
 const make = (plan: Plan) => inPlatform(async (trx) => (await createTenant(trx, { ...given, plan })).tenantId)
 
 describe('a billing period', () => {
@@ -22,7 +29,11 @@ describe('a billing period', () => {
 describe('a new tenant', () => {
   const held = useDatabase()
   const features = async (tenantId: string) => {
-    const [row] = await sql<{ features: string[]; entitlementsVersion: number }>(held.database.admin, `select features, entitlements_version from tenant where id = ?`, [tenantId])
+    const [row] = await sql<{ features: string[]; entitlementsVersion: number }>(
+      held.database.admin,
+      `select features, entitlements_version from tenant where id = ?`,
+      [tenantId],
+    )
     return row ?? { features: [], entitlementsVersion: -1 }
   }
 
@@ -31,25 +42,37 @@ describe('a new tenant', () => {
       const tenantId = await make(plan)
       const expected = firstPlanVersions[plan].features.map((feature) => feature.key).toSorted()
       expect((await features(tenantId)).features).to.deep.equal(expected)
-      const grants = await sql<{ key: string; source: string }>(held.database.admin, `select key, source from entitlement_grant where tenant_id = ? order by key`, [tenantId])
+      const grants = await sql<{ key: string; source: string }>(
+        held.database.admin,
+        `select key, source from entitlement_grant where tenant_id = ? order by key`,
+        [tenantId],
+      )
       expect(grants).to.deep.equal(expected.map((key) => ({ key, source: 'PLAN_DEFAULT' })))
-      const books = await inTenant(tenantId, (trx) => sql<{ currency: string }>(trx, `select currency from book where is_default`))
+      const books = await inTenant(tenantId, (trx) =>
+        sql<{ currency: string }>(trx, `select currency from book where is_default`),
+      )
       expect(books).to.deep.equal([{ currency: 'BRL' }])
       const entries = await sql(held.database.admin, `select action from audit_entry where chain = ?`, [tenantId])
       expect(entries).to.deep.equal([{ action: 'tenant.create' }])
     })
 
   it('is refused in a currency that the plan has no price in, and leaves nothing', async () => {
-    const refused = await inPlatform((trx) => createTenant(trx, { ...given, name: 'Nowhere', currency: 'JPY', plan: 'Starter' })).catch((error: unknown) => error)
+    const refused = await inPlatform((trx) =>
+      createTenant(trx, { ...given, name: 'Nowhere', currency: 'JPY', plan: 'Starter' }),
+    ).catch((error: unknown) => error)
     expect(refused).to.include({ status: 422, code: 'plan_without_price' })
     expect(await sql(held.database.admin, `select 1 from tenant where name = 'Nowhere'`)).to.deep.equal([])
   })
 
   it('has its features from grants alone: the service cannot write them', async () => {
     const tenantId = await make('Starter')
-    const refused = await inPlatform((trx) => sql(trx, `update tenant set features = '{pos}' where id = ?`, [tenantId])).catch((error: unknown) => error)
+    const refused = await inPlatform((trx) =>
+      sql(trx, `update tenant set features = '{pos}' where id = ?`, [tenantId]),
+    ).catch((error: unknown) => error)
     expect(refused).to.include({ code: '42501' })
-    const neither = await inPlatform((trx) => sql(trx, `update tenant set entitlements_version = 9 where id = ?`, [tenantId])).catch((error: unknown) => error)
+    const neither = await inPlatform((trx) =>
+      sql(trx, `update tenant set entitlements_version = 9 where id = ?`, [tenantId]),
+    ).catch((error: unknown) => error)
     expect(neither).to.include({ code: '42501' })
   })
 
@@ -63,13 +86,18 @@ describe('a new tenant', () => {
       inPlatform((trx) => revokeEntitlement(trx, { tenantId, key: 'portal', reason: 'not paid' })),
     ])
     const after = await features(tenantId)
-    expect(after.features).to.deep.equal([...before.features.filter((key) => !['ocp', 'portal'].includes(key)), ...keys].toSorted())
+    expect(after.features).to.deep.equal(
+      [...before.features.filter((key) => !['ocp', 'portal'].includes(key)), ...keys].toSorted(),
+    )
     expect(after.entitlementsVersion).to.equal(before.entitlementsVersion + keys.length + 2)
   })
 
   it('is not seen by another tenant, nor are its grants', async () => {
     const [one, other] = [await make('Starter'), await make('Professional')]
-    const seen = await inTenant(one, async (trx) => [await sql<{ id: string }>(trx, `select id from tenant`), await sql(trx, `select 1 from entitlement_grant where tenant_id = ?`, [other])])
+    const seen = await inTenant(one, async (trx) => [
+      await sql<{ id: string }>(trx, `select id from tenant`),
+      await sql(trx, `select 1 from entitlement_grant where tenant_id = ?`, [other]),
+    ])
     expect(seen).to.deep.equal([[{ id: one }], []])
   })
 })
