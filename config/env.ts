@@ -130,6 +130,8 @@ export const assertKeys = (kind: 'api' | 'worker'): void => {
     !settings.pasetoKeys.some(({ status, paserk }) => status === 'active' && paserk.startsWith('k4.secret.'))
   )
     fail('PASETO_KEYS', 'holds no active secret key')
+  if (settings.production && settings.superuserMfa === 'optional')
+    fail('SUPERUSER_MFA', 'must be required in production')
   if (kind === 'api') required(settings.peppers[0], 'PEPPERS')
   required(settings.tokenKey, 'TOKEN_KEY')
   required(settings.dataKeys[0], 'DATA_KEY')

@@ -10,25 +10,26 @@ const pasetoSecret = () => {
   return `k4.secret.${Buffer.concat([Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')]).toString('base64url')}`
 }
 
-const make = () => ({
+/** Fresh keys; `id` names those that have successors one day. */
+export const freshKeys = (id = 'dev1') => ({
   passwords: { admin: fresh(), owner: fresh(), service: fresh(), redis: fresh() },
   /** In the words of config/env.ts. */
   environment: {
-    PASETO_KEYS: `dev1:active:${pasetoSecret()}`,
+    PASETO_KEYS: `${id}:active:${pasetoSecret()}`,
     TOKEN_KEY: fresh(),
-    PEPPERS: `dev1:${fresh()}`,
-    DATA_KEY: `dev1:${fresh()}`,
+    PEPPERS: `${id}:${fresh()}`,
+    DATA_KEY: `${id}:${fresh()}`,
     INDEX_KEY: fresh(),
   },
 })
 
-export type Keys = ReturnType<typeof make>
+export type Keys = ReturnType<typeof freshKeys>
 
 /** The keys of an embedded start: made once, kept in a file that only its owner reads. Losing it loses what is sealed. */
 export const developmentKeys = (directory: string): Keys => {
   const file = join(directory, 'keys.json')
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Keys>) : {}
-  const made = make()
+  const made = freshKeys()
   const keys = {
     passwords: { ...made.passwords, ...kept.passwords },
     environment: { ...made.environment, ...kept.environment },
