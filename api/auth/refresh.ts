@@ -1,7 +1,7 @@
 import { ApiError, unauthenticated } from '../../config/errors.ts'
 import { Instant, Obj, Text } from '../../config/schema.ts'
 import { audit } from '../../db/audit.ts'
-import { rotateSession } from '../../db/auth/sessions.ts'
+import { rotateSession } from '../../db/auth/rotation.ts'
 import { sqlOne } from '../../db/connection.ts'
 import { mailUser } from '../../db/ocp/user-mail.ts'
 import { open } from '../lib/access.ts'
