@@ -12,6 +12,7 @@ import { givenPostgres } from './services/given.ts'
 import { commandOf, endGroup } from './services/guard.ts'
 import { developmentKeys } from './services/keys.ts'
 import { freePort } from './services/port.ts'
+import { redisBinary } from './services/redis.ts'
 import { supervise } from './supervise.ts'
 import type { Program, Supervised } from './supervise.ts'
 
@@ -145,9 +146,11 @@ const services = async (keys: ReturnType<typeof developmentKeys>): Promise<Recor
       return embedded.environment
     })
   const { DATABASE_URL, DATABASE_OWNER_URL, REDIS_URL } = process.env
+  // What may be missing is looked for before anything runs.
+  const binary = REDIS_URL ? '' : redisBinary(tell)
   const [postgres, redis] = await Promise.all([
     DATABASE_URL ? givenPostgres(DATABASE_URL, DATABASE_OWNER_URL) : kept(embeddedPostgres(directory, keys, tell)),
-    REDIS_URL ? { REDIS_URL } : kept(embeddedRedis(directory, keys, tell)),
+    REDIS_URL ? { REDIS_URL } : kept(embeddedRedis(directory, keys, binary, tell)),
   ])
   return { ...postgres, ...redis, ...(DATABASE_URL || production ? {} : { SUPERUSER_MFA: 'optional' }) }
 }

@@ -6,7 +6,7 @@ import { postgresBinaries } from './binaries.ts'
 import type { Keys } from './keys.ts'
 import { startPostgres } from './postgres.ts'
 import { createDatabase, owner, prepareDatabase, provisionRoles, service, withClient } from './provision.ts'
-import { redisBinary, startRedis } from './redis.ts'
+import { startRedis } from './redis.ts'
 
 type Running = { port: number; stop: () => Promise<void>; exited: Promise<number | null> }
 export type Ports = { postgres?: number; redis?: number; api?: number; mail?: number; smtp?: number }
@@ -100,10 +100,9 @@ const readPort = (directory: string, name: keyof Ports) => {
 }
 
 /** A private Redis, on loopback with a password. */
-export const embeddedRedis = async (directory: string, keys: Keys, say: Say): Promise<Embedded> => {
+export const embeddedRedis = async (directory: string, keys: Keys, binary: string, say: Say): Promise<Embedded> => {
   const account = serviceAccount()
   const root = serviceRoot(directory, account)
-  const binary = redisBinary(say)
   const password = keys.passwords.redis
   const start = (port?: number) =>
     startRedis({
