@@ -8,7 +8,7 @@ import { database } from '../../db/connection.ts'
 import { isWithin } from './address.ts'
 import type { Caller, GuestCaller, KeyCaller, UserCaller } from './caller.ts'
 import { noteSeen } from './last-seen.ts'
-import { countFailure, countNobody } from './rate-limit.ts'
+import { beginCount, countFailure, countNobody, countsFor } from './rate-limit.ts'
 import { quickly } from './redis.ts'
 import type { RequestFacts } from './route.ts'
 import { readSession } from './session-cache.ts'
@@ -20,7 +20,11 @@ const graceMs = sessionLimits.graceSeconds * 1_000
 const timesSent = (request: RequestFacts, name: string) =>
   request.rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
 
-const refuse = async (request: RequestFacts, code = 'unauthenticated', message = 'The credential is not valid'): Promise<never> => {
+const refuse = async (
+  request: RequestFacts,
+  code = 'unauthenticated',
+  message = 'The credential is not valid',
+): Promise<never> => {
   throw new ApiError(401, code, message, { headers: await countFailure(request) })
 }
 
@@ -36,7 +40,9 @@ export const unambiguous = (request: RequestFacts) => {
   const bearers = timesSent(request, 'authorization')
   const keys = timesSent(request, 'x-api-key')
   if (bearers + keys > 1)
-    throw new ApiError(400, 'ambiguous_credentials', 'Send one credential: a Bearer token or an API key, once', { errors: [] })
+    throw new ApiError(400, 'ambiguous_credentials', 'Send one credential: a Bearer token or an API key, once', {
+      errors: [],
+    })
 }
 
 const same = (hash: Buffer, kept: string | null) => {
@@ -53,7 +59,8 @@ const most = 10_000
 const verifyOnce = async (token: string, now: Date): Promise<Verified> => {
   const digest = tokenDigest(token)
   const known = verified.get(digest)
-  if (known && known.until > now.getTime()) return known.result.expiresAt > now ? known.result : { ok: false, expired: true }
+  if (known && known.until > now.getTime())
+    return known.result.expiresAt > now ? known.result : { ok: false, expired: true }
   const result = await verifyToken('access', token, { now })
   if (result.ok) {
     if (verified.size >= most) verified.delete(verified.keys().next().value ?? '')
@@ -66,18 +73,28 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
   if (token.length > longestCredential) return refuse(request)
   const now = request.receivedAt
   const result = await verifyOnce(token, now)
-  if (!result.ok) return result.expired ? refuse(request, 'token_expired', 'The token has expired; refresh it') : refuse(request)
+  if (!result.ok)
+    return result.expired ? refuse(request, 'token_expired', 'The token has expired; refresh it') : refuse(request)
   const { sid, jti, ep, sub } = result.claims
   if (typeof sid !== 'string' || typeof jti !== 'string' || typeof ep !== 'number') return refuse(request)
+  const counting = beginCount(sid, request)
   const state = await readSession(sid)
   if (!state || state.userId !== sub || state.kind === 'dashboard') return refuse(request)
   const hash = jtiHash(jti)
   const current = same(hash, state.currentJtiHash)
-  const graced = same(hash, state.previousJtiHash) && state.rotatedAt !== null && now.getTime() - Date.parse(state.rotatedAt) < graceMs
-  const live = !state.revoked && Date.parse(state.absoluteExpiresAt) > now.getTime() && state.epoch === ep && state.userEpoch === ep && state.userStatus === 'active'
+  const graced =
+    same(hash, state.previousJtiHash) &&
+    state.rotatedAt !== null &&
+    now.getTime() - Date.parse(state.rotatedAt) < graceMs
+  const live =
+    !state.revoked &&
+    Date.parse(state.absoluteExpiresAt) > now.getTime() &&
+    state.epoch === ep &&
+    state.userEpoch === ep &&
+    state.userStatus === 'active'
   if (!live || (!current && !graced)) return refuse(request)
   noteSeen({ kind: 'session', id: state.id }, request.address, now)
-  return {
+  const caller: UserCaller = {
     kind: 'user',
     userId: state.userId,
     sessionId: state.id,
@@ -89,6 +106,8 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
     reauthenticatedAt: state.reauthenticatedAt === null ? null : new Date(state.reauthenticatedAt),
     address: request.address,
   }
+  countsFor(caller, counting)
+  return caller
 }
 
 const keptKeySeconds = 5

@@ -7,6 +7,9 @@ import { quickly } from './redis.ts'
 import type { RateClass, RequestFacts } from './route.ts'
 
 type Window = { name: string; limit: number }
+export type Count = { used: number; limit: number }
+
+const windowOfSession = (sessionId: string): Window => ({ name: `session:${sessionId}`, limit: limits.session })
 
 const windowOf = (caller: Caller, rateClass: RateClass, request: RequestFacts): Window | null => {
   const client = clientOf(request.address)
@@ -15,9 +18,12 @@ const windowOf = (caller: Caller, rateClass: RateClass, request: RequestFacts): 
   if (rateClass === 'refresh') return { name: `refresh:${client}`, limit: limits.refreshPerAddress }
   if (rateClass === 'guest_access') return { name: `access:${client}`, limit: limits.guestAccess }
   if (caller.kind === 'api_key') return { name: `key:${caller.apiKeyId}`, limit: limits.key }
-  if (caller.kind === 'guest' && caller.portalKeyId !== null) return { name: `key:${caller.portalKeyId}`, limit: limits.key }
-  if (caller.kind === 'user') return { name: `session:${caller.sessionId}`, limit: limits.session }
-  return rateClass === 'public_write' ? { name: `write:${client}`, limit: limits.publicWrite } : { name: `read:${client}`, limit: limits.publicRead }
+  if (caller.kind === 'guest' && caller.portalKeyId !== null)
+    return { name: `key:${caller.portalKeyId}`, limit: limits.key }
+  if (caller.kind === 'user') return windowOfSession(caller.sessionId)
+  return rateClass === 'public_write'
+    ? { name: `write:${client}`, limit: limits.publicWrite }
+    : { name: `read:${client}`, limit: limits.publicRead }
 }
 
 const script = `
@@ -42,9 +48,11 @@ const countHere = (name: string, minute: number): number => {
 const minuteMs = 60_000
 
 /** Counts one more of `name` in this clock minute. Without Redis each process counts alone, with its share of the limit; never open. */
-const count = async ({ name, limit }: Window, now: number): Promise<{ used: number; limit: number }> => {
+const count = async ({ name, limit }: Window, now: number): Promise<Count> => {
   const minute = Math.floor(now / minuteMs)
-  const used = await quickly((redis) => redis.eval(script, 1, `rl:${name}:${minute}`, minuteMs + 5_000) as Promise<number>)
+  const used = await quickly(
+    (redis) => redis.eval(script, 1, `rl:${name}:${minute}`, minuteMs + 5_000) as Promise<number>,
+  )
   if (used !== null) return { used: Number(used), limit }
   return { used: countHere(name, minute), limit: Math.max(1, Math.floor(limit / settings.apiProcesses)) }
 }
@@ -58,19 +66,48 @@ export const limit = async (
 ): Promise<void> => {
   const window = windowOf(caller, rateClass, request)
   if (!window) return
-  await take(window, request, setHeader)
+  await take(
+    window,
+    request,
+    setHeader,
+    caller.kind === 'user' && rateClass === 'credential' ? begun.get(caller) : undefined,
+  )
 }
 
 type SetHeader = (name: string, value: string) => void
 
-const take = async (window: Window, request: RequestFacts, setHeader: SetHeader): Promise<void> => {
+// Counts that were begun while the session was being read: both go to Redis in one round trip.
+const begun = new WeakMap<Caller, Promise<Count>>()
+
+/** Begins to count a request for its session, whatever becomes of it. */
+export const beginCount = (sessionId: string, request: RequestFacts): Promise<Count> =>
+  count(windowOfSession(sessionId), request.receivedAt.getTime())
+
+/** Says whose count it was, once that is known. */
+export const countsFor = (caller: Caller, counting: Promise<Count>): void => {
+  begun.set(caller, counting)
+}
+
+const take = async (
+  window: Window,
+  request: RequestFacts,
+  setHeader: SetHeader,
+  counting = count(window, request.receivedAt.getTime()),
+): Promise<void> => {
   const now = request.receivedAt.getTime()
-  const { used, limit: most } = await count(window, now)
+  const { used, limit: most } = await counting
   const reset = (Math.floor(now / minuteMs) + 1) * 60
-  const headers = { 'X-RateLimit-Limit': String(most), 'X-RateLimit-Remaining': String(Math.max(0, most - used)), 'X-RateLimit-Reset': String(reset) }
+  const headers = {
+    'X-RateLimit-Limit': String(most),
+    'X-RateLimit-Remaining': String(Math.max(0, most - used)),
+    'X-RateLimit-Reset': String(reset),
+  }
   for (const [name, value] of Object.entries(headers)) setHeader(name, value)
   if (used > most)
-    throw new ApiError(429, 'rate_limited', `More than ${most} requests in this minute`, { retryAfterSeconds: Math.max(1, reset - now / 1000), headers })
+    throw new ApiError(429, 'rate_limited', `More than ${most} requests in this minute`, {
+      retryAfterSeconds: Math.max(1, reset - now / 1000),
+      headers,
+    })
 }
 
 /** A refresh counts for its session as well as for its address. */
