@@ -35,10 +35,15 @@ const safeInteger = (value: string) => {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 types.setTypeParser(pg.types.builtins.DATE, (value: string) => value)
-types.setTypeParser(1182 as typeof pg.types.builtins.DATE, (value: string) => value.slice(1, -1).split(',').filter(Boolean))
+types.setTypeParser(1182 as typeof pg.types.builtins.DATE, (value: string) =>
+  value.slice(1, -1).split(',').filter(Boolean),
+)
 
 // The mappers of Objection rename the columns of built queries alone; what trx.raw answers has its rows one level down.
-const mappers = knexSnakeCaseMappers() as { wrapIdentifier: NonNullable<Knex.Config['wrapIdentifier']>; postProcessResponse: (result: unknown) => unknown }
+const mappers = knexSnakeCaseMappers() as {
+  wrapIdentifier: NonNullable<Knex.Config['wrapIdentifier']>
+  postProcessResponse: (result: unknown) => unknown
+}
 const isRawResult = (result: unknown): result is { rows: unknown } =>
   typeof result === 'object' && result !== null && !Array.isArray(result) && 'rows' in result && 'command' in result
 
@@ -114,11 +119,31 @@ export const systemContext = (tenantId: string | null, given: Partial<Context> =
   tenantId,
 })
 
-const sqlState = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+/** What PostgreSQL itself said, where a model of Objection has wrapped it. */
+export const nativeError = (error: unknown): unknown =>
+  error instanceof Error && 'nativeError' in error ? error.nativeError : error
+
+const sqlState = (error: unknown) => {
+  const native = nativeError(error)
+  return native instanceof Error && 'code' in native && typeof native.code === 'string' ? native.code : null
+}
 
 const repeatable = new Set(['40001', '40P01'])
-const unreachable = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02', '57P03', '08000', '08003', '08006', '08001', '53300'])
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  '53300',
+])
 
 /** Whether the error says that PostgreSQL cannot be reached, rather than that it refused something. */
 export const isUnreachable = (error: unknown): boolean => {
@@ -134,7 +159,13 @@ export const isUnreachable = (error: unknown): boolean => {
 
 type Options = { repeats?: number; isolation?: 'read committed' | 'repeatable read'; readOnly?: boolean }
 
-const run = async <T>(begin: string, bindings: string[], context: Context, work: (trx: never) => Promise<T>, options: Options): Promise<T> => {
+const run = async <T>(
+  begin: string,
+  bindings: string[],
+  context: Context,
+  work: (trx: never) => Promise<T>,
+  options: Options,
+): Promise<T> => {
   let recovered = false
   for (let attempt = 1; ; attempt += 1) {
     let committed: (() => void)[] = []
@@ -181,7 +212,12 @@ const busy = (cause: unknown) => {
  * The only opener of tenant transactions. Deadlocks and serialisation failures repeat the work (up to 3 times); an error that
  * carries a recovery repeats it once. A lock not had within 2 s is 409.
  */
-export const inTenant = <T>(tenantId: string, work: (trx: Trx) => Promise<T>, context: Partial<Context> = {}, options: Options = {}): Promise<T> =>
+export const inTenant = <T>(
+  tenantId: string,
+  work: (trx: Trx) => Promise<T>,
+  context: Partial<Context> = {},
+  options: Options = {},
+): Promise<T> =>
   run(
     `select set_config('app.tenant_id', ?, true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true)`,
     [tenantId],
@@ -191,7 +227,11 @@ export const inTenant = <T>(tenantId: string, work: (trx: Trx) => Promise<T>, co
   )
 
 /** For superuser handlers, the relay and sweeps: sees the platform's tables whole, and no row of a tenant's. */
-export const inPlatform = <T>(work: (trx: PlatformTrx) => Promise<T>, context: Partial<Context> = {}, options: Options = {}): Promise<T> =>
+export const inPlatform = <T>(
+  work: (trx: PlatformTrx) => Promise<T>,
+  context: Partial<Context> = {},
+  options: Options = {},
+): Promise<T> =>
   run(
     `select set_config('app.tenant_id', '', true), set_config('app.scope', 'platform', true), set_config('lock_timeout', '2s', true)`,
     [],
@@ -201,7 +241,11 @@ export const inPlatform = <T>(work: (trx: PlatformTrx) => Promise<T>, context: P
   )
 
 /** For tables that belong to no tenant (users, sessions, the directory of properties): no tenant's rows and no platform rows. */
-export const withoutTenant = <T>(work: (trx: AnyTrx) => Promise<T>, context: Partial<Context> = {}, options: Options = {}): Promise<T> =>
+export const withoutTenant = <T>(
+  work: (trx: AnyTrx) => Promise<T>,
+  context: Partial<Context> = {},
+  options: Options = {},
+): Promise<T> =>
   run(
     `select set_config('app.tenant_id', '', true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true)`,
     [],
@@ -221,7 +265,11 @@ export const enterTenant = async (trx: PlatformTrx, tenantId: string): Promise<T
 }
 
 /** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
-export const sql = async <Row = Record<string, unknown>>(trx: Knex, text: string, bindings: readonly unknown[] | Record<string, unknown> = []): Promise<Row[]> => {
+export const sql = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: readonly unknown[] | Record<string, unknown> = [],
+): Promise<Row[]> => {
   // Among named bindings knex would take `:id::uuid` for an identifier, and `::date` for a binding of that name.
   const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
   const result = await trx.raw(safe, bindings as never)
@@ -229,8 +277,11 @@ export const sql = async <Row = Record<string, unknown>>(trx: Knex, text: string
 }
 
 /** The only row of a statement, or null. */
-export const sqlOne = async <Row = Record<string, unknown>>(trx: Knex, text: string, bindings: readonly unknown[] | Record<string, unknown> = []): Promise<Row | null> =>
-  (await sql<Row>(trx, text, bindings))[0] ?? null
+export const sqlOne = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: readonly unknown[] | Record<string, unknown> = [],
+): Promise<Row | null> => (await sql<Row>(trx, text, bindings))[0] ?? null
 
 /** Tells the relay, after the commit, that there is work; it would find out by itself within 250 ms. */
 export const wakeAfterCommit = (trx: AnyTrx, queue: string) => onCommit(trx, () => wakeRelay(queue))

@@ -1,5 +1,5 @@
 import { ApiError, conflict, invalid, unavailable, unprocessable } from '../config/errors.ts'
-import { isUnreachable } from './connection.ts'
+import { isUnreachable, nativeError } from './connection.ts'
 
 type Failure = Error & { code: string; constraint?: string; column?: string; table?: string; detail?: string }
 
@@ -11,7 +11,8 @@ const constraints: Record<string, () => ApiError> = {
   pool_night_within_capacity: () => conflict('sold_out', 'A night of the stay is sold out'),
   unit_assignment_no_overlap: () => conflict('unit_conflict', 'The unit is taken by another stay or a block'),
   payment_refund_limit: () => unprocessable('amount_exceeds_refundable', 'The refund exceeds what can be refunded'),
-  payment_allocation_limit: () => unprocessable('allocation_exceeds_captured', 'More would be allocated than was captured'),
+  payment_allocation_limit: () =>
+    unprocessable('allocation_exceeds_captured', 'More would be allocated than was captured'),
   payment_capture_limit: () => unprocessable('amount_exceeds_authorised', 'More would be captured than was authorised'),
   posting_event_reverses_key: () => conflict('already_reversed', 'It was reversed before'),
   journal_entry_reverses_key: () => conflict('already_reversed', 'The entry was reversed before'),
@@ -27,7 +28,8 @@ const states: Record<string, (failure: Failure) => ApiError> = {
   '23505': () => conflict('duplicate', 'A record with these values exists already'),
   '40001': () => unavailable('Too many changes at once; try again', 1),
   '40P01': () => unavailable('Too many changes at once; try again', 1),
-  '23503': () => unprocessable('reference_not_found', 'A record that the request names does not exist, or is still in use'),
+  '23503': () =>
+    unprocessable('reference_not_found', 'A record that the request names does not exist, or is still in use'),
   '23514': () => unprocessable('rule_violated', 'A value is outside of what is allowed'),
   '23P01': () => conflict('overlap', 'It overlaps with another record'),
   '22P02': () => invalid([], 'validation_failed', 'A value has the wrong form'),
@@ -35,7 +37,10 @@ const states: Record<string, (failure: Failure) => ApiError> = {
   '22021': () => invalid([], 'validation_failed', 'A text holds characters that cannot be stored'),
   '22P05': () => invalid([], 'validation_failed', 'A text holds characters that cannot be stored'),
   '57014': () => unavailable('The request took too long'),
-  '55P03': () => new ApiError(409, 'inventory_contended', 'Another change of the same records takes too long; repeat the request', { retryAfterSeconds: 1 }),
+  '55P03': () =>
+    new ApiError(409, 'inventory_contended', 'Another change of the same records takes too long; repeat the request', {
+      retryAfterSeconds: 1,
+    }),
   PL002: () => unprocessable('period_missing', 'No fiscal period of the book holds the date'),
   PL004: () => unprocessable('period_closed', 'The period is closed'),
   PL005: () => unprocessable('date_locked', 'The date is locked'),
@@ -50,8 +55,9 @@ const states: Record<string, (failure: Failure) => ApiError> = {
 }
 
 /** The one mapping of database errors to replies; null means that nobody foresaw it, and the reply is a 500. */
-export const fromDatabase = (error: unknown): ApiError | null => {
-  if (isUnreachable(error)) return unavailable()
+export const fromDatabase = (thrown: unknown): ApiError | null => {
+  if (isUnreachable(thrown)) return unavailable()
+  const error = nativeError(thrown)
   if (!isFailure(error)) return null
   const named = error.constraint ? constraints[error.constraint] : undefined
   return named?.() ?? states[error.code]?.(error) ?? null

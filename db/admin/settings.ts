@@ -11,7 +11,9 @@ export const TenantSettings = Obj({
 })
 
 /** Of which the keys sent are changed. */
-export const TenantSettingsChange = Obj({ guests: Opt(Obj({ inactiveYears: Opt(Int(0, 20)), revealsPerHour: Opt(Int(10, 500)) })) })
+export const TenantSettingsChange = Obj({
+  guests: Opt(Obj({ inactiveYears: Opt(Int(0, 20)), revealsPerHour: Opt(Int(10, 500)) })),
+})
 
 type Whole = Static<typeof TenantSettings>
 type Change = Static<typeof TenantSettingsChange>
@@ -21,4 +23,7 @@ const defaults: Whole = { guests: { inactiveYears: 0, revealsPerHour: 60 } }
 /** What is stored, with the defaults filled in. */
 export const wholeSettings = (stored: Change): Whole => ({ guests: { ...defaults.guests, ...stored.guests } })
 
-export const mergeSettings = (stored: Change, change: Change): Change => ({ ...stored, ...(change.guests ? { guests: { ...stored.guests, ...change.guests } } : {}) })
+export const mergeSettings = (stored: Change, change: Change): Change => ({
+  ...stored,
+  ...(change.guests ? { guests: { ...stored.guests, ...change.guests } } : {}),
+})

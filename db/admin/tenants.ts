@@ -6,6 +6,7 @@ import { enterTenant, sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx, Trx } from '../connection.ts'
 import { provisionBook } from '../financial/index.ts'
 import { provisionMessages } from '../ocp/index.ts'
+import { Subscription } from './models.ts'
 import { periodEnd } from './rules.ts'
 
 export type NewTenant = {
@@ -55,11 +56,14 @@ export const createTenant = async (
   const tenantId = row?.id ?? ''
   const start = todayIn(timeZone)
   const anchorDay = Number(start.slice(8))
-  await sql(
-    trx,
-    `insert into subscription (tenant_id, plan, plan_version_id, anchor_day, period_start, period_end) values (?, ?, ?, ?, ?, ?)`,
-    [tenantId, plan, version.id, anchorDay, start, periodEnd(start, anchorDay)],
-  )
+  await Subscription.query(trx).insert({
+    tenantId,
+    plan,
+    planVersionId: version.id,
+    anchorDay,
+    periodStart: start,
+    periodEnd: periodEnd(start, anchorDay),
+  })
   await sql(
     trx,
     `insert into entitlement_grant (tenant_id, key, source, plan_version_id) select ?, unnest(?::text[]), 'PLAN_DEFAULT', ?`,

@@ -1,9 +1,11 @@
 import { unprocessable } from '../../config/errors.ts'
+import { isBuiltInRole } from '../../config/roles.ts'
 import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
 import { hashPassword } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
+import { Membership, MembershipProperty, SuperuserAccount, User } from './models.ts'
 
 export type SignInUser = {
   id: string
@@ -40,7 +42,7 @@ export const storePassword = async (
   userId: string,
   { passwordHash, pepperId }: PasswordHash,
 ): Promise<void> => {
-  await sql(trx, `update app_user set password_hash = ?, pepper_id = ? where id = ?`, [passwordHash, pepperId, userId])
+  await User.query(trx).findById(userId).patch({ passwordHash, pepperId })
 }
 
 /** Throws 422 `password_too_weak`. Length, 12 to 128, is in characters; the list of common ones is short, since twelve characters exclude most. */
@@ -76,31 +78,31 @@ export const createUser = async (
   { id, email, name, locale = 'en', password }: NewUser,
 ): Promise<string> => {
   const hashed = password === undefined ? null : await hashPassword(password)
-  const row = await sqlOne<{ id: string }>(
-    trx,
-    `insert into app_user (id, email, email_key, name, locale, status, password_hash, pepper_id, email_verified_at, password_changed_at)
-     values (coalesce(:id::uuid, gen_random_uuid()), :email, lower(:email), :name, :locale, case when :hash::text is null then 'invited' else 'active' end, :hash, :pepper,
-       case when :hash::text is null then null else now() end, case when :hash::text is null then null else now() end) returning id`,
-    { id: id ?? null, email, name, locale, hash: hashed?.passwordHash ?? null, pepper: hashed?.pepperId ?? null },
-  )
-  return row?.id ?? ''
+  const now = new Date()
+  const user = await User.query(trx)
+    .insert({
+      ...(id === undefined ? {} : { id }),
+      email,
+      emailKey: email.toLowerCase(),
+      name,
+      locale,
+      ...(hashed === null
+        ? { status: 'invited' }
+        : { ...hashed, status: 'active', emailVerifiedAt: now, passwordChangedAt: now }),
+    })
+    .returning('id')
+  return user.id
 }
 
 type NewMembership = { userId: string; role: string; propertyIds?: string[] | null }
 
 /** Makes a user a member of the transaction's tenant, at once active. */
 export const addMembership = async (trx: Trx, { userId, role, propertyIds = null }: NewMembership): Promise<string> => {
-  const row = await sqlOne<{ id: string }>(
-    trx,
-    `insert into membership (user_id, role, all_properties, status, accepted_at) values (?, ?, ?, 'active', now()) returning id`,
-    [userId, role, propertyIds === null],
-  )
-  const membershipId = row?.id ?? ''
-  if (propertyIds)
-    await sql(trx, `insert into membership_property (membership_id, property_id) select ?, unnest(?::uuid[])`, [
-      membershipId,
-      propertyIds,
-    ])
+  if (!isBuiltInRole(role)) throw new TypeError(`${role} is no built-in role`)
+  const { id: membershipId } = await Membership.query(trx)
+    .insert({ userId, role, allProperties: propertyIds === null, status: 'active', acceptedAt: new Date() })
+    .returning('id')
+  for (const propertyId of propertyIds ?? []) await MembershipProperty.query(trx).insert({ membershipId, propertyId })
   await audit(trx, {
     action: 'user.join',
     subjectType: 'User',
@@ -117,8 +119,8 @@ export const grantSuperuser = async (
   level: 'N1' | 'N2',
   reason: string,
 ): Promise<void> => {
-  await sql(trx, `update superuser_account set ended_at = now() where user_id = ? and ended_at is null`, [userId])
-  await sql(trx, `insert into superuser_account (user_id, level, reason) values (?, ?, ?)`, [userId, level, reason])
+  await SuperuserAccount.query(trx).patch({ endedAt: new Date() }).where({ userId }).whereNull('endedAt')
+  await SuperuserAccount.query(trx).insert({ userId, level, reason })
   await audit(trx, {
     action: 'superuser.grant',
     subjectType: 'SuperuserAccount',

@@ -6,7 +6,18 @@ import { seedDemo } from '../../db/demo/seed.ts'
 import { useWorld } from '../support/world.ts'
 
 const fill = (route: AnyRoute, known: Record<string, string>) =>
-  route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => known[name] ?? (name === 'key' ? 'pos' : name === 'tokenPrefix' ? 'ZZZZZZZZZZZZ' : name === 'provider' ? 'sandbox' : randomUUID()))
+  route.path.replace(
+    /:([A-Za-z]+)/g,
+    (_, name: string) =>
+      known[name] ??
+      (name === 'key'
+        ? 'pos'
+        : name === 'tokenPrefix'
+          ? 'ZZZZZZZZZZZZ'
+          : name === 'provider'
+            ? 'sandbox'
+            : randomUUID()),
+  )
 
 const of = (...kinds: string[]) => routes.filter((route) => kinds.includes(route.access.kind))
 const sendable = (route: AnyRoute) => (route.method === 'GET' ? {} : { body: {} })
@@ -19,7 +30,9 @@ describe('every endpoint, called', () => {
   const signIn = async (email: string) => {
     const known = tokens.get(email)
     if (known) return known
-    const { status, body } = await world.request('POST', '/api/auth/sign-in/email', { body: { email, password: 'pousada-demo-2026' } })
+    const { status, body } = await world.request('POST', '/api/auth/sign-in/email', {
+      body: { email, password: 'pousada-demo-2026' },
+    })
     expect(status, email).to.equal(200)
     tokens.set(email, body.token as string)
     return body.token as string
@@ -49,7 +62,11 @@ describe('every endpoint, called', () => {
   it('refuses a credential that stands twice, or in two forms', async () => {
     const token = await signIn('owner@sol.example')
     for (const route of of('tenant', 'session', 'superuser')) {
-      const both = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), { ...sendable(route), token, key: 'pou_test_x' })
+      const both = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), {
+        ...sendable(route),
+        token,
+        key: 'pou_test_x',
+      })
       expect([both.status, both.body.code], route.id).to.deep.equal([400, 'ambiguous_credentials'])
     }
   })
@@ -57,8 +74,14 @@ describe('every endpoint, called', () => {
   it('keeps tenants apart: another tenant and an unknown one are the same 403', async () => {
     const token = await signIn('owner@sol.example')
     for (const route of of('tenant')) {
-      const other = await world.request(route.method, fill(route, { tenantId: demo.lua.tenantId }), { ...sendable(route), token })
-      const unknown = await world.request(route.method, fill(route, { tenantId: randomUUID() }), { ...sendable(route), token })
+      const other = await world.request(route.method, fill(route, { tenantId: demo.lua.tenantId }), {
+        ...sendable(route),
+        token,
+      })
+      const unknown = await world.request(route.method, fill(route, { tenantId: randomUUID() }), {
+        ...sendable(route),
+        token,
+      })
       expect([other.status, other.body.code], route.id).to.deep.equal([403, 'tenant_not_active'])
       expect({ ...unknown.body, requestId: '' }, route.id).to.deep.equal({ ...other.body, requestId: '' })
     }
@@ -68,19 +91,33 @@ describe('every endpoint, called', () => {
     const token = await signIn('housekeeping@sol.example')
     const refused = []
     for (const route of of('tenant')) {
-      const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), { ...sendable(route), token })
+      const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), {
+        ...sendable(route),
+        token,
+      })
       if (status === 403) refused.push([route.id, body.code, body.error, body.message])
     }
-    expect(refused.map(([id]) => id)).to.include.members(['reservations.list', 'guests.list', 'chartOfAccounts.list', 'ledgerEntries.list'])
-    for (const [id, code, error, message] of refused) expect([code, error, message], id).to.deep.equal(['forbidden', 'ForbiddenException', 'Insufficient permissions'])
+    expect(refused.map(([id]) => id)).to.include.members([
+      'reservations.list',
+      'guests.list',
+      'chartOfAccounts.list',
+      'ledgerEntries.list',
+    ])
+    for (const [id, code, error, message] of refused)
+      expect([code, error, message], id).to.deep.equal(['forbidden', 'ForbiddenException', 'Insufficient permissions'])
   })
 
   it('is not for tenants’ users where it is for superusers, and not for N2 where it is for N1', async () => {
     for (const email of ['owner@sol.example', 'n2@pousada.example']) {
       const token = await signIn(email)
-      for (const route of of('superuser').filter((candidate) => email.startsWith('owner') || (candidate.access as { level: string }).level === 'N1')) {
+      for (const route of of('superuser').filter(
+        (candidate) => email.startsWith('owner') || (candidate.access as { level: string }).level === 'N1',
+      )) {
         for (const prefix of ['', '/api']) {
-          const { status, body } = await world.request(route.method, prefix + fill(route, { id: demo.sol.tenantId }), { ...sendable(route), token })
+          const { status, body } = await world.request(route.method, prefix + fill(route, { id: demo.sol.tenantId }), {
+            ...sendable(route),
+            token,
+          })
           expect(status, `${route.id} as ${email}`).to.equal(403)
           expect(body.error).to.equal('ForbiddenException')
         }
@@ -92,33 +129,63 @@ describe('every endpoint, called', () => {
     for (const route of of('tenant')) {
       const { features } = await featureOf(route)
       if (!features) continue
-      await world.database.admin.raw(`update entitlement_grant set ended_at = now(), ended_by = null, end_cause = 'expired' where tenant_id = ? and key = ? and ended_at is null`, [demo.sol.tenantId, features])
+      await world.database.admin.raw(
+        `update entitlement_grant set ended_at = now(), ended_by = null, end_cause = 'expired' where tenant_id = ? and key = ? and ended_at is null`,
+        [demo.sol.tenantId, features],
+      )
       const token = await signIn('owner@sol.example')
-      const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), { ...(route.method === 'GET' ? {} : { body: { junk: 1 } }), token })
-      await world.database.admin.raw(`update entitlement_grant set ended_at = null, ended_by = null, end_cause = null where tenant_id = ? and key = ?`, [demo.sol.tenantId, features])
-      expect([status, body.code, body.errors], route.id).to.deep.equal([403, 'feature_not_enabled', [{ field: 'feature', message: features }]])
+      const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), {
+        ...(route.method === 'GET' ? {} : { body: { junk: 1 } }),
+        token,
+      })
+      await world.database.admin.raw(
+        `update entitlement_grant set ended_at = null, ended_by = null, end_cause = null where tenant_id = ? and key = ?`,
+        [demo.sol.tenantId, features],
+      )
+      expect([status, body.code, body.errors], route.id).to.deep.equal([
+        403,
+        'feature_not_enabled',
+        [{ field: 'feature', message: features }],
+      ])
     }
   })
 
   it('refuses query parameters and body fields that it does not know, naming them', async () => {
     const token = await signIn('owner@sol.example')
     const admin = await signIn('n1@pousada.example')
-    for (const route of routes.filter((candidate) => !['callback', 'guest'].includes(candidate.access.kind) && candidate.id !== 'auth.refresh')) {
+    for (const route of routes.filter(
+      (candidate) => !['callback', 'guest'].includes(candidate.access.kind) && candidate.id !== 'auth.refresh',
+    )) {
       const path = fill(route, { tenantId: demo.sol.tenantId, id: demo.sol.tenantId, propertyId: demo.sol.propertyId })
-      const credential = route.access.kind === 'superuser' ? { token: admin } : ['tenant', 'session'].includes(route.access.kind) ? { token } : {}
+      const credential =
+        route.access.kind === 'superuser'
+          ? { token: admin }
+          : ['tenant', 'session'].includes(route.access.kind)
+            ? { token }
+            : {}
       const query = await world.request(route.method, `${path}?surprise=1`, { ...sendable(route), ...credential })
       // What a public write is about stands in its body, so without one its property is not found first.
-      if (route.access.kind === 'property' && route.method === 'POST') expect(query.status, `${route.id} query`).to.be.oneOf([400, 404, 422])
-      else expect([query.status, query.body.errors?.some((e: { field: string }) => e.field === 'surprise')], `${route.id} query`).to.deep.equal([400, true])
+      if (route.access.kind === 'property' && route.method === 'POST')
+        expect(query.status, `${route.id} query`).to.be.oneOf([400, 404, 422])
+      else
+        expect(
+          [query.status, query.body.errors?.some((e: { field: string }) => e.field === 'surprise')],
+          `${route.id} query`,
+        ).to.deep.equal([400, true])
       if (!route.body || route.access.kind === 'property') continue
       const body = await world.request(route.method, path, { ...credential, body: { surprise: 1 } })
-      expect([body.status, body.body.errors?.some((e: { field: string }) => e.field === 'surprise')], `${route.id} body`).to.deep.equal([400, true])
+      expect(
+        [body.status, body.body.errors?.some((e: { field: string }) => e.field === 'surprise')],
+        `${route.id} body`,
+      ).to.deep.equal([400, true])
     }
   })
 
   it('answers an unknown record, or one of another tenant, as if it did not exist', async () => {
     const token = await signIn('owner@sol.example')
-    for (const route of of('tenant').filter((candidate) => candidate.method === 'GET' && /:[a-z]+Id/.test(candidate.path.replace(':tenantId', '')))) {
+    for (const route of of('tenant').filter(
+      (candidate) => candidate.method === 'GET' && /:[a-z]+Id/.test(candidate.path.replace(':tenantId', '')),
+    )) {
       const { status } = await world.request('GET', fill(route, { tenantId: demo.sol.tenantId }), { token })
       expect(status, route.id).to.equal(404)
     }

@@ -22,16 +22,24 @@ describe('what the platform does for every endpoint', () => {
   const read = () => world.request('GET', `/api/tenants/${tenantId}`, { token: owner })
   const grants = `/superuser/tenants`
   const grant = (body: unknown, idempotencyKey?: string) =>
-    world.request('POST', `${grants}/${tenantId}/entitlements`, { token: superuser, body, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) })
+    world.request('POST', `${grants}/${tenantId}/entitlements`, {
+      token: superuser,
+      body,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    })
   const count = async (table: string, condition: string) => {
-    const { rows } = (await world.database.admin.raw(`select count(*)::int as n from ${table} where ${condition}`)) as { rows: { n: number }[] }
+    const { rows } = (await world.database.admin.raw(`select count(*)::int as n from ${table} where ${condition}`)) as {
+      rows: { n: number }[]
+    }
     return rows[0]?.n ?? 0
   }
 
   describe('If-Match', () => {
     it('lets the version that was read through, once: of twenty changes at once one wins', async () => {
       const { headers } = await read()
-      const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => change({ name: `House ${n}` }, { 'if-match': headers.etag ?? '' })))
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => change({ name: `House ${n}` }, { 'if-match': headers.etag ?? '' })),
+      )
       expect(replies.filter(({ status }) => status === 200).length).to.equal(1)
       const refused = replies.filter(({ status }) => status !== 200)
       expect(refused.every(({ status, body }) => status === 409 && body.code === 'version_conflict')).to.equal(true)
@@ -50,7 +58,11 @@ describe('what the platform does for every endpoint', () => {
     it('changes the fields sent and no others, and of the settings the keys sent', async () => {
       await change({ settings: { guests: { inactiveYears: 7 } } })
       const { status, body } = await change({ settings: { guests: { revealsPerHour: 30 } }, locale: 'en' })
-      expect([status, body.locale, body.settings]).to.deep.equal([200, 'en', { guests: { inactiveYears: 7, revealsPerHour: 30 } }])
+      expect([status, body.locale, body.settings]).to.deep.equal([
+        200,
+        'en',
+        { guests: { inactiveYears: 7, revealsPerHour: 30 } },
+      ])
     })
   })
 
@@ -59,7 +71,8 @@ describe('what the platform does for every endpoint', () => {
       const key = randomUUID()
       const body = { key: 'pos', reason: 'a trial for the season' }
       const replies = await Promise.all(Array.from({ length: 20 }, () => grant(body, key)))
-      for (const reply of replies) if (reply.status !== 201) expect([reply.status, reply.body.code]).to.deep.equal([409, 'request_in_progress'])
+      for (const reply of replies)
+        if (reply.status !== 201) expect([reply.status, reply.body.code]).to.deep.equal([409, 'request_in_progress'])
       const again = await grant(body, key)
       expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true'])
       const first = replies.find(({ status, headers }) => status === 201 && !headers['idempotent-replayed'])
@@ -99,14 +112,23 @@ describe('what the platform does for every endpoint', () => {
     it('holds one entry per write, with who, what and the request, and none for a write that was refused', async () => {
       const requestId = `trail-${randomUUID()}`
       await change({ name: 'Trailed' }, { 'x-request-id': requestId })
-      expect(await count('audit_entry', `request_id = '${requestId}' and action = 'tenant.update' and actor_type = 'user' and tenant_id = '${tenantId}'`)).to.equal(1)
+      expect(
+        await count(
+          'audit_entry',
+          `request_id = '${requestId}' and action = 'tenant.update' and actor_type = 'user' and tenant_id = '${tenantId}'`,
+        ),
+      ).to.equal(1)
       const refused = `trail-${randomUUID()}`
       await change({ name: '' }, { 'x-request-id': refused })
       expect(await count('audit_entry', `request_id = '${refused}'`)).to.equal(0)
     })
 
     it('cannot be changed or emptied, by the service or by the owner of the table', async () => {
-      for (const statement of [`update audit_entry set action = 'x'`, `delete from audit_entry`, `truncate audit_entry`]) {
+      for (const statement of [
+        `update audit_entry set action = 'x'`,
+        `delete from audit_entry`,
+        `truncate audit_entry`,
+      ]) {
         const refused = await world.database.admin.raw(statement).then(
           () => 'done',
           (error: { code: string }) => error.code,
@@ -125,7 +147,10 @@ describe('what the platform does for every endpoint', () => {
     await world.database.admin.raw(`update tenant set status = 'suspended', reason = 'unpaid' where id = ?`, [tenantId])
     try {
       expect([(await read()).status, (await read()).body.status]).to.deep.equal([200, 'suspended'])
-      for (const { status, body } of [await change({ name: 'Never' }), await world.request('GET', `/api/tenants/${tenantId}/guests`, { token: owner })])
+      for (const { status, body } of [
+        await change({ name: 'Never' }),
+        await world.request('GET', `/api/tenants/${tenantId}/guests`, { token: owner }),
+      ])
         expect([status, body.code, body.error]).to.deep.equal([403, 'tenant_suspended', 'ForbiddenException'])
     } finally {
       await world.database.admin.raw(`update tenant set status = 'active', reason = null where id = ?`, [tenantId])
@@ -182,7 +207,11 @@ describe('what the platform does for every endpoint', () => {
 
     it('answers what the parser refuses with the error body, and closes', async () => {
       const { port } = new URL(world.baseUrl)
-      for (const raw of ['nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(9_000)}\r\n\r\n`]) {
+      for (const raw of [
+        'nonsense\r\n\r\n',
+        'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+        `GET / HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(9_000)}\r\n\r\n`,
+      ]) {
         const reply = await new Promise<string>((resolve, reject) => {
           const socket = connect(Number(port), '127.0.0.1', () => socket.write(raw))
           let text = ''
@@ -200,9 +229,14 @@ describe('what the platform does for every endpoint', () => {
     })
 
     it('lets any origin read public endpoints and none the signed-in ones, never with credentials', async () => {
-      const open = await world.request('GET', `/api/public/property/${randomUUID()}/config`, { headers: { origin: 'https://portal.example' } })
+      const open = await world.request('GET', `/api/public/property/${randomUUID()}/config`, {
+        headers: { origin: 'https://portal.example' },
+      })
       expect(open.headers['access-control-allow-origin']).to.equal('*')
-      const closed = await world.request('GET', `/api/tenants/${tenantId}`, { token: owner, headers: { origin: 'https://portal.example' } })
+      const closed = await world.request('GET', `/api/tenants/${tenantId}`, {
+        token: owner,
+        headers: { origin: 'https://portal.example' },
+      })
       expect(closed.headers['access-control-allow-origin']).to.equal(undefined)
       for (const { headers } of [open, closed]) expect(headers['access-control-allow-credentials']).to.equal(undefined)
     })

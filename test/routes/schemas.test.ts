@@ -9,16 +9,19 @@ type Json = Record<string, unknown>
 const visit = (schema: unknown, at: string, see: (node: Json, at: string) => void) => {
   if (typeof schema !== 'object' || schema === null) return
   if (!Array.isArray(schema)) see(schema as Json, at)
-  for (const [key, inner] of Object.entries(schema)) if (key !== 'enum' && key !== 'required' && key !== 'default') visit(inner, `${at}.${key}`, see)
+  for (const [key, inner] of Object.entries(schema))
+    if (key !== 'enum' && key !== 'required' && key !== 'default') visit(inner, `${at}.${key}`, see)
 }
 
 const problems = (schema: unknown, at: string, input: boolean): string[] => {
   const found: string[] = []
   visit(schema, at, (node, where) => {
-    if (node.type === 'string' && input && !('maxLength' in node) && !('enum' in node) && !('const' in node)) found.push(`${where}: a text without maxLength`)
+    if (node.type === 'string' && input && !('maxLength' in node) && !('enum' in node) && !('const' in node))
+      found.push(`${where}: a text without maxLength`)
     if (node.type === 'array' && !('maxItems' in node)) found.push(`${where}: a list without maxItems`)
     if (node.type === 'integer' && input && !('maximum' in node)) found.push(`${where}: a number without maximum`)
-    if (node.type === 'object' && node.properties && node.additionalProperties !== false) found.push(`${where}: an object that takes unknown fields`)
+    if (node.type === 'object' && node.properties && node.additionalProperties !== false)
+      found.push(`${where}: an object that takes unknown fields`)
   })
   return found
 }
@@ -27,7 +30,9 @@ describe('every endpoint, as a value', () => {
   it('has an id, a method and path of its own', () => {
     expect(routes.length).to.be.greaterThan(0)
     expect(new Set(routes.map((route) => route.id)).size).to.equal(routes.length)
-    expect(new Set(routes.map((route) => `${route.method} ${route.path.replace(/:[A-Za-z]+/g, ':')}`)).size).to.equal(routes.length)
+    expect(new Set(routes.map((route) => `${route.method} ${route.path.replace(/:[A-Za-z]+/g, ':')}`)).size).to.equal(
+      routes.length,
+    )
   })
 
   it('bounds every text, list and number that it takes, and names every field', () => {
@@ -42,7 +47,8 @@ describe('every endpoint, as a value', () => {
 
   it('compiles: the schemas are what the validator takes, strictly', () => {
     for (const route of routes) {
-      for (const schema of [route.body, route.query, route.params, route.returns]) if (schema) expect(() => compile(schema), route.id).not.to.throw()
+      for (const schema of [route.body, route.query, route.params, route.returns])
+        if (schema) expect(() => compile(schema), route.id).not.to.throw()
     }
   })
 
@@ -55,7 +61,9 @@ describe('every endpoint, as a value', () => {
   })
 
   it('stands in the document, with its replies', () => {
-    const document = openApi(routes) as { paths: Record<string, Record<string, { operationId: string; responses: Json }>> }
+    const document = openApi(routes) as {
+      paths: Record<string, Record<string, { operationId: string; responses: Json }>>
+    }
     for (const route of routes) {
       const operation = document.paths[route.path.replace(/:([A-Za-z]+)/g, '{$1}')]?.[route.method.toLowerCase()]
       expect(operation?.operationId, route.id).to.equal(route.id)

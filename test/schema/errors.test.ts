@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { Tenant } from '../../db/admin/models.ts'
+import { User } from '../../db/auth/models.ts'
+import { inPlatform, sql, withoutTenant } from '../../db/connection.ts'
+import { fromDatabase } from '../../db/errors.ts'
+import { useDatabase } from '../support/database.ts'
+
+const thrownBy = async (work: () => Promise<unknown>): Promise<unknown> => {
+  try {
+    await work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}
+
+describe('an error of the database', () => {
+  const held = useDatabase()
+
+  before(() =>
+    sql(
+      held.database.admin,
+      `create function fail_with(state text) returns boolean language plpgsql as $$ begin raise exception 'as asked' using errcode = state; end $$`,
+    ),
+  )
+
+  const user = { email: 'One@House.example', emailKey: 'one@house.example', name: 'One' }
+
+  it('becomes the same reply whether SQL or a model met it', async () => {
+    await withoutTenant(async (trx) => await User.query(trx).insert(user))
+    const byModel = await thrownBy(() => withoutTenant(async (trx) => await User.query(trx).insert(user)))
+    const bySql = await thrownBy(() =>
+      withoutTenant((trx) =>
+        sql(trx, `insert into app_user (email, email_key, name) values (?, ?, ?)`, Object.values(user)),
+      ),
+    )
+    for (const error of [byModel, bySql]) expect(fromDatabase(error)).to.include({ status: 409 })
+  })
+
+  it('repeats the work after a serialisation failure that a model met', async () => {
+    let runs = 0
+    await withoutTenant(async (trx) => {
+      runs += 1
+      const failing = runs === 1
+      await User.query(trx).patch({ name: 'Two' }).where({ emailKey: user.emailKey })
+      // Raised inside a statement of the model, as PostgreSQL would raise its own.
+      if (failing) await User.query(trx).whereRaw(`fail_with('40001')`)
+    })
+    expect(runs).to.equal(2)
+  })
+
+  it('is nobody’s business where nobody foresaw it', async () => {
+    const error = await thrownBy(() =>
+      inPlatform(async (trx) => await Tenant.query(trx).select('no_such_column' as 'id')),
+    )
+    expect(fromDatabase(error)).to.equal(null)
+  })
+})
