@@ -47,7 +47,7 @@ describe('several processes of the api', function () {
     const left = 60 - ((Date.now() / 1000) % 60)
     if (left < 15) await new Promise((resolve) => setTimeout(resolve, left * 1000 + 50))
     const replies = await Promise.all(
-      Array.from({ length: 120 }, (_, n) => clients[n % 3]?.('GET', '/api/auth/me', { token })),
+      Array.from({ length: 120 }, async (_, n) => clients[n % 3]?.('GET', '/api/auth/me', { token })),
     )
     expect(replies.filter((reply) => reply?.status === 200)).to.have.length(100)
     expect(replies.filter((reply) => reply?.status === 429)).to.have.length(20)
