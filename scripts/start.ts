@@ -167,7 +167,9 @@ const main = async () => {
   const serving = services(keys)
   await Promise.all([serving, building()])
   const ports = readPorts(directory)
-  const port = process.env.PORT ? Number(process.env.PORT) : await freePort(ports.api ?? 3000)
+  const wished = Number(process.env.PORT ?? 0)
+  const port = await freePort(wished || (ports.api ?? 3000))
+  if (wished && port !== wished) throw new Error(`PORT: ${wished} is in use`)
   const [smtp, mail] = [await freePort(ports.smtp ?? 3025), await freePort(ports.mail ?? 3080)]
   keepPorts(directory, { api: port, smtp, mail })
   const ownMail = !process.env.SMTP_URL && !production
@@ -206,8 +208,19 @@ const main = async () => {
       : []),
   ]
   if (ending) return
+  let running: Supervised[] = []
   const keepPids = () => writeLock(running.map((part) => part.pid() ?? 0))
-  const running: Supervised[] = programs.map((each) => supervise(each, checkout, keepPids))
+  let isUp = false
+  let deaths = 0
+  const hopeless = new Promise<never>((_, reject) => {
+    running = programs.map((each) =>
+      supervise(each, checkout, () => {
+        keepPids()
+        deaths += 1
+        if (!isUp && deaths === 3) reject(new Error('the service does not start; the lines above say why'))
+      }),
+    )
+  })
   parts.push(...running)
   const ready = running.map(async (part, index) => {
     if (!background.includes(programs[index]?.name ?? '')) return
@@ -218,7 +231,8 @@ const main = async () => {
   const host = process.env.HOST && !['0.0.0.0', '::'].includes(process.env.HOST) ? process.env.HOST : '127.0.0.1'
   const baseUrl = `http://${host}:${port}`
   const mailUrl = ownMail ? `http://127.0.0.1:${mail}` : null
-  await Promise.all([...ready, untilReady(`${baseUrl}/readyz`)])
+  await Promise.race([hopeless, Promise.all([...ready, untilReady(`${baseUrl}/readyz`)])])
+  isUp = true
   if (!ending) welcome(baseUrl, mailUrl, ((Date.now() - started) / 1000).toFixed(1))
 }
 
