@@ -4,7 +4,7 @@ import { percentile } from './report.ts'
 export type Shot = { path: string; method?: string; headers?: Record<string, string>; body?: unknown }
 export type Load = { perSecond: number; p50Ms: number; p99Ms: number; count: number }
 
-const fire = (agent: Agent, baseUrl: string, { path, method = 'GET', headers = {}, body }: Shot): Promise<number> =>
+const fire = (agent: Agent, baseUrl: string, { path, method = 'GET', headers = {}, body }: Shot): Promise<{ status: number; text: () => string }> =>
   new Promise((resolve, reject) => {
     const content = body === undefined ? undefined : JSON.stringify(body)
     const sent = request(`${baseUrl}${path}`, {
@@ -19,8 +19,9 @@ const fire = (agent: Agent, baseUrl: string, { path, method = 'GET', headers = {
     })
     sent.on('error', reject)
     sent.on('response', (response) => {
-      response.resume()
-      response.on('end', () => resolve(response.statusCode ?? 0))
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: () => Buffer.concat(parts).toString() }))
     })
     sent.end(content)
   })
@@ -44,8 +45,8 @@ export const load = async (
   const lane = async () => {
     while (performance.now() < until && index < most) {
       const from = performance.now()
-      const status = await fire(agent, baseUrl, shot(index++))
-      if (status !== expected) throw new Error(`${baseUrl}: ${status} instead of ${expected}`)
+      const { status, text } = await fire(agent, baseUrl, shot(index++))
+      if (status !== expected) throw new Error(`${baseUrl}: ${status} instead of ${expected}: ${text().slice(0, 300)}`)
       times.push(performance.now() - from)
     }
   }

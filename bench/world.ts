@@ -1,4 +1,4 @@
-import '../test/support/variables.ts'
+import './variables.ts'
 import { settings } from '../config/env.ts'
 import { closeDatabase } from '../db/connection.ts'
 import { freshDatabase, leaveDatabase } from '../test/support/database.ts'

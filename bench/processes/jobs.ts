@@ -18,4 +18,5 @@ else
       }),
     ],
   })
+process.once('disconnect', () => process.exit())
 process.send?.('ready')

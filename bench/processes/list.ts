@@ -1,0 +1,31 @@
+import { createServer } from 'node:http'
+import pg from 'pg'
+import type { Statement } from '../capture.ts'
+
+/** The reference of the list bench: node:http and pg, with the statements that it is sent and nothing else. */
+process.once('message', (message) => {
+  const { url, statements } = message as { url: string; statements: Statement[] }
+  const pool = new pg.Pool({ connectionString: url, max: 10 })
+  const answer = async () => {
+    const client = await pool.connect()
+    try {
+      const results: unknown[][] = []
+      for (const { text, values } of statements) results.push((await client.query(text, values)).rows)
+      return JSON.stringify({ data: results.reduce((most, rows) => (rows.length > most.length ? rows : most), []) })
+    } finally {
+      client.release()
+    }
+  }
+  const server = createServer((_request, response) => {
+    answer().then(
+      (body) => response.setHeader('content-type', 'application/json').end(body),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    )
+  })
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    process.send?.({ port: typeof address === 'object' ? address?.port : 0 })
+  })
+})
+
+process.once('disconnect', () => process.exit())

@@ -1,0 +1,117 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { Load } from './load.ts'
+import type { Statement } from './capture.ts'
+import { percentile } from './report.ts'
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+const textOf = (value: unknown): string =>
+  Buffer.isBuffer(value) ? '' : typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+const uuidsOf = (statements: Statement[]) =>
+  new Set(
+    statements.flatMap(({ values, rows }) => [...values, ...rows].flatMap((value) => textOf(value).match(uuid) ?? [])),
+  )
+
+/** What stands in one run of the same work and in no other: ids that each run makes anew. */
+const freshIds = (one: Statement[], other: Statement[]) => {
+  const known = uuidsOf(other)
+  return new Set([...uuidsOf(one)].filter((id) => !known.has(id)))
+}
+
+type Names = Map<string, unknown>
+
+/** Bindings of one more run: fresh ids, numbers and hashes in place of the captured ones, alike wherever they stood alike. */
+const renewed = (value: unknown, other: unknown, fresh: Set<string>, names: Names): unknown => {
+  const named = (key: string, make: () => unknown) => {
+    if (!names.has(key)) names.set(key, make())
+    return names.get(key)
+  }
+  if (Array.isArray(value))
+    return value.map((item, index) => renewed(item, Array.isArray(other) ? other[index] : undefined, fresh, names))
+  if (Buffer.isBuffer(value)) {
+    const differs = !Buffer.isBuffer(other) || !value.equals(other)
+    return differs ? named(value.toString('hex'), () => randomBytes(value.length)) : value
+  }
+  if (typeof value === 'string') {
+    const withIds = value.replace(uuid, (id) => (fresh.has(id) ? String(named(id, randomUUID)) : id))
+    if (value !== other && /^[0-9A-HJKMNP-TV-Z]{8}$/.test(value))
+      return named(value, () => Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join(''))
+    return withIds
+  }
+  if (typeof value === 'number' && value !== other && !Number.isSafeInteger(other)) return value
+  return typeof value === 'number' && value !== other ? named(`number ${value}`, () => randomInt(2 ** 31)) : value
+}
+
+/** Ids that the database itself made stand in what it answered; later statements name them. */
+const learn = (captured: unknown, answered: unknown, fresh: Set<string>, names: Names): void => {
+  if (typeof captured === 'string' && typeof answered === 'string') {
+    if (fresh.has(captured) && !names.has(captured)) names.set(captured, answered)
+    return
+  }
+  if (
+    captured === null ||
+    typeof captured !== 'object' ||
+    answered === null ||
+    typeof answered !== 'object' ||
+    Buffer.isBuffer(captured)
+  )
+    return
+  const theirs = Object.values(answered)
+  for (const [index, value] of Object.values(captured).entries()) learn(value, theirs[index], fresh, names)
+}
+
+type Options = { url: string; seconds: number; inFlight: number; most?: number }
+
+/**
+ * The same statements by pg alone, over and over: no HTTP, no checks, no code of ours in between. `other` is a second capture of the same
+ * work; where it differs, each repetition differs too.
+ */
+export const replay = async (
+  statements: Statement[],
+  other: Statement[],
+  { url, seconds, inFlight, most = Infinity }: Options,
+): Promise<Load> => {
+  if (statements.length !== other.length)
+    throw new Error(`the work sends ${statements.length} statements once and ${other.length} the next time`)
+  const fresh = freshIds(statements, other)
+  const pool = new pg.Pool({ connectionString: url, max: 10 })
+  const times: number[] = []
+  const started = performance.now()
+  const until = started + seconds * 1000
+  let begun = 0
+  const once = async () => {
+    const names: Names = new Map()
+    const client = await pool.connect()
+    try {
+      for (const [index, { text, values, rows }] of statements.entries()) {
+        const bindings = values.map((value, at) => renewed(value, other[index]?.values[at], fresh, names))
+        const { rows: answered } = await client.query<Record<string, unknown>>(text, bindings)
+        learn(rows, answered, fresh, names)
+      }
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    } finally {
+      client.release()
+    }
+  }
+  const lane = async () => {
+    while (performance.now() < until && begun < most) {
+      begun += 1
+      const from = performance.now()
+      await once()
+      times.push(performance.now() - from)
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, lane))
+  const tookMs = performance.now() - started
+  await pool.end()
+  return {
+    perSecond: (times.length / tookMs) * 1000,
+    p50Ms: percentile(times, 0.5),
+    p99Ms: percentile(times, 0.99),
+    count: times.length,
+  }
+}
