@@ -6,16 +6,10 @@ import type { Caller } from '../../api/lib/caller.ts'
 import type { RequestFacts } from '../../api/lib/route.ts'
 import { useWorld } from '../support/world.ts'
 import type { Reply } from '../support/client.ts'
-import { forgetLimits, makeKey, makeTenant, makeUser, signIn } from './support.ts'
+import { forgetLimits, makeKey, makeTenant, makeUser, roomInMinute, signIn } from './support.ts'
 
 const headersOf = ({ headers }: Reply) =>
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => Number(headers[name]))
-
-/** A minute has to have room for what a test sends in it. */
-const roomOf = async (seconds: number) => {
-  const left = 60 - ((Date.now() / 1000) % 60)
-  if (left < seconds) await new Promise((resolve) => setTimeout(resolve, left * 1000 + 50))
-}
 
 describe('the limit of requests a minute', () => {
   const world = useWorld()
@@ -30,7 +24,7 @@ describe('the limit of requests a minute', () => {
     this.timeout(90_000)
     const { token } = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
     const other = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
-    await roomOf(20)
+    await roomInMinute(20)
     const reset = (Math.floor(Date.now() / 60_000) + 1) * 60
     const paths = [
       '/api/auth/me',
@@ -59,7 +53,7 @@ describe('the limit of requests a minute', () => {
   })
 
   it('of a session is not reset by a refresh', async () => {
-    await roomOf(10)
+    await roomInMinute(10)
     const { token } = await signIn(world, await makeUser())
     const first = await world.request('GET', '/api/auth/me', { token })
     const fresh = (await world.request('POST', '/api/auth/refresh', { token })).body.token as string
@@ -70,7 +64,7 @@ describe('the limit of requests a minute', () => {
   it('is 1000 for a key', async function () {
     this.timeout(120_000)
     const { key } = await makeKey(tenantId, ['read'])
-    await roomOf(45)
+    await roomInMinute(45)
     const one = () => world.request('GET', `/api/tenants/${tenantId}`, { key })
     const first = await one()
     expect(headersOf(first).slice(0, 2)).to.deep.equal([1000, 999])
@@ -142,7 +136,7 @@ describe('the limit of requests a minute', () => {
 
   it('holds for failed authentication: 60, then 429 instead of 401, while good credentials still pass', async () => {
     const { token } = await signIn(world, await makeUser())
-    await roomOf(15)
+    await roomInMinute(10)
     const fail = () => world.request('GET', '/api/auth/me', { token: 'v4.public.nonsense' })
     const replies = await Promise.all(Array.from({ length: 60 }, fail))
     expect(replies.every(({ status, headers }) => status === 401 && headers['x-ratelimit-limit'] === '60')).to.equal(
@@ -154,7 +148,7 @@ describe('the limit of requests a minute', () => {
   })
 
   it('holds for refreshes of a session: ten', async () => {
-    await roomOf(15)
+    await roomInMinute(10)
     const { token } = await signIn(world, await makeUser())
     const statuses = (
       await Promise.all(Array.from({ length: 12 }, () => world.request('POST', '/api/auth/refresh', { token })))

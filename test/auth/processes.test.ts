@@ -4,10 +4,10 @@ import type { Client } from '../support/client.ts'
 import { startProcess } from '../support/processes.ts'
 import type { RunningProcess } from '../support/processes.ts'
 import { useWorld } from '../support/world.ts'
-import { forgetLimits, makeKey, makeTenant, makeUser, signIn } from './support.ts'
+import { forgetLimits, makeKey, makeTenant, makeUser, roomInMinute, signIn } from './support.ts'
 
 describe('several processes of the api', function () {
-  this.timeout(60_000)
+  this.timeout(90_000)
   const world = useWorld()
   const started: RunningProcess[] = []
   let clients: Client[] = []
@@ -44,8 +44,7 @@ describe('several processes of the api', function () {
     await start({})
     const tenantId = await makeTenant()
     const { token } = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
-    const left = 60 - ((Date.now() / 1000) % 60)
-    if (left < 15) await new Promise((resolve) => setTimeout(resolve, left * 1000 + 50))
+    await roomInMinute(15)
     const replies = await Promise.all(
       Array.from({ length: 120 }, async (_, n) => clients[n % 3]?.('GET', '/api/auth/me', { token })),
     )

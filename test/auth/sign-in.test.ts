@@ -6,7 +6,16 @@ import { hashPassword, isOutdated, verifyPassword } from '../../db/auth/hashing.
 import { addMembership } from '../../db/auth/users.ts'
 import { inTenant, sql } from '../../db/connection.ts'
 import { useWorld } from '../support/world.ts'
-import { forgetLimits, makeSuperuser, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
+import {
+  forgetLimits,
+  makeSuperuser,
+  makeTenant,
+  makeUser,
+  newEmail,
+  password,
+  roomInMinute,
+  signIn,
+} from './support.ts'
 
 describe('signing in', () => {
   const world = useWorld()
@@ -232,18 +241,16 @@ describe('signing in', () => {
     })
 
     it('is limited to 20 a minute for an address; with Redis gone by what this process counts', async () => {
+      await roomInMinute(8)
       for (const gone of [false, true]) {
-        await sql(world.database.admin, `delete from sign_in_failure`)
         if (gone) closeRedis()
         const statuses = []
         for (let n = 0; n < 22; n += 1) statuses.push((await post({ email: 'nobody', password })).status)
-        // A clock minute may end in between; then the count begins anew.
-        expect(
-          statuses.slice(0, 20).every((status) => status === 400),
-          String(gone),
-        ).to.equal(true)
-        if (new Set(statuses).size > 1) expect(statuses.slice(20)).to.deep.equal([429, 429])
-        else expect(new Date().getSeconds()).to.be.lessThan(10)
+        const passed = statuses.findIndex((status) => status === 429)
+        // Alone, a process has counted what earlier tests sent in this minute, too.
+        if (gone) expect(passed).to.be.within(0, 20)
+        else expect(passed).to.equal(20)
+        expect(statuses.slice(passed).every((status) => status === 429)).to.equal(true)
       }
     })
   })

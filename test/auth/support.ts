@@ -71,3 +71,9 @@ export const forgetLimits = async (world: World) => {
   const keys = await world.redis.keys('*rl:*')
   if (keys.length > 0) await world.redis.del(keys)
 }
+
+/** Limits count by the clock's minute, and a test must not straddle two: waits for the next one where this one has less left. */
+export const roomInMinute = async (seconds: number) => {
+  const left = 60 - ((Date.now() / 1000) % 60)
+  if (left < seconds) await new Promise((resolve) => setTimeout(resolve, left * 1000 + 50))
+}
