@@ -1,7 +1,7 @@
 import { UnrecoverableError } from 'bullmq'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queues } from '../../config/queues.ts'
-import { child } from '../../config/log.ts'
+import { child, plainLog } from '../../config/log.ts'
 import { compile } from '../../config/validator.ts'
 import { ApiError } from '../../config/errors.ts'
 import { inPlatform, isUnreachable } from '../../db/connection.ts'
@@ -231,6 +231,13 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
   return 'later'
 }
 
+/** A line for what came to its end, under the request that asked for it. What comes by the clock would fill the log. */
+const tell = (job: Job, { fence, handed }: Delivery, outcome: string, ranMs: number) => {
+  if (outcome !== 'done' && outcome !== 'skipped') return
+  const line = { jobId: fence.jobId, kind: job.name, requestId: handed.requestId, outcome, ms: ranMs }
+  plainLog[job.retry === 'tick' ? 'debug' : 'info'](line, 'the job ended')
+}
+
 /** Gives a job back that was not run. */
 export const returnJob = async (fence: Fence, worker: Worker, afterMs = 0): Promise<string> =>
   (await persist(worker, (trx) => putBack(trx, fence, afterMs))) ? 'returned' : 'ghost'
@@ -257,7 +264,9 @@ export const runStart = async (each: Processor | undefined, delivery: Delivery, 
     return outcome
   } finally {
     worker.inHand.delete(start)
+    const ranMs = Date.now() - startedAt
     metrics.finished.inc({ kind: each.job.name, outcome })
-    metrics.lasted.observe({ kind: each.job.name }, (Date.now() - startedAt) / 1000)
+    metrics.lasted.observe({ kind: each.job.name }, ranMs / 1000)
+    tell(each.job, delivery, outcome, ranMs)
   }
 }
