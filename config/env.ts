@@ -119,7 +119,7 @@ export type Settings = typeof settings
 
 /** The key of a name, or an end of the start that says which variable is missing. */
 export const required = <T>(value: T | null | undefined | '', name: string): T =>
-  value === null || value === undefined || value === '' ? fail(name, 'is not set') : (value as T)
+  value === null || value === undefined || value === '' ? fail(name, 'is not set') : value
 
 /** Ends the start where something is missing that this kind of process needs sooner or later. */
 export const assertKeys = (kind: 'api' | 'worker'): void => {

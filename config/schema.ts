@@ -11,7 +11,7 @@ export type Schema = TSchema
 type Extra = Record<string, unknown>
 
 export const Obj = <P extends TProperties>(properties: P, extra: Extra = {}): TObject<P> =>
-  Type.Object(properties, { additionalProperties: false, ...extra }) as TObject<P>
+  Type.Object<P>(properties, { additionalProperties: false, ...extra })
 
 /** TypeBox drops `additionalProperties: false` in Partial, Pick and Omit; these keep it. */
 export const PartOf = <P extends TProperties>(object: TObject<P>) =>
@@ -20,17 +20,26 @@ export const PartOf = <P extends TProperties>(object: TObject<P>) =>
 export const Opt = <S extends TSchema>(schema: S) => Type.Optional(schema)
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 export const AnyOf = <S extends TSchema[]>(schemas: [...S], extra: Extra = {}) => Type.Union(schemas, extra)
-export const List = <S extends TSchema>(schema: S, { max, min = 0 }: { max: number; min?: number }, extra: Extra = {}) =>
-  Type.Array(schema, { minItems: min, maxItems: max, ...extra })
-export const OneOf = <const V extends string[]>(values: [...V], extra: Extra = {}) => Type.Enum(values, { type: 'string', ...extra })
+export const List = <S extends TSchema>(
+  schema: S,
+  { max, min = 0 }: { max: number; min?: number },
+  extra: Extra = {},
+) => Type.Array(schema, { minItems: min, maxItems: max, ...extra })
+export const OneOf = <const V extends string[]>(values: [...V], extra: Extra = {}) =>
+  Type.Enum(values, { type: 'string', ...extra })
 export const Literal = <V extends string | number | boolean>(value: V) => Type.Literal(value)
-export const MapOf = <S extends TSchema>(value: S, { max, pattern = '^.{1,100}$' }: { max: number; pattern?: string }) =>
-  Type.Record(Type.String({ pattern }), value, { maxProperties: max })
+export const MapOf = <S extends TSchema>(
+  value: S,
+  { max, pattern = '^.{1,100}$' }: { max: number; pattern?: string },
+) => Type.Record(Type.String({ pattern }), value, { maxProperties: max })
 
 export const Bool = Type.Boolean()
-export const Int = (min: number, max: number, extra: Extra = {}) => Type.Integer({ minimum: min, maximum: max, ...extra })
-export const Text = (min: number, max: number, extra: Extra = {}) => Type.String({ minLength: min, maxLength: max, ...extra })
-export const Matching = (pattern: string, max: number, extra: Extra = {}) => Type.String({ pattern, maxLength: max, ...extra })
+export const Int = (min: number, max: number, extra: Extra = {}) =>
+  Type.Integer({ minimum: min, maximum: max, ...extra })
+export const Text = (min: number, max: number, extra: Extra = {}) =>
+  Type.String({ minLength: min, maxLength: max, ...extra })
+export const Matching = (pattern: string, max: number, extra: Extra = {}) =>
+  Type.String({ pattern, maxLength: max, ...extra })
 
 /** A number with a fraction, for measures alone; never money. */
 export const Decimal = Type.Number({ minimum: -1_000_000, maximum: 1_000_000 })
@@ -54,7 +63,9 @@ export const Email = Type.String({ format: 'mailbox', minLength: 3, maxLength: 2
 /** E.164. */
 export const Phone = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })
 export const LocaleTag = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 })
-export const LocalText = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, 5000), { maxProperties: 10 })
+export const LocalText = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, 5000), {
+  maxProperties: 10,
+})
 /** Any JSON value, for replies whose inside another schema describes. */
 export const Anything = Type.Unknown()
 
@@ -68,4 +79,9 @@ export const PageOf = <S extends TSchema>(record: S) =>
     meta: Obj({ page: Int(1, 100_000), limit: Int(1, 5000), total: Count, totalPages: Count }),
   })
 /** Envelope values of a page. */
-export const pageMeta = (page: number, limit: number, total: number) => ({ page, limit, total, totalPages: Math.ceil(total / limit) })
+export const pageMeta = (page: number, limit: number, total: number) => ({
+  page,
+  limit,
+  total,
+  totalPages: Math.ceil(total / limit),
+})

@@ -35,7 +35,7 @@ const safeInteger = (value: string) => {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 types.setTypeParser(pg.types.builtins.DATE, (value: string) => value)
-types.setTypeParser(1182 as typeof pg.types.builtins.DATE, (value: string) =>
+types.setTypeParser(1182, (value: string) =>
   value.slice(1, -1).split(',').filter(Boolean),
 )
 

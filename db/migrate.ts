@@ -1,11 +1,12 @@
 import { readdir } from 'node:fs/promises'
+import type { Knex } from 'knex'
 import { required, settings } from '../config/env.ts'
 import { syncCatalogue } from './admin/catalogue.ts'
 import { makeKnex } from './connection.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
-type Migration = { up: (knex: import('knex').Knex) => Promise<unknown> }
+type Migration = { up: (knex: Knex) => Promise<unknown> }
 
 const source = {
   getMigrations: async () =>
@@ -18,7 +19,7 @@ const source = {
     const file = new URL(`${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, folder)
     const { up } = (await import(file.href)) as Migration
     return {
-      up: async (knex: import('knex').Knex) => void (await up(knex)),
+      up: async (knex: Knex) => void (await up(knex)),
       down: () => Promise.reject(new Error('migrations go forward only')),
     }
   },
@@ -42,9 +43,9 @@ export const migrate = async (ownerUrl = settings.databaseOwnerUrl): Promise<str
 }
 
 /** Whether every migration of this build has been applied; readiness asks it. */
-export const isMigrated = async (knex: import('knex').Knex): Promise<boolean> => {
+export const isMigrated = async (knex: Knex): Promise<boolean> => {
   const known = await source.getMigrations()
-  const rows = (await knex('schema_migration').select('name')) as { name: string }[]
+  const rows = await knex<{ name: string }>('schema_migration').select('name')
   const applied = new Set(rows.map((row) => row.name))
   return known.every((name) => applied.has(name))
 }

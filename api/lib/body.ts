@@ -6,7 +6,8 @@ import type { AnyRoute } from './route.ts'
 const mebibyte = 1024 * 1024
 const json = /^application\/json(\s*;\s*charset="?utf-8"?)?$/i
 
-const hasBody = (ctx: Context) => Boolean(ctx.req.headers['transfer-encoding']) || Number(ctx.req.headers['content-length'] ?? 0) > 0
+const hasBody = (ctx: Context) =>
+  Boolean(ctx.req.headers['transfer-encoding']) || Number(ctx.req.headers['content-length'] ?? 0) > 0
 
 /**
  * Reads the body as bytes, up to the endpoint's limit; nothing is parsed before the caller is known. Whatever breaks a rule of the edge is
@@ -22,10 +23,14 @@ export const readBody = (route: AnyRoute): Middleware => {
     text: true,
     textTypes: ['application/json', 'application/x-www-form-urlencoded', 'text/*'],
     textLimit: limit,
-    encoding: 'binary' as BufferEncoding,
+    encoding: 'binary',
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     onError: (error) => {
-      throw bodyRefused('status' in error && error.status === 413 ? `The body is larger than ${limit} bytes` : 'The body could not be read')
+      throw bodyRefused(
+        'status' in error && error.status === 413
+          ? `The body is larger than ${limit} bytes`
+          : 'The body could not be read',
+      )
     },
   })
   return async (ctx, next) => {
@@ -33,8 +38,9 @@ export const readBody = (route: AnyRoute): Middleware => {
     if (ctx.req.headers['content-encoding']) throw bodyRefused('Send the body without Content-Encoding')
     if (route.bodyFormat !== 'raw' && !json.test(ctx.req.headers['content-type'] ?? ''))
       throw bodyRefused('Send the body as Content-Type: application/json')
-    if (Number(ctx.req.headers['content-length'] ?? 0) > limit) throw bodyRefused(`The body is larger than ${limit} bytes`)
-    return reader(ctx as never, () => {
+    if (Number(ctx.req.headers['content-length'] ?? 0) > limit)
+      throw bodyRefused(`The body is larger than ${limit} bytes`)
+    return reader(ctx, () => {
       const { body } = ctx.request as { body?: unknown }
       ctx.state.rawBody = typeof body === 'string' ? Buffer.from(body, 'latin1') : Buffer.alloc(0)
       return next()

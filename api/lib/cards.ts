@@ -1,6 +1,13 @@
 import type { Schema } from '../../config/schema.ts'
 
-const issuers = [/^4\d{15}$/, /^4\d{18}$/, /^5[1-5]\d{14}$/, /^2(22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}$/, /^3[47]\d{13}$/, /^6\d{15}$/]
+const issuers = [
+  /^4\d{15}$/,
+  /^4\d{18}$/,
+  /^5[1-5]\d{14}$/,
+  /^2(22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}$/,
+  /^3[47]\d{13}$/,
+  /^6\d{15}$/,
+]
 
 const luhn = (digits: string) => {
   let sum = 0
@@ -27,13 +34,16 @@ export const cardFields = (schema: Schema | undefined, value: unknown, path = ''
   const json = (schema ?? {}) as Json
   if (typeof value === 'string') {
     const options = json.anyOf ?? [json]
-    return options.some((option) => option.cardNumber === 'exempt' || exempt.has(option.format ?? '')) || !holdsCardNumber(value) ? [] : [path]
+    return options.some((option) => option.cardNumber === 'exempt' || exempt.has(option.format ?? '')) ||
+      !holdsCardNumber(value)
+      ? []
+      : [path]
   }
-  if (Array.isArray(value)) return value.flatMap((item, index) => cardFields(json.items as Schema | undefined, item, `${path}.${index}`))
+  if (Array.isArray(value)) return value.flatMap((item, index) => cardFields(json.items, item, `${path}.${index}`))
   if (typeof value === 'object' && value !== null) {
     const shape = json.properties ? json : json.anyOf?.find((option) => option.properties)
     return Object.entries(value).flatMap(([key, inside]) =>
-      cardFields(shape?.properties?.[key] as Schema | undefined, inside, path === '' ? key : `${path}.${key}`),
+      cardFields(shape?.properties?.[key], inside, path === '' ? key : `${path}.${key}`),
     )
   }
   return []

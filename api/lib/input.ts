@@ -12,15 +12,23 @@ type Json = { properties?: Record<string, { type?: string; items?: { type?: stri
 const isType = (field: { type?: string; anyOf?: { type?: string }[] } | undefined, type: string) =>
   field?.type === type || Boolean(field?.anyOf?.some((option) => option.type === type))
 
-/** Parameters of the path: UUIDs but for those that the route declares. */
-export const pathSchema = (route: AnyRoute): Schema => {
-  const declared = (route.params as Json | undefined)?.properties ?? {}
-  const names = [...route.path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] ?? '')
-  return Obj(Object.fromEntries(names.map((name) => [name, (declared[name] as Schema | undefined) ?? Uuid])))
+const fieldsOf = (schema: Schema | undefined): NonNullable<Json['properties']> => {
+  const json: Json = schema ?? {}
+  return json.properties ?? {}
 }
 
-const readQuery = (schema: Schema | undefined, given: URLSearchParams): { value: Record<string, unknown>; problems: FieldError[] } => {
-  const fields = (schema as Json | undefined)?.properties ?? {}
+/** Parameters of the path: UUIDs but for those that the route declares. */
+export const pathSchema = (route: AnyRoute): Schema => {
+  const declared = fieldsOf(route.params)
+  const names = [...route.path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] ?? '')
+  return Obj(Object.fromEntries(names.map((name) => [name, declared[name] ?? Uuid])))
+}
+
+const readQuery = (
+  schema: Schema | undefined,
+  given: URLSearchParams,
+): { value: Record<string, unknown>; problems: FieldError[] } => {
+  const fields = fieldsOf(schema)
   const value: Record<string, unknown> = {}
   const problems: FieldError[] = []
   for (const name of new Set(given.keys())) {
@@ -29,8 +37,10 @@ const readQuery = (schema: Schema | undefined, given: URLSearchParams): { value:
     if (!field) problems.push({ field: name, message: 'is not known here' })
     else if (isType(field, 'array')) value[name] = all
     else if (all.length > 1) problems.push({ field: name, message: 'may stand once only' })
-    else if (isType(field, 'integer') && !/^-?\d{1,9}$/.test(all[0] ?? '')) problems.push({ field: name, message: 'must be a whole number' })
-    else if (isType(field, 'boolean') && !/^(true|false)$/.test(all[0] ?? '')) problems.push({ field: name, message: 'must be true or false' })
+    else if (isType(field, 'integer') && !/^-?\d{1,9}$/.test(all[0] ?? ''))
+      problems.push({ field: name, message: 'must be a whole number' })
+    else if (isType(field, 'boolean') && !/^(true|false)$/.test(all[0] ?? ''))
+      problems.push({ field: name, message: 'must be true or false' })
     else value[name] = all[0]
   }
   return { value, problems }
@@ -46,15 +56,22 @@ export const inputReader = (route: AnyRoute) => {
   const carriesBody = route.method !== 'GET' && route.bodyFormat !== 'raw'
   return (pathParams: Record<string, string>, search: URLSearchParams, raw: Buffer): Input => {
     const params = Object.fromEntries(
-      Object.entries(pathParams).map(([name, value]) => [name, /^[0-9a-fA-F-]{36}$/.test(value) ? value.toLowerCase() : value]),
+      Object.entries(pathParams).map(([name, value]) => [
+        name,
+        /^[0-9a-fA-F-]{36}$/.test(value) ? value.toLowerCase() : value,
+      ]),
     )
     const { value: query, problems } = readQuery(route.query, search)
     const errors = [...(checkPath(params) ?? []), ...problems, ...(checkQuery?.(query) ?? [])]
     let body: unknown = {}
     if (carriesBody) {
       body = raw.length === 0 ? {} : parseBody(raw)
-      if (checkBody) errors.push(...(checkBody(body) ?? []).map((error) => (error.field === '' ? { ...error, field: 'body' } : error)))
-      else if (Object.keys(body as object).length > 0) errors.push({ field: Object.keys(body as object)[0] ?? 'body', message: 'is not known here' })
+      if (checkBody)
+        errors.push(
+          ...(checkBody(body) ?? []).map((error) => (error.field === '' ? { ...error, field: 'body' } : error)),
+        )
+      else if (Object.keys(body as object).length > 0)
+        errors.push({ field: Object.keys(body as object)[0] ?? 'body', message: 'is not known here' })
       const cards = cardFields(route.body, body)
       if (cards.length > 0)
         throw invalid(

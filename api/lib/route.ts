@@ -151,4 +151,4 @@ export const route = <
   const None extends 'none' | undefined = undefined,
 >(
   value: Route<A, Path, P, Q, B, R, None>,
-): AnyRoute => value as unknown as AnyRoute
+): AnyRoute => value

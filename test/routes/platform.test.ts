@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import { sql, sqlOne } from '../../db/connection.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { useWorld } from '../support/world.ts'
 
@@ -28,10 +29,11 @@ describe('what the platform does for every endpoint', () => {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     })
   const count = async (table: string, condition: string) => {
-    const { rows } = (await world.database.admin.raw(`select count(*)::int as n from ${table} where ${condition}`)) as {
-      rows: { n: number }[]
-    }
-    return rows[0]?.n ?? 0
+    const row = await sqlOne<{ n: number }>(
+      world.database.admin,
+      `select count(*)::int as n from ${table} where ${condition}`,
+    )
+    return row?.n ?? 0
   }
 
   describe('If-Match', () => {
@@ -102,7 +104,7 @@ describe('what the platform does for every endpoint', () => {
 
     it('keeps replies sealed, so that no stored reply shows what it says', async () => {
       await grant({ key: 'channels', reason: 'a secret reason that nobody finds' }, randomUUID())
-      const { rows } = (await world.database.admin.raw(`select body from kept_reply`)) as { rows: { body: Buffer }[] }
+      const rows = await sql<{ body: Buffer }>(world.database.admin, `select body from kept_reply`)
       expect(rows.length).to.be.greaterThan(0)
       for (const row of rows) expect(row.body.toString('latin1')).not.to.include('secret reason')
     })
