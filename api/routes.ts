@@ -22,7 +22,12 @@ export const routes: readonly AnyRoute[] = [
   ...publicBooking,
   ...publicHold,
   ...reservations,
-  ...chartOfAccounts, ...ledgerEntries, ...paymentCallbacks, ...publicPayments, ...publicProperty, ...publicQuotes,
+  ...chartOfAccounts,
+  ...ledgerEntries,
+  ...paymentCallbacks,
+  ...publicPayments,
+  ...publicProperty,
+  ...publicQuotes,
   ...superuserEntitlements,
   ...superuserJobs,
 ]

@@ -14,7 +14,8 @@ import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { mountDashboard } from './superuser/dashboard.ts'
 
-const twice = (rawHeaders: string[], name: string) => rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length > 1
+const twice = (rawHeaders: string[], name: string) =>
+  rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length > 1
 
 /** The whole HTTP edge as a koa application; no port is opened yet. */
 export const makeApp = async (): Promise<Koa> => {
@@ -32,7 +33,8 @@ export const makeApp = async (): Promise<Koa> => {
     ctx.set('Referrer-Policy', 'no-referrer')
     ctx.set('Cache-Control', 'no-store')
     try {
-      if (twice(ctx.req.rawHeaders, 'host')) throw new ApiError(400, 'request_invalid', 'The Host header stands twice', { errors: [] })
+      if (twice(ctx.req.rawHeaders, 'host'))
+        throw new ApiError(400, 'request_invalid', 'The Host header stands twice', { errors: [] })
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw notFound('There is no such endpoint')
     } catch (error) {
@@ -50,7 +52,12 @@ export const makeApp = async (): Promise<Koa> => {
 }
 
 const badRequest = () => {
-  const body = JSON.stringify({ statusCode: 400, code: 'request_invalid', message: 'The request could not be read', errors: [] })
+  const body = JSON.stringify({
+    statusCode: 400,
+    code: 'request_invalid',
+    message: 'The request could not be read',
+    errors: [],
+  })
   return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }
 

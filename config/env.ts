@@ -115,8 +115,6 @@ export const settings = {
   crashAt: environmentName === 'test' ? optional('CRASH_AT') : null,
 }
 
-export type Settings = typeof settings
-
 /** The key of a name, or an end of the start that says which variable is missing. */
 export const required = <T>(value: T | null | undefined | '', name: string): T =>
   value === null || value === undefined || value === '' ? fail(name, 'is not set') : value

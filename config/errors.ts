@@ -1,6 +1,11 @@
 export type FieldError = { field: string; message: string }
 
-type Details = { errors?: FieldError[] | undefined; retryAfterSeconds?: number | undefined; cause?: unknown; headers?: Record<string, string> }
+type Details = {
+  errors?: FieldError[] | undefined
+  retryAfterSeconds?: number | undefined
+  cause?: unknown
+  headers?: Record<string, string>
+}
 
 /** An answer to the caller. `code` is stable; `message` says what a person can do about it. Nothing secret in either. */
 export class ApiError extends Error {
@@ -23,15 +28,21 @@ export class ApiError extends Error {
 
 export const invalid = (errors: FieldError[], code = 'validation_failed', message = 'The request is not valid') =>
   new ApiError(400, code, message, { errors: errors.slice(0, 50) })
-export const unauthenticated = (code = 'unauthenticated', message = 'Sign in, or send an API key') => new ApiError(401, code, message)
+export const unauthenticated = (code = 'unauthenticated', message = 'Sign in, or send an API key') =>
+  new ApiError(401, code, message)
 export const forbidden = (code = 'forbidden', message = 'Insufficient permissions', errors?: FieldError[]) =>
   new ApiError(403, code, message, { errors })
 export const notFound = (message = 'Not found', code = 'not_found') => new ApiError(404, code, message)
-export const conflict = (code: string, message: string, errors?: FieldError[]) => new ApiError(409, code, message, { errors })
-export const unprocessable = (code: string, message: string, errors?: FieldError[]) => new ApiError(422, code, message, { errors })
-export const tooMany = (code: string, message: string, retryAfterSeconds: number) => new ApiError(429, code, message, { retryAfterSeconds })
-export const unavailable = (message = 'A part that this request needs is down; try again shortly', retryAfterSeconds = 2) =>
-  new ApiError(503, 'service_unavailable', message, { retryAfterSeconds })
+export const conflict = (code: string, message: string, errors?: FieldError[]) =>
+  new ApiError(409, code, message, { errors })
+export const unprocessable = (code: string, message: string, errors?: FieldError[]) =>
+  new ApiError(422, code, message, { errors })
+export const tooMany = (code: string, message: string, retryAfterSeconds: number) =>
+  new ApiError(429, code, message, { retryAfterSeconds })
+export const unavailable = (
+  message = 'A part that this request needs is down; try again shortly',
+  retryAfterSeconds = 2,
+) => new ApiError(503, 'service_unavailable', message, { retryAfterSeconds })
 
 const recoveries = new WeakMap<Error, () => Promise<boolean>>()
 

@@ -23,7 +23,10 @@ export const log = pino({
   level: settings.logLevel,
   base: null,
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
-  redact: { paths: secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*["x-api-key"]`, `*["x-guest-token"]`]), remove: true },
+  redact: {
+    paths: secret.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*["x-api-key"]`, `*["x-guest-token"]`]),
+    remove: true,
+  },
   serializers: {
     // Only what tells where it broke: the detail of a database error can hold a value of a row.
     err: (error: Error & { code?: string }) => ({

@@ -31,7 +31,12 @@ export const retryClasses = {
     laterMs: [5 * minute, 15 * minute, hour, 3 * hour, 6 * hour, 12 * hour],
     end: 'dead',
   },
-  message: { tries: 4, backoffMs: [2 * second, 2 * minute], laterMs: [10 * minute, 30 * minute, 2 * hour], end: 'expired' },
+  message: {
+    tries: 4,
+    backoffMs: [2 * second, 2 * minute],
+    laterMs: [10 * minute, 30 * minute, 2 * hour],
+    end: 'expired',
+  },
   webhook: {
     tries: 1,
     backoffMs: [0, 0],
@@ -40,7 +45,10 @@ export const retryClasses = {
   },
   report: { tries: 2, backoffMs: [second, 5 * second], laterMs: [], end: 'dead' },
   tick: { tries: 1, backoffMs: [0, 0], laterMs: [], end: 'missed' },
-} as const satisfies Record<string, { tries: number; backoffMs: readonly [number, number]; laterMs: readonly number[]; end: string }>
+} as const satisfies Record<
+  string,
+  { tries: number; backoffMs: readonly [number, number]; laterMs: readonly number[]; end: string }
+>
 
 export type RetryClass = keyof typeof retryClasses
 export type JobClass = 'urgent' | 'normal' | 'bulk'

@@ -13,10 +13,6 @@ type Extra = Record<string, unknown>
 export const Obj = <P extends TProperties>(properties: P, extra: Extra = {}): TObject<P> =>
   Type.Object<P>(properties, { additionalProperties: false, ...extra })
 
-/** TypeBox drops `additionalProperties: false` in Partial, Pick and Omit; these keep it. */
-export const PartOf = <P extends TProperties>(object: TObject<P>) =>
-  Type.Partial(object, { additionalProperties: false })
-
 export const Opt = <S extends TSchema>(schema: S) => Type.Optional(schema)
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 export const AnyOf = <S extends TSchema[]>(schemas: [...S], extra: Extra = {}) => Type.Union(schemas, extra)

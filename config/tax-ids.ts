@@ -15,12 +15,17 @@ const companyWeights = [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
 export const isCpf = (text: string): boolean => {
   const digits = bare(text)
   if (!/^\d{11}$/.test(digits) || /^(\d)\1+$/.test(digits)) return false
-  return checkDigit(digits, down(10, 9)) === valueOf(digits, 9) && checkDigit(digits, down(11, 10)) === valueOf(digits, 10)
+  return (
+    checkDigit(digits, down(10, 9)) === valueOf(digits, 9) && checkDigit(digits, down(11, 10)) === valueOf(digits, 10)
+  )
 }
 
 /** Brazil's number of a company: 12 digits or, since 2026, letters, and two computed digits. */
 export const isCnpj = (text: string): boolean => {
   const digits = bare(text)
   if (!/^[0-9A-Z]{12}\d{2}$/.test(digits) || /^(.)\1+$/.test(digits)) return false
-  return checkDigit(digits, companyWeights) === valueOf(digits, 12) && checkDigit(digits, [6, ...companyWeights]) === valueOf(digits, 13)
+  return (
+    checkDigit(digits, companyWeights) === valueOf(digits, 12) &&
+    checkDigit(digits, [6, ...companyWeights]) === valueOf(digits, 13)
+  )
 }

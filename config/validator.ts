@@ -5,23 +5,42 @@ import type { Schema } from './schema.ts'
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})$/
-const mailbox = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
+const mailbox =
+  /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
 /** A real calendar day from 1900 to 2200. */
 export const isDay = (value: string): boolean => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false
   const date = new Date(`${value}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value) && value >= '1900-01-01' && value <= '2200-12-31'
+  return (
+    !Number.isNaN(date.getTime()) &&
+    date.toISOString().startsWith(value) &&
+    value >= '1900-01-01' &&
+    value <= '2200-12-31'
+  )
 }
 
 export const isUuid = (value: string): boolean => uuid4.test(value)
 
 const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
-  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, ...options })
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    allowUnionTypes: true,
+    ...options,
+  })
   ajv.addFormat('uuid4', { type: 'string', validate: isUuid })
   ajv.addFormat('day', { type: 'string', validate: isDay })
-  ajv.addFormat('instant', { type: 'string', validate: (value: string) => instant.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value)) })
-  ajv.addFormat('mailbox', { type: 'string', validate: (value: string) => mailbox.test(value) && !value.includes('..') && !value.startsWith('.') })
+  ajv.addFormat('instant', {
+    type: 'string',
+    validate: (value: string) => instant.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value)),
+  })
+  ajv.addFormat('mailbox', {
+    type: 'string',
+    validate: (value: string) => mailbox.test(value) && !value.includes('..') && !value.startsWith('.'),
+  })
   ajv.addFormat('https', {
     type: 'string',
     validate: (value: string) => value.startsWith('https://') && URL.canParse(value) && new URL(value).username === '',

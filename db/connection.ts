@@ -35,9 +35,7 @@ const safeInteger = (value: string) => {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, safeInteger)
 types.setTypeParser(pg.types.builtins.DATE, (value: string) => value)
-types.setTypeParser(1182, (value: string) =>
-  value.slice(1, -1).split(',').filter(Boolean),
-)
+types.setTypeParser(1182, (value: string) => value.slice(1, -1).split(',').filter(Boolean))
 
 // The mappers of Objection rename the columns of built queries alone; what trx.raw answers has its rows one level down.
 const mappers = knexSnakeCaseMappers() as {

@@ -17,13 +17,20 @@ const most = 4096
 
 /** A job that a sweep makes for a tenant belongs to that tenant, though the sweep's transaction belongs to none. */
 const tenantIn = (payload: unknown): string | null =>
-  typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string' ? payload.tenantId : null
+  typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string'
+    ? payload.tenantId
+    : null
 
 /**
  * The only way to make a job: a row in the caller's transaction. Answers the job's id, or null where a live job
  * with the same unique key stands. A payload that does not fit its schema throws, so the transaction ends.
  */
-export const enqueue = async <J extends Job>(trx: AnyTrx, kind: J, payload: PayloadOf<J>, options: EnqueueOptions = {}): Promise<string | null> => {
+export const enqueue = async <J extends Job>(
+  trx: AnyTrx,
+  kind: J,
+  payload: PayloadOf<J>,
+  options: EnqueueOptions = {},
+): Promise<string | null> => {
   const problems = compile(kind.payload)(payload)
   if (problems) throw new TypeError(`${kind.name}: ${problems.map((p) => `${p.field} ${p.message}`).join('; ')}`)
   const body = JSON.stringify(payload)

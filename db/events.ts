@@ -19,7 +19,12 @@ export type EventInput = {
 export const emitAll = async (trx: Trx, events: readonly EventInput[]): Promise<string[]> => {
   if (events.length === 0) return []
   const context = contextOf(trx)
-  const rows = events.map((event) => ({ ...event, id: randomUUID(), property_id: event.propertyId, changed: event.changed ?? [] }))
+  const rows = events.map((event) => ({
+    ...event,
+    id: randomUUID(),
+    property_id: event.propertyId,
+    changed: event.changed ?? [],
+  }))
   await sql(
     trx,
     `insert into event (id, type, property_id, entity, actor, request_id, cause_id, changed, data)
@@ -50,6 +55,7 @@ export const emit = async (trx: Trx, event: EventInput): Promise<string> => {
       JSON.stringify(event.data),
     ],
   )
-  if (messageTriggers.has(event.type) && context.tenantId) await enqueue(trx, messagesTrigger, { tenantId: context.tenantId, eventId: id })
+  if (messageTriggers.has(event.type) && context.tenantId)
+    await enqueue(trx, messagesTrigger, { tenantId: context.tenantId, eventId: id })
   return id
 }

@@ -18,24 +18,47 @@ export const requestHash = (method: string, path: string, body: Buffer): Buffer 
  * first request with it runs, 422 `idempotency_key_reused` where it was used for something else.
  */
 export const takeKey = async (trx: AnyTrx, caller: string, key: string, hash: Buffer): Promise<KeptReply | null> => {
-  const lock = await sqlOne<{ taken: boolean }>(trx, `select pg_try_advisory_xact_lock(hashtextextended(?, 7)) as taken`, [`${caller} ${key}`])
-  if (!lock?.taken) throw conflict('request_in_progress', 'The first request with this Idempotency-Key is still running')
+  const lock = await sqlOne<{ taken: boolean }>(
+    trx,
+    `select pg_try_advisory_xact_lock(hashtextextended(?, 7)) as taken`,
+    [`${caller} ${key}`],
+  )
+  if (!lock?.taken)
+    throw conflict('request_in_progress', 'The first request with this Idempotency-Key is still running')
   const row = await sqlOne<{ requestHash: Buffer; status: number; headers: Record<string, string>; body: Buffer }>(
     trx,
     `select request_hash, status, headers, body from kept_reply where caller = ? and key = ? and created_at > now() - interval '72 hours'`,
     [caller, key],
   )
   if (!row) return null
-  if (!row.requestHash.equals(hash)) throw unprocessable('idempotency_key_reused', 'This Idempotency-Key was used for another request')
+  if (!row.requestHash.equals(hash))
+    throw unprocessable('idempotency_key_reused', 'This Idempotency-Key was used for another request')
   return { status: row.status, headers: row.headers, body: unsealForService<unknown>(placeOf(caller, key), row.body) }
 }
 
 /** Keeps the reply for 72 hours, in the transaction of what it reports. */
-export const keepReply = async (trx: AnyTrx, caller: string, key: string, hash: Buffer, reply: KeptReply): Promise<void> => {
-  await sql(trx, `delete from kept_reply where caller = ? and key = ? and created_at <= now() - interval '72 hours'`, [caller, key])
+export const keepReply = async (
+  trx: AnyTrx,
+  caller: string,
+  key: string,
+  hash: Buffer,
+  reply: KeptReply,
+): Promise<void> => {
+  await sql(trx, `delete from kept_reply where caller = ? and key = ? and created_at <= now() - interval '72 hours'`, [
+    caller,
+    key,
+  ])
   await sql(
     trx,
     `insert into kept_reply (caller, key, tenant_id, request_hash, status, headers, body) values (?, ?, ?, ?, ?, ?::jsonb, ?)`,
-    [caller, key, contextOf(trx).tenantId, hash, reply.status, JSON.stringify(reply.headers), sealForService(placeOf(caller, key), reply.body)],
+    [
+      caller,
+      key,
+      contextOf(trx).tenantId,
+      hash,
+      reply.status,
+      JSON.stringify(reply.headers),
+      sealForService(placeOf(caller, key), reply.body),
+    ],
   )
 }

@@ -902,6 +902,7 @@ export interface PaymentRow {
   action: Buffer | null
   failure: unknown | null
   payer: Buffer | null
+  payerIndex: Buffer | null
   description: string | null
   reference: string | null
   note: string | null
@@ -1411,6 +1412,8 @@ export interface SessionRow {
   createdAt: Date
   revokedAt: Date | null
   revokeReason: 'admin' | 'all' | 'email' | 'locked' | 'mfa' | 'password' | 'reuse' | 'sign_out' | 'too_many' | 'user' | null
+  version: number
+  changedAt: Date
 }
 
 export interface SignInFailureRow {

@@ -7,7 +7,20 @@ import { paymentJobs, paymentSchedules } from './payments.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
-export const jobs: Job[] = [...inventoryJobs, ...jobsJobs, ...ledgerJobs, ...maintenanceJobs, ...messagesJobs, ...paymentJobs]
+export const jobs: Job[] = [
+  ...inventoryJobs,
+  ...jobsJobs,
+  ...ledgerJobs,
+  ...maintenanceJobs,
+  ...messagesJobs,
+  ...paymentJobs,
+]
 
 /** Every job that comes by the clock. */
-export const schedules: Schedule[] = [...inventorySchedules, ...jobsSchedules, ...ledgerSchedules, ...maintenanceSchedules, ...paymentSchedules]
+export const schedules: Schedule[] = [
+  ...inventorySchedules,
+  ...jobsSchedules,
+  ...ledgerSchedules,
+  ...maintenanceSchedules,
+  ...paymentSchedules,
+]

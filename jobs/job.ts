@@ -20,7 +20,11 @@ export type PayloadOf<J> = J extends Job<infer S> ? Static<S> : never
 type Declaration<S extends Schema> = Pick<Job<S>, 'name' | 'queue' | 'payload' | 'retry'> &
   Partial<Pick<Job<S>, 'version' | 'upcast' | 'tries' | 'class'>>
 
-export const job = <S extends Schema>(declaration: Declaration<S>): Job<S> => ({ version: 1, class: 'normal', ...declaration })
+export const job = <S extends Schema>(declaration: Declaration<S>): Job<S> => ({
+  version: 1,
+  class: 'normal',
+  ...declaration,
+})
 
 /**
  * A job that comes by the clock, once per slot whatever the number of schedulers. Its payload is `{}`.
@@ -34,7 +38,11 @@ export type Schedule = {
   readonly backfill: 'none' | 'last' | 'all'
 }
 
-export const every = (seconds: number, scheduled: Job): Schedule => ({ job: scheduled, everySeconds: seconds, backfill: 'none' })
+export const every = (seconds: number, scheduled: Job): Schedule => ({
+  job: scheduled,
+  everySeconds: seconds,
+  backfill: 'none',
+})
 export const daily = (at: string, scheduled: Job): Schedule => {
   const [hour = '0', minute = '0'] = at.split(':')
   return { job: scheduled, cron: `${Number(minute)} ${Number(hour)} * * *`, timeZone: 'UTC', backfill: 'last' }

@@ -96,7 +96,9 @@ const availability = await call<{ offers: Offer[] }>(
   'GET',
   `${property}/availability?arrival=${stay.arrival}&departure=${stay.departure}&adults=2`,
 )
-const offer = availability.offers.find((candidate) => candidate.dueNow > 0 && candidate.dueNow < candidate.total) ?? availability.offers[0]
+const offer =
+  availability.offers.find((candidate) => candidate.dueNow > 0 && candidate.dueNow < candidate.total) ??
+  availability.offers[0]
 if (!offer) throw new Error('nothing is free: start with fresh data')
 say(`Availability from ${stay.arrival} to ${stay.departure}`, [
   `${availability.offers.length} offers; the chosen one has ${offer.left} left, costs ${money(offer.total)}, due now ${money(offer.dueNow)}`,
@@ -125,7 +127,9 @@ const session = await call<{ token: string }>('POST', '/api/auth/sign-in/email',
 })
 const bearer = { authorization: `Bearer ${session.token}` }
 const [newest] = (
-  await call<{ data: { sequence: number }[] }>('GET', `/api/tenants/${tenantId}/financial/ledger-entries?limit=1`, { headers: bearer })
+  await call<{ data: { sequence: number }[] }>('GET', `/api/tenants/${tenantId}/financial/ledger-entries?limit=1`, {
+    headers: bearer,
+  })
 ).data
 const before = newest?.sequence ?? 0
 

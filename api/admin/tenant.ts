@@ -1,11 +1,33 @@
-import { Country, Currency, Email, Instant, Int, List, LocaleTag, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import {
+  Country,
+  Currency,
+  Email,
+  Instant,
+  Int,
+  List,
+  LocaleTag,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Text,
+  Uuid,
+} from '../../config/schema.ts'
 import { changeTenant, readTenant } from '../../db/admin/own-tenant.ts'
 import { TenantSettings, TenantSettingsChange } from '../../db/admin/settings.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
 
 const line = Opt(Text(0, 200))
-const Address = Obj({ line1: line, line2: line, district: line, city: line, region: line, postalCode: Opt(Text(0, 20)), countryCode: Opt(Country) })
+const Address = Obj({
+  line1: line,
+  line2: line,
+  district: line,
+  city: line,
+  region: line,
+  postalCode: Opt(Text(0, 20)),
+  countryCode: Opt(Country),
+})
 
 const Tenant = Obj(
   {

@@ -5,14 +5,29 @@ export type SessionAccess = { kind: 'session'; action: string; subject: string }
 export type SuperuserAccess = { kind: 'superuser'; level: 'N1' | 'N2'; action: string; subject: string }
 /** What is known of a public request when its property is looked for; the body is parsed, and not yet judged. */
 export type Unjudged = { params: Record<string, string>; body: unknown }
-export type PropertyAccess = { kind: 'property'; feature: string; property: (input: Unjudged) => string | Promise<string> }
+export type PropertyAccess = {
+  kind: 'property'
+  feature: string
+  property: (input: Unjudged) => string | Promise<string>
+}
 export type GuestAccess = { kind: 'guest'; feature: string }
 export type OpenAccess = { kind: 'open' }
 export type CallbackAccess = { kind: 'callback' }
-export type Access = TenantAccess | SessionAccess | SuperuserAccess | PropertyAccess | GuestAccess | OpenAccess | CallbackAccess
+export type Access =
+  | TenantAccess
+  | SessionAccess
+  | SuperuserAccess
+  | PropertyAccess
+  | GuestAccess
+  | OpenAccess
+  | CallbackAccess
 
 /** A signed-in user or an API key whose role or scopes allow `action` on `subject` in the path's tenant. */
-export const can = (action: string, subject: string, options: Pick<TenantAccess, 'whileSuspended'> = {}): TenantAccess => ({
+export const can = (
+  action: string,
+  subject: string,
+  options: Pick<TenantAccess, 'whileSuspended'> = {},
+): TenantAccess => ({
   kind: 'tenant',
   action,
   subject,
@@ -21,15 +36,26 @@ export const can = (action: string, subject: string, options: Pick<TenantAccess,
 /** Any signed-in user, on what is his own. API keys are refused. */
 export const signedIn = (action: string, subject: string): SessionAccess => ({ kind: 'session', action, subject })
 /** N1 may do all; N2 what says so. */
-export const superuser = (level: 'N1' | 'N2', action: string, subject: string): SuperuserAccess => ({ kind: 'superuser', level, action, subject })
+export const superuser = (level: 'N1' | 'N2', action: string, subject: string): SuperuserAccess => ({
+  kind: 'superuser',
+  level,
+  action,
+  subject,
+})
 /** Anybody, for the property that the function finds in path or body (it may throw); its id leads to the tenant. */
-export const publicProperty = (property: PropertyAccess['property'], feature = 'portal'): PropertyAccess => ({ kind: 'property', feature, property })
+export const publicProperty = (property: PropertyAccess['property'], feature = 'portal'): PropertyAccess => ({
+  kind: 'property',
+  feature,
+  property,
+})
 /** The property that the path names. */
 export const propertyInPath = (input: Unjudged): string => input.params.propertyId ?? ''
 /** The property that the body names. */
 export const propertyInBody = (input: Unjudged): string => {
   const { body } = input
-  return typeof body === 'object' && body !== null && 'propertyId' in body && typeof body.propertyId === 'string' ? body.propertyId.toLowerCase() : ''
+  return typeof body === 'object' && body !== null && 'propertyId' in body && typeof body.propertyId === 'string'
+    ? body.propertyId.toLowerCase()
+    : ''
 }
 /** Who holds the guest token of one booking. */
 export const publicGuest = (feature = 'portal'): GuestAccess => ({ kind: 'guest', feature })

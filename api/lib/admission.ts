@@ -22,12 +22,16 @@ const features = `case when t.features_valid_until <= now() then active_features
 
 const notActive = () => forbidden('tenant_not_active', 'This tenant is not the active one of your session')
 const suspended = () => forbidden('tenant_suspended', 'The tenant is suspended')
-const notEnabled = (feature: string) => forbidden('feature_not_enabled', 'The feature is not active for this tenant', [{ field: 'feature', message: feature }])
+const notEnabled = (feature: string) =>
+  forbidden('feature_not_enabled', 'The feature is not active for this tenant', [
+    { field: 'feature', message: feature },
+  ])
 
 /** Throws before any transaction where the path's tenant is not the caller's: one answer for unknown tenants and those of others. */
 export const ownTenant = (caller: Caller, tenantId: string): void => {
   if (caller.kind === 'user') {
-    if (caller.activeTenantId === null) throw forbidden('tenant_context_required', 'Choose the active tenant with PUT /api/auth/tenant-context')
+    if (caller.activeTenantId === null)
+      throw forbidden('tenant_context_required', 'Choose the active tenant with PUT /api/auth/tenant-context')
     if (caller.activeTenantId !== tenantId) throw notActive()
   } else if (caller.kind !== 'api_key' || caller.tenantId !== tenantId) throw notActive()
 }
@@ -52,7 +56,8 @@ const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, ten
   if (row?.membershipStatus !== 'active') throw notActive()
   open(row, access)
   const key = row.customKey ?? row.role ?? ''
-  const custom = row.customKey !== null && row.permissions ? { version: row.roleVersion ?? 0, permissions: row.permissions } : null
+  const custom =
+    row.customKey !== null && row.permissions ? { version: row.roleVersion ?? 0, permissions: row.permissions } : null
   const ability = abilityOf(tenantId, key, custom, row.propertyIds)
   if (!ability.can(action, subject)) throw forbidden()
   return {
@@ -71,11 +76,20 @@ const admitKey = async (trx: Trx, caller: KeyCaller, access: TenantAccess, tenan
   open(row, access)
   const has = row?.features ?? []
   const reads = action === 'read'
-  if (!has.includes('api_write') && !(reads && has.includes('api_read'))) throw notEnabled(reads ? 'api_read' : 'api_write')
+  if (!has.includes('api_write') && !(reads && has.includes('api_read')))
+    throw notEnabled(reads ? 'api_read' : 'api_write')
   if (neverByKey.has(subject)) throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
   const ability = abilityOfKey(caller.scopes, caller.propertyIds)
-  if (!ability.can(action, subject)) throw forbidden('scope_missing', 'Insufficient permissions: the scopes of the key do not allow it')
-  return { tenantId, role: null, propertyIds: caller.propertyIds, features: has, can: (wanted, of) => ability.can(wanted, of), ability }
+  if (!ability.can(action, subject))
+    throw forbidden('scope_missing', 'Insufficient permissions: the scopes of the key do not allow it')
+  return {
+    tenantId,
+    role: null,
+    propertyIds: caller.propertyIds,
+    features: has,
+    can: (wanted, of) => ability.can(wanted, of),
+    ability,
+  }
 }
 
 /**
@@ -104,11 +118,16 @@ export function requireSession(caller: Caller): asserts caller is UserCaller {
 export const admitSuperuser = async (caller: Caller, access: SuperuserAccess): Promise<UserCaller> => {
   requireSession(caller)
   if (caller.sessionKind !== 'api') throw forbidden()
-  const row = await sqlOne<{ level: string }>(database(), `select level from superuser_account where user_id = ? and ended_at is null`, [caller.userId])
+  const row = await sqlOne<{ level: string }>(
+    database(),
+    `select level from superuser_account where user_id = ? and ended_at is null`,
+    [caller.userId],
+  )
   if (!row) throw forbidden()
   if (settings.superuserMfa === 'required' && (!caller.mfaEnabled || caller.mfaAt === null))
     throw forbidden('mfa_required', 'Superusers sign in with a second factor')
-  if (access.level === 'N1' && row.level !== 'N1') throw forbidden('level_required', 'Insufficient permissions: this needs level N1')
+  if (access.level === 'N1' && row.level !== 'N1')
+    throw forbidden('level_required', 'Insufficient permissions: this needs level N1')
   return caller
 }
 
@@ -116,6 +135,11 @@ const recentMs = 10 * 60_000
 
 /** Sensitive steps ask for a proof of identity within the last ten minutes; signing in is one. */
 export const requireRecent = (caller: Caller, now: Date): void => {
-  if (caller.kind === 'user' && caller.reauthenticatedAt && now.getTime() - caller.reauthenticatedAt.getTime() <= recentMs) return
+  if (
+    caller.kind === 'user' &&
+    caller.reauthenticatedAt &&
+    now.getTime() - caller.reauthenticatedAt.getTime() <= recentMs
+  )
+    return
   throw forbidden('reauthentication_required', 'Prove your identity again: sign in or reauthenticate')
 }

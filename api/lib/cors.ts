@@ -1,8 +1,10 @@
 import type { Context, Next } from 'koa'
 import { settings } from '../../config/env.ts'
 
-const allowed = 'Authorization, Content-Type, If-Match, Idempotency-Key, X-Guest-Token, X-Registration-Token, X-Request-Id'
-const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, Retry-After, X-Request-Id, Idempotent-Replayed'
+const allowed =
+  'Authorization, Content-Type, If-Match, Idempotency-Key, X-Guest-Token, X-Registration-Token, X-Request-Id'
+const exposed =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, Retry-After, X-Request-Id, Idempotent-Replayed'
 
 /** Public endpoints answer any origin, all others those of CORS_ORIGINS; credentials never. */
 export const cors = async (ctx: Context, next: Next) => {

@@ -28,7 +28,8 @@ const page = `<!doctype html>
 </html>
 `
 const start = `window.addEventListener('load', () => SwaggerUIBundle({ url: 'openapi.json', dom_id: '#docs', deepLinking: true, tryItOutEnabled: true, validatorUrl: null }))\n`
-const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
 
 /** `/api/openapi.json`, and a page to read it at `/api/docs`; both need no credential. */
 export const documentation = (routes: readonly AnyRoute[]): Middleware => {

@@ -13,14 +13,20 @@ export const toApiError = (error: unknown, requestId: string): ApiError => {
     return mapped
   }
   log.error({ requestId, err: error }, 'unexpected error')
-  return new ApiError(500, 'internal_error', `Something went wrong on our side; name the request ${requestId} when you report it`, { cause: error })
+  return new ApiError(
+    500,
+    'internal_error',
+    `Something went wrong on our side; name the request ${requestId} when you report it`,
+    { cause: error },
+  )
 }
 
 /** Writes the error body of the specification, with `code` and `requestId` beside its fields. */
 export const writeError = (ctx: Context, failure: ApiError, requestId: string) => {
   ctx.status = failure.status
   ctx.set('Cache-Control', 'no-store')
-  if (failure.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.max(1, Math.ceil(failure.retryAfterSeconds))))
+  if (failure.retryAfterSeconds !== undefined)
+    ctx.set('Retry-After', String(Math.max(1, Math.ceil(failure.retryAfterSeconds))))
   for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value)
   ctx.body = {
     statusCode: failure.status,

@@ -25,7 +25,7 @@ const scan = (text: string) => {
   const keys: (Set<string> | null)[] = []
   let values = 0
   let expectsKey = false
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at)
     if (code === 123 || code === 91) {
       if (keys.length >= deepest) throw bad(`The body is nested more than ${deepest} deep`)
@@ -64,11 +64,13 @@ const unstorable = (value: unknown): boolean => {
   if (typeof value === 'string') return value.includes('\u0000') || !isWellFormed(value)
   if (typeof value === 'number') return !Number.isFinite(value)
   if (Array.isArray(value)) return value.some(unstorable)
-  if (typeof value === 'object' && value !== null) return Object.entries(value).some(([key, inside]) => unstorable(key) || unstorable(inside))
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).some(([key, inside]) => unstorable(key) || unstorable(inside))
   return false
 }
 
-const isWellFormed = (value: string) => !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(value)
+const isWellFormed = (value: string) =>
+  !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(value)
 
 /** Parses a body by rule R33 of the edge. Throws 400 `body_invalid`. */
 export const parseBody = (raw: Buffer): unknown => {

@@ -10,7 +10,12 @@ const plain = (schema: Schema): Json => JSON.parse(JSON.stringify(schema)) as Js
 const hoist = (schema: unknown, components: Json): unknown => {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, components))
   if (typeof schema !== 'object' || schema === null) return schema
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, key === 'enum' || key === 'required' ? value : hoist(value, components)]))
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      key === 'enum' || key === 'required' ? value : hoist(value, components),
+    ]),
+  )
   if (typeof inner.cardNumber === 'string') delete inner.cardNumber
   if (typeof inner.format === 'string') inner.format = formats[inner.format] ?? inner.format
   if (typeof inner.title !== 'string' || inner.type !== 'object') return inner
@@ -18,7 +23,14 @@ const hoist = (schema: unknown, components: Json): unknown => {
   return { $ref: `#/components/schemas/${inner.title}` }
 }
 
-const formats: Record<string, string> = { uuid4: 'uuid', day: 'date', instant: 'date-time', mailbox: 'email', https: 'uri', 'time-zone': 'time-zone' }
+const formats: Record<string, string> = {
+  uuid4: 'uuid',
+  day: 'date',
+  instant: 'date-time',
+  mailbox: 'email',
+  https: 'uri',
+  'time-zone': 'time-zone',
+}
 
 const errorSchema: Json = {
   type: 'object',
@@ -29,7 +41,11 @@ const errorSchema: Json = {
     message: { type: 'string' },
     errors: {
       type: 'array',
-      items: { type: 'object', required: ['field', 'message'], properties: { field: { type: 'string' }, message: { type: 'string' } } },
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+      },
     },
     error: { type: 'string', const: 'ForbiddenException', description: 'On every 403' },
     requestId: { type: 'string' },
@@ -75,7 +91,15 @@ const statusesOf = (route: AnyRoute): number[] => {
   const { kind } = route.access
   const named = ['tenant', 'session', 'superuser', 'guest'].includes(kind)
   const writes = route.method !== 'GET'
-  return [400, ...(named || route.security ? [401] : []), ...(kind === 'open' || kind === 'callback' ? [] : [403]), 404, ...(writes ? [409, 422] : []), 429, 503]
+  return [
+    400,
+    ...(named || route.security ? [401] : []),
+    ...(kind === 'open' || kind === 'callback' ? [] : [403]),
+    404,
+    ...(writes ? [409, 422] : []),
+    429,
+    503,
+  ]
 }
 
 const operation = (route: AnyRoute, components: Json): Json => {
@@ -98,7 +122,14 @@ const operation = (route: AnyRoute, components: Json): Json => {
       schema: { type: 'string', maxLength: 255 },
       description: 'The first reply is kept 72 hours and replayed',
     })
-  if (route.record) headers.push({ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' }, description: 'The version read, in quotes' })
+  if (route.record)
+    headers.push({
+      name: 'If-Match',
+      in: 'header',
+      required: false,
+      schema: { type: 'string' },
+      description: 'The version read, in quotes',
+    })
   const code = String(route.status ?? 200)
   return {
     operationId: route.id,
@@ -106,9 +137,18 @@ const operation = (route: AnyRoute, components: Json): Json => {
     ...(route.description ? { description: route.description } : {}),
     tags: [route.id.split('.')[0]],
     security: security(route),
-    ...('subject' in route.access ? { 'x-permission': { action: route.access.action, subject: route.access.subject } } : {}),
+    ...('subject' in route.access
+      ? { 'x-permission': { action: route.access.action, subject: route.access.subject } }
+      : {}),
     parameters: [...parameters(pathSchema(route), 'path'), ...parameters(route.query, 'query'), ...headers],
-    ...(route.body ? { requestBody: { required: true, content: { 'application/json': { schema: hoist(plain(route.body), components) } } } } : {}),
+    ...(route.body
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: hoist(plain(route.body), components) } },
+          },
+        }
+      : {}),
     responses: {
       [code]: {
         description: code === '201' ? 'Created' : 'Success',
@@ -118,7 +158,10 @@ const operation = (route: AnyRoute, components: Json): Json => {
       ...Object.fromEntries(
         statusesOf(route).map((status) => [
           String(status),
-          { description: meanings[status], content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+          {
+            description: meanings[status],
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          },
         ]),
       ),
     },
@@ -130,7 +173,9 @@ const operation = (route: AnyRoute, components: Json): Json => {
 export const openApi = (routes: readonly AnyRoute[], version = '0.1.0'): Json => {
   const components: Json = { Error: errorSchema }
   const paths: Record<string, Json> = {}
-  for (const route of [...routes].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1))) {
+  for (const route of [...routes].sort((a, b) =>
+    a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1,
+  )) {
     const path = route.path.replace(/:([A-Za-z]+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) }
   }

@@ -18,7 +18,11 @@ import type { AnyRoute, RequestFacts } from './route.ts'
 
 export type Answer = { status: number; headers: Record<string, string>; body: unknown }
 
-type Loaded = { params: Record<string, string>; search: URLSearchParams; setHeader: (name: string, value: string) => void }
+type Loaded = {
+  params: Record<string, string>
+  search: URLSearchParams
+  setHeader: (name: string, value: string) => void
+}
 type Handler = (input: unknown) => Promise<unknown>
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
@@ -50,9 +54,14 @@ const idempotencyKey = (route: AnyRoute, request: RequestFacts): string | null =
   if (mode === 'off' || route.transaction === 'none') return null
   if (key === '') {
     if (mode !== 'required') return null
-    throw invalid([{ field: 'Idempotency-Key', message: 'is required here' }], 'idempotency_key_required', 'Send an Idempotency-Key with this request')
+    throw invalid(
+      [{ field: 'Idempotency-Key', message: 'is required here' }],
+      'idempotency_key_required',
+      'Send an Idempotency-Key with this request',
+    )
   }
-  if (!keyPattern.test(key)) throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
+  if (!keyPattern.test(key))
+    throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
   return key
 }
 
@@ -68,7 +77,10 @@ const expectedVersion = (request: RequestFacts): number | null => {
 /** Locks the record that the path names and compares the version: a stale one changes nothing. */
 const lockRecord = async (trx: AnyTrx, route: AnyRoute, input: Input, expected: number | null) => {
   if (!route.record) return
-  const row = await sqlOne<{ version: number }>(trx, `select version from ?? where id = ? for no key update`, [route.record.table, input.params[route.record.param]])
+  const row = await sqlOne<{ version: number }>(trx, `select version from ?? where id = ? for no key update`, [
+    route.record.table,
+    input.params[route.record.param],
+  ])
   if (!row) throw notFound()
   if (expected !== null && row.version !== expected)
     throw conflict('version_conflict', `The record has changed meanwhile; its version is now ${row.version}`)
@@ -77,7 +89,11 @@ const lockRecord = async (trx: AnyTrx, route: AnyRoute, input: Input, expected: 
 const directory = async (propertyId: string): Promise<string> => {
   const missing = notFound('There is no such property here', 'property_not_found')
   if (!isUuid(propertyId)) throw missing
-  const row = await sqlOne<{ tenantId: string }>(database(), `select tenant_id from property_directory where property_id = ?`, [propertyId])
+  const row = await sqlOne<{ tenantId: string }>(
+    database(),
+    `select tenant_id from property_directory where property_id = ?`,
+    [propertyId],
+  )
   if (!row) throw missing
   return row.tenantId
 }
@@ -92,16 +108,30 @@ export const endpoint = (route: AnyRoute) => {
   const reply = (result: unknown): Answer => {
     const wrapped = result instanceof Reply ? (result as Reply<unknown>) : new Reply(result)
     const body = present(wrapped.body)
-    const version = typeof body === 'object' && body !== null && 'version' in body && typeof body.version === 'number' ? body.version : null
+    const version =
+      typeof body === 'object' && body !== null && 'version' in body && typeof body.version === 'number'
+        ? body.version
+        : null
     return {
       status: wrapped.status ?? usual,
-      headers: { ...(route.cache ? { 'Cache-Control': route.cache } : {}), ...(version === null ? {} : { ETag: `"${version}"` }), ...wrapped.headers },
+      headers: {
+        ...(route.cache ? { 'Cache-Control': route.cache } : {}),
+        ...(version === null ? {} : { ETag: `"${version}"` }),
+        ...wrapped.headers,
+      },
       body,
     }
   }
 
   /** What is the same for every kind of caller once the transaction is open and the caller admitted. */
-  const inside = async (trx: AnyTrx, caller: Caller, request: RequestFacts, extra: object, input: Input, tenantId: string | null): Promise<Answer> => {
+  const inside = async (
+    trx: AnyTrx,
+    caller: Caller,
+    request: RequestFacts,
+    extra: object,
+    input: Input,
+    tenantId: string | null,
+  ): Promise<Answer> => {
     await lockRecord(trx, route, input, expectedVersion(request))
     const key = idempotencyKey(route, request)
     const owner = callerKey(caller, tenantId)
@@ -113,9 +143,16 @@ export const endpoint = (route: AnyRoute) => {
     }
     const answer = reply(await handle({ trx, caller, request, ...extra, ...input }))
     if (route.method !== 'GET' && !route.readOnly && !hasAudited(trx))
-      await audit(trx, { action: route.id, subjectType: 'subject' in route.access ? route.access.subject : (route.id.split('.')[0] ?? ''), subjectId: subjectId(input, answer) })
+      await audit(trx, {
+        action: route.id,
+        subjectType: 'subject' in route.access ? route.access.subject : (route.id.split('.')[0] ?? ''),
+        subjectId: subjectId(input, answer),
+      })
     if (key !== null)
-      await keepReply(trx, owner, key, hash, { ...answer, body: route.keep ? route.keep(answer.body as never) : answer.body })
+      await keepReply(trx, owner, key, hash, {
+        ...answer,
+        body: route.keep ? route.keep(answer.body as never) : answer.body,
+      })
     return answer
   }
 
@@ -123,7 +160,12 @@ export const endpoint = (route: AnyRoute) => {
     const { access } = route
     const caller = await identify(route, request)
     await limit(caller, rateClassOf(route), request, setHeader)
-    const context: Partial<Context> = { actor: actorOf(caller), requestId: request.id, traceparent: request.traceparent, address: request.address }
+    const context: Partial<Context> = {
+      actor: actorOf(caller),
+      requestId: request.id,
+      traceparent: request.traceparent,
+      address: request.address,
+    }
     const input = () => read(params, search, request.rawBody)
     const waits = route.transaction === 'none'
 
@@ -158,7 +200,8 @@ export const endpoint = (route: AnyRoute) => {
         })
       }
       case 'guest': {
-        if (caller.kind !== 'guest') throw unauthenticated('guest_token_missing', 'Send the X-Guest-Token of the booking')
+        if (caller.kind !== 'guest')
+          throw unauthenticated('guest_token_missing', 'Send the X-Guest-Token of the booking')
         const { tenantId, bookingId, issuedAt } = caller
         const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
         const enter = async (trx: Trx) => {
@@ -176,7 +219,8 @@ export const endpoint = (route: AnyRoute) => {
       }
       case 'superuser': {
         const staff = await admitSuperuser(caller, access)
-        const open = <T>(work: (trx: PlatformTrx) => Promise<T>) => inPlatform(work, { ...context, actor: { type: 'superuser', id: staff.userId } })
+        const open = <T>(work: (trx: PlatformTrx) => Promise<T>) =>
+          inPlatform(work, { ...context, actor: { type: 'superuser', id: staff.userId } })
         return waits
           ? reply(await handle({ open, caller, request, ...input() }))
           : open((trx) => inside(trx, caller, request, {}, input(), null))
@@ -198,7 +242,12 @@ const refuseForeign = async (caller: Caller, tenantId: string, context: Partial<
     ownTenant(caller, tenantId)
   } catch (error) {
     const own = caller.kind === 'user' ? caller.activeTenantId : caller.kind === 'api_key' ? caller.tenantId : null
-    if (own !== null) await inTenant(own, (trx) => audit(trx, { action: 'tenant.refused', subjectType: 'Tenant', subjectId: tenantId }), context)
+    if (own !== null)
+      await inTenant(
+        own,
+        (trx) => audit(trx, { action: 'tenant.refused', subjectType: 'Tenant', subjectId: tenantId }),
+        context,
+      )
     throw error
   }
 }

@@ -9,7 +9,10 @@ const build = (schema: Json): Present => {
   if (Array.isArray(schema.anyOf)) {
     const options = schema.anyOf as Json[]
     const objects = options.filter((option) => option.type === 'object')
-    const inner = options.length === 2 && options.some((option) => option.type === 'null') ? options.find((option) => option.type !== 'null') : undefined
+    const inner =
+      options.length === 2 && options.some((option) => option.type === 'null')
+        ? options.find((option) => option.type !== 'null')
+        : undefined
     if (inner) {
       const present = build(inner)
       return (value) => (value === null || value === undefined ? null : present(value))
@@ -35,7 +38,9 @@ const build = (schema: Json): Present => {
           ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, present(inside)]))
           : value
     }
-    const fields = Object.entries((schema.properties as Record<string, Json> | undefined) ?? {}).map(([key, inside]) => [key, build(inside)] as const)
+    const fields = Object.entries((schema.properties as Record<string, Json> | undefined) ?? {}).map(
+      ([key, inside]) => [key, build(inside)] as const,
+    )
     return (value) => {
       if (typeof value !== 'object' || value === null) return value
       const kept: Json = {}

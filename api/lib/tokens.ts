@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { InspectFooter, PublicProtocol } from 'paseto'
-import { GetPublicKeyFactory, ImportPublicKeyFactory, ImportSecretKeyFactory, SignFactory, VerifyFactory } from 'paseto/v4/public'
+import {
+  GetPublicKeyFactory,
+  ImportPublicKeyFactory,
+  ImportSecretKeyFactory,
+  SignFactory,
+  VerifyFactory,
+} from 'paseto/v4/public'
 import type { PublicKey, SecretKey } from 'paseto/v4/public'
 import { settings } from '../../config/env.ts'
 
@@ -10,7 +16,13 @@ export type Purpose = 'access' | 'quote' | 'guest'
 export type Claims = { [key: string]: unknown; iat: string; exp: string; jti?: string; sub?: string }
 export type Verified = { ok: true; claims: Claims; issuedAt: Date; expiresAt: Date } | { ok: false; expired: boolean }
 
-const protocol = new PublicProtocol(SignFactory, VerifyFactory, ImportSecretKeyFactory, ImportPublicKeyFactory, GetPublicKeyFactory)
+const protocol = new PublicProtocol(
+  SignFactory,
+  VerifyFactory,
+  ImportSecretKeyFactory,
+  ImportPublicKeyFactory,
+  GetPublicKeyFactory,
+)
 
 type Keyring = { active: { id: string; secret: SecretKey } | null; verifying: Map<string, PublicKey> }
 let ring: Promise<Keyring> | null = null
@@ -35,18 +47,33 @@ const load = async (): Promise<Keyring> => {
 const keyring = () => (ring ??= load())
 
 const encoder = new TextEncoder()
-const audience: Record<Purpose, string> = { access: `pousada-api:${settings.env}`, quote: `pousada-quote:${settings.env}`, guest: `pousada-guest:${settings.env}` }
+const audience: Record<Purpose, string> = {
+  access: `pousada-api:${settings.env}`,
+  quote: `pousada-quote:${settings.env}`,
+  guest: `pousada-guest:${settings.env}`,
+}
 const longest: Record<Purpose, number> = { access: 2_048, guest: 2_048, quote: 40_000 }
 const assertion = (purpose: Purpose) => encoder.encode(`pousada:${purpose}:v1`)
 
 /** Signs claims for a purpose. `ttlSeconds` is the life of the token; what is given as `jti` or `sub` is kept. */
-export const signToken = async (purpose: Purpose, claims: Record<string, unknown>, ttlSeconds: number, now = new Date()): Promise<string> => {
+export const signToken = async (
+  purpose: Purpose,
+  claims: Record<string, unknown>,
+  ttlSeconds: number,
+  now = new Date(),
+): Promise<string> => {
   const { active } = await keyring()
   if (!active) throw new Error('PASETO_KEYS holds no active secret key')
   return protocol.Sign(
     active.secret,
     { ...(claims as Record<string, string>), iss: 'pousada', aud: audience[purpose] },
-    { footer: encoder.encode(JSON.stringify({ kid: active.id })), implicitAssertion: assertion(purpose), now, expiresIn: ttlSeconds, addIssuedAt: true },
+    {
+      footer: encoder.encode(JSON.stringify({ kid: active.id })),
+      implicitAssertion: assertion(purpose),
+      now,
+      expiresIn: ttlSeconds,
+      addIssuedAt: true,
+    },
   )
 }
 
@@ -56,7 +83,14 @@ const keyOf = async (token: string): Promise<PublicKey | undefined> => {
   const footer = InspectFooter(token)
   if (footer.length === 0 || footer.length > 64) return undefined
   const parsed: unknown = JSON.parse(new TextDecoder().decode(footer))
-  if (typeof parsed !== 'object' || parsed === null || Object.keys(parsed).length !== 1 || !('kid' in parsed) || typeof parsed.kid !== 'string') return undefined
+  if (
+    typeof parsed !== 'object' ||
+    parsed === null ||
+    Object.keys(parsed).length !== 1 ||
+    !('kid' in parsed) ||
+    typeof parsed.kid !== 'string'
+  )
+    return undefined
   return (await keyring()).verifying.get(parsed.kid)
 }
 
@@ -75,7 +109,12 @@ const verify = async (purpose: Purpose, token: string, now: Date): Promise<Verif
   })
   const issuedAt = new Date(String(claims.iat))
   const expiresAt = new Date(String(claims.exp))
-  if (Number.isNaN(issuedAt.getTime()) || Number.isNaN(expiresAt.getTime()) || issuedAt.getTime() > now.getTime() + 60_000) return refused
+  if (
+    Number.isNaN(issuedAt.getTime()) ||
+    Number.isNaN(expiresAt.getTime()) ||
+    issuedAt.getTime() > now.getTime() + 60_000
+  )
+    return refused
   return { ok: true, claims: claims as Claims, issuedAt, expiresAt }
 }
 
@@ -83,7 +122,11 @@ const verify = async (purpose: Purpose, token: string, now: Date): Promise<Verif
  * Verifies a token of a purpose: signature, key id, audience, times. An expired one is refused with `expired: true`, or, where
  * `allowExpired` is set, answered as it is.
  */
-export const verifyToken = async (purpose: Purpose, token: string, { allowExpired = false, now = new Date() } = {}): Promise<Verified> => {
+export const verifyToken = async (
+  purpose: Purpose,
+  token: string,
+  { allowExpired = false, now = new Date() } = {},
+): Promise<Verified> => {
   try {
     const result = await verify(purpose, token, now)
     if (!result.ok || result.expiresAt > now || allowExpired) return result

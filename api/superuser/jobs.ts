@@ -1,4 +1,17 @@
-import { Anything, Count, Instant, Nullable, Obj, OneOf, Opt, PageOf, PageQuery, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import {
+  Anything,
+  Count,
+  Instant,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageOf,
+  PageQuery,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
 import { queueNames } from '../../config/queues.ts'
 import { listJobs } from '../../db/jobs/list.ts'
 import { superuser } from '../lib/access.ts'
@@ -35,7 +48,21 @@ const listed = route({
     ...PageQuery,
     queue: Opt(OneOf(queueNames)),
     kind: Opt(Text(1, 100)),
-    status: Opt(OneOf(['pending', 'dispatched', 'running', 'dead', 'done', 'skipped', 'cancelled', 'discarded', 'expired', 'failed', 'missed'])),
+    status: Opt(
+      OneOf([
+        'pending',
+        'dispatched',
+        'running',
+        'dead',
+        'done',
+        'skipped',
+        'cancelled',
+        'discarded',
+        'expired',
+        'failed',
+        'missed',
+      ]),
+    ),
     tenantId: Opt(Uuid),
     requestId: Opt(Text(8, 64)),
     subjectId: Opt(Uuid),
@@ -48,7 +75,10 @@ const listed = route({
     const { page = 1, limit = 20, ...filter } = query
     const { jobs, total } = await listJobs(trx, filter, page, limit)
     return {
-      data: jobs.map((job) => ({ ...job, error: job.error && { code: job.error.code ?? null, message: job.error.message ?? null } })),
+      data: jobs.map((job) => ({
+        ...job,
+        error: job.error && { code: job.error.code ?? null, message: job.error.message ?? null },
+      })),
       meta: pageMeta(page, limit, total),
     }
   },

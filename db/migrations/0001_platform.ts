@@ -3,7 +3,8 @@ import { platformTable, tenantTable } from './support.ts'
 
 /** What every module stands on: jobs, events, the audit trail, kept replies. */
 export const up = async (knex: Knex) => {
-  for (const extension of ['btree_gist', 'pg_trgm', 'btree_gin']) await knex.raw(`create extension if not exists ${extension}`)
+  for (const extension of ['btree_gist', 'pg_trgm', 'btree_gin'])
+    await knex.raw(`create extension if not exists ${extension}`)
   await knex.raw(`grant usage on schema public to pousada_service`)
 
   await knex.raw(`
@@ -111,7 +112,9 @@ export const up = async (knex: Knex) => {
       end if;
       raise exception 'an event does not change' using errcode = 'PL010';
     end $$`)
-  await knex.raw(`create trigger event_immutable before update or delete on event for each row execute function event_immutable()`)
+  await knex.raw(
+    `create trigger event_immutable before update or delete on event for each row execute function event_immutable()`,
+  )
 
   await platformTable(
     knex,
@@ -151,8 +154,12 @@ export const up = async (knex: Knex) => {
       end if;
       raise exception 'the audit trail does not change' using errcode = 'PL010';
     end $$`)
-  await knex.raw(`create trigger audit_immutable before update or delete on audit_entry for each row execute function audit_immutable()`)
-  await knex.raw(`create trigger audit_no_truncate before truncate on audit_entry for each statement execute function refuse_change()`)
+  await knex.raw(
+    `create trigger audit_immutable before update or delete on audit_entry for each row execute function audit_immutable()`,
+  )
+  await knex.raw(
+    `create trigger audit_no_truncate before truncate on audit_entry for each statement execute function refuse_change()`,
+  )
 
   // The first reply to an Idempotency-Key, sealed; it commits with what it reports.
   await platformTable(

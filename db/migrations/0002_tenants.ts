@@ -63,7 +63,9 @@ export const up = async (knex: Knex) => {
      constraint plan_version_fee check (platform_fee_rate between 0 and 1000)`,
     { grant: 'select, insert' },
   )
-  await knex.raw(`create trigger append_only before update or delete on plan_version for each row execute function refuse_change()`)
+  await knex.raw(
+    `create trigger append_only before update or delete on plan_version for each row execute function refuse_change()`,
+  )
 
   await platformTable(
     knex,
@@ -110,11 +112,15 @@ export const up = async (knex: Knex) => {
      constraint entitlement_end_reason check (end_cause is distinct from 'revoked' or length(trim(end_reason)) >= 3)`,
     { grant: 'select, insert, update' },
   )
-  await knex.raw(`create unique index entitlement_open on entitlement_grant (tenant_id, key, source) where ended_at is null`)
+  await knex.raw(
+    `create unique index entitlement_open on entitlement_grant (tenant_id, key, source) where ended_at is null`,
+  )
   await knex.raw(`create index entitlement_tenant on entitlement_grant (tenant_id, key)`)
   await knex.raw(`create index entitlement_key on entitlement_grant (key)`)
   await knex.raw(`create index entitlement_plan_version on entitlement_grant (plan_version_id)`)
-  await knex.raw(`create index entitlement_expiry on entitlement_grant (expires_at) where ended_at is null and expires_at is not null`)
+  await knex.raw(
+    `create index entitlement_expiry on entitlement_grant (expires_at) where ended_at is null and expires_at is not null`,
+  )
   await knex.raw(`
     create function active_features(of_tenant uuid) returns text[] language sql stable as $$
       select coalesce(array_agg(distinct key order by key), '{}') from entitlement_grant
@@ -133,5 +139,7 @@ export const up = async (knex: Knex) => {
       where id = new.tenant_id;
       return null;
     end $$`)
-  await knex.raw(`create trigger rewrite_features after insert or update on entitlement_grant for each row execute function rewrite_features()`)
+  await knex.raw(
+    `create trigger rewrite_features after insert or update on entitlement_grant for each row execute function rewrite_features()`,
+  )
 }

@@ -94,7 +94,9 @@ export const up = async (knex: Knex) => {
       end if;
       return new;
     end $$`)
-  await knex.raw(`create trigger session_changed before update on session for each row execute function session_changed()`)
+  await knex.raw(
+    `create trigger session_changed before update on session for each row execute function session_changed()`,
+  )
   await knex.raw(`create index session_changed on session (changed_at) where version > 1`)
   await knex.raw(`create index session_first_ip on session (first_ip, created_at)`)
   await knex.raw(`create index session_live on session (user_id, created_at) where revoked_at is null`)
@@ -233,7 +235,9 @@ export const up = async (knex: Knex) => {
      foreign key (tenant_id) references tenant (id),
      foreign key (tenant_id, replaces_id) references api_key (tenant_id, id)`,
   )
-  await knex.raw(`create unique index api_key_live_name on api_key (tenant_id, name) where revoked_at is null and replaces_id is null`)
+  await knex.raw(
+    `create unique index api_key_live_name on api_key (tenant_id, name) where revoked_at is null and replaces_id is null`,
+  )
   await knex.raw(`create index api_key_created_by on api_key (created_by)`)
   await knex.raw(`create index api_key_revoked_by on api_key (revoked_by)`)
   await knex.raw(`create index api_key_replaces on api_key (tenant_id, replaces_id)`)

@@ -43,7 +43,9 @@ export const up = async (knex: Knex) => {
     ['job_archive_money', 'true'],
     ['job_archive_other', 'false'],
   ] as const) {
-    await knex.raw(`create table ${table} partition of job_archive for values in (${value}) partition by range (finished_at)`)
+    await knex.raw(
+      `create table ${table} partition of job_archive for values in (${value}) partition by range (finished_at)`,
+    )
     await knex.raw(`create table ${table}_default partition of ${table} default`)
   }
   await knex.raw(`create index job_archive_tenant on job_archive (tenant_id, queue, finished_at)`)

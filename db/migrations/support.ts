@@ -30,8 +30,17 @@ const isolate = async (knex: Knex, name: string, condition: string, check = cond
  * row-level security shows a transaction its own tenant alone.
  */
 export const tenantTable = async (knex: Knex, name: string, columns: string, options: Options = {}) => {
-  const id = /primary key/i.test(columns) && !/\bid\b/.test(columns.slice(columns.search(/primary key/i))) ? '' : `id uuid not null default gen_random_uuid(),\n `
-  await create(knex, name, `${columns}${own(columns)}`, `tenant_id uuid not null default ${tenantDefault},\n ${id}`, options)
+  const id =
+    /primary key/i.test(columns) && !/\bid\b/.test(columns.slice(columns.search(/primary key/i)))
+      ? ''
+      : `id uuid not null default gen_random_uuid(),\n `
+  await create(
+    knex,
+    name,
+    `${columns}${own(columns)}`,
+    `tenant_id uuid not null default ${tenantDefault},\n ${id}`,
+    options,
+  )
   await isolate(knex, name, `tenant_id = ${tenantDefault}`)
 }
 
@@ -39,7 +48,12 @@ export const tenantTable = async (knex: Knex, name: string, columns: string, opt
  * A table of the platform: a tenant sees its own rows, and all are seen where app.scope is platform. `columns` is whole. `writtenByAll`: who is in no tenant,
  * such as a sign-in, may add a row for one, which it cannot read.
  */
-export const platformTable = async (knex: Knex, name: string, columns: string, options: Options & { writtenByAll?: boolean } = {}) => {
+export const platformTable = async (
+  knex: Knex,
+  name: string,
+  columns: string,
+  options: Options & { writtenByAll?: boolean } = {},
+) => {
   await create(knex, name, columns, '', options)
   const column = name === 'tenant' ? 'id' : 'tenant_id'
   const condition = `${column} = ${tenantDefault} or current_setting('app.scope', true) = 'platform'
@@ -60,7 +74,9 @@ export const appendOnly = async (knex: Knex, table: string, columns = '') => {
   await knex.raw(
     `create trigger append_only before update ${columns} or delete on ${table} for each row execute function refuse_change()`,
   )
-  await knex.raw(`create trigger append_only_truncate before truncate on ${table} for each statement execute function refuse_change()`)
+  await knex.raw(
+    `create trigger append_only_truncate before truncate on ${table} for each statement execute function refuse_change()`,
+  )
 }
 
 /** A function that looks across tenants and answers ids alone; the work is then done tenant by tenant. */
