@@ -1,6 +1,8 @@
 import { routes } from '../../api/routes.ts'
 import { compile } from '../../config/validator.ts'
+import { sql } from '../../db/connection.ts'
 import type { Reply } from './client.ts'
+import type { Database } from './database.ts'
 
 const shapes = routes.map((route) => ({
   route,
@@ -35,4 +37,22 @@ export const checkContract = (method: string, path: string, { status, headers, b
   if (!route || status >= 300) return
   const problems = compile(route.returns)(body)
   if (problems) throw new Error(`${where} with a body that its schema refuses: ${JSON.stringify(problems.slice(0, 5))}`)
+}
+
+/** Writes without an entry: a new token of the same session, and what providers tell, which is kept as it came. */
+const untrailed = new Set(['auth.refresh', 'payments.callback'])
+
+/** Throws when a write was answered that the trail knows nothing of: every test that writes through the API checks it. */
+export const checkTrail = async (
+  { admin }: Database,
+  method: string,
+  path: string,
+  { status, headers, body }: Reply,
+): Promise<void> => {
+  const route = routeOf(method, path)
+  if (!route || method === 'GET' || status >= 300 || headers['idempotent-replayed']) return
+  // A right password alone is half of a sign-in: the entry comes with the second factor.
+  if (route.readOnly || untrailed.has(route.id) || body.mfaRequired) return
+  const entries = await sql(admin, `select 1 from audit_entry where request_id = ?`, [headers['x-request-id']])
+  if (entries.length === 0) throw new Error(`${method} ${path} answered ${status} and is not in the trail`)
 }

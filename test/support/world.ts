@@ -5,7 +5,7 @@ import { clientOf } from './client.ts'
 import type { Client } from './client.ts'
 import { freshDatabase, leaveDatabase } from './database.ts'
 import type { Database } from './database.ts'
-import { checkContract } from './contract.ts'
+import { checkContract, checkTrail } from './contract.ts'
 import { drain } from './drain.ts'
 
 export type World = {
@@ -61,6 +61,7 @@ export const useWorld = (): World => {
   const request: Client = async (method, path, options) => {
     const reply = await clientOf(here().baseUrl)(method, path, options)
     checkContract(method, path, reply)
+    await checkTrail(here().database, method, path, reply)
     return reply as never
   }
   return {
