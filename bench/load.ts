@@ -4,7 +4,11 @@ import { percentile } from './report.ts'
 export type Shot = { path: string; method?: string; headers?: Record<string, string>; body?: unknown }
 export type Load = { perSecond: number; p50Ms: number; p99Ms: number; count: number }
 
-const fire = (agent: Agent, baseUrl: string, { path, method = 'GET', headers = {}, body }: Shot): Promise<{ status: number; text: () => string }> =>
+const fire = (
+  agent: Agent,
+  baseUrl: string,
+  { path, method = 'GET', headers = {}, body }: Shot,
+): Promise<{ status: number; text: () => string }> =>
   new Promise((resolve, reject) => {
     const content = body === undefined ? undefined : JSON.stringify(body)
     const sent = request(`${baseUrl}${path}`, {
@@ -21,7 +25,9 @@ const fire = (agent: Agent, baseUrl: string, { path, method = 'GET', headers = {
     sent.on('response', (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: () => Buffer.concat(parts).toString() }))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: () => Buffer.concat(parts).toString() }),
+      )
     })
     sent.end(content)
   })

@@ -20,9 +20,11 @@ const freshIds = (one: Statement[], other: Statement[]) => {
   return new Set([...uuidsOf(one)].filter((id) => !known.has(id)))
 }
 
+const renamed = (value: unknown) => (typeof value === 'number' ? randomInt(2 ** 31) : value)
+
 type Names = Map<string, unknown>
 
-/** Bindings of one more run: fresh ids, numbers and hashes in place of the captured ones, alike wherever they stood alike. */
+/** Bindings of one more run: fresh ids, booking numbers and hashes in place of the captured ones, alike wherever they stood alike. */
 const renewed = (value: unknown, other: unknown, fresh: Set<string>, names: Names): unknown => {
   const named = (key: string, make: () => unknown) => {
     if (!names.has(key)) names.set(key, make())
@@ -40,8 +42,7 @@ const renewed = (value: unknown, other: unknown, fresh: Set<string>, names: Name
       return named(value, () => Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join(''))
     return withIds
   }
-  if (typeof value === 'number' && value !== other && !Number.isSafeInteger(other)) return value
-  return typeof value === 'number' && value !== other ? named(`number ${value}`, () => randomInt(2 ** 31)) : value
+  return value
 }
 
 /** Ids that the database itself made stand in what it answered; later statements name them. */
@@ -86,13 +87,17 @@ export const replay = async (
     const client = await pool.connect()
     try {
       for (const [index, { text, values, rows }] of statements.entries()) {
-        const bindings = values.map((value, at) => renewed(value, other[index]?.values[at], fresh, names))
+        const again = values.map((value, at) => renewed(value, other[index]?.values[at], fresh, names))
+        // What an advisory lock is named by follows from who asks; each repetition is another stranger.
+        const bindings = text.includes('pg_advisory_xact_lock')
+          ? again.map((value, at) => (value === other[index]?.values[at] ? value : renamed(value)))
+          : again
         const { rows: answered } = await client.query<Record<string, unknown>>(text, bindings)
         learn(rows, answered, fresh, names)
       }
-    } catch (error) {
+    } catch (cause) {
       await client.query('rollback')
-      throw error
+      throw new Error('a statement cannot be repeated', { cause })
     } finally {
       client.release()
     }
@@ -105,9 +110,13 @@ export const replay = async (
       times.push(performance.now() - from)
     }
   }
-  await Promise.all(Array.from({ length: inFlight }, lane))
-  const tookMs = performance.now() - started
-  await pool.end()
+  let tookMs: number
+  try {
+    await Promise.all(Array.from({ length: inFlight }, lane))
+    tookMs = performance.now() - started
+  } finally {
+    await pool.end()
+  }
   return {
     perSecond: (times.length / tookMs) * 1000,
     p50Ms: percentile(times, 0.5),
