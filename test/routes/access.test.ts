@@ -2,7 +2,10 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { routes } from '../../api/routes.ts'
 import type { AnyRoute } from '../../api/lib/route.ts'
+import { ownPermissions, rolePermissions } from '../../config/roles.ts'
+import { inTenant, sql } from '../../db/connection.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
+import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { useWorld } from '../support/world.ts'
 
 const fill = (route: AnyRoute, known: Record<string, string>) =>
@@ -87,24 +90,35 @@ describe('every endpoint, called', () => {
     }
   })
 
-  it('refuses a role that lacks the permission with 403 and ForbiddenException', async () => {
-    const token = await signIn('housekeeping@sol.example')
-    const refused = []
-    for (const route of of('tenant')) {
-      const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), {
-        ...sendable(route),
-        token,
-      })
-      if (status === 403) refused.push([route.id, body.code, body.error, body.message])
+  it('refuses a role that lacks the permission with 403 and ForbiddenException, and no other', async () => {
+    const refused = new Set<string>()
+    for (const [email, role] of [
+      ['owner@sol.example', 'owner'],
+      ['manager@sol.example', 'manager'],
+      ['reception@sol.example', 'receptionist'],
+      ['finance@sol.example', 'finance'],
+      ['housekeeping@sol.example', 'housekeeper'],
+    ] as const) {
+      const token = await signIn(email)
+      for (const route of of('tenant')) {
+        const { action, subject } = route.access as { action: string; subject: string }
+        const held = [...rolePermissions[role], ...ownPermissions]
+        const may = held.some((permission) => permission.subject === subject && permission.action === action)
+        const { status, body } = await world.request(route.method, fill(route, { tenantId: demo.sol.tenantId }), {
+          ...sendable(route),
+          token,
+        })
+        expect(status === 403, `${route.id} as ${role}`).to.equal(!may)
+        if (may) continue
+        refused.add(route.id)
+        expect([body.code, body.error, body.message], `${route.id} as ${role}`).to.deep.equal([
+          'forbidden',
+          'ForbiddenException',
+          'Insufficient permissions',
+        ])
+      }
     }
-    expect(refused.map(([id]) => id)).to.include.members([
-      'reservations.list',
-      'guests.list',
-      'chartOfAccounts.list',
-      'ledgerEntries.list',
-    ])
-    for (const [id, code, error, message] of refused)
-      expect([code, error, message], id).to.deep.equal(['forbidden', 'ForbiddenException', 'Insufficient permissions'])
+    expect(refused).to.include.keys('reservations.list', 'guests.list', 'chartOfAccounts.list', 'ledgerEntries.list')
   })
 
   it('is not for tenants’ users where it is for superusers, and not for N2 where it is for N1', async () => {
@@ -183,11 +197,20 @@ describe('every endpoint, called', () => {
 
   it('answers an unknown record, or one of another tenant, as if it did not exist', async () => {
     const token = await signIn('owner@sol.example')
-    for (const route of of('tenant').filter(
-      (candidate) => candidate.method === 'GET' && /:[a-z]+Id/.test(candidate.path.replace(':tenantId', '')),
-    )) {
-      const { status } = await world.request('GET', fill(route, { tenantId: demo.sol.tenantId }), { token })
-      expect(status, route.id).to.equal(404)
+    const foreign = await foreignRecords()
+    for (const route of of('tenant').filter((candidate) => candidate.method === 'GET')) {
+      const named = [...route.path.matchAll(/:([A-Za-z]+Id)/g)].map(([, name]) => name ?? '')
+      const records = named.filter((name) => name !== 'tenantId')
+      if (records.length === 0) continue
+      expect(foreign, `${route.id}: make one of another tenant in foreignRecords()`).to.include.keys(records)
+      const answers = []
+      for (const known of [{}, foreign]) {
+        const path = fill(route, { ...known, tenantId: demo.sol.tenantId })
+        const { status, body } = await world.request('GET', path, { token })
+        answers.push({ status, ...body, requestId: '' })
+      }
+      expect(answers[0]?.status, route.id).to.equal(404)
+      expect(answers[1], route.id).to.deep.equal(answers[0])
     }
     for (const route of of('property').filter((candidate) => candidate.path.includes(':propertyId'))) {
       const { status, body } = await world.request('GET', fill(route, {}))
@@ -225,6 +248,16 @@ describe('every endpoint, called', () => {
     expect([status, body]).to.deep.equal([200, ''])
   })
 })
+
+/** Records of another tenant that are really there, by the name that paths have for them. */
+const foreignRecords = async (): Promise<Record<string, string>> => {
+  const stranger = await makeHouse()
+  await raiseMany(stranger, 1)
+  await post(stranger)
+  const [entry] = await inTenant(stranger.tenantId, (trx) => sql<{ id: string }>(trx, `select id from journal_entry`))
+  if (!entry) throw new Error('nothing was posted')
+  return { ledgerEntryId: entry.id }
+}
 
 const featureOf = async (route: AnyRoute) => {
   const { subjects } = await import('../../config/subjects.ts')
