@@ -4,7 +4,8 @@ import type { FieldError } from './errors.ts'
 import type { Schema } from './schema.ts'
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})$/
+// Offsets as far as PostgreSQL takes them.
+const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/
 const mailbox =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
@@ -65,6 +66,9 @@ const strict = make({})
 /** Parameters of path and query, which arrive as strings; defaults are filled in. */
 const lenient = make({ coerceTypes: 'array', useDefaults: true })
 
+/** What `bounded` puts in front of a pattern. */
+const bound = /^\^\(\?=\[\^\]\{0,\d+\}\$\)/
+
 const readable = (error: ErrorObject): FieldError => {
   const path = error.instancePath.slice(1).replaceAll('/', '.')
   const at = (name: string) => (path === '' ? name : `${path}.${name}`)
@@ -80,6 +84,8 @@ const readable = (error: ErrorObject): FieldError => {
       return { field: path, message: `must be ${String(params.allowedValue)}` }
     case 'format':
       return { field: path, message: formats[String(params.format)] ?? `must be a ${String(params.format)}` }
+    case 'pattern':
+      return { field: path, message: `must match pattern "${String(params.pattern).replace(bound, '^')}"` }
     default:
       return { field: path, message: error.message ?? 'is not valid' }
   }
@@ -106,6 +112,26 @@ const problemsOf = (validate: ValidateFunction): FieldError[] => {
     .slice(0, 50)
 }
 
+type Json = { [key: string]: Json | Json[] | string | number | boolean | null }
+
+/**
+ * All problems are told at once, so a pattern is tried on a text that is too long as well. It gives up at the first character
+ * beyond, lest a body of a mebibyte keep it busy.
+ */
+const bounded = (schema: Json): Json => {
+  const inside = Object.entries(schema).map(([key, value]): [string, Json[string]] => {
+    if (key === 'enum' || key === 'default' || key === 'const') return [key, value]
+    if (Array.isArray(value)) return [key, value.map((one) => (isObject(one) ? bounded(one) : one))]
+    return [key, isObject(value) ? bounded(value) : value]
+  })
+  const copy: Json = Object.fromEntries(inside)
+  if (typeof copy.pattern === 'string' && copy.pattern.startsWith('^') && typeof copy.maxLength === 'number')
+    copy.pattern = `^(?=[^]{0,${copy.maxLength}}$)${copy.pattern.slice(1)}`
+  return copy
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
 type Check = (value: unknown) => FieldError[] | null
 
 const compileWith = (ajv: Ajv2020) => {
@@ -113,7 +139,7 @@ const compileWith = (ajv: Ajv2020) => {
   return (schema: Schema): Check => {
     const found = known.get(schema)
     if (found) return found
-    const validate = ajv.compile(JSON.parse(JSON.stringify(schema)) as object)
+    const validate = ajv.compile(bounded(JSON.parse(JSON.stringify(schema)) as Json))
     const check: Check = (value) => (validate(value) ? null : problemsOf(validate))
     known.set(schema, check)
     return check

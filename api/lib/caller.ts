@@ -59,8 +59,11 @@ export const actorOf = (caller: Caller): Actor => {
   }
 }
 
-/** Whose Idempotency-Key it is: two callers never meet on one key. */
-export const callerKey = (caller: Caller, tenantId: string | null): string => {
+/**
+ * Whose Idempotency-Key it is: two callers never meet on one key. Strangers behind one address are told apart by what they ask for, so
+ * that none is answered with another's reply, or kept out by it.
+ */
+export const callerKey = (caller: Caller, tenantId: string | null, requestHash: Buffer): string => {
   switch (caller.kind) {
     case 'user':
       return `user:${caller.userId}:${tenantId ?? ''}`
@@ -69,6 +72,6 @@ export const callerKey = (caller: Caller, tenantId: string | null): string => {
     case 'guest':
       return `guest:${caller.bookingId}`
     default:
-      return `public:${tenantId ?? ''}:${caller.address}`
+      return `public:${tenantId ?? ''}:${caller.address}:${requestHash.toString('base64url')}`
   }
 }

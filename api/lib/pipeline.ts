@@ -1,4 +1,4 @@
-import { conflict, invalid, notFound, unauthenticated } from '../../config/errors.ts'
+import { conflict, forbidden, invalid, notFound, unauthenticated } from '../../config/errors.ts'
 import { isUuid } from '../../config/validator.ts'
 import { audit, hasAudited } from '../../db/audit.ts'
 import { database, inPlatform, inTenant, sqlOne, withoutTenant } from '../../db/connection.ts'
@@ -6,7 +6,7 @@ import type { AnyTrx, Context, PlatformTrx, Trx } from '../../db/connection.ts'
 import { keepReply, requestHash, takeKey } from '../../db/idempotency.ts'
 import { admit, admitPublic, admitSuperuser, ownTenant, requireSession } from './admission.ts'
 import { authenticate, authenticateGuest } from './authenticate.ts'
-import type { Caller } from './caller.ts'
+import type { Admission, Caller } from './caller.ts'
 import { actorOf, callerKey } from './caller.ts'
 import { inputReader } from './input.ts'
 import type { Input } from './input.ts'
@@ -134,8 +134,8 @@ export const endpoint = (route: AnyRoute) => {
   ): Promise<Answer> => {
     await lockRecord(trx, route, input, expectedVersion(request))
     const key = idempotencyKey(route, request)
-    const owner = callerKey(caller, tenantId)
     const hash = requestHash(route.method, request.path, request.rawBody)
+    const owner = callerKey(caller, tenantId, hash)
     const kept = key === null ? null : await takeKey(trx, owner, key, hash)
     if (kept) {
       const body = route.replay ? await route.replay(kept.body as never, { caller, trx: trx as Trx }) : kept.body
@@ -177,11 +177,11 @@ export const endpoint = (route: AnyRoute) => {
         const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
         if (waits) {
           const admission = await open((trx) => admit(trx, caller, access, tenantId))
-          return reply(await handle({ open, tenantId, admission, caller, request, ...input() }))
+          return reply(await handle({ open, tenantId, admission, caller, request, ...within(admission, input()) }))
         }
         return open(async (trx) => {
           const admission = await admit(trx, caller, access, tenantId)
-          return inside(trx, caller, request, { tenantId, admission }, input(), tenantId)
+          return inside(trx, caller, request, { tenantId, admission }, within(admission, input()), tenantId)
         })
       }
       case 'property': {
@@ -234,6 +234,16 @@ export const endpoint = (route: AnyRoute) => {
       }
     }
   }
+}
+
+/** Who is given some properties only may not name another, in query or body; what is known by its id is looked for among them. */
+const within = ({ propertyIds }: Admission, input: Input): Input => {
+  if (propertyIds === null) return input
+  for (const given of [input.query, input.body as Record<string, unknown>]) {
+    const named = Array.isArray(given.propertyIds) ? [given.propertyId, ...given.propertyIds] : [given.propertyId]
+    if (named.some((id) => typeof id === 'string' && !propertyIds.includes(id))) throw forbidden()
+  }
+  return input
 }
 
 /** A call for another tenant is refused before anything of that tenant is read, and is written to the trail of the caller's own. */

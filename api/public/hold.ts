@@ -23,6 +23,7 @@ import type { Trx } from '../../db/connection.ts'
 import { termsVersion } from '../../db/properties/commands.ts'
 import { propertyFor } from '../../db/properties/sale.ts'
 import type { SaleProperty } from '../../db/properties/catalogue.ts'
+import { tokensCalledBack } from '../../db/reservations/access.ts'
 import { holdStay } from '../../db/reservations/hold.ts'
 import { hashAddress } from '../../db/reservations/limits.ts'
 import { publicProperty } from '../lib/access.ts'
@@ -35,7 +36,7 @@ import { verifyToken } from '../lib/tokens.ts'
 import { guestBooking, HeldBooking, holdTokenSeconds, mintGuestToken } from './guest-booking.ts'
 import { withinHoldRate } from './hold-rate.ts'
 
-const Name = Matching('^[^\\p{Cc}<>]*[^\\p{Cc}<>\\s][^\\p{Cc}<>]*$', 100)
+const Name = Matching('^(?!\\s*$)[^\\p{Cc}<>]*$', 100)
 
 const HoldRequest = Obj({
   quote: Text(1, 40_000),
@@ -176,6 +177,8 @@ export const routes = [
     keep: ({ guestToken: _token, guestTokenExpiresAt: _expiresAt, ...booking }) => booking,
     replay: async (booking: { bookingId: string }, { trx }) => {
       const { tenantId } = contextOf(trx)
+      if (await tokensCalledBack(trx, booking.bookingId))
+        throw conflict('quote_used', 'This quote has been used; ask for a new one')
       return { ...booking, ...(await mintGuestToken(tenantId ?? '', booking.bookingId, holdTokenSeconds)) }
     },
   }),

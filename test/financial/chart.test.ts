@@ -136,7 +136,7 @@ describe('the chart of accounts', () => {
     )
     const mine = await get(`?role=gateway_clearing&asOf=${house.today}`, key)
     expect(mine.body.data[0]?.balance).to.equal(300)
-    expect((await get(`?propertyId=${house.propertyId}`, key)).status).to.equal(404)
+    expect((await get(`?propertyId=${house.propertyId}`, key)).status).to.equal(403)
     const entries = await world.request('GET', `${path}/ledger-entries`, { key })
     expect(entries.body.data.map(({ total }: { total: number }) => total)).to.deep.equal([300])
     const all = await world.request('GET', `${path}/ledger-entries?sourceId=${payment}`, { key: house.key })
