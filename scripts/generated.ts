@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import '../test/support/variables.ts'
 import { startServices, stopServices } from '../test/support/services.ts'
 import { generateOpenApi } from './openapi.ts'
-import { generateRows } from './rows.ts'
+import { generateRows, generateSchema } from './rows.ts'
 
 /** Ends with 1 where a generated file is not what would be generated now. */
 const read = (name: string) => {
@@ -17,6 +17,7 @@ await startServices()
 try {
   const checks = [
     { name: 'db/rows.ts', made: await generateRows(), command: 'npm run rows' },
+    { name: 'test/schema/schema.txt', made: await generateSchema(), command: 'npm run rows' },
     { name: 'docs/openapi.json', made: await generateOpenApi(), command: 'npm run openapi' },
   ]
   for (const { name, made, command } of checks) {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import '../test/support/variables.ts'
 import { createTestDatabase, startServices, stopServices } from '../test/support/services.ts'
+import { describeSchema } from './schema.ts'
 import { withClient } from './services/provision.ts'
 
 const target = new URL('../db/rows.ts', import.meta.url)
@@ -60,11 +61,20 @@ export const generateRows = async (): Promise<string> => {
   return `/** Generated from the migrated database by \`npm run rows\`. Not edited by hand. */\n\n${interfaces.join('\n')}`
 }
 
+/** The shape of the migrated database, as it stands in test/schema/schema.txt. */
+export const generateSchema = async (): Promise<string> => {
+  const { adminUrl, drop } = await createTestDatabase()
+  const text = await withClient(adminUrl, describeSchema)
+  await drop()
+  return text
+}
+
 if (import.meta.filename === process.argv[1]) {
   await startServices()
   try {
     const text = await generateRows()
     writeFileSync(target, text)
+    writeFileSync(new URL('../test/schema/schema.txt', import.meta.url), await generateSchema())
     console.log(`db/rows.ts: ${readFileSync(target, 'utf8').split('export interface').length - 1} tables`)
   } finally {
     await stopServices()
