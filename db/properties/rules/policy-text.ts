@@ -91,14 +91,28 @@ const wordsOf = (locale: string) => languages[locale.split('-')[0] ?? ''] ?? eng
 
 export type Wording = { locale: string; currency: string }
 
+// Making a format costs more than all of an offer's arithmetic; houses share a few of them.
+const formats = new Map<string, Intl.NumberFormat>()
+const mostFormats = 200
+
+const formatOf = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  const key = `${locale} ${options.currency ?? ''}`
+  const known = formats.get(key)
+  if (known) return known
+  if (formats.size >= mostFormats) formats.clear()
+  const format = new Intl.NumberFormat(locale, options)
+  formats.set(key, format)
+  return format
+}
+
 /** Minor units as a person reads them in a locale. */
 const money = (amount: number, { locale, currency }: Wording) => {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
+  const format = formatOf(locale, { style: 'currency', currency })
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
 }
 
 const rate = (basisPoints: number, { locale }: Wording) =>
-  new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(basisPoints / 100)
+  formatOf(locale, { maximumFractionDigits: 2 }).format(basisPoints / 100)
 
 const feeText = (fee: Fee, wording: Wording): string => {
   const words = wordsOf(wording.locale)
