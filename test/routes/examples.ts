@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { randomUUID } from 'node:crypto'
+import { makeTenant, makeUser, newEmail, password } from '../auth/support.ts'
+import type { House } from '../support/factories.ts'
+import { makeHold, portalOf, readBooking } from '../support/stay.ts'
+import type { World } from '../support/world.ts'
+import type { Known } from './inputs.ts'
+
+/** Values of records that are there, by the names of the fields; and by endpoint what works, where a schema alone seldom hits upon it. */
+export const prepare = async (
+  world: World,
+  house: House,
+  { key, payer }: { key: string; payer: string },
+): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
+  const other = await makeTenant()
+  const reader = await makeUser({ [house.tenantId]: 'manager' })
+  const portal = portalOf(world.request, house, key)
+  const { body: quoted } = await portal.quote({ from: 20 })
+  const bookingId = await makeHold(house, { from: 25 })
+  const { number, rooms } = await readBooking(house, bookingId)
+  const one = (...values: unknown[]) => fc.constantFrom(...values)
+  const known: Known = {
+    tenantId: one(house.tenantId),
+    id: one(other),
+    provider: one('sandbox'),
+    key: one('pos', 'channels', 'nothing_of_the_kind'),
+    reason: one('a trial for the season', '  padded  '),
+    propertyId: one(house.propertyId),
+    unitTypeId: one(house.unitTypeId, house.suiteTypeId),
+    ratePlanId: one(house.ratePlanId, house.saverPlanId),
+    bookId: one(house.bookId),
+    bookingId: one(bookingId),
+    reservationIds: one(
+      rooms.map((room) => room.id),
+      [randomUUID()],
+    ),
+    quote: one(quoted.quote),
+    acceptedTerms: one(house.termsVersion),
+    email: fc.oneof(
+      one(reader.email, newEmail('nobody')),
+      fc.nat(10_000).map((n) => `fuzz${n}@example.com`),
+    ),
+    password: one(password),
+    number: one(number, `${number.slice(0, 4)}-${number.slice(4)}`, '52998224725'),
+    firstName: one('Ana', 'José', '👩‍🚀', 'مريم', "O'Neil"),
+    lastName: one('Souza', 'Ñandú', '王'),
+    arrival: one(house.day(20), house.day(0), house.day(700)),
+    departure: one(house.day(22), house.day(21)),
+    from: one(house.day(1), house.day(30)),
+    to: one(house.day(30), house.day(120)),
+    asOf: one(house.day(0)),
+    adults: one(1, 2),
+    childrenAges: one([], [5], [0, 17]),
+    extras: one([], [], [{ extraId: randomUUID(), quantity: 1 }]),
+    sort: one('-createdAt', 'createdAt', 'number,-arrival', 'name', '-', ','),
+    promoCode: one('NOTHING'),
+    children: one('5', '0,17'),
+    returnUrl: one('https://portal.example/back', 'https://evil.example/back'),
+    q: one('souza', number, 'ana@example.com', '%%%', '5299'),
+    // A reader that waits is another test's business.
+    waitSeconds: one(0),
+  }
+  const { body: paid } = await world.request('POST', '/api/public/payments/create', {
+    guest: payer,
+    body: { method: 'pix' },
+  })
+  known.paymentId = one(paid.paymentId)
+  const room = { unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 2, childrenAges: [], extras: [] }
+  const stay = { propertyId: house.propertyId, arrival: house.day(20), departure: house.day(22), rooms: [room] }
+  const booker = { firstName: 'Ana', lastName: 'Souza', email: 'fuzz@example.com' }
+  const quotes = await Promise.all([21, 22, 23, 24].map((from) => portal.quote({ from })))
+  const event = {
+    id: 'evt_1',
+    type: 'charge.captured',
+    account: 'sbx_1',
+    object: 'charge',
+    ref: 'ch_1',
+    ourId: randomUUID(),
+  }
+  const examples: Record<string, unknown[]> = {
+    'auth.signIn': [{ email: reader.email, password }],
+    'auth.reauthenticate': [{ password }],
+    'auth.tenantContext': [{ tenantId: house.tenantId }],
+    'public.quotes.create': [stay],
+    'public.reservations.hold': quotes.map(({ body }) => ({
+      quote: (body as { quote: string }).quote,
+      booker,
+      acceptedTerms: house.termsVersion,
+    })),
+    'public.createPayment': [{ method: 'pix' }, { method: 'card', cardToken: 'tok_approved' }],
+    'public.property.availability': [
+      { arrival: house.day(20), departure: house.day(22) },
+      { from: house.day(1), to: house.day(30) },
+    ],
+    'public.paymentStatus': [{}, { since: 'paid' }],
+    'payments.callback': [event],
+    'reservations.list': [{}, { q: number }, { status: 'held', sort: '-arrival' }],
+    'guests.list': [{}, { q: 'souza' }],
+    'ledgerEntries.list': [{}, { from: house.day(0) }],
+    'jobs.list': [{}, { status: 'pending', from: '2026-11-20T12:00:00Z' }],
+    'entitlements.grant': [{ key: 'pos', reason: 'a trial' }],
+    'entitlements.revoke': [{ reason: 'the trial is over' }],
+  }
+  return { known, examples }
+}
