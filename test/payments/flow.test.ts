@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { inTenant, sql } from '../../db/connection.ts'
-import { cancelPaymentsOf, paymentState, requestRefund } from '../../db/payment/index.ts'
-import { drain } from '../support/drain.ts'
+import { cancelPaymentsOf, paymentState } from '../../db/payment/index.ts'
 import { balanceOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
 import {
@@ -17,7 +16,6 @@ import {
   paymentOf,
   refundsOf,
   secondMs,
-  sweep,
   within,
   work,
 } from './support.ts'
@@ -237,56 +235,6 @@ describe('a payment through the sandbox gateway', () => {
     await bring(till, id, 'captured')
   })
 
-  it('that is paid although another took its place is kept, calls for a person, and can go back', async () => {
-    const pix = await pay(till, bookingId, { method: 'pix' })
-    await work()
-    const card = await pay(till, bookingId)
-    await new Promise((resolve) => setTimeout(resolve, 5 * secondMs))
-    await drain({ kinds: ['payments.submit', 'ledger.post'] })
-    await work()
-    expect((await paymentOf(till, card.id)).status).to.equal('captured')
-    expect(await paymentOf(till, pix.id)).to.include({ status: 'captured', capturedAmount: 20_000, allocatedAmount: 0 })
-    expect(await creditOf(till, bookingId)).to.equal(20_000)
-    expect(await exceptionsOf(till, pix.id)).to.deep.equal(['duplicate_payment'])
-    expect(await balanceOf(till, 'unallocated_receipts')).to.equal(20_000)
-    await within(till, (trx) => requestRefund(trx, { paymentId: pix.id, reason: 'duplicate' }))
-    await work()
-    expect(await exceptionsOf(till, pix.id)).to.deep.equal([])
-    expect(await balanceOf(till, 'unallocated_receipts')).to.equal(0)
-    expect(await balanceOf(till, 'gateway_clearing')).to.equal(20_000)
-    expect(await creditOf(till, bookingId)).to.equal(20_000)
-  })
-
-  it('unknown for a day calls for a person, and no more once it is known', async () => {
-    const { id } = await pay(till, bookingId, { token: 'malformed' })
-    await work()
-    await setTimes(till, id, `created_at = now() - interval '25 hours', expires_at = now() + interval '1 hour'`)
-    await bring(till, id, 'captured')
-    expect(await exceptionsOf(till, id)).to.deep.equal([])
-    const opened = await within(till, (trx) =>
-      sql(trx, `select kind, automatic from payment_exception where subject_id = ?`, [id]),
-    )
-    expect(opened).to.deep.equal([{ kind: 'outcome_unknown', automatic: true }])
-  })
-
-  it('left unallocated for a day calls for a person', async () => {
-    const { id } = await pay(till, bookingId, { token: 'refund_fails' })
-    await work()
-    await within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 7_000, reason: 'guest_request' }))
-    await work()
-    await new Promise((resolve) => setTimeout(resolve, 5 * secondMs))
-    await within(till, (trx) => sql(trx, `update refund set next_read_at = now() where payment_id = ?`, [id]))
-    await sweep()
-    await work()
-    expect((await refundsOf(till, id))[0]?.status).to.equal('failed')
-    await sweep()
-    expect(await exceptionsOf(till, id)).to.deep.equal([])
-    await setTimes(till, id, `captured_at = now() - interval '25 hours'`)
-    await sweep()
-    await sweep()
-    expect(await exceptionsOf(till, id)).to.deep.equal(['unallocated'])
-  })
-
   it('ten at once for one booking are one payment', async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => pay(till, bookingId)))
     expect(new Set(made.map((one) => one.id)).size).to.equal(1)
@@ -306,78 +254,5 @@ describe('a payment through the sandbox gateway', () => {
     const state = await inTenant(till.tenantId, (trx) => paymentState(trx, 'booking', bookingId))
     expect(state).to.include({ authorised: 0, captured: 0 })
     expect(state.live.map((one) => one.id)).to.deep.equal([id])
-  })
-
-  describe('refunded', () => {
-    const paid = async (token = 'success') => {
-      const { id } = await pay(till, bookingId, { token })
-      await work()
-      return id
-    }
-    const refund = (wanted: { amount?: number }) =>
-      within(till, (trx) =>
-        requestRefund(trx, { targetType: 'booking', targetId: bookingId, reason: 'cancellation', ...wanted }),
-      )
-
-    it('in part leaves the rest where it was', async () => {
-      const id = await paid()
-      await refund({ amount: 5_000 })
-      expect(await paymentOf(till, id)).to.include({
-        refundReserved: 5_000,
-        refundedAmount: 0,
-        allocatedAmount: 15_000,
-      })
-      await work()
-      expect(await paymentOf(till, id)).to.include({
-        refundReserved: 5_000,
-        refundedAmount: 5_000,
-        allocatedAmount: 15_000,
-      })
-      expect(await creditOf(till, bookingId)).to.equal(15_000)
-      expect(await balanceOf(till, 'deposits')).to.equal(15_000)
-      expect(await balanceOf(till, 'gateway_clearing')).to.equal(15_000)
-      expect(await balanceOf(till, 'refunds_payable')).to.equal(0)
-    })
-
-    it('in parts, twenty at once for the whole: one passes', async () => {
-      const id = await paid()
-      const results = await Promise.allSettled(
-        Array.from({ length: 20 }, () =>
-          within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 20_000, reason: 'guest_request' })),
-        ),
-      )
-      expect(results.filter((one) => one.status === 'fulfilled')).to.have.length(1)
-      await work()
-      expect(await refundsOf(till, id)).to.have.length(1)
-      expect(await paymentOf(till, id)).to.include({ refundedAmount: 20_000, allocatedAmount: 0 })
-    })
-
-    it('beyond what stands there is refused', async () => {
-      await paid()
-      const refused = await refund({ amount: 20_001 }).catch((error: unknown) => error)
-      expect(refused).to.include({ status: 422, code: 'amount_exceeds_refundable' })
-    })
-
-    for (const token of ['refund_fails', 'refund_returns'])
-      it(`with token ${token} comes back as unallocated money, and calls for a person`, async () => {
-        const id = await paid(token)
-        await refund({})
-        await work()
-        const [requested] = await refundsOf(till, id)
-        expect(requested?.status).to.equal(token === 'refund_fails' ? 'processing' : 'succeeded')
-        await new Promise((resolve) => setTimeout(resolve, 7 * secondMs))
-        await within(till, async (trx) => {
-          const { enqueue } = await import('../../db/enqueue.ts')
-          const { readRefund } = await import('../../jobs/payments.ts')
-          await enqueue(trx, readRefund, { tenantId: till.tenantId, refundId: requested!.id })
-        })
-        await work()
-        expect((await refundsOf(till, id))[0]?.status).to.equal('failed')
-        expect(await paymentOf(till, id)).to.include({ refundReserved: 0, refundedAmount: 0, allocatedAmount: 0 })
-        expect(await exceptionsOf(till, requested!.id)).to.deep.equal(['refund_failed'])
-        expect(await balanceOf(till, 'unallocated_receipts')).to.equal(20_000)
-        expect(await balanceOf(till, 'gateway_clearing')).to.equal(20_000)
-        expect(await balanceOf(till, 'refunds_payable')).to.equal(0)
-      })
   })
 })

@@ -7,7 +7,7 @@ import { expireHold } from '../../db/reservations/expire.ts'
 import { confirmPaid } from '../../db/reservations/paid.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
 import { useDatabase } from '../support/database.ts'
-import { freeUntilAWeekBefore, makeHouse } from '../support/factories.ts'
+import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { gatewaySays, pay, raisedOf, refundsOf, startPayment } from '../support/pay.ts'
 import { countersOf, eventsOf, makeHold, miscounted, outlive, readBooking, statusesOf } from '../support/stay.ts'
@@ -231,122 +231,6 @@ describe('The life of a booking', () => {
       await cancel(house, id)
       await gatewaySays(house, paymentId, 'captured')
       expect((await refundsOf(house)).map((one) => one.reason)).to.deep.equal(['late_payment'])
-    })
-  })
-
-  describe('cancelling', () => {
-    it('releases a hold without fee, twice alike, and gives its money back', async () => {
-      const id = await makeHold(house)
-      await pay(house, id)
-      const { paid } = await seen(house, id)
-      expect(await cancel(house, id)).to.equal('cancelled')
-      expect(await cancel(house, id)).to.equal('already')
-      expect(await refundsOf(house)).to.deep.equal([{ amount: paid, reason: 'cancellation', status: 'requested' }])
-      expect(await countersOf(house, 30)).to.include({ held: 0 })
-      expect(await settle(house, id)).to.equal('nothing')
-    })
-
-    it('cancels free of charge before the deadline and refunds all', async () => {
-      const id = await confirmed(house, {}, 'all')
-      const { cancellation, paid } = await seen(house, id)
-      expect(cancellation).to.deep.include({ allowed: true, fee: 0, refund: paid })
-      expect(await cancel(house, id)).to.equal('cancelled')
-      const { folios, rooms } = await readBooking(house, id)
-      expect(rooms[0]).to.include({ status: 'cancelled', cancelReason: 'changed_plans', feeAmount: 0 })
-      expect(folios[0]).to.include({ balance: 0, credits: 0 })
-      expect((await refundsOf(house)).map((one) => one.amount)).to.deep.equal([paid])
-      expect(await countersOf(house, 30)).to.include({ sold: 0 })
-      expect(await miscounted(house)).to.deep.equal([])
-      expect(await seen(house, id)).to.include({ status: 'cancelled', paid: 0, balance: 0, total: 0 })
-    })
-
-    it('charges the fee that was accepted, refunds the rest, and names the fee when it is another', async () => {
-      // Four days ahead: half of the whole.
-      const id = await confirmed(house, { from: 4 }, 'all')
-      const { total, cancellation } = await seen(house, id)
-      const fee = total / 2
-      expect(cancellation).to.deep.include({ fee, refund: total - fee })
-      const error = await refusal(cancel(house, id))
-      expect(error).to.include({ status: 409, code: 'fee_changed' })
-      expect(error.errors).to.deep.equal([{ field: 'acceptedFee', message: String(fee) }])
-      expect(await refusal(cancel(house, id, fee - 1))).to.include({ code: 'fee_changed' })
-      expect(await cancel(house, id, fee)).to.equal('cancelled')
-      const { folios } = await readBooking(house, id)
-      expect(folios[0]).to.include({ charges: fee, credits: fee, balance: 0, stage: 'deposit' })
-      expect((await refundsOf(house)).map((one) => one.amount)).to.deep.equal([total - fee])
-      expect((await raisedOf(house)).slice(-3)).to.deep.equal([
-        { event: 'payment.payment_allocated', amount: fee - total, document: 'folio', stage: 'deposit' },
-        { event: 'payment.refund_requested', amount: total - fee, document: null, stage: null },
-        { event: 'reservations.cancellation_fee_charged', amount: fee, document: 'folio', stage: 'deposit' },
-      ])
-      expect((await eventsOf(house, 'reservation.cancelled'))[0]?.data).to.include({ fee, refund: total - fee })
-    })
-
-    it('leaves the deposit stage for a fee above the money, and keeps the rest as balance', async () => {
-      const id = await confirmed(house, { from: 4 })
-      const { total, paid } = await seen(house, id)
-      await cancel(house, id, total / 2)
-      const { folios } = await readBooking(house, id)
-      expect(folios[0]).to.include({ stage: 'guest', charges: total / 2, credits: paid, balance: total / 2 - paid })
-      expect(await refundsOf(house)).to.deep.equal([])
-      expect((await raisedOf(house)).slice(-2)).to.deep.equal([
-        { event: 'reservations.deposit_applied', amount: paid, document: 'folio', stage: null },
-        { event: 'reservations.cancellation_fee_charged', amount: total / 2, document: 'folio', stage: 'guest' },
-      ])
-    })
-
-    it('cancels once when asked twice at once', async () => {
-      const id = await confirmed(house, { from: 4 }, 'all')
-      const fee = (await seen(house, id)).total / 2
-      const results = await Promise.all(Array.from({ length: 6 }, () => cancel(house, id, fee)))
-      expect(results.filter((one) => one === 'cancelled')).to.have.length(1)
-      expect(await refundsOf(house)).to.have.length(1)
-      expect(await countersOf(house, 4)).to.include({ sold: 0 })
-    })
-
-    it('cancels one room of two and leaves the other', async () => {
-      const id = await confirmed(house, { rooms: 2 }, 'all')
-      const [first, second] = (await readBooking(house, id)).rooms
-      expect(await cancel(house, id, 0, [first!.id])).to.equal('cancelled')
-      expect(await statusesOf(house, id)).to.deep.equal(['cancelled', 'confirmed'])
-      expect((await refundsOf(house)).map((one) => one.amount)).to.deep.equal([first!.total])
-      expect(await seen(house, id)).to.include({ status: 'confirmed', total: second!.total, paid: second!.total })
-      expect(await refusal(cancel(house, id, 0, ['aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa']))).to.include({ status: 404 })
-      expect(await cancel(house, id, 0)).to.equal('cancelled')
-      expect(await countersOf(house, 30)).to.include({ sold: 0 })
-    })
-
-    it('refuses while a payment is being processed, and after the arrival', async () => {
-      const id = await makeHold(house)
-      await gatewaySays(house, await startPayment(house, id), 'processing')
-      expect(await refusal(cancel(house, id))).to.include({ status: 409, code: 'payment_in_progress' })
-      const arrived = await confirmed(house, { from: 4 })
-      await house.inHouse((trx) =>
-        sql(
-          trx,
-          `update reservation set status = 'checked_in', actual_check_in_at = now(), check_in_business_date = ? where booking_id = ?`,
-          [house.today, arrived],
-        ),
-      )
-      expect(await refusal(cancel(house, arrived))).to.include({ status: 422, code: 'already_arrived' })
-    })
-
-    it('follows the policy that was booked, not the one of today', async () => {
-      const id = await confirmed(house, {}, 'all')
-      const version = await house.inHouse((trx) =>
-        sql<{ id: string }>(trx, `select id from policy where code = 'FLEX' and kind = 'cancellation'`),
-      )
-      expect(version).to.have.length(1)
-      await house.inHouse((trx) =>
-        sql(
-          trx,
-          `insert into policy_version (policy_id, number, rules, hash) values (?, 2, ?::jsonb, repeat('0', 64))`,
-          [version[0]?.id, JSON.stringify({ ...freeUntilAWeekBefore, tiers: [] })],
-        ),
-      )
-      await house.inHouse((trx) => sql(trx, `update policy set current_version = 2 where id = ?`, [version[0]?.id]))
-      expect((await seen(house, id)).cancellation.fee).to.equal(0)
-      expect(await cancel(house, id)).to.equal('cancelled')
     })
   })
 })

@@ -1,0 +1,124 @@
+import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
+import { sql } from '../../db/connection.ts'
+import { signSandbox } from '../../db/payment/signatures.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { useGuests } from './guests.ts'
+
+describe('callbacks of a gateway', () => {
+  const guests = useGuests()
+  const { world, request, hold, create, status, columnsOf } = guests
+  let house: House
+  before(() => {
+    house = guests.house()
+  })
+
+  const send = (body: Buffer | string, signature: string, provider = 'sandbox') =>
+    request('POST', `/api/callbacks/payments/${provider}`, { raw: body, headers: { 'sandbox-signature': signature } })
+  const account = async () =>
+    (await house.inHouse((trx) => sql<{ externalId: string }>(trx, `select external_id from gateway_account`)))[0]!
+      .externalId
+  const event = async (change: Record<string, unknown> = {}) =>
+    Buffer.from(
+      JSON.stringify({
+        id: `evt_${randomUUID()}`,
+        type: 'charge.captured',
+        account: await account(),
+        object: 'charge',
+        ref: 'ch_none',
+        ourId: randomUUID(),
+        ...change,
+      }),
+    )
+  const stored = async (body: Buffer) =>
+    (
+      await world.database.admin.raw(`select status, error, tenant_id from gateway_callback where event_id = ?`, [
+        JSON.parse(body.toString()).id,
+      ])
+    ).rows as {
+      status: string
+      error: string | null
+      tenantId: string | null
+    }[]
+
+  it('with a bad signature, or one 301 s old or ahead, are 401 and not stored', async () => {
+    const body = await event()
+    const now = Date.now()
+    for (const signature of [
+      '',
+      `t=${Math.floor(now / 1000)},v1=${'0'.repeat(64)}`,
+      signSandbox(body, new Date(), 'another secret'),
+      signSandbox(body, new Date(now - 302_000)),
+      signSandbox(body, new Date(now + 302_000)),
+    ]) {
+      const reply = await send(body, signature)
+      expect([reply.status, reply.body.code], signature).to.deep.equal([401, 'signature_invalid'])
+    }
+    expect(await stored(body)).to.have.length(0)
+  })
+
+  it('of a provider that is not here are 404', async () => {
+    const body = await event()
+    for (const provider of ['stripe', 'other'])
+      expect((await send(body, signSandbox(body, new Date()), provider)).status, provider).to.equal(404)
+  })
+
+  it('five times at once are stored once, and all are thanked', async () => {
+    const body = await event()
+    const replies = await Promise.all(Array.from({ length: 5 }, () => send(body, signSandbox(body, new Date()))))
+    expect(replies.map((reply) => reply.status)).to.deep.equal([200, 200, 200, 200, 200])
+    expect(await stored(body)).to.have.length(1)
+  })
+
+  it('of an account that nobody has are ignored', async () => {
+    const body = await event({ account: 'sbx_nobody' })
+    expect((await send(body, signSandbox(body, new Date()))).status).to.equal(200)
+    await world.drain()
+    expect(await stored(body)).to.deep.equal([{ status: 'ignored', error: 'account_unknown', tenantId: null }])
+  })
+
+  it('that name a payment of another tenant are failed, and change nothing', async () => {
+    const { guest } = await hold()
+    const made = await create(guest, { method: 'pix', cardToken: 'pix_unpaid' })
+    const other = await makeHouse()
+    const [theirs] = await other.inHouse((trx) =>
+      sql<{ externalId: string }>(trx, `select external_id from gateway_account`),
+    )
+    const body = await event({ account: theirs?.externalId, ourId: made.body.paymentId })
+    await send(body, signSandbox(body, new Date()))
+    await world.drain()
+    expect(await stored(body)).to.deep.equal([
+      { status: 'failed', error: 'not_of_this_account', tenantId: other.tenantId },
+    ])
+    expect((await columnsOf(made.body.paymentId)).status).to.equal('requires_action')
+  })
+
+  it('that say paid of what is not paid change nothing: the gateway is asked', async () => {
+    const { guest } = await hold()
+    const made = await create(guest, { method: 'pix', cardToken: 'pix_unpaid' })
+    await world.drain()
+    const row = await columnsOf(made.body.paymentId)
+    const body = await event({ ref: row.externalId, ourId: made.body.paymentId })
+    await send(body, signSandbox(body, new Date()))
+    await world.drain()
+    expect(await stored(body)).to.deep.include({ status: 'processed', error: null, tenantId: house.tenantId })
+    expect((await status(guest, made.body.paymentId)).body.status).to.equal('action_required')
+  })
+
+  it('over 1 MiB are refused', async () => {
+    const body = Buffer.alloc(1_048_577, 32)
+    const reply = await send(body, signSandbox(body, new Date()))
+    expect(reply.status).to.equal(400)
+  })
+
+  it('are kept sealed', async () => {
+    const body = await event()
+    await send(body, signSandbox(body, new Date()))
+    const { rows } = await world.database.admin.raw<{ rows: { rawBody: Buffer }[] }>(
+      `select raw_body from gateway_callback where event_id = ?`,
+      [JSON.parse(body.toString()).id],
+    )
+    expect(rows[0]?.rawBody.includes(Buffer.from('charge.captured'))).to.equal(false)
+  })
+})
