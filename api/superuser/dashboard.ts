@@ -1,7 +1,4 @@
-import { createBullBoard } from '@bull-board/api'
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
-import { KoaAdapter } from '@bull-board/koa'
-import { Queue } from 'bullmq'
+import type { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
@@ -18,7 +15,7 @@ const boardPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
 type Board = { serve: Middleware; redis: Redis; queues: Queue[] }
-let board: Board | null = null
+let board: Promise<Board> | null = null
 
 /** What Redis holds of a job is ids (see workers/lib/queues.ts); only these fields are ever shown. */
 const shown = (data: unknown) => {
@@ -27,7 +24,14 @@ const shown = (data: unknown) => {
 }
 const word = (value: unknown) => (typeof value === 'string' && /^[\w.-]{1,60}$/.test(value) ? value : null)
 
-const openBoard = (): Board => {
+/** The libraries are read when someone looks for the first time: a start of the api does not wait for them, nor hold them. */
+const openBoard = async (): Promise<Board> => {
+  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }, { Queue: BullQueue }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/koa'),
+    import('bullmq'),
+  ])
   const redis = new Redis(settings.redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -37,7 +41,7 @@ const openBoard = (): Board => {
   })
   redis.on('error', (error: Error) => log.debug({ err: error }, 'redis of the dashboard'))
   const queues = queueNames.map((name) => {
-    const queue = new Queue(name, { connection: redis, prefix: settings.redisPrefix, skipMetasUpdate: true })
+    const queue = new BullQueue(name, { connection: redis, prefix: settings.redisPrefix, skipMetasUpdate: true })
     queue.on('error', (error) => log.debug({ err: error, queue: name }, 'bullmq of the dashboard'))
     return queue
   })
@@ -58,7 +62,7 @@ const openBoard = (): Board => {
 
 /** Closes what the board has opened; the first look after it opens anew. */
 export const closeDashboard = async () => {
-  const closing = board
+  const closing = await board
   board = null
   await Promise.allSettled(closing?.queues.map((queue) => queue.close()) ?? [])
   closing?.redis.disconnect()
@@ -76,8 +80,8 @@ const show = async (ctx: Context, next: Next) => {
     ctx.body = 'The dashboard only shows\n'
     return
   }
-  board ??= openBoard()
-  if (!(await reachable(board.redis))) {
+  const { redis, serve } = await (board ??= openBoard())
+  if (!(await reachable(redis))) {
     ctx.status = 503
     ctx.set('Retry-After', '2')
     ctx.set('Content-Security-Policy', pagePolicy)
@@ -90,7 +94,7 @@ const show = async (ctx: Context, next: Next) => {
   }
   ctx.set('Content-Security-Policy', boardPolicy)
   if (ctx.path.startsWith(`${base}/static/`)) ctx.set('Cache-Control', 'private, max-age=3600')
-  await board.serve(ctx, next)
+  await serve(ctx, next)
 }
 
 /**
