@@ -20,7 +20,7 @@ export const up = async (knex: Knex) => {
     end $$`)
   // Months ahead for the tables partitioned by month; run at each release and daily. The default partition takes what comes in between.
   await knex.raw(`
-    create function ensure_month_partitions(months int) returns int language plpgsql security definer set search_path = public as $$
+    create function ensure_month_partitions(months int) returns int language plpgsql security definer set search_path = public, pg_temp as $$
     declare
       parent text;
       first date;

@@ -128,7 +128,7 @@ export const up = async (knex: Knex) => {
     $$`)
   // The row's lock in a statement of its own: what is read after it holds what a grant of the same moment has committed.
   await knex.raw(`
-    create function rewrite_features() returns trigger language plpgsql security definer set search_path = public as $$
+    create function rewrite_features() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
     begin
       perform 1 from tenant where id = new.tenant_id for no key update;
       update tenant set

@@ -202,7 +202,7 @@ export const up = async (knex: Knex) => {
   await knex.raw(`
     create function memberships_of(of_user uuid)
     returns table (tenant_id uuid, tenant_name text, role text, role_id uuid, status text, accepted_at timestamptz, invited_at timestamptz)
-    language sql stable security definer set search_path = public as $$
+    language sql stable security definer set search_path = public, pg_temp as $$
       select m.tenant_id, t.name, coalesce(m.role, r.key), m.role_id, m.status, m.accepted_at, m.invited_at
       from membership m join tenant t on t.id = m.tenant_id left join role r on r.tenant_id = m.tenant_id and r.id = m.role_id
       where m.user_id = of_user and t.status <> 'deleted' order by m.accepted_at nulls last, m.tenant_id

@@ -52,7 +52,7 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index job_archive_kind on job_archive (kind, finished_at)`)
   await knex.raw(`create index job_archive_request on job_archive (request_id)`)
   await knex.raw(`
-    create function ensure_job_archive_partitions(weeks int) returns int language plpgsql security definer set search_path = public as $$
+    create function ensure_job_archive_partitions(weeks int) returns int language plpgsql security definer set search_path = public, pg_temp as $$
     declare
       parent text;
       first date;
@@ -74,7 +74,7 @@ export const up = async (knex: Knex) => {
     end $$`)
   // The weeks wholly past their time, one table each: no row is deleted one by one.
   await knex.raw(`
-    create function drop_job_archive_partitions() returns int language plpgsql security definer set search_path = public as $$
+    create function drop_job_archive_partitions() returns int language plpgsql security definer set search_path = public, pg_temp as $$
     declare
       old record;
       dropped int := 0;

@@ -23,7 +23,7 @@ export const up = async (knex: Knex) => {
     create function api_key_of(of_key text)
     returns table (id uuid, tenant_id uuid, key_id text, hash bytea, pepper_id text, scopes text[], cidrs text[], property_ids uuid[], expires_at timestamptz,
       revoked_at timestamptz)
-    language sql stable security definer set search_path = public as $$
+    language sql stable security definer set search_path = public, pg_temp as $$
       select k.id, k.tenant_id, k.key_id, k.hash, k.pepper_id, k.scopes, k.cidrs::text[],
         case when k.all_properties then null else
           coalesce((select array_agg(p.property_id) from api_key_property p where p.tenant_id = k.tenant_id and p.api_key_id = k.id), '{}') end,

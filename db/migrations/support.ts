@@ -82,7 +82,7 @@ export const appendOnly = async (knex: Knex, table: string, columns = '') => {
 /** A function that looks across tenants and answers ids alone; the work is then done tenant by tenant. */
 export const sweepFunction = async (knex: Knex, signature: string, returns: string, body: string) => {
   await knex.raw(
-    `create function ${signature} returns table (${returns}) language sql stable security definer set search_path = public as $sweep$ ${body} $sweep$`,
+    `create function ${signature} returns table (${returns}) language sql stable security definer set search_path = public, pg_temp as $sweep$ ${body} $sweep$`,
   )
   await knex.raw(`revoke all on function ${signature.replace(/\bdefault [^,)]+/gi, '')} from public`)
   await knex.raw(`grant execute on function ${signature.replace(/\bdefault [^,)]+/gi, '')} to ${service}`)

@@ -36,12 +36,17 @@ export const provisionRoles = async (client: pg.Client, passwords: Passwords) =>
   }
 }
 
+/** Nobody but the owner makes temporary tables: they would come before the others in the sight of whatever names no schema. */
+export const refuseTemporary = (client: pg.Client, database: string) =>
+  client.query(`revoke temporary on database ${client.escapeIdentifier(database)} from public`)
+
 /** The owner may make its tables here, the extensions are there, and the service's role may enter. */
 export const prepareDatabase = async (client: pg.Client, database: string) => {
   for (const extension of extensions) await client.query(`create extension if not exists ${extension}`)
   const name = client.escapeIdentifier(database)
   await client.query(`grant connect, create, temporary on database ${name} to ${owner}`)
   await client.query(`grant connect on database ${name} to ${service}`)
+  await refuseTemporary(client, database)
   await client.query(`grant usage, create on schema public to ${owner}`)
   await client.query(`grant usage on schema public to ${service}`)
 }

@@ -33,3 +33,24 @@ describe('the start of a process', () => {
     }
   })
 })
+
+describe('what the role of the service could put in front of the tables', () => {
+  const world = useDatabase()
+
+  it('is nothing: it makes no temporary tables', async () => {
+    const made = await world.database.service.raw(`create temporary table membership (user_id uuid)`).then(
+      () => 'made',
+      (error: { code: string }) => error.code,
+    )
+    expect(made).to.equal('42501')
+  })
+
+  it('would not be seen by functions that run as the owner: temporary tables come last there', async () => {
+    const { rows } = await world.database.admin.raw<{ rows: { name: string }[] }>(
+      `select p.proname as name from pg_proc p where p.prosecdef and p.pronamespace = 'public'::regnamespace
+         and not coalesce('search_path=public, pg_temp' = any(p.proconfig), false)
+         and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e') order by 1`,
+    )
+    expect(rows.map(({ name }) => name)).to.deep.equal([])
+  })
+})

@@ -15,6 +15,7 @@ import {
   owner,
   prepareDatabase,
   provisionRoles,
+  refuseTemporary,
   service,
   withClient,
 } from '../../scripts/services/provision.ts'
@@ -214,9 +215,11 @@ export const createTestDatabase = async ({ empty = false } = {}): Promise<TestDa
   if (schemaFailure && !empty) throw new Error('the migrations do not apply', { cause: schemaFailure })
   const { url } = running(postgres)
   const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`
-  await asAdmin((client) =>
-    client.query(`create database ${name} owner ${owner} ${empty ? '' : `template ${template} strategy file_copy`}`),
-  )
+  await asAdmin(async (client) => {
+    await client.query(`create database ${name} owner ${owner} ${empty ? '' : `template ${template} strategy file_copy`}`)
+    // A copy has none of its template's own privileges.
+    await refuseTemporary(client, name)
+  })
   if (empty) await withClient(url(name), (client) => prepareDatabase(client, name))
   return {
     name,
