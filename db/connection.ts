@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../config/env.ts'
 import { log } from '../config/log.ts'
-import { ApiError, conflict, recoveryOf, unavailable } from '../config/errors.ts'
+import { ApiError, conflict, recoveryOf } from '../config/errors.ts'
 import { wakeRelay } from './wake.ts'
 
 export type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'; id: string | null }
@@ -191,7 +191,7 @@ const run = async <T>(
       }
       const code = sqlState(error)
       if (code !== null && repeatable.has(code)) {
-        if (attempt > (options.repeats ?? 3)) throw unavailable('Too many changes at once; try again', 1)
+        if (attempt > (options.repeats ?? 3)) throw busy(error)
         await wait(5 + Math.random() * 25 * attempt)
         continue
       }

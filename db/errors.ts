@@ -23,11 +23,16 @@ const constraints: Record<string, () => ApiError> = {
   promo_code_limit: () => unprocessable('promo_code_invalid', 'The promo code cannot be used'),
 }
 
+const contended = () =>
+  new ApiError(409, 'inventory_contended', 'Another change of the same records takes too long; repeat the request', {
+    retryAfterSeconds: 1,
+  })
+
 /** What an SQLSTATE means; PL… are raised by our own triggers. */
 const states: Record<string, (failure: Failure) => ApiError> = {
   '23505': () => conflict('duplicate', 'A record with these values exists already'),
-  '40001': () => unavailable('Too many changes at once; try again', 1),
-  '40P01': () => unavailable('Too many changes at once; try again', 1),
+  '40001': () => contended(),
+  '40P01': () => contended(),
   '23503': () =>
     unprocessable('reference_not_found', 'A record that the request names does not exist, or is still in use'),
   '23514': () => unprocessable('rule_violated', 'A value is outside of what is allowed'),
@@ -40,10 +45,7 @@ const states: Record<string, (failure: Failure) => ApiError> = {
   '22021': () => invalid([], 'validation_failed', 'A text holds characters that cannot be stored'),
   '22P05': () => invalid([], 'validation_failed', 'A text holds characters that cannot be stored'),
   '57014': () => unavailable('The request took too long'),
-  '55P03': () =>
-    new ApiError(409, 'inventory_contended', 'Another change of the same records takes too long; repeat the request', {
-      retryAfterSeconds: 1,
-    }),
+  '55P03': () => contended(),
   PL002: () => unprocessable('period_missing', 'No fiscal period of the book holds the date'),
   PL004: () => unprocessable('period_closed', 'The period is closed'),
   PL005: () => unprocessable('date_locked', 'The date is locked'),

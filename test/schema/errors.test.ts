@@ -49,6 +49,20 @@ describe('an error of the database', () => {
     expect(runs).to.equal(2)
   })
 
+  it('is 409 to who lost against others again and again, and says when to try again', async () => {
+    for (const state of ['40001', '40P01']) {
+      let runs = 0
+      const error = await thrownBy(() =>
+        withoutTenant(async (trx) => {
+          runs += 1
+          await sql(trx, 'select fail_with(?)', [state])
+        }),
+      )
+      expect(runs).to.equal(4)
+      expect(error).to.include({ status: 409, code: 'inventory_contended', retryAfterSeconds: 1 })
+    }
+  })
+
   it('is nobody’s business where nobody foresaw it', async () => {
     const error = await thrownBy(() =>
       inPlatform(async (trx) => await Tenant.query(trx).select('no_such_column' as 'id')),
