@@ -67,7 +67,7 @@ export const prepare = async (
   known.paymentId = one(paid.paymentId)
   const room = { unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 2, childrenAges: [], extras: [] }
   const stay = { propertyId: house.propertyId, arrival: house.day(20), departure: house.day(22), rooms: [room] }
-  const booker = { firstName: 'Ana', lastName: 'Souza', email: 'fuzz@example.com' }
+  const booker = { firstName: 'Ana', lastName: 'Souza', phone: '+5524999990000' }
   const quotes = await Promise.all([21, 22, 23, 24].map((from) => portal.quote({ from })))
   const event = {
     id: 'evt_1',
@@ -82,9 +82,9 @@ export const prepare = async (
     'auth.reauthenticate': [{ password }],
     'auth.tenantContext': [{ tenantId: house.tenantId }],
     'public.quotes.create': [stay],
-    'public.reservations.hold': quotes.map(({ body }) => ({
+    'public.reservations.hold': quotes.map(({ body }, index) => ({
       quote: (body as { quote: string }).quote,
-      booker,
+      booker: { ...booker, email: `example${index}@example.com` },
       acceptedTerms: house.termsVersion,
     })),
     'public.createPayment': [{ method: 'pix' }, { method: 'card', cardToken: 'tok_approved' }],

@@ -216,7 +216,7 @@ describe('every endpoint, with inputs that are nearly right', () => {
     sent += 1
     if (sent % 40 === 0) await forgetLimits(world)
     const own = await credentials(route, given.body)
-    const spoilt = spoiltCredentials(tokens.tenant ?? 'v4.public.none')
+    const spoilt = spoiltCredentials((route.access.kind === 'tenant' && tokens.tenant) || 'v4.public.none')
     const credential = given.credential === null ? own : (spoilt[given.credential % spoilt.length] ?? own)
     const before = seen ?? (await fingerprint())
     const answer = await call({ ...given, headers: { ...given.headers, ...credential } }, route.method)
