@@ -95,6 +95,8 @@ export const routes = [
     body: QuoteRequest,
     returns: Quote,
     readOnly: true,
+    // Asked again, it is made again: a kept one would be past its time, and strangers could have any number of them kept.
+    idempotency: 'off',
     errors: [
       'too_many_nights',
       'too_many_rooms',

@@ -62,6 +62,18 @@ describe('what an attacker would try', () => {
     }
   })
 
+  it('cannot fill the table of kept replies with quotes, which cost nothing and change nothing', async () => {
+    const kept = () => world.database.admin('kept_reply').count('* as rows').first()
+    const before = await kept()
+    const room = { unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, adults: 2, childrenAges: [], extras: [] }
+    const body = { propertyId: house.propertyId, arrival: house.day(20), departure: house.day(22), rooms: [room] }
+    const ask = () => world.request('POST', '/api/public/quotes', { body, idempotencyKey: 'the-same' })
+    const [first, second] = [await ask(), await ask()]
+    expect([first.status, second.status]).to.deep.equal([200, 200])
+    expect(second.body.quote).not.to.equal(first.body.quote)
+    expect(await kept()).to.deep.equal(before)
+  })
+
   it('gets no new token from an old Idempotency-Key once the tokens of the booking were called back', async () => {
     const quote = await quoted()
     const options = { email: 'called-back@example.com', idempotencyKey: 'called-back' }
