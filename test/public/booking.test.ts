@@ -4,10 +4,11 @@ import { createApiKey } from '../../db/auth/keys.ts'
 import { sql } from '../../db/connection.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { pay } from '../support/pay.ts'
-import { countersOf, outlive, portalOf, readBooking } from '../support/stay.ts'
+import { countersOf, miscounted, outlive, portalOf, readBooking } from '../support/stay.ts'
 import type { Portal } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 
@@ -251,5 +252,7 @@ describe('A guest and a booking, over HTTP', () => {
     expect(replies.filter((one) => one.status === 201)).to.have.length(1)
     expect(replies.filter((one) => one.status === 409 && one.body.code === 'sold_out')).to.have.length(59)
     expect(await countersOf(house, 60, house.suitePoolId ?? '')).to.include({ held: 1, sold: 0 })
+    expect(await miscounted(house)).to.deep.equal([])
+    expect(await deadlocks()).to.equal(0)
   }).timeout(60_000)
 })

@@ -4,6 +4,7 @@ import { sql } from '../../db/connection.ts'
 import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
 import { inPlatform } from '../../db/connection.ts'
 import { useDatabase } from '../support/database.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import {
@@ -103,6 +104,7 @@ describe('Holding a stay', () => {
     expect(await countersOf(house, 30, house.suitePoolId ?? '')).to.include({ held: 1 })
     expect(await miscounted(house)).to.deep.equal([])
     expect(await eventsOf(house, 'reservation.held')).to.have.length(1)
+    expect(await deadlocks()).to.equal(0)
   }).timeout(60_000)
 
   it('makes one booking of the same hold sent 20 times at once', async () => {

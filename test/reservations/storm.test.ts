@@ -9,6 +9,7 @@ import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
 import { confirmPaid } from '../../db/reservations/paid.ts'
 import type { ReservationRow } from '../../db/rows.ts'
 import { useDatabase } from '../support/database.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { gatewaySays, startPayment } from '../support/pay.ts'
@@ -138,6 +139,7 @@ describe('Bookings in a storm', () => {
       ),
     )
     expect(events?.extra).to.equal(0)
+    expect(await deadlocks()).to.equal(0)
   }).timeout(60_000)
 
   it('ends with every hold over and nothing held', async () => {
