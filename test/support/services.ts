@@ -216,7 +216,9 @@ export const createTestDatabase = async ({ empty = false } = {}): Promise<TestDa
   const { url } = running(postgres)
   const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`
   await asAdmin(async (client) => {
-    await client.query(`create database ${name} owner ${owner} ${empty ? '' : `template ${template} strategy file_copy`}`)
+    await client.query(
+      `create database ${name} owner ${owner} ${empty ? '' : `template ${template} strategy file_copy`}`,
+    )
     // A copy has none of its template's own privileges.
     await refuseTemporary(client, name)
   })
