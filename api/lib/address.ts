@@ -24,6 +24,8 @@ const plain = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
 const covers = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: readonly Network[]) =>
   networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
 
+export const isAddress = (text: string): boolean => plain(text) !== null
+
 export const isWithin = (address: string, networks: readonly string[]): boolean => {
   const parsed = plain(address)
   return parsed !== null && covers(parsed, networks.map(networkOf))

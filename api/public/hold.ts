@@ -28,7 +28,7 @@ import { holdStay } from '../../db/reservations/hold.ts'
 import { hashAddress } from '../../db/reservations/limits.ts'
 import { publicProperty } from '../lib/access.ts'
 import type { Unjudged } from '../lib/access.ts'
-import { clientOf } from '../lib/address.ts'
+import { clientOf, isAddress } from '../lib/address.ts'
 import type { Caller } from '../lib/caller.ts'
 import { Reply, route } from '../lib/route.ts'
 import type { RequestFacts } from '../lib/route.ts'
@@ -89,6 +89,8 @@ const propertyOfQuote = async ({ body }: Unjudged): Promise<string> => {
 const clientAddress = (caller: Caller, tenantId: string, request: RequestFacts): string => {
   const named = request.header('x-client-ip')
   if (caller.kind !== 'api_key' || caller.tenantId !== tenantId || named === '') return clientOf(request.address)
+  // Guests whose address cannot be read would all count as one, and shut each other out.
+  if (!isAddress(named)) throw invalid([{ field: 'X-Client-Ip', message: 'must be one IPv4 or IPv6 address' }])
   return clientOf(named)
 }
 

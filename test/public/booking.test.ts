@@ -53,6 +53,19 @@ describe('A guest and a booking, over HTTP', () => {
   const cancel = (guest: string, body: object = {}) =>
     world.request('POST', '/api/public/reservations/cancel', { guest, body })
 
+  it('asks a portal’s own server for an address that can be read, so that its guests do not count as one', async () => {
+    const quote = await quoted()
+    for (const address of ['nonsense', '10.0.0.1, 10.0.0.2', '0x7f.1']) {
+      const { status, body } = await portal.hold(quote, { address })
+      expect([status, body.code, body.errors[0].field], address).to.deep.equal([
+        400,
+        'validation_failed',
+        'X-Client-Ip',
+      ])
+    }
+    expect((await portal.hold(quote, { address: '2001:db8::7' })).status).to.equal(201)
+  })
+
   it('holds as quoted and shows the guest the booking, masked and without anything internal', async () => {
     const { body: quote } = await portal.quote()
     const { status, body, headers } = await portal.hold(quote.quote, { email: 'maria.lima@example.com' })
