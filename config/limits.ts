@@ -38,5 +38,13 @@ export const sessionLimits = {
   lastSeenMinutes: 5,
 } as const
 
+/** How long what is sent by mail, or shown between two steps of a sign-in, may be used. */
+export const oneTimeTokenSeconds = {
+  invitation: 7 * 86_400,
+  password_reset: 30 * 60,
+  email_change: 60 * 60,
+  mfa: 5 * 60,
+} as const
+
 /** Longest credential that is read at all. */
 export const longestCredential = 2_048
