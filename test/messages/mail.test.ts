@@ -1,43 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { inTenant, sql } from '../../db/connection.ts'
-import { queueMessage } from '../../db/ocp/index.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
-import { useDatabase } from '../support/database.ts'
-import { makeHouse } from '../support/factories.ts'
-import type { House } from '../support/factories.ts'
-import { attemptsOf, deliverAll, makeConfirmed, messagesOf, useMailPeer } from '../support/messages.ts'
+import { attemptsOf, deliverAll, makeConfirmed, messagesOf, useMailHouse } from '../support/messages.ts'
 import { readBooking } from '../support/stay.ts'
 
 describe('messages by e-mail', () => {
-  const world = useDatabase()
-  const mail = useMailPeer()
-  let house: House
-
-  beforeEach(async () => {
-    // What an earlier test left to be done later is not this one's.
-    await world.database.admin.raw('delete from jobs')
-    house = await makeHouse({ deposit: null })
-  })
-
-  const queue = (request: Partial<Parameters<typeof queueMessage>[1]> = {}) =>
-    house.inHouse((trx) =>
-      queueMessage(trx, {
-        propertyId: house.propertyId,
-        templateKey: 'registration-link',
-        dedupeKey: randomUUID(),
-        recipient: { name: 'Ana Souza', email: 'ana@example.com' },
-        ...request,
-      }),
-    )
+  const mail = useMailHouse()
 
   it('tell a guest of the confirmation and of the cancellation, each once', async () => {
-    const bookingId = await makeConfirmed(house, { email: 'clara@guests.example' })
+    const bookingId = await makeConfirmed(mail.house, { email: 'clara@guests.example' })
     await deliverAll()
-    const booking = await readBooking(house, bookingId)
+    const booking = await readBooking(mail.house, bookingId)
     expect(mail.peer.mails).to.have.length(1)
     const [confirmation] = mail.peer.mails
-    const [{ name } = { name: '' }] = await house.inHouse((trx) =>
+    const [{ name } = { name: '' }] = await mail.house.inHouse((trx) =>
       sql<{ name: string }>(trx, `select name from property`),
     )
     expect(confirmation?.recipients).to.deep.equal(['clara@guests.example'])
@@ -50,52 +27,52 @@ describe('messages by e-mail', () => {
       .and.not.to.contain('{{')
     expect(confirmation?.source).to.match(/^Auto-Submitted: auto-generated\r$/m)
 
-    await house.inHouse((trx) => cancelReservations(trx, bookingId, { acceptedFee: 0, reason: 'changed_plans' }))
+    await mail.house.inHouse((trx) => cancelReservations(trx, bookingId, { acceptedFee: 0, reason: 'changed_plans' }))
     await deliverAll()
     expect(mail.peer.mails.map((one) => one.subject.includes('cancelada'))).to.deep.equal([false, true])
-    const messages = await messagesOf(house)
+    const messages = await messagesOf(mail.house)
     expect(messages.map((one) => one.status)).to.deep.equal(['sent', 'sent'])
-    const attempts = await attemptsOf(house)
+    const attempts = await attemptsOf(mail.house)
     expect(attempts.map((one) => one.status)).to.deep.equal(['sent', 'sent'])
     expect(JSON.stringify(attempts[0]?.proof)).to.contain('250 2.0.0 taken')
   })
 
   it('say nothing of a hold that its guest let go', async () => {
     const { makeHold } = await import('../support/stay.ts')
-    const bookingId = await makeHold(house)
-    await house.inHouse((trx) => cancelReservations(trx, bookingId, { acceptedFee: 0, reason: 'changed_plans' }))
+    const bookingId = await makeHold(mail.house)
+    await mail.house.inHouse((trx) => cancelReservations(trx, bookingId, { acceptedFee: 0, reason: 'changed_plans' }))
     await deliverAll()
     expect(mail.peer.mails).to.deep.equal([])
-    expect(await messagesOf(house)).to.deep.equal([])
+    expect(await messagesOf(mail.house)).to.deep.equal([])
   })
 
   it('come once though the same event is handled twenty times at once', async () => {
-    await makeConfirmed(house)
+    await makeConfirmed(mail.house)
     const { triggerMessages } = await import('../../db/ocp/trigger.ts')
-    const [event] = await house.inHouse((trx) =>
+    const [event] = await mail.house.inHouse((trx) =>
       sql<{ id: string }>(trx, `select id from event where type = 'reservation.confirmed'`),
     )
     const eventId = event?.id ?? ''
     const made = await Promise.all(
-      Array.from({ length: 20 }, () => inTenant(house.tenantId, (trx) => triggerMessages(trx, eventId))),
+      Array.from({ length: 20 }, () => inTenant(mail.house.tenantId, (trx) => triggerMessages(trx, eventId))),
     )
     expect(made.reduce((sum, count) => sum + count, 0)).to.equal(1)
     await deliverAll()
     await deliverAll()
     expect(mail.peer.mails).to.have.length(1)
-    expect(await messagesOf(house)).to.have.length(1)
+    expect(await messagesOf(mail.house)).to.have.length(1)
   })
 
   it('are asked for once by a module too, and make one job', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, () => queue({ dedupeKey: 'link-1' })))
+    const ids = await Promise.all(Array.from({ length: 20 }, () => mail.queue({ dedupeKey: 'link-1' })))
     expect(ids.filter((id) => id !== null)).to.have.length(1)
     await deliverAll()
     expect(mail.peer.mails).to.have.length(1)
   })
 
   it('are not sent by a job whose turn is over', async () => {
-    const id = await queue({ scheduledFor: new Date(Date.now() + 3_600_000) })
-    await house.inHouse((trx) => sql(trx, `update message set turn = turn + 1 where id = ?`, [id]))
+    const id = await mail.queue({ scheduledFor: new Date(Date.now() + 3_600_000) })
+    await mail.house.inHouse((trx) => sql(trx, `update message set turn = turn + 1 where id = ?`, [id]))
     await deliverAll(7_200_000)
     expect(mail.peer.mails).to.deep.equal([])
   })
@@ -109,14 +86,14 @@ describe('messages by e-mail', () => {
       '<a@b.example>',
       'a b@c.example',
     ])
-      await queue({ recipient: { name: 'Ana', email } })
+      await mail.queue({ recipient: { name: 'Ana', email } })
     await deliverAll()
     expect(mail.peer.mails).to.deep.equal([])
-    expect((await messagesOf(house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(
+    expect((await messagesOf(mail.house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(
       Array(6).fill('suppressed recipient_missing'),
     )
 
-    await queue({
+    await mail.queue({
       recipient: { name: 'Eve\r\nBcc: x@y.example, "q" <z@w.example> {{code}}', email: 'eve@example.com' },
     })
     await deliverAll()
@@ -129,14 +106,14 @@ describe('messages by e-mail', () => {
 
   it('carry a code only on their way: what is stored shows it blotted out', async () => {
     const codeId = randomUUID()
-    await queue({ templateKey: 'booking-access-code', data: { guestAccessCodeId: codeId } })
+    await mail.queue({ templateKey: 'booking-access-code', data: { guestAccessCodeId: codeId } })
     await deliverAll()
     const { guestAccessCode } = await import('../../config/derived-secrets.ts')
     expect(mail.peer.mails[0]?.text).to.contain(guestAccessCode(codeId))
     const { unseal } = await import('../../db/sealing/index.ts')
     const { attemptPlace } = await import('../../db/ocp/sending.ts')
-    const [attempt] = await attemptsOf(house)
-    const body = await house.inHouse((trx) =>
+    const [attempt] = await attemptsOf(mail.house)
+    const body = await mail.house.inHouse((trx) =>
       unseal<{ text: string }>(
         trx,
         'tenant',
@@ -149,25 +126,25 @@ describe('messages by e-mail', () => {
 
   it('leave no address in clear in any table, job or event', async () => {
     const { email, name } = { email: 'needle.in.a.haystack@example.com', name: 'Zephyrine' }
-    await makeConfirmed(house, { email })
-    await queue({ recipient: { name, email } })
+    await makeConfirmed(mail.house, { email })
+    await mail.queue({ recipient: { name, email } })
     for (const behaviour of ['accept', '550', '550 recipient'] as const) {
       mail.peer.behave(behaviour)
-      await queue({ recipient: { name, email } })
+      await mail.queue({ recipient: { name, email } })
       await deliverAll()
     }
-    expect((await attemptsOf(house)).map((one) => one.status)).to.deep.equal([
+    expect((await attemptsOf(mail.house)).map((one) => one.status)).to.deep.equal([
       'sent',
       'sent',
       'sent',
       'failed',
       'bounced',
     ])
-    const tables = await world.database.admin('pg_tables').where({ schemaname: 'public' }).pluck<string[]>('tablename')
+    const tables = await mail.database.admin('pg_tables').where({ schemaname: 'public' }).pluck<string[]>('tablename')
     const found: string[] = []
     for (const table of tables) {
       const clear = await sql(
-        world.database.admin,
+        mail.database.admin,
         `select 1 from ${table} t where t::text ilike any (array['%needle.in%', '%6e6565646c652e696e%']) limit 1`,
       )
       if (clear.length > 0) found.push(table)

@@ -8,38 +8,11 @@ import { changeSettings } from '../../db/properties/commands.ts'
 import { changePolicyRules } from '../../db/properties/policies.ts'
 import { writeRestrictions } from '../../db/properties/rates.ts'
 import { checkSellable } from '../../db/properties/sellable.ts'
-import { makeHouse, neverRefunded } from '../support/factories.ts'
-import type { House } from '../support/factories.ts'
-import { useWorld } from '../support/world.ts'
+import { neverRefunded } from '../support/factories.ts'
+import { usePortal } from '../support/portal.ts'
 
 describe('A quote', () => {
-  const world = useWorld()
-  let house: House
-
-  beforeEach(async () => {
-    house = await makeHouse({ units: 6, suite: true, taxes: true })
-    await world.redis.flushall()
-  })
-
-  const quote = (change: Record<string, unknown> = {}, room: Record<string, unknown> = {}) =>
-    world.request('POST', '/api/public/quotes', {
-      body: {
-        propertyId: house.propertyId,
-        arrival: house.day(30),
-        departure: house.day(32),
-        rooms: [
-          {
-            unitTypeId: house.unitTypeId,
-            ratePlanId: house.ratePlanId,
-            adults: 2,
-            childrenAges: [],
-            extras: [],
-            ...room,
-          },
-        ],
-        ...change,
-      },
-    })
+  const portal = usePortal()
   const claimsOf = async (token: string): Promise<QuoteClaims> => {
     const verified = await verifyToken('quote', token)
     if (!verified.ok) throw new Error('the quote does not verify')
@@ -47,13 +20,13 @@ describe('A quote', () => {
   }
 
   it('carries the price with every line, and no cache keeps it', async () => {
-    const { status, body, headers } = await quote()
+    const { status, body, headers } = await portal.quote()
     expect(status).to.equal(200)
     expect(headers['cache-control']).to.equal('no-store')
     const claims = await claimsOf(body.quote)
     expect(claims).to.include({
-      tenantId: house.tenantId,
-      propertyId: house.propertyId,
+      tenantId: portal.house.tenantId,
+      propertyId: portal.house.propertyId,
       total: 41_200,
       dueNow: 12_360,
       currency: 'BRL',
@@ -72,102 +45,114 @@ describe('A quote', () => {
 
   it('adds up several rooms, and asks for the units of all of them together', async () => {
     const room = {
-      unitTypeId: house.unitTypeId,
-      ratePlanId: house.ratePlanId,
+      unitTypeId: portal.house.unitTypeId,
+      ratePlanId: portal.house.ratePlanId,
       adults: 2,
       childrenAges: [],
       extras: [],
     }
-    const suite = { ...room, unitTypeId: house.suiteTypeId, ratePlanId: house.saverPlanId }
-    const { body } = await quote({ rooms: [room, suite] })
+    const suite = { ...room, unitTypeId: portal.house.suiteTypeId, ratePlanId: portal.house.saverPlanId }
+    const { body } = await portal.quote({ rooms: [room, suite] })
     expect([body.total, body.dueNow]).to.deep.equal([41_200 + 73_200, 12_360 + 73_200])
-    const twice = await quote({ rooms: [suite, suite] })
+    const twice = await portal.quote({ rooms: [suite, suite] })
     expect([twice.status, twice.body.code]).to.deep.equal([409, 'sold_out'])
     expect(twice.body.errors.map((entry: { field: string }) => entry.field)).to.deep.equal([
-      `nights.${house.day(30)}`,
-      `nights.${house.day(31)}`,
+      `nights.${portal.house.day(30)}`,
+      `nights.${portal.house.day(31)}`,
     ])
   })
 
   it('of the largest kind still fits its token', async () => {
-    await house.inHouse(async (trx) => {
-      await changeSettings(trx, house.propertyId, { portal: { maxRooms: 9, maxNights: 90 } })
-      await sql(trx, `update pool_night set capacity = 20 where pool_id = ?`, [house.poolId])
+    await portal.house.inHouse(async (trx) => {
+      await changeSettings(trx, portal.house.propertyId, { portal: { maxRooms: 9, maxNights: 90 } })
+      await sql(trx, `update pool_night set capacity = 20 where pool_id = ?`, [portal.house.poolId])
     })
     const room = {
-      unitTypeId: house.unitTypeId,
-      ratePlanId: house.ratePlanId,
+      unitTypeId: portal.house.unitTypeId,
+      ratePlanId: portal.house.ratePlanId,
       adults: 3,
       childrenAges: [4],
       extras: [],
     }
-    const { status, body } = await quote({ rooms: Array.from({ length: 9 }, () => room), departure: house.day(120) })
+    const { status, body } = await portal.quote({
+      rooms: Array.from({ length: 9 }, () => room),
+      departure: portal.house.day(120),
+    })
     expect(status).to.equal(200)
     expect(roomsOfQuote(await claimsOf(body.quote))).to.have.length(9)
   })
 
   it('is refused where it cannot be had, with what was wrong', async () => {
-    await house.inHouse(async (trx) => {
-      await writeRestrictions(trx, house.propertyId, [
-        { date: house.day(41), ratePlanId: house.ratePlanId, stopSell: true },
+    await portal.house.inHouse(async (trx) => {
+      await writeRestrictions(trx, portal.house.propertyId, [
+        { date: portal.house.day(41), ratePlanId: portal.house.ratePlanId, stopSell: true },
       ])
-      await sql(trx, `update unit_type set bookable = false where id = ?`, [house.suiteTypeId])
+      await sql(trx, `update unit_type set bookable = false where id = ?`, [portal.house.suiteTypeId])
     })
-    const stopped = await quote({ arrival: house.day(40), departure: house.day(42) })
+    const stopped = await portal.quote({ arrival: portal.house.day(40), departure: portal.house.day(42) })
     expect([stopped.status, stopped.body.code, stopped.body.errors[0].field]).to.deep.equal([
       422,
       'restriction_violated',
-      `rooms.0.nights.${house.day(41)}`,
+      `rooms.0.nights.${portal.house.day(41)}`,
     ])
-    const derived = await quote({ arrival: house.day(40), departure: house.day(42) }, { ratePlanId: house.saverPlanId })
-    expect(derived.body.code).to.equal('restriction_violated')
-    expect((await quote({}, { adults: 4 })).body.code).to.equal('occupancy_exceeded')
-    expect((await quote({}, { childrenAges: [18] })).body.code).to.equal('age_invalid')
-    expect((await quote({}, { unitTypeId: house.propertyId })).status).to.equal(404)
-    expect((await quote({}, { extras: [{ extraId: house.propertyId, quantity: 1 }] })).body.code).to.equal(
-      'extra_unavailable',
+    const derived = await portal.quote(
+      { arrival: portal.house.day(40), departure: portal.house.day(42) },
+      { ratePlanId: portal.house.saverPlanId },
     )
-    expect((await quote({ promoCode: 'NONE' })).body.code).to.equal('promo_code_invalid')
-    expect((await quote({ total: 1 })).body.code).to.equal('validation_failed')
-    const horizon = await quote({ arrival: house.day(600), departure: house.day(602) })
+    expect(derived.body.code).to.equal('restriction_violated')
+    expect((await portal.quote({}, { adults: 4 })).body.code).to.equal('occupancy_exceeded')
+    expect((await portal.quote({}, { childrenAges: [18] })).body.code).to.equal('age_invalid')
+    expect((await portal.quote({}, { unitTypeId: portal.house.propertyId })).status).to.equal(404)
+    expect(
+      (await portal.quote({}, { extras: [{ extraId: portal.house.propertyId, quantity: 1 }] })).body.code,
+    ).to.equal('extra_unavailable')
+    expect((await portal.quote({ promoCode: 'NONE' })).body.code).to.equal('promo_code_invalid')
+    expect((await portal.quote({ total: 1 })).body.code).to.equal('validation_failed')
+    const horizon = await portal.quote({ arrival: portal.house.day(600), departure: portal.house.day(602) })
     expect(horizon.body.errors[0].message).to.match(/^portal_max_advance/)
   })
 
   it('takes a promo code in any case, once it is in its scope', async () => {
-    await house.inHouse((trx) =>
+    await portal.house.inHouse((trx) =>
       createPromoCode(trx, {
-        propertyId: house.propertyId,
+        propertyId: portal.house.propertyId,
         code: 'WELCOME',
         type: 'amount',
         value: 5_001,
-        ratePlanIds: [house.ratePlanId],
+        ratePlanIds: [portal.house.ratePlanId],
         maxRedemptions: 1,
       }),
     )
-    const { body } = await quote({ promoCode: 'welcome' })
+    const { body } = await portal.quote({ promoCode: 'welcome' })
     expect(body.total).to.equal(41_200 - 5_001)
     expect(await claimsOf(body.quote)).to.include({ promoCode: 'WELCOME' })
   })
 
   it('keeps its policies when they change, and is checked again for restrictions', async () => {
-    const { body } = await quote()
+    const { body } = await portal.quote()
     const claims = await claimsOf(body.quote)
     const check = () =>
-      house.inHouse((trx) => checkSellable(trx, { ...claims, rooms: roomsOfQuote(claims), audience: 'portal' }))
-    const policyId = await house.inHouse(async (trx) => {
+      portal.house.inHouse((trx) => checkSellable(trx, { ...claims, rooms: roomsOfQuote(claims), audience: 'portal' }))
+    const policyId = await portal.house.inHouse(async (trx) => {
       const [policy] = await sql<{ id: string }>(trx, `select id from policy where code = 'FLEX'`)
       return policy?.id ?? ''
     })
-    await house.inHouse((trx) => changePolicyRules(trx, policyId, neverRefunded))
+    await portal.house.inHouse((trx) => changePolicyRules(trx, policyId, neverRefunded))
     const sellable = await check()
     expect(sellable.rooms[0]?.policies.cancellation.rules.tiers).to.have.length(2)
     expect(sellable.rooms[0]?.policies.cancellation.versionId).to.equal(claims.rooms[0]?.policies.cancellation)
-    expect((await quote()).body.policies.cancellation.tiers).to.have.length(1)
+    expect((await portal.quote()).body.policies.cancellation.tiers).to.have.length(1)
     expect(sellable.moves({ held: 1 })).to.deep.equal(
-      [30, 31].map((day) => ({ poolId: house.poolId, night: house.day(day), held: 1, sold: 0, allotted: 0 })),
+      [30, 31].map((day) => ({
+        poolId: portal.house.poolId,
+        night: portal.house.day(day),
+        held: 1,
+        sold: 0,
+        allotted: 0,
+      })),
     )
-    await house.inHouse((trx) =>
-      writeRestrictions(trx, house.propertyId, [{ date: house.day(32), closedToDeparture: true }]),
+    await portal.house.inHouse((trx) =>
+      writeRestrictions(trx, portal.house.propertyId, [{ date: portal.house.day(32), closedToDeparture: true }]),
     )
     const refused = await check().catch((error: { code: string }) => error.code)
     expect(refused).to.equal('restriction_violated')

@@ -5,74 +5,48 @@ import { changeSettings, suspendProperty } from '../../db/properties/commands.ts
 import { addImages } from '../../db/properties/portal.ts'
 import { writePrices } from '../../db/properties/rates.ts'
 import { makeHouse } from '../support/factories.ts'
-import type { House } from '../support/factories.ts'
-import { useWorld } from '../support/world.ts'
+import { usePortal } from '../support/portal.ts'
 
 describe('What guests may look at', () => {
-  const world = useWorld()
-  let house: House
-
-  beforeEach(async () => {
-    house = await makeHouse({ units: 6, suite: true, taxes: true })
-    await world.redis.flushall()
-  })
-
-  const base = () => `/api/public/property/${house.propertyId}`
-  const get = (path: string) => world.request('GET', `${base()}/${path}`)
-  const stay = (from = 30, nights = 2, more = '') =>
-    get(`availability?arrival=${house.day(from)}&departure=${house.day(from + nights)}${more}`)
-  const quote = (change: Record<string, unknown> = {}, room: Record<string, unknown> = {}) =>
-    world.request('POST', '/api/public/quotes', {
-      body: {
-        propertyId: house.propertyId,
-        arrival: house.day(30),
-        departure: house.day(32),
-        rooms: [
-          {
-            unitTypeId: house.unitTypeId,
-            ratePlanId: house.ratePlanId,
-            adults: 2,
-            childrenAges: [],
-            extras: [],
-            ...room,
-          },
-        ],
-        ...change,
-      },
-    })
+  const portal = usePortal()
   describe('the portal', () => {
     it('is told by config, in the language asked for', async () => {
-      const { status, body, headers } = await get('config?locale=en')
+      const { status, body, headers } = await portal.get('config?locale=en')
       expect(status).to.equal(200)
       expect(body).to.include({
-        propertyId: house.propertyId,
+        propertyId: portal.house.propertyId,
         sales: 'open',
         currency: 'BRL',
         description: 'A house',
-        today: house.today,
+        today: portal.house.today,
       })
-      expect(body.portal).to.include({ termsVersion: house.termsVersion, terms: 'House terms', holdMinutes: 10 })
+      expect(body.portal).to.include({ termsVersion: portal.house.termsVersion, terms: 'House terms', holdMinutes: 10 })
       expect(body.disclosures.taxes).to.deep.equal([
         { name: 'ISS', basis: 'percent', included: true, rate: 500 },
         { name: 'Tourism fee', basis: 'per_person_per_night', included: false, amount: 300 },
       ])
       expect(headers['cache-control']).to.equal('public, max-age=60, stale-while-revalidate=300')
       expect(headers['set-cookie']).to.equal(undefined)
-      expect((await get('config')).body.description).to.equal('Uma casa')
-      expect((await get('config?locale=fr')).body.description).to.equal('Uma casa')
+      expect((await portal.get('config')).body.description).to.equal('Uma casa')
+      expect((await portal.get('config?locale=fr')).body.description).to.equal('Uma casa')
     })
 
     it('shows a change at once, though the reply was kept', async () => {
-      expect((await get('config')).body.portal.maxNights).to.equal(30)
-      await house.inHouse((trx) => changeSettings(trx, house.propertyId, { portal: { maxNights: 7 } }))
-      expect((await get('config')).body.portal.maxNights).to.equal(7)
-      expect((await stay()).body.offers[0].nights[0].amount).to.equal(18_000)
-      await house.inHouse((trx) =>
-        writePrices(trx, house.propertyId, [
-          { ratePlanId: house.ratePlanId, unitTypeId: house.unitTypeId, date: house.day(30), amount: 30_000 },
+      expect((await portal.get('config')).body.portal.maxNights).to.equal(30)
+      await portal.house.inHouse((trx) => changeSettings(trx, portal.house.propertyId, { portal: { maxNights: 7 } }))
+      expect((await portal.get('config')).body.portal.maxNights).to.equal(7)
+      expect((await portal.stay()).body.offers[0].nights[0].amount).to.equal(18_000)
+      await portal.house.inHouse((trx) =>
+        writePrices(trx, portal.house.propertyId, [
+          {
+            ratePlanId: portal.house.ratePlanId,
+            unitTypeId: portal.house.unitTypeId,
+            date: portal.house.day(30),
+            amount: 30_000,
+          },
         ]),
       )
-      expect((await stay()).body.offers[0].nights[0].amount).to.equal(27_000)
+      expect((await portal.stay()).body.offers[0].nights[0].amount).to.equal(27_000)
     })
 
     it('is not there for drafts, closed portals, unknown properties and tenants that are suspended', async () => {
@@ -82,15 +56,15 @@ describe('What guests may look at', () => {
       await inPlatform((trx) =>
         sql(trx, `update tenant set status = 'suspended', reason = 'unpaid' where id = ?`, [gone.tenantId]),
       )
-      for (const propertyId of [draft.propertyId, closed.propertyId, gone.propertyId, house.tenantId, 'x'])
+      for (const propertyId of [draft.propertyId, closed.propertyId, gone.propertyId, portal.house.tenantId, 'x'])
         for (const path of [
           'config',
           'rooms',
           'gallery',
           'payment-methods',
-          `availability?arrival=${house.day(3)}&departure=${house.day(4)}`,
+          `availability?arrival=${portal.house.day(3)}&departure=${portal.house.day(4)}`,
         ]) {
-          const { status, body } = await world.request('GET', `/api/public/property/${propertyId}/${path}`)
+          const { status, body } = await portal.world.request('GET', `/api/public/property/${propertyId}/${path}`)
           expect([status, body.code], `${propertyId} ${path}`).to.be.deep.oneOf([
             [404, 'property_not_found'],
             ...(propertyId === 'x' ? [[400, 'validation_failed']] : []),
@@ -99,11 +73,11 @@ describe('What guests may look at', () => {
     })
 
     it('reads on while sales are suspended, but sells nothing', async () => {
-      await house.inHouse((trx) => suspendProperty(trx, house.propertyId))
-      expect((await get('config')).body.sales).to.equal('closed')
-      const { status, body } = await stay()
+      await portal.house.inHouse((trx) => suspendProperty(trx, portal.house.propertyId))
+      expect((await portal.get('config')).body.sales).to.equal('closed')
+      const { status, body } = await portal.stay()
       expect([status, body.offers, body.unavailable[0].reasons]).to.deep.equal([200, [], ['property_not_selling']])
-      expect((await quote()).body.code).to.equal('property_not_selling')
+      expect((await portal.quote()).body.code).to.equal('property_not_selling')
     })
 
     it('works while Redis is down', async () => {
@@ -111,8 +85,8 @@ describe('What guests may look at', () => {
       closeRedis()
       try {
         for (const path of ['config', 'rooms', 'gallery', 'payment-methods'])
-          expect((await get(path)).status, path).to.equal(200)
-        expect((await stay()).body.offers).to.have.length(4)
+          expect((await portal.get(path)).status, path).to.equal(200)
+        expect((await portal.stay()).body.offers).to.have.length(4)
       } finally {
         openRedis(settings.redisUrl)
       }
@@ -120,21 +94,21 @@ describe('What guests may look at', () => {
   })
 
   it('rooms are shown with public plans, prices from and pictures that are ready', async () => {
-    await house.inHouse((trx) =>
-      addImages(trx, house.propertyId, [
+    await portal.house.inHouse((trx) =>
+      addImages(trx, portal.house.propertyId, [
         {
           url: 'https://images.example/a.jpg',
           category: 'unit',
-          unitTypeId: house.unitTypeId,
+          unitTypeId: portal.house.unitTypeId,
           facts: { width: 1200, height: 800, mimeType: 'image/jpeg', bytes: 1000 },
         },
-        { url: 'https://images.example/b.jpg', category: 'unit', unitTypeId: house.unitTypeId },
+        { url: 'https://images.example/b.jpg', category: 'unit', unitTypeId: portal.house.unitTypeId },
       ]),
     )
-    await house.inHouse((trx) =>
-      sql(trx, `update rate_plan set visibility = 'private' where id = ?`, [house.saverPlanId]),
+    await portal.house.inHouse((trx) =>
+      sql(trx, `update rate_plan set visibility = 'private' where id = ?`, [portal.house.saverPlanId]),
     )
-    const { status, body } = await get('rooms?locale=en')
+    const { status, body } = await portal.get('rooms?locale=en')
     expect(status).to.equal(200)
     expect(body.unitTypes.map((type: { name: string }) => type.name)).to.deep.equal(['Room', 'Suite'])
     expect(body.unitTypes[0].images.map((image: { url: string }) => image.url)).to.deep.equal([
@@ -142,17 +116,17 @@ describe('What guests may look at', () => {
     ])
     expect(body.unitTypes[0].ratePlans).to.have.length(1)
     expect(body.unitTypes[0].ratePlans[0]).to.include({
-      ratePlanId: house.ratePlanId,
+      ratePlanId: portal.house.ratePlanId,
       refundable: 'full',
       fromAmount: 20_000,
     })
-    const gallery = await get('gallery')
+    const gallery = await portal.get('gallery')
     expect(gallery.body.images).to.have.length(1)
     expect(gallery.headers['cache-control']).to.equal('public, max-age=600')
   })
 
   it('payment methods name no account, and fit the stay', async () => {
-    const { body } = await get('payment-methods?locale=en')
+    const { body } = await portal.get('payment-methods?locale=en')
     expect(body.methods.map((offer: { method: string }) => offer.method)).to.deep.equal(['card', 'pix'])
     expect(body.methods[0]).to.deep.equal({
       method: 'card',
@@ -161,9 +135,11 @@ describe('What guests may look at', () => {
       maxInstallments: 3,
       gateway: { provider: 'sandbox', publishableKey: 'pk_sandbox' },
     })
-    await house.inHouse((trx) => sql(trx, `update property_payment_method set max_amount = 1000 where method = 'card'`))
-    await world.redis.flushall()
-    const fitting = await get('payment-methods?total=5000')
+    await portal.house.inHouse((trx) =>
+      sql(trx, `update property_payment_method set max_amount = 1000 where method = 'card'`),
+    )
+    await portal.world.redis.flushall()
+    const fitting = await portal.get('payment-methods?total=5000')
     expect(fitting.body.methods.map((offer: { method: string }) => offer.method)).to.deep.equal(['pix'])
   })
 })

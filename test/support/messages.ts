@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 import { sql } from '../../db/connection.ts'
+import { queueMessage } from '../../db/ocp/index.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import type { MessageAttemptRow, MessageRow } from '../../db/rows.ts'
 import { closeMail } from '../../workers/providers/smtp.ts'
+import { useDatabase } from './database.ts'
+import type { Database } from './database.ts'
 import { drain } from './drain.ts'
+import { makeHouse } from './factories.ts'
 import type { House } from './factories.ts'
 import { startMailPeer } from './mail-peer.ts'
 import type { MailPeer } from './mail-peer.ts'
@@ -32,6 +37,50 @@ export const useMailPeer = (): { readonly peer: MailPeer } => {
       if (!held.peer) throw new Error('the peer is there from the first before hook on')
       return held.peer
     },
+  }
+}
+
+type Request = Parameters<typeof queueMessage>[1]
+
+/** A database, an SMTP peer, and for each test a house of its own with nothing left to do from the test before. */
+export const useMailHouse = (): {
+  readonly database: Database
+  readonly peer: MailPeer
+  readonly house: House
+  /** Queues one e-mail to Ana, unless the request says otherwise. */
+  readonly queue: (request?: Partial<Request>) => Promise<string | null>
+} => {
+  const world = useDatabase()
+  const mail = useMailPeer()
+  const held: { house: House | null } = { house: null }
+  const here = () => {
+    if (!held.house) throw new Error('the house is there in each test')
+    return held.house
+  }
+  beforeEach(async () => {
+    await world.database.admin.raw('delete from jobs')
+    held.house = await makeHouse({ deposit: null })
+  })
+  return {
+    get database() {
+      return world.database
+    },
+    get peer() {
+      return mail.peer
+    },
+    get house() {
+      return here()
+    },
+    queue: (request = {}) =>
+      here().inHouse((trx) =>
+        queueMessage(trx, {
+          propertyId: here().propertyId,
+          templateKey: 'registration-link',
+          dedupeKey: randomUUID(),
+          recipient: { name: 'Ana Souza', email: 'ana@example.com' },
+          ...request,
+        }),
+      ),
   }
 }
 
