@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { crashPoint } from '../config/crash.ts'
 import { child, log } from '../config/log.ts'
 import { settings } from '../config/env.ts'
 import type { QueueName } from '../config/queues.ts'
@@ -10,7 +11,6 @@ import type { Candidate, Pick } from '../db/jobs/dispatch.ts'
 import { backlog } from '../db/jobs/queries.ts'
 import { beginEpoch, readEpoch } from '../db/jobs/recovery.ts'
 import { startBeating } from './lib/beat.ts'
-import { crashPoint } from './lib/crash.ts'
 import * as metrics from './lib/metrics.ts'
 import { isEntry, runProcess } from './lib/process.ts'
 import { handedOf, jobOptions, openQueue } from './lib/queues.ts'
@@ -88,8 +88,9 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
     if (room.due <= 0 && room.waiting <= 0) return { count: 0, more: false }
     const jobs = await (relay.options.pick ?? pickByClass)(trx, name, room)
     if (jobs.length === 0) return { count: 0, more: false }
+    crashPoint('relay.picked', name)
     await add(relay, name, jobs)
-    crashPoint('relay.added')
+    crashPoint('relay.added', name)
     await relay.options.afterAdd?.(jobs)
     await markDispatched(
       trx,
@@ -103,7 +104,10 @@ const beginAnew = async (relay: Relay, seen: string): Promise<void> => {
   // Another relay may have begun it between the two reads.
   if ((await relay.redis.get(epochKey())) === seen) return
   const back = await inPlatform((trx) =>
-    beginEpoch(trx, seen, async (epoch) => void (await relay.redis.set(epochKey(), epoch))),
+    beginEpoch(trx, seen, async (epoch) => {
+      await relay.redis.set(epochKey(), epoch)
+      crashPoint('relay.epoch')
+    }),
   )
   if (back === null) return
   if (back > 0) metrics.redispatched.inc({ reason: 'redis_lost' }, back)
@@ -119,7 +123,7 @@ const cycle = async (relay: Relay): Promise<void> => {
     for (let more = true; more;) {
       const filled = await fill(relay, name)
       if (filled.count > 0) metrics.handedOver.inc({ queue: name }, filled.count)
-      crashPoint('relay.committed')
+      crashPoint('relay.committed', name)
       more = filled.more
     }
 }

@@ -1,5 +1,7 @@
+import { crashPoint } from '../config/crash.ts'
 import { child } from '../config/log.ts'
 import { inPlatform } from '../db/connection.ts'
+import type { PlatformTrx } from '../db/connection.ts'
 import { declareSchedules, fireDue } from '../db/jobs/schedules.ts'
 import { schedules as declared } from '../jobs/all.ts'
 import type { Schedule } from '../jobs/job.ts'
@@ -25,7 +27,15 @@ export const startScheduler = async ({
       await inPlatform((trx) => declareSchedules(trx, schedules, new Date()))
       isDeclared = true
     }
-    for (const kind of await inPlatform((trx) => fireDue(trx, schedules))) metrics.scheduleFired.inc({ kind })
+    const fire = async (trx: PlatformTrx) => {
+      const fired = await fireDue(trx, schedules)
+      for (const kind of fired) crashPoint('scheduler.firing', kind)
+      return fired
+    }
+    for (const kind of await inPlatform(fire)) {
+      metrics.scheduleFired.inc({ kind })
+      crashPoint('scheduler.fired', kind)
+    }
   }
   const run = async () => {
     while (!stopped) {

@@ -1,3 +1,4 @@
+import { crashPoint } from '../../config/crash.ts'
 import { conflict, forbidden, invalid, notFound, unauthenticated } from '../../config/errors.ts'
 import { isUuid } from '../../config/validator.ts'
 import { audit, hasAudited } from '../../db/audit.ts'
@@ -153,6 +154,7 @@ export const endpoint = (route: AnyRoute) => {
         ...answer,
         body: route.keep ? route.keep(answer.body as never) : answer.body,
       })
+    if (route.method !== 'GET') crashPoint('api.writing', route.id)
     return answer
   }
 

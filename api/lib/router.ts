@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import type { Context, Middleware } from 'koa'
+import { crashPoint } from '../../config/crash.ts'
 import { readBody } from './body.ts'
 import { factsOf } from './request.ts'
 import { endpoint } from './pipeline.ts'
@@ -33,6 +34,7 @@ export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
         search: new URLSearchParams(ctx.querystring),
         setHeader: (name, value) => ctx.set(name, value),
       })
+      if (ctx.method !== 'GET') crashPoint('api.committed', route.id)
       ctx.status = status
       ctx.set(headers)
       ctx.body = body ?? {}

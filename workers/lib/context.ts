@@ -1,10 +1,10 @@
+import { crashPoint } from '../../config/crash.ts'
 import { child } from '../../config/log.ts'
 import { inPlatform, inTenant } from '../../db/connection.ts'
 import type { AnyTrx, Context } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { lockFence } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart } from '../../db/jobs/fence.ts'
-import { crashPoint } from './crash.ts'
 import { GivenUp, RetryLater, Skipped } from './failure.ts'
 import type { DatabaseContext, JobContext } from './processor.ts'
 
@@ -71,11 +71,12 @@ export const outsideRun = (
       await recordPending(trx)
       const value = await work(trx as never)
       if (ends) await completeJob(trx, fence, { outcome: 'done', worker, ranMs: Date.now() - startedAt })
+      crashPoint(ends ? 'job.completing' : 'effect.writing', row.kind)
       return value
     })
     pending = []
     isFinished ||= ends
-    if (ends) crashPoint('job.committed')
+    crashPoint(ends ? 'job.committed' : 'effect.committed', row.kind)
     return result
   }
   const context: JobContext = {

@@ -1,6 +1,6 @@
+import { crashPoint } from '../../config/crash.ts'
 import { beginCall, endCall } from '../../db/jobs/external-calls.ts'
 import type { CallKey, CallState } from '../../db/jobs/external-calls.ts'
-import { crashPoint } from './crash.ts'
 import { providerCalls } from './metrics.ts'
 import type { JobContext } from './processor.ts'
 
@@ -37,10 +37,10 @@ export const externalCall = async <O extends CallOutcome, P>(
   const prior = await context.effect((trx) =>
     beginCall(trx, { ...name, jobId: context.jobId, tenantId: context.tenantId, requestHash: requestHash ?? null }),
   )
-  crashPoint('call.started')
+  crashPoint('call.started', operation)
   try {
     const outcome = await call(prior)
-    crashPoint('call.answered')
+    crashPoint('call.answered', operation)
     providerCalls.inc({ provider, operation, outcome: outcome.kind })
     const { code, httpStatus, reference } = outcome
     context.withNext((trx) => endCall(trx, name, { state: stateOf[outcome.kind], code, httpStatus, reference }))

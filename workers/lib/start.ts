@@ -1,5 +1,6 @@
 import { UnrecoverableError } from 'bullmq'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { crashPoint } from '../../config/crash.ts'
 import { queues } from '../../config/queues.ts'
 import { child, plainLog } from '../../config/log.ts'
 import { compile } from '../../config/validator.ts'
@@ -13,7 +14,6 @@ import type { Fence, JobStart } from '../../db/jobs/fence.ts'
 import { countMiss } from '../../db/jobs/schedules.ts'
 import type { Job } from '../../jobs/job.ts'
 import { databaseContext, openFor, outsideRun } from './context.ts'
-import { crashPoint } from './crash.ts'
 import { GivenUp, Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
 import * as metrics from './metrics.ts'
 import type { Processor } from './processor.ts'
@@ -125,7 +125,7 @@ const runOutside = async (each: Processor & { style: 'outside' }, start: Start, 
   const { fence } = start.delivery
   const row = await persist(worker, (trx) => claim(trx, fence, worker.name, timeoutMs + lockMs))
   if (!row) throw new Ghost()
-  crashPoint('job.claimed')
+  crashPoint('job.claimed', row.kind)
   observeStart(row)
   refusePoison(row)
   const { context, isFinished, recordPending } = outsideRun(
@@ -154,17 +154,18 @@ const runOnDatabase = async (each: Processor & { style: 'database' }, start: Sta
     const startedAt = Date.now()
     const row = await lockStart(trx, fence, timeoutMs)
     if (!row) throw new Ghost()
-    crashPoint('job.claimed')
+    crashPoint('job.claimed', row.kind)
     observeStart(row)
     refusePoison(row)
     await each.run(trx, payloadOf(each.job, row), databaseContext(row, start.abort.signal))
     if (time.isLate()) throw new TimedOut(timeoutMs)
     await completeJob(trx, fence, { outcome: 'done', worker: worker.name, ranMs: Date.now() - startedAt })
+    crashPoint('job.completing', row.kind)
   })
   working.catch(() => {})
   // Not raced with the time: its transaction ends by itself, and the row is free only then.
   await Promise.race([working, start.returned]).finally(time.end)
-  crashPoint('job.committed')
+  crashPoint('job.committed', each.job.name)
 }
 
 const settleTick = async (job: Job, worker: Worker, missed: boolean) => {
@@ -221,6 +222,7 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
     return written
   })
   if (wait === null) return 'ghost'
+  crashPoint('job.failed', job.name)
   if (wait.tier === 'end') {
     note.error({ err: error, outcome: wait.outcome, reason: kept.code }, 'the job is given up')
     await settleTick(job, worker, true)
