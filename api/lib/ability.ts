@@ -2,7 +2,8 @@ import { createMongoAbility } from '@casl/ability'
 import type { MongoAbility, RawRuleOf } from '@casl/ability'
 import { rulesToAST } from '@casl/ability/extra'
 import { isBuiltInRole, ownPermissions, rolePermissions } from '../../config/roles.ts'
-import { actionsOf, isSubject, subjectFacts, subjects } from '../../config/subjects.ts'
+import { permissionsOfScopes } from '../../config/scopes.ts'
+import { actionsOf, isSubject } from '../../config/subjects.ts'
 
 type StoredPermission = { subject: string; actions: string[] }
 type Rule = RawRuleOf<MongoAbility>
@@ -64,38 +65,10 @@ export const abilityOf = (
     () => [...rulesOf(permissionsOf(role, custom?.permissions ?? null), propertyIds), ...own],
   )
 
-/** What no key reaches, whatever its scopes. */
-export const neverByKey = new Set(['User', 'Role', 'ApiKey', 'Subscription', 'AddOn'])
-const ofPeople = new Set(['approve', 'override', 'reveal', 'purchase'])
-
-/** What the scopes of a key allow: `read`, `write`, `<module>:read`, `<module>:write`, and two that stand alone. */
-const scopeAllows = (scopes: readonly string[], action: string, subject: string): boolean => {
-  const { module } = subjectFacts(subject)
-  if (subject === 'Tenant' && action === 'read') return true
-  if (scopes.includes('guests:reveal') && subject === 'Guest' && action === 'reveal') return true
-  if (
-    scopes.includes('channel:deliver') &&
-    ((subject === 'ChannelBooking' && action === 'create') ||
-      (['Availability', 'RateCalendar'].includes(subject) && action === 'read'))
-  )
-    return true
-  if (['auth', 'admin', 'public'].includes(module) || ofPeople.has(action)) return false
-  if (action === 'read') return scopes.includes('read') || scopes.includes(`${module}:read`)
-  return scopes.includes('write') || scopes.includes(`${module}:write`)
-}
-
 /** The ability of an API key: what its scopes name, within its properties. */
 export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly string[] | null): MongoAbility =>
   remembered(`key:${scopes.toSorted().join()}:${named(propertyIds)}`, () =>
-    rulesOf(
-      Object.keys(subjects)
-        .filter((subject) => !neverByKey.has(subject))
-        .map((subject) => ({
-          subject,
-          actions: actionsOf(subject).filter((action) => scopeAllows(scopes, action, subject)),
-        })),
-      propertyIds,
-    ),
+    rulesOf(permissionsOfScopes(scopes), propertyIds),
   )
 
 type Node = { operator: string; value: unknown; field?: string }

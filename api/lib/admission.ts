@@ -1,9 +1,10 @@
 import { settings } from '../../config/env.ts'
 import { forbidden, notFound } from '../../config/errors.ts'
+import { neverByKey } from '../../config/scopes.ts'
 import { subjectFacts } from '../../config/subjects.ts'
 import { database, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
-import { abilityOf, abilityOfKey, neverByKey } from './ability.ts'
+import { abilityOf, abilityOfKey } from './ability.ts'
 import type { SuperuserAccess, TenantAccess } from './access.ts'
 import type { Admission, Caller, KeyCaller, UserCaller } from './caller.ts'
 
