@@ -603,6 +603,7 @@ export interface JobArchiveRow {
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date
+  history: unknown
 }
 
 export interface JobsRow {
@@ -629,6 +630,7 @@ export interface JobsRow {
   traceparent: string | null
   actor: unknown
   createdAt: Date
+  history: unknown
 }
 
 export interface JournalRow {
@@ -1144,6 +1146,29 @@ export interface QueueControlRow {
   reason: string
   actor: unknown
   createdAt: Date
+}
+
+export interface QueueMinuteRow {
+  minute: Date
+  queue: string
+  done: number
+  failed: number
+  pending: number
+  running: number
+  dead: number
+  oldestSeconds: number
+}
+
+export interface QueueTotalRow {
+  queue: string
+  class: string
+  pending: number
+  waiting: number
+  dispatched: number
+  running: number
+  dead: number
+  oldestAt: Date | null
+  measuredAt: Date
 }
 
 export interface RateCellRow {

@@ -12,9 +12,9 @@ export const moneyQueues = queueNames.filter((name) => queues[name].money)
 export const archiveWhere = (condition: string) => `
   with gone as (delete from jobs where ${condition} returning *)
   insert into job_archive (id, money, tenant_id, queue, kind, version, payload, outcome, reason, class, run_at, unique_key, attempts, starts,
-    dispatch_no, worker, progress, last_error, request_id, traceparent, actor, created_at, started_at, finished_at)
+    dispatch_no, worker, progress, last_error, history, request_id, traceparent, actor, created_at, started_at, finished_at)
   select id, queue = any(:moneyQueues), tenant_id, queue, kind, version, payload, :outcome, :reason, class, run_at, unique_key, attempts, starts,
-    dispatch_no, coalesce(:worker, worker), progress, last_error, request_id, traceparent, actor, created_at,
+    dispatch_no, coalesce(:worker, worker), progress, last_error, history, request_id, traceparent, actor, created_at,
     clock_timestamp() - make_interval(secs => :ranMs / 1000.0), clock_timestamp()
   from gone returning id`
 

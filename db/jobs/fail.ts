@@ -4,6 +4,8 @@ import type { Job } from '../../jobs/job.ts'
 import { archiveWhere, moneyQueues } from './complete.ts'
 import { countedStarts } from './fence.ts'
 import type { Fence } from './fence.ts'
+import { historyAnd } from './history.ts'
+import type { HistoryEntry } from './history.ts'
 import { nextWait } from './retries.ts'
 import type { Wait } from './retries.ts'
 
@@ -37,6 +39,7 @@ export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure)
     attempts,
     waitMs: wait.tier === 'end' ? 0 : wait.ms,
     leaseMs: failure.leaseMs,
+    worker: failure.worker,
     error: failure.error,
   })
   if (wait.tier === 'end' && wait.outcome !== 'dead')
@@ -56,16 +59,31 @@ type Row = {
   attempts: number
   waitMs: number
   leaseMs: number
+  worker: string | null
   error: KeptError
 }
 
-const writeEnd = (trx: AnyTrx, fence: Fence, { status, attempts, waitMs, leaseMs, error }: Row) =>
-  sql(
+const entryOf = (fence: Fence, { status, attempts, waitMs, worker, error }: Row): HistoryEntry => ({
+  at: error.at,
+  what: status === 'dead' ? 'died' : 'failed',
+  dispatchNo: fence.dispatchNo,
+  delivery: fence.delivery,
+  attempts,
+  worker,
+  code: error.code,
+  message: error.message.slice(0, 200),
+  stackHash: error.stackHash,
+  waitMs: status === 'dead' ? null : waitMs,
+})
+
+const writeEnd = (trx: AnyTrx, fence: Fence, row: Row) => {
+  const { status, attempts, waitMs, leaseMs, error } = row
+  return sql(
     trx,
     `update jobs set status = :status, attempts = :attempts, starts = ${countedStarts}, dispatch_no = :dispatchNo, delivery = :delivery,
        run_at = case when cast(:leaveRunAt as boolean) then run_at else now() + make_interval(secs => :waitMs / 1000.0) end,
        leased_until = now() + make_interval(secs => cast(:leasedMs as float8) / 1000.0),
-       worker = null, last_error = :error
+       worker = null, last_error = :error, history = ${historyAnd('cast(:entry as jsonb)')}
      where id = :jobId`,
     {
       ...fence,
@@ -75,14 +93,27 @@ const writeEnd = (trx: AnyTrx, fence: Fence, { status, attempts, waitMs, leaseMs
       leaveRunAt: status === 'dead',
       leasedMs: status === 'dispatched' ? waitMs + leaseMs : null,
       error: JSON.stringify(error),
+      entry: JSON.stringify(entryOf(fence, row)),
     },
   )
+}
 
 /** Gives the job up at once, kept for an operator. Null: a ghost. */
 export const recordDeath = async (trx: AnyTrx, fence: Fence, error: KeptError): Promise<Wait | null> => {
-  const row = await sqlOne<{ attempts: number }>(trx, `select attempts from jobs where ${mine} for update`, fence)
+  const row = await sqlOne<{ attempts: number; worker: string | null }>(
+    trx,
+    `select attempts, worker from jobs where ${mine} for update`,
+    fence,
+  )
   if (!row) return null
-  await writeEnd(trx, fence, { status: 'dead', attempts: row.attempts + 1, waitMs: 0, leaseMs: 0, error })
+  await writeEnd(trx, fence, {
+    status: 'dead',
+    attempts: row.attempts + 1,
+    waitMs: 0,
+    leaseMs: 0,
+    worker: row.worker,
+    error,
+  })
   return { tier: 'end', outcome: 'dead' }
 }
 

@@ -11,6 +11,8 @@ const open = new Set([
   'one_time_token',
   'plan_version',
   'property_directory',
+  'queue_minute',
+  'queue_total',
   'recovery_code',
   'sandbox_object',
   'schedule',

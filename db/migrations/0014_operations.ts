@@ -1,0 +1,43 @@
+import type { Knex } from 'knex'
+import { openTable } from './support.ts'
+
+/** What operators look at: the history of a job, running totals of queues, and the orders in which jobs and calls are listed. */
+export const up = async (knex: Knex) => {
+  // What became of earlier tries and who replayed them: it goes with the row into the archive.
+  for (const table of ['jobs', 'job_archive'])
+    await knex.raw(`alter table ${table} add column history jsonb not null default '[]'`)
+
+  await knex.raw(`create index jobs_pending_created on jobs (created_at desc, id) where status = 'pending'`)
+  await knex.raw(`create index jobs_dead_error on jobs (queue, kind, (last_error->>'code'), seq) where status = 'dead'`)
+  await knex.raw(`create index job_archive_queue on job_archive (queue, finished_at)`)
+  await knex.raw(`create index external_call_provider on external_call (provider, started_at)`)
+  await knex.raw(`create index event_request on event (tenant_id, request_id)`)
+
+  await openTable(
+    knex,
+    'queue_total',
+    `queue text not null,
+     class text not null,
+     pending int not null,
+     waiting int not null,
+     dispatched int not null,
+     running int not null,
+     dead int not null,
+     oldest_at timestamptz,
+     measured_at timestamptz not null,
+     primary key (queue, class)`,
+  )
+  await openTable(
+    knex,
+    'queue_minute',
+    `minute timestamptz not null,
+     queue text not null,
+     done int not null default 0,
+     failed int not null default 0,
+     pending int not null default 0,
+     running int not null default 0,
+     dead int not null default 0,
+     oldest_seconds float8 not null default 0,
+     primary key (minute, queue)`,
+  )
+}
