@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../config/env.ts'
 import { log } from '../config/log.ts'
 import { ApiError, conflict, recoveryOf } from '../config/errors.ts'
+import { watchPool } from './pool-metrics.ts'
 import { wakeRelay } from './wake.ts'
 
 export type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'; id: string | null }
@@ -76,6 +77,7 @@ export const openDatabase = async (url = settings.databaseUrl, pool = settings.d
   await closeDatabase()
   if (!url) throw new Error('DATABASE_URL is not set')
   open = makeKnex(url, pool)
+  watchPool(open)
   return open
 }
 

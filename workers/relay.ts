@@ -8,13 +8,13 @@ import type { QueueName } from '../config/queues.ts'
 import { inPlatform } from '../db/connection.ts'
 import { held, leadQueue, markDispatched, pickByClass, queuesWithWork } from '../db/jobs/dispatch.ts'
 import type { Candidate, Pick } from '../db/jobs/dispatch.ts'
-import { backlog } from '../db/jobs/queries.ts'
 import { beginEpoch, readEpoch } from '../db/jobs/recovery.ts'
 import { startBeating } from './lib/beat.ts'
+import { measureMemory, startMeasuring } from './lib/measure.ts'
 import * as metrics from './lib/metrics.ts'
 import { isEntry, runProcess } from './lib/process.ts'
 import { handedOf, jobOptions, openQueue } from './lib/queues.ts'
-import { connectRedis, isReady, memoryShare } from './lib/redis.ts'
+import { connectRedis, isReady } from './lib/redis.ts'
 import type { Handed } from './lib/start.ts'
 import { wakeChannel } from './lib/wake.ts'
 import { reconcile } from './lib/reconcile.ts'
@@ -128,23 +128,6 @@ const cycle = async (relay: Relay): Promise<void> => {
     }
 }
 
-const measure = async (relay: Relay): Promise<boolean> => {
-  const share = await memoryShare(relay.redis)
-  metrics.redisMemory.set(share)
-  const gauges = [metrics.oldestPending, metrics.pending, metrics.dispatched, metrics.running, metrics.dead]
-  const rows = await inPlatform(backlog)
-  for (const gauge of gauges) gauge.reset()
-  for (const row of rows) {
-    const labels = { queue: row.queue, class: row.class }
-    metrics.oldestPending.set(labels, row.oldestPendingSeconds)
-    metrics.pending.set(labels, row.pending)
-    metrics.dispatched.set(labels, row.dispatched)
-    metrics.running.set(labels, row.running)
-    metrics.dead.set(labels, row.dead)
-  }
-  return share < memoryLimit
-}
-
 /** Hands jobs from PostgreSQL to BullMQ. Any number may run; a queue is filled by one at a time. openDatabase() comes first. */
 export const startRelay = async (options: RelayOptions = {}): Promise<RunningRelay> => {
   const note = child({ process: 'relay' })
@@ -178,7 +161,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
     if (Date.now() - measuredAt > measureEveryMs) {
       measuredAt = Date.now()
       const had = hasRoom
-      hasRoom = await measure(relay)
+      hasRoom = (await measureMemory(redis)) < memoryLimit
       if (had && !hasRoom) note.error('redis is nearly full: nothing more is dispatched')
     }
     if (Date.now() - reconciledAt > (options.reconcileEveryMs ?? reconcileEveryMs)) {
@@ -210,12 +193,14 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
     }
   }
   const running = run()
+  const measuring = startMeasuring()
   const beating = startBeating('relay', 'relay', () => ({ queues: {}, running: 0 }))
   let stopping: Promise<void> | null = null
   const stop = async () => {
     stopped = true
     wake()
     await running
+    await measuring.stop()
     await beating.stop()
     redis.disconnect()
     listener.disconnect()

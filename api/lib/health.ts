@@ -1,41 +1,16 @@
 import type { Context, Next } from 'koa'
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { plainLog } from '../../config/log.ts'
+import { registry } from '../../config/metrics.ts'
 import { database, sql } from '../../db/connection.ts'
 import { isMigrated } from '../../db/migrate.ts'
+import { durations, requests } from './metrics.ts'
 import { redisAnswers } from './redis.ts'
-
-const registry = new Registry()
-collectDefaultMetrics({ register: registry })
-
-const durations = new Histogram({
-  name: 'http_request_duration_seconds',
-  help: 'Requests by endpoint and status class',
-  labelNames: ['route', 'method', 'status'],
-  buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
-  registers: [registry],
-})
-const failures = new Counter({
-  name: 'http_failures_total',
-  help: 'Replies of 500 and above',
-  labelNames: ['route'],
-  registers: [registry],
-})
-const redisGauge = new Gauge({
-  name: 'redis_available',
-  help: '1 while Redis answers, 0 while the process runs degraded',
-  registers: [registry],
-  collect() {
-    this.set(redisAnswers() ? 1 : 0)
-  },
-})
-redisGauge.set(0)
 
 /** Counts one finished request, and writes its line: by endpoint, since an address can hold what is secret. */
 export const observe = (ctx: Context, seconds: number) => {
   const { requestId, routeId: route = 'none' } = ctx.state as { requestId: string; routeId?: string }
-  durations.observe({ route, method: ctx.method, status: `${Math.floor(ctx.status / 100)}xx` }, seconds)
-  if (ctx.status >= 500) failures.inc({ route })
+  requests.inc({ route, status: ctx.status })
+  durations.observe({ route }, seconds)
   if (route !== 'none')
     plainLog.info({ requestId, route, status: ctx.status, ms: Math.round(seconds * 1000) }, 'answered')
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../../config/errors.ts'
 import { rateLimits as limits } from '../../config/limits.ts'
 import type { Caller } from './caller.ts'
 import { clientOf } from './address.ts'
+import { rateLimited } from './metrics.ts'
 import { quickly } from './redis.ts'
 import type { RateClass, RequestFacts } from './route.ts'
 
@@ -103,11 +104,13 @@ const take = async (
     'X-RateLimit-Reset': String(reset),
   }
   for (const [name, value] of Object.entries(headers)) setHeader(name, value)
-  if (used > most)
+  if (used > most) {
+    rateLimited.inc({ window: window.name.slice(0, window.name.indexOf(':')) })
     throw new ApiError(429, 'rate_limited', `More than ${most} requests in this minute`, {
       retryAfterSeconds: Math.max(1, reset - now / 1000),
       headers,
     })
+  }
 }
 
 /** A refresh counts for its session as well as for its address. */

@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
+import { Gauge } from 'prom-client'
 import { required, settings } from '../../config/env.ts'
 import { tooMany } from '../../config/errors.ts'
+import { registry } from '../../config/metrics.ts'
 
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const atOnce = availableParallelism()
@@ -10,6 +12,18 @@ const mostWaiting = 50
 
 let running = 0
 const waiting: (() => void)[] = []
+
+const hashes = new Gauge({
+  name: 'password_hashes',
+  help: 'Passwords being hashed, and those that wait for it',
+  labelNames: ['state'],
+  registers: [registry],
+  collect() {
+    this.set({ state: 'running' }, running)
+    this.set({ state: 'waiting' }, waiting.length)
+  },
+})
+hashes.set({ state: 'running' }, 0)
 
 // Hashing shares libuv's threads with every token check: more of it at once than there are cores would stall all requests.
 const turn = async <T>(work: () => Promise<T>): Promise<T> => {

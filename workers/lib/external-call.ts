@@ -1,7 +1,7 @@
 import { crashPoint } from '../../config/crash.ts'
 import { beginCall, endCall } from '../../db/jobs/external-calls.ts'
 import type { CallKey, CallState } from '../../db/jobs/external-calls.ts'
-import { providerCalls } from './metrics.ts'
+import { providerCalls, providerLasted } from './metrics.ts'
 import type { JobContext } from './processor.ts'
 
 /** What every answer of an adapter says of itself; adapters add their own fields. */
@@ -38,6 +38,7 @@ export const externalCall = async <O extends CallOutcome, P>(
     beginCall(trx, { ...name, jobId: context.jobId, tenantId: context.tenantId, requestHash: requestHash ?? null }),
   )
   crashPoint('call.started', operation)
+  const ended = providerLasted.startTimer({ provider, operation })
   try {
     const outcome = await call(prior)
     crashPoint('call.answered', operation)
@@ -51,5 +52,7 @@ export const externalCall = async <O extends CallOutcome, P>(
       endCall(trx, name, { state: 'unknown', code: error instanceof Error ? error.name : 'thrown' }),
     )
     throw error
+  } finally {
+    ended()
   }
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { settings } from '../../config/env.ts'
-import { registry } from './metrics.ts'
+import { registry } from '../../config/metrics.ts'
 
 /** `/healthz`, `/readyz` and `/metrics` of a process, on loopback: what reads them runs beside it. Port 0 takes any free one. */
 export const startHealthServer = async (isReady: () => boolean, port = settings.metricsPort) => {

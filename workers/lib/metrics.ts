@@ -1,8 +1,5 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-
-/** Prometheus of this process. */
-export const registry = new Registry()
-collectDefaultMetrics({ register: registry })
+import { Counter, Gauge, Histogram } from 'prom-client'
+import { registry } from '../../config/metrics.ts'
 
 const registers = [registry]
 const seconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600]
@@ -34,6 +31,30 @@ export const running = new Gauge({
 })
 export const dead = new Gauge({ name: 'job_dead', help: 'Jobs given up', labelNames: ['queue', 'class'], registers })
 export const redisMemory = new Gauge({ name: 'redis_memory_share', help: 'Share of Redis memory in use', registers })
+export const paused = new Gauge({
+  name: 'queue_paused_seconds',
+  help: 'For how long the oldest pause of a queue stands; scope: what of the queue is paused',
+  labelNames: ['queue', 'scope'],
+  registers,
+})
+export const concurrency = new Gauge({
+  name: 'queue_concurrency',
+  help: 'Jobs of the queue that all live workers may run at once',
+  labelNames: ['queue'],
+  registers,
+})
+export const processes = new Gauge({
+  name: 'processes_alive',
+  help: 'Processes that said so lately',
+  labelNames: ['process'],
+  registers,
+})
+export const unresolved = new Gauge({
+  name: 'provider_calls_unresolved',
+  help: 'Calls to the outside whose outcome nobody knows after five minutes',
+  labelNames: ['provider'],
+  registers,
+})
 
 export const started = new Counter({ name: 'job_started_total', help: 'Starts', labelNames: ['kind'], registers })
 export const finished = new Counter({
@@ -97,6 +118,19 @@ export const providerCalls = new Counter({
   labelNames: ['provider', 'operation', 'outcome'],
   registers,
 })
+export const providerLasted = new Histogram({
+  name: 'provider_call_seconds',
+  help: 'Duration of calls to the outside',
+  labelNames: ['provider', 'operation'],
+  buckets: seconds,
+  registers,
+})
+export const scheduleLate = new Gauge({
+  name: 'schedule_late_seconds',
+  help: 'For how long a slot waits for a scheduler',
+  labelNames: ['kind'],
+  registers,
+})
 export const scheduleMisses = new Gauge({
   name: 'schedule_misses',
   help: 'Slots in a row that failed',
@@ -107,5 +141,11 @@ export const scheduleFired = new Counter({
   name: 'schedule_fired_total',
   help: 'Slots that became jobs',
   labelNames: ['kind'],
+  registers,
+})
+export const rebuilds = new Counter({
+  name: 'worker_rebuilds_total',
+  help: 'Workers of a queue that were rebuilt because jobs waited and none started',
+  labelNames: ['queue'],
   registers,
 })

@@ -171,7 +171,6 @@ const runOnDatabase = async (each: Processor & { style: 'database' }, start: Sta
 const settleTick = async (job: Job, worker: Worker, missed: boolean) => {
   if (job.retry !== 'tick') return
   const misses = await persist(worker, (trx) => countMiss(trx, job.name, missed))
-  metrics.scheduleMisses.set({ kind: job.name }, misses)
   if (misses >= 3) child({ kind: job.name, misses }).error('a scheduled job failed three times or more in a row')
 }
 

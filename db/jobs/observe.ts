@@ -1,0 +1,48 @@
+import { sql } from '../connection.ts'
+import type { PlatformTrx } from '../connection.ts'
+
+export type Pause = { scope: string; queue: string | null; kind: string | null; seconds: number }
+
+/** Pauses in force, and for how long they stand. */
+export const pauses = (trx: PlatformTrx): Promise<Pause[]> =>
+  sql<Pause>(
+    trx,
+    `select scope, queue, kind, max(extract(epoch from now() - created_at))::float8 as seconds
+     from queue_control where paused and (until is null or until > now()) group by scope, queue, kind`,
+  )
+
+export type ScheduleState = { kind: string; misses: number; lateSeconds: number }
+
+/** How often each schedule failed in a row, and for how long its slot has been waiting for a scheduler. */
+export const scheduleStates = (trx: PlatformTrx): Promise<ScheduleState[]> =>
+  sql<ScheduleState>(
+    trx,
+    `select kind, misses, greatest(0, extract(epoch from now() - next_at))::float8 as late_seconds from schedule`,
+  )
+
+/** Beats come every five seconds; who missed four is not counted. */
+const alive = `beat_at > now() - interval '20 seconds'`
+
+export const liveProcesses = (trx: PlatformTrx): Promise<{ process: string; count: number }[]> =>
+  sql<{ process: string; count: number }>(
+    trx,
+    `select kinds.process, count(worker_heartbeat.id) as count from (values ('worker'), ('relay'), ('scheduler')) as kinds (process)
+     left join worker_heartbeat on worker_heartbeat.process = kinds.process and ${alive} group by kinds.process`,
+  )
+
+/** How many jobs of each queue all live workers together may run at once. */
+export const liveConcurrency = (trx: PlatformTrx): Promise<{ queue: string; concurrency: number }[]> =>
+  sql<{ queue: string; concurrency: number }>(
+    trx,
+    `select taken.queue, sum(taken.concurrency::int) as concurrency
+     from worker_heartbeat, lateral jsonb_each_text(queues) as taken (queue, concurrency)
+     where process = 'worker' and ${alive} group by taken.queue`,
+  )
+
+/** Calls of which nobody knows, minutes later, what the other side did. */
+export const unresolvedCalls = (trx: PlatformTrx): Promise<{ provider: string; count: number }[]> =>
+  sql<{ provider: string; count: number }>(
+    trx,
+    `select provider, count(*) as count from external_call
+     where state in ('started', 'unknown') and started_at < now() - interval '5 minutes' group by provider`,
+  )
