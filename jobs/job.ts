@@ -13,12 +13,14 @@ export type Job<S extends Schema = Schema> = {
   /** Lowers the tries of the class. */
   readonly tries?: number | undefined
   readonly class: JobClass
+  /** A done one may run again, as a new job, when an operator asks: it reads the other side and repeats no effect. */
+  readonly replayable?: boolean | undefined
 }
 
 export type PayloadOf<J> = J extends Job<infer S> ? Static<S> : never
 
 type Declaration<S extends Schema> = Pick<Job<S>, 'name' | 'queue' | 'payload' | 'retry'> &
-  Partial<Pick<Job<S>, 'version' | 'upcast' | 'tries' | 'class'>>
+  Partial<Pick<Job<S>, 'version' | 'upcast' | 'tries' | 'class' | 'replayable'>>
 
 export const job = <S extends Schema>(declaration: Declaration<S>): Job<S> => ({
   version: 1,

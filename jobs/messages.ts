@@ -48,6 +48,7 @@ export const messagesReportSandbox = job({
   queue: 'messages',
   payload: Obj({ tenantId: Uuid, messageAttemptId: Uuid }),
   retry: 'internal',
+  replayable: true,
 })
 
 /** Mail to staff: one row, one mail. */

@@ -39,6 +39,7 @@ export const processCallback = job({
   payload: Obj({ callbackId: Uuid }),
   retry: 'internal',
   class: 'urgent',
+  replayable: true,
 })
 /** Makes the jobs of what is due to be read. */
 export const sweepPayments = job({ name: 'payments.sweep', queue: 'payments', payload: Obj({}), retry: 'tick' })

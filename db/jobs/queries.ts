@@ -6,6 +6,8 @@ export type Backlog = {
   queue: QueueName
   class: string
   pending: number
+  /** Wait for their time. */
+  waiting: number
   dispatched: number
   running: number
   dead: number
@@ -18,6 +20,7 @@ export const backlog = (trx: PlatformTrx): Promise<Backlog[]> =>
   sql<Backlog>(
     trx,
     `select queue, class, count(*) filter (where status = 'pending' and run_at <= now()) as pending,
+       count(*) filter (where status = 'pending' and run_at > now()) as waiting,
        count(*) filter (where status = 'dispatched') as dispatched, count(*) filter (where status = 'running') as running,
        count(*) filter (where status = 'dead') as dead,
        coalesce(extract(epoch from now() - min(run_at) filter (where status in ('pending', 'dispatched') and run_at <= now())), 0)::float8

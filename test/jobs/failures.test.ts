@@ -3,7 +3,7 @@ import { UnrecoverableError } from 'bullmq'
 import { forbidden, unavailable } from '../../config/errors.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { markDispatched, pickByClass } from '../../db/jobs/dispatch.ts'
-import { discard, replay } from '../../db/jobs/operate.ts'
+import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import type { Job } from '../../jobs/job.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
@@ -192,6 +192,8 @@ describe('failures of jobs', () => {
       .and.not.include(once.name)
   })
 
+  const replay = (id: string) => inPlatform((trx) => replayJobs(trx, { selection: { jobIds: [id] }, reason: 'mended' }))
+
   it('dead jobs come back by replay with their counters anew, or are put away', async () => {
     const id = await ready(note)
     await deliver(
@@ -199,7 +201,7 @@ describe('failures of jobs', () => {
       id,
       1,
     )
-    expect(await inPlatform((trx) => replay(trx, [id]))).to.deep.equal([id])
+    expect(await replay(id)).to.deep.equal({ count: 1, kept: 0 })
     expect(await rowOf(id)).to.include({ status: 'pending', attempts: 0, starts: 0 })
     await dispatch(id)
     expect(
@@ -216,7 +218,7 @@ describe('failures of jobs', () => {
       other,
       1,
     )
-    expect(await inPlatform((trx) => discard(trx, [other], 'obsolete'))).to.equal(1)
+    expect(await inPlatform((trx) => discardJobs(trx, [other], 'obsolete'))).to.equal(1)
     expect(await archived(other)).to.include({ outcome: 'discarded', reason: 'obsolete' })
   })
 
@@ -229,7 +231,7 @@ describe('failures of jobs', () => {
       1,
     )
     await ask(note, { key: newKey() }, { uniqueKey: 'the-same' })
-    expect(await inPlatform((trx) => replay(trx, [first]))).to.deep.equal([])
+    expect(await replay(first)).to.deep.equal({ count: 0, kept: 1 })
     expect(await rowOf(first)).to.include({ status: 'dead' })
   })
 })
