@@ -68,6 +68,8 @@ export interface ApiKeyRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  changedAt: Date
+  nameReleasedAt: Date | null
 }
 
 export interface ApiKeyPropertyRow {
@@ -75,6 +77,16 @@ export interface ApiKeyPropertyRow {
   id: string
   apiKeyId: string
   propertyId: string
+}
+
+export interface ApiKeyWarningRow {
+  id: string
+  tenantId: string
+  apiKeyId: string
+  days: number
+  keyName: string
+  expiresAt: Date
+  createdAt: Date
 }
 
 export interface AppUserRow {
@@ -96,6 +108,7 @@ export interface AppUserRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  totpPendingAt: Date | null
 }
 
 export interface AuditEntryRow {
@@ -630,6 +643,8 @@ export interface JobsRow {
   traceparent: string | null
   actor: unknown
   createdAt: Date
+  gate: string
+  ready: boolean
   history: unknown
 }
 
@@ -738,6 +753,7 @@ export interface MembershipRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  invitedName: string | null
 }
 
 export interface MembershipPropertyRow {
@@ -871,6 +887,12 @@ export interface OneTimeTokenRow {
   data: unknown
   expiresAt: Date
   usedAt: Date | null
+  createdAt: Date
+}
+
+export interface PasswordRequestRow {
+  id: string
+  email: string
   createdAt: Date
 }
 
@@ -1134,6 +1156,26 @@ export interface PropertyPaymentMethodRow {
   instructions: unknown
 }
 
+export interface ProviderGateRow {
+  gate: string
+  provider: string
+  tenantId: string | null
+  state: 'closed' | 'open'
+  closedAt: Date | null
+  closedUntil: Date | null
+  reason: string | null
+  failures: number
+  closures: number
+  probeJobId: string | null
+  probeUntil: Date | null
+  ratePerSecond: number | null
+  milliTokens: number
+  tokensAt: Date
+  lastSuccessAt: Date | null
+  lastFailureAt: Date | null
+  updatedAt: Date
+}
+
 export interface QueueControlRow {
   id: string
   scope: string
@@ -1255,6 +1297,12 @@ export interface RefundRow {
   version: number
   createdAt: Date
   updatedAt: Date
+}
+
+export interface RelayTurnRow {
+  queue: string
+  class: string
+  tenantId: string
 }
 
 export interface ReservationRow {

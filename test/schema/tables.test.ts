@@ -9,8 +9,10 @@ const open = new Set([
   'feature',
   'known_network',
   'one_time_token',
+  'password_request',
   'plan_version',
   'property_directory',
+  'relay_turn',
   'queue_minute',
   'queue_total',
   'recovery_code',
@@ -34,6 +36,7 @@ const platform = new Set([
   'job_archive',
   'jobs',
   'kept_reply',
+  'provider_gate',
   'queue_control',
   'tenant',
 ])
