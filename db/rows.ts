@@ -1743,4 +1743,6 @@ export interface WorkerHeartbeatRow {
   loopLagMs: number
   startedAt: Date
   beatAt: Date
+  name: string
+  current: unknown
 }

@@ -13,6 +13,11 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index external_call_provider on external_call (provider, started_at)`)
   await knex.raw(`create index event_request on event (tenant_id, request_id)`)
 
+  // Of a worker: the name that rows know it by, and what it has in hand.
+  await knex.raw(
+    `alter table worker_heartbeat add column name text not null default '', add column current jsonb not null default '[]'`,
+  )
+
   await openTable(
     knex,
     'queue_total',

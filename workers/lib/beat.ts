@@ -6,11 +6,15 @@ import { release } from '../../config/release.ts'
 import { inPlatform } from '../../db/connection.ts'
 import { beat, endBeat } from '../../db/jobs/heartbeat.ts'
 import type { Beat } from '../../db/jobs/heartbeat.ts'
+import { addTallies } from '../../db/jobs/totals.ts'
+import { returnTallies, takeTallies } from './tally.ts'
 
 const everyMs = 5_000
 
-/** Writes every five seconds that this process lives, what it takes and how much it has in hand. */
-export const startBeating = (kind: Beat['process'], name: string, state: () => Pick<Beat, 'queues' | 'running'>) => {
+type State = Pick<Beat, 'queues' | 'running'> & Partial<Pick<Beat, 'current'>>
+
+/** Writes every five seconds that this process lives, what it takes, has in hand, and has finished since the last time. */
+export const startBeating = (kind: Beat['process'], name: string, state: () => State) => {
   const id = randomUUID()
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
@@ -18,9 +22,24 @@ export const startBeating = (kind: Beat['process'], name: string, state: () => P
   const write = () => {
     const loopLagMs = Math.max(0, Math.round(delay.percentile(99) / 1e6) - 20) || 0
     delay.reset()
-    writing = inPlatform((trx) =>
-      beat(trx, { id, process: kind, host: hostname(), pid: process.pid, version: release, loopLagMs, ...state() }),
-    ).catch((error: unknown) => log.debug({ err: error, name }, 'no heartbeat'))
+    const finished = takeTallies()
+    const own = {
+      id,
+      process: kind,
+      name,
+      host: hostname(),
+      pid: process.pid,
+      version: release,
+      loopLagMs,
+      current: [],
+    }
+    writing = inPlatform(async (trx) => {
+      await beat(trx, { ...own, ...state() })
+      if (finished.length > 0) await addTallies(trx, finished)
+    }).catch((error: unknown) => {
+      returnTallies(finished)
+      log.debug({ err: error, name }, 'no heartbeat')
+    })
   }
   write()
   const timer = setInterval(write, everyMs)
@@ -29,7 +48,10 @@ export const startBeating = (kind: Beat['process'], name: string, state: () => P
       clearInterval(timer)
       delay.disable()
       await writing
-      await inPlatform((trx) => endBeat(trx, id)).catch(() => {})
+      await inPlatform(async (trx) => {
+        await endBeat(trx, id)
+        await addTallies(trx, takeTallies())
+      }).catch(() => {})
     },
   }
 }

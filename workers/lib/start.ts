@@ -17,6 +17,7 @@ import { databaseContext, openFor, outsideRun } from './context.ts'
 import { GivenUp, Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
 import * as metrics from './metrics.ts'
 import type { Processor } from './processor.ts'
+import { tally } from './tally.ts'
 
 /** What BullMQ hands over: names and ids. The payload is read from the row. */
 export type Handed = { tenantId: string | null; requestId: string; traceparent: string | null }
@@ -267,6 +268,7 @@ export const runStart = async (each: Processor | undefined, delivery: Delivery, 
     worker.inHand.delete(start)
     const ranMs = Date.now() - startedAt
     metrics.finished.inc({ kind: each.job.name, outcome })
+    tally(each.job.queue, outcome)
     metrics.lasted.observe({ kind: each.job.name }, ranMs / 1000)
     tell(each.job, delivery, outcome, ranMs)
   }
