@@ -2,16 +2,24 @@ import { timingSafeEqual } from 'node:crypto'
 import { ApiError, forbidden, unauthenticated } from '../../config/errors.ts'
 import { longestCredential, sessionLimits } from '../../config/limits.ts'
 import { jtiHash } from '../../db/auth/sessions.ts'
-import { keyIdOf, keyMatches, keyRecord } from '../../db/auth/keys.ts'
-import type { KeyRecord } from '../../db/auth/keys.ts'
-import { database } from '../../db/connection.ts'
+import type { SessionState } from '../../db/auth/sessions.ts'
+import { keyHashes, keyIdOf, keyMatches } from '../../db/auth/keys.ts'
 import { isWithin } from './address.ts'
 import type { Caller, GuestCaller, KeyCaller, UserCaller } from './caller.ts'
 import { noteSeen } from './last-seen.ts'
-import { beginCount, countFailure, countNobody, countsFor } from './rate-limit.ts'
-import { quickly } from './redis.ts'
+import { keys } from './key-cache.ts'
+import {
+  countFailure,
+  countNobody,
+  countOf,
+  countedIn,
+  countsFor,
+  countsForBoth,
+  windowOfKey,
+  windowOfSession,
+} from './rate-limit.ts'
 import type { RequestFacts } from './route.ts'
-import { readSession } from './session-cache.ts'
+import { sessions } from './session-cache.ts'
 import { tokenDigest, verifyToken } from './tokens.ts'
 import type { Verified } from './tokens.ts'
 
@@ -69,6 +77,26 @@ const verifyOnce = async (token: string, now: Date): Promise<Verified> => {
   return result
 }
 
+type Proof = { sub: unknown; hash: Buffer; epoch: number; now: Date }
+
+/** Whether a token is the one that its session stands at, or was before a refresh that is just over; and the session lives. */
+const isLive = (state: SessionState, { sub, hash, epoch, now }: Proof): boolean => {
+  const graced =
+    same(hash, state.previousJtiHash) &&
+    state.rotatedAt !== null &&
+    now.getTime() - Date.parse(state.rotatedAt) < graceMs
+  return (
+    (same(hash, state.currentJtiHash) || graced) &&
+    state.userId === sub &&
+    state.kind !== 'dashboard' &&
+    !state.revoked &&
+    Date.parse(state.absoluteExpiresAt) > now.getTime() &&
+    state.epoch === epoch &&
+    state.userEpoch === epoch &&
+    state.userStatus === 'active'
+  )
+}
+
 const byToken = async (token: string, request: RequestFacts): Promise<UserCaller> => {
   if (token.length > longestCredential) return refuse(request)
   const now = request.receivedAt
@@ -77,22 +105,14 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
     return result.expired ? refuse(request, 'token_expired', 'The token has expired; refresh it') : refuse(request)
   const { sid, jti, ep, sub } = result.claims
   if (typeof sid !== 'string' || typeof jti !== 'string' || typeof ep !== 'number') return refuse(request)
-  const counting = beginCount(sid, request)
-  const state = await readSession(sid)
-  if (!state || state.userId !== sub || state.kind === 'dashboard') return refuse(request)
-  const hash = jtiHash(jti)
-  const current = same(hash, state.currentJtiHash)
-  const graced =
-    same(hash, state.previousJtiHash) &&
-    state.rotatedAt !== null &&
-    now.getTime() - Date.parse(state.rotatedAt) < graceMs
-  const live =
-    !state.revoked &&
-    Date.parse(state.absoluteExpiresAt) > now.getTime() &&
-    state.epoch === ep &&
-    state.userEpoch === ep &&
-    state.userStatus === 'active'
-  if (!live || (!current && !graced)) return refuse(request)
+  const window = windowOfSession(sid)
+  const found = await sessions.find(sid, countedIn(window, now))
+  const count = countOf(window, now, found.used)
+  const proof = { sub, hash: jtiHash(jti), epoch: ep, now }
+  let { state } = found
+  // The signature is good: what is remembered may be older than the token, and then the truth decides.
+  if (state && !found.isFresh && !isLive(state, proof)) state = await sessions.reread(sid)
+  if (!state || !isLive(state, proof)) return refuse(request)
   noteSeen({ kind: 'session', id: state.id }, request.address, now)
   const caller: UserCaller = {
     kind: 'user',
@@ -106,31 +126,22 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
     reauthenticatedAt: state.reauthenticatedAt === null ? null : new Date(state.reauthenticatedAt),
     address: request.address,
   }
-  countsFor(caller, counting)
+  countsFor(caller, window, count)
   return caller
 }
 
-const keptKeySeconds = 5
-
-/** For a few seconds from Redis, else from PostgreSQL; what is kept of a key is its hash, never the key. */
-const readKey = async (keyId: string): Promise<KeyRecord | null> => {
-  const kept = await quickly((redis) => redis.get(`key:${keyId}`))
-  if (kept === 'revoked') return null
-  if (kept !== null) return JSON.parse(kept) as KeyRecord
-  const record = await keyRecord(database(), keyId)
-  if (record) await quickly((redis) => redis.set(`key:${keyId}`, JSON.stringify(record), 'EX', keptKeySeconds, 'NX'))
-  return record
-}
-
 const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => {
+  const now = request.receivedAt
   const keyId = key.length > longestCredential ? null : keyIdOf(key)
   if (keyId === null) return refuse(request)
-  const record = await readKey(keyId)
-  if (!record || !keyMatches(key, record, request.receivedAt)) return refuse(request)
+  const window = windowOfKey(keyId)
+  // The id is no secret: only who has the whole key uses up its limit.
+  const { state: record, used } = await keys.find(keyId, { ...countedIn(window, now), ifHolds: keyHashes(key) })
+  if (!record || !keyMatches(key, record, now)) return refuse(request)
   if (record.cidrs.length > 0 && !isWithin(request.address, record.cidrs))
     throw forbidden('address_not_allowed', 'This key may not be used from this address')
-  noteSeen({ kind: 'api_key', tenantId: record.tenantId, id: record.id }, request.address, request.receivedAt)
-  return {
+  noteSeen({ kind: 'api_key', tenantId: record.tenantId, id: record.id }, request.address, now)
+  const caller: KeyCaller = {
     kind: 'api_key',
     apiKeyId: record.id,
     keyId: record.keyId,
@@ -139,6 +150,8 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
     propertyIds: record.propertyIds,
     address: request.address,
   }
+  if (used !== null) countsFor(caller, window, countOf(window, now, used))
+  return caller
 }
 
 /** Who calls. `anonymous`: a public endpoint, where a key may stand for a portal's own server and all else is nobody. */
@@ -166,12 +179,14 @@ export const authenticateGuest = async (request: RequestFacts): Promise<GuestCal
   if (typeof tenant !== 'string' || typeof booking !== 'string') return invalidToken()
   const key = request.header('x-api-key')
   const portal = key === '' ? null : await byKey(key, request)
-  return {
+  const guest: GuestCaller = {
     kind: 'guest',
     tenantId: tenant,
     bookingId: booking,
     issuedAt: result.issuedAt,
-    portalKeyId: portal && portal.tenantId === tenant ? portal.apiKeyId : null,
+    portalKeyId: portal && portal.tenantId === tenant ? portal.keyId : null,
     address: request.address,
   }
+  if (portal) countsForBoth(portal, guest)
+  return guest
 }

@@ -7,10 +7,11 @@ import { rateLimited } from './metrics.ts'
 import { quickly } from './redis.ts'
 import type { RateClass, RequestFacts } from './route.ts'
 
-type Window = { name: string; limit: number }
+export type Window = { name: string; limit: number }
 export type Count = { used: number; limit: number }
 
-const windowOfSession = (sessionId: string): Window => ({ name: `session:${sessionId}`, limit: limits.session })
+export const windowOfSession = (sessionId: string): Window => ({ name: `session:${sessionId}`, limit: limits.session })
+export const windowOfKey = (keyId: string): Window => ({ name: `key:${keyId}`, limit: limits.key })
 
 const windowOf = (caller: Caller, rateClass: RateClass, request: RequestFacts): Window | null => {
   const client = clientOf(request.address)
@@ -18,9 +19,8 @@ const windowOf = (caller: Caller, rateClass: RateClass, request: RequestFacts): 
   if (rateClass === 'sign_in') return { name: `sign-in:${client}`, limit: limits.signIn }
   if (rateClass === 'refresh') return { name: `refresh:${client}`, limit: limits.refreshPerAddress }
   if (rateClass === 'guest_access') return { name: `access:${client}`, limit: limits.guestAccess }
-  if (caller.kind === 'api_key') return { name: `key:${caller.apiKeyId}`, limit: limits.key }
-  if (caller.kind === 'guest' && caller.portalKeyId !== null)
-    return { name: `key:${caller.portalKeyId}`, limit: limits.key }
+  if (caller.kind === 'api_key') return windowOfKey(caller.keyId)
+  if (caller.kind === 'guest' && caller.portalKeyId !== null) return windowOfKey(caller.portalKeyId)
   if (caller.kind === 'user') return windowOfSession(caller.sessionId)
   return rateClass === 'public_write'
     ? { name: `write:${client}`, limit: limits.publicWrite }
@@ -47,15 +47,24 @@ const countHere = (name: string, minute: number): number => {
 }
 
 const minuteMs = 60_000
+const minuteOf = (now: Date) => Math.floor(now.getTime() / minuteMs)
 
-/** Counts one more of `name` in this clock minute. Without Redis each process counts alone, with its share of the limit; never open. */
-const count = async ({ name, limit }: Window, now: number): Promise<Count> => {
-  const minute = Math.floor(now / minuteMs)
-  const used = await quickly(
-    (redis) => redis.eval(script, 1, `rl:${name}:${minute}`, minuteMs + 5_000) as Promise<number>,
-  )
-  if (used !== null) return { used: Number(used), limit }
-  return { used: countHere(name, minute), limit: Math.max(1, Math.floor(limit / settings.apiProcesses)) }
+/** The window as Redis knows it, for whoever counts it together with something else. */
+export const countedIn = ({ name }: Window, now: Date): { key: string; lifeMs: number } => ({
+  key: `rl:${name}:${minuteOf(now)}`,
+  lifeMs: minuteMs + 5_000,
+})
+
+/** What a count means. Without Redis (null) each process counts alone, with its share of the limit; never open. */
+export const countOf = ({ name, limit }: Window, now: Date, used: number | null): Count =>
+  used === null
+    ? { used: countHere(name, minuteOf(now)), limit: Math.max(1, Math.floor(limit / settings.apiProcesses)) }
+    : { used: Number(used), limit }
+
+/** Counts one more of `name` in this clock minute. */
+const count = async (window: Window, now: Date): Promise<Count> => {
+  const { key, lifeMs } = countedIn(window, now)
+  return countOf(window, now, await quickly((redis) => redis.eval(script, 1, key, lifeMs) as Promise<number>))
 }
 
 /** Counts the request for its credential or address, sets the three headers, and throws 429 `rate_limited` beyond the limit. */
@@ -67,36 +76,29 @@ export const limit = async (
 ): Promise<void> => {
   const window = windowOf(caller, rateClass, request)
   if (!window) return
-  await take(
-    window,
-    request,
-    setHeader,
-    caller.kind === 'user' && rateClass === 'credential' ? begun.get(caller) : undefined,
-  )
+  const begun = counted.get(caller)
+  await take(window, request, setHeader, begun?.name === window.name ? begun.count : undefined)
 }
 
 type SetHeader = (name: string, value: string) => void
 
-// Counts that were begun while the session was being read: both go to Redis in one round trip.
-const begun = new WeakMap<Caller, Promise<Count>>()
-
-/** Begins to count a request for its session, whatever becomes of it. */
-export const beginCount = (sessionId: string, request: RequestFacts): Promise<Count> =>
-  count(windowOfSession(sessionId), request.receivedAt.getTime())
+// What was counted together with the reading of the credential.
+const counted = new WeakMap<Caller, { name: string; count: Count }>()
 
 /** Says whose count it was, once that is known. */
-export const countsFor = (caller: Caller, counting: Promise<Count>): void => {
-  begun.set(caller, counting)
+export const countsFor = (caller: Caller, { name }: Window, count: Count): void => {
+  counted.set(caller, { name, count })
 }
 
-const take = async (
-  window: Window,
-  request: RequestFacts,
-  setHeader: SetHeader,
-  counting = count(window, request.receivedAt.getTime()),
-): Promise<void> => {
+/** A request that comes with two credentials was counted for one of them. */
+export const countsForBoth = (portal: Caller, guest: Caller): void => {
+  const begun = counted.get(portal)
+  if (begun) counted.set(guest, begun)
+}
+
+const take = async (window: Window, request: RequestFacts, setHeader: SetHeader, known?: Count): Promise<void> => {
   const now = request.receivedAt.getTime()
-  const { used, limit: most } = await counting
+  const { used, limit: most } = known ?? (await count(window, request.receivedAt))
   const reset = (Math.floor(now / minuteMs) + 1) * 60
   const headers = {
     'X-RateLimit-Limit': String(most),
@@ -117,7 +119,7 @@ const take = async (
 export const limitRefresh = (sessionId: string, request: RequestFacts): Promise<void> =>
   take({ name: `refresh-session:${sessionId}`, limit: limits.refreshPerSession }, request, () => {})
 
-const counted = async (window: Window, request: RequestFacts): Promise<Record<string, string>> => {
+const headersOf = async (window: Window, request: RequestFacts): Promise<Record<string, string>> => {
   const headers: Record<string, string> = {}
   await take(window, request, (name, value) => {
     headers[name] = value
@@ -127,8 +129,8 @@ const counted = async (window: Window, request: RequestFacts): Promise<Record<st
 
 /** Counts a failed authentication of an address, and answers the headers; beyond the limit such failures are 429, while good credentials still pass. */
 export const countFailure = (request: RequestFacts): Promise<Record<string, string>> =>
-  counted({ name: `failed:${clientOf(request.address)}`, limit: limits.failedAuthentication }, request)
+  headersOf({ name: `failed:${clientOf(request.address)}`, limit: limits.failedAuthentication }, request)
 
 /** The same for who sends no credential at all where one is needed. */
 export const countNobody = (request: RequestFacts): Promise<Record<string, string>> =>
-  counted({ name: `nobody:${clientOf(request.address)}`, limit: limits.publicRead }, request)
+  headersOf({ name: `nobody:${clientOf(request.address)}`, limit: limits.publicRead }, request)

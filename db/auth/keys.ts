@@ -5,6 +5,8 @@ import type { Knex } from 'knex'
 import { audit } from '../audit.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
+import type { Changes } from './changes.ts'
 
 const base32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -37,6 +39,10 @@ export const keyIdOf = (key: string): string | null => {
   return checksum(key.slice(0, -6)) === parts[4] ? (parts[2] ?? null) : null
 }
 
+/** What is kept of a key for each of the peppers in use: the hash of its record is among them, if it is the key of one. */
+export const keyHashes = (key: string): string[] =>
+  settings.peppers.map(({ key: pepperKey }) => digest(key, pepperKey).toString('base64'))
+
 export type KeyRecord = {
   id: string
   tenantId: string
@@ -48,14 +54,26 @@ export type KeyRecord = {
   propertyIds: string[] | null
   expiresAt: string
   revokedAt: string | null
+  version: number
 }
 
 export const keyRecord = (knex: Knex, keyId: string): Promise<KeyRecord | null> =>
   sqlOne<KeyRecord>(
     knex,
-    `select id, tenant_id, key_id, encode(hash, 'base64') as hash, pepper_id, scopes, cidrs, property_ids, expires_at::text as expires_at, revoked_at::text as revoked_at
+    `select id, tenant_id, key_id, encode(hash, 'base64') as hash, pepper_id, scopes, cidrs, property_ids, expires_at::text as expires_at, revoked_at::text as revoked_at, version
      from api_key_of(?)`,
     [keyId],
+  )
+
+/** Which keys, by their public ids, changed since `since`; null: within what caches remember. */
+export const changedKeys = async (knex: Knex, since: Date | null): Promise<Changes> =>
+  changesOf(
+    await sql(
+      knex,
+      `select c.key_id as id, c.version, clock.at from (select clock_timestamp() as at) clock
+         left join lateral api_keys_changed(coalesce(?::timestamptz - make_interval(secs => ?), clock.at - make_interval(secs => ?))) c on true`,
+      [since, overlapSeconds, keptSeconds + overlapSeconds],
+    ),
   )
 
 /** Whether the key is the one of the record, live at `now`. In constant time. */

@@ -3,14 +3,12 @@ import type { Knex } from 'knex'
 import { required, settings } from '../../config/env.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
+import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
+import type { Changes } from './changes.ts'
 
 export const accessSeconds = 24 * 3_600
 const absoluteSeconds = { api: 30 * 86_400, superuser: 12 * 3_600, dashboard: 12 * 3_600 }
 const mostLive = 20
-/** How long the state of a session may be remembered outside of the database. */
-export const keptSeconds = 600
-// A change is seen by its instant, and becomes visible with its commit, which may be that much later.
-const overlapSeconds = 15
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 export type SessionKind = 'api' | 'dashboard' | 'support'
@@ -158,24 +156,16 @@ export const seenDashboard = (trx: AnyTrx, sessionId: string): Promise<{ email: 
     [sessionId],
   )
 
-/** Which sessions changed since `since` (null: within what caches remember), each with its version now; `at` is the database's clock. */
-export const changedSessions = async (
-  knex: Knex,
-  since: Date | null,
-): Promise<{ at: Date; versions: [string, number][] }> => {
-  const rows = await sql<{ id: string | null; version: number | null; at: Date }>(
-    knex,
-    `select s.id, s.version, clock.at from (select clock_timestamp() as at) clock left join session s
-       on s.version > 1 and s.changed_at > coalesce(?::timestamptz - make_interval(secs => ?), clock.at - make_interval(secs => ?))`,
-    [since, overlapSeconds, keptSeconds + overlapSeconds],
-  )
-  return {
-    at: rows[0]?.at ?? new Date(),
-    versions: rows.flatMap(({ id, version }) =>
-      id !== null && version !== null ? [[id, version] as [string, number]] : [],
+/** Which sessions changed since `since`; null: within what caches remember. */
+export const changedSessions = async (knex: Knex, since: Date | null): Promise<Changes> =>
+  changesOf(
+    await sql(
+      knex,
+      `select s.id, s.version, clock.at from (select clock_timestamp() as at) clock left join session s
+         on s.version > 1 and s.changed_at > coalesce(?::timestamptz - make_interval(secs => ?), clock.at - make_interval(secs => ?))`,
+      [since, overlapSeconds, keptSeconds + overlapSeconds],
     ),
-  }
-}
+  )
 
 type Which = { sessionId: string } | { userId: string } | { userId: string; tokenPrefix: string }
 

@@ -1,0 +1,13 @@
+import { changedKeys, keyRecord } from '../../db/auth/keys.ts'
+import type { KeyRecord } from '../../db/auth/keys.ts'
+import { remember } from './remembered.ts'
+
+/** What is kept of API keys, by their public id: a hash, never the key. */
+export const keys = remember<KeyRecord>({
+  prefix: 'key',
+  read: async (knex, keyId) => {
+    const record = await keyRecord(knex, keyId)
+    return record?.revokedAt === null ? record : null
+  },
+  changed: changedKeys,
+})
