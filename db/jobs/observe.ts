@@ -46,3 +46,9 @@ export const unresolvedCalls = (trx: PlatformTrx): Promise<{ provider: string; c
     `select provider, count(*) as count from external_call
      where state in ('started', 'unknown') and started_at < now() - interval '5 minutes' group by provider`,
   )
+
+export const closedGates = (trx: PlatformTrx): Promise<{ provider: string; count: number }[]> =>
+  sql<{ provider: string; count: number }>(
+    trx,
+    `select provider, count(*) filter (where state = 'closed') as count from provider_gate group by provider`,
+  )

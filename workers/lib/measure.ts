@@ -2,8 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { log } from '../../config/log.ts'
 import { queueNames } from '../../config/queues.ts'
 import { inPlatform } from '../../db/connection.ts'
-import { liveConcurrency, liveProcesses, pauses, scheduleStates, unresolvedCalls } from '../../db/jobs/observe.ts'
-import { backlog } from '../../db/jobs/queries.ts'
+import {
+  closedGates,
+  liveConcurrency,
+  liveProcesses,
+  pauses,
+  scheduleStates,
+  unresolvedCalls,
+} from '../../db/jobs/observe.ts'
+import { totals } from '../../db/jobs/totals.ts'
 import { jobs } from '../../jobs/all.ts'
 import * as metrics from './metrics.ts'
 import { memoryShare } from './redis.ts'
@@ -14,15 +21,16 @@ const mostShare = 0.05
 
 const read = () =>
   inPlatform(async (trx) => ({
-    backlog: await backlog(trx),
+    backlog: await totals(trx, everyMs / 1_250),
     pauses: await pauses(trx),
     schedules: await scheduleStates(trx),
     processes: await liveProcesses(trx),
     concurrency: await liveConcurrency(trx),
     unresolved: await unresolvedCalls(trx),
+    gates: await closedGates(trx),
   }))
 
-const queueOf = (kind: string | null) => jobs.find((job) => job.name === kind)?.queue ?? 'none'
+const queueOf = (kind: string | null) => jobs.find((job) => job.name === kind)?.queue ?? 'all'
 
 /** What PostgreSQL says of all jobs, as gauges. Read whole first: a scrape in between never finds half of it. */
 const measure = async (): Promise<void> => {
@@ -54,6 +62,8 @@ const measure = async (): Promise<void> => {
   for (const { queue, concurrency } of found.concurrency) metrics.concurrency.set({ queue }, concurrency)
   metrics.unresolved.reset()
   for (const { provider, count } of found.unresolved) metrics.unresolved.set({ provider }, count)
+  metrics.closedGates.reset()
+  for (const { provider, count } of found.gates) metrics.closedGates.set({ provider }, count)
 }
 
 /** Measures every five seconds beside the relay's rounds, which never wait for it; more seldom where one measure takes long. */

@@ -33,7 +33,7 @@ export const dead = new Gauge({ name: 'job_dead', help: 'Jobs given up', labelNa
 export const redisMemory = new Gauge({ name: 'redis_memory_share', help: 'Share of Redis memory in use', registers })
 export const paused = new Gauge({
   name: 'queue_paused_seconds',
-  help: 'For how long the oldest pause of a queue stands; scope: what of the queue is paused',
+  help: 'For how long the oldest pause of a queue (all: of every queue) stands; scope: what of it is paused',
   labelNames: ['queue', 'scope'],
   registers,
 })
@@ -47,6 +47,12 @@ export const processes = new Gauge({
   name: 'processes_alive',
   help: 'Processes that said so lately',
   labelNames: ['process'],
+  registers,
+})
+export const closedGates = new Gauge({
+  name: 'provider_gates_closed',
+  help: 'Accounts of a provider that get no calls now, since it was down or asked for a rest',
+  labelNames: ['provider'],
   registers,
 })
 export const unresolved = new Gauge({
