@@ -1,4 +1,3 @@
-import { invalid } from '../../config/errors.ts'
 import {
   Instant,
   List,
@@ -17,6 +16,7 @@ import { grantEntitlement, listEntitlements, revokeEntitlement } from '../../db/
 import { superuser } from '../lib/access.ts'
 import { requireRecent } from '../lib/admission.ts'
 import { route } from '../lib/route.ts'
+import { Reason, trimmed } from './reason.ts'
 
 const Key = Matching('^[a-z][a-z_]{1,39}$', 40)
 const Source = OneOf(['PLAN_DEFAULT', 'STORE_PURCHASE', 'N1_GRANT'])
@@ -35,15 +35,6 @@ const Entitlement = Obj(
   },
   { title: 'Entitlement' },
 )
-
-// Longer than what is allowed, so that blanks around it do no harm; what counts is what is left without them.
-const Reason = Text(1, 1_000)
-
-const trimmed = (reason: string | undefined): string => {
-  const text = reason?.trim() ?? ''
-  if (text.length < 3 || text.length > 500) throw invalid([{ field: 'reason', message: 'must be 3 to 500 characters' }])
-  return text
-}
 
 const list = route({
   id: 'entitlements.list',

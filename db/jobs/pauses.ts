@@ -4,10 +4,11 @@ import { jobs as declared } from '../../jobs/all.ts'
 import { audit } from '../audit.ts'
 import { contextOf, sql, sqlOne, wakeAfterCommit } from '../connection.ts'
 import type { Actor, PlatformTrx } from '../connection.ts'
+import { openGate } from './gates.ts'
 
+/** A queue or, within it, one kind, tenant or provider. */
 export type Scope = {
   queue: QueueName
-  /** At most one of these; none means the whole queue. */
   kind?: string | undefined
   tenantId?: string | undefined
   provider?: string | undefined
@@ -16,6 +17,7 @@ export type Scope = {
 export type Pause = {
   id: string
   scope: 'queue' | 'kind' | 'tenant' | 'provider'
+  /** Null where it holds in every queue. */
   queue: QueueName | null
   kind: string | null
   tenantId: string | null
@@ -28,7 +30,7 @@ export type Pause = {
 
 const inForce = `paused and (until is null or until > now())`
 
-/** Pauses in force, the longest standing first; those that name `queue`, or all. */
+/** Pauses in force, the longest standing first. */
 export const listPauses = (trx: PlatformTrx): Promise<Pause[]> =>
   sql<Pause>(
     trx,
@@ -36,43 +38,22 @@ export const listPauses = (trx: PlatformTrx): Promise<Pause[]> =>
      from queue_control where ${inForce} order by created_at, id limit 1000`,
   )
 
-const scopeOf = async (trx: PlatformTrx, { queue, kind, tenantId, provider }: Scope) => {
-  const given = Object.entries({ kind, tenantId, provider }).filter(([, value]) => value !== undefined)
-  if (given.length > 1)
-    throw invalid(given.map(([field]) => ({ field, message: 'only one of kind, tenantId and provider' })))
-  if (kind !== undefined && !declared.some((job) => job.name === kind && job.queue === queue))
-    throw invalid([{ field: 'kind', message: `is not a kind of the queue ${queue}` }])
-  if (tenantId !== undefined && !(await sqlOne(trx, `select 1 from tenant where id = ?`, [tenantId])))
-    throw notFound('There is no such tenant')
-  return {
-    scope:
-      kind !== undefined ? 'kind' : tenantId !== undefined ? 'tenant' : provider !== undefined ? 'provider' : 'queue',
-    queue,
-    kind: kind ?? null,
-    tenantId: tenantId ?? null,
-    provider: provider ?? null,
-  } as const
-}
+type Named = Partial<Scope>
+const columnsOf = ({ queue, kind, tenantId, provider }: Named) => ({
+  scope:
+    kind !== undefined ? 'kind' : tenantId !== undefined ? 'tenant' : provider !== undefined ? 'provider' : 'queue',
+  queue: queue ?? null,
+  kind: kind ?? null,
+  tenantId: tenantId ?? null,
+  provider: provider ?? null,
+})
 
-const changesOf = (scope: Awaited<ReturnType<typeof scopeOf>>) =>
-  (['kind', 'tenantId', 'provider'] as const)
-    .filter((field) => scope[field] !== null)
-    .map((field) => ({ field, after: scope[field] }))
+type Why = { reason: string; until?: Date | null }
 
-/**
- * Pauses a queue or, within it, one kind, tenant or provider. No start begins after the commit: the relay's turn at the queue is
- * waited for, and what it had handed over comes back, so that BullMQ's copies are ghosts. What runs already finishes; a provider's
- * jobs are stopped at its gate. The same pause again changes its reason and end. 404 for an unknown tenant.
- */
-export const pauseQueue = async (
-  trx: PlatformTrx,
-  scope: Scope,
-  { reason, until = null }: { reason: string; until?: Date | null },
-): Promise<void> => {
-  const named = await scopeOf(trx, scope)
+/** A pause that stands gets the new reason and end. */
+const pause = async (trx: PlatformTrx, of: Named, { reason, until = null }: Why): Promise<void> => {
   if (until && (await sqlOne(trx, `select 1 where cast(? as timestamptz) <= now()`, [until.toISOString()])))
     throw invalid([{ field: 'until', message: 'must be in the future' }])
-  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('relay:' || ?, 0))`, [scope.queue])
   await sql(
     trx,
     `insert into queue_control (scope, queue, kind, tenant_id, provider, reason, actor, until)
@@ -81,41 +62,110 @@ export const pauseQueue = async (
        set paused = true, reason = excluded.reason, actor = excluded.actor, until = excluded.until,
          created_at = case when queue_control.paused and (queue_control.until is null or queue_control.until > now())
            then queue_control.created_at else now() end`,
-    { ...named, reason, actor: JSON.stringify(contextOf(trx).actor), until: until?.toISOString() ?? null },
+    { ...columnsOf(of), reason, actor: JSON.stringify(contextOf(trx).actor), until: until?.toISOString() ?? null },
   )
-  if (named.provider === null)
-    await sql(
-      trx,
-      `update jobs set status = 'pending', leased_until = null, worker = null
-       where status = 'dispatched' and queue = :queue and (cast(:kind as text) is null or kind = :kind)
-         and (cast(:tenantId as uuid) is null or tenant_id = :tenantId)`,
-      named,
-    )
+}
+
+/** Ends just this pause; wider and narrower ones stand. False where it was not in force. */
+const resume = async (trx: PlatformTrx, of: Named): Promise<boolean> => {
+  const ended = await sql<{ inForce: boolean }>(
+    trx,
+    `delete from queue_control where scope = :scope and queue is not distinct from :queue and kind is not distinct from :kind
+       and tenant_id is not distinct from cast(:tenantId as uuid) and provider is not distinct from :provider
+     returning ${inForce} as in_force`,
+    columnsOf(of),
+  )
+  return ended.some((row) => row.inForce)
+}
+
+const narrower = ['kind', 'tenantId', 'provider'] as const
+
+const checkScope = async (trx: PlatformTrx, scope: Scope): Promise<void> => {
+  const given = narrower.filter((field) => scope[field] !== undefined)
+  if (given.length > 1)
+    throw invalid(given.map((field) => ({ field, message: 'only one of kind, tenantId and provider' })))
+  if (scope.kind !== undefined && !declared.some((job) => job.name === scope.kind && job.queue === scope.queue))
+    throw invalid([{ field: 'kind', message: `is not a kind of the queue ${scope.queue}` }])
+  if (scope.tenantId !== undefined && !(await sqlOne(trx, `select 1 from tenant where id = ?`, [scope.tenantId])))
+    throw notFound('There is no such tenant')
+}
+
+const changesOf = (scope: Scope) =>
+  narrower.filter((field) => scope[field] !== undefined).map((field) => ({ field, after: scope[field] }))
+
+/**
+ * What was handed over and has not begun comes back: BullMQ's copies of it are ghosts. The relay's turn at the queue is waited for, so
+ * that nothing which it chose before the pause goes out after it.
+ */
+const takeBack = async (trx: PlatformTrx, { queue, kind, tenantId, provider }: Scope): Promise<void> => {
+  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('relay:' || ?, 0))`, [queue])
+  await sql(
+    trx,
+    `update jobs set status = 'pending', leased_until = null, worker = null
+     where status = 'dispatched' and queue = :queue and (cast(:kind as text) is null or kind = :kind)
+       and (cast(:tenantId as uuid) is null or tenant_id = :tenantId)
+       and (cast(:provider as text) is null or split_part(gate, ':', 1) = :provider)`,
+    { queue, kind: kind ?? null, tenantId: tenantId ?? null, provider: provider ?? null },
+  )
+}
+
+/**
+ * Pauses a queue or, within it, one kind, tenant or provider: no start begins after the commit. What runs already finishes. The same
+ * pause again changes its reason and end. 404 for an unknown tenant.
+ */
+export const pauseQueue = async (trx: PlatformTrx, scope: Scope, { reason, until = null }: Why): Promise<void> => {
+  await checkScope(trx, scope)
+  await pause(trx, scope, { reason, until })
+  await takeBack(trx, scope)
   await audit(trx, {
     action: 'queue.pause',
     subjectType: 'Queue',
     subjectId: scope.queue,
     reason,
-    changes: [...changesOf(named), { field: 'until', after: until?.toISOString() ?? null }],
+    changes: [...changesOf(scope), { field: 'until', after: until?.toISOString() ?? null }],
   })
 }
 
-/** Ends a pause of just this scope, also one that was made for the kind whatever its queue. False where there was none. */
-export const resumeQueue = async (trx: PlatformTrx, scope: Scope, reason: string | null): Promise<boolean> => {
-  const named = await scopeOf(trx, scope)
-  const ended = await sql(
-    trx,
-    `delete from queue_control where scope = :scope and (queue = :queue or queue is null) and kind is not distinct from :kind
-       and tenant_id is not distinct from cast(:tenantId as uuid) and provider is not distinct from :provider returning id`,
-    named,
-  )
+/** Ends a pause of just this scope, also one of the kind, tenant or provider whatever its queue. False where there was none. */
+export const resumeQueue = async (trx: PlatformTrx, scope: Scope, reason: string | null = null): Promise<boolean> => {
+  await checkScope(trx, scope)
+  const { queue: _, ...everywhere } = scope
+  const ended = [await resume(trx, scope)]
+  if (narrower.some((field) => scope[field] !== undefined)) ended.push(await resume(trx, everywhere))
+  const wasPaused = ended.includes(true)
   await audit(trx, {
     action: 'queue.resume',
     subjectType: 'Queue',
     subjectId: scope.queue,
     reason,
-    changes: [...changesOf(named), { field: 'wasPaused', after: ended.length > 0 }],
+    changes: [...changesOf(scope), { field: 'wasPaused', before: wasPaused, after: false }],
   })
   wakeAfterCommit(trx, scope.queue)
-  return ended.length > 0
+  return wasPaused
+}
+
+/** Pauses all that a provider is called for, in every queue. */
+export const pauseProvider = async (
+  trx: PlatformTrx,
+  provider: string,
+  { reason, until = null }: Why,
+): Promise<void> => {
+  await pause(trx, { provider }, { reason, until })
+  await audit(trx, { action: 'provider.pause', subjectType: 'Queue', subjectId: provider, reason })
+}
+
+/** Ends the pause of a provider in every queue. */
+export const resumeProvider = async (trx: PlatformTrx, provider: string, reason: string): Promise<boolean> => {
+  const ended = await resume(trx, { provider })
+  await audit(trx, { action: 'provider.resume', subjectType: 'Queue', subjectId: provider, reason })
+  wakeAfterCommit(trx, provider)
+  return ended
+}
+
+/** Lets jobs through a gate at once that its failures closed. False where it was open. */
+export const reopenGate = async (trx: PlatformTrx, gate: string, reason: string): Promise<boolean> => {
+  const opened = await openGate(trx, gate)
+  await audit(trx, { action: 'provider.open', subjectType: 'Queue', subjectId: gate, reason })
+  wakeAfterCommit(trx, gate)
+  return opened
 }
