@@ -1,3 +1,4 @@
+import { meaningOf } from './conditions.ts'
 import { actionsOf, isSubject, subjectFacts, subjects } from './subjects.ts'
 import type { SubjectName } from './subjects.ts'
 
@@ -10,7 +11,7 @@ type Cells = readonly [string, string, string, string, string, string, string]
 
 /**
  * The one permission table of the built-in roles. R, C, U, D = read, create, update, delete; `*` = every action of the subject;
- * '' = none; brackets are a condition on the word before them, which the subject's module applies to the record. Columns in the order of `staff`.
+ * '' = none; brackets are a condition on the word before them, whose meaning stands in conditions.ts. Columns in the order of `staff`.
  */
 const table: Partial<Record<SubjectName, Cells>> = {
   Tenant: [
@@ -168,7 +169,7 @@ const table: Partial<Record<SubjectName, Cells>> = {
   Campaign: ['*', '', '', '', '', '', '*'],
 }
 
-/** One permission; a condition is a word that the subject's module knows, such as `own` or `limit`. */
+/** One permission; a condition is a word of conditions.ts, such as `own` or `limit`. */
 export type Permission = { subject: string; action: string; condition: string | null }
 
 const letters: Record<string, string> = { R: 'read', C: 'create', U: 'update', D: 'delete' }
@@ -177,6 +178,7 @@ const letters: Record<string, string> = { R: 'read', C: 'create', U: 'update', D
 const readCell = (subject: SubjectName, cell: string): Permission[] =>
   [...cell.matchAll(/([A-Za-z_]+|\*)(?:\s+\(([^)]*)\))?/g)].flatMap(([, word = '', condition = null]) => {
     const actions = word === '*' ? subjectFacts(subject).actions : [letters[word] ?? word]
+    if (condition !== null) meaningOf(subject, condition)
     for (const action of actions)
       if (!actionsOf(subject).includes(action)) throw new Error(`${subject} has no action ${action}`)
     return actions.map((action) => ({ subject, action, condition }))
@@ -223,5 +225,28 @@ export const rolePermissions: Readonly<Record<BuiltInRole, readonly Permission[]
   relations: permissionsOfStaff(6),
   auditor,
 }
+
+/** Nobody gives, changes or takes a role above his own rank. Custom roles are of the lowest. */
+export const rankOf = (role: string): 1 | 2 | 3 => (role === 'owner' ? 3 : role === 'admin' ? 2 : 1)
+
+/** Of these a custom role may hold `read` alone: by changing them one would give oneself what one lacks. */
+export const reservedSubjects: ReadonlySet<string> = new Set<SubjectName>([
+  'User',
+  'Role',
+  'ApiKey',
+  'Tenant',
+  'Subscription',
+  'AddOn',
+  'GatewayAccount',
+  'PixConnection',
+  'WebhookEndpoint',
+])
+
+/** Whether a custom role may hold an action on a subject. */
+export const isGrantable = (subject: string, action: string): boolean =>
+  isSubject(subject) &&
+  subjectFacts(subject).reach === 'tenant' &&
+  actionsOf(subject).includes(action) &&
+  (action === 'read' || !reservedSubjects.has(subject))
 
 export const isBuiltInRole = (role: string): role is BuiltInRole => Object.hasOwn(rolePermissions, role)

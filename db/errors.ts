@@ -19,7 +19,15 @@ const constraints: Record<string, () => ApiError> = {
   tax_rule_one_at_a_time: () => unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time'),
   property_code: () => conflict('duplicate_code', 'This code is taken'),
   property_slug: () => conflict('duplicate_code', 'This slug is taken'),
+  policy_code: () => conflict('duplicate_code', 'This code is taken'),
+  rate_plan_code: () => conflict('duplicate_code', 'This code is taken'),
+  extra_code: () => conflict('duplicate_code', 'This code is taken'),
+  promo_code_code: () => conflict('duplicate_code', 'This code is taken'),
+  gallery_image_url: () => conflict('duplicate_code', 'This image is there already'),
   unit_name: () => conflict('duplicate_name', 'This name is taken'),
+  membership_one: () => conflict('member_exists', 'This person is a member already'),
+  membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner'),
+  role_key: () => conflict('duplicate_key', 'A role with this key exists already'),
   promo_code_limit: () => unprocessable('promo_code_invalid', 'The promo code cannot be used'),
 }
 

@@ -1,48 +1,109 @@
 import { createMongoAbility } from '@casl/ability'
 import type { MongoAbility, RawRuleOf } from '@casl/ability'
 import { rulesToAST } from '@casl/ability/extra'
+import { meaningOf, ofPropertyAlone } from '../../config/conditions.ts'
+import type { RecordQuery } from '../../config/conditions.ts'
 import { isBuiltInRole, ownPermissions, rolePermissions } from '../../config/roles.ts'
-import { permissionsOfScopes } from '../../config/scopes.ts'
-import { actionsOf, isSubject } from '../../config/subjects.ts'
+import type { Permission } from '../../config/roles.ts'
+import { permissionsOfScopes, scopesAllow } from '../../config/scopes.ts'
+import { actionsOf, isSubject, subjects } from '../../config/subjects.ts'
+import type { SubjectName } from '../../config/subjects.ts'
+import { never } from '../../db/conditions.ts'
+import type { Condition } from '../../db/conditions.ts'
 
 type StoredPermission = { subject: string; actions: string[] }
 type Rule = RawRuleOf<MongoAbility>
+type Query = Record<string, unknown>
 
-const most = 500
-const known = new Map<string, MongoAbility>()
-
-/** A record is within reach when its property is, or when it belongs to none: each of these opens it. */
-const within = (propertyIds: readonly string[] | null): Pick<Rule, 'conditions'>[] =>
-  propertyIds === null
-    ? [{}]
-    : [
-        { conditions: { propertyId: { $in: [...propertyIds] } } },
-        { conditions: { propertyId: null } },
-        { conditions: { propertyId: { $exists: false } } },
-      ]
-
-/** What is not of the catalogue any more gives nothing. */
-const rulesOf = (permissions: readonly StoredPermission[], propertyIds: readonly string[] | null): Rule[] =>
-  permissions.flatMap(({ subject, actions }) => {
-    const action = isSubject(subject) ? actions.filter((name) => actionsOf(subject).includes(name)) : []
-    return action.length > 0 ? within(propertyIds).map((condition) => ({ subject, action, ...condition })) : []
-  })
-
-const grouped = (permissions: readonly { subject: string; action: string }[]): StoredPermission[] => {
-  const bySubject = new Map<string, string[]>()
-  for (const { subject, action } of permissions) bySubject.set(subject, [...(bySubject.get(subject) ?? []), action])
-  return [...bySubject].map(([subject, actions]) => ({ subject, actions }))
+/** What a role or a key's scopes allow: CASL's ability, and the subjects whose personal data are masked. */
+export type Ability = {
+  readonly can: (action: string, subject: string, field?: string) => boolean
+  /** The records that the action is for, `$caller` standing for who asks. */
+  readonly condition: (action: string, subject: string) => Condition
+  /** Whether the role's own condition, beside that of properties, holds for an action. */
+  readonly isConditional: (action: string, subject: string) => boolean
+  readonly isMasked: (subject: string) => boolean
 }
 
-const permissionsOf = (role: string, custom: readonly StoredPermission[] | null): readonly StoredPermission[] =>
-  custom ?? (isBuiltInRole(role) ? grouped(rolePermissions[role]) : [])
+const most = 500
+const known = new Map<string, Ability>()
 
-const own = rulesOf(grouped(ownPermissions), null)
+const queryOf = (query: RecordQuery): Query =>
+  Object.fromEntries(
+    Object.entries(query).map(([field, value]) => [field, Array.isArray(value) ? { $in: value } : value]),
+  )
 
-const remembered = (name: string, rules: () => Rule[]): MongoAbility => {
+/** A record is within reach when its property is, or when it belongs to none: each of these opens it. */
+const within = (subject: string, propertyIds: readonly string[] | null): Query[] => {
+  if (propertyIds === null) return [{}]
+  const among = { propertyId: { $in: [...propertyIds] } }
+  return ofPropertyAlone.has(subject) ? [among] : [among, { propertyId: null }]
+}
+
+const rule = (subject: string, actions: string[], query: Query, seen?: readonly string[]): Rule => ({
+  subject,
+  action: actions,
+  ...(Object.keys(query).length > 0 ? { conditions: query } : {}),
+  ...(seen ? { fields: [...seen] } : {}),
+})
+
+const rulesOf = (
+  subject: SubjectName,
+  actions: string[],
+  condition: string | null,
+  propertyIds: readonly string[] | null,
+): Rule[] => {
+  const meaning = condition === null ? null : meaningOf(subject, condition)
+  const queries = meaning?.kind === 'records' ? meaning.any.map(queryOf) : [{}]
+  const seen = meaning?.kind === 'fields' ? meaning.fields : undefined
+  return within(subject, propertyIds).flatMap((property) =>
+    queries.map((query) => rule(subject, actions, { ...property, ...query }, seen)),
+  )
+}
+
+/** Rules of permissions, those of one subject and condition together. What is not of the catalogue any more gives nothing. */
+const compiled = (permissions: readonly Permission[], propertyIds: readonly string[] | null): Rule[] => {
+  const groups = new Map<string, { subject: SubjectName; condition: string | null; actions: string[] }>()
+  for (const { subject, action, condition } of permissions) {
+    if (!isSubject(subject) || !actionsOf(subject).includes(action)) continue
+    const name = `${subject} ${condition ?? ''}`
+    const group = groups.get(name) ?? { subject, condition, actions: [] }
+    group.actions.push(action)
+    groups.set(name, group)
+  }
+  return [...groups.values()].flatMap(({ subject, condition, actions }) =>
+    rulesOf(subject, actions, condition, propertyIds),
+  )
+}
+
+const build = (permissions: readonly Permission[], propertyIds: readonly string[] | null): Ability => {
+  const casl = createMongoAbility(compiled(permissions, propertyIds))
+  const masked = new Set(permissions.filter(({ condition }) => condition === 'masked').map(({ subject }) => subject))
+  const trees = new Map<string, Condition>()
+  return {
+    can: (action, subject, field) => casl.can(action, subject, field),
+    condition: (action, subject) => {
+      const name = `${action} ${subject}`
+      const tree = trees.get(name) ?? (rulesToAST(casl, action, subject) as Condition | null) ?? never
+      trees.set(name, tree)
+      return tree
+    },
+    isConditional: (action, subject) =>
+      permissions.some(
+        (permission) =>
+          permission.subject === subject &&
+          permission.action === action &&
+          permission.condition !== null &&
+          meaningOf(subject as SubjectName, permission.condition).kind === 'records',
+      ),
+    isMasked: (subject) => masked.has(subject),
+  }
+}
+
+const remembered = (name: string, permissions: () => readonly Permission[], propertyIds: readonly string[] | null) => {
   const found = known.get(name)
   if (found) return found
-  const ability = createMongoAbility(rules())
+  const ability = build(permissions(), propertyIds)
   if (known.size >= most) known.delete(known.keys().next().value ?? '')
   known.set(name, ability)
   return ability
@@ -50,63 +111,42 @@ const remembered = (name: string, rules: () => Rule[]): MongoAbility => {
 
 const named = (propertyIds: readonly string[] | null) => (propertyIds === null ? '*' : propertyIds.toSorted().join())
 
+const unconditional = (stored: readonly StoredPermission[]): Permission[] =>
+  stored.flatMap(({ subject, actions }) => actions.map((action) => ({ subject, action, condition: null })))
+
+// What everybody does with what is his own is asked of the session alone, and carries no condition here.
+const own = ownPermissions.map((permission) => ({ ...permission, condition: null }))
+
 /**
  * The ability of a role within the properties that it is given for; null = all of them. Built once per version of the role and set of
  * properties. There is no `manage` and no `all`: what is not named is not allowed.
  */
 export const abilityOf = (
-  tenantId: string,
   role: string,
-  custom: { version: number; permissions: readonly StoredPermission[] } | null,
+  custom: { id: string; version: number; permissions: readonly StoredPermission[] } | null,
   propertyIds: readonly string[] | null,
-): MongoAbility =>
+): Ability =>
+  // A role that was deleted and made again under its key is another one: the key alone names built-in roles only.
   remembered(
-    custom ? `${tenantId}:${role}:${custom.version}:${named(propertyIds)}` : `${role}:${named(propertyIds)}`,
-    () => [...rulesOf(permissionsOf(role, custom?.permissions ?? null), propertyIds), ...own],
+    `${custom ? `${custom.id}:${custom.version}` : role}:${named(propertyIds)}`,
+    () => [...(custom ? unconditional(custom.permissions) : isBuiltInRole(role) ? rolePermissions[role] : []), ...own],
+    propertyIds,
   )
 
 /** The ability of an API key: what its scopes name, within its properties. */
-export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly string[] | null): MongoAbility =>
-  remembered(`key:${scopes.toSorted().join()}:${named(propertyIds)}`, () =>
-    rulesOf(permissionsOfScopes(scopes), propertyIds),
+export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly string[] | null): Ability =>
+  remembered(
+    `key:${scopes.toSorted().join()}:${named(propertyIds)}`,
+    () => unconditional(permissionsOfScopes(scopes)),
+    propertyIds,
   )
 
-type Node = { operator: string; value: unknown; field?: string }
-type Fragment = { sql: string; bindings: unknown[] }
-
-const columns: Record<string, string> = { propertyId: 'property_id' }
-
-const columnOf = (field: string | undefined): string => {
-  const column = field === undefined ? undefined : columns[field]
-  if (!column) throw new Error(`no column stands for the condition on ${field ?? 'nothing'}`)
-  return column
-}
-
-const write = (node: Node, alias: string): Fragment => {
-  const list = (joint: ' and ' | ' or '): Fragment => {
-    const parts = (node.value as Node[]).map((part) => write(part, alias))
-    // A column that is null stands for a field that is null as well as for one that is not there.
-    const unlike = parts.filter(
-      (part, index) => part.bindings.length > 0 || parts.findIndex((other) => other.sql === part.sql) === index,
-    )
-    return { sql: `(${unlike.map((part) => part.sql).join(joint)})`, bindings: unlike.flatMap((part) => part.bindings) }
-  }
-  if (node.operator === 'and') return list(' and ')
-  if (node.operator === 'or') return list(' or ')
-  const column = `${alias}.${columnOf(node.field)}`
-  if (node.operator === 'in') return { sql: `${column} = any(?)`, bindings: [node.value] }
-  if (node.operator === 'eq' && node.value === null) return { sql: `${column} is null`, bindings: [] }
-  if (node.operator === 'exists') return { sql: `${column} is ${node.value ? 'not ' : ''}null`, bindings: [] }
-  throw new Error(`${node.operator} is no operator of list conditions`)
-}
-
-/**
- * The condition that a list of `subject` carries for this ability, over the table named `alias`: `true` where there is none, `false`
- * where nothing may be seen. An operator that has no translation throws, so that no list shows too much.
- */
-export const listCondition = (ability: MongoAbility, action: string, subject: string, alias: string): Fragment => {
-  const tree = rulesToAST(ability, action, subject) as Node | null
-  if (tree === null) return { sql: 'false', bindings: [] }
-  if (tree.operator === 'and' && (tree.value as Node[]).length === 0) return { sql: 'true', bindings: [] }
-  return write(tree, alias)
-}
+/** Whether somebody holds all that a scope would give, without a condition: nobody gives a key more than he has. */
+export const holdsScope = (ability: Ability, scope: string): boolean =>
+  Object.keys(subjects).every((subject) =>
+    actionsOf(subject).every(
+      (action) =>
+        !scopesAllow([scope], action, subject) ||
+        (ability.can(action, subject) && !ability.isConditional(action, subject) && !ability.isMasked(subject)),
+    ),
+  )

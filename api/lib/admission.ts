@@ -6,12 +6,14 @@ import { database, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { abilityOf, abilityOfKey } from './ability.ts'
 import type { SuperuserAccess, TenantAccess } from './access.ts'
+import { permitsOf } from './permits.ts'
 import type { Admission, Caller, KeyCaller, UserCaller } from './caller.ts'
 
 type TenantRow = { status: string; features: string[] }
 type MemberRow = TenantRow & {
   membershipStatus: string | null
   role: string | null
+  roleId: string | null
   customKey: string | null
   permissions: { subject: string; actions: string[] }[] | null
   roleVersion: number | null
@@ -48,7 +50,7 @@ const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, ten
   const { action, subject } = access
   const row = await sqlOne<MemberRow>(
     trx,
-    `select t.status, ${features}, m.status as membership_status, m.role, r.key as custom_key, r.permissions, r.version as role_version,
+    `select t.status, ${features}, m.status as membership_status, m.role, r.id as role_id, r.key as custom_key, r.permissions, r.version as role_version,
        case when m.all_properties then null else
          coalesce((select array_agg(p.property_id) from membership_property p where p.membership_id = m.id), '{}') end as property_ids
      from tenant t left join membership m on m.user_id = ? left join role r on r.id = m.role_id where t.id = ?`,
@@ -58,16 +60,17 @@ const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, ten
   open(row, access)
   const key = row.customKey ?? row.role ?? ''
   const custom =
-    row.customKey !== null && row.permissions ? { version: row.roleVersion ?? 0, permissions: row.permissions } : null
-  const ability = abilityOf(tenantId, key, custom, row.propertyIds)
+    row.roleId !== null && row.permissions
+      ? { id: row.roleId, version: row.roleVersion ?? 0, permissions: row.permissions }
+      : null
+  const ability = abilityOf(key, custom, row.propertyIds)
   if (!ability.can(action, subject)) throw forbidden()
   return {
     tenantId,
     role: key,
     propertyIds: row.propertyIds,
     features: row.features,
-    can: (wanted, of) => ability.can(wanted, of),
-    ability,
+    ...permitsOf(ability, row.propertyIds, caller.userId),
   }
 }
 
@@ -88,8 +91,7 @@ const admitKey = async (trx: Trx, caller: KeyCaller, access: TenantAccess, tenan
     role: null,
     propertyIds: caller.propertyIds,
     features: has,
-    can: (wanted, of) => ability.can(wanted, of),
-    ability,
+    ...permitsOf(ability, caller.propertyIds, caller.apiKeyId),
   }
 }
 

@@ -1,5 +1,5 @@
-import type { MongoAbility } from '@casl/ability'
 import type { Actor } from '../../db/connection.ts'
+import type { Permits } from './permits.ts'
 
 export type UserCaller = {
   kind: 'user'
@@ -36,14 +36,12 @@ export type AnonymousCaller = { kind: 'anonymous'; address: string }
 export type Caller = UserCaller | KeyCaller | GuestCaller | AnonymousCaller
 
 /** What a tenant lets the caller do, read at the start of the request's transaction. */
-export type Admission = {
+export type Admission = Permits & {
   tenantId: string
   role: string | null
   /** null = all properties of the tenant */
   propertyIds: string[] | null
   features: string[]
-  can: (action: string, subject: string) => boolean
-  ability: MongoAbility
 }
 
 export const actorOf = (caller: Caller): Actor => {

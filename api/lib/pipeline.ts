@@ -75,14 +75,24 @@ const expectedVersion = (request: RequestFacts): number | null => {
   return Number(version)
 }
 
-/** Locks the record that the path names and compares the version: a stale one changes nothing. */
-const lockRecord = async (trx: AnyTrx, route: AnyRoute, input: Input, expected: number | null) => {
+/**
+ * Locks the record that the path names and compares the version: a stale one changes nothing. To who is given some properties only, a
+ * record of another one is not there.
+ */
+const lockRecord = async (
+  trx: AnyTrx,
+  route: AnyRoute,
+  input: Input,
+  expected: number | null,
+  propertyIds: readonly string[] | null,
+) => {
   if (!route.record) return
-  const row = await sqlOne<{ version: number }>(trx, `select version from ?? where id = ? for no key update`, [
-    route.record.table,
-    input.params[route.record.param],
-  ])
-  if (!row) throw notFound()
+  const row = await sqlOne<{ version: number; propertyId: string | null }>(
+    trx,
+    `select version, ${propertyIds ? `to_jsonb(r) ->> 'property_id'` : 'null'} as property_id from ?? r where ?? = ? for no key update`,
+    [route.record.table, route.record.column ?? 'id', input.params[route.record.param]],
+  )
+  if (!row || (row.propertyId !== null && propertyIds?.includes(row.propertyId) === false)) throw notFound()
   if (expected !== null && row.version !== expected)
     throw conflict('version_conflict', `The record has changed meanwhile; its version is now ${row.version}`)
 }
@@ -129,11 +139,11 @@ export const endpoint = (route: AnyRoute) => {
     trx: AnyTrx,
     caller: Caller,
     request: RequestFacts,
-    extra: object,
+    extra: { admission?: Admission; [given: string]: unknown },
     input: Input,
     tenantId: string | null,
   ): Promise<Answer> => {
-    await lockRecord(trx, route, input, expectedVersion(request))
+    await lockRecord(trx, route, input, expectedVersion(request), extra.admission?.propertyIds ?? null)
     const key = idempotencyKey(route, request)
     const hash = requestHash(route.method, request.path, request.rawBody)
     const owner = callerKey(caller, tenantId, hash)
@@ -179,11 +189,16 @@ export const endpoint = (route: AnyRoute) => {
         const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
         if (waits) {
           const admission = await open((trx) => admit(trx, caller, access, tenantId))
-          return reply(await handle({ open, tenantId, admission, caller, request, ...within(admission, input()) }))
+          const result = await handle({ open, tenantId, admission, caller, request, ...within(admission, input()) })
+          admission.settled(access.action, access.subject)
+          return reply(result)
         }
         return open(async (trx) => {
           const admission = await admit(trx, caller, access, tenantId)
-          return inside(trx, caller, request, { tenantId, admission }, within(admission, input()), tenantId)
+          const given = within(admission, input())
+          const answer = await inside(trx, caller, request, { tenantId, admission }, given, tenantId)
+          admission.settled(access.action, access.subject)
+          return answer
         })
       }
       case 'property': {
@@ -238,14 +253,26 @@ export const endpoint = (route: AnyRoute) => {
   }
 }
 
-/** Who is given some properties only may not name another, in query or body; what is known by its id is looked for among them. */
+/**
+ * Who is given some properties only may not name another, in query or body, and does not find one by its path; what is known by its
+ * id is looked for among them.
+ */
 const within = ({ propertyIds }: Admission, input: Input): Input => {
   if (propertyIds === null) return input
-  for (const given of [input.query, input.body as Record<string, unknown>]) {
-    const named = Array.isArray(given.propertyIds) ? [given.propertyId, ...given.propertyIds] : [given.propertyId]
-    if (named.some((id) => typeof id === 'string' && !propertyIds.includes(id))) throw forbidden()
-  }
+  const { propertyId } = input.params
+  if (propertyId !== undefined && !propertyIds.includes(propertyId)) throw notFound()
+  const isOther = (id: unknown) => typeof id === 'string' && !propertyIds.includes(id)
+  if ([...namedIn(input.query), ...namedIn(input.body)].some(isOther)) throw forbidden()
   return input
+}
+
+/** Every property that a query or body names, however deep. */
+const namedIn = (value: unknown): unknown[] => {
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap(namedIn)
+  return Object.entries(value).flatMap(([key, inside]: [string, unknown]) =>
+    key === 'propertyId' ? [inside] : key === 'propertyIds' && Array.isArray(inside) ? inside : namedIn(inside),
+  )
 }
 
 /** A call for another tenant is refused before anything of that tenant is read, and is written to the trail of the caller's own. */

@@ -85,7 +85,12 @@ export type RouteOptions = {
   /** `raw`: the handler reads `request.rawBody` itself (callbacks). */
   bodyFormat?: 'json' | 'raw'
   /** The record that the path names: it is locked, and If-Match is compared with its version. */
-  record?: { table: string; param: string }
+  record?: {
+    table: string
+    param: string
+    /** Where the path names it by another column than `id`. */
+    column?: string
+  }
   /** `Cache-Control`; no-store by default. */
   cache?: string
   /** Codes that this endpoint answers beside those of its kind, for the document. */

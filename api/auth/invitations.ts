@@ -1,0 +1,58 @@
+import { invalid } from '../../config/errors.ts'
+import { Bool, Email, Instant, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
+import { hashPassword } from '../../db/auth/hashing.ts'
+import { acceptInvitation, assertAccount, readInvitation } from '../../db/auth/invitations.ts'
+import { assertStrong } from '../../db/auth/strength.ts'
+import { open } from '../lib/access.ts'
+import { route } from '../lib/route.ts'
+
+const mostBytes = 1_024
+const Token = Text(1, 200)
+
+const preview = route({
+  id: 'invitations.preview',
+  method: 'POST',
+  path: '/api/auth/invitations/preview',
+  summary: 'Show what an invitation offers',
+  access: open(),
+  rate: 'sign_in',
+  idempotency: 'off',
+  readOnly: true,
+  errors: ['token_invalid', 'tenant_suspended'],
+  body: Obj({ token: Token }),
+  returns: Obj({
+    tenantName: Text(1, 120),
+    email: Email,
+    role: Text(1, 40),
+    inviterName: Nullable(Text(1, 120)),
+    expiresAt: Instant,
+    accountExists: Bool,
+  }),
+  handle: ({ trx, body: { token } }) => readInvitation(trx, token),
+})
+
+const accept = route({
+  id: 'invitations.accept',
+  method: 'POST',
+  path: '/api/auth/invitations/accept',
+  summary: 'Accept an invitation and verify the e-mail address',
+  description: 'Who has no account gives name and password; who has one gives neither. Sign in afterwards.',
+  access: open(),
+  rate: 'sign_in',
+  transaction: 'none',
+  errors: ['token_invalid', 'password_too_weak', 'hashing_busy', 'tenant_suspended'],
+  body: Obj({ token: Token, name: Opt(Text(1, 120)), password: Opt(Text(1, mostBytes)) }),
+  returns: Obj({ tenantId: Uuid, email: Email }),
+  handle: async ({ open: transaction, body: { token, name, password } }) => {
+    const offer = await transaction((trx) => readInvitation(trx, token))
+    assertAccount(offer.accountExists, { name: name !== undefined, password: password !== undefined })
+    if (name === undefined || password === undefined) return transaction((trx) => acceptInvitation(trx, token, null))
+    if (Buffer.byteLength(password) > mostBytes)
+      throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
+    assertStrong(password, offer.email)
+    const hash = await hashPassword(password)
+    return transaction((trx) => acceptInvitation(trx, token, { name, hash }))
+  },
+})
+
+export const routes = [preview, accept]

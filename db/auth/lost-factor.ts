@@ -1,0 +1,63 @@
+import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { audit } from '../audit.ts'
+import { contextOf, sqlOne } from '../connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
+import { assertRank, lockMember, readMember } from './members.ts'
+import type { Giver, Member } from './members.ts'
+import { removeSecondFactor } from './second-factor.ts'
+import { revokeAll } from './sessions.ts'
+
+const notOneself = () => unprocessable('not_oneself', 'Remove your own second factor in your account')
+
+const remove = async (trx: AnyTrx, userId: string, reason: string | null): Promise<string[]> => {
+  const removed = await removeSecondFactor(trx, userId)
+  await audit(trx, {
+    action: 'user.reset_mfa',
+    subjectType: 'User',
+    subjectId: userId,
+    reason,
+    changes: [{ field: 'mfaEnabled', before: removed, after: false }],
+  })
+  return removed ? revokeAll(trx, userId, 'mfa') : []
+}
+
+/**
+ * Removes a member's lost second factor and ends all his sessions; ids of those are answered. It is this tenant's to do only where the user
+ * works nowhere else (R23): 422 `user_has_other_tenants`.
+ */
+export const resetMemberMfa = async (
+  trx: Trx,
+  by: Giver,
+  userId: string,
+): Promise<{ member: Member; sessionIds: string[] }> => {
+  if (userId === by.userId) throw notOneself()
+  const locked = await lockMember(trx, userId)
+  assertRank(by, locked.role)
+  if (locked.status !== 'active')
+    throw conflict('invalid_transition', `A member who is ${locked.status} has no second factor to reset`)
+  const elsewhere = await sqlOne(
+    trx,
+    `select 1 as one from memberships_of(?) where tenant_id <> ? and status = 'active'
+     union all select 1 from superuser_account where user_id = ? and ended_at is null limit 1`,
+    [userId, contextOf(trx).tenantId, userId],
+  )
+  if (elsewhere)
+    throw unprocessable(
+      'user_has_other_tenants',
+      'This user works for others too; the provider of the service can remove the second factor',
+    )
+  const sessionIds = await remove(trx, userId, null)
+  return { member: await readMember(trx, userId), sessionIds }
+}
+
+/** The same for any user, by the provider, who says why. */
+export const resetUserMfa = async (
+  trx: PlatformTrx,
+  byUserId: string,
+  userId: string,
+  reason: string,
+): Promise<string[]> => {
+  if (userId === byUserId) throw notOneself()
+  if (!(await sqlOne(trx, `select 1 as one from app_user where id = ?`, [userId]))) throw notFound()
+  return remove(trx, userId, reason)
+}

@@ -1,0 +1,106 @@
+import { forbidden, notFound } from '../../config/errors.ts'
+import { rankOf } from '../../config/roles.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+
+export const memberStatuses = ['invited', 'active', 'deactivated'] as const
+export type MemberStatus = (typeof memberStatuses)[number]
+
+/** Who changes members: rank and properties bound what may be given. */
+export type Giver = { userId: string; role: string; propertyIds: readonly string[] | null }
+
+export type Member = {
+  userId: string
+  email: string
+  name: string
+  /** Key of a built-in or custom role. */
+  role: string
+  status: MemberStatus
+  propertyIds: string[] | null
+  mfaEnabled: boolean
+  lastSeenAt: Date | null
+  invitedAt: Date
+  acceptedAt: Date | null
+  version: number
+}
+
+export type MemberFilter = {
+  status?: MemberStatus | undefined
+  role?: string | undefined
+  propertyId?: string | undefined
+  q?: string | undefined
+}
+
+/** Most members that are not deactivated. */
+export const mostMembers = 500
+
+/** Until an invitation is accepted nothing of the account is told, not even that there is one. */
+const shown = `m.user_id, m.status, coalesce(m.role, r.key) as role, m.invited_at, m.accepted_at, m.version,
+  case when m.accepted_at is null then u.email_key else u.email end as email,
+  case when m.accepted_at is null then coalesce(m.invited_name, left(split_part(u.email_key, '@', 1), 120)) else u.name end as name,
+  m.accepted_at is not null and u.totp_confirmed_at is not null as mfa_enabled,
+  case when m.accepted_at is not null then
+    (select max(s.last_seen_at) from session s where s.user_id = m.user_id and s.active_tenant_id = m.tenant_id) end as last_seen_at,
+  case when m.all_properties then null else coalesce((select array_agg(p.property_id order by p.property_id) from membership_property p
+    where p.tenant_id = m.tenant_id and p.membership_id = m.id), '{}') end as property_ids`
+const from = `from membership m join app_user u on u.id = m.user_id left join role r on r.tenant_id = m.tenant_id and r.id = m.role_id`
+
+const like = (text: string) => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+
+/** A page of members by name. `byName`: what is typed is looked for in names alone, for those who are shown no address. */
+export const listMembers = async (
+  trx: Trx,
+  filter: MemberFilter & { byName: boolean; page: number; limit: number },
+): Promise<{ members: Member[]; total: number }> => {
+  const found = `with member as (select ${shown} ${from}), found as (select * from member where
+      (:status::text is null or status = :status) and (:role::text is null or role = :role)
+      and (:propertyId::uuid is null or property_ids is null or :propertyId = any(property_ids))
+      and (:q::text is null or lower(name) like :q or (not :byName::boolean and lower(email) like :q)))`
+  const bound = {
+    status: filter.status ?? null,
+    role: filter.role ?? null,
+    propertyId: filter.propertyId ?? null,
+    q: filter.q === undefined ? null : like(filter.q.trim()),
+    byName: filter.byName,
+  }
+  const counted = await sqlOne<{ total: number }>(trx, `${found} select count(*) as total from found`, bound)
+  const members = await sql<Member>(
+    trx,
+    `${found} select * from found order by lower(name), user_id limit :limit offset :offset`,
+    { ...bound, limit: filter.limit, offset: (filter.page - 1) * filter.limit },
+  )
+  return { members, total: counted?.total ?? 0 }
+}
+
+/** One member of the transaction's tenant; 404 where there is none. */
+export const readMember = async (trx: Trx, userId: string): Promise<Member> => {
+  const member = await sqlOne<Member>(trx, `select ${shown} ${from} where m.user_id = ?`, [userId])
+  if (!member) throw notFound()
+  return member
+}
+
+/** What a command must know of a member, locked until its end. */
+export type Locked = Pick<Member, 'userId' | 'status' | 'role' | 'propertyIds' | 'acceptedAt' | 'version'> & {
+  id: string
+}
+
+export const lockMember = async (trx: Trx, userId: string): Promise<Locked> => {
+  const row = await sqlOne<{ id: string }>(trx, `select id from membership where user_id = ? for no key update`, [
+    userId,
+  ])
+  if (!row) throw notFound()
+  return { ...(await readMember(trx, userId)), id: row.id }
+}
+
+/** Nobody gives, changes, deactivates or resets a role above his own rank. */
+export const assertRank = (by: Giver, ...roles: string[]): void => {
+  if (roles.some((role) => rankOf(role) > rankOf(by.role)))
+    throw forbidden('forbidden', 'Insufficient permissions: the role is above your own')
+}
+
+/** Who has some properties only gives no others, and not all of them. */
+export const assertWithin = (by: Giver, propertyIds: readonly string[] | null): void => {
+  if (by.propertyIds === null) return
+  if (propertyIds === null || propertyIds.some((id) => !by.propertyIds?.includes(id)))
+    throw forbidden('forbidden', 'Insufficient permissions: you can give access to your own properties only')
+}

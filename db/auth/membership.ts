@@ -1,0 +1,174 @@
+import { conflict, unprocessable } from '../../config/errors.ts'
+import { isBuiltInRole } from '../../config/roles.ts'
+import { audit } from '../audit.ts'
+import type { AuditInput } from '../audit.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit, emitAll } from '../events.ts'
+import { assertRank, assertWithin, lockMember, mostMembers, readMember } from './members.ts'
+import type { Giver, Locked, Member } from './members.ts'
+import { endTokens } from './one-time-tokens.ts'
+
+const notOneself = () => unprocessable('not_oneself', 'Ask somebody else: nobody changes his own access')
+const cannot = (status: string) => conflict('invalid_transition', `A member who is ${status} cannot make this move`)
+
+/** The columns that stand for a role by its key; 422 where there is no such role. */
+export const roleColumns = async (trx: Trx, key: string): Promise<{ role: string | null; roleId: string | null }> => {
+  if (isBuiltInRole(key)) return { role: key, roleId: null }
+  const custom = await sqlOne<{ id: string }>(trx, `select id from role where key = ? for key share`, [key])
+  if (!custom)
+    throw unprocessable('reference_not_found', 'There is no such role', [{ field: 'role', message: 'is not known' }])
+  return { role: null, roleId: custom.id }
+}
+
+export const setProperties = async (trx: Trx, membershipId: string, propertyIds: readonly string[] | null) => {
+  await sql(trx, `delete from membership_property where membership_id = ?`, [membershipId])
+  if (propertyIds !== null)
+    await sql(trx, `insert into membership_property (membership_id, property_id) select ?, unnest(?::uuid[])`, [
+      membershipId,
+      [...new Set(propertyIds)],
+    ])
+}
+
+/** No tenant has more members than that; counted one after another, as the last step but the owners' own check. */
+export const assertRoom = async (trx: Trx): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  await sql(trx, `select 1 from tenant where id = ? for no key update`, [tenantId])
+  const row = await sqlOne<{ n: number }>(trx, `select count(*) as n from membership where status <> 'deactivated'`)
+  if ((row?.n ?? 0) > mostMembers) throw unprocessable('too_many', `A tenant has at most ${mostMembers} members`)
+}
+
+type Change = { action: string; event: string; changes: NonNullable<AuditInput['changes']> }
+
+/** Trail and event of a change of somebody's access; answers the record as it is now. */
+const noted = async (trx: Trx, userId: string, { action, event, changes }: Change): Promise<Member> => {
+  const member = await readMember(trx, userId)
+  await audit(trx, { action, subjectType: 'User', subjectId: userId, changes })
+  await emit(trx, {
+    type: event,
+    propertyId: null,
+    entity: { type: 'User', id: userId, version: member.version },
+    data: { userId, role: member.role },
+    changed: changes.map(({ field, before, after }) => ({ field, before, after })),
+  })
+  return member
+}
+
+const same = (a: readonly string[] | null, b: readonly string[] | null) =>
+  a === null || b === null ? a === b : a.toSorted().join() === b.toSorted().join()
+
+/** Changes role or properties (null: all) of an active member; it holds from the commit on, also for sessions that are open. */
+export const changeMember = async (
+  trx: Trx,
+  by: Giver,
+  userId: string,
+  { role, propertyIds }: { role?: string | undefined; propertyIds?: string[] | null | undefined },
+): Promise<Member> => {
+  if (userId === by.userId) throw notOneself()
+  const member = await lockMember(trx, userId)
+  assertRank(by, member.role, ...(role === undefined ? [] : [role]))
+  if (member.status !== 'active') throw cannot(member.status)
+  const changes = []
+  if (role !== undefined && role !== member.role) {
+    const columns = await roleColumns(trx, role)
+    await sql(trx, `update membership set role = ?, role_id = ? where id = ?`, [
+      columns.role,
+      columns.roleId,
+      member.id,
+    ])
+    changes.push({ field: 'role', before: member.role, after: role })
+  }
+  if (propertyIds !== undefined && !same(propertyIds, member.propertyIds)) {
+    assertWithin(by, propertyIds)
+    await setProperties(trx, member.id, propertyIds)
+    await sql(trx, `update membership set all_properties = ? where id = ?`, [propertyIds === null, member.id])
+    changes.push({ field: 'propertyIds', before: member.propertyIds, after: propertyIds })
+  }
+  if (changes.length === 0) return readMember(trx, userId)
+  await sql(trx, `update membership set version = version + 1 where id = ?`, [member.id])
+  return noted(trx, userId, { action: 'user.change_role', event: 'user.role_changed', changes })
+}
+
+/** Ids of the sessions that were in the transaction's tenant and are in none now; their caches are told after the commit. */
+const leaveTenant = async (trx: Trx, userId: string): Promise<string[]> => {
+  const rows = await sql<{ id: string }>(
+    trx,
+    `update session set active_tenant_id = null where user_id = ? and active_tenant_id = ? returning id`,
+    [userId, contextOf(trx).tenantId],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Takes a member's access away, at once; the constraint at the commit keeps the last owner. */
+export const deactivateMember = async (
+  trx: Trx,
+  by: Giver,
+  userId: string,
+): Promise<{ member: Member; sessionIds: string[] }> => {
+  if (userId === by.userId) throw notOneself()
+  const locked = await lockMember(trx, userId)
+  assertRank(by, locked.role)
+  if (locked.status === 'deactivated') return { member: await readMember(trx, userId), sessionIds: [] }
+  await sql(
+    trx,
+    `update membership set status = 'deactivated', deactivated_at = now(), deactivated_by = ?, version = version + 1 where id = ?`,
+    [by.userId, locked.id],
+  )
+  await endTokens(trx, 'invitation', userId, contextOf(trx).tenantId)
+  const sessionIds = await leaveTenant(trx, userId)
+  const member = await noted(trx, userId, {
+    action: 'user.deactivate',
+    event: 'user.deactivated',
+    changes: [{ field: 'status', before: locked.status, after: 'deactivated' }],
+  })
+  return { member, sessionIds }
+}
+
+/** Gives access again to who had accepted; who never did is invited still, and can be sent a new invitation. */
+export const reactivateMember = async (trx: Trx, by: Giver, userId: string): Promise<Member> => {
+  const locked: Locked = await lockMember(trx, userId)
+  assertRank(by, locked.role)
+  if (locked.status !== 'deactivated') return readMember(trx, userId)
+  const status = locked.acceptedAt === null ? 'invited' : 'active'
+  await sql(
+    trx,
+    `update membership set status = ?, deactivated_at = null, deactivated_by = null, version = version + 1 where id = ?`,
+    [status, locked.id],
+  )
+  const member = await noted(trx, userId, {
+    action: 'user.reactivate',
+    event: 'user.reactivated',
+    changes: [{ field: 'status', before: 'deactivated', after: status }],
+  })
+  await assertRoom(trx)
+  return member
+}
+
+/** Ends a member's sessions whose active tenant is this one (R23); answers their ids. */
+export const revokeMemberSessions = async (trx: Trx, by: Giver, userId: string): Promise<string[]> => {
+  const locked = await lockMember(trx, userId)
+  if (userId !== by.userId) assertRank(by, locked.role)
+  const rows = await sql<{ id: string }>(
+    trx,
+    `update session set revoked_at = now(), revoke_reason = 'admin'
+     where user_id = ? and active_tenant_id = ? and revoked_at is null and absolute_expires_at > now() returning id`,
+    [userId, contextOf(trx).tenantId],
+  )
+  const sessionIds = rows.map((row) => row.id)
+  await audit(trx, {
+    action: 'user.revoke_sessions',
+    subjectType: 'User',
+    subjectId: userId,
+    changes: [{ field: 'sessions', before: sessionIds.length, after: 0 }],
+  })
+  await emitAll(
+    trx,
+    sessionIds.map((id) => ({
+      type: 'session.revoked',
+      propertyId: null,
+      entity: { type: 'Session', id, version: null },
+      data: { userId, reason: 'admin' },
+    })),
+  )
+  return sessionIds
+}
