@@ -1,7 +1,11 @@
+import { invalid } from '../../config/errors.ts'
 import {
   Anything,
+  Bool,
   Count,
   Instant,
+  Int,
+  List,
   Nullable,
   Obj,
   OneOf,
@@ -12,10 +16,14 @@ import {
   Uuid,
   pageMeta,
 } from '../../config/schema.ts'
+import type { Static } from '../../config/schema.ts'
 import { queueNames } from '../../config/queues.ts'
-import { listJobs } from '../../db/jobs/list.ts'
+import { listJobs, mostCounted } from '../../db/jobs/list.ts'
+import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
+import type { Selection } from '../../db/jobs/operate.ts'
 import { superuser } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
+import { Reason, trimmed } from './reason.ts'
 
 const Job = Obj(
   {
@@ -33,7 +41,17 @@ const Job = Obj(
     finishedAt: Nullable(Instant),
     requestId: Text(1, 100),
     reason: Nullable(Text(0, 500)),
-    error: Nullable(Obj({ code: Nullable(Text(0, 100)), message: Nullable(Text(0, 2000)) })),
+    error: Nullable(
+      Obj({
+        code: Nullable(Text(0, 200)),
+        message: Nullable(Text(0, 2_000)),
+        stack: Nullable(Text(0, 2_000)),
+        stackHash: Nullable(Text(0, 64)),
+        at: Nullable(Instant),
+      }),
+    ),
+    // What became of earlier tries, and who replayed them when and why; the newest 50.
+    history: List(Anything, { max: 50 }),
   },
   { title: 'Job' },
 )
@@ -43,6 +61,7 @@ const listed = route({
   method: 'GET',
   path: '/superuser/jobs',
   summary: 'List jobs and dead letters with payload, attempts and error',
+  description: `Live and archived jobs, what happened last first. \`subjectId\` is any id in the payload. \`total\` counts up to ${mostCounted}.`,
   access: superuser('N2', 'read', 'Job'),
   query: Obj({
     ...PageQuery,
@@ -77,11 +96,76 @@ const listed = route({
     return {
       data: jobs.map((job) => ({
         ...job,
-        error: job.error && { code: job.error.code ?? null, message: job.error.message ?? null },
+        error: job.error && {
+          code: job.error.code ?? null,
+          message: job.error.message ?? null,
+          stack: job.error.stack ?? null,
+          stackHash: job.error.stackHash ?? null,
+          at: job.error.at ?? null,
+        },
       })),
       meta: pageMeta(page, limit, total),
     }
   },
 })
 
-export const routes = [listed]
+const Ids = List(Uuid, { min: 1, max: 1_000 }, { uniqueItems: true })
+
+const Replay = Obj({
+  reason: Reason,
+  jobIds: Opt(Ids),
+  filter: Opt(
+    Obj({
+      queue: OneOf(queueNames),
+      kind: Opt(Text(1, 100)),
+      errorCode: Opt(Text(1, 200)),
+      from: Opt(Instant),
+      to: Opt(Instant),
+    }),
+  ),
+  limit: Opt(Int(1, 10_000)),
+  perMinute: Opt(Int(1, 100_000)),
+  dryRun: Opt(Bool),
+})
+
+/** Named jobs, or a filter with its limit: one of the two. */
+const selectionOf = ({ jobIds, filter, limit }: Static<typeof Replay>): Selection => {
+  if (jobIds !== undefined && filter === undefined && limit === undefined) return { jobIds }
+  if (filter !== undefined && jobIds === undefined && limit !== undefined) return { filter, limit }
+  throw invalid([{ field: 'jobIds', message: 'give either jobIds, or filter with limit' }])
+}
+
+const replayed = route({
+  id: 'jobs.replay',
+  method: 'POST',
+  path: '/superuser/jobs/replay',
+  summary: 'Replay dead or done jobs, named or filtered',
+  description:
+    'Dead jobs come back, the oldest first, released at `perMinute`; their payload, error and history stay, and no effect is repeated. Done jobs come back as new ones, by N1, where their kind allows it. `kept` counts those that stay because another job has their key. With `dryRun` nothing changes.',
+  access: superuser('N2', 'operate', 'Job'),
+  errors: ['not_replayable', 'duplicate_key', 'level_required'],
+  body: Replay,
+  returns: Obj({ count: Count, kept: Count }),
+  handle: ({ trx, body }) =>
+    replayJobs(trx, {
+      selection: selectionOf(body),
+      reason: trimmed(body.reason),
+      perMinute: body.perMinute,
+      dryRun: body.dryRun,
+    }),
+})
+
+const discarded = route({
+  id: 'jobs.discard',
+  method: 'POST',
+  path: '/superuser/jobs/discard',
+  summary: 'Give up dead jobs for good, with reason',
+  description: 'Those of money queues need N1.',
+  access: superuser('N2', 'operate', 'Job'),
+  errors: ['invalid_transition', 'level_required'],
+  body: Obj({ jobIds: Ids, reason: Reason }),
+  returns: Obj({ count: Count }),
+  handle: async ({ trx, body }) => ({ count: await discardJobs(trx, body.jobIds, trimmed(body.reason)) }),
+})
+
+export const routes = [listed, replayed, discarded]

@@ -1,0 +1,141 @@
+import { release } from '../../config/release.ts'
+import { queueNames, queues } from '../../config/queues.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { PlatformTrx } from '../connection.ts'
+import { isMigrated } from '../migrate.ts'
+import { listProcesses, listSchedules, queueStates } from './overview.ts'
+import type { ProcessRow, QueueState, ScheduleRow } from './overview.ts'
+
+export type DatabaseHealth = {
+  latencyMs: number
+  /** Of the replica that is furthest behind; null where there is none, or where this role may not see them. */
+  replicationLagSeconds: number | null
+  oldestTransactionSeconds: number
+}
+export type GatewayHealth = { provider: string; lastSuccessAt: Date | null; unknownPayments: number }
+
+export type Health = {
+  at: Date
+  version: string
+  migrations: { latest: string | null; isComplete: boolean }
+  database: DatabaseHealth
+  queues: QueueState[]
+  processes: ProcessRow[]
+  schedules: ScheduleRow[]
+  gateways: GatewayHealth[]
+}
+
+const readDatabase = async (trx: PlatformTrx): Promise<DatabaseHealth> => {
+  const began = performance.now()
+  await sql(trx, `select 1`)
+  const latencyMs = Math.round((performance.now() - began) * 10) / 10
+  const row = await sqlOne<Omit<DatabaseHealth, 'latencyMs'>>(
+    trx,
+    `select (select extract(epoch from max(replay_lag))::float8 from pg_stat_replication) as replication_lag_seconds,
+       coalesce((select greatest(0, extract(epoch from now() - min(xact_start)))::float8 from pg_stat_activity
+         where datname = current_database() and xact_start is not null), 0) as oldest_transaction_seconds`,
+  )
+  return {
+    latencyMs,
+    replicationLagSeconds: row?.replicationLagSeconds ?? null,
+    oldestTransactionSeconds: row?.oldestTransactionSeconds ?? 0,
+  }
+}
+
+// A provider whose newest call sends a message is no gateway.
+const readGateways = (trx: PlatformTrx): Promise<GatewayHealth[]> =>
+  sql<GatewayHealth>(
+    trx,
+    `with recursive named as (
+       (select provider from external_call order by provider limit 1)
+       union all
+       select (select c.provider from external_call c where c.provider > named.provider order by c.provider limit 1)
+       from named where named.provider is not null)
+     select provider,
+       (select finished_at from external_call c where c.provider = named.provider and state = 'succeeded' order by started_at desc limit 1) as last_success_at,
+       (select count(*) from external_call c where c.provider = named.provider and state in ('started', 'unknown')
+         and c.started_at < now() - interval '5 minutes') as unknown_payments
+     from named where provider is not null
+       and (select operation from external_call c where c.provider = named.provider order by started_at desc limit 1) <> 'send'
+     order by provider`,
+  )
+
+/** The parts that PostgreSQL knows of. */
+export const readHealth = async (trx: PlatformTrx): Promise<Health> => {
+  const now = await sqlOne<{ at: Date; latest: string | null }>(
+    trx,
+    `select now() as at, (select max(name) from schema_migration) as latest`,
+  )
+  return {
+    at: now?.at ?? new Date(),
+    version: release,
+    migrations: { latest: now?.latest ?? null, isComplete: await isMigrated(trx) },
+    database: await readDatabase(trx),
+    queues: await queueStates(trx),
+    processes: await listProcesses(trx),
+    schedules: await listSchedules(trx),
+    gateways: await readGateways(trx),
+  }
+}
+
+export type Check = { name: string; ok: boolean; detail: string }
+
+/** Urgent work that waits longer is late; bulk work may wait. */
+const mostSeconds = { bulk: 3_600, other: 60 }
+const bulk = new Set(queueNames.filter((name) => queues[name].timeoutMs > 100_000))
+const slowMs = 250
+const longTransactionSeconds = 300
+const pausedMinutes = 15
+
+const list = (names: string[], otherwise: string) => (names.length === 0 ? otherwise : names.join(', '))
+
+/** What an operator would look at first, each with why. */
+export const checksOf = (health: Health, redis: { isConnected: boolean; memoryShare: number | null }): Check[] => {
+  const { at, database, migrations, processes, schedules, gateways } = health
+  const alive = (process: string) => processes.filter((each) => each.process === process && each.isAlive)
+  const check = (name: string, ok: boolean, detail: string): Check => ({ name, ok, detail })
+  const unattended = health.queues.filter((queue) => queue.workers === 0).map((queue) => queue.queue)
+  const late = health.queues
+    .filter((queue) => queue.pauses.every((pause) => pause.scope !== 'queue'))
+    .filter(({ queue, oldestPendingSeconds }) => oldestPendingSeconds > mostSeconds[bulk.has(queue) ? 'bulk' : 'other'])
+    .map(({ queue, oldestPendingSeconds }) => `${queue} ${Math.round(oldestPendingSeconds)} s`)
+  const paused = health.queues
+    .filter(({ queue, pauses }) =>
+      pauses.some((pause) => queues[queue].money && at.getTime() - pause.since.getTime() > pausedMinutes * 60_000),
+    )
+    .map(({ queue }) => queue)
+  const missed = schedules.filter(({ misses, isLate }) => misses >= 3 || isLate).map(({ kind }) => kind)
+  const unknown = gateways.filter(({ unknownPayments }) => unknownPayments > 0).map(({ provider }) => provider)
+  const dead = health.queues.reduce((sum, queue) => sum + queue.dead, 0)
+  return [
+    check('database', database.latencyMs < slowMs, `answered in ${database.latencyMs} ms`),
+    check(
+      'transactions',
+      database.oldestTransactionSeconds < longTransactionSeconds,
+      `the oldest is ${Math.round(database.oldestTransactionSeconds)} s old`,
+    ),
+    check('migrations', migrations.isComplete, migrations.latest ?? 'none'),
+    check('redis', redis.isConnected, redis.isConnected ? 'answers' : 'does not answer; jobs wait in PostgreSQL'),
+    check(
+      'redis_memory',
+      (redis.memoryShare ?? 0) < 0.7,
+      redis.memoryShare === null ? 'no limit, or not known' : `${Math.round(redis.memoryShare * 100)} % in use`,
+    ),
+    check('relay', alive('relay').length > 0, `${alive('relay').length} alive`),
+    check('scheduler', alive('scheduler').length > 0, `${alive('scheduler').length} alive`),
+    check('workers', unattended.length === 0, list(unattended, 'every queue has one')),
+    check('queues', late.length === 0, list(late, 'nothing is late')),
+    check('pauses', paused.length === 0, list(paused, `no money queue has been paused for ${pausedMinutes} minutes`)),
+    check('schedules', missed.length === 0, list(missed, 'none is missed')),
+    check('dead_letters', dead === 0, dead === 0 ? 'none' : `${dead} wait for an operator`),
+    check('gateways', unknown.length === 0, list(unknown, 'no call is without an outcome')),
+  ]
+}
+
+/** What nothing works without; all else degrades. */
+const vital = new Set(['migrations', 'relay', 'workers'])
+
+export const statusOf = (checks: Check[]): 'ok' | 'degraded' | 'down' => {
+  if (checks.every((check) => check.ok)) return 'ok'
+  return checks.some((check) => !check.ok && vital.has(check.name)) ? 'down' : 'degraded'
+}
