@@ -12,7 +12,9 @@ import { routes as publicPayments } from './public/payments.ts'
 import { routes as publicProperty } from './public/property.ts'
 import { routes as publicQuotes } from './public/quotes.ts'
 import { routes as superuserEntitlements } from './superuser/entitlements.ts'
+import { routes as superuserHealth } from './superuser/health.ts'
 import { routes as superuserJobs } from './superuser/jobs.ts'
+import { routes as superuserQueues } from './superuser/queues.ts'
 
 /** Every endpoint of the service. */
 export const routes: readonly AnyRoute[] = [
@@ -29,5 +31,7 @@ export const routes: readonly AnyRoute[] = [
   ...publicProperty,
   ...publicQuotes,
   ...superuserEntitlements,
+  ...superuserHealth,
   ...superuserJobs,
+  ...superuserQueues,
 ]
