@@ -1,13 +1,14 @@
 import type { Queue } from 'bullmq'
-import type { Redis } from 'ioredis'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../config/crash.ts'
 import { child, log } from '../config/log.ts'
 import { settings } from '../config/env.ts'
 import type { QueueName } from '../config/queues.ts'
+import type { RedisConnection } from '../config/redis.ts'
 import { inPlatform } from '../db/connection.ts'
-import { held, leadQueue, markDispatched, pickByClass, queuesWithWork } from '../db/jobs/dispatch.ts'
-import type { Candidate, Pick } from '../db/jobs/dispatch.ts'
+import { leadQueue, lookAt, markDispatched, queuesWithWork } from '../db/jobs/dispatch.ts'
+import type { Candidate, Look, Pick } from '../db/jobs/dispatch.ts'
+import { pickFair } from '../db/jobs/fair.ts'
 import { beginEpoch, readEpoch } from '../db/jobs/recovery.ts'
 import { startBeating } from './lib/beat.ts'
 import { measureMemory, startMeasuring } from './lib/measure.ts'
@@ -19,19 +20,18 @@ import type { Handed } from './lib/start.ts'
 import { wakeChannel } from './lib/wake.ts'
 import { reconcile } from './lib/reconcile.ts'
 
-/** Most jobs of a queue that Redis holds at once: as many due, and as many that wait for a moment near by. */
-const windowSize = 500
 const batchSize = 200
 const pollMs = 250
-/** While a window is full, the next look comes sooner. */
+/** While jobs wait for room in a window, the next look comes sooner; at once where Redis had nearly run dry. */
 const fullPollMs = 20
+const dryPollMs = 2
 const reconcileEveryMs = 30_000
 const measureEveryMs = 5_000
 /** Above this share of Redis' memory nothing more goes in. */
 const memoryLimit = 0.7
 
 export type RelayOptions = {
-  /** The choice of what goes next; see db/jobs/dispatch.ts. */
+  /** The choice of what goes next, in place of db/jobs/fair.ts. */
   pick?: Pick
   /** Called between the hand-over and the commit; tests break things there. */
   afterAdd?: (jobs: readonly Candidate[]) => Promise<void>
@@ -48,10 +48,27 @@ export type RunningRelay = {
 const epochKey = () => `${settings.redisPrefix}:epoch`
 
 type Relay = {
-  redis: Redis
+  redis: RedisConnection
   queues: Map<QueueName, Queue<Handed>>
   options: RelayOptions
-  isFull: boolean
+  /** What was last known of how quickly a queue drains. */
+  depths: Map<QueueName, Depth>
+  /** When the next look should come, unless something wakes the relay before. */
+  nextMs: number
+}
+
+type Depth = { depth: number; wasHeldBack: boolean }
+
+/**
+ * How much of a window tenants may fill when their shares do not: two jobs for each that can run, and more where Redis is found nearly
+ * dry while a tenant was held back. So a tenant alone keeps every worker busy, and who comes after it waits about two jobs long.
+ */
+export const nextDepth = (before: Depth | undefined, { window, concurrency, held, share }: Look): number => {
+  const least = Math.min(window, Math.max(share, 2 * concurrency))
+  if (concurrency === 0) return window
+  const depth = Math.min(window, Math.max(least, before?.depth ?? least))
+  if (before?.wasHeldBack && held <= depth / 2) return Math.min(window, depth * 2)
+  return held > (depth * 3) / 4 ? Math.max(least, depth - Math.ceil(depth / 16)) : depth
 }
 
 const queueOf = (relay: Relay, name: QueueName): Queue<Handed> => {
@@ -79,14 +96,20 @@ const add = (relay: Relay, name: QueueName, jobs: readonly Candidate[]) =>
 const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boolean }> =>
   inPlatform(async (trx) => {
     if (!(await leadQueue(trx, name))) return { count: 0, more: false }
-    const now = await held(trx, name)
+    const look = await lookAt(trx, name)
+    const before = relay.depths.get(name)
     const room = {
-      due: Math.min(batchSize, windowSize - now.due),
-      waiting: Math.min(batchSize, windowSize - now.waiting),
+      ...look,
+      depth: nextDepth(before, look),
+      due: Math.max(0, Math.min(batchSize, look.window - look.held)),
+      waiting: Math.max(0, Math.min(batchSize, look.window - look.heldWaiting)),
     }
-    if (room.due <= 0) relay.isFull = true
-    if (room.due <= 0 && room.waiting <= 0) return { count: 0, more: false }
-    const jobs = await (relay.options.pick ?? pickByClass)(trx, name, room)
+    const isDry = look.held <= look.concurrency
+    const picked = await (relay.options.pick ?? pickFair)(trx, name, room)
+    const isFull = look.readyClasses.length > 0 && (picked.isHeldBack || picked.jobs.length >= room.due)
+    relay.depths.set(name, { depth: room.depth, wasHeldBack: picked.isHeldBack })
+    if (isFull) relay.nextMs = Math.min(relay.nextMs, isDry && look.concurrency > 0 ? dryPollMs : fullPollMs)
+    const { jobs } = picked
     if (jobs.length === 0) return { count: 0, more: false }
     crashPoint('relay.picked', name)
     await add(relay, name, jobs)
@@ -96,7 +119,7 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
       trx,
       jobs.map((job) => job.id),
     )
-    return { count: jobs.length, more: jobs.length >= batchSize }
+    return { count: jobs.length, more: picked.more || jobs.length >= batchSize }
   })
 
 /** Redis forgets its epoch with everything else: what was handed over comes back, and is handed over again. */
@@ -115,7 +138,7 @@ const beginAnew = async (relay: Relay, seen: string): Promise<void> => {
 }
 
 const cycle = async (relay: Relay): Promise<void> => {
-  relay.isFull = false
+  relay.nextMs = pollMs
   const look = () => inPlatform(async (trx) => ({ epoch: await readEpoch(trx), names: await queuesWithWork(trx) }))
   const [known, seen] = await Promise.all([relay.redis.get(epochKey()), look()])
   if (known !== seen.epoch) await beginAnew(relay, seen.epoch)
@@ -133,7 +156,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
   const note = child({ process: 'relay' })
   const redis = connectRedis('commands')
   const listener = connectRedis('queues')
-  const relay: Relay = { redis, queues: new Map(), options, isFull: false }
+  const relay: Relay = { redis, queues: new Map(), options, depths: new Map(), nextMs: pollMs }
   let stopped = false
   let isWoken = false
   let failedMs = 0
@@ -189,7 +212,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
         relay.queues.clear()
         await sleep(failedMs)
       }
-      if (!isWoken && !stopped) await pause(relay.isFull ? fullPollMs : pollMs)
+      if (!isWoken && !stopped) await pause(relay.nextMs)
     }
   }
   const running = run()

@@ -1,4 +1,5 @@
-import type { QueueName } from '../../config/queues.ts'
+import { queues } from '../../config/queues.ts'
+import type { JobClass, QueueName } from '../../config/queues.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 
@@ -9,6 +10,8 @@ export type Candidate = {
   kind: string
   tenantId: string | null
   payload: Record<string, unknown>
+  /** The account that it will call; empty where it calls none. */
+  gate: string
   dispatchNo: number
   requestId: string
   traceparent: string | null
@@ -16,16 +19,15 @@ export type Candidate = {
 }
 
 /** Rows due later than this stay in PostgreSQL. */
-const nearMs = 60_000
+export const nearMs = 60_000
 /** How long a dispatched row may go without a start before reconciliation asks BullMQ about it. */
 export const dispatchLeaseMs = 30_000
 
-const unpaused = `not exists (
-  select from queue_control c where c.paused and (c.until is null or c.until > now()) and (
-    (c.scope = 'queue' and c.queue = jobs.queue) or (c.scope = 'kind' and c.kind = jobs.kind)
-    or (c.scope = 'tenant' and c.tenant_id = jobs.tenant_id and (c.queue is null or c.queue = jobs.queue))))`
+/** Jobs without a tenant take their turn as one. */
+export const noTenant = '00000000-0000-0000-0000-000000000000'
+export const tenantKey = `coalesce(tenant_id, '${noTenant}'::uuid)`
 
-/** Queues that have something to hand over, now or within a minute. */
+/** Queues that have something to hand over, now or within a minute, and are not paused. */
 export const queuesWithWork = async (trx: PlatformTrx): Promise<QueueName[]> => {
   const rows = await sql<{ queue: QueueName }>(
     trx,
@@ -34,63 +36,122 @@ export const queuesWithWork = async (trx: PlatformTrx): Promise<QueueName[]> => 
        union all
        select (select j.queue from jobs j where j.status = 'pending' and j.queue > found.queue order by j.queue limit 1)
        from found where found.queue is not null)
-     select queue from found where queue is not null and exists (
-       select from (values ('urgent'), ('normal'), ('bulk')) as c (class), lateral (
-         select from jobs j where j.status = 'pending' and j.queue = found.queue and j.class = c.class
-           and j.run_at <= now() + make_interval(secs => :nearMs / 1000.0) limit 1) as due)`,
+     select queue from found where queue is not null
+       and (exists (select from jobs j where j.status = 'pending' and j.ready and j.queue = found.queue)
+         or exists (select from jobs j where j.status = 'pending' and not j.ready and j.queue = found.queue
+           and j.run_at <= now() + make_interval(secs => :nearMs / 1000.0)))
+       and not exists (select from queue_control c where c.scope = 'queue' and c.queue = found.queue
+         and c.paused and (c.until is null or c.until > now()))`,
     { nearMs },
   )
   return rows.map((row) => row.queue)
 }
 
-/** One relay fills a queue at a time; held until the transaction ends. */
+/**
+ * One relay fills a queue at a time; held until the transaction ends. That of a relay which stopped in its middle is ended by
+ * PostgreSQL, so that another can go on within two seconds.
+ */
 export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<boolean> => {
   const row = await sqlOne<{ led: boolean }>(
     trx,
-    `select pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0)) as led`,
+    `select pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0)) as led,
+       set_config('idle_in_transaction_session_timeout', '1500', true)`,
     [queue],
   )
   return row?.led ?? false
 }
 
-export type Room = { due: number; waiting: number }
+/** What of a queue may be in Redis at once: twice what its live workers run, at least 50, at most 500. */
+export const windowOf = (concurrency: number): number => Math.min(500, Math.max(50, 2 * concurrency))
 
-/** How many jobs of the queue Redis holds now: those that could run, and those that wait for their moment. */
-export const held = async (trx: PlatformTrx, queue: QueueName): Promise<Room> => {
-  const row = await sqlOne<Room>(
+/** A queue as the relay finds it. */
+export type Look = {
+  /** Jobs that all live workers together may run at once. */
+  concurrency: number
+  window: number
+  /** How many jobs of one tenant a window holds while others wait. */
+  share: number
+  /** Jobs in Redis that could run, by tenant and by class; and those that wait there for their moment. */
+  held: number
+  heldByTenant: Map<string, number>
+  heldByClass: Map<JobClass, number>
+  heldWaiting: number
+  readyClasses: JobClass[]
+  /** Something falls due within a minute. */
+  hasNear: boolean
+}
+
+type LookRow = {
+  concurrency: number
+  heldWaiting: number
+  held: { class: JobClass; tenant: string; count: number }[]
+  readyClasses: JobClass[]
+  hasNear: boolean
+}
+
+/** Looks at what Redis holds of the queue, who works on it, and what waits. */
+export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> => {
+  // What found no room in Redis before its time has come is due like everything else from then on.
+  await sql(
     trx,
-    `select count(*) filter (where run_at <= now()) as due, count(*) filter (where run_at > now()) as waiting
-     from jobs where queue = ? and status in ('dispatched', 'running')`,
+    `update jobs set ready = true where id in (
+       select id from jobs where queue = ? and status = 'pending' and not ready and run_at <= now()
+       order by run_at, seq limit 1000 for update skip locked)`,
     [queue],
   )
-  return row ?? { due: 0, waiting: 0 }
-}
-
-/** Chooses what a queue gets next, and locks it. The place where fairness between tenants belongs. */
-export type Pick = (trx: PlatformTrx, queue: QueueName, room: Room) => Promise<Candidate[]>
-
-/** Urgent before normal before bulk, each by its time; then what falls due within a minute. */
-export const pickByClass: Pick = async (trx, queue, room) => {
-  const rows = await sql<Candidate & { near: boolean }>(
+  const row = await sqlOne<LookRow>(
     trx,
-    `select picked.*, part.near
-     from (values ('urgent', false, 1), ('normal', false, 2), ('bulk', false, 3), ('urgent', true, 4), ('normal', true, 5), ('bulk', true, 6))
-       as part (class, near, rank)
-     cross join lateral (
-       select id, queue, kind, tenant_id, payload, dispatch_no + 1 as dispatch_no, request_id, traceparent, run_at, seq,
-         greatest(0, ceil(extract(epoch from run_at - clock_timestamp()) * 1000))::int as delay_ms
-       from jobs
-       where queue = :queue and class = part.class and status = 'pending'
-         and run_at > case when part.near then now() else '-infinity' end
-         and run_at <= case when part.near then now() + make_interval(secs => :nearMs / 1000.0) else now() end
-         and ${unpaused}
-       order by run_at, seq limit :most for update skip locked) as picked
-     order by part.rank, picked.run_at, picked.seq`,
-    { queue, nearMs, most: Math.max(0, room.due, room.waiting) },
+    `select
+       (select coalesce(sum((queues->>:queue)::int), 0) from worker_heartbeat
+        where process = 'worker' and beat_at > now() - interval '20 seconds') as concurrency,
+       (select count(*) from jobs where queue = :queue and status in ('dispatched', 'running') and run_at > now()) as held_waiting,
+       (select coalesce(json_agg(json_build_object('class', class, 'tenant', tenant, 'count', count)), '[]') from (
+          select class, ${tenantKey} as tenant, count(*) as count from jobs
+          where queue = :queue and status in ('dispatched', 'running') and run_at <= now() group by 1, 2) as here) as held,
+       array(select c.class from (values ('urgent'), ('normal'), ('bulk')) as c (class)
+         where exists (select from jobs where queue = :queue and class = c.class and status = 'pending' and ready)) as ready_classes,
+       exists (select from jobs where queue = :queue and status = 'pending' and not ready
+         and run_at <= now() + make_interval(secs => :nearMs / 1000.0)) as has_near`,
+    { queue, nearMs },
   )
-  const take = (near: boolean, count: number) => rows.filter((row) => row.near === near).slice(0, Math.max(0, count))
-  return [...take(false, room.due), ...take(true, room.waiting)]
+  if (!row) throw new Error('a look answers one row')
+  const window = windowOf(row.concurrency)
+  const [heldByTenant, heldByClass] = [new Map<string, number>(), new Map<JobClass, number>()]
+  for (const { class: jobClass, tenant, count } of row.held) {
+    heldByTenant.set(tenant, (heldByTenant.get(tenant) ?? 0) + count)
+    heldByClass.set(jobClass, (heldByClass.get(jobClass) ?? 0) + count)
+  }
+  return {
+    concurrency: row.concurrency,
+    window,
+    share: Math.max(1, Math.floor(window * queues[queue].tenantShare)),
+    held: row.held.reduce((sum, each) => sum + each.count, 0),
+    heldByTenant,
+    heldByClass,
+    heldWaiting: row.heldWaiting,
+    readyClasses: row.readyClasses,
+    hasNear: row.hasNear,
+  }
 }
+
+/** How much more the queue takes: of what is due, and of what waits for a moment near by. */
+export type Room = Look & {
+  due: number
+  waiting: number
+  /** How much of the window tenants may fill together when their shares do not: less than the window where that drains slowly. */
+  depth: number
+}
+
+export type Picked = {
+  jobs: Candidate[]
+  /** A tenant has more than its share let through. */
+  isHeldBack: boolean
+  /** There was room for more than one look fetched. */
+  more: boolean
+}
+
+/** Chooses what a queue gets next, and locks it. */
+export type Pick = (trx: PlatformTrx, queue: QueueName, room: Room) => Promise<Picked>
 
 /** Marks rows as handed over, under the dispatch number that their BullMQ ids carry. */
 export const markDispatched = (trx: PlatformTrx, ids: string[]) =>

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Actor, PlatformTrx } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { PlatformTrx } from '../connection.ts'
 
 /** One account that jobs call, or `kind:<name>` for the rate of a kind. What comes before the first colon is its provider. */
 export type Gate = {
@@ -143,81 +143,41 @@ export const mayPass = async (trx: PlatformTrx, gate: string, jobId: string): Pr
   return probe !== null
 }
 
-/** What a pause is of: a whole queue; or a kind, a tenant or a provider, in one queue or in all. */
-export type PauseOf = {
-  queue?: string | undefined
-  kind?: string | undefined
-  tenantId?: string | undefined
-  provider?: string | undefined
-}
-export type Pause = {
-  id: string
-  scope: 'queue' | 'kind' | 'tenant' | 'provider'
-  queue: string | null
-  kind: string | null
-  tenantId: string | null
-  provider: string | null
-  until: Date | null
-  reason: string
-  actor: Actor
-  createdAt: Date
+/** How many jobs each of these keys lets through now, locked: only keys with a rate, and closed gates whose probe is due, are answered. */
+export const tokensOf = async (trx: PlatformTrx, keys: readonly string[]): Promise<Map<string, number>> => {
+  if (keys.length === 0) return new Map()
+  const rows = await sql<{ gate: string; tokens: number }>(
+    trx,
+    `select gate, least(
+         case when state = 'open' then 2147483647
+           when closed_until <= clock_timestamp() and (probe_job_id is null or probe_until < clock_timestamp()) then 1 else 0 end,
+         case when rate_per_second is null then 2147483647 else floor(least(rate_per_second * 1000,
+           milli_tokens + rate_per_second * extract(epoch from clock_timestamp() - tokens_at) * 1000) / 1000) end)::int as tokens
+     from provider_gate where gate = any(?) and (rate_per_second is not null or state = 'closed') order by gate for update`,
+    [[...new Set(keys)]],
+  )
+  return new Map(rows.map(({ gate, tokens }) => [gate, tokens]))
 }
 
-const scopeOf = ({ queue, kind, tenantId, provider }: PauseOf) => {
-  const given = [kind, tenantId, provider].filter((each) => each !== undefined).length
-  if (given > 1 || (given === 0 && queue === undefined)) throw new TypeError('a pause is of one thing')
-  return kind ? 'kind' : tenantId ? 'tenant' : provider ? 'provider' : 'queue'
-}
-
-const pauseColumns = 'id, scope, queue, kind, tenant_id, provider, until, reason, actor, created_at'
-export const inForce = `paused and (until is null or until > now())`
-
-/** The pauses in force, newest first. */
-export const listPauses = (trx: PlatformTrx): Promise<Pause[]> =>
-  sql<Pause>(trx, `select ${pauseColumns} from queue_control where ${inForce} order by created_at desc, id`)
-
-/** Nothing of it starts from now on: relay and workers obey within five seconds. A pause that stands gets the new reason and end. */
-export const pause = async (
+/** Takes what was used of the tokens; the job that goes through a closed gate is its probe. */
+export const spendTokens = async (
   trx: PlatformTrx,
-  of: PauseOf,
-  { reason, until = null }: { reason: string; until?: Date | null },
-): Promise<Pause> => {
-  const row = await sqlOne<Pause>(
-    trx,
-    `insert into queue_control (scope, queue, kind, tenant_id, provider, reason, until, actor)
-     values (:scope, :queue, :kind, :tenantId, :provider, :reason, :until, :actor)
-     on conflict (scope, coalesce(queue, ''), coalesce(kind, ''), coalesce(tenant_id::text, ''), coalesce(provider, ''))
-     do update set paused = true, reason = excluded.reason, until = excluded.until, actor = excluded.actor, created_at = now()
-     returning ${pauseColumns}`,
-    {
-      scope: scopeOf(of),
-      queue: of.queue ?? null,
-      kind: of.kind ?? null,
-      tenantId: of.tenantId ?? null,
-      provider: of.provider ?? null,
-      reason,
-      until,
-      actor: JSON.stringify(contextOf(trx).actor),
-    },
-  )
-  if (!row) throw new Error('the pause was not written')
-  return row
-}
-
-/** Ends exactly this pause; wider and narrower ones stand. Null where there was none in force. */
-export const resume = async (trx: PlatformTrx, of: PauseOf): Promise<Pause | null> => {
-  const rows = await sql<Pause & { inForce: boolean }>(
-    trx,
-    `delete from queue_control where scope = :scope and queue is not distinct from :queue and kind is not distinct from :kind
-       and tenant_id is not distinct from :tenantId::uuid and provider is not distinct from :provider
-     returning ${pauseColumns}, ${inForce} as in_force`,
-    {
-      scope: scopeOf(of),
-      queue: of.queue ?? null,
-      kind: of.kind ?? null,
-      tenantId: of.tenantId ?? null,
-      provider: of.provider ?? null,
-    },
-  )
-  return rows.find((row) => row.inForce) ?? null
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  jobs: readonly { id: string; gate: string }[],
+): Promise<void> => {
+  for (const [gate, tokens] of after) {
+    const used = (before.get(gate) ?? tokens) - tokens
+    if (used <= 0) continue
+    await sql(
+      trx,
+      `update provider_gate set tokens_at = clock_timestamp(),
+         milli_tokens = case when rate_per_second is null then 0 else least(rate_per_second * 1000,
+           milli_tokens + rate_per_second * extract(epoch from clock_timestamp() - tokens_at) * 1000)::int - :used * 1000 end,
+         probe_job_id = case when state = 'closed' then :jobId::uuid end,
+         probe_until = case when state = 'closed' then clock_timestamp() + make_interval(secs => :probeMs / 1000.0) end
+       where gate = :gate`,
+      { gate, used, probeMs, jobId: jobs.find((job) => job.gate === gate)?.id ?? null },
+    )
+  }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { UnrecoverableError } from 'bullmq'
 import { forbidden, unavailable } from '../../config/errors.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
-import { markDispatched, pickByClass } from '../../db/jobs/dispatch.ts'
+import { markDispatched } from '../../db/jobs/dispatch.ts'
 import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import type { Job } from '../../jobs/job.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
@@ -10,7 +10,7 @@ import type { Processor } from '../../workers/lib/processor.ts'
 import { WaitInRedis, runStart } from '../../workers/lib/start.ts'
 import type { Worker } from '../../workers/lib/start.ts'
 import { useDatabase } from '../support/database.ts'
-import { archived, ask, call, effects, makeEffects, newKey, note, once, rowOf, send } from './support.ts'
+import { archived, ask, call, effects, makeEffects, newKey, note, once, pick, rowOf, send } from './support.ts'
 
 const worker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
 const handed = { tenantId: null, requestId: 'request-1', traceparent: null }
@@ -186,8 +186,8 @@ describe('failures of jobs', () => {
     for (let n = 0; n < 10; n += 1) expect(await deliver(each, await ready(once), 4)).to.equal('given up: poison')
     await ask(once, { key: newKey() })
     await ask(call, { key: newKey() })
-    const picked = await inPlatform((trx) => pickByClass(trx, 'payments', { due: 50, waiting: 0 }))
-    expect(picked.map((job) => job.kind))
+    const { jobs } = await inPlatform((trx) => pick(trx, 'payments'))
+    expect(jobs.map((job) => job.kind))
       .to.include(call.name)
       .and.not.include(once.name)
   })

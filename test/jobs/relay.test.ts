@@ -163,17 +163,24 @@ describe('the relay', () => {
     expect(classes).to.deep.equal(['urgent', 'urgent', 'normal', 'normal', 'bulk', 'bulk'])
   })
 
-  it('at most a window of a queue is in Redis at once', async () => {
-    await many(700)
+  it('at most a window of a queue is in Redis at once: fifty while nobody works, twice what live workers run', async () => {
+    await many(300)
+    const most = async () => {
+      const rows = await inPlatform((trx) =>
+        sql<{ count: number }>(trx, `select count(*) from jobs where status = 'dispatched'`),
+      )
+      return rows[0]?.count ?? 0
+    }
     await relay()
-    await sleep(1_000)
-    const rows = await inPlatform((trx) =>
-      sql<{ count: number }>(trx, `select count(*) from jobs where status = 'dispatched'`),
-    )
-    expect(rows[0]?.count).to.equal(500)
+    await until(async () => (await most()) === 50)
+    // Beats say what a worker takes; this one takes nothing.
+    await held.database.admin.raw(`insert into worker_heartbeat (id, process, host, pid, version, queues)
+      values (gen_random_uuid(), 'worker', 'test', 1, 'test', '{"inventory": 60, "payments": 200}')`)
+    await until(async () => (await most()) === 120)
+    await held.database.admin.raw(`delete from worker_heartbeat where host = 'test'`)
     await work(10)
     await drain()
-    expect(await effects()).to.have.lengthOf(700)
+    expect(await effects()).to.have.lengthOf(300)
   })
 
   it('a commit reaches its effect without waiting for the poll', async () => {

@@ -2,8 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { settings } from '../../config/env.ts'
 import { Int, Obj, Text, Uuid } from '../../config/schema.ts'
+import type { QueueName } from '../../config/queues.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
+import type { PlatformTrx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
+import { lookAt } from '../../db/jobs/dispatch.ts'
+import type { Picked, Room } from '../../db/jobs/dispatch.ts'
+import { pickFair } from '../../db/jobs/fair.ts'
 import type { EnqueueOptions } from '../../db/enqueue.ts'
 import { job } from '../../jobs/job.ts'
 import type { Job, PayloadOf } from '../../jobs/job.ts'
@@ -83,3 +88,9 @@ export const newKey = (): string => randomUUID()
 
 /** A connection of the test itself; disconnect it. */
 export const openRedis = () => new Redis(settings.redisUrl, { maxRetriesPerRequest: 3 })
+
+/** What the relay would hand over of a queue next, for a room of 50 unless said. Nothing is marked. */
+export const pick = async (trx: PlatformTrx, queue: QueueName, room: Partial<Room> = {}): Promise<Picked> => {
+  const look = await lookAt(trx, queue)
+  return pickFair(trx, queue, { ...look, due: look.window - look.held, waiting: 0, depth: look.window, ...room })
+}
