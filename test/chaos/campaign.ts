@@ -1,0 +1,197 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { settings } from '../../config/env.ts'
+import { closeDatabase, makeKnex, openDatabase, sql } from '../../db/connection.ts'
+import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
+import { withClient } from '../../scripts/services/provision.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { makeTenant } from '../support/tenants.ts'
+import { check } from './checker.ts'
+import type { Evidence, Violation } from './checker.ts'
+import { inject } from './faults.ts'
+import type { Left } from './faults.ts'
+import type { GatewayDeed } from './gateway.ts'
+import { mend, quiescence, untilOver } from './heal.ts'
+import { openLedger } from './ledger.ts'
+import type { Command } from './ledger.ts'
+import { startLoad } from './load.ts'
+import { planOf, shown } from './plan.ts'
+import type { FaultName } from './plan.ts'
+import { buildTown } from './town.ts'
+import type { Town } from './town.ts'
+
+export type Options = { seed: number; minutes: number; guests: number; only: readonly FaultName[] }
+
+export type Outcome = {
+  violations: Violation[]
+  faults: Map<FaultName, number>
+  commands: readonly Command[]
+  lines: string[]
+}
+
+const quietWithinMs = 60_000
+
+const linesOf = <T>(file: string): T[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as T)
+    : []
+
+/** Three tenants, one of them with two houses; few rooms, so that guests are in each other's way. */
+const makeHouses = async (town: Town): Promise<House[]> => {
+  settings.databaseUrl = town.serviceUrl()
+  // Without a mail server the channels of a new house would lead nowhere.
+  settings.smtpUrl = 'smtp://127.0.0.1'
+  await openDatabase()
+  try {
+    const tenantId = await makeTenant({ name: 'Group' })
+    return [
+      await makeHouse({ tenantId, units: 6 }),
+      await makeHouse({ tenantId, units: 3 }),
+      await makeHouse({ units: 5 }),
+      await makeHouse({ units: 2 }),
+    ]
+  } finally {
+    await closeDatabase()
+  }
+}
+
+const prepare = (town: Town) =>
+  withClient(town.adminUrl(), (client) =>
+    client.query(`create table chaos_effect (key text not null, at timestamptz not null default now());
+      grant select, insert on chaos_effect to pousada_service`),
+  )
+
+/** The end of a hold, brought forward; PostgreSQL may be away. */
+const outlive = (town: Town) => async (house: House, bookingId: string) => {
+  for (let tries = 0; tries < 20; tries += 1)
+    try {
+      await withClient(town.adminUrl(), (client) =>
+        client.query(
+          `update booking set hold_expires_at = now() - interval '1 second' where tenant_id = $1 and id = $2 and hold_expires_at is not null`,
+          [house.tenantId, bookingId],
+        ),
+      )
+      return
+    } catch {
+      await wait(500)
+    }
+}
+
+const deathsOf = (town: Town) =>
+  town.fleet.members.flatMap((member) => member.deaths().map((death) => ({ process: member.name, ...death })))
+
+/** Processes that a fault of ours ended without a word of ours: the poison does. */
+const isPoison = (tail: readonly string[]) => tail.length > 0
+
+const runFaults = async (town: Town, options: Options, left: Left, say: (line: string) => void) => {
+  const lengthMs = options.minutes * 60_000
+  const plan = planOf(options.seed, lengthMs, options.only)
+  const counts = new Map<FaultName, number>()
+  const begun = Date.now()
+  const under: Promise<void>[] = []
+  for (const planned of plan) {
+    await wait(Math.max(0, begun + planned.atMs - Date.now()))
+    say(shown(planned))
+    counts.set(planned.name, (counts.get(planned.name) ?? 0) + 1)
+    under.push(
+      inject[planned.name](town, planned, left).catch((error: unknown) => say(`  ${planned.name}: ${String(error)}`)),
+    )
+  }
+  await wait(Math.max(0, begun + lengthMs - Date.now()))
+  await Promise.all(under)
+  return counts
+}
+
+/** One campaign: load and faults, then everything whole again, then rest, then the checker. */
+export const campaign = async (
+  options: Options,
+  { built, folder, services }: { built: string; folder: string; services: string },
+): Promise<Outcome> => {
+  mkdirSync(folder, { recursive: true })
+  const lines: string[] = []
+  const started = Date.now()
+  const say = (line: string) => {
+    const stamped = `${((Date.now() - started) / 1_000).toFixed(1).padStart(7)}  ${line}`
+    lines.push(stamped)
+    process.stdout.write(`${stamped}\n`)
+  }
+  const town = await buildTown(built, folder, services)
+  try {
+    await prepare(town)
+    const houses = await makeHouses(town)
+    await town.fleet.ready(60_000)
+    say('ready')
+    const left: Left = { effects: [], poisoned: [], missed: [] }
+    const ledger = openLedger(join(folder, 'commands.jsonl'))
+    const load = startLoad({
+      apis: town.fleet.of('api').map((each) => each.baseUrl),
+      houses,
+      ledger,
+      seed: options.seed,
+      guests: options.guests,
+      outlive: outlive(town),
+    })
+    const faults = await runFaults(town, options, left, say)
+    say('the faults are over')
+    await Promise.all([load.stop(), mend(town)])
+    say('whole again')
+    const database = makeKnex(town.adminUrl(), 4)
+    try {
+      const quiet = await quiescence(database, quietWithinMs)
+      say(`quiet after ${(quiet.tookMs / 1_000).toFixed(1)} s${quiet.left.length > 0 ? ': not' : ''}`)
+      const over = await untilOver(database)
+      say(`over after ${over.rounds} rounds, ${over.left} left`)
+      const evidence: Evidence = {
+        deeds: linesOf<GatewayDeed>(town.files.gateway),
+        mails: linesOf<ReceivedMail>(town.files.mail),
+        commands: ledger.commands,
+        wrong: ledger.wrong,
+        left,
+      }
+      const violations = await check(database, evidence)
+      if (quiet.left.length > 0)
+        violations.push({
+          rule: 'quiet within 60 s of the last fault',
+          count: quiet.left.length,
+          examples: quiet.left.slice(0, 8),
+        })
+      const deaths = deathsOf(town).filter(({ code, tail }) => code !== 137 || !isPoison(tail))
+      if (deaths.length > 0)
+        violations.push({ rule: 'no process ends by itself', count: deaths.length, examples: deaths.slice(0, 3) })
+      writeFileSync(join(folder, 'violations.json'), JSON.stringify(violations, null, 2))
+      const summary = await sum(database, evidence)
+      for (const line of summary) say(line)
+      return { violations, faults, commands: ledger.commands, lines }
+    } finally {
+      await database.destroy()
+    }
+  } finally {
+    await town.stop()
+    writeFileSync(join(folder, 'campaign.log'), `${lines.join('\n')}\n`)
+  }
+}
+
+/** What was done, and what may happen and is worth a number. */
+const sum = async (database: ReturnType<typeof makeKnex>, { commands, mails, deeds }: Evidence): Promise<string[]> => {
+  const [row] = await sql<Record<string, number>>(
+    database,
+    `select (select count(*) from booking) as bookings, (select count(*) from reservation where confirmed_at is not null) as confirmed,
+       (select count(*) from payment where captured_amount > 0) as captured, (select count(*) from refund where succeeded_at is not null) as refunded,
+       (select count(*) from job_archive) as jobs, (select count(*) from job_archive where starts > attempts + 1) as restarted,
+       (select count(*) from external_call where tries > 1) as repeated_calls`,
+  )
+  const outcomes = (outcome: Command['outcome']) => commands.filter((command) => command.outcome === outcome).length
+  const copies = mails.length - new Set(mails.map((mail) => mail.messageId)).size
+  return [
+    `commands: ${commands.length} (${outcomes('accepted')} accepted, ${outcomes('refused')} refused, ${outcomes('unknown')} unknown), ${commands.filter((one) => one.tries > 1).length} repeated`,
+    `records: ${Object.entries(row ?? {})
+      .map(([name, count]) => `${count} ${name}`)
+      .join(', ')}`,
+    `outside: ${deeds.filter((one) => one.deed === 'asked').length} calls, ${mails.length} mails, ${copies} of them second copies under one Message-ID`,
+  ]
+}

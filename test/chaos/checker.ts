@@ -1,0 +1,301 @@
+import type { Knex } from 'knex'
+import { sql } from '../../db/connection.ts'
+import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
+import type { Left } from './faults.ts'
+import type { GatewayDeed } from './gateway.ts'
+import type { Command, Wrong } from './ledger.ts'
+
+/** What the world outside the database knows. */
+export type Evidence = {
+  deeds: readonly GatewayDeed[]
+  mails: readonly ReceivedMail[]
+  commands: readonly Command[]
+  wrong: readonly Wrong[]
+  left: Left
+}
+
+export type Violation = { rule: string; count: number; examples: unknown[] }
+
+type Check = (database: Knex, evidence: Evidence) => Promise<unknown[]>
+
+/** Rows that should not be. */
+const none =
+  (text: string): Check =>
+  (database) =>
+    sql(database, text)
+
+/** Every one of the left is on the right with the same words, and the reverse. */
+const differences = (
+  left: readonly { key: string; words: string }[],
+  right: readonly { key: string; words: string }[],
+  [here, there]: readonly [string, string],
+) => {
+  const spell = (list: readonly { key: string; words: string }[]) => {
+    const byKey = new Map<string, string[]>()
+    for (const { key, words } of list) byKey.set(key, [...(byKey.get(key) ?? []), words].sort())
+    return byKey
+  }
+  const [ours, theirs] = [spell(left), spell(right)]
+  return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((key) => {
+    const [a = [], b = []] = [ours.get(key), theirs.get(key)]
+    return a.join() === b.join() ? [] : [{ key, [here]: a, [there]: b }]
+  })
+}
+
+/** Captured money of the gateway by our payment: charged, and not closed before it was paid. */
+const capturedAt = (deeds: readonly GatewayDeed[]) => {
+  const closed = new Map(deeds.flatMap((one) => (one.deed === 'cancelled' ? [[one.id, one.at] as const] : [])))
+  return deeds.flatMap((one) => {
+    if (one.deed !== 'charged' || one.paidAt === null) return []
+    const closedAt = closed.get(one.id)
+    return closedAt !== undefined && closedAt < one.paidAt
+      ? []
+      : [{ key: one.ourId, words: `${one.amount} ${one.currency}` }]
+  })
+}
+
+const messageOf = (messageId: string) => /^<?([0-9a-f-]{36})\.\d+@/.exec(messageId)?.[1] ?? null
+
+export const checks: Record<string, Check> = {
+  'debits equal credits': none(
+    `select e.id, e.total, coalesce(sum(l.debit), 0) as debit, coalesce(sum(l.credit), 0) as credit
+     from journal_entry e left join journal_line l on l.tenant_id = e.tenant_id and l.entry_id = e.id
+     group by e.tenant_id, e.id, e.total having coalesce(sum(l.debit), 0) <> e.total or coalesce(sum(l.credit), 0) <> e.total`,
+  ),
+  'balances equal their lines': none(
+    `select coalesce(b.account_id, l.account_id) as account_id, b.debit, b.credit, l.debit as lines_debit, l.credit as lines_credit
+     from account_balance b full join
+       (select tenant_id, account_id, property_id, period_id, sum(debit) as debit, sum(credit) as credit from journal_line group by 1, 2, 3, 4) l
+       on b.tenant_id = l.tenant_id and b.account_id = l.account_id and b.property_id is not distinct from l.property_id and b.period_id = l.period_id
+     where (b.debit, b.credit) is distinct from (l.debit::bigint, l.credit::bigint)`,
+  ),
+  'every posting event is posted': none(
+    `select id, event, status, error_code from posting_event where status not in ('posted', 'dismissed')`,
+  ),
+  'every posting has one entry': none(
+    `select e.event, e.source_id, count(distinct j.id) as entries from posting_event e
+     left join journal_entry j on j.tenant_id = e.tenant_id and j.source_type = e.event and j.source_id = e.source_id and j.source_seq = e.source_seq
+     where e.status = 'posted' group by e.tenant_id, e.event, e.source_id, e.source_seq, e.entry_id
+     having count(distinct e.id) > 1 or count(distinct j.id) > 1 or (e.entry_id is not null and count(distinct j.id) <> 1)`,
+  ),
+  'every entry comes of a posting': none(
+    `select j.id, j.source_type, j.source_id from journal_entry j
+     where j.kind = 'standard' and not exists (select from posting_event e where e.tenant_id = j.tenant_id and e.entry_id = j.id)`,
+  ),
+  'every capture is posted once': none(
+    `select p.id, p.status, p.captured_amount, count(e.id) as postings, coalesce(sum((e.payload->'amounts'->>'amount')::bigint), 0) as amount
+     from payment p left join posting_event e on e.tenant_id = p.tenant_id and e.source_id = p.id and e.event = 'payment.payment_captured'
+     group by p.tenant_id, p.id having count(e.id) <> (p.captured_amount > 0)::int or coalesce(sum((e.payload->'amounts'->>'amount')::bigint), 0) <> p.captured_amount`,
+  ),
+  'every refund is posted once': none(
+    `select r.id, r.status, r.amount, count(e.id) as postings from refund r
+     left join posting_event e on e.tenant_id = r.tenant_id and e.source_id = r.id and e.event in ('payment.refund_succeeded', 'payment.refund_failed')
+     group by r.tenant_id, r.id
+     having count(e.id) filter (where e.event = 'payment.refund_failed') <> (r.status = 'failed')::int
+       or count(e.id) filter (where e.event = 'payment.refund_succeeded') <> (r.succeeded_at is not null)::int
+       or bool_or((e.payload->'amounts'->>'amount')::bigint <> r.amount)`,
+  ),
+  'payments stand at what their refunds say': none(
+    `select p.id, p.refunded_amount, p.refund_reserved, coalesce(sum(r.amount) filter (where r.status = 'succeeded'), 0) as refunded from payment p
+     left join refund r on r.tenant_id = p.tenant_id and r.payment_id = p.id group by p.tenant_id, p.id
+     having p.refunded_amount <> coalesce(sum(r.amount) filter (where r.status = 'succeeded'), 0)
+       or p.refund_reserved <> coalesce(sum(r.amount) filter (where r.status <> 'failed'), 0)`,
+  ),
+  'every charge at the gateway is a captured payment, and the reverse': async (database, { deeds }) => {
+    const rows = await sql<{ id: string; capturedAmount: number; currency: string }>(
+      database,
+      `select id, captured_amount, currency from payment where origin = 'gateway' and captured_amount > 0`,
+    )
+    return differences(
+      capturedAt(deeds),
+      rows.map((row) => ({ key: row.id, words: `${row.capturedAmount} ${row.currency}` })),
+      ['gateway', 'service'],
+    )
+  },
+  'no payment is charged twice': (_database, { deeds }) => {
+    const charged = new Map<string, number>()
+    for (const one of deeds) if (one.deed === 'charged') charged.set(one.ourId, (charged.get(one.ourId) ?? 0) + 1)
+    return Promise.resolve(
+      [...charged].filter(([, count]) => count > 1).map(([payment, count]) => ({ payment, count })),
+    )
+  },
+  'every refund at the gateway is a refund here, and the reverse': async (database, { deeds }) => {
+    const rows = await sql<{ id: string; amount: number; status: string }>(
+      database,
+      `select id, amount, case when succeeded_at is not null and status = 'failed' then 'returned' else status end as status
+       from refund where via = 'gateway' and external_id is not null`,
+    )
+    return differences(
+      deeds.flatMap((one) =>
+        one.deed === 'refunded'
+          ? [{ key: one.ourId, words: `${one.amount} ${one.fails ? 'failed' : 'succeeded'}` }]
+          : [],
+      ),
+      rows.map((row) => ({
+        key: row.id,
+        words: `${row.amount} ${row.status === 'returned' ? 'failed' : row.status}`,
+      })),
+      ['gateway', 'service'],
+    )
+  },
+  'no payment, refund or hold is left open': none(
+    `select 'payment' as what, id, status from payment where status in ('created', 'unknown', 'requires_action', 'processing')
+     union all select 'refund', id, status from refund where status in ('requested', 'unknown', 'processing')
+     union all select 'hold', r.id, r.status from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+       where r.status = 'held' and (b.hold_expires_at is null or b.hold_expires_at < now())`,
+  ),
+  'no unit has two stays': none(
+    `select a.unit_id, a.id, b.id as other, a.during, b.during as other_during from unit_assignment a
+     join unit_assignment b on b.tenant_id = a.tenant_id and b.unit_id = a.unit_id and b.id > a.id and a.during && b.during
+     where a.status not in ('released', 'ended') and b.status not in ('released', 'ended')`,
+  ),
+  'no night is sold beyond what there is': none(
+    `select n.pool_id, n.night, n.sold, n.held, n.capacity, n.oversell from pool_night n
+     where n.sold + n.held + n.allotted + n.blocked > n.capacity + n.oversell`,
+  ),
+  'counters equal a recount': none(
+    `select coalesce(c.pool_id, x.pool_id) as pool_id, coalesce(c.night, x.night) as night, c.sold, c.held, x.sold as true_sold, x.held as true_held
+     from pool_night c full join (
+       select p.unit_pool_id as pool_id, n.date as night, coalesce(sum(p.quantity) filter (where r.status <> 'held'), 0)::int as sold,
+         coalesce(sum(p.quantity) filter (where r.status = 'held'), 0)::int as held
+       from reservation_night n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+       join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id
+       where n.status <> 'released' group by 1, 2) x on x.pool_id = c.pool_id and x.night = c.night
+     where (coalesce(c.sold, 0), coalesce(c.held, 0)) is distinct from (coalesce(x.sold, 0), coalesce(x.held, 0))`,
+  ),
+  'what has ended holds no night and no unit': none(
+    `select r.id, r.status from reservation r where r.status in ('cancelled', 'expired')
+       and (exists (select from reservation_night n where n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status not in ('released', 'charged', 'waived'))
+         or exists (select from unit_assignment a where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status not in ('released', 'ended')))`,
+  ),
+  'no live job is past its horizon': none(
+    `select id, kind, status, run_at, attempts, starts, last_error->>'code' as code from jobs
+     where status <> 'dead' and run_at < now() - interval '30 seconds'`,
+  ),
+  'nothing is dead but what was made to die': async (database, { left }) => {
+    const rows = await sql<{ kind: string; key: string | null; code: string }>(
+      database,
+      `select id, kind, payload->>'key' as key, last_error->>'code' as code, last_error->>'message' as message from jobs where status = 'dead'`,
+    )
+    const poisoned = rows.filter((row) => row.kind === 'chaos.poison' && row.code === 'poison').map((row) => row.key)
+    return [
+      ...rows.filter((row) => row.kind !== 'chaos.poison' || row.code !== 'poison'),
+      ...left.poisoned.filter((key) => !poisoned.includes(key)).map((key) => ({ key, lacks: 'its death' })),
+    ]
+  },
+  'no job ends twice, and none that has ended lives': none(
+    `select id, kind, count(*) as ends from job_archive group by id, kind having count(*) > 1
+     union all select a.id, a.kind, 1 from job_archive a join jobs j on j.id = a.id where j.status <> 'dead'`,
+  ),
+  'no slot of the clock runs twice': none(
+    `select kind, unique_key, count(*) as jobs from (
+       select kind, unique_key from job_archive where unique_key like 'slot:%' union all select kind, unique_key from jobs where unique_key like 'slot:%') s
+     group by 1, 2 having count(*) > 1`,
+  ),
+  'a missed slot is made up for': async (database, { left }) => {
+    const rows = await sql<{ kind: string }>(
+      database,
+      `select distinct kind from job_archive where unique_key like 'slot:%' and outcome = 'done'`,
+    )
+    return left.missed.filter(({ kind }) => !rows.some((row) => row.kind === kind))
+  },
+  'every effect asked for came once': async (database, { left }) => {
+    const rows = await sql<{ key: string; count: number }>(
+      database,
+      `select key, count(*)::int as count from chaos_effect group by key`,
+    )
+    const counts = new Map(rows.map((row) => [row.key, row.count]))
+    return left.effects.filter((key) => counts.get(key) !== 1).map((key) => ({ key, count: counts.get(key) ?? 0 }))
+  },
+  'every accepted command has one effect, and no other has more': async (database, { commands }) => {
+    const rows = await sql<{ requestId: string; action: string; count: number }>(
+      database,
+      `select request_id, action, count(*)::int as count from audit_entry where request_id like 'chaos-%' group by 1, 2`,
+    )
+    const counts = new Map(rows.map((row) => [`${row.requestId} ${row.action}`, row.count]))
+    return commands.flatMap(({ requestId, action, outcome, status, code, subject, tries }) => {
+      const count = counts.get(`${requestId} ${action}`) ?? 0
+      const isRight = outcome === 'accepted' ? count === 1 : outcome === 'refused' ? count === 0 : count <= 1
+      return isRight ? [] : [{ requestId, action, outcome, status, code, subject, tries, effects: count }]
+    })
+  },
+  'what was promised is there': async (database, { commands }) => {
+    const [bookings, payments, cancelled] = await Promise.all([
+      sql<{ id: string }>(database, `select id from booking`),
+      sql<{ id: string }>(database, `select id from payment`),
+      sql<{ id: string }>(
+        database,
+        `select booking_id as id from reservation group by tenant_id, booking_id having bool_and(status in ('cancelled', 'expired'))`,
+      ),
+    ])
+    const there = {
+      'public.reservations.hold': new Set(bookings.map((row) => row.id)),
+      'public.createPayment': new Set(payments.map((row) => row.id)),
+      'public.reservations.cancel': new Set(cancelled.map((row) => row.id)),
+    }
+    return commands.filter(
+      ({ action, outcome, subject }) => outcome === 'accepted' && !(subject !== null && there[action].has(subject)),
+    )
+  },
+  'nothing was booked or paid that nobody asked for': async (database, { commands }) => {
+    const rows = await sql<{ what: string; id: string; requestId: string | null }>(
+      database,
+      `select 'booking' as what, b.id, (select request_id from audit_entry a where a.action = 'public.reservations.hold' and a.request_id in (
+           select e.request_id from event e where e.tenant_id = b.tenant_id and e.type = 'reservation.held' and e.data->>'bookingId' = b.id::text) limit 1) as request_id
+       from booking b`,
+    )
+    const asked = new Set(commands.map((command) => command.requestId))
+    return rows.filter((row) => row.requestId === null || !asked.has(row.requestId))
+  },
+  'the same key has the same answer': (_database, { commands }) =>
+    Promise.resolve(commands.filter((command) => command.differing > 0)),
+  'no answer is 5xx but 503': (_database, { wrong }) => Promise.resolve([...wrong]),
+  'every confirmation is one message': none(
+    `select r.id, count(m.id) as messages from reservation r
+     join event e on e.tenant_id = r.tenant_id and e.type = 'reservation.confirmed' and e.entity->>'id' = r.id::text
+     left join message m on m.tenant_id = e.tenant_id and m.event_id = e.id
+       and m.template_id in (select t.id from message_template t where t.tenant_id = m.tenant_id and t.key = 'reservation-confirmed')
+     group by r.tenant_id, r.id having count(m.id) <> 1 or count(distinct e.id) <> 1`,
+  ),
+  'every message that is sent has arrived, and arrives once where its fate was seen': async (database, { mails }) => {
+    const rows = await sql<{
+      id: string
+      status: string
+      attempts: number
+      wasUnknown: boolean
+      key: string
+      reason: string
+    }>(
+      database,
+      `select m.id, m.status, m.reason, t.key, count(a.id)::int as attempts,
+         coalesce(bool_or(a.status = 'unknown' or a.resends > 0 or exists (select from jsonb_array_elements(a.proof) p where p->>'status' = 'unknown')), false) as was_unknown
+       from message m join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id
+       left join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id and a.kind = 'email'
+       where m.scheduled_for < now() group by m.tenant_id, m.id, t.key`,
+    )
+    const arrived = new Map<string, number>()
+    for (const { messageId } of mails) {
+      const id = messageOf(messageId)
+      if (id) arrived.set(id, (arrived.get(id) ?? 0) + 1)
+    }
+    return rows.flatMap((row) => {
+      const copies = arrived.get(row.id) ?? 0
+      const isSent = ['sent', 'delivered', 'read'].includes(row.status)
+      const isOver = ['suppressed', 'expired', 'cancelled'].includes(row.status)
+      const isRight = isSent ? copies === 1 || (copies > 1 && row.wasUnknown) : isOver && copies === 0
+      return isRight ? [] : [{ ...row, copies }]
+    })
+  },
+}
+
+const mostExamples = 5
+
+/** Every rule over a database that has come to rest, and what the world outside knows. Reads only. */
+export const check = async (database: Knex, evidence: Evidence): Promise<Violation[]> => {
+  const violations: Violation[] = []
+  for (const [rule, find] of Object.entries(checks)) {
+    const found = await find(database, evidence)
+    if (found.length > 0) violations.push({ rule, count: found.length, examples: found.slice(0, mostExamples) })
+  }
+  return violations
+}

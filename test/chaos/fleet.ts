@@ -1,0 +1,174 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { guard, signal, stopGuarded } from '../../scripts/services/guard.ts'
+import type { Guarded } from '../../scripts/services/guard.ts'
+import { freePort } from '../../scripts/services/port.ts'
+import { until } from '../support/until.ts'
+
+export type Kind = 'api' | 'relay' | 'scheduler' | 'worker'
+
+const files: Record<Kind, string> = {
+  api: 'api/main.js',
+  relay: 'workers/relay.js',
+  scheduler: 'workers/scheduler.js',
+  worker: 'test/chaos/worker.js',
+}
+
+export type Member = {
+  name: string
+  kind: Kind
+  /** Of its HTTP: the api itself, or the health of another. */
+  port: number
+  baseUrl: string
+  logFile: string
+  /** As a power cut would; it is started again after a moment. */
+  kill: () => void
+  /** As a deployment would; it is started again when it has ended. */
+  term: () => void
+  freeze: () => void
+  thaw: () => void
+  /** Ends it, and leaves it out until `start`. */
+  hold: (how: 'kill' | 'term') => Promise<void>
+  /** Starts what was held, with other words in its environment, or under another clock. */
+  start: (extra?: Record<string, string>, clockSeconds?: number) => void
+  isReady: () => Promise<boolean>
+  /** How often it came to an end that nobody asked for. */
+  deaths: () => { at: string; code: number | null; tail: string[] }[]
+  starts: () => number
+}
+
+type Options = {
+  built: string
+  logs: string
+  environment: Record<string, string>
+}
+
+const tailOf = (file: string, lines: number) =>
+  existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').slice(-lines) : []
+
+const member = async (kind: Kind, number: number, { built, logs, environment }: Options): Promise<Member> => {
+  const name = `${kind}-${number}`
+  const port = await freePort()
+  const logFile = join(logs, `${name}.log`)
+  const deaths: { at: string; code: number | null; tail: string[] }[] = []
+  let current: Guarded | null = null
+  let isHeld = true
+  let isAsked = false
+  let isFrozen = false
+  let count = 0
+
+  const group = () => -(current?.process.pid ?? 0)
+  const send = (what: NodeJS.Signals) => current?.process.pid !== undefined && signal(group(), what)
+
+  const begin = (extra: Record<string, string>, clockSeconds: number) => {
+    isHeld = false
+    isAsked = false
+    isFrozen = false
+    count += 1
+    const clock =
+      clockSeconds === 0 ? [] : ['faketime', '-f', `${clockSeconds > 0 ? '+' : '-'}${Math.abs(clockSeconds)}s`]
+    const mine = guard([...clock, process.execPath, '--enable-source-maps', join(built, files[kind])], {
+      directory: built,
+      account: null,
+      logFile,
+      stopSignal: 'TERM',
+      environment: {
+        ...process.env,
+        ...environment,
+        [kind === 'api' ? 'PORT' : 'METRICS_PORT']: String(port),
+        ...(clockSeconds === 0 ? {} : { FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' }),
+        ...extra,
+      },
+    })
+    current = mine
+    void mine.exited
+      .catch(() => null)
+      .then(async (code) => {
+        if (current !== mine) return
+        current = null
+        if (!isAsked && !extra.CRASH_AT) deaths.push({ at: new Date().toISOString(), code, tail: tailOf(logFile, 12) })
+        if (isHeld) return
+        await wait(300)
+        if (!isHeld && current === null) begin({}, 0)
+      })
+  }
+  const thaw = () => {
+    if (isFrozen) send('SIGCONT')
+    isFrozen = false
+  }
+  const kill = () => {
+    isAsked = true
+    send('SIGKILL')
+  }
+  const term = () => {
+    thaw()
+    isAsked = true
+    if (current) void stopGuarded(current, 28_000)
+  }
+  return {
+    name,
+    kind,
+    port,
+    baseUrl: `http://127.0.0.1:${port}`,
+    logFile,
+    kill,
+    term,
+    freeze: () => {
+      isFrozen = send('SIGSTOP')
+    },
+    thaw,
+    hold: async (how) => {
+      isHeld = true
+      const leaving = current?.exited.catch(() => null)
+      if (how === 'kill') kill()
+      else term()
+      await leaving
+    },
+    start: (extra = {}, clockSeconds = 0) => {
+      if (current === null) begin(extra, clockSeconds)
+    },
+    isReady: async () => {
+      if (current === null) return false
+      const reply = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(
+        () => null,
+      )
+      return reply?.ok ?? false
+    },
+    deaths: () => deaths,
+    starts: () => count,
+  }
+}
+
+export type Fleet = {
+  members: readonly Member[]
+  of: (kind: Kind) => Member[]
+  ready: (withinMs: number) => Promise<void>
+  stop: () => Promise<void>
+}
+
+/** The processes of the service, each one started again when it ends. */
+export const startFleet = async (sizes: Record<Kind, number>, options: Options): Promise<Fleet> => {
+  const kinds = Object.keys(sizes) as Kind[]
+  const members = await Promise.all(
+    kinds.flatMap((kind) => Array.from({ length: sizes[kind] }, (_, index) => member(kind, index + 1, options))),
+  )
+  for (const each of members) each.start()
+  return {
+    members,
+    of: (kind) => members.filter((each) => each.kind === kind),
+    ready: async (withinMs) => {
+      await Promise.all(
+        members.map((each) => until(each.isReady, { withinMs, everyMs: 100, what: `the readiness of ${each.name}` })),
+      )
+    },
+    stop: async () => {
+      await Promise.all(
+        members.map((each) => {
+          each.thaw()
+          return each.hold('kill')
+        }),
+      )
+    },
+  }
+}

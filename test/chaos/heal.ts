@@ -1,0 +1,99 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { sql } from '../../db/connection.ts'
+import type { Town } from './town.ts'
+
+/** Everything that was broken is whole again, and a newer worker has come. */
+export const mend = async (town: Town): Promise<void> => {
+  for (const member of town.fleet.members) member.thaw()
+  town.redisServer.thaw()
+  for (const proxy of Object.values(town.proxies)) {
+    proxy.delay(0)
+    proxy.drop(null)
+    proxy.freezeNew(false)
+    proxy.thaw()
+  }
+  await town.gateway('well')
+  await town.redis((redis) => redis.config('SET', 'maxmemory', '0'))
+  await Promise.all(
+    town.fleet.of('worker').map(async (worker) => {
+      await worker.hold('term')
+      worker.start({ CHAOS_NEWER: 'yes' })
+    }),
+  )
+  for (const member of town.fleet.members) member.start()
+  await town.fleet.ready(90_000)
+}
+
+type Live = { id: string; kind: string; status: string; late: number; code: string | null }
+
+/** What is due or under way. What comes by the clock is there again every few seconds, and counts once it is late. */
+const live = (database: Knex): Promise<Live[]> =>
+  sql<Live>(
+    database,
+    `select id, kind, status, extract(epoch from now() - run_at)::int as late, last_error->>'code' as code from jobs
+     where status <> 'dead' and run_at < now() - case when unique_key like 'slot:%' then interval '10 seconds' else interval '0' end`,
+  )
+
+/** Waits until nothing is due; answers how long that took, or what was left when the time was over. */
+export const quiescence = async (
+  database: Knex,
+  withinMs: number,
+): Promise<{ tookMs: number; left: Live[]; longest: number }> => {
+  const started = Date.now()
+  let quietSince: number | null = null
+  for (;;) {
+    const left = await live(database)
+    const now = Date.now()
+    quietSince = left.length === 0 ? (quietSince ?? now) : null
+    if (quietSince !== null && now - quietSince > 1_500) return { tookMs: quietSince - started, left: [], longest: 0 }
+    if (now - started > withinMs)
+      return { tookMs: now - started, left, longest: Math.max(...left.map((one) => one.late)) }
+    await wait(200)
+  }
+}
+
+/** Hours pass for what waits for its time: retries, looks at the gateway, ends of holds. What is planned for a stay stays planned. */
+const letTimePass = async (database: Knex): Promise<void> => {
+  const statements = [
+    `update jobs set run_at = now(), status = 'pending', leased_until = null, worker = null
+     where status in ('pending', 'dispatched') and run_at > now() and not (kind = 'messages.deliver' and attempts = 0)`,
+    `update booking b set hold_expires_at = now() - interval '1 second' where hold_expires_at > now()
+       and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status = 'held')
+       and not exists (select from payment p where p.tenant_id = b.tenant_id and p.target_id = b.id and p.status in ('created', 'unknown', 'processing'))`,
+    `update external_call set started_at = started_at - interval '1 hour' where state <> 'succeeded'`,
+    `update payment set next_read_at = now() where next_read_at > now() and status in ('created', 'unknown', 'requires_action', 'processing')`,
+    `update payment set expires_at = now() - interval '1 second' where expires_at > now() and status = 'requires_action' and external_id is not null`,
+    `update refund set next_read_at = now() where next_read_at > now() and status in ('requested', 'unknown', 'processing')`,
+    `update posting_event set next_at = now() where next_at > now() and status in ('pending', 'failed')`,
+  ]
+  for (const statement of statements) await sql(database, statement)
+}
+
+/** What still waits for its time. */
+const waiting = async (database: Knex): Promise<number> => {
+  const [row] = await sql<{ count: number }>(
+    database,
+    `select (select count(*) from payment where status in ('created', 'unknown', 'requires_action', 'processing'))
+       + (select count(*) from refund where status in ('requested', 'unknown', 'processing'))
+       + (select count(*) from reservation where status = 'held')
+       + (select count(*) from posting_event where status in ('pending', 'failed'))
+       + (select count(*) from message where status in ('queued', 'sending'))
+       + (select count(*) from jobs where status <> 'dead' and unique_key is distinct from 'x' and not (kind = 'messages.deliver' and attempts = 0)
+            and coalesce(unique_key, '') not like 'slot:%') as count`,
+  )
+  return row?.count ?? 0
+}
+
+const rounds = 12
+
+/** Lets time pass again and again, until nothing waits any more. Answers how many rounds it took, and what is left of them. */
+export const untilOver = async (database: Knex): Promise<{ rounds: number; left: number }> => {
+  for (let round = 1; ; round += 1) {
+    await letTimePass(database)
+    await wait(1_500)
+    await quiescence(database, 45_000)
+    const left = await waiting(database)
+    if (left === 0 || round === rounds) return { rounds: round, left }
+  }
+}

@@ -1,0 +1,49 @@
+import { Matching, Obj } from '../../config/schema.ts'
+import { sql } from '../../db/connection.ts'
+import { job } from '../../jobs/job.ts'
+import type { Job } from '../../jobs/job.ts'
+import { onDatabase, processor } from '../../workers/lib/processor.ts'
+import type { Processor } from '../../workers/lib/processor.ts'
+
+const Key = Matching('^[a-z0-9-]{1,60}$', 60)
+const ofKey = Obj({ key: Key })
+
+/** Ends every process that starts it. */
+export const poison = job({ name: 'chaos.poison', queue: 'inventory', payload: ofKey, retry: 'internal' })
+
+/** Leaves the event loop to nobody for longer than any lock lasts, then has its effect. */
+export const block = job({ name: 'chaos.block', queue: 'ledger', payload: ofKey, retry: 'internal' })
+
+/** Version 2, which only a newer worker understands: the same name and a payload with another word in it. */
+export const newer: Job = job({
+  name: 'chaos.note',
+  queue: 'messages',
+  payload: Obj({ key: Key, note: Key }),
+  version: 2,
+  upcast: (payload) => ({ note: 'none', ...(payload as { key: string }) }),
+  retry: 'internal',
+})
+
+const older: Job = job({ name: 'chaos.note', queue: 'messages', payload: ofKey, retry: 'internal' })
+
+/** How long the event loop is blocked: longer than the lock of a job, shorter than its lease. */
+const blockedMs = 14_000
+
+const effect = (trx: Parameters<typeof sql>[0], key: string) =>
+  sql(trx, `insert into chaos_effect (key) values (?)`, [key])
+
+/** What a worker of this campaign runs beside the service's own jobs. */
+export const processors = (isNewer: boolean): Processor[] => [
+  onDatabase(poison, () => {
+    process.kill(process.pid, 'SIGKILL')
+    return Promise.resolve()
+  }),
+  processor(block, async (context) => {
+    const until = Date.now() + blockedMs
+    while (Date.now() < until);
+    await context.finish((trx) => effect(trx, context.payload.key))
+  }),
+  isNewer
+    ? onDatabase(newer, (trx, payload) => effect(trx, (payload as { key: string }).key))
+    : onDatabase(older, (trx, payload) => effect(trx, (payload as { key: string }).key)),
+]

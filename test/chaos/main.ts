@@ -1,0 +1,71 @@
+import '../support/variables.ts'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { ownFolder, serviceAccount, serviceRoot } from '../../scripts/services/account.ts'
+import { build } from './build.ts'
+import { faults, planOf, shown } from './plan.ts'
+import type { FaultName } from './plan.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '2' },
+    guests: { type: 'string', default: '6' },
+    only: { type: 'string', default: '' },
+    folder: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    plan: { type: 'boolean', default: false },
+  },
+})
+const number = (name: 'seed' | 'minutes' | 'guests') => {
+  const value = Number(values[name])
+  if (!Number.isFinite(value) || value < 0) throw new Error(`--${name} must be a number`)
+  return value
+}
+const isFault = (name: string): name is FaultName => name in faults
+const only = values.only
+  .split(',')
+  .map((name) => name.trim())
+  .filter(Boolean)
+  .map((name) => {
+    if (!isFault(name)) throw new Error(`--only: ${name} is not one of ${Object.keys(faults).join(', ')}`)
+    return name
+  })
+const options = { seed: number('seed'), minutes: number('minutes'), guests: number('guests'), only }
+
+console.log(`seed ${options.seed}, ${options.minutes} minutes, ${options.guests} guests`)
+for (const planned of planOf(options.seed, options.minutes * 60_000, only)) console.log(shown(planned))
+if (values.plan) process.exit(0)
+
+const folder = values.folder ?? mkdtempSync(join(tmpdir(), `pousada-chaos-${options.seed}-`))
+const account = serviceAccount()
+const root = serviceRoot(
+  join(process.env.POUSADA_DATA_DIR ?? fileURLToPath(new URL('../../.data/', import.meta.url)), 'chaos'),
+  account,
+)
+const services = join(root, `run-${process.pid}`)
+const built = join(folder, 'built')
+mkdirSync(services, { recursive: true })
+ownFolder(services, account)
+let failed = true
+try {
+  await build(built)
+  const { campaign } = await import('./campaign.ts')
+  const { violations, faults: injected } = await campaign(options, { built, folder, services })
+  failed = violations.length > 0
+  for (const { rule, count, examples } of violations) {
+    console.log(`\nVIOLATED ${count} times: ${rule}`)
+    for (const example of examples) console.log(`  ${JSON.stringify(example)}`)
+  }
+  console.log(`\nfaults: ${[...injected].map(([name, count]) => `${name} ${count}`).join(', ')}`)
+  console.log(`seed ${options.seed}: ${violations.length} rules violated`)
+} finally {
+  rmSync(services, { recursive: true, force: true, maxRetries: 3 })
+  rmSync(built, { recursive: true, force: true })
+  if ((failed || values.keep) && existsSync(folder)) console.log(`logs: ${folder}`)
+  else rmSync(folder, { recursive: true, force: true })
+}
+process.exit(failed ? 1 : 0)

@@ -1,0 +1,195 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { serviceAccount } from '../../scripts/services/account.ts'
+import { postgresBinaries } from '../../scripts/services/binaries.ts'
+import { signal } from '../../scripts/services/guard.ts'
+import { startPostgres } from '../../scripts/services/postgres.ts'
+import {
+  createDatabase,
+  owner,
+  prepareDatabase,
+  provisionRoles,
+  service,
+  withClient,
+} from '../../scripts/services/provision.ts'
+import { redisBinary, startRedis } from '../../scripts/services/redis.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import type { TcpProxy } from '../support/tcp-proxy.ts'
+import type { GatewayMood } from './gateway.ts'
+import { startFleet } from './fleet.ts'
+import type { Fleet } from './fleet.ts'
+
+const password = 'chaos'
+const database = 'pousada'
+export const secondMs = 150
+
+export type Town = {
+  fleet: Fleet
+  proxies: Record<'postgres' | 'redis' | 'gateway' | 'smtp', TcpProxy>
+  /** As the administrator, past every proxy. */
+  adminUrl: () => string
+  serviceUrl: () => string
+  ownerUrl: () => string
+  redisUrl: () => string
+  /** A connection to Redis past the proxy. */
+  redis: <T>(work: (redis: Redis) => Promise<T>) => Promise<T>
+  postgres: {
+    kill: () => Promise<void>
+    restart: () => Promise<void>
+  }
+  redisServer: {
+    kill: () => Promise<void>
+    start: () => Promise<void>
+    freeze: () => void
+    thaw: () => void
+  }
+  gateway: (mood: GatewayMood) => Promise<void>
+  files: { gateway: string; mail: string }
+  stop: () => Promise<void>
+}
+
+const pidIn = (file: string) => (existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0)
+
+const startPeers = async (built: string, folder: string, apis: () => string[]) => {
+  const files = { gateway: join(folder, 'gateway.jsonl'), mail: join(folder, 'mail.jsonl') }
+  const peers = spawn(
+    process.execPath,
+    [join(built, 'test/chaos/peers.js'), files.gateway, files.mail, String(secondMs), 'sandbox-callbacks', ...apis()],
+    { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, LOG_LEVEL: 'error' } },
+  )
+  const lines = createInterface({ input: peers.stdout })
+  const next = async () => String(((await once(lines, 'line')) as [string])[0])
+  const { gatewayPort, smtpPort } = JSON.parse(await next()) as { gatewayPort: number; smtpPort: number }
+  return {
+    files,
+    gatewayPort,
+    smtpPort,
+    behave: async (mood: GatewayMood) => {
+      const heard = next()
+      peers.stdin.write(`${mood}\n`)
+      await heard
+    },
+    stop: async () => {
+      const ended = once(peers, 'exit')
+      peers.stdin.end()
+      await Promise.race([ended, wait(3_000)])
+      peers.kill('SIGKILL')
+    },
+  }
+}
+
+/** Everything there is to break: the stores, what stands outside, the proxies before them, and the processes of the service. */
+export const buildTown = async (built: string, folder: string, services: string): Promise<Town> => {
+  const account = serviceAccount()
+  const binaries = postgresBinaries(services, account)
+  const binary = redisBinary((line) => console.error(line))
+  const directories = { postgres: join(services, 'postgres'), redis: join(services, 'redis') }
+
+  const launchPostgres = (port: number) =>
+    startPostgres({ binaries, account, directory: directories.postgres, password, durable: true, port })
+  const launchRedis = (port: number) =>
+    startRedis({ binary, account, directory: directories.redis, password, durable: true, port })
+  let [postgres, redis] = await Promise.all([launchPostgres(0), launchRedis(0)])
+  const beginPostgres = async (port: number) => {
+    postgres = await launchPostgres(port)
+  }
+  const beginRedis = async (port: number) => {
+    redis = await launchRedis(port)
+  }
+  const adminUrl = (name = database) => postgres.url(name)
+  await withClient(adminUrl('postgres'), async (client) => {
+    await provisionRoles(client, { owner: password, service: password })
+    await createDatabase(client, database)
+  })
+  await withClient(adminUrl(), (client) => prepareDatabase(client, database))
+  const serviceUrl = () => postgres.url(database, service, password)
+  const ownerUrl = () => postgres.url(database, owner, password)
+
+  const apis: string[] = []
+  const proxyToPostgres = await startTcpProxy(() => postgres.port)
+  const proxyToRedis = await startTcpProxy(() => redis.port)
+  const through = (url: string, proxy: TcpProxy) => {
+    const changed = new URL(url)
+    changed.port = String(proxy.port)
+    return changed.href
+  }
+  const { migrate } = await import('../../db/migrate.ts')
+  await migrate(ownerUrl())
+  const peersAt = { gateway: 0, smtp: 0 }
+  const proxyToGateway = await startTcpProxy(() => peersAt.gateway)
+  const proxyToSmtp = await startTcpProxy(() => peersAt.smtp)
+  const fleet = await startFleet(
+    { api: 2, relay: 2, scheduler: 2, worker: 3 },
+    {
+      built,
+      logs: folder,
+      environment: {
+        LOG_LEVEL: 'info',
+        DATABASE_URL: through(serviceUrl(), proxyToPostgres),
+        REDIS_URL: through(redis.url, proxyToRedis),
+        SMTP_URL: `smtp://127.0.0.1:${proxyToSmtp.port}`,
+        SANDBOX_URL: `http://127.0.0.1:${proxyToGateway.port}`,
+        SANDBOX_SECOND_MS: String(secondMs),
+        DATABASE_POOL: '10',
+      },
+    },
+  )
+  apis.push(...fleet.of('api').map((each) => each.baseUrl))
+  const peers = await startPeers(built, folder, () => apis)
+  peersAt.gateway = peers.gatewayPort
+  peersAt.smtp = peers.smtpPort
+
+  const postmaster = () => pidIn(join(directories.postgres, 'data/postmaster.pid'))
+  const redisPid = () => pidIn(join(directories.redis, 'redis.pid'))
+  return {
+    fleet,
+    proxies: { postgres: proxyToPostgres, redis: proxyToRedis, gateway: proxyToGateway, smtp: proxyToSmtp },
+    adminUrl: () => adminUrl(),
+    serviceUrl,
+    ownerUrl,
+    redisUrl: () => redis.url,
+    redis: async (work) => {
+      const connection = new Redis(redis.url, { maxRetriesPerRequest: 1, commandTimeout: 5_000 })
+      connection.on('error', () => {})
+      try {
+        return await work(connection)
+      } finally {
+        connection.disconnect()
+      }
+    },
+    postgres: {
+      kill: async () => {
+        signal(postmaster(), 'SIGKILL')
+        await postgres.exited.catch(() => null)
+        await wait(500)
+        await beginPostgres(postgres.port)
+      },
+      restart: async () => {
+        await postgres.stop()
+        await beginPostgres(postgres.port)
+      },
+    },
+    redisServer: {
+      kill: async () => {
+        signal(redisPid(), 'SIGKILL')
+        await redis.exited.catch(() => null)
+      },
+      start: () => beginRedis(redis.port),
+      freeze: () => void signal(redisPid(), 'SIGSTOP'),
+      thaw: () => void signal(redisPid(), 'SIGCONT'),
+    },
+    gateway: peers.behave,
+    files: peers.files,
+    stop: async () => {
+      await fleet.stop()
+      await Promise.all([proxyToPostgres, proxyToRedis, proxyToGateway, proxyToSmtp].map((proxy) => proxy.stop()))
+      signal(redisPid(), 'SIGCONT')
+      await Promise.all([peers.stop(), postgres.stop(), redis.stop()])
+    },
+  }
+}
