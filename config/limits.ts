@@ -46,5 +46,14 @@ export const oneTimeTokenSeconds = {
   mfa: 5 * 60,
 } as const
 
+/** A new password is asked for by mail: so often an hour for one account, and not twice within a minute. */
+export const passwordMails = { perHour: 5, apartSeconds: 60 } as const
+
+/** Links to new addresses, an hour and user. */
+export const emailChangesPerHour = 5
+
+/** In characters; the lower bound is another one where a second factor stands beside the password. The last is in bytes of UTF-8. */
+export const passwordLimits = { least: 12, leastWithMfa: 8, most: 128, mostBytes: 1_024 } as const
+
 /** Longest credential that is read at all. */
 export const longestCredential = 2_048

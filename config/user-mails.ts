@@ -1,6 +1,13 @@
 import type { MailedTokenPurpose } from './derived-secrets.ts'
 
-type Words = { name: string; house: string; way: string }
+type Words = {
+  name: string
+  house: string
+  way: string
+  /** Of an API key that expires: its name, and the day. */
+  key: string
+  day: string
+}
 type Mail = { subject: (words: Words) => string; text: (words: Words) => string }
 
 /** Mails to staff: built in, since nobody but the service writes them. `token` kinds refer to a OneTimeToken, from whose id the worker derives the token. */
@@ -8,6 +15,7 @@ export const userMailKinds = {
   invitation: { token: 'invitation' },
   password_reset: { token: 'password_reset' },
   email_change: { token: 'email_change' },
+  email_notice: { token: null },
   security_notice: { token: null },
   key_expiring: { token: null },
 } as const satisfies Record<string, { token: MailedTokenPurpose | null }>
@@ -30,6 +38,11 @@ const english: Record<UserMailKind, Mail> = {
     text: ({ name, way }) =>
       `Hello ${name},\n\nthis address is to become the one of your account. To confirm, within an hour:\n\n${way}\n\nIf it was not you, ignore this.`,
   },
+  email_notice: {
+    subject: () => 'Your e-mail address is about to change',
+    text: ({ name }) =>
+      `Hello ${name},\n\nsomebody who is signed in to your account asked to give it another e-mail address. It changes once that address is confirmed.\n\nIf it was you, there is nothing to do. If not, set a new password at once: this ends all sessions, and the request.`,
+  },
   security_notice: {
     subject: () => 'The security of your account was changed',
     text: ({ name }) =>
@@ -37,8 +50,8 @@ const english: Record<UserMailKind, Mail> = {
   },
   key_expiring: {
     subject: ({ house }) => `An API key of ${house} expires soon`,
-    text: ({ name, house }) =>
-      `Hello ${name},\n\nan API key of ${house} expires soon. Replace it before, so that what uses it goes on working.`,
+    text: ({ name, house, key, day }) =>
+      `Hello ${name},\n\nthe API key "${key}" of ${house} expires on ${day}. Rotate it before, so that what uses it goes on working.`,
   },
 }
 
@@ -58,6 +71,11 @@ const portuguese: Record<UserMailKind, Mail> = {
     text: ({ name, way }) =>
       `Olá, ${name},\n\neste endereço passará a ser o da sua conta. Para confirmar, em até uma hora:\n\n${way}\n\nSe não foi você, ignore.`,
   },
+  email_notice: {
+    subject: () => 'Seu e-mail está prestes a mudar',
+    text: ({ name }) =>
+      `Olá, ${name},\n\nalguém que entrou na sua conta pediu para trocar o e-mail dela. A troca vale quando o novo endereço for confirmado.\n\nSe foi você, não precisa fazer nada. Se não, defina uma nova senha imediatamente: isso encerra todas as sessões e o pedido.`,
+  },
   security_notice: {
     subject: () => 'A segurança da sua conta foi alterada',
     text: ({ name }) =>
@@ -65,8 +83,8 @@ const portuguese: Record<UserMailKind, Mail> = {
   },
   key_expiring: {
     subject: ({ house }) => `Uma chave de API de ${house} vence em breve`,
-    text: ({ name, house }) =>
-      `Olá, ${name},\n\numa chave de API de ${house} vence em breve. Substitua-a antes, para que nada pare de funcionar.`,
+    text: ({ name, house, key, day }) =>
+      `Olá, ${name},\n\na chave de API "${key}" de ${house} vence em ${day}. Substitua-a antes, para que nada pare de funcionar.`,
   },
 }
 
@@ -86,6 +104,11 @@ const spanish: Record<UserMailKind, Mail> = {
     text: ({ name, way }) =>
       `Hola, ${name}:\n\nesta dirección será la de su cuenta. Para confirmarla, en una hora:\n\n${way}\n\nSi no fue usted, ignórelo.`,
   },
+  email_notice: {
+    subject: () => 'Su correo está a punto de cambiar',
+    text: ({ name }) =>
+      `Hola, ${name}:\n\nalguien que entró en su cuenta pidió cambiar su correo. El cambio vale cuando se confirme la nueva dirección.\n\nSi fue usted, no tiene que hacer nada. Si no, establezca una contraseña nueva de inmediato: eso cierra todas las sesiones y anula la petición.`,
+  },
   security_notice: {
     subject: () => 'La seguridad de su cuenta ha cambiado',
     text: ({ name }) =>
@@ -93,18 +116,20 @@ const spanish: Record<UserMailKind, Mail> = {
   },
   key_expiring: {
     subject: ({ house }) => `Una clave de API de ${house} caduca pronto`,
-    text: ({ name, house }) =>
-      `Hola, ${name}:\n\nuna clave de API de ${house} caduca pronto. Sustitúyala antes, para que lo que la usa siga funcionando.`,
+    text: ({ name, house, key, day }) =>
+      `Hola, ${name}:\n\nla clave de API "${key}" de ${house} caduca el ${day}. Sustitúyala antes, para que lo que la usa siga funcionando.`,
   },
 }
 
 const languages: Record<string, Record<UserMailKind, Mail>> = { en: english, pt: portuguese, es: spanish }
 
-// A name of a person or house is somebody's text: it stays on one line.
-const oneLine = (words: Words): Words => ({
+// A name of a person, house or key is somebody's text: it stays on one line.
+const line = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+const oneLine = ({ name, house, key, ...words }: Words): Words => ({
   ...words,
-  name: words.name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' '),
-  house: words.house.replace(/[\p{Cc}\u2028\u2029]+/gu, ' '),
+  name: line(name),
+  house: line(house),
+  key: line(key),
 })
 
 /** Subject and text of a mail in the user's language, else English. */

@@ -59,6 +59,14 @@ export const messagesSendUserMail = job({
   retry: 'message',
 })
 
+/** Somebody asked for a new password: mails a link, if there is such an account. */
+export const messagesStartPasswordReset = job({
+  name: 'messages.start-password-reset',
+  queue: 'messages',
+  payload: Obj({ passwordRequestId: Uuid }),
+  retry: 'internal',
+})
+
 export const messagesJobs: Job[] = [
   messagesTrigger,
   messagesPlanStay,
@@ -67,4 +75,5 @@ export const messagesJobs: Job[] = [
   messagesResolveUnknown,
   messagesReportSandbox,
   messagesSendUserMail,
+  messagesStartPasswordReset,
 ]

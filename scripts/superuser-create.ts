@@ -4,7 +4,8 @@ import { ApiError } from '../config/errors.ts'
 import { compile } from '../config/validator.ts'
 import { Email, Obj, OneOf, Text } from '../config/schema.ts'
 import { enrolTotp } from '../db/auth/second-factor.ts'
-import { assertStrong, createUser, grantSuperuser, userByEmail } from '../db/auth/users.ts'
+import { assertStrong } from '../db/auth/strength.ts'
+import { createUser, grantSuperuser, userByEmail } from '../db/auth/users.ts'
 import { closeDatabase, inPlatform, openDatabase } from '../db/connection.ts'
 
 const usage = `npm run superuser:create -- --email someone@provider.example --name "Some One" [--level N1|N2]

@@ -117,6 +117,12 @@ export function requireSession(caller: Caller): asserts caller is UserCaller {
   if (caller.kind !== 'user') throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
 }
 
+/** What changes an account is for its owner, signed in as himself: not for who supports him. */
+export function requireOwn(caller: Caller): asserts caller is UserCaller {
+  requireSession(caller)
+  if (caller.sessionKind !== 'api') throw forbidden()
+}
+
 /** The provider's staff, by the account as it stands now. N1 may do what N2 may. */
 export const admitSuperuser = async (caller: Caller, access: SuperuserAccess): Promise<UserCaller> => {
   requireSession(caller)

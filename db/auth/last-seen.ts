@@ -36,6 +36,7 @@ const batch = 5_000
 const over = [
   ['session', `coalesce(revoked_at, absolute_expires_at) < now() - interval '90 days'`],
   ['one_time_token', `expires_at < now() - interval '7 days'`],
+  ['password_request', `created_at < now() - interval '1 day'`],
   ['user_mail', `created_at < now() - interval '30 days' and status <> 'queued'`],
   ['sign_in_failure', `at < now() - interval '25 hours'`],
   ['known_network', `last_at < now() - interval '30 days'`],

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { signInLimits } from '../../config/limits.ts'
 import { tooMany } from '../../config/errors.ts'
 import { sql, sqlOne } from '../connection.ts'
@@ -32,28 +32,39 @@ export const totp = (secret: Buffer, step: number, digits = 6): string => {
   return String((mac.readUInt32BE(at) & 0x7fffffff) % 10 ** digits).padStart(digits, '0')
 }
 
-const place = (userId: string) => ({ table: 'app_user', rowId: userId, purpose: 'totp' })
+/** Where the secret of a user's authenticator is sealed. */
+export const totpPlace = (userId: string) => ({ table: 'app_user', rowId: userId, purpose: 'totp' })
 const hashOf = (code: string) => createHash('sha256').update(code.toUpperCase().replaceAll('-', '')).digest()
 
-export type Enrolment = { secret: string; otpauthUri: string; recoveryCodes: string[] }
+export type ShownSecret = { secret: string; otpauthUri: string }
+export type Enrolment = ShownSecret & { recoveryCodes: string[] }
 
-/** Gives a user an authenticator at once, and ten codes for when it is lost; all of it is shown this once. */
+/** A secret as an authenticator app takes it. */
+export const shownSecret = (secret: Buffer, email: string): ShownSecret => ({
+  secret: base32(secret),
+  otpauthUri: `otpauth://totp/${encodeURIComponent(`Pousada:${email}`)}?secret=${base32(secret)}&issuer=Pousada`,
+})
+
+/** Ten codes for when the authenticator is lost, in place of those there were; they are shown this once, and kept as hashes. */
+export const replaceRecoveryCodes = async (trx: AnyTrx, userId: string): Promise<string[]> => {
+  const codes = Array.from({ length: recoveryCodes }, () => base32(randomBytes(16)).replace(/(.{5})(?=.)/g, '$1-'))
+  await sql(trx, `delete from recovery_code where user_id = ?`, [userId])
+  await sql(trx, `insert into recovery_code (user_id, code_hash) select ?, unnest(?::bytea[])`, [
+    userId,
+    codes.map(hashOf),
+  ])
+  return codes
+}
+
+/** Gives a user an authenticator at once, and his recovery codes; all of it is shown this once. */
 export const enrolTotp = async (trx: AnyTrx, userId: string, email: string): Promise<Enrolment> => {
   const secret = randomBytes(20)
-  await sql(trx, `update app_user set totp_secret = ?, totp_confirmed_at = now(), totp_last_step = null where id = ?`, [
-    sealForService(place(userId), secret.toString('base64')),
-    userId,
-  ])
-  await sql(trx, `delete from recovery_code where user_id = ?`, [userId])
-  const codes = Array.from({ length: recoveryCodes }, () => base32(randomBytes(16)).replace(/(.{5})(?=.)/g, '$1-'))
-  for (const code of codes)
-    await sql(trx, `insert into recovery_code (user_id, code_hash) values (?, ?)`, [userId, hashOf(code)])
-  const name = encodeURIComponent(`Pousada:${email}`)
-  return {
-    secret: base32(secret),
-    otpauthUri: `otpauth://totp/${name}?secret=${base32(secret)}&issuer=Pousada`,
-    recoveryCodes: codes,
-  }
+  await sql(
+    trx,
+    `update app_user set totp_secret = ?, totp_confirmed_at = now(), totp_pending_at = null, totp_last_step = null where id = ?`,
+    [sealForService(totpPlace(userId), secret.toString('base64')), userId],
+  )
+  return { ...shownSecret(secret, email), recoveryCodes: await replaceRecoveryCodes(trx, userId) }
 }
 
 const codesKey = (userId: string) => createHash('sha256').update(`second factor:${userId}`).digest()
@@ -81,15 +92,21 @@ const succeed = async (trx: AnyTrx, userId: string): Promise<true> => {
   return true
 }
 
-/** Whether a code of the authenticator is right: one step either way, and each step once, also among two at the same moment. */
-export const checkTotp = async (trx: AnyTrx, userId: string, code: string, now: Date): Promise<boolean> => {
+/** Uses the step of a code up: one step either way of now, and each step once, also among two at the same moment. False for a wrong code. */
+export const takeStep = async (
+  trx: AnyTrx,
+  userId: string,
+  code: string,
+  now: Date,
+  which: 'confirmed' | 'pending',
+): Promise<boolean> => {
   const row = await sqlOne<{ totpSecret: Buffer }>(
     trx,
-    `select totp_secret from app_user where id = ? and totp_confirmed_at is not null and status = 'active'`,
-    [userId],
+    `select totp_secret from app_user where id = ? and totp_secret is not null and (totp_confirmed_at is not null) = ? and status = 'active'`,
+    [userId, which === 'confirmed'],
   )
   if (!row) return false
-  const secret = Buffer.from(unsealForService<string>(place(userId), row.totpSecret), 'base64')
+  const secret = Buffer.from(unsealForService<string>(totpPlace(userId), row.totpSecret), 'base64')
   const step = Math.floor(now.getTime() / stepMs)
   const given = Buffer.from(code)
   const found = [step - 1, step, step + 1].find((candidate) => {
@@ -100,13 +117,14 @@ export const checkTotp = async (trx: AnyTrx, userId: string, code: string, now: 
   const taken = await sql(
     trx,
     `update app_user set totp_last_step = :step where id = :id and coalesce(totp_last_step, -1) < :step returning id`,
-    {
-      step: found,
-      id: userId,
-    },
+    { step: found, id: userId },
   )
   return taken.length > 0 && succeed(trx, userId)
 }
+
+/** Whether a code of the authenticator is right. */
+export const checkTotp = (trx: AnyTrx, userId: string, code: string, now: Date): Promise<boolean> =>
+  takeStep(trx, userId, code, now, 'confirmed')
 
 /** Whether a recovery code is right; it works once, and its owner is told. */
 export const checkRecoveryCode = async (trx: AnyTrx, userId: string, code: string): Promise<boolean> => {
@@ -118,4 +136,22 @@ export const checkRecoveryCode = async (trx: AnyTrx, userId: string, code: strin
   if (!row) return false
   await mailUser(trx, userId, 'security_notice', row.id)
   return succeed(trx, userId)
+}
+
+/** Takes a user's authenticator and codes away, and tells him; false where he had none. What it means for sessions is the caller's to do. */
+export const removeSecondFactor = async (trx: AnyTrx, userId: string): Promise<boolean> => {
+  const row = await sqlOne<{ enabled: boolean }>(
+    trx,
+    `select totp_confirmed_at is not null as enabled from app_user where id = ? for no key update`,
+    [userId],
+  )
+  await sql(
+    trx,
+    `update app_user set totp_secret = null, totp_confirmed_at = null, totp_last_step = null, totp_pending_at = null where id = ? and totp_secret is not null`,
+    [userId],
+  )
+  await sql(trx, `delete from recovery_code where user_id = ?`, [userId])
+  await succeed(trx, userId)
+  if (row?.enabled) await mailUser(trx, userId, 'security_notice', randomUUID())
+  return row?.enabled ?? false
 }

@@ -13,7 +13,7 @@ import type { Origin } from './throttle.ts'
 import { membershipsOf, storePassword, userByEmail } from './users.ts'
 import type { MembershipOf, SignInUser } from './users.ts'
 
-type Open = <T>(work: (trx: AnyTrx) => Promise<T>) => Promise<T>
+export type Open = <T>(work: (trx: AnyTrx) => Promise<T>) => Promise<T>
 export type Attempt = { email: string; password: string; userAgent: string; origin: Origin; kind?: SessionKind }
 export type SignedIn = { user: SignInUser; memberships: MembershipOf[]; role: string; session: NewSession }
 
@@ -60,17 +60,18 @@ export const proveIdentity = async (open: Open, { email, password, origin }: Att
   return user
 }
 
-/** Whether the password of somebody who is signed in is right; wrong ones count as failures of sign-in. */
+/** The hash that the password of somebody who is signed in matches; null for a wrong one, which counts as a failure of sign-in. */
 export const confirmPassword = async (
   open: Open,
   userId: string,
   password: string,
   origin: Origin,
-): Promise<boolean> => {
+): Promise<PasswordHash | null> => {
   const row = await open((trx) => sqlOne<{ email: string }>(trx, `select email from app_user where id = ?`, [userId]))
-  const { attempt, right } = await tryPassword(open, row?.email ?? '', password, origin)
-  if (right) await open((trx) => forgetTry(trx, attempt))
-  return right
+  const { hash, attempt, right } = await tryPassword(open, row?.email ?? '', password, origin)
+  if (!right) return null
+  await open((trx) => forgetTry(trx, attempt))
+  return hash
 }
 
 /** Somebody has tried for a day: it is in the trail, and the account's owner is told. */

@@ -74,9 +74,14 @@ export const forgetTry = async (trx: AnyTrx, { id }: Try): Promise<void> => {
   await sql(trx, `delete from sign_in_failure where id = ?`, [id])
 }
 
+/** What failed for an account before does not stand in its way any more. */
+export const forgetFailures = async (trx: AnyTrx, email: string): Promise<void> => {
+  await sql(trx, `delete from sign_in_failure where account_key = ?`, [accountKey(email)])
+}
+
 /** A success ends the account's count, and its network is known from now on. */
 export const recordSuccess = async (trx: AnyTrx, userId: string, email: string, { network }: Origin): Promise<void> => {
-  await sql(trx, `delete from sign_in_failure where account_key = ?`, [accountKey(email)])
+  await forgetFailures(trx, email)
   await sql(
     trx,
     `insert into known_network (user_id, network) values (?, ?::inet) on conflict (user_id, network) do update set last_at = now()`,

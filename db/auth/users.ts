@@ -1,4 +1,3 @@
-import { unprocessable } from '../../config/errors.ts'
 import { isBuiltInRole } from '../../config/roles.ts'
 import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
@@ -45,30 +44,21 @@ export const storePassword = async (
   await User.query(trx).findById(userId).patch({ passwordHash, pepperId })
 }
 
-/** Throws 422 `password_too_weak`. Length, 12 to 128, is in characters; the list of common ones is short, since twelve characters exclude most. */
-export const assertStrong = (password: string, email: string): void => {
-  const lower = password.toLowerCase()
-  const local = email.split('@')[0]?.toLowerCase() ?? ''
-  const { length } = Array.from(password)
-  const weak =
-    length < 12 ||
-    length > 128 ||
-    /^(.)\1+$/.test(password) ||
-    common.has(lower) ||
-    (local.length >= 4 && lower.includes(local))
-  if (weak) throw unprocessable('password_too_weak', 'Choose a longer password, without your address in it')
-}
+type Profile = { name?: string | undefined; locale?: string | undefined }
 
-const common = new Set([
-  '123456789012',
-  'password1234',
-  'passwordpassword',
-  'qwertyuiopas',
-  'administrator',
-  'senhasenhasenha',
-  '1234567890123',
-  'iloveyou1234',
-])
+/** Changes what is given of a user's own name and language. */
+export const updateProfile = async (trx: AnyTrx, userId: string, { name, locale }: Profile): Promise<void> => {
+  const changes = [
+    ...(name === undefined ? [] : [{ field: 'name' }]),
+    ...(locale === undefined ? [] : [{ field: 'locale', after: locale }]),
+  ]
+  await sql(
+    trx,
+    `update app_user set name = coalesce(?, name), locale = coalesce(?, locale), version = version + 1 where id = ?`,
+    [name ?? null, locale ?? null, userId],
+  )
+  await audit(trx, { action: 'user.profile_update', subjectType: 'User', subjectId: userId, changes })
+}
 
 type NewUser = { id?: string; email: string; name: string; locale?: string; password?: string }
 

@@ -28,7 +28,10 @@ type Facts = {
   locale: string
   tokenIsGood: boolean
   newEmail: string | null
+  oldEmail: string | null
   house: string | null
+  key: string | null
+  day: string | null
 }
 
 export type UserMail = { to: string; toName: string; subject: string; text: string }
@@ -42,9 +45,10 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
   const facts = await sqlOne<Facts>(
     trx,
     `select m.kind, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
-       t.data->>'email' as new_email, h.name as house
+       t.data->>'email' as new_email, t.data->>'before' as old_email, h.name as house, w.key_name as key, w.expires_at::date::text as day
      from user_mail m join app_user u on u.id = m.user_id
-     left join one_time_token t on t.id = m.reference_id left join tenant h on h.id = t.tenant_id
+     left join one_time_token t on t.id = m.reference_id left join api_key_warning w on w.id = m.reference_id
+     left join tenant h on h.id = coalesce(t.tenant_id, w.tenant_id)
      where m.id = ? and m.status = 'queued'`,
     [userMailId],
   )
@@ -54,9 +58,12 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
   const words = {
     name: facts.name,
     house: facts.house ?? 'Pousada',
+    key: facts.key ?? '',
+    day: facts.day ?? '',
     way: purpose ? wayFor(purpose.replace('_', '-'), mailedToken(purpose, facts.referenceId)) : '',
   }
-  const to = facts.kind === 'email_change' ? facts.newEmail : facts.email
+  // What tells of a change of address goes where the address was.
+  const to = facts.kind === 'email_change' ? facts.newEmail : (facts.oldEmail ?? facts.email)
   return to === null ? null : { to, toName: facts.name, ...writeUserMail(facts.kind, facts.locale, words) }
 }
 

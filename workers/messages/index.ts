@@ -1,8 +1,15 @@
+import { startPasswordReset } from '../../db/auth/password.ts'
 import { fallBack as moveOn, applyReport } from '../../db/ocp/record.ts'
 import { planStay } from '../../db/ocp/plan-stay.ts'
 import { readRecipient } from '../../db/ocp/sending.ts'
 import { triggerMessages } from '../../db/ocp/trigger.ts'
-import { messagesFallBack, messagesPlanStay, messagesReportSandbox, messagesTrigger } from '../../jobs/messages.ts'
+import {
+  messagesFallBack,
+  messagesPlanStay,
+  messagesReportSandbox,
+  messagesStartPasswordReset,
+  messagesTrigger,
+} from '../../jobs/messages.ts'
 import { onDatabase } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 import { isDeliveredInSandbox } from '../providers/sandbox.ts'
@@ -20,6 +27,9 @@ const reportSandbox = onDatabase(messagesReportSandbox, async (trx, { messageAtt
   if (to === null || !isDeliveredInSandbox(to)) ctx.skip('silent')
   await applyReport(trx, messageAttemptId, 'delivered')
 })
+const startReset = onDatabase(messagesStartPasswordReset, (trx, { passwordRequestId }) =>
+  startPasswordReset(trx, passwordRequestId),
+)
 
 export const processors: readonly Processor[] = [
   trigger,
@@ -29,4 +39,5 @@ export const processors: readonly Processor[] = [
   resolveUnknown,
   reportSandbox,
   sendUserMail,
+  startReset,
 ]

@@ -1,0 +1,78 @@
+import { passwordLimits } from '../../config/limits.ts'
+import { invalid } from '../../config/errors.ts'
+import { Bool, Email, Obj, Text } from '../../config/schema.ts'
+import { askPasswordReset, changePassword, resetPassword } from '../../db/auth/password.ts'
+import { open, signedIn } from '../lib/access.ts'
+import { requireOwn } from '../lib/admission.ts'
+import { route } from '../lib/route.ts'
+import { buryOf } from '../lib/session-cache.ts'
+import { carriedOver } from './carried-over.ts'
+import { originOf } from './origin.ts'
+
+const { mostBytes } = passwordLimits
+const Password = Text(1, mostBytes)
+
+// Taken byte for byte, so what counts is the length in bytes.
+const bounded = (field: string, password: string) => {
+  if (Buffer.byteLength(password) > mostBytes)
+    throw invalid([{ field, message: `must not be longer than ${mostBytes} bytes` }])
+}
+
+const change = route({
+  id: 'auth.changePassword',
+  method: 'POST',
+  path: '/api/auth/password/change',
+  summary: 'Change own password',
+  description: 'All other sessions end; this one goes on with the token of the reply.',
+  access: signedIn('update', 'Profile'),
+  transaction: 'none',
+  errors: ['password_wrong', 'password_too_weak', 'sign_in_throttled', 'hashing_busy'],
+  body: Obj({ currentPassword: Password, newPassword: Password }),
+  returns: Obj({ token: Text(1, 2_048) }),
+  handle: async ({ open: transaction, caller, body, request }) => {
+    requireOwn(caller)
+    bounded('currentPassword', body.currentPassword)
+    bounded('newPassword', body.newPassword)
+    const { userId, sessionId } = caller
+    const carried = await changePassword(transaction, { userId, sessionId, ...body, origin: originOf(request) })
+    return { token: await carriedOver(carried) }
+  },
+})
+
+const forgot = route({
+  id: 'auth.forgotPassword',
+  method: 'POST',
+  path: '/api/auth/password/forgot',
+  summary: 'Send a link to reset a password',
+  description: 'The reply is the same whether or not somebody has this address.',
+  access: open(),
+  rate: 'sign_in',
+  idempotency: 'off',
+  body: Obj({ email: Email }),
+  returns: Obj({ accepted: Bool }),
+  handle: async ({ trx, body: { email } }) => {
+    await askPasswordReset(trx, email)
+    return { accepted: true }
+  },
+})
+
+const reset = route({
+  id: 'auth.resetPassword',
+  method: 'POST',
+  path: '/api/auth/password/reset',
+  summary: 'Set a new password with a mailed token',
+  description: 'All sessions end; sign in afterwards, with the second factor where there is one.',
+  access: open(),
+  rate: 'sign_in',
+  transaction: 'none',
+  errors: ['token_invalid', 'password_too_weak', 'hashing_busy'],
+  body: Obj({ token: Text(1, 200), newPassword: Password }),
+  returns: Obj({}),
+  handle: async ({ open: transaction, body: { token, newPassword } }) => {
+    bounded('newPassword', newPassword)
+    await buryOf(await resetPassword(transaction, token, newPassword))
+    return {}
+  },
+})
+
+export const routes = [change, forgot, reset]
