@@ -81,7 +81,7 @@ const parts = (filter: JobFilter): string[] => {
   const fromArchive = (few ? [null] : queues).map((queue) => {
     const named = queue === null ? ofQueue : [`queue = '${queue}'`]
     return `select ${columns}, outcome as status, finished_at as at, finished_at, reason
-      from job_archive where ${where('true', ...named, ...rest)} order by finished_at desc limit :most`
+      from job_archive where ${where('true', ...named, ...rest)} order by finished_at desc, id limit :most`
   })
   return [...fromLive, ...fromArchive]
 }
