@@ -3,17 +3,9 @@ import { settings } from '../../config/env.ts'
 import { enrolTotp, totp } from '../../db/auth/second-factor.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { useWorld } from '../support/world.ts'
+import { codeOf, roomInStep, secretBytes } from './authenticator.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, password, signIn } from './support.ts'
 import type { Person } from './support.ts'
-
-const fromBase32 = (text: string): Buffer => {
-  const bits = text
-    .split('')
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('')
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-}
-const step = (offset = 0) => Math.floor(Date.now() / 30_000) + offset
 
 describe('a code of an authenticator', () => {
   it('is that of RFC 6238', () => {
@@ -39,7 +31,7 @@ describe('a second factor', () => {
 
   const enrol = async (person: Person) => {
     const enrolment = await inPlatform((trx) => enrolTotp(trx, person.userId, person.email))
-    return { ...enrolment, code: (offset = 0) => totp(fromBase32(enrolment.secret), step(offset)) }
+    return { ...enrolment, code: (offset = 0) => codeOf(enrolment.secret, offset) }
   }
   const begin = async ({ email }: Person) => {
     const { status, body } = await world.request('POST', '/api/auth/sign-in/email', { body: { email, password } })
@@ -47,16 +39,10 @@ describe('a second factor', () => {
     return body.mfaToken as string
   }
   const verify = (body: unknown) => world.request('POST', '/api/auth/mfa/verify', { body })
-  // A step must not end between making a code and sending it.
-  const within = async () => {
-    const left = 30_000 - (Date.now() % 30_000)
-    if (left < 3_000) await new Promise((resolve) => setTimeout(resolve, left + 20))
-  }
-
   it('is asked for after the password, and then answers as a sign-in does', async () => {
     const person = await makeUser({ [await makeTenant()]: 'owner' })
     const { code } = await enrol(person)
-    await within()
+    await roomInStep()
     const mfaToken = await begin(person)
     expect((await world.request('GET', '/api/auth/me', { token: mfaToken })).status).to.equal(401)
     const { status, body } = await verify({ mfaToken, code: code() })
@@ -70,7 +56,7 @@ describe('a second factor', () => {
   it('takes one step either way, and no step twice, also at the same moment', async () => {
     const person = await makeUser()
     const { code } = await enrol(person)
-    await within()
+    await roomInStep()
     const tokens = [await begin(person), await begin(person), await begin(person)]
     for (const offset of [-2, 2])
       expect((await verify({ mfaToken: tokens[0], code: code(offset) })).body.code).to.equal('invalid_credentials')
@@ -86,7 +72,7 @@ describe('a second factor', () => {
   it('is throttled after five wrong codes, also for the right one', async () => {
     const person = await makeUser()
     const { code } = await enrol(person)
-    await within()
+    await roomInStep()
     const mfaToken = await begin(person)
     for (let n = 0; n < 5; n += 1) expect((await verify({ mfaToken, code: code(40 + n) })).status).to.equal(401)
     const { status, body } = await verify({ mfaToken, code: code() })
@@ -112,7 +98,7 @@ describe('a second factor', () => {
   it('is refused with a token that was made elsewhere, has expired, or is for something else', async () => {
     const person = await makeUser()
     const { code } = await enrol(person)
-    await within()
+    await roomInStep()
     const mfaToken = await begin(person)
     for (const bad of [`${mfaToken.slice(0, -2)}AA`, mfaToken.replace('mfa_', 'rst_'), 'mfa_', 'mfa_AAAA', 'x'])
       expect((await verify({ mfaToken: bad, code: code() })).body.code, bad).to.equal('token_invalid')
@@ -131,7 +117,7 @@ describe('a second factor', () => {
       `select totp_secret from app_user where id = ?`,
       [person.userId],
     )
-    expect(row?.totpSecret.includes(fromBase32(secret))).to.equal(false)
+    expect(row?.totpSecret.includes(secretBytes(secret))).to.equal(false)
     const codes = await sql<{ text: string }>(
       world.database.admin,
       `select c::text as text from recovery_code c where user_id = ?`,
@@ -148,7 +134,7 @@ describe('a second factor', () => {
     const [without] = [await signIn(world, bare)]
     const person = await makeSuperuser('N1')
     const { code } = await enrol(person)
-    await within()
+    await roomInStep()
     const { body } = await verify({ mfaToken: await begin(person), code: code() })
     const before = settings.superuserMfa
     settings.superuserMfa = 'required'
@@ -164,7 +150,7 @@ describe('a second factor', () => {
   it('or the password proves identity again, for ten minutes', async () => {
     const [plain, guarded] = [await makeUser(), await makeUser()]
     const { code } = await enrol(guarded)
-    await within()
+    await roomInStep()
     const one = (await signIn(world, plain)).token
     const two = (await verify({ mfaToken: await begin(guarded), code: code() })).body.token as string
     await sql(world.database.admin, `update session set reauthenticated_at = now() - interval '1 hour'`)
