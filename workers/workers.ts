@@ -1,26 +1,21 @@
-import { Worker as BullWorker } from 'bullmq'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { child } from '../config/log.ts'
-import { queueNames } from '../config/queues.ts'
+import { queueNames, queues } from '../config/queues.ts'
 import type { QueueName } from '../config/queues.ts'
 import { startBeating } from './lib/beat.ts'
-import { fenceOf, isHanded, workerOptions } from './lib/queues.ts'
-import { connectRedis, isReady, refuseEviction, whenReady, withDuplicates } from './lib/redis.ts'
-import { returnJob, runStart } from './lib/start.ts'
-import type { Handed, Worker } from './lib/start.ts'
+import { openLine } from './lib/line.ts'
+import type { Line } from './lib/line.ts'
+import * as metrics from './lib/metrics.ts'
+import { connectRedis, isReady, refuseEviction, whenReady } from './lib/redis.ts'
+import type { Worker } from './lib/start.ts'
 import type { Processor } from './lib/processor.ts'
+import { startWatchdog } from './lib/watchdog.ts'
+import type { Patience } from './lib/watchdog.ts'
 import { wakeThrough } from './lib/wake.ts'
 import { jobs } from '../jobs/all.ts'
 import { processors as declared } from './processors.ts'
-
-/** close() of BullMQ stops the renewal of locks last, so never while Redis is away. */
-class QueueWorker extends BullWorker<Handed> {
-  endRenewal() {
-    return this.lockManager.close()
-  }
-}
 
 export type WorkersOptions = {
   /** Names, or names with their concurrency (5 unless said). All queues when left out. */
@@ -28,11 +23,14 @@ export type WorkersOptions = {
   /** In place of those of workers/processors.ts. */
   processors?: readonly Processor[]
   name?: string
+  patience?: Patience
 }
 
 export type RunningWorkers = {
   name: string
   isReady: () => boolean
+  /** Resolves when the process had better be started anew: jobs wait, and nothing here makes them start. */
+  failed: Promise<Error>
   /** Stops taking, lets what runs finish, and gives back what does not within the time. */
   stop: (options?: { deadlineMs?: number }) => Promise<void>
 }
@@ -58,35 +56,46 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
   const name = options.name ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   const note = child({ worker: name })
   const redis = connectRedis('queues')
-  const disconnect = withDuplicates(redis)
   // However long it takes: without Redis there is nothing to work on, and what it would evict must be known first.
   await whenReady(redis)
   await refuseEviction(redis).catch((error: unknown) => {
-    disconnect()
+    redis.disconnect()
     throw error
   })
   const stopWaking = wakeThrough(redis)
   const self: Worker = { name, inHand: new Set(), isEnding: false }
 
-  const workers = taken.map((queue) => {
-    const worker = new QueueWorker(
-      queue,
-      (job) => {
-        const fence = fenceOf(job.id, job.attemptsStarted)
-        if (fence === null) return Promise.resolve('foreign')
-        // Redis lost the job's own record and kept its place in the line.
-        if (!isHanded(job.data)) return returnJob(fence, self)
-        return runStart(processors.get(job.name), { fence, kind: job.name, handed: job.data }, self)
-      },
-      workerOptions(queue, redis, concurrency[queue] ?? 1, name),
-    )
-    worker.on('error', (error) => note.debug({ err: error, queue }, 'bullmq'))
-    worker.run().catch((error: unknown) => note.error({ err: error, queue }, 'the worker of a queue ended'))
-    return worker
+  const open = (queue: QueueName) => openLine(queue, concurrency[queue] ?? 1, processors, self)
+  let lines = taken.map(open)
+  const leaving = new Set<Line>()
+  // What the old one has in hand may end; then, or when its time is over, its connections go.
+  const retire = async (line: Line) => {
+    leaving.add(line)
+    await Promise.race([line.close(), sleep(queues[line.queue].timeoutMs, undefined, { ref: false })])
+    await line.cut()
+    leaving.delete(line)
+  }
+  const rebuild = (line: Line) => {
+    metrics.rebuilds.inc({ queue: line.queue })
+    lines = lines.map((each) => (each === line ? open(line.queue) : each))
+    retire(line).catch((error: unknown) => note.error({ err: error }, 'the old worker of a queue did not end'))
+  }
+  let fail: (error: Error) => void = () => {}
+  const failed = new Promise<Error>((resolve) => {
+    fail = resolve
   })
+  const stopWatching = startWatchdog(
+    () => lines,
+    rebuild,
+    (queue) => fail(new Error(`no job of ${queue} starts`)),
+    options.patience,
+  )
   const beating = startBeating('worker', name, () => ({
     queues: Object.fromEntries(taken.map((queue) => [queue, concurrency[queue] ?? 1])),
     running: self.inHand.size,
+    current: [...self.inHand]
+      .slice(0, 50)
+      .map(({ delivery }) => ({ jobId: delivery.fence.jobId, kind: delivery.kind })),
   }))
   note.info({ queues: concurrency }, 'working')
 
@@ -94,8 +103,9 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
   const stop = async (deadlineMs: number) => {
     const end = Date.now() + deadlineMs
     const left = (share = 1) => Math.max(0, (end - Date.now()) * share)
+    stopWatching()
     stopWaking()
-    const closed = Promise.allSettled(workers.map((worker) => worker.close())).then(() => true)
+    const closed = Promise.allSettled(lines.map((line) => line.close())).then(() => true)
     // close() waits for Redis; what matters is that nothing is in hand any more.
     const idle = async () => {
       while (self.inHand.size > 0) await sleep(10)
@@ -109,14 +119,16 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
       await Promise.race([idle(), sleep(left(0.7))])
     }
     self.isEnding = true
-    await Promise.race([closed, sleep(isReady(redis) ? left() : Math.min(200, left()))])
+    // What is left is to tell Redis, which finds out by itself when the locks lapse.
+    await Promise.race([closed, sleep(Math.min(isReady(redis) ? 2_000 : 200, left()))])
     await beating.stop()
-    for (const worker of workers) await worker.endRenewal()
-    disconnect()
+    for (const line of [...lines, ...leaving]) await line.cut()
+    redis.disconnect()
   }
   return {
     name,
-    isReady: () => stopping === null && isReady(redis),
+    isReady: () => stopping === null && lines.every((line) => line.isReady()),
+    failed,
     stop: ({ deadlineMs = 25_000 } = {}) => (stopping ??= stop(deadlineMs)),
   }
 }

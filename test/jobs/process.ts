@@ -8,4 +8,5 @@ import { processors } from './kinds.ts'
 const queues = Object.fromEntries(
   settings.workerQueues.map(({ queue, concurrency }) => [queue as QueueName, concurrency]),
 )
-await runProcess('test-worker', 20, () => startWorkers({ queues, processors }))
+const everyMs = Number(process.env.TEST_WATCHDOG_MS ?? 5_000)
+await runProcess('test-worker', 20, () => startWorkers({ queues, processors, patience: { everyMs, looks: 6 } }))

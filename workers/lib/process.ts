@@ -13,7 +13,12 @@ export const isEntry = (moduleUrl: string): boolean => {
 
 const deadlineMs = 25_000
 
-type Part = { isReady: () => boolean; stop: (options?: { deadlineMs?: number }) => Promise<void> }
+type Part = {
+  isReady: () => boolean
+  stop: (options?: { deadlineMs?: number }) => Promise<void>
+  /** Resolves when only a new process can help. */
+  failed?: Promise<Error>
+}
 
 /**
  * The frame of a background process: database, health server, and an end within 25 s of SIGTERM or SIGINT. A second signal ends it
@@ -22,14 +27,14 @@ type Part = { isReady: () => boolean; stop: (options?: { deadlineMs?: number }) 
 export const runProcess = async (name: string, pool: number, start: () => Promise<Part>): Promise<void> => {
   let part: Part | null = null
   let isEnding = false
-  const end = async () => {
+  const end = async (code = 0) => {
     const timer = setTimeout(() => process.exit(1), deadlineMs)
     timer.unref()
     await health.stop()
     await part?.stop({ deadlineMs: deadlineMs - 2_000 })
     await Promise.race([closeDatabase(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())])
     log.info({ process: name }, 'ended')
-    process.exit(0)
+    process.exit(code)
   }
   const onSignal = (signal: NodeJS.Signals) => {
     if (isEnding) process.exit(1)
@@ -55,5 +60,13 @@ export const runProcess = async (name: string, pool: number, start: () => Promis
     await new Promise((resolve) => log.flush(resolve))
     process.exit(1)
   }
+  part.failed
+    ?.then((error) => {
+      if (isEnding) return undefined
+      isEnding = true
+      log.fatal({ err: error, process: name }, 'ends, to be started anew')
+      return end(1)
+    })
+    .catch(() => process.exit(1))
   log.info({ process: name, healthPort: health.port }, 'started')
 }

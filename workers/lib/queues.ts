@@ -1,9 +1,9 @@
 import { Queue } from 'bullmq'
 import type { JobsOptions, WorkerOptions } from 'bullmq'
-import type { Redis } from 'ioredis'
-import { settings } from '../../config/env.ts'
 import { queues, retryClasses } from '../../config/queues.ts'
 import type { QueueName } from '../../config/queues.ts'
+import { queuePrefix } from '../../config/redis.ts'
+import type { RedisConnection } from '../../config/redis.ts'
 import type { Candidate } from '../../db/jobs/dispatch.ts'
 import type { Fence } from '../../db/jobs/fence.ts'
 import { tenantOf } from './context.ts'
@@ -54,12 +54,12 @@ export const jobOptions = (id: string, dispatchNo: number, delayMs: number): Job
 
 export const workerOptions = (
   queue: QueueName,
-  connection: Redis,
+  connection: RedisConnection,
   concurrency: number,
   name: string,
 ): WorkerOptions => ({
   connection,
-  prefix: settings.redisPrefix,
+  prefix: queuePrefix(queue),
   name,
   concurrency,
   autorun: false,
@@ -73,5 +73,5 @@ export const workerOptions = (
   settings: { backoffStrategy: (_attempts, _type, error) => (error instanceof WaitInRedis ? error.delayMs : 1_000) },
 })
 
-export const openQueue = (queue: QueueName, connection: Redis): Queue<Handed> =>
-  new Queue<Handed>(queue, { connection, prefix: settings.redisPrefix })
+export const openQueue = (queue: QueueName, connection: RedisConnection): Queue<Handed> =>
+  new Queue<Handed>(queue, { connection, prefix: queuePrefix(queue) })

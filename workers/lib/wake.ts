@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis'
 import { settings } from '../../config/env.ts'
+import type { RedisConnection } from '../../config/redis.ts'
 import { onWake } from '../../db/wake.ts'
 import { isReady } from './redis.ts'
 
@@ -7,7 +7,7 @@ import { isReady } from './redis.ts'
 export const wakeChannel = () => `${settings.redisPrefix}:wake`
 
 /** Commits of this process wake the relay through Redis: fire and forget, nothing while Redis is away. Answers how to stop. */
-export const wakeThrough = (redis: Redis): (() => void) => {
+export const wakeThrough = (redis: RedisConnection): (() => void) => {
   const channel = wakeChannel()
   const waking = new Set<string>()
   onWake((queue) => {
