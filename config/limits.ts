@@ -55,5 +55,8 @@ export const emailChangesPerHour = 5
 /** In characters; the lower bound is another one where a second factor stands beside the password. The last is in bytes of UTF-8. */
 export const passwordLimits = { least: 12, leastWithMfa: 8, most: 128, mostBytes: 1_024 } as const
 
+/** Of API keys: two years at most; hours that a replaced one goes on. */
+export const apiKeyLimits = { longestDays: 731, overlapHours: 24, mostOverlapHours: 168 } as const
+
 /** Longest credential that is read at all. */
 export const longestCredential = 2_048

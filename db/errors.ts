@@ -24,6 +24,7 @@ const constraints: Record<string, () => ApiError> = {
   extra_code: () => conflict('duplicate_code', 'This code is taken'),
   promo_code_code: () => conflict('duplicate_code', 'This code is taken'),
   gallery_image_url: () => conflict('duplicate_code', 'This image is there already'),
+  api_key_live_name: () => conflict('duplicate_name', 'Another key has this name'),
   unit_name: () => conflict('duplicate_name', 'This name is taken'),
   membership_one: () => conflict('member_exists', 'This person is a member already'),
   membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner'),

@@ -1,3 +1,4 @@
+import { routes as apiKeys } from './api-keys.ts'
 import { routes as email } from './email.ts'
 import { routes as invitations } from './invitations.ts'
 import { routes as me } from './me.ts'
@@ -24,4 +25,5 @@ export const routes = [
   ...invitations,
   ...users,
   ...roles,
+  ...apiKeys,
 ]

@@ -26,6 +26,19 @@ const covers = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: readonly Network[]
 
 export const isAddress = (text: string): boolean => plain(text) !== null
 
+/** Whether a text is one address, or a network with nothing behind its mask. */
+export const isNetwork = (text: string): boolean => {
+  const [address = '', bits, ...more] = text.split('/')
+  const isPlain = address.includes(':') ? ipaddr.IPv6.isValid(address) : ipaddr.IPv4.isValidFourPartDecimal(address)
+  if (!isPlain || address.includes('%') || more.length > 0) return false
+  if (bits === undefined) return true
+  const parsed = ipaddr.parse(address)
+  const longest = parsed.kind() === 'ipv4' ? 32 : 128
+  if (!/^\d{1,3}$/.test(bits) || Number(bits) > longest) return false
+  const kind = parsed.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
+  return kind.networkAddressFromCIDR(text).toNormalizedString() === parsed.toNormalizedString()
+}
+
 export const isWithin = (address: string, networks: readonly string[]): boolean => {
   const parsed = plain(address)
   return parsed !== null && covers(parsed, networks.map(networkOf))

@@ -1,6 +1,6 @@
 import { settings } from '../../config/env.ts'
 import { inTenant, sql } from '../../db/connection.ts'
-import { createApiKey } from '../../db/auth/keys.ts'
+import { createApiKey } from '../../db/auth/api-keys.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { listen, makeServer } from '../../api/server.ts'
 import type { Database } from '../../test/support/database.ts'

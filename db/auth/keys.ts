@@ -2,9 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { required, settings } from '../../config/env.ts'
 import type { Knex } from 'knex'
-import { audit } from '../audit.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
 import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
 import type { Changes } from './changes.ts'
 
@@ -82,15 +80,6 @@ export const keyMatches = (key: string, record: KeyRecord, now: Date): boolean =
   return same && record.revokedAt === null && new Date(record.expiresAt) > now
 }
 
-type NewKey = {
-  name: string
-  scopes: string[]
-  propertyIds?: string[] | null
-  cidrs?: string[]
-  expiresAt?: Date
-  key?: string
-}
-
 /** A whole key from its two parts. `secret` has 32 bytes. */
 export const composeKey = (keyId: string, secret: Buffer): string => {
   const body = `pou_${settings.production ? 'live' : 'test'}_${keyId}_${inBase62(BigInt(`0x${secret.toString('hex')}`), 43)}`
@@ -101,45 +90,13 @@ export const composeKey = (keyId: string, secret: Buffer): string => {
 export const keyIdFrom = (bytes: Buffer): string =>
   Array.from(bytes.subarray(0, 8), (byte) => base32[byte % 32]).join('')
 
-/** Makes a key, or takes a composed one; the only time that it is seen whole. Default life: a year. */
-export const createApiKey = async (
-  trx: Trx,
-  given: NewKey,
-): Promise<{ apiKeyId: string; keyId: string; key: string }> => {
-  const { name, scopes, propertyIds = null, cidrs = [], expiresAt } = given
-  const key = given.key ?? composeKey(keyIdFrom(randomBytes(8)), randomBytes(32))
+/** What is kept of a key: its id, what is shown of it, and its hash under the pepper in use. */
+export const storedKey = (key: string) => {
   const keyId = keyIdOf(key)
   if (keyId === null) throw new Error('the key has not the form of one')
   const { id: pepperId, key: pepperKey } = pepper()
-  const { actor } = contextOf(trx)
-  const row = await sqlOne<{ id: string }>(
-    trx,
-    `insert into api_key (name, key_id, hint, hash, pepper_id, scopes, all_properties, cidrs, expires_at, created_by)
-     values (:name, :keyId, :hint, :hash, :pepperId, :scopes, :all, :cidrs::cidr[], coalesce(:expiresAt::timestamptz, now() + interval '1 year'), :createdBy) returning id`,
-    {
-      name,
-      keyId,
-      hint: `${key.slice(0, 17)}…${key.slice(-4)}`,
-      hash: digest(key, pepperKey),
-      pepperId,
-      scopes,
-      all: propertyIds === null,
-      cidrs,
-      expiresAt: expiresAt?.toISOString() ?? null,
-      createdBy: actor.type === 'user' ? actor.id : null,
-    },
-  )
-  const apiKeyId = row?.id ?? ''
-  if (propertyIds)
-    await sql(trx, `insert into api_key_property (api_key_id, property_id) select ?, unnest(?::uuid[])`, [
-      apiKeyId,
-      propertyIds,
-    ])
-  await audit(trx, {
-    action: 'api_key.create',
-    subjectType: 'ApiKey',
-    subjectId: apiKeyId,
-    changes: [{ field: 'scopes', after: scopes }],
-  })
-  return { apiKeyId, keyId, key }
+  return { keyId, hint: `${key.slice(0, 17)}…${key.slice(-4)}`, hash: digest(key, pepperKey), pepperId }
 }
+
+/** A key that nobody has had before. */
+export const newKey = (): string => composeKey(keyIdFrom(randomBytes(8)), randomBytes(32))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createTenant } from '../../db/admin/index.ts'
-import { createApiKey } from '../../db/auth/keys.ts'
+import { createApiKey } from '../../db/auth/api-keys.ts'
 import { addMembership, createUser, grantSuperuser } from '../../db/auth/users.ts'
 import { enterTenant, inPlatform, inTenant } from '../../db/connection.ts'
 import type { Plan } from '../../config/plans.ts'

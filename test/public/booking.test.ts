@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { guestAccessCode } from '../../config/derived-secrets.ts'
-import { createApiKey } from '../../db/auth/keys.ts'
+import { createApiKey } from '../../db/auth/api-keys.ts'
 import { sql } from '../../db/connection.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
 import { forgetLimits } from '../auth/support.ts'
