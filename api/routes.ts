@@ -4,6 +4,9 @@ import { routes as chartOfAccounts } from './financial/chart-of-accounts.ts'
 import { routes as ledgerEntries } from './financial/ledger-entries.ts'
 import { routes as guests } from './guests/list.ts'
 import { routes as reservations } from './reservations/list.ts'
+import { routes as extras } from './properties/extras.ts'
+import { routes as policies } from './properties/policies.ts'
+import { routes as properties } from './properties/properties.ts'
 import { routes as publicHold } from './public/hold.ts'
 import { routes as publicBooking } from './public/booking.ts'
 import type { AnyRoute } from './lib/route.ts'
@@ -30,6 +33,9 @@ export const routes: readonly AnyRoute[] = [
   ...publicPayments,
   ...publicProperty,
   ...publicQuotes,
+  ...properties,
+  ...policies,
+  ...extras,
   ...superuserEntitlements,
   ...superuserHealth,
   ...superuserJobs,

@@ -1,5 +1,5 @@
 /** Keys of what a property or a unit type offers. */
-const amenities = [
+export const amenities = [
   'air_conditioning',
   'airport_transfer',
   'balcony',

@@ -1,4 +1,4 @@
-import { Bool, Int, List, LocalText, MapOf, Matching, Nullable, Obj, OneOf, Text, TimeOfDay } from './schema.ts'
+import { Bool, Int, List, LocalText, MapOf, Matching, Nullable, Obj, OneOf, Sparse, Text, TimeOfDay } from './schema.ts'
 import type { Static } from './schema.ts'
 
 export const guestFields = [
@@ -61,6 +61,24 @@ export const PropertySettings = Obj({
   }),
 })
 export type PropertySettings = Static<typeof PropertySettings>
+
+const { properties: inside } = PropertySettings
+/** What a change may say: sections with any of their keys. A key that is sent replaces what stood there whole. */
+export const PropertySettingsChange = Sparse(
+  Obj({
+    portal: Sparse(inside.portal),
+    holds: Sparse(inside.holds),
+    assignment: Sparse(inside.assignment),
+    housekeeping: Sparse(inside.housekeeping),
+    nightAudit: Sparse(inside.nightAudit),
+    taxes: Sparse(inside.taxes),
+    quotes: Sparse(inside.quotes),
+    frontDesk: Sparse(inside.frontDesk),
+    folios: Sparse(inside.folios),
+    deposits: Sparse(inside.deposits),
+    messages: Sparse(inside.messages),
+  }),
+)
 
 const defaults: PropertySettings = {
   portal: {

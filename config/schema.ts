@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Static, TObject, TProperties, TSchema } from 'typebox'
+import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox'
 
 /**
  * The one place that imports TypeBox. Every string and list that comes out of here has a bound, every object
@@ -12,6 +12,14 @@ type Extra = Record<string, unknown>
 
 export const Obj = <P extends TProperties>(properties: P, extra: Extra = {}): TObject<P> =>
   Type.Object<P>(properties, { additionalProperties: false, ...extra })
+
+/** The same object with every field optional, for changes; TypeBox's own Partial forgets that unknown fields are refused. */
+export const Sparse = <P extends TProperties>(object: TObject<P>) =>
+  Obj(
+    Object.fromEntries(Object.entries(object.properties).map(([name, schema]) => [name, Type.Optional(schema)])) as {
+      [Name in keyof P]: TOptional<P[Name]>
+    },
+  )
 
 export const Opt = <S extends TSchema>(schema: S) => Type.Optional(schema)
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
@@ -40,6 +48,9 @@ export const Matching = (pattern: string, max: number, extra: Extra = {}) =>
 /** A number with a fraction, for measures alone; never money. */
 export const Decimal = Type.Number({ minimum: -1_000_000, maximum: 1_000_000 })
 
+/** The same within bounds, for places on the globe. */
+export const Between = (minimum: number, maximum: number) => Type.Number({ minimum, maximum })
+
 /** Lower-case UUID, version 4. */
 export const Uuid = Type.String({ format: 'uuid4', minLength: 36, maxLength: 36 })
 /** `2026-11-20T12:00:00.000Z`; Date values are accepted in replies and written so. */
@@ -62,6 +73,14 @@ export const LocaleTag = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-(
 export const LocalText = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, 5000), {
   maxProperties: 10,
 })
+/** The name of something in several languages. */
+export const LocalName = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, 200), {
+  minProperties: 1,
+  maxProperties: 10,
+})
+/** An address that may be shown to guests and called. */
+export const Https = Type.String({ format: 'https', maxLength: 2000 })
+export const TimeZone = Type.String({ format: 'time-zone', maxLength: 64 })
 /** Any JSON value, for replies whose inside another schema describes. */
 export const Anything = Type.Unknown()
 

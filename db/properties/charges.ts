@@ -100,15 +100,16 @@ export type NewExtra = {
   dailyLimit?: number | null
 }
 
+/** Counters of the days of one limited extra. Nobody reads the name, and codes change hands. */
+export const createExtraPool = (trx: Trx, propertyId: string) =>
+  createPool(trx, { propertyId, name: `extra ${randomUUID()}`, kind: 'extra' })
+
 /** An extra with a daily limit gets a pool of counters of its own. */
 export const createExtra = async (trx: Trx, extra: NewExtra): Promise<string> => {
   const id = extra.id ?? randomUUID()
   await changePortal(trx, extra.propertyId)
   const dailyLimit = extra.dailyLimit ?? null
-  const poolId =
-    dailyLimit === null
-      ? null
-      : await createPool(trx, { propertyId: extra.propertyId, name: `extra ${extra.code}`, kind: 'extra' })
+  const poolId = dailyLimit === null ? null : await createExtraPool(trx, extra.propertyId)
   await sql(
     trx,
     `insert into extra (id, property_id, code, name, description, category, revenue_group, amount, basis, mandatory, bookable_online, unit_type_ids, max_quantity, cutoff_hours, daily_limit, pool_id)

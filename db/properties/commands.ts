@@ -1,16 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { Amenity } from '../../config/amenities.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { todayIn } from '../../config/time.ts'
 import { isTimeZone } from '../../config/validator.ts'
+import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { defaultBook, openBusinessDay } from '../financial/index.ts'
 import { provisionChannels } from '../ocp/index.ts'
 import type { PropertyAddress } from './catalogue.ts'
+import { lockForChange, lockProperty, requireTexts } from './editing.ts'
 import { changePortal } from './portal.ts'
 import { blockersOf } from './readiness.ts'
 
@@ -107,11 +109,19 @@ export const createProperty = async (trx: Trx, property: NewProperty): Promise<s
   return id
 }
 
+/** Without these nobody can be written to. */
+const alwaysAsked = ['firstName', 'lastName', 'email'] as const
+
 /** Changes the keys that are named, section by section. */
 export const changeSettings = async (trx: Trx, propertyId: string, change: StoredSettings): Promise<void> => {
+  const property = await lockForChange(trx, propertyId)
+  requireTexts(property, { 'portal.terms': change.portal?.terms })
+  const missing = alwaysAsked.filter((field) => change.portal?.requiredGuestFields?.includes(field) === false)
+  if (missing.length > 0)
+    throw invalid([{ field: 'portal.requiredGuestFields', message: `must hold ${missing.join(', ')}` }])
   const row = await sqlOne<{ settings: StoredSettings; version: number }>(
     trx,
-    `select settings, version from property where id = ? for no key update`,
+    `select settings, version from property where id = ?`,
     [propertyId],
   )
   if (!row) throw notFound()
@@ -129,24 +139,6 @@ export const changeSettings = async (trx: Trx, propertyId: string, change: Store
     entity: { type: 'property', id: propertyId, version: row.version + 1 },
     data: { propertyId, sections: Object.keys(change) },
   })
-}
-
-type Status = 'draft' | 'live' | 'suspended' | 'archived'
-
-const lockProperty = async (trx: Trx, propertyId: string) => {
-  const row = await sqlOne<{
-    status: Status
-    businessDate: string | null
-    timezone: string
-    version: number
-    now: Date
-  }>(
-    trx,
-    `select status, business_date, timezone, version, now() as now from property where id = ? for no key update`,
-    [propertyId],
-  )
-  if (!row) throw notFound()
-  return row
 }
 
 /** Opens a property for sale: 422 `not_ready` names each blocker. Its first business day is today in its own zone. */
@@ -176,10 +168,12 @@ export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
 }
 
 /** Stops all sales; stays go on. */
-export const suspendProperty = async (trx: Trx, propertyId: string): Promise<void> => {
+export const suspendProperty = async (trx: Trx, propertyId: string, reason?: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)
   if (property.status === 'suspended') return
   if (property.status !== 'live') throw conflict('invalid_transition', 'Only a live property can be suspended')
+  if (reason !== undefined)
+    await audit(trx, { action: 'property.suspend', subjectType: 'Property', subjectId: propertyId, reason })
   await sql(trx, `update property set status = 'suspended', version = version + 1 where id = ?`, [propertyId])
   await changePortal(trx, propertyId)
   await emit(trx, {

@@ -1,9 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { conflict, unprocessable } from '../../config/errors.ts'
+import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import type { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import type { PolicyRow } from '../rows.ts'
+import { lockForChange, ofProperties, readPage, where } from './editing.ts'
+import type { Paging } from './editing.ts'
 import { changePortal } from './portal.ts'
 
 const canonical = (value: unknown): string => {
@@ -37,6 +40,17 @@ const judge = (policy: Pick<NewPolicy, 'kind' | 'rules'>) => {
   }
 }
 
+/** The rest of what a schema cannot say: shares above the whole. */
+const refuseShares = (rules: unknown, at = 'rules'): void => {
+  if (Array.isArray(rules)) return rules.forEach((entry, index) => refuseShares(entry, `${at}.${index}`))
+  if (typeof rules !== 'object' || rules === null) return
+  if ('type' in rules && rules.type === 'percent' && 'value' in rules && Number(rules.value) > 10_000)
+    throw unprocessable('rule_violated', 'A share is at most the whole', [
+      { field: `${at}.value`, message: 'must be at most 10000 basis points' },
+    ])
+  for (const [key, inner] of Object.entries(rules)) refuseShares(inner, `${at}.${key}`)
+}
+
 const writeVersion = (trx: Trx, policyId: string, number: number, rules: unknown) => {
   const { actor } = contextOf(trx)
   const text = canonical(rules)
@@ -49,6 +63,7 @@ const writeVersion = (trx: Trx, policyId: string, number: number, rules: unknown
 
 export const createPolicy = async (trx: Trx, policy: NewPolicy): Promise<string> => {
   judge(policy)
+  refuseShares(policy.rules)
   const id = policy.id ?? randomUUID()
   await sql(trx, `insert into policy (id, property_id, code, name, kind) values (?, ?, ?, ?, ?)`, [
     id,
@@ -76,6 +91,7 @@ export const changePolicyRules = async (trx: Trx, policyId: string, rules: NewPo
   )
   if (!policy) throw conflict('invalid_transition', 'The policy is archived, or is not there')
   judge({ kind: policy.kind, rules })
+  refuseShares(rules)
   await writeVersion(trx, policyId, policy.currentVersion, rules)
   await changePortal(trx, policy.propertyId)
   await emit(trx, {
@@ -85,4 +101,111 @@ export const changePolicyRules = async (trx: Trx, policyId: string, rules: NewPo
     data: { policyId, number: policy.currentVersion },
   })
   return policy.currentVersion
+}
+
+type PolicyRecord = Omit<PolicyRow, 'tenantId'> & { rules: NewPolicy['rules'] }
+const columns = `p.id, p.property_id, p.code, p.name, p.kind, p.status, p.current_version, v.rules, p.version, p.created_at, p.updated_at`
+const current = `policy p join policy_version v on v.tenant_id = p.tenant_id and v.policy_id = p.id and v.number = p.current_version`
+
+type Filter = Paging & {
+  propertyId?: string | undefined
+  kind?: string | undefined
+  status?: string | undefined
+  propertyIds: string[] | null
+}
+
+/** Policies with the rules that hold now. */
+export const listPolicies = (trx: Trx, { propertyId, kind, status = 'active', propertyIds, ...paging }: Filter) =>
+  readPage<PolicyRecord>(
+    trx,
+    {
+      columns,
+      from: current,
+      conditions: [
+        ...ofProperties('p.property_id', propertyIds),
+        ...where('p.property_id = ?', propertyId),
+        ...where('p.kind = ?', kind),
+        ...where('p.status = ?', status),
+      ],
+      order: 'p.code, p.id',
+    },
+    paging,
+  )
+
+export type PolicyVersionRecord = {
+  id: string
+  number: number
+  rules: NewPolicy['rules']
+  hash: string
+  createdBy: string | null
+  createdAt: Date
+}
+
+/** A policy with the newest 200 of its versions, the newest first. 404. */
+export const readPolicy = async (
+  trx: Trx,
+  id: string,
+  propertyIds: string[] | null = null,
+): Promise<PolicyRecord & { versions: PolicyVersionRecord[] }> => {
+  const row = await sqlOne<PolicyRecord>(
+    trx,
+    `select ${columns} from ${current} where p.id = ? and (?::uuid[] is null or p.property_id = any(?::uuid[]))`,
+    [id, propertyIds, propertyIds],
+  )
+  if (!row) throw notFound()
+  const versions = await sql<PolicyVersionRecord>(
+    trx,
+    `select id, number, rules, hash, created_by, created_at from policy_version where policy_id = ? order by number desc limit 200`,
+    [id],
+  )
+  return { ...row, versions }
+}
+
+const openPolicy = async (trx: Trx, id: string) => {
+  const row = await sqlOne<Pick<PolicyRow, 'propertyId' | 'kind' | 'status' | 'version'>>(
+    trx,
+    `select property_id, kind, status, version from policy where id = ?`,
+    [id],
+  )
+  if (!row) throw notFound()
+  await lockForChange(trx, row.propertyId)
+  return row
+}
+
+/** A new name is no new version; new rules are one. The caller holds the policy's row. */
+export const changePolicy = async (
+  trx: Trx,
+  id: string,
+  { name, rules }: { name?: string | undefined; rules?: NewPolicy['rules'] | undefined },
+): Promise<void> => {
+  const policy = await openPolicy(trx, id)
+  if (policy.status !== 'active') throw conflict('invalid_transition', 'The policy is archived')
+  if (name !== undefined) await sql(trx, `update policy set name = ?, version = version + 1 where id = ?`, [name, id])
+  if (rules !== undefined) await changePolicyRules(trx, id, rules)
+}
+
+/** Retires a policy. 422 `in_use` names the active plans that need it. The caller holds the policy's row. */
+export const archivePolicy = async (trx: Trx, id: string): Promise<void> => {
+  const policy = await openPolicy(trx, id)
+  if (policy.status === 'archived') return
+  const plans = await sql<{ code: string }>(
+    trx,
+    `select code from rate_plan where property_id = :propertyId and status = 'active'
+       and :id in (cancellation_policy_id, no_show_policy_id, deposit_policy_id) order by code limit 50`,
+    { id, propertyId: policy.propertyId },
+  )
+  if (plans.length > 0)
+    throw unprocessable(
+      'in_use',
+      'Active rate plans use this policy',
+      plans.map(({ code }) => ({ field: 'ratePlan', message: code })),
+    )
+  await sql(trx, `update policy set status = 'archived', version = version + 1 where id = ?`, [id])
+  await changePortal(trx, policy.propertyId)
+  await emit(trx, {
+    type: 'policy.archived',
+    propertyId: policy.propertyId,
+    entity: { type: 'policy', id, version: policy.version + 1 },
+    data: { policyId: id, kind: policy.kind },
+  })
 }

@@ -24,8 +24,10 @@ type Facts = {
   taxes: number
 }
 
-/** Nights of the next 90 on which a public plan has no price for one of its types; the first 10. */
-const missingPrices = (trx: Trx, propertyId: string, from: string) =>
+const nearNights = 90
+
+/** Nights of `[from, until]` on which a public plan has no price for one of its types; the first 10. */
+const missingPrices = (trx: Trx, propertyId: string, from: string, until: string) =>
   sql<{ date: string; plan: string; type: string }>(
     trx,
     `with recursive line as (
@@ -42,7 +44,7 @@ const missingPrices = (trx: Trx, propertyId: string, from: string) =>
      where l.parent_id is null and (s.rate_plan_id is null or (s.standard_amount is null and not exists (
        select from rate_cell c where c.tenant_id = s.tenant_id and c.rate_plan_id = s.rate_plan_id and c.unit_type_id = s.unit_type_id and c.date = d.date::date)))
      order by date, plan, type limit 10`,
-    { propertyId, from, until: addDays(from, 89) },
+    { propertyId, from, until },
   )
 
 /** What stands in the way of going live (R26). */
@@ -62,8 +64,11 @@ export const blockersOf = async (trx: Trx, propertyId: string): Promise<Blocker[
   if (!facts) return []
   const { portal, taxes } = settingsOf(facts.settings)
   const { line1, city, postalCode, countryCode } = facts.address
+  const today = todayIn(facts.timezone, facts.now)
   const prices =
-    facts.plans > 0 && facts.types > 0 ? await missingPrices(trx, propertyId, todayIn(facts.timezone, facts.now)) : []
+    facts.plans > 0 && facts.types > 0
+      ? await missingPrices(trx, propertyId, today, addDays(today, nearNights - 1))
+      : []
   const methods = portal.enabled ? await portalMethods(trx, propertyId) : []
   const checks: [boolean, string, string][] = [
     [facts.types === 0, 'unit_type_missing', 'add a unit type'],
@@ -95,4 +100,55 @@ export const blockersOf = async (trx: Trx, propertyId: string): Promise<Blocker[
     ],
   ]
   return checks.flatMap(([blocks, code, message]) => (blocks ? [{ code, message }] : []))
+}
+
+type WarningFacts = Pick<Facts, 'address' | 'checkInFrom' | 'checkOutUntil' | 'settings' | 'timezone' | 'now'> & {
+  kind: string
+  registryNumber: string | null
+  lateOrEarly: number
+  images: number
+  bareTypes: number
+}
+
+const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
+
+/** What weakens a house, and never blocks it (R27). */
+export const warningsOf = async (trx: Trx, propertyId: string): Promise<Blocker[]> => {
+  const facts = await sqlOne<WarningFacts>(
+    trx,
+    `select p.kind, p.address, p.check_in_from, p.check_out_until, p.registry_number, p.settings, p.timezone, now() as now,
+       (select count(*)::int from extra e where e.tenant_id = p.tenant_id and e.property_id = p.id and e.status = 'active'
+          and e.category in ('early_check_in', 'late_check_out')) as late_or_early,
+       (select count(*)::int from gallery_image i where i.tenant_id = p.tenant_id and i.property_id = p.id and i.status = 'ready') as images,
+       (select count(*)::int from unit_type t where t.tenant_id = p.tenant_id and t.property_id = p.id and t.status = 'active' and not exists (
+          select from gallery_image i where i.tenant_id = t.tenant_id and i.unit_type_id = t.id and i.status = 'ready')) as bare_types
+     from property p where p.id = ?`,
+    [propertyId],
+  )
+  if (!facts) return []
+  const brazilian = facts.address.countryCode === 'BR'
+  const gap =
+    facts.checkInFrom && facts.checkOutUntil ? minutesOf(facts.checkInFrom) - minutesOf(facts.checkOutUntil) : 0
+  const later = addDays(todayIn(facts.timezone, facts.now), nearNights)
+  const furthest = Math.max(nearNights, settingsOf(facts.settings).portal.maxAdvanceDays)
+  const missing = await missingPrices(trx, propertyId, later, addDays(later, furthest - nearNights))
+  const checks: [boolean, string, string][] = [
+    [
+      brazilian && facts.kind !== 'vacation_rental' && gap > 180,
+      'cleaning_gap_over_3h',
+      'more than three hours lie between check-out and check-in',
+    ],
+    [facts.lateOrEarly === 0, 'early_late_fee_undeclared', 'add extras for early check-in and late check-out'],
+    [brazilian && !facts.registryNumber, 'registry_number_missing', 'add the number of the Cadastur'],
+    [brazilian, 'guest_registration_not_connected', 'guests are not reported to the authority by this service yet'],
+    [facts.images < 3 || facts.bareTypes > 0, 'gallery_small', 'show at least three images, and one of each unit type'],
+    ...missing
+      .slice(0, 1)
+      .map(({ date, plan, type }): [boolean, string, string] => [
+        true,
+        'price_missing_later',
+        `${plan} has no price for ${type} on ${date}`,
+      ]),
+  ]
+  return checks.flatMap(([holds, code, message]) => (holds ? [{ code, message }] : []))
 }

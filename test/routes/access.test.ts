@@ -6,6 +6,7 @@ import { ownPermissions, rolePermissions } from '../../config/roles.ts'
 import { inTenant, sql } from '../../db/connection.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { makeHouse, post, raiseMany } from '../financial/support.ts'
+import { makeHouse as makeRooms } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
 
 const fill = (route: AnyRoute, known: Record<string, string>) =>
@@ -256,7 +257,13 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
   await post(stranger)
   const [entry] = await inTenant(stranger.tenantId, (trx) => sql<{ id: string }>(trx, `select id from journal_entry`))
   if (!entry) throw new Error('nothing was posted')
-  return { ledgerEntryId: entry.id }
+  const house = await makeRooms()
+  const [policy] = await house.inHouse((trx) => sql<{ id: string }>(trx, `select id from policy`))
+  return {
+    ledgerEntryId: entry.id,
+    propertyId: house.propertyId,
+    policyId: policy?.id ?? '',
+  }
 }
 
 const featureOf = async (route: AnyRoute) => {

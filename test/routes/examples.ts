@@ -4,9 +4,10 @@ import { makeTenant, makeUser, newEmail, password } from '../auth/support.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold, portalOf, readBooking } from '../support/stay.ts'
 import type { World } from '../support/world.ts'
+import { ofProperties } from './examples-of-properties.ts'
 import type { Known } from './inputs.ts'
 
-/** Values of records that are there, by the names of the fields; and by endpoint what works, where a schema alone seldom hits upon it. */
+/** Values of records that are there, by the names of the fields (of a path also by endpoint and name); and by endpoint what works, where a schema alone seldom hits upon it. */
 export const prepare = async (
   world: World,
   house: House,
@@ -14,6 +15,7 @@ export const prepare = async (
 ): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
   const other = await makeTenant()
   const reader = await makeUser({ [house.tenantId]: 'manager' })
+  const properties = await ofProperties(house)
   const portal = portalOf(world.request, house, key)
   const { body: quoted } = await portal.quote({ from: 20 })
   const bookingId = await makeHold(house, { from: 25 })
@@ -59,6 +61,7 @@ export const prepare = async (
     q: one('souza', number, 'ana@example.com', '%%%', '5299'),
     // A reader that waits is another test's business.
     waitSeconds: one(0),
+    ...properties.known,
   }
   const { body: paid } = await world.request('POST', '/api/public/payments/create', {
     guest: payer,
@@ -78,6 +81,7 @@ export const prepare = async (
     ourId: randomUUID(),
   }
   const examples: Record<string, unknown[]> = {
+    ...properties.examples,
     'auth.signIn': [{ email: reader.email, password }],
     'auth.reauthenticate': [{ password }],
     'auth.tenantContext': [{ tenantId: house.tenantId }],

@@ -174,7 +174,10 @@ describe('every endpoint, with inputs that are nearly right', () => {
   const inputsOf = (route: AnyRoute): fc.Arbitrary<Sent> => {
     const segments = json(pathSchema(route))?.properties ?? {}
     const params = Object.fromEntries(
-      Object.entries(segments).map(([name, schema]) => [name, segmentOf(schema, known, name)]),
+      Object.entries(segments).map(([name, schema]) => [
+        name,
+        segmentOf(schema, { ...known, [name]: known[`${route.id} ${name}`] ?? known[name] } as Known, name),
+      ]),
     )
     const callback = {
       type: 'object',

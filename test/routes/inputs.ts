@@ -39,6 +39,8 @@ const ofFormat: Record<string, fc.Arbitrary<string>> = {
   uuid4: fc.uuid({ version: 4 }),
   day: fc.constantFrom(...days),
   instant: fc.constantFrom(...instants),
+  https: fc.constantFrom('https://example.com/a.jpg', 'https://10.0.0.1/b.png'),
+  'time-zone': fc.constantFrom('America/Sao_Paulo', 'Pacific/Kiritimati', 'UTC'),
   mailbox: fc.constantFrom('ana@example.com', "o'neil+tag@a.example.co", `${'a'.repeat(64)}@example.com`, 'x@y.zz'),
 }
 

@@ -1,0 +1,82 @@
+import { amenities } from '../../config/amenities.ts'
+import {
+  Between,
+  Country,
+  Currency,
+  Day,
+  Email,
+  Https,
+  Instant,
+  Int,
+  List,
+  LocaleTag,
+  LocalText,
+  Matching,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Phone,
+  Text,
+  TimeOfDay,
+  TimeZone,
+  Uuid,
+} from '../../config/schema.ts'
+
+/** What every record of a property carries. */
+export const stamps = { version: Int(1, 2_147_483_647), createdAt: Instant, updatedAt: Instant }
+/** The code of a policy, plan, extra or tax, unique within its property and kind. */
+export const Code = Matching('^[A-Z0-9][A-Z0-9_-]{0,19}$', 20)
+/** Minor units of the property's currency, as far as prices go. */
+export const Price = Int(0, 100_000_000_000)
+export const Lifecycle = OneOf(['active', 'archived'])
+export const Reason = Obj({ reason: Text(3, 500) })
+
+const line = Opt(Text(0, 200))
+export const Address = Obj({
+  line1: line,
+  line2: line,
+  district: line,
+  city: line,
+  region: line,
+  postalCode: Opt(Text(0, 20)),
+  countryCode: Opt(Country),
+})
+
+export const propertyKinds = ['hotel', 'inn', 'hostel', 'apart_hotel', 'resort', 'vacation_rental', 'campsite'] as const
+
+/** Fields that whoever describes a property may send. */
+export const propertyFields = {
+  code: Matching('^[A-Z0-9-]{2,12}$', 12),
+  slug: Matching('^[a-z0-9-]{3,60}$', 60),
+  name: Text(1, 120),
+  description: LocalText,
+  kind: OneOf([...propertyKinds]),
+  timezone: TimeZone,
+  currency: Currency,
+  locales: List(LocaleTag, { min: 1, max: 10 }, { uniqueItems: true }),
+  address: Address,
+  geo: Nullable(Obj({ latitude: Between(-90, 90), longitude: Between(-180, 180) })),
+  phone: Nullable(Phone),
+  email: Nullable(Email),
+  website: Nullable(Https),
+  legalName: Nullable(Text(1, 120)),
+  legalDocument: Nullable(Text(1, 40, { cardNumber: 'exempt' })),
+  registryNumber: Nullable(Text(1, 40, { cardNumber: 'exempt' })),
+  checkInFrom: Nullable(TimeOfDay),
+  checkInUntil: Nullable(TimeOfDay),
+  checkOutUntil: Nullable(TimeOfDay),
+  cleaningMinutes: Int(0, 360),
+  amenities: List(OneOf([...amenities]), { max: 100 }, { uniqueItems: true }),
+  houseRules: LocalText,
+}
+
+export const propertyRecord = {
+  id: Uuid,
+  ...propertyFields,
+  status: OneOf(['draft', 'live', 'suspended', 'archived']),
+  bookId: Uuid,
+  businessDate: Nullable(Day),
+  publicVersion: Int(1, 2_147_483_647),
+  ...stamps,
+}

@@ -1,0 +1,118 @@
+import { conflict, invalid, notFound } from '../../config/errors.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+
+export type LockedProperty = {
+  id: string
+  status: 'draft' | 'live' | 'suspended' | 'archived'
+  businessDate: string | null
+  timezone: string
+  currency: string
+  locales: string[]
+  bookId: string
+  countryCode: string | null
+  version: number
+  now: Date
+}
+
+/**
+ * Locks a property, after the record of it that a command is about: all that changes what a house is and sells comes one after
+ * the other, so that what a command has found true (a plan is active, a policy is used by none) stays true until its commit.
+ */
+export const lockProperty = async (trx: Trx, propertyId: string): Promise<LockedProperty> => {
+  const row = await sqlOne<LockedProperty>(
+    trx,
+    `select id, status, business_date, timezone, currency, locales, book_id, address ->> 'countryCode' as country_code, version, now() as now
+     from property where id = ? for no key update`,
+    [propertyId],
+  )
+  if (!row) throw notFound('There is no such property')
+  return row
+}
+
+/** The same for a change of what it sells: an archived property is read only. */
+export const lockForChange = async (trx: Trx, propertyId: string): Promise<LockedProperty> => {
+  const property = await lockProperty(trx, propertyId)
+  if (property.status === 'archived') throw conflict('invalid_transition', 'The property is archived')
+  return property
+}
+
+/** Refuses texts that the property's first locale is missing from: all others fall back to it. An empty text says nothing. */
+export const requireTexts = (
+  { locales }: Pick<LockedProperty, 'locales'>,
+  texts: Record<string, LocalText | undefined>,
+): void => {
+  const first = locales[0] ?? 'en'
+  const errors = Object.entries(texts).flatMap(([field, text]) =>
+    text && Object.keys(text).length > 0 && text[first] === undefined
+      ? [{ field: `${field}.${first}`, message: 'is required' }]
+      : [],
+  )
+  if (errors.length > 0) throw invalid(errors)
+}
+
+const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/**
+ * Writes the fields of a change that were sent, and the version. `documents` are those stored as JSON. Answers the new version; where
+ * nothing was sent, the row stays as it is.
+ */
+export const changeRow = async (
+  trx: Trx,
+  table: string,
+  id: string,
+  change: Record<string, unknown>,
+  documents: readonly string[] = [],
+): Promise<number> => {
+  const sent = Object.entries(change).filter(([, value]) => value !== undefined)
+  const row =
+    sent.length === 0
+      ? await sqlOne<{ version: number }>(trx, `select version from ?? where id = ?`, [table, id])
+      : await sqlOne<{ version: number }>(
+          trx,
+          `update ?? set ${sent.map(() => '?? = ?').join(', ')}, version = version + 1 where id = ? returning version`,
+          [
+            table,
+            ...sent.flatMap(([field, value]) => [
+              columnOf(field),
+              documents.includes(field) && value !== null ? JSON.stringify(value) : value,
+            ]),
+            id,
+          ],
+        )
+  if (!row) throw notFound()
+  return row.version
+}
+
+/** Names of what was sent, for an event. */
+export const fieldsOf = (change: Record<string, unknown>) =>
+  Object.keys(change).filter((field) => change[field] !== undefined)
+
+export type Condition = { text: string; values: unknown[] }
+export type Paging = { page: number; limit: number }
+
+/** A condition where a filter was given. */
+export const where = (text: string, value: unknown): Condition[] =>
+  value === undefined || value === null ? [] : [{ text, values: [value] }]
+
+/** One page of a list, and how many there are. `order` ends with the id. */
+export const readPage = async <Row>(
+  trx: Trx,
+  { columns, from, conditions, order }: { columns: string; from: string; conditions: Condition[]; order: string },
+  { page, limit }: Paging,
+): Promise<{ total: number; rows: Row[] }> => {
+  const given = conditions.length > 0 ? `where ${conditions.map((one) => one.text).join(' and ')}` : ''
+  const values = conditions.flatMap((one) => one.values)
+  const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count from ${from} ${given}`, values))?.count
+  const rows = await sql<Row>(trx, `select ${columns} from ${from} ${given} order by ${order} limit ? offset ?`, [
+    ...values,
+    limit,
+    (page - 1) * limit,
+  ])
+  return { total: total ?? 0, rows }
+}
+
+/** What a caller who is given some properties only may see; null = all. */
+export const ofProperties = (column: string, propertyIds: readonly string[] | null): Condition[] =>
+  where(`${column} = any(?::uuid[])`, propertyIds)

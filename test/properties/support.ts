@@ -1,0 +1,32 @@
+import { addMembership } from '../../db/auth/users.ts'
+import { makeUser, signIn } from '../auth/support.ts'
+import type { Reply, RequestOptions } from '../support/client.ts'
+import type { House } from '../support/factories.ts'
+import type { World } from '../support/world.ts'
+
+/** The staff side of a house: requests below its tenant, by one signed-in member. */
+export type Desk = {
+  get: (path: string) => Promise<Reply>
+  send: (method: string, path: string, body?: unknown, options?: RequestOptions) => Promise<Reply>
+}
+
+export const deskOf = (world: World, tenantId: string, token: string): Desk => {
+  const address = (path: string) => `/api/tenants/${tenantId}/${path}`
+  return {
+    get: (path) => world.request('GET', address(path), { token }),
+    send: (method, path, body = {}, options = {}) =>
+      world.request(method, address(path), { token, ...(method === 'GET' ? {} : { body }), ...options }),
+  }
+}
+
+/** A member with a role, signed in; of the house's property alone where `propertyIds` says so. */
+export const openDesk = async (
+  world: World,
+  house: Pick<House, 'tenantId' | 'inHouse'>,
+  role: string,
+  propertyIds: string[] | null = null,
+): Promise<Desk> => {
+  const person = await makeUser()
+  await house.inHouse((trx) => addMembership(trx, { userId: person.userId, role, propertyIds }))
+  return deskOf(world, house.tenantId, (await signIn(world, person)).token)
+}
