@@ -7,6 +7,9 @@ export type Condition = { readonly operator: string; readonly field?: string; re
 export const always: Condition = { operator: 'and', value: [] }
 export const never: Condition = { operator: 'or', value: [] }
 
+/** Whether a condition holds for every record, so that nothing need be looked at. */
+export const isAlways = ({ operator, value }: Condition): boolean => operator === 'and' && (value as []).length === 0
+
 /** The columns that stand for the fields of conditions, with their alias; null where the list's records have no such field. */
 export type Columns = Readonly<Record<string, string | null>>
 type Fragment = { sql: string; bindings: unknown[] }

@@ -29,26 +29,27 @@ const Address = Obj({
   countryCode: Opt(Country),
 })
 
+/** Most roles see name and features alone. */
 const Tenant = Obj(
   {
     id: Uuid,
     name: Text(1, 120),
-    legalName: Nullable(Text(0, 120)),
-    document: Nullable(Text(0, 40, { cardNumber: 'exempt' })),
-    billingEmail: Email,
-    billingAddress: Nullable(Address),
-    country: Country,
-    currency: Currency,
-    timeZone: Text(1, 64),
-    locale: LocaleTag,
-    status: OneOf(['active', 'suspended', 'deleting', 'deleted']),
-    plan: OneOf(['Starter', 'Professional', 'Enterprise']),
+    legalName: Opt(Nullable(Text(0, 120))),
+    document: Opt(Nullable(Text(0, 40, { cardNumber: 'exempt' }))),
+    billingEmail: Opt(Email),
+    billingAddress: Opt(Nullable(Address)),
+    country: Opt(Country),
+    currency: Opt(Currency),
+    timeZone: Opt(Text(1, 64)),
+    locale: Opt(LocaleTag),
+    status: Opt(OneOf(['active', 'suspended', 'deleting', 'deleted'])),
+    plan: Opt(OneOf(['Starter', 'Professional', 'Enterprise'])),
     features: List(Text(1, 40), { max: 50 }),
-    entitlementsVersion: Int(0, 1_000_000_000),
-    settings: TenantSettings,
-    version: Int(1, 1_000_000_000),
-    createdAt: Instant,
-    updatedAt: Instant,
+    entitlementsVersion: Opt(Int(0, 1_000_000_000)),
+    settings: Opt(TenantSettings),
+    version: Opt(Int(1, 1_000_000_000)),
+    createdAt: Opt(Instant),
+    updatedAt: Opt(Instant),
   },
   { title: 'Tenant' },
 )
@@ -60,7 +61,7 @@ const read = route({
   summary: 'Read own tenant, plan, features and settings',
   access: can('read', 'Tenant', { whileSuspended: true }),
   returns: Tenant,
-  handle: ({ trx }) => readTenant(trx),
+  handle: async ({ trx, admission }) => admission.visible('Tenant', await readTenant(trx)),
 })
 
 const change = route({

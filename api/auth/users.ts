@@ -19,8 +19,9 @@ import {
 import { invite, resendInvitation } from '../../db/auth/invitations.ts'
 import { resetMemberMfa } from '../../db/auth/lost-factor.ts'
 import { listMembers, memberStatuses, readMember } from '../../db/auth/members.ts'
-import type { Giver } from '../../db/auth/members.ts'
+import type { Giver, Member as Row } from '../../db/auth/members.ts'
 import { changeMember, deactivateMember, reactivateMember, revokeMemberSessions } from '../../db/auth/membership.ts'
+import { maskEmail } from '../../db/guests/masks.ts'
 import { onCommit } from '../../db/connection.ts'
 import { can } from '../lib/access.ts'
 import { requireRecent, requireSession } from '../lib/admission.ts'
@@ -36,7 +37,8 @@ export const Member = Obj(
   {
     userId: Uuid,
     name: Text(1, 120),
-    email: Opt(Email),
+    /** Masked for auditors. */
+    email: Opt(Text(1, 254)),
     role: Opt(RoleKey),
     status: Opt(OneOf([...memberStatuses])),
     propertyIds: Opt(Nullable(List(Uuid, { max: 200 }))),
@@ -55,6 +57,12 @@ const path = '/api/tenants/:tenantId/users/:userId'
 const giver = (caller: Caller, { role, propertyIds }: Admission): Giver => {
   requireSession(caller)
   return { userId: caller.userId, role: role ?? '', propertyIds }
+}
+
+/** A member as the caller may see him. */
+const shown = (admission: Admission, member: Row) => {
+  const seen = admission.visible('User', member)
+  return admission.isMasked('User') ? { ...seen, email: maskEmail(member.email) } : seen
 }
 
 const list = route({
@@ -77,9 +85,14 @@ const list = route({
     const sees = (field: string) => admission.sees('User', field)
     for (const field of ['status', 'role'] as const) if (filter[field] !== undefined && !sees(field)) throw forbidden()
     if (filter.propertyId !== undefined && !sees('propertyIds')) throw forbidden()
-    const { members, total } = await listMembers(trx, { ...filter, byName: !sees('email'), page, limit })
+    const { members, total } = await listMembers(trx, {
+      ...filter,
+      byName: !sees('email') || admission.isMasked('User'),
+      page,
+      limit,
+    })
     return {
-      data: members.map((member) => admission.visible('User', member)),
+      data: members.map((member) => shown(admission, member)),
       meta: pageMeta(page, limit, total),
     }
   },
@@ -92,7 +105,7 @@ const read = route({
   summary: 'Read a user’s role, properties and last access',
   access: can('read', 'User'),
   returns: Member,
-  handle: async ({ trx, params, admission }) => admission.visible('User', await readMember(trx, params.userId)),
+  handle: async ({ trx, params, admission }) => shown(admission, await readMember(trx, params.userId)),
 })
 
 const create = route({

@@ -74,7 +74,7 @@ const list = route({
   returns: Chart,
   handle: async ({ trx, query, admission }) => {
     const { page = 1, limit = 20, view, ...filter } = query
-    const { flat, tree, currency, state } = await readChart(trx, filter, admission.propertyIds)
+    const { flat, tree, currency, state } = await readChart(trx, filter, admission.scope('read', 'Account'))
     const facts = { currency, ...(filter.asOf === undefined ? {} : { asOf: filter.asOf }), ...state }
     return view === 'tree'
       ? {

@@ -68,6 +68,8 @@ const list = route({
   method: 'GET',
   path: '/api/tenants/:tenantId/financial/ledger-entries',
   summary: 'List posted entries by date, account, source, document or amount',
+  description:
+    'To a caller with chosen properties `total` is that of their lines, on the larger side; `minTotal` and `maxTotal` mean it as well.',
   access: can('read', 'LedgerEntry'),
   query: Obj({
     ...PageQuery,
@@ -95,7 +97,13 @@ const list = route({
   }),
   handle: async ({ trx, query, admission }) => {
     const { page = 1, limit = 20, ...filter } = query
-    const { entries, total, state } = await listEntries(trx, filter, admission.propertyIds, page, limit)
+    const { entries, total, state } = await listEntries(
+      trx,
+      filter,
+      admission.scope('read', 'LedgerEntry'),
+      page,
+      limit,
+    )
     return { data: entries, meta: pageMeta(page, limit, total), ...state }
   },
 })
@@ -110,7 +118,7 @@ const read = route({
     { ...head, hash: Nullable(Text(64, 64)), lines: List(Line, { min: 1, max: 32_000 }) },
     { title: 'LedgerEntry' },
   ),
-  handle: ({ trx, params, admission }) => readEntry(trx, params.ledgerEntryId, admission.propertyIds),
+  handle: ({ trx, params, admission }) => readEntry(trx, params.ledgerEntryId, admission.scope('read', 'LedgerEntry')),
 })
 
 export const routes = [list, read]

@@ -83,7 +83,7 @@ const list = route({
       limit,
       status,
       sort: sortOf(sort, sortFields, 'name'),
-      propertyIds: admission.propertyIds,
+      scope: admission.scope('read', 'Guest'),
     })
     return { data: rows, meta: pageMeta(page, limit, total) }
   },

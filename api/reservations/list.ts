@@ -106,7 +106,7 @@ const list = route({
       endDate,
       dateField,
       sort: sortOf(sort, sortFields, '-createdAt'),
-      propertyIds: admission.propertyIds,
+      scope: admission.scope('read', 'Reservation'),
     })
     const withAmounts = admission.can('read', 'Folio')
     return {

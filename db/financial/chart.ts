@@ -1,5 +1,7 @@
 import type { AccountClass, Control, Side } from '../../config/financial.ts'
 import { invalid, notFound } from '../../config/errors.ts'
+import { whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 
@@ -67,7 +69,8 @@ const movements = async (
   trx: Trx,
   bookId: string,
   asOf: string | undefined,
-  propertyIds: string[] | null,
+  propertyId: string | undefined,
+  scope: Condition,
 ): Promise<Map<string, number>> => {
   const rows = await sql<{ accountId: string; movement: number }>(
     trx,
@@ -75,15 +78,22 @@ const movements = async (
        select b.account_id, b.debit - b.credit as movement from account_balance b
        join fiscal_period p on p.tenant_id = b.tenant_id and p.id = b.period_id
        where b.tenant_id = :tenantId and b.book_id = :bookId and p.ends_on <= coalesce(cast(:asOf as date), 'infinity')
-         and (cast(:propertyIds as uuid[]) is null or b.property_id = any(cast(:propertyIds as uuid[])))
+         and (cast(:propertyId as uuid) is null or b.property_id = :propertyId) and :balances
        union all
        select l.account_id, l.debit - l.credit from fiscal_period p
        join journal_line l on l.tenant_id = p.tenant_id and l.book_id = p.book_id and l.period_id = p.id
          and l.posting_date between p.starts_on and cast(:asOf as date)
        where p.tenant_id = :tenantId and p.book_id = :bookId and p.starts_on <= cast(:asOf as date) and p.ends_on > cast(:asOf as date)
-         and (cast(:propertyIds as uuid[]) is null or l.property_id = any(cast(:propertyIds as uuid[])))
+         and (cast(:propertyId as uuid) is null or l.property_id = :propertyId) and :lines
      ) m group by account_id`,
-    { tenantId: contextOf(trx).tenantId, bookId, asOf: asOf ?? null, propertyIds },
+    {
+      tenantId: contextOf(trx).tenantId,
+      bookId,
+      asOf: asOf ?? null,
+      propertyId: propertyId ?? null,
+      balances: whereOf(trx, scope, { propertyId: 'b.property_id' }),
+      lines: whereOf(trx, scope, { propertyId: 'l.property_id' }),
+    },
   )
   return new Map(rows.map((row) => [row.accountId, row.movement]))
 }
@@ -118,13 +128,12 @@ export type Chart = {
 }
 
 /**
- * The chart of a book. `allowed`: the properties that the caller may see, null for all; balances are of those alone.
+ * The chart of a book. Its accounts are everybody's who reads it; balances are of the lines in `scope` alone.
  */
-export const readChart = async (trx: Trx, filter: ChartFilter, allowed: readonly string[] | null): Promise<Chart> => {
+export const readChart = async (trx: Trx, filter: ChartFilter, scope: Condition): Promise<Chart> => {
   const book = await bookFor(trx, filter.bookId)
   const withBalances = filter.asOf !== undefined || filter.propertyId !== undefined
   if (filter.propertyId !== undefined) {
-    if (allowed && !allowed.includes(filter.propertyId)) throw notFound('No such property')
     await knownProperty(trx, book.id, filter.propertyId)
   }
   const nodes = await sql<ChartNode>(
@@ -135,15 +144,7 @@ export const readChart = async (trx: Trx, filter: ChartFilter, allowed: readonly
   )
   const state = withBalances ? await ledgerState(trx, book.id) : null
   if (withBalances) {
-    addBalances(
-      nodes,
-      await movements(
-        trx,
-        book.id,
-        filter.asOf,
-        filter.propertyId === undefined ? allowed && [...allowed] : [filter.propertyId],
-      ),
-    )
+    addBalances(nodes, await movements(trx, book.id, filter.asOf, filter.propertyId, scope))
   }
   return {
     currency: book.currency,

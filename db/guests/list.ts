@@ -1,3 +1,5 @@
+import { whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { GuestRow } from '../rows.ts'
@@ -20,8 +22,8 @@ export type GuestFilter = {
   blocked?: 'warn' | 'refuse' | undefined
   updatedSince?: string | undefined
   sort: { field: keyof typeof guestSorts; descending: boolean }[]
-  /** The caller's properties, for what is told of stays; null = all. */
-  propertyIds: string[] | null
+  /** The guests that the caller may read; they belong to no property, and what is told of their stays does. */
+  scope: Condition
 }
 
 /** More than these are not searched through: such a word finds nobody in particular. */
@@ -96,6 +98,7 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
   const found = await findGuests(trx, filter)
   const conditions = [
     { text: 'g.status = ?', values: [filter.status] as unknown[] },
+    { text: '?', values: [whereOf(trx, filter.scope, { propertyId: null })] },
     ...(found === null ? [] : [{ text: 'g.id = any(?::uuid[])', values: [found] }]),
     ...(filter.tag === undefined ? [] : [{ text: '? = any(g.tags)', values: [filter.tag] }]),
     ...(filter.updatedSince === undefined
@@ -120,9 +123,14 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
        select coalesce(bool_or(r.status = 'checked_in'), false) as in_house,
          min(r.arrival) filter (where r.status = 'confirmed' and r.arrival >= current_date) as next_arrival
        from reservation_guest n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
-       where n.tenant_id = g.tenant_id and n.guest_id = g.id and (?::uuid[] is null or r.property_id = any(?::uuid[]))) s
+       where n.tenant_id = g.tenant_id and n.guest_id = g.id and ?) s
      order by ${order}`,
-    [...values, filter.limit, (filter.page - 1) * filter.limit, filter.propertyIds, filter.propertyIds],
+    [
+      ...values,
+      filter.limit,
+      (filter.page - 1) * filter.limit,
+      whereOf(trx, filter.scope, { propertyId: 'r.property_id' }),
+    ],
   )
   const profiles = await unsealGuests<GuestProfile>(
     trx,

@@ -1,4 +1,5 @@
 import { mailedToken } from '../../config/derived-secrets.ts'
+import type { MailedTokenPurpose } from '../../config/derived-secrets.ts'
 import { settings } from '../../config/env.ts'
 import { userMailKinds, writeUserMail } from '../../config/user-mails.ts'
 import type { UserMailKind } from '../../config/user-mails.ts'
@@ -36,9 +37,18 @@ type Facts = {
 
 export type UserMail = { to: string; toName: string; subject: string; text: string }
 
-/** Where a token is entered: in the application, where there is one, else wherever the person was told to. */
-const wayFor = (path: string, token: string) =>
-  settings.appBaseUrl ? `${settings.appBaseUrl}/${path}#token=${token}` : token
+/** Where each token is taken. */
+const endpoints: Partial<Record<MailedTokenPurpose, string>> = {
+  invitation: '/api/auth/invitations/accept',
+  password_reset: '/api/auth/password/reset',
+  email_change: '/api/auth/email/confirm',
+}
+
+/** Where a token is entered: in the application, where there is one, else the endpoint that takes it, with the token to send. Never from a request's headers. */
+const wayFor = (purpose: MailedTokenPurpose, token: string) =>
+  settings.appBaseUrl
+    ? `${settings.appBaseUrl}/${purpose.replace('_', '-')}#token=${token}`
+    : `POST ${settings.publicBaseUrl}${endpoints[purpose] ?? ''}\n\n${token}`
 
 /** A mail to staff as it is sent now; null where it was sent, or its token has ended. */
 export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promise<UserMail | null> => {
@@ -60,7 +70,7 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
     house: facts.house ?? 'Pousada',
     key: facts.key ?? '',
     day: facts.day ?? '',
-    way: purpose ? wayFor(purpose.replace('_', '-'), mailedToken(purpose, facts.referenceId)) : '',
+    way: purpose ? wayFor(purpose, mailedToken(purpose, facts.referenceId)) : '',
   }
   // What tells of a change of address goes where the address was.
   const to = facts.kind === 'email_change' ? facts.newEmail : (facts.oldEmail ?? facts.email)

@@ -1,5 +1,7 @@
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
+import { whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { findGuests } from '../guests/list.ts'
@@ -26,14 +28,14 @@ export type ReservationFilter = {
   updatedSince?: string | undefined
   q?: string | undefined
   sort: { field: (typeof sortFields)[number]; descending: boolean }[]
-  /** The caller's properties; null = all. */
-  propertyIds: string[] | null
+  /** The reservations that the caller may read. */
+  scope: Condition
 }
 
 /** More than these are not searched through. */
 const mostFound = 5_000
 
-type Condition = { text: string; values: unknown[] }
+type Part = { text: string; values: unknown[] }
 const columns: Record<(typeof sortFields)[number], string> = {
   arrival: 'r.arrival',
   departure: 'r.departure',
@@ -43,7 +45,7 @@ const columns: Record<(typeof sortFields)[number], string> = {
   number: 'b.number',
 }
 
-const dates = ({ dateField, startDate, endDate }: ReservationFilter): Condition[] => {
+const dates = ({ dateField, startDate, endDate }: ReservationFilter): Part[] => {
   const [from, until] = {
     // A stay spends a night within: the night of `startDate` counts, and so does that of `endDate`.
     stay: ['r.departure > ?::date', 'r.arrival <= ?::date'],
@@ -61,7 +63,7 @@ const dates = ({ dateField, startDate, endDate }: ReservationFilter): Condition[
 }
 
 /** What a person types to find a stay: its number, the guest's name, the caller's own number, the name of a unit. Each by its own index. */
-const search = async (trx: Trx, q: string): Promise<Condition> => {
+const search = async (trx: Trx, q: string): Promise<Part> => {
   const text = q.trim()
   const [typed = '', position] = text.split(/-(?=\d{1,2}$)/)
   const rows = await sql<{ id: string }>(
@@ -86,7 +88,7 @@ const search = async (trx: Trx, q: string): Promise<Condition> => {
   return { text: 'r.id = any(?::uuid[])', values: [rows.map((row) => row.id)] }
 }
 
-const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Condition[]> => {
+const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]> => {
   const equals: [string, unknown][] = [
     ['r.property_id', filter.propertyId],
     ['r.unit_type_id', filter.unitTypeId],
@@ -96,7 +98,7 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Condit
   ]
   return [
     ...equals.flatMap(([column, value]) => (value === undefined ? [] : [{ text: `${column} = ?`, values: [value] }])),
-    ...(filter.propertyIds === null ? [] : [{ text: `r.property_id = any(?::uuid[])`, values: [filter.propertyIds] }]),
+    { text: '?', values: [whereOf(trx, filter.scope, { propertyId: 'r.property_id' })] },
     ...(filter.status ? [{ text: `r.status = any(?)`, values: [filter.status] }] : []),
     ...dates(filter),
     ...(filter.updatedSince ? [{ text: `r.updated_at >= ?::timestamptz`, values: [filter.updatedSince] }] : []),
@@ -182,7 +184,7 @@ const parts = `
 /** A page of reservations; a few statements whatever the number of rows. Names, nothing sealed; amounts are for the caller to leave out. */
 export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
   const conditions = await conditionsOf(trx, filter)
-  const where = conditions.length > 0 ? `where ${conditions.map((one) => one.text).join(' and ')}` : ''
+  const where = `where ${conditions.map((one) => one.text).join(' and ')}`
   const values = conditions.flatMap((one) => one.values)
   const order = [
     ...filter.sort.map(({ field, descending }) => `${columns[field]} ${descending ? 'desc' : 'asc'}`),
