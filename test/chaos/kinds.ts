@@ -19,8 +19,7 @@ export const newer: Job = job({
   name: 'chaos.note',
   queue: 'messages',
   payload: Obj({ key: Key, note: Key }),
-  version: 2,
-  upcast: (payload) => ({ note: 'none', ...(payload as { key: string }) }),
+  upcasts: [(payload) => ({ note: 'none', ...payload })],
   retry: 'internal',
 })
 

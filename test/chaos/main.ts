@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '2' },
-    guests: { type: 'string', default: '6' },
+    guests: { type: 'string', default: '8' },
     only: { type: 'string', default: '' },
     folder: { type: 'string' },
     keep: { type: 'boolean', default: false },

@@ -144,6 +144,16 @@ export const buildTown = async (built: string, folder: string, services: string)
   peersAt.gateway = peers.gatewayPort
   peersAt.smtp = peers.smtpPort
 
+  // Faults of one server follow each other: two at once would start it twice.
+  const inTurn = () => {
+    let last: Promise<unknown> = Promise.resolve()
+    return (work: () => Promise<void>): Promise<void> => {
+      const mine = last.then(work)
+      last = mine.catch(() => {})
+      return mine
+    }
+  }
+  const ofPostgres = inTurn()
   const postmaster = () => pidIn(join(directories.postgres, 'data/postmaster.pid'))
   const redisPid = () => pidIn(join(directories.redis, 'redis.pid'))
   return {
@@ -163,16 +173,18 @@ export const buildTown = async (built: string, folder: string, services: string)
       }
     },
     postgres: {
-      kill: async () => {
-        signal(postmaster(), 'SIGKILL')
-        await postgres.exited.catch(() => null)
-        await wait(500)
-        await beginPostgres(postgres.port)
-      },
-      restart: async () => {
-        await postgres.stop()
-        await beginPostgres(postgres.port)
-      },
+      kill: () =>
+        ofPostgres(async () => {
+          signal(postmaster(), 'SIGKILL')
+          await postgres.exited.catch(() => null)
+          await wait(500)
+          await beginPostgres(postgres.port)
+        }),
+      restart: () =>
+        ofPostgres(async () => {
+          await postgres.stop()
+          await beginPostgres(postgres.port)
+        }),
     },
     redisServer: {
       kill: async () => {
