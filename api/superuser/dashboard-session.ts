@@ -51,12 +51,16 @@ const read = (cookie: string): { id: string; hash: Buffer } | null => {
   return rest.length === 0 && isUuid(id) && jti.length === 22 ? { id, hash: jtiHash(jti) } : null
 }
 
+export type Operator = { userId: string; email: string }
+
 /** The operator whose live session a cookie names, or null. From PostgreSQL, each time: half an hour unused ends it. */
-export const dashboardSession = async (cookie: string): Promise<{ email: string } | null> => {
+export const dashboardSession = async (cookie: string): Promise<Operator | null> => {
   const given = read(cookie)
   if (!given) return null
   const session = await withoutTenant((trx) => seenDashboard(trx, given.id))
-  return session && timingSafeEqual(given.hash, session.jtiHash) ? { email: session.email } : null
+  return session && timingSafeEqual(given.hash, session.jtiHash)
+    ? { userId: session.userId, email: session.email }
+    : null
 }
 
 export const endDashboardSession = async (cookie: string, requestId: string): Promise<void> => {

@@ -143,16 +143,19 @@ export const sessionState = (knex: Knex, sessionId: string): Promise<SessionStat
  * An operator's session on the dashboard, where it is live and its user still N1: used now. Half an hour without use, and it is over. The caller
  * compares the hash.
  */
-export const seenDashboard = (trx: AnyTrx, sessionId: string): Promise<{ email: string; jtiHash: Buffer } | null> =>
-  sqlOne<{ email: string; jtiHash: Buffer }>(
+export const seenDashboard = (
+  trx: AnyTrx,
+  sessionId: string,
+): Promise<{ userId: string; email: string; jtiHash: Buffer } | null> =>
+  sqlOne<{ userId: string; email: string; jtiHash: Buffer }>(
     trx,
     `with live as (
-       select s.id, u.email, s.current_jti_hash, s.last_seen_at from session s join app_user u on u.id = s.user_id
+       select s.id, u.id as user_id, u.email, s.current_jti_hash, s.last_seen_at from session s join app_user u on u.id = s.user_id
          join superuser_account a on a.user_id = u.id and a.ended_at is null and a.level = 'N1'
        where s.id = ? and s.kind = 'dashboard' and s.revoked_at is null and s.absolute_expires_at > now() and u.status = 'active'
          and u.session_epoch = s.epoch and s.last_seen_at > now() - interval '30 minutes'),
        seen as (update session set last_seen_at = now() from live where session.id = live.id and live.last_seen_at < now() - interval '1 minute')
-     select email, current_jti_hash as jti_hash from live`,
+     select user_id, email, current_jti_hash as jti_hash from live`,
     [sessionId],
   )
 
