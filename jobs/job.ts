@@ -1,14 +1,18 @@
 import type { JobClass, QueueName, RetryClass } from '../config/queues.ts'
 import type { Schema, Static } from '../config/schema.ts'
 
+/** Makes of a payload of one version what the next version would have been. */
+export type Upcast = (payload: Record<string, unknown>) => Record<string, unknown>
+
 /** One thing that can be asked for. `name` is permanent; `queue` may change, rows carry their own. */
 export type Job<S extends Schema = Schema> = {
   readonly name: string
   readonly queue: QueueName
   readonly payload: S
-  /** Version of the payload; older ones are upcast before they are validated. */
+  /** Version of the payload: one more than there are upcasts. */
   readonly version: number
-  readonly upcast?: ((payload: unknown, version: number) => unknown) | undefined
+  /** Steps from each version to the next, the first from 1 to 2. A payload in a row may be older than the code that starts it. */
+  readonly upcasts: readonly Upcast[]
   readonly retry: RetryClass
   /** Lowers the tries of the class. */
   readonly tries?: number | undefined
@@ -20,13 +24,21 @@ export type Job<S extends Schema = Schema> = {
 export type PayloadOf<J> = J extends Job<infer S> ? Static<S> : never
 
 type Declaration<S extends Schema> = Pick<Job<S>, 'name' | 'queue' | 'payload' | 'retry'> &
-  Partial<Pick<Job<S>, 'version' | 'upcast' | 'tries' | 'class' | 'replayable'>>
+  Partial<Pick<Job<S>, 'upcasts' | 'tries' | 'class' | 'replayable'>>
 
 export const job = <S extends Schema>(declaration: Declaration<S>): Job<S> => ({
-  version: 1,
   class: 'normal',
+  upcasts: [],
   ...declaration,
+  version: 1 + (declaration.upcasts?.length ?? 0),
 })
+
+/** A payload of an older version as the newest code wants it, step by step. It is not validated yet. */
+export const upcast = (
+  { upcasts }: Pick<Job, 'upcasts'>,
+  payload: Record<string, unknown>,
+  version: number,
+): Record<string, unknown> => upcasts.slice(version - 1).reduce((older, step) => step(older), payload)
 
 /**
  * A job that comes by the clock, once per slot whatever the number of schedulers. Its payload is `{}`.

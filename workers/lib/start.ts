@@ -12,6 +12,7 @@ import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '
 import { FenceLost, claim, lockStart } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart } from '../../db/jobs/fence.ts'
 import { countMiss } from '../../db/jobs/schedules.ts'
+import { upcast } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
 import { databaseContext, openFor, outsideRun } from './context.ts'
 import { GivenUp, Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
@@ -73,7 +74,7 @@ const persist = async <T>(worker: Worker, work: (trx: PlatformTrx) => Promise<T>
 /** The payload as this code wants it. Throws Newer for a version it does not know yet, and gives up on what does not fit. */
 const payloadOf = (job: Job, row: JobStart): unknown => {
   if (row.version > job.version) throw new Newer()
-  const payload = row.version < job.version && job.upcast ? job.upcast(row.payload, row.version) : row.payload
+  const payload = upcast(job, row.payload, row.version)
   const problems = compile(job.payload)(payload)
   if (problems)
     throw new GivenUp(
