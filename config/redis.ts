@@ -48,6 +48,8 @@ export const connectTo = (
   const { cluster, urls } = redisAddresses(url)
   const [first] = urls
   if (!cluster || !first) return new Redis(url, { ...options, retryStrategy: backoff })
+  if (!/\{.+\}/.test(settings.redisPrefix))
+    throw new Error('REDIS_PREFIX: on a cluster a part of it stands in braces, so that keys used together lie together')
   const { keyPrefix, enableOfflineQueue, ...ofNodes } = options
   return new Cluster(
     urls.map((each) => ({ host: hostOf(each), port: Number(each.port || 6379) })),

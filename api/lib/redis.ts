@@ -1,9 +1,12 @@
-import { Redis } from 'ioredis'
 import { settings } from '../../config/env.ts'
 import { log } from '../../config/log.ts'
+import { connectTo } from '../../config/redis.ts'
+import type { RedisConnection } from '../../config/redis.ts'
 
-let client: Redis | null = null
+let client: RedisConnection | null = null
+// The breaker: left alone until then, and after that asked by one request at a time until it answers.
 let closedUntil = 0
+let isTrying = false
 
 const patienceMs = 100
 const restMs = 1_000
@@ -12,18 +15,23 @@ const restMs = 1_000
 export const openRedis = (url = settings.redisUrl): void => {
   client?.disconnect()
   closedUntil = 0
+  isTrying = false
   if (!url) {
     client = null
     return
   }
-  client = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: patienceMs,
-    connectTimeout: 2_000,
-    retryStrategy: (times) => Math.min(1_000, times * 50),
-    keyPrefix: `${settings.redisPrefix}:`,
-  })
+  client = connectTo(
+    {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: patienceMs,
+      // One that still owes an answer then is dead on the other side, and made anew.
+      socketTimeout: 2_000,
+      connectTimeout: 2_000,
+      keyPrefix: `${settings.redisPrefix}:`,
+    },
+    url,
+  )
   client.on('error', (error: Error) => log.debug({ err: error }, 'redis'))
 }
 
@@ -33,31 +41,35 @@ export const closeRedis = (): void => {
 }
 
 /** Whether Redis answered lately; readiness says degraded while it does not. */
-export const redisAnswers = (): boolean => client?.status === 'ready' && Date.now() >= closedUntil
+export const redisAnswers = (): boolean => client?.status === 'ready' && closedUntil === 0
 
 const slow = Symbol('slow')
 
 /**
  * Runs one short piece of work on Redis. Answers null where Redis is down or took longer than 100 ms; it is then left alone for
- * a second, so that no request waits for it again and again. Whoever calls must be right without it.
+ * a second, and after that one request at a time finds out whether it answers again: a Redis that hangs costs nearly all requests
+ * nothing. Whoever calls must be right without it.
  */
-export const quickly = async <T>(work: (redis: Redis) => Promise<T>): Promise<T | null> => {
+export const quickly = async <T>(work: (redis: RedisConnection) => Promise<T>): Promise<T | null> => {
   const redis = client
-  if (!redis || redis.status !== 'ready' || Date.now() < closedUntil) return null
+  if (!redis || redis.status !== 'ready' || Date.now() < closedUntil || isTrying) return null
+  const isTrial = closedUntil > 0
+  isTrying = isTrial
   let timer: NodeJS.Timeout | undefined
   try {
     const late = new Promise<typeof slow>((resolve) => {
       timer = setTimeout(() => resolve(slow), patienceMs)
     })
     const result = await Promise.race([work(redis), late])
-    if (result !== slow) return result
-    closedUntil = Date.now() + restMs
-    return null
+    if (result === slow) closedUntil = Date.now() + restMs
+    else if (isTrial) closedUntil = 0
+    return result === slow ? null : result
   } catch {
     closedUntil = Date.now() + restMs
     return null
   } finally {
     clearTimeout(timer)
+    if (isTrial) isTrying = false
   }
 }
 

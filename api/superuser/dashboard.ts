@@ -1,20 +1,21 @@
 import type { Queue } from 'bullmq'
-import { Redis } from 'ioredis'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settings } from '../../config/env.ts'
 import { log } from '../../config/log.ts'
 import { queueNames } from '../../config/queues.ts'
+import { connectTo, queuePrefix } from '../../config/redis.ts'
+import type { RedisConnection } from '../../config/redis.ts'
 import { dashboardGate } from './dashboard-gate.ts'
 import { messagePage, pagePolicy } from './dashboard-page.ts'
+import { sendHtml } from './forms.ts'
 
 const base = '/superuser/dashboard'
 const patienceMs = 100
 const boardPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
-type Board = { serve: Middleware; redis: Redis; queues: Queue[] }
+type Board = { serve: Middleware; redis: RedisConnection; queues: Queue[] }
 let board: Promise<Board> | null = null
 
 /** What Redis holds of a job is ids (see workers/lib/queues.ts); only these fields are ever shown. */
@@ -32,16 +33,16 @@ const openBoard = async (): Promise<Board> => {
     import('@bull-board/koa'),
     import('bullmq'),
   ])
-  const redis = new Redis(settings.redisUrl, {
+  const redis = connectTo({
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 5_000,
+    socketTimeout: 6_000,
     connectTimeout: 2_000,
-    retryStrategy: (times) => Math.min(1_000, times * 50),
   })
   redis.on('error', (error: Error) => log.debug({ err: error }, 'redis of the dashboard'))
   const queues = queueNames.map((name) => {
-    const queue = new BullQueue(name, { connection: redis, prefix: settings.redisPrefix, skipMetasUpdate: true })
+    const queue = new BullQueue(name, { connection: redis, prefix: queuePrefix(name), skipMetasUpdate: true })
     queue.on('error', (error) => log.debug({ err: error, queue: name }, 'bullmq of the dashboard'))
     return queue
   })
@@ -55,7 +56,13 @@ const openBoard = async (): Promise<Board> => {
       return adapted
     }),
     serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Pousada: jobs', pollingInterval: { showSetting: false, forceInterval: 10 } } },
+    options: {
+      uiConfig: {
+        boardTitle: 'Pousada: jobs',
+        miscLinks: [{ text: 'Operations', url: '/superuser/ops' }],
+        pollingInterval: { showSetting: false, forceInterval: 10 },
+      },
+    },
   })
   return { serve: adapter.registerPlugin(), redis, queues }
 }
@@ -68,7 +75,7 @@ export const closeDashboard = async () => {
   closing?.redis.disconnect()
 }
 
-const reachable = async (redis: Redis) => {
+const reachable = async (redis: RedisConnection) => {
   for (let waited = 0; waited < patienceMs * 5 && redis.status !== 'ready'; waited += 20) await sleep(20)
   return redis.status === 'ready'
 }
@@ -82,14 +89,16 @@ const show = async (ctx: Context, next: Next) => {
   }
   const { redis, serve } = await (board ??= openBoard())
   if (!(await reachable(redis))) {
-    ctx.status = 503
     ctx.set('Retry-After', '2')
-    ctx.set('Content-Security-Policy', pagePolicy)
-    ctx.type = 'text/html; charset=utf-8'
-    ctx.body = messagePage('Redis is away', 'Jobs stay recorded in PostgreSQL and go on when Redis returns.', {
-      href: base,
-      label: 'Try again',
-    })
+    sendHtml(
+      ctx,
+      503,
+      pagePolicy,
+      messagePage('Redis is away', 'Jobs stay recorded in PostgreSQL and go on when Redis returns.', {
+        href: base,
+        label: 'Try again',
+      }),
+    )
     return
   }
   ctx.set('Content-Security-Policy', boardPolicy)
