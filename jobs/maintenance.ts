@@ -19,6 +19,19 @@ export const purgeSessions = job({
   class: 'bulk',
 })
 
-export const maintenanceJobs: Job[] = [flushLastSeen, purgeSessions]
+/** Tells of API keys that expire within 30 and within 7 days. */
+export const warnExpiringKeys = job({
+  name: 'maintenance.warn-expiring-keys',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+  class: 'bulk',
+})
 
-export const maintenanceSchedules: Schedule[] = [every(60, flushLastSeen), daily('03:10', purgeSessions)]
+export const maintenanceJobs: Job[] = [flushLastSeen, purgeSessions, warnExpiringKeys]
+
+export const maintenanceSchedules: Schedule[] = [
+  every(60, flushLastSeen),
+  daily('03:10', purgeSessions),
+  daily('09:20', warnExpiringKeys),
+]

@@ -1,8 +1,9 @@
 import { settings } from '../../config/env.ts'
 import { lastSeenKey, readSeen } from '../../config/last-seen.ts'
+import { warnOfKeys } from '../../db/auth/expiring-keys.ts'
 import { purgeOver, writeLastSeen } from '../../db/auth/last-seen.ts'
 import { enqueue } from '../../db/enqueue.ts'
-import { flushLastSeen, purgeSessions } from '../../jobs/maintenance.ts'
+import { flushLastSeen, purgeSessions, warnExpiringKeys } from '../../jobs/maintenance.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import { connectRedis, whenReady } from '../lib/redis.ts'
 
@@ -29,4 +30,6 @@ const purge = onDatabase(purgeSessions, async (trx) => {
   if (await purgeOver(trx)) await enqueue(trx, purgeSessions, {})
 })
 
-export const processors = [flush, purge]
+const warn = onDatabase(warnExpiringKeys, warnOfKeys)
+
+export const processors = [flush, purge, warn]

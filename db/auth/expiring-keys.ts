@@ -1,0 +1,45 @@
+import { warnExpiringKeys } from '../../jobs/maintenance.ts'
+import { enterTenant, sql, sqlOne } from '../connection.ts'
+import type { PlatformTrx, Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { emit } from '../events.ts'
+import { mailUser } from '../ocp/index.ts'
+
+const batch = 100
+
+type Warning = { id: string; apiKeyId: string; days: number; expiresAt: Date; version: number }
+
+const warn = async (trx: Trx, apiKeyId: string, days: number): Promise<void> => {
+  const warning = await sqlOne<Warning>(
+    trx,
+    `insert into api_key_warning (tenant_id, api_key_id, days, key_name, expires_at)
+       select tenant_id, id, ?, name, expires_at from api_key where id = ?
+     on conflict (tenant_id, api_key_id, days, expires_at) do nothing
+     returning id, api_key_id, days, expires_at, (select version from api_key k where k.id = api_key_id) as version`,
+    [days, apiKeyId],
+  )
+  if (!warning) return
+  const people = await sql<{ userId: string }>(
+    trx,
+    `select user_id from membership where status = 'active' and role in ('owner', 'admin') order by user_id`,
+  )
+  for (const { userId } of people) await mailUser(trx, userId, 'key_expiring', warning.id)
+  await emit(trx, {
+    type: 'api_key.expiry_neared',
+    propertyId: null,
+    entity: { type: 'ApiKey', id: apiKeyId, version: warning.version },
+    data: { apiKeyId, days, expiresAt: warning.expiresAt.toISOString() },
+  })
+}
+
+/** Tells owner and admins of keys that expire within 30 and within 7 days, once for each; a hundred at a time. */
+export const warnOfKeys = async (trx: PlatformTrx): Promise<void> => {
+  const found = await sql<{ tenantId: string; apiKeyId: string; days: number }>(
+    trx,
+    `select tenant_id, api_key_id, days from api_keys_expiring(?)`,
+    [batch],
+  )
+  // Before any tenant is entered: the rest belongs to none.
+  if (found.length === batch) await enqueue(trx, warnExpiringKeys, {})
+  for (const { tenantId, apiKeyId, days } of found) await warn(await enterTenant(trx, tenantId), apiKeyId, days)
+}
