@@ -21,8 +21,10 @@ export const up = async (knex: Knex) => {
        when (new.status = 'pending' and new.ready <> (new.run_at <= now())) execute function set_job_ready()`,
     )
   await knex.raw(`update jobs set ready = false where status = 'pending' and run_at > now()`)
+  // Not coalesce(): under row-level security PostgreSQL uses an index only for conditions that it knows not to leak.
   await knex.raw(`
-    create index jobs_turn on jobs (queue, class, coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), gate, kind, run_at, seq)
+    create index jobs_turn on jobs (queue, class,
+      (case when tenant_id is null then '00000000-0000-0000-0000-000000000000'::uuid else tenant_id end), gate, kind, run_at, seq)
     where status = 'pending' and ready`)
   await knex.raw(`create index jobs_waiting on jobs (queue, run_at, seq) where status = 'pending' and not ready`)
 
