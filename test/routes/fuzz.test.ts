@@ -26,7 +26,12 @@ const costly: Record<string, number> = {
   'auth.revokeAll': 10,
   'auth.signIn': 25,
   'auth.reauthenticate': 25,
+  'auth.changePassword': 15,
+  'auth.removeTotp': 10,
 }
+
+/** Of the session that asked, or of its token. */
+const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassword', 'auth.removeTotp'])
 
 const allowed = new Set([200, 201, 400, 401, 403, 404, 409, 422, 429])
 /** What a refused request may write: who tried, and how often. */
@@ -46,6 +51,8 @@ const countsTries = new Set([
 const neverDone = [
   'auth.verifyMfa',
   'auth.revokeSession',
+  'auth.confirmTotp',
+  'auth.renewRecoveryCodes',
   'public.reservations.confirm',
   'public.reservations.verify',
   'ledgerEntries.read',
@@ -167,7 +174,7 @@ describe('every endpoint, with inputs that are nearly right', () => {
   /** A session that was ended by what was asked of it is replaced. */
   const afterwards = (route: AnyRoute, { body }: Answer) => {
     if (route.id === 'auth.refresh') tokens.open = (body as { token: string }).token
-    if (['auth.signOut', 'auth.revokeAll'].includes(route.id)) delete tokens.session
+    if (endsSession.has(route.id)) delete tokens.session
     if (route.id === 'public.reservations.cancel') delete tokens.guest
   }
 
