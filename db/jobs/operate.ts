@@ -129,7 +129,8 @@ const replayDead = async (trx: PlatformTrx, { selection, reason, perMinute }: Re
   return row ?? { count: 0, kept: 0 }
 }
 
-const countDead = async (trx: PlatformTrx, selection: Selection): Promise<Replayed> => {
+/** What a replay of dead jobs would bring back. Changes nothing, and leaves no trace. */
+export const previewReplay = async (trx: PlatformTrx, selection: Selection): Promise<Replayed> => {
   const { where, bindings } = chosen(selection)
   const row = await sqlOne<Replayed>(
     trx,
@@ -189,7 +190,7 @@ const doneOnes = async (trx: PlatformTrx, jobIds: string[]): Promise<string[]> =
 export const replayJobs = async (trx: PlatformTrx, replay: Replay): Promise<Replayed> => {
   const { selection, reason, perMinute, dryRun = false } = replay
   const done = 'jobIds' in selection ? await doneOnes(trx, selection.jobIds) : []
-  const dead = await (dryRun ? countDead(trx, selection) : replayDead(trx, replay))
+  const dead = await (dryRun ? previewReplay(trx, selection) : replayDead(trx, replay))
   const again =
     dryRun || done.length === 0 ? done.length : await replayDone(trx, done, { ...replay, after: dead.count })
   const count = dead.count + again

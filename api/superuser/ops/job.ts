@@ -1,0 +1,204 @@
+import { jobs as declared } from '../../../jobs/all.ts'
+import { notFound } from '../../../config/errors.ts'
+import { isUuid } from '../../../config/validator.ts'
+import { eventsOfRequest, readTimeline } from '../../../db/jobs/timeline.ts'
+import type { EventRecord, JobRecord, Timeline } from '../../../db/jobs/timeline.ts'
+import type { HistoryEntry } from '../../../db/jobs/history.ts'
+import { html } from '../html.ts'
+import type { Html, Part } from '../html.ts'
+import { replayNote } from './dead.ts'
+import { toneOf } from './jobs.ts'
+import { base } from './layout.ts'
+import { facts, hidden, href, instant, jobLink, lasting, number, reasonInput, tag } from './parts.ts'
+import type { Tone } from './parts.ts'
+import type { Page } from './visit.ts'
+
+type Moment = { at: Date; tone: Tone; text: Part }
+
+const fromHistory = (entry: HistoryEntry): Moment => {
+  const at = new Date(entry.at)
+  if (entry.what === 'replayed')
+    return {
+      at,
+      tone: 'warn',
+      text: html`Replayed by ${entry.by.type} <code>${entry.by.id ?? ''}</code>:
+        ${entry.reason}${entry.of !== null && html`, as a new job of ${jobLink(entry.of)}`}`,
+    }
+  const next = entry.waitMs === null ? '' : `; the next try after ${lasting(entry.waitMs / 1000)}`
+  return {
+    at,
+    tone: 'bad',
+    text: html`${entry.what === 'died' ? 'Given up' : `Try ${entry.attempts} failed`}:
+      <code>${entry.code}</code> ${entry.message} <br /><span class="soft small"
+        >dispatch ${entry.dispatchNo}, delivery
+        ${entry.delivery}${entry.worker !== null && `, ${entry.worker}`}${next}</span
+      >`,
+  }
+}
+
+const presently = (job: JobRecord): Moment[] => {
+  const until = job.leasedUntil
+  if (job.status === 'running')
+    return [
+      {
+        at: new Date(),
+        tone: '',
+        text: html`Runs at <code>${job.worker}</code>, which must be heard of until ${instant(until)}`,
+      },
+    ]
+  if (job.status === 'dispatched')
+    return [{ at: new Date(), tone: '', text: html`Handed over, and due at ${instant(job.runAt)}` }]
+  return job.status === 'pending'
+    ? [{ at: new Date(), tone: '', text: html`Waits in PostgreSQL, due at ${instant(job.runAt)}` }]
+    : []
+}
+
+const moments = ({ job, calls, audits, related }: Timeline, events: EventRecord[]): Moment[] => {
+  const found: Moment[] = [
+    {
+      at: job.createdAt,
+      tone: '',
+      text: html`Asked for by ${job.actor.type} <code>${job.actor.id ?? ''}</code> in the request
+        <a href="${href('/jobs', { requestId: job.requestId })}"><code>${job.requestId}</code></a>`,
+    },
+    ...job.history.map(fromHistory),
+    ...calls.flatMap((call): Moment[] => [
+      {
+        at: call.firstStartedAt,
+        tone: '',
+        text: html`Call to ${call.provider}:
+        ${call.operation}${call.tries > 1 && `, ${call.tries} times, the last at `}${call.tries > 1 && instant(call.startedAt)}`,
+      },
+      ...(call.finishedAt === null
+        ? []
+        : [
+            {
+              at: call.finishedAt,
+              tone: (call.state === 'succeeded' ? 'good' : 'bad') as Tone,
+              text: html`${call.provider} ${call.operation}: ${call.state}
+              ${call.code}${call.httpStatus !== null && ` (HTTP ${call.httpStatus})`}${call.answerReference !== null && html`, their <code>${call.answerReference}</code>`}`,
+            },
+          ]),
+    ]),
+    ...audits.map((entry): Moment => ({
+      at: entry.at,
+      tone: '',
+      text: html`In the audit trail: ${entry.action} of ${entry.subjectType}
+        <code>${entry.subjectId ?? ''}</code>${entry.reason !== null && html`: ${entry.reason}`}`,
+    })),
+    ...events.map((event): Moment => ({
+      at: event.at,
+      tone: 'good',
+      text: html`Event ${event.type} of ${event.entity.type} <code>${event.entity.id}</code>`,
+    })),
+    ...related.flatMap((other): Moment[] => [
+      {
+        at: other.createdAt,
+        tone: '',
+        text: html`Also asked for: ${other.kind} ${jobLink(other.id, other.id.slice(0, 8))}
+        ${tag(other.status, toneOf(other.status))}`,
+      },
+    ]),
+    ...(job.startedAt === null
+      ? []
+      : [
+          {
+            at: job.startedAt,
+            tone: '' as Tone,
+            text: html`The last start, at <code>${job.worker ?? 'a process that did not say'}</code>`,
+          },
+        ]),
+    ...(job.finishedAt === null
+      ? []
+      : [
+          {
+            at: job.finishedAt,
+            tone: toneOf(job.status),
+            text: html`Ended: ${job.status}${job.reason !== null && html`, ${job.reason}`}`,
+          },
+        ]),
+    ...presently(job),
+  ]
+  return found.toSorted((one, other) => one.at.getTime() - other.at.getTime())
+}
+
+const actForm = (job: JobRecord, formToken: string): Html | null => {
+  const isDead = job.status === 'dead'
+  const mayRepeat = job.status === 'done' && declared.some((kind) => kind.name === job.kind && kind.replayable)
+  if (!isDead && !mayRepeat) return null
+  return html`<section>
+    <h2>Act</h2>
+    <form class="fields" method="post" action="${base}/jobs/${job.id}/act">
+      ${hidden({ formToken })}${reasonInput('reason')}
+      <div class="buttons">
+        <button name="verb" value="replay">${isDead ? 'Replay' : 'Run again as a new job'}</button>
+        ${isDead && html`<button class="bad" name="verb" value="discard">Discard for good</button>`}
+      </div>
+    </form>
+  </section>`
+}
+
+export const job: Page = {
+  path: '/jobs/:jobId',
+  show: async ({ trx, params, query, formToken }) => {
+    const jobId = (params.jobId ?? '').toLowerCase()
+    if (!isUuid(jobId)) throw notFound('There is no such job')
+    const timeline = await readTimeline(trx, jobId)
+    const { job: record } = timeline
+    const events = record.tenantId === null ? [] : await eventsOfRequest(record.tenantId, record.requestId)
+    return {
+      title: record.kind,
+      place: '/jobs',
+      note: replayNote(query),
+      body: html`<section>
+          <h2>The row ${tag(record.status, toneOf(record.status))}</h2>
+          ${facts(
+            [
+              ['Job', html`<code>${record.id}</code>`],
+              ['Queue', html`<a href="${base}/queues/${record.queue}">${record.queue}</a>, ${record.class}`],
+              [
+                'Tenant',
+                record.tenantId === null
+                  ? 'none'
+                  : html`${record.tenantName ?? 'deleted'} <code class="small">${record.tenantId}</code>`,
+              ],
+              ['Due', instant(record.runAt)],
+              ['Handed over', `${number(record.dispatchNo)} times`],
+              ['Starts', number(record.starts)],
+              ['Failed tries', number(record.attempts)],
+              ['Unique key', record.uniqueKey === null ? 'none' : html`<code>${record.uniqueKey}</code>`],
+              ['Trace', record.traceparent === null ? 'none' : html`<code class="small">${record.traceparent}</code>`],
+            ],
+            true,
+          )}
+          <h3>Payload <span class="soft small">version ${record.version}, ids alone</span></h3>
+          <pre tabindex="0">${JSON.stringify(record.payload, null, 2)}</pre>
+          ${
+            record.lastError !== null &&
+            html`<h3>Last error</h3>
+              <p><code>${record.lastError.code}</code> ${record.lastError.message}</p>
+              ${
+                record.lastError.stack !== null &&
+                html`<details>
+                  <summary>Where it was thrown</summary>
+                  <pre tabindex="0">${record.lastError.stack}</pre>
+                </details>`
+              }`
+          }
+        </section>
+        ${actForm(record, formToken)}
+        <section>
+          <h2>Timeline</h2>
+          <ol class="timeline">
+            ${moments(timeline, events).map(
+              (moment) =>
+                html`<li class="${moment.tone}">
+                  <p class="soft small">${instant(moment.at)}</p>
+                  <p>${moment.text}</p>
+                </li> `,
+            )}
+          </ol>
+        </section>`,
+    }
+  },
+}

@@ -1,0 +1,70 @@
+import { html } from '../html.ts'
+import type { Html, Part } from '../html.ts'
+
+export const base = '/superuser/ops'
+
+/** Nothing but what this server sends: no script at all, style from a file of its own. */
+export const opsPolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const places = [
+  ['', 'Overview'],
+  ['/queues', 'Queues'],
+  ['/tenants', 'Tenants'],
+  ['/dead', 'Dead letters'],
+  ['/schedules', 'Schedules'],
+  ['/providers', 'Providers'],
+  ['/workers', 'Workers'],
+  ['/jobs', 'Find a job'],
+] as const
+
+export type Place = (typeof places)[number][0]
+
+export type Frame = {
+  title: string
+  place: Place
+  operator: string
+  /** What came of the action that led here. */
+  note?: Html | null
+  body: Part
+}
+
+/** A whole page. */
+export const layout = ({ title, place, operator, note, body }: Frame): Html =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · Pousada operations</title>
+        <link rel="stylesheet" href="${base}/style.css" />
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to the content</a>
+        <header>
+          <div>
+            <div class="bar">
+              <p>Pousada operations</p>
+              <p class="who">${operator} · <a href="${base}/sign-out">Sign out</a></p>
+            </div>
+            <nav aria-label="Pages">
+              <ul>
+                ${places.map(([path, label]) => html`<li><a href="${base}${path}" ${path === place && html` aria-current="page"`}>${label}</a></li> `)}
+                <li><a href="/superuser/dashboard">What Redis holds</a></li>
+              </ul>
+            </nav>
+          </div>
+        </header>
+        <main id="content" tabindex="-1">
+          <h1>${title}</h1>
+          ${note} ${body}
+        </main>
+        <footer>
+          <p>
+            As PostgreSQL has it at <time>${new Date().toISOString().slice(0, 19).replace('T', ' ')}</time> UTC. All
+            times are UTC.
+          </p>
+        </footer>
+      </body>
+    </html> `

@@ -1,0 +1,143 @@
+import { listGates } from '../../../db/jobs/gates.ts'
+import type { Gate } from '../../../db/jobs/gates.ts'
+import { callsOfLastHour } from '../../../db/jobs/overview.ts'
+import { listPauses, pauseProvider, reopenGate, resumeProvider } from '../../../db/jobs/pauses.ts'
+import type { Pause } from '../../../db/jobs/pauses.ts'
+import { invalid } from '../../../config/errors.ts'
+import { html } from '../html.ts'
+import type { Html } from '../html.ts'
+import { trimmed } from '../reason.ts'
+import { base } from './layout.ts'
+import { hidden, href, instant, number, table, tag } from './parts.ts'
+import { field } from './visit.ts'
+import type { Action, Page } from './visit.ts'
+
+const notes: Record<string, Html> = {
+  paused: html`<p class="note warn" role="status">Paused. Its jobs wait in PostgreSQL.</p>`,
+  resumed: html`<p class="note" role="status">Resumed.</p>`,
+  opened: html`<p class="note" role="status">The gate is open.</p>`,
+}
+
+const actForm = (verb: string, label: string, id: string, fields: Record<string, string>): Html =>
+  html`<form class="line" method="post" action="${base}/providers/${verb}">${hidden(fields)}
+<div><label for="${id}">Reason</label><input id="${id}" name="reason" required minlength="3" maxlength="500" autocomplete="off"></div>
+<button${verb === 'pause' && html` class="quiet"`}>${label}</button></form>`
+
+const gateState = (gate: Gate): Html =>
+  gate.state === 'open'
+    ? tag('open', 'good')
+    : html`${tag('closed', 'bad')}
+        <span class="small">${gate.reason ?? ''}; one job tries at ${instant(gate.closedUntil)}</span>`
+
+const page: Page = {
+  path: '/providers',
+  show: async ({ trx, query, formToken }) => {
+    const [calls, gates, pauses] = [await callsOfLastHour(trx), await listGates(trx), await listPauses(trx)]
+    const pauseOf = (provider: string): Pause | undefined =>
+      pauses.find((pause) => pause.scope === 'provider' && pause.queue === null && pause.provider === provider)
+    const known = [...new Set([...calls.map((row) => row.provider), ...gates.map((gate) => gate.provider)])]
+      .filter((provider) => provider !== 'kind')
+      .toSorted()
+    return {
+      title: 'Providers',
+      place: '/providers',
+      note: notes[query.get('done') ?? ''] ?? null,
+      body: html`<section>
+          <h2>Calls of the last hour</h2>
+          ${table(
+            'What was asked of each provider, and what came of it. Unknown ones are looked up, and never taken for failed or done.',
+            [
+              { label: 'Provider' },
+              { label: 'State' },
+              { label: 'Calls', isNumber: true },
+              { label: 'Succeeded', isNumber: true },
+              { label: 'Failed', isNumber: true },
+              { label: 'Unknown', isNumber: true },
+              { label: 'Under way', isNumber: true },
+              { label: 'Change' },
+            ],
+            known.map((provider, place) => {
+              const row = calls.find((each) => each.provider === provider)
+              const paused = pauseOf(provider)
+              const fields = { formToken, provider }
+              return [
+                provider,
+                paused
+                  ? html`${tag('paused', 'warn')} <span class="small">${paused.reason}</span>`
+                  : tag('open', 'good'),
+                number(row?.calls ?? 0),
+                number(row?.succeeded ?? 0),
+                number(row?.failed ?? 0),
+                number(row?.unknown ?? 0),
+                number(row?.open ?? 0),
+                paused
+                  ? actForm('resume', `Resume ${provider}`, `provider-${place}`, fields)
+                  : actForm('pause', `Pause ${provider}`, `provider-${place}`, fields),
+              ]
+            }),
+            'No provider was ever called.',
+          )}
+        </section>
+        <section>
+          <h2>Gates</h2>
+          ${table(
+            'One per account. Failures in a row, or a provider that asks for it, close that account alone; it opens again by itself.',
+            [
+              { label: 'Account' },
+              { label: 'State' },
+              { label: 'Failures in a row', isNumber: true },
+              { label: 'Closed so often', isNumber: true },
+              { label: 'At most a second', isNumber: true },
+              { label: 'Last success' },
+              { label: 'Last failure' },
+              { label: 'Change' },
+            ],
+            gates.map((gate, place) => [
+              html`<code>${gate.gate}</code>`,
+              gateState(gate),
+              number(gate.failures),
+              number(gate.closures),
+              gate.ratePerSecond === null ? 'no limit' : number(gate.ratePerSecond),
+              instant(gate.lastSuccessAt),
+              instant(gate.lastFailureAt),
+              gate.state === 'closed' &&
+                actForm('open', 'Open it now', `gate-${place}`, { formToken, gate: gate.gate }),
+            ]),
+            'No account has a gate yet.',
+          )}
+        </section>`,
+    }
+  },
+}
+
+const named = (form: URLSearchParams, name: string): string => {
+  const text = field(form, name, 120)
+  if (text === undefined) throw invalid([{ field: name, message: 'is missing' }])
+  return text
+}
+const reasonOf = (form: URLSearchParams) => trimmed(form.get('reason') ?? '')
+
+const pause: Action = {
+  path: '/providers/pause',
+  act: async (trx, _, form) => {
+    await pauseProvider(trx, named(form, 'provider'), { reason: reasonOf(form) })
+    return href('/providers', { done: 'paused' })
+  },
+}
+const resume: Action = {
+  path: '/providers/resume',
+  act: async (trx, _, form) => {
+    await resumeProvider(trx, named(form, 'provider'), reasonOf(form))
+    return href('/providers', { done: 'resumed' })
+  },
+}
+const open: Action = {
+  path: '/providers/open',
+  act: async (trx, _, form) => {
+    await reopenGate(trx, named(form, 'gate'), reasonOf(form))
+    return href('/providers', { done: 'opened' })
+  },
+}
+
+export const pages: Page[] = [page]
+export const actions: Action[] = [pause, resume, open]

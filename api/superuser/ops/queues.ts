@@ -1,0 +1,202 @@
+import { jobs as declared } from '../../../jobs/all.ts'
+import { windowOf } from '../../../db/jobs/dispatch.ts'
+import { lastHour, queueStates } from '../../../db/jobs/overview.ts'
+import type { QueueState } from '../../../db/jobs/overview.ts'
+import { pauseQueue, resumeQueue } from '../../../db/jobs/pauses.ts'
+import type { Pause, Scope } from '../../../db/jobs/pauses.ts'
+import { notFound } from '../../../config/errors.ts'
+import { html } from '../html.ts'
+import type { Html } from '../html.ts'
+import { trimmed } from '../reason.ts'
+import { charts } from './chart.ts'
+import { base } from './layout.ts'
+import { facts, hidden, href, instant, lasting, number, reasonInput, table, tag } from './parts.ts'
+import { countField, field, queueOf, uuidField } from './visit.ts'
+import type { Action, Page } from './visit.ts'
+
+const stateOf = ({ pauses, workers }: QueueState): Html => {
+  const whole = pauses.some((pause) => pause.scope === 'queue')
+  if (whole) return tag('paused', 'warn')
+  if (pauses.length > 0) return tag(`paused in part (${pauses.length})`, 'warn')
+  return workers === 0 ? tag('no worker', 'bad') : tag('open', 'good')
+}
+
+const list: Page = {
+  path: '/queues',
+  show: async ({ trx }) => {
+    const states = await queueStates(trx)
+    return {
+      title: 'Queues',
+      place: '/queues',
+      body: html`<section>
+        ${table(
+          'Counted every five seconds. The name leads to the queue, its charts and pauses.',
+          [
+            { label: 'Queue' },
+            { label: 'State' },
+            { label: 'Pending', isNumber: true },
+            { label: 'Oldest', isNumber: true },
+            { label: 'Later', isNumber: true },
+            { label: 'Handed over', isNumber: true },
+            { label: 'Running', isNumber: true },
+            { label: 'Dead', isNumber: true },
+            { label: 'Done a minute', isNumber: true },
+            { label: 'Failed a minute', isNumber: true },
+            { label: 'Workers', isNumber: true },
+          ],
+          states.map((state) => [
+            html`<a href="${base}/queues/${state.queue}">${state.queue}</a>`,
+            stateOf(state),
+            number(state.pending),
+            lasting(state.oldestPendingSeconds),
+            number(state.waiting),
+            number(state.dispatched),
+            number(state.running),
+            state.dead === 0 ? '0' : html`<a href="${href('/dead', { queue: state.queue })}">${number(state.dead)}</a>`,
+            number(state.perMinute.done),
+            number(state.perMinute.failed),
+            `${state.workers} (${state.concurrency} at once)`,
+          ]),
+          '',
+        )}
+      </section>`,
+    }
+  },
+}
+
+const nameOf = ({ scope, kind, tenantId, provider }: Pause): string =>
+  scope === 'queue' ? 'the whole queue' : `${scope} ${kind ?? tenantId ?? provider ?? ''}`
+
+const notes: Record<string, Html> = {
+  paused: html`<p class="note warn" role="status">Paused. What runs finishes; nothing else starts.</p>`,
+  resumed: html`<p class="note" role="status">Resumed.</p>`,
+}
+
+const one: Page = {
+  path: '/queues/:queue',
+  show: async ({ trx, params, query, formToken }) => {
+    const queue = queueOf(params.queue)
+    const state = (await queueStates(trx)).find((each) => each.queue === queue)
+    if (!state) throw notFound()
+    const minutes = await lastHour(trx, queue)
+    const kinds = declared.filter((job) => job.queue === queue).map((job) => job.name)
+    return {
+      title: `Queue ${queue}`,
+      place: '/queues',
+      note: notes[query.get('done') ?? ''] ?? null,
+      body: html`<section>
+          <h2>Now ${stateOf(state)}</h2>
+          ${facts([
+            ['Pending', number(state.pending)],
+            ['Oldest', lasting(state.oldestPendingSeconds)],
+            ['Wait for their time', number(state.waiting)],
+            ['Handed over', number(state.dispatched)],
+            ['Running', number(state.running)],
+            ['Dead', html`<a href="${href('/dead', { queue })}">${number(state.dead)}</a>`],
+            ['Done a minute', number(state.perMinute.done)],
+            ['Failed a minute', number(state.perMinute.failed)],
+            ['Workers', `${state.workers}`],
+            ['At once', number(state.concurrency)],
+            ['Window', number(windowOf(state.concurrency))],
+            [
+              'Last beat',
+              state.lastBeatAt === null ? 'none' : html`<span class="small">${instant(state.lastBeatAt)}</span>`,
+            ],
+          ])}
+        </section>
+        <section>
+          <h2>Pauses</h2>
+          ${table(
+            'In force now',
+            [
+              { label: 'What' },
+              { label: 'Since' },
+              { label: 'Until' },
+              { label: 'Reason' },
+              { label: 'By' },
+              { label: 'End it' },
+            ],
+            state.pauses.map((pause, place) => [
+              nameOf(pause),
+              instant(pause.since),
+              pause.until === null ? 'resumed by hand' : instant(pause.until),
+              pause.reason,
+              `${pause.by.type} ${pause.by.id ?? ''}`,
+              html`<form class="line" method="post" action="${base}/queues/${queue}/resume">
+                ${hidden({ formToken, kind: pause.kind, tenantId: pause.tenantId, provider: pause.provider })}
+                <div>
+                  <label for="resume-${place}">Reason</label
+                  ><input
+                    id="resume-${place}"
+                    name="reason"
+                    required
+                    minlength="3"
+                    maxlength="500"
+                    autocomplete="off"
+                  />
+                </div>
+                <button>Resume ${nameOf(pause)}</button>
+              </form>`,
+            ]),
+            'Nothing is paused.',
+          )}
+          <h3>Pause</h3>
+          <form class="fields" method="post" action="${base}/queues/${queue}/pause">
+            ${hidden({ formToken })}
+            <div>
+              <label for="kind">Only one kind</label
+              ><select id="kind" name="kind">
+                <option value="">The whole queue</option>
+                ${kinds.map((kind) => html`<option value="${kind}">${kind}</option>`)}
+              </select>
+            </div>
+            <div>
+              <label for="tenantId">Or only one tenant <span class="hint">its id</span></label
+              ><input id="tenantId" name="tenantId" maxlength="36" autocomplete="off" />
+            </div>
+            <div>
+              <label for="provider">Or only one provider <span class="hint">its name</span></label
+              ><input id="provider" name="provider" maxlength="60" autocomplete="off" />
+            </div>
+            <div>
+              <label for="minutes">Ends by itself after <span class="hint">minutes; empty: by hand</span></label
+              ><input id="minutes" name="minutes" type="number" min="1" max="10080" inputmode="numeric" />
+            </div>
+            ${reasonInput('reason')}
+            <div><button>Pause</button></div>
+          </form>
+        </section>
+        ${charts(minutes, `the queue ${queue}`)}`,
+    }
+  },
+}
+
+const scopeOf = (queue: string | undefined, form: URLSearchParams): Scope => ({
+  queue: queueOf(queue),
+  kind: field(form, 'kind'),
+  tenantId: uuidField(form, 'tenantId'),
+  provider: field(form, 'provider', 60),
+})
+
+const pause: Action = {
+  path: '/queues/:queue/pause',
+  act: async (trx, params, form) => {
+    const scope = scopeOf(params.queue, form)
+    const minutes = countField(form, 'minutes', 10_080)
+    const until = minutes === undefined ? null : new Date(Date.now() + minutes * 60_000)
+    await pauseQueue(trx, scope, { reason: trimmed(form.get('reason') ?? ''), until })
+    return href(`/queues/${scope.queue}`, { done: 'paused' })
+  },
+}
+
+const resume: Action = {
+  path: '/queues/:queue/resume',
+  act: async (trx, params, form) => {
+    const scope = scopeOf(params.queue, form)
+    await resumeQueue(trx, scope, trimmed(form.get('reason') ?? ''))
+    return href(`/queues/${scope.queue}`, { done: 'resumed' })
+  },
+}
+
+export const pages: Page[] = [list, one]
+export const actions: Action[] = [pause, resume]

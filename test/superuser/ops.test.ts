@@ -1,0 +1,200 @@
+import { expect } from 'chai'
+import { sql } from '../../db/connection.ts'
+import { closeRedis, openRedis } from '../../api/lib/redis.ts'
+import { settings } from '../../config/env.ts'
+import { clientOf } from '../support/client.ts'
+import type { Reply } from '../support/client.ts'
+import { useWorld } from '../support/world.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { fill, hostile, makeOperator, operator } from './ops-support.ts'
+
+const base = '/superuser/ops'
+const places = ['', '/queues', '/queues/messages', '/tenants', '/dead', '/schedules', '/providers', '/workers', '/jobs']
+
+type Send = { cookie?: string; form?: Record<string, string> | [string, string][]; origin?: string | null }
+
+describe('the operations pages', () => {
+  const world = useWorld()
+  let userId: string
+  before(async () => {
+    userId = await makeOperator()
+  })
+  beforeEach(() => forgetLimits(world))
+
+  const send = (method: string, path: string, { cookie = '', form, origin = world.baseUrl }: Send = {}) =>
+    clientOf(world.baseUrl)<string>(method, path, {
+      headers: {
+        ...(cookie === '' ? {} : { cookie }),
+        ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...(form === undefined || origin === null ? {} : { origin }),
+      },
+      ...(form === undefined ? {} : { raw: new URLSearchParams(form).toString() }),
+    })
+  const setCookies = (reply: Reply<unknown>) =>
+    (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0] ?? '')
+  const tokenOf = (page: Reply<string>) => /name="formToken" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+
+  /** Cookies of session and form, and the form's token. */
+  let signedIn: { cookie: string; formToken: string } | null = null
+  const enter = async () => {
+    if (signedIn) return signedIn
+    const first = await send('GET', `${base}/sign-in`)
+    const form = { ...operator, formToken: tokenOf(first) }
+    const reply = await send('POST', `${base}/sign-in`, { cookie: setCookies(first).join('; '), form })
+    expect([reply.status, reply.headers.location]).to.deep.equal([303, base])
+    const session = setCookies(reply).join('; ')
+    const page = await send('GET', `${base}/queues/messages`, { cookie: session })
+    expect(page.status).to.equal(200)
+    signedIn = { cookie: [session, ...setCookies(page)].join('; '), formToken: tokenOf(page) }
+    return signedIn
+  }
+  const get = async (path: string) => send('GET', `${base}${path}`, { cookie: (await enter()).cookie })
+  const post = async (path: string, form: Record<string, string> | [string, string][], options: Send = {}) => {
+    const { cookie, formToken } = await enter()
+    const fields = Array.isArray(form) ? form : Object.entries(form)
+    return send('POST', `${base}${path}`, { cookie, form: [['formToken', formToken], ...fields], ...options })
+  }
+
+  it('are shown to signed-in N1 alone', async () => {
+    for (const path of [...places, '/nothing', '/style.css']) {
+      const reply = await send('GET', `${base}${path}`)
+      expect(reply.status, path).to.equal(401)
+      expect(reply.body, path).to.match(/<form method="post" action="\/superuser\/ops\/sign-in"/)
+    }
+    expect((await send('POST', `${base}/queues/messages/pause`, { form: { reason: 'for fun' } })).status).to.equal(401)
+    expect((await send('GET', `/api${base}/queues`)).headers.location).to.equal(`${base}/queues`)
+  })
+
+  it('stand on an empty database, and without Redis', async () => {
+    await enter()
+    closeRedis()
+    try {
+      for (const path of places) {
+        const { status, body, headers } = await get(path)
+        expect(status, path).to.equal(200)
+        expect(body, path).to.match(/<!doctype html>\s*<html lang="en">/)
+        expect(body, path).to.match(/<h1>/)
+        expect(headers['content-security-policy'], path).to.equal(
+          "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        )
+        expect(headers['cache-control'], path).to.equal('no-store')
+      }
+    } finally {
+      openRedis(settings.redisUrl)
+    }
+    expect((await get('/nothing')).status).to.equal(404)
+    expect((await get('/queues/nothing')).status).to.equal(404)
+    expect((await get('/jobs/nothing')).status).to.equal(404)
+    expect((await get('/jobs?tenantId=nothing')).status).to.equal(400)
+  })
+
+  describe('with something to show', () => {
+    let given: Awaited<ReturnType<typeof fill>>
+    before(async () => {
+      given = await fill(world)
+    })
+    const deadIds = async () => {
+      const rows = await sql<{ id: string }>(
+        world.database.admin,
+        `select id from jobs where status = 'dead' order by seq`,
+      )
+      return rows.map((row) => row.id)
+    }
+    const trail = () =>
+      sql<{ action: string; reason: string; actorId: string; actorType: string }>(
+        world.database.admin,
+        `select action, reason, actor_id, actor_type from audit_entry where actor_type = 'superuser' order by at desc limit 1`,
+      )
+
+    it('write what others wrote as text, whatever it is', async () => {
+      const group = '/dead/group?queue=messages&kind=messages.trigger&error=ECONNREFUSED'
+      for (const path of [...places, group, `/jobs/${given.jobId}`, `/jobs?kind=${encodeURIComponent(hostile)}`]) {
+        const { status, body } = await get(path)
+        expect(status, path).to.equal(200)
+        expect(body, path).not.to.match(/<script|<img|onerror=alert\(2\)>/i)
+      }
+      expect((await get('/tenants')).body).to.include('Casa &#60;script&#62;alert(1)&#60;/script&#62;')
+      expect((await get(group)).body).to.include('connect refused &#60;script&#62;')
+    })
+
+    it('tell the story of one job, from its request to its effects', async () => {
+      const body = (await get(`/jobs/${given.jobId}`)).body.replace(/\s+/g, ' ')
+      for (const part of [
+        'Asked for by',
+        'request-of-a-booking',
+        'Try 1 failed',
+        'Given up',
+        'Call to sandbox: submit',
+        'sandbox submit: succeeded',
+        'booking.confirmed',
+        'payments.process-callback',
+        'Discard for good',
+      ])
+        expect(body, part).to.include(part)
+      const over = await get(`/jobs/${given.done}`)
+      expect(over.body).to.include('Ended: done').and.include('Run again as a new job')
+    })
+
+    it('refuse forms of other origins, and without their token', async () => {
+      const before = await deadIds()
+      for (const options of [{ origin: 'https://evil.example' }, { origin: null }])
+        expect((await post('/queues/messages/pause', { reason: 'for fun' }, options)).status).to.equal(403)
+      const { cookie } = await enter()
+      const bare = await send('POST', `${base}/queues/messages/pause`, { cookie, form: { reason: 'for fun' } })
+      expect(bare.status).to.equal(403)
+      const other = await send('POST', `${base}/dead/replay`, {
+        cookie,
+        form: { formToken: 'x'.repeat(32), queue: 'messages', reason: 'for fun' },
+      })
+      expect(other.status).to.equal(403)
+      expect((await get('/queues/messages/pause')).status, 'an action is no page').to.equal(404)
+      expect(await sql(world.database.admin, `select 1 from queue_control`)).to.deep.equal([])
+      expect(await deadIds()).to.deep.equal(before)
+    })
+
+    it('act through the commands of the API: with a reason, audited, and not again on a reload', async () => {
+      const blank = await post('/queues/messages/pause', { reason: '  ' })
+      expect(blank.status).to.equal(400)
+      expect(blank.body).to.include('must be 3 to 500 characters')
+      const paused = await post('/queues/messages/pause', { reason: 'the provider asks for it', minutes: '5' })
+      expect([paused.status, paused.headers.location]).to.deep.equal([303, `${base}/queues/messages?done=paused`])
+      expect((await trail())[0]).to.deep.equal({
+        action: 'queue.pause',
+        reason: 'the provider asks for it',
+        actorId: userId,
+        actorType: 'superuser',
+      })
+      const resumed = await post('/queues/messages/resume', { reason: 'it is well' })
+      expect(resumed.headers.location).to.equal(`${base}/queues/messages?done=resumed`)
+      expect(await sql(world.database.admin, `select 1 from queue_control`)).to.deep.equal([])
+      await post('/providers/pause', { provider: 'smtp', reason: 'it is down' })
+      expect((await get('/providers')).body).to.include('Resume smtp')
+      await post('/providers/resume', { provider: 'smtp', reason: 'it is back' })
+      await post('/providers/open', { gate: 'sandbox:acct_1', reason: 'they told us' })
+      expect((await get('/providers')).body).not.to.include('Open it now')
+      expect((await trail())[0]).to.include({ action: 'provider.open', reason: 'they told us' })
+    })
+
+    it('replay and discard what is marked', async () => {
+      const [first = '', second = '', third = ''] = await deadIds()
+      const group = { queue: 'messages', kind: 'messages.trigger', error: 'ECONNREFUSED' }
+      const fields = Object.entries(group)
+      const none = await post('/dead/selected', { ...group, verb: 'replay', reason: 'mended' })
+      expect(none.status).to.equal(400)
+      const replayed = await post('/dead/selected', [
+        ...fields,
+        ['verb', 'replay'],
+        ['reason', 'mended'],
+        ['jobId', first],
+        ['jobId', second],
+      ])
+      expect(replayed.headers.location).to.match(/done=replayed&count=2&kept=0$/)
+      const gone = await post(`/jobs/${third}/act`, { verb: 'discard', reason: 'obsolete' })
+      expect(gone.headers.location).to.equal(`${base}/jobs/${third}?done=discarded&count=1`)
+      expect((await get(`/jobs/${third}`)).body).to.include('Ended: discarded')
+      const left = await deadIds()
+      expect(left).not.to.include.members([first])
+      expect(left).to.have.lengthOf(12)
+    })
+  })
+})
