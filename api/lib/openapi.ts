@@ -1,4 +1,5 @@
 import type { Schema } from '../../config/schema.ts'
+import { neverByKey } from '../../config/scopes.ts'
 import { pathSchema } from './input.ts'
 import type { AnyRoute } from './route.ts'
 
@@ -74,7 +75,7 @@ const meanings: Record<number, string> = {
 const security = (route: AnyRoute): Json[] => {
   switch (route.access.kind) {
     case 'tenant':
-      return [{ bearer: [] }, { apiKey: [] }]
+      return neverByKey.has(route.access.subject) ? [{ bearer: [] }] : [{ bearer: [] }, { apiKey: [] }]
     case 'session':
     case 'superuser':
       return [{ bearer: [] }]

@@ -4,7 +4,10 @@ import { makeTenant, makeUser, newEmail, password } from '../auth/support.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold, portalOf, readBooking } from '../support/stay.ts'
 import type { World } from '../support/world.ts'
+import { ofAccounts } from './examples-of-accounts.ts'
+import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
+import { ofOperators } from './examples-of-operators.ts'
 import type { Known } from './inputs.ts'
 
 /** Values of records that are there, by the names of the fields (of a path also by endpoint and name); and by endpoint what works, where a schema alone seldom hits upon it. */
@@ -15,7 +18,10 @@ export const prepare = async (
 ): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
   const other = await makeTenant()
   const reader = await makeUser({ [house.tenantId]: 'manager' })
+  const accounts = await ofAccounts(house)
+  const members = await ofMembers(house)
   const properties = await ofProperties(house)
+  const operators = await ofOperators(world)
   const portal = portalOf(world.request, house, key)
   const { body: quoted } = await portal.quote({ from: 20 })
   const bookingId = await makeHold(house, { from: 25 })
@@ -61,6 +67,9 @@ export const prepare = async (
     q: one('souza', number, 'ana@example.com', '%%%', '5299'),
     // A reader that waits is another test's business.
     waitSeconds: one(0),
+    ...operators.known,
+    ...accounts.known,
+    ...members.known,
     ...properties.known,
   }
   const { body: paid } = await world.request('POST', '/api/public/payments/create', {
@@ -102,6 +111,9 @@ export const prepare = async (
     'guests.list': [{}, { q: 'souza' }],
     'ledgerEntries.list': [{}, { from: house.day(0) }],
     'jobs.list': [{}, { status: 'pending', from: '2026-11-20T12:00:00Z' }],
+    ...operators.examples,
+    ...accounts.examples,
+    ...members.examples,
     'entitlements.grant': [{ key: 'pos', reason: 'a trial' }],
     'entitlements.revoke': [{ reason: 'the trial is over' }],
   }
