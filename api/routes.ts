@@ -18,6 +18,7 @@ import { routes as superuserEntitlements } from './superuser/entitlements.ts'
 import { routes as superuserHealth } from './superuser/health.ts'
 import { routes as superuserJobs } from './superuser/jobs.ts'
 import { routes as superuserQueues } from './superuser/queues.ts'
+import { routes as superuserUsers } from './superuser/users.ts'
 
 /** Every endpoint of the service. */
 export const routes: readonly AnyRoute[] = [
@@ -40,4 +41,5 @@ export const routes: readonly AnyRoute[] = [
   ...superuserHealth,
   ...superuserJobs,
   ...superuserQueues,
+  ...superuserUsers,
 ]

@@ -5,10 +5,12 @@ import Koa from 'koa'
 import { settings } from '../config/env.ts'
 import { ApiError, notFound } from '../config/errors.ts'
 import { log } from '../config/log.ts'
+import { assertAgreement } from './lib/agreement.ts'
 import { cors } from './lib/cors.ts'
 import { documentation } from './lib/docs.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
+import { openApi } from './lib/openapi.ts'
 import { requestIdOf } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
@@ -19,6 +21,7 @@ const twice = (rawHeaders: string[], name: string) =>
 
 /** The whole HTTP edge as a koa application; no port is opened yet. */
 export const makeApp = async (): Promise<Koa> => {
+  assertAgreement(routes, openApi(routes))
   const app = new Koa()
   app.proxy = false
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a reply could not be sent'))
