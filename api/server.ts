@@ -15,6 +15,7 @@ import { requestIdOf } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { mountDashboard } from './superuser/dashboard.ts'
+import { mountOperations } from './superuser/ops/index.ts'
 
 const twice = (rawHeaders: string[], name: string) =>
   rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length > 1
@@ -50,6 +51,7 @@ export const makeApp = async (): Promise<Koa> => {
   app.use(cors)
   app.use(documentation(routes))
   await mountDashboard(app)
+  mountOperations(app)
   app.use(makeRouter(routes))
   return app
 }
