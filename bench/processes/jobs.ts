@@ -1,22 +1,44 @@
-import { openDatabase } from '../../db/connection.ts'
-import { onCommit } from '../../db/connection.ts'
-import { onDatabase } from '../../workers/lib/processor.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { onCommit, openDatabase, sql } from '../../db/connection.ts'
+import { onDatabase, processor } from '../../workers/lib/processor.ts'
+import type { Processor } from '../../workers/lib/processor.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { startWorkers } from '../../workers/workers.ts'
-import { probe } from '../probe.ts'
+import { given, tell } from '../child.ts'
+import { lengthy, posting, probe } from '../probe.ts'
 
-/** A process of the jobs bench: the relay, or a worker that tells when its effect was committed. */
-await openDatabase()
-if (process.argv[2] === 'relay') await startRelay()
-else
-  await startWorkers({
-    queues: { inventory: 20 },
-    processors: [
-      onDatabase(probe, (trx, { number }) => {
-        onCommit(trx, () => process.send?.({ number, at: performance.timeOrigin + performance.now() }))
-        return Promise.resolve()
-      }),
-    ],
-  })
+/** A process of the jobs bench: the relay, or a worker for the kinds of the bench. */
+const { concurrency = 20, isTold = false } = given<{ concurrency?: number; isTold?: boolean }>()
+const told = (number: number) => tell({ type: 'done', number, at: performance.timeOrigin + performance.now() })
+
+const processors: Processor[] = [
+  onDatabase(probe, (trx, { number }) => {
+    if (isTold) onCommit(trx, () => told(number))
+    return Promise.resolve()
+  }),
+  onDatabase(posting, async (trx, { tenantId, number }) => {
+    await sql(trx, `insert into bench_effect (tenant_id, number) values (?, ?)`, [tenantId, number])
+    if (isTold) onCommit(trx, () => told(number))
+  }),
+  processor(lengthy, async (context) => {
+    tell({ type: 'begun', number: context.payload.number })
+    await wait(1_000)
+    await context.finish()
+    told(context.payload.number)
+  }),
+]
+
 process.once('disconnect', () => process.exit())
-process.send?.('ready')
+if (process.argv[2] === 'relay') {
+  await openDatabase(undefined, 4)
+  const relay = await startRelay()
+  process.once('SIGTERM', () => void relay.stop().then(() => process.exit()))
+} else {
+  await openDatabase(undefined, concurrency + 4)
+  const workers = await startWorkers({
+    queues: { inventory: concurrency, ledger: concurrency, payments: concurrency },
+    processors,
+  })
+  process.once('SIGTERM', () => void workers.stop({ deadlineMs: 3_000 }).then(() => process.exit()))
+}
+tell({ type: 'ready' })
