@@ -201,6 +201,16 @@ export const withoutRedis = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
+/** A Redis beside the one of this run, for tests that hang it. */
+export const startOwnRedis = (): Promise<RedisServer> =>
+  startRedis({
+    binary: redisBinary((line) => console.error(line)),
+    account,
+    directory: join(directory, `redis-${randomUUID().slice(0, 8)}`),
+    password,
+    durable: false,
+  })
+
 export type TestDatabase = {
   name: string
   /** As the service's role. */
