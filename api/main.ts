@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { assertKeys } from '../config/env.ts'
 import { log } from '../config/log.ts'
+import { startTracing, stopTracing } from '../config/tracing.ts'
 import { closeDatabase, openDatabase } from '../db/connection.ts'
 import { checkRole } from '../db/role-check.ts'
 import { onWake } from '../db/wake.ts'
@@ -16,6 +17,7 @@ await checkRole((why) => {
   log.fatal(why)
   process.exit(1)
 })
+await startTracing('pousada-api')
 openRedis()
 onWake(publishWake)
 const server = await makeServer()
@@ -37,6 +39,7 @@ const end = async (signal: string) => {
   clearInterval(sweep)
   server.closeAllConnections()
   closeRedis()
+  await stopTracing()
   await Promise.race([closeDatabase(), wait(2_000, undefined, { ref: false })])
   process.exit(0)
 }

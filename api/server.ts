@@ -11,7 +11,7 @@ import { documentation } from './lib/docs.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
 import { openApi } from './lib/openapi.ts'
-import { requestIdOf } from './lib/request.ts'
+import { requestIdOf, spanOf } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { mountDashboard } from './superuser/dashboard.ts'
@@ -30,7 +30,9 @@ export const makeApp = async (): Promise<Koa> => {
   app.use(async (ctx, next) => {
     const requestId = requestIdOf(ctx.req)
     const started = process.hrtime.bigint()
+    const span = spanOf(ctx.req)
     ctx.state.requestId = requestId
+    ctx.state.traceparent = span.traceparent
     ctx.set('X-Request-Id', requestId)
     ctx.set('X-Content-Type-Options', 'nosniff')
     ctx.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
@@ -42,9 +44,9 @@ export const makeApp = async (): Promise<Koa> => {
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw notFound('There is no such endpoint')
     } catch (error) {
-      writeError(ctx, toApiError(error, requestId), requestId)
+      writeError(ctx, toApiError(error, { requestId, traceparent: span.traceparent }), requestId)
     } finally {
-      observe(ctx, Number(process.hrtime.bigint() - started) / 1e9)
+      observe(ctx, Number(process.hrtime.bigint() - started) / 1e9, span)
     }
   })
   app.use(health)

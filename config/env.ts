@@ -99,6 +99,8 @@ export const settings = {
   sandboxUrl: optional('SANDBOX_URL'),
   /** Secrets that sign the sandbox gateway's callbacks: the first signs, all are believed. */
   sandboxCallbackSecrets: list('SANDBOX_CALLBACK_SECRETS', environmentName === 'production' ? '' : 'sandbox-callbacks'),
+  /** Where spans go, OTLP over HTTP; without it there are none. */
+  otlpEndpoint: optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
   smtpUrl: optional('SMTP_URL'),
   mailFrom: text('MAIL_FROM', 'Pousada <no-reply@pousada.example>'),
   twilio: {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../config/env.ts'
 import { log } from '../config/log.ts'
+import { traceIdOf } from '../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../config/errors.ts'
 import { watchPool } from './pool-metrics.ts'
 import { wakeRelay } from './wake.ts'
@@ -100,6 +101,12 @@ export const contextOf = (trx: AnyTrx): Context => {
   const context = contexts.get(trx)
   if (!context) throw new Error('this transaction was not opened by inTenant or inPlatform')
   return context
+}
+
+/** For lines written inside a transaction: they name the request and the trace that it belongs to. */
+export const logOf = (trx: AnyTrx) => {
+  const { requestId, traceparent } = contextOf(trx)
+  return log.child({ requestId, traceId: traceIdOf(traceparent) })
 }
 
 /** Runs once the transaction has committed; for hints only, since a crash in between loses it. */

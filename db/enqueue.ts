@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { JobClass } from '../config/queues.ts'
+import { beginSpan } from '../config/tracing.ts'
 import { compile } from '../config/validator.ts'
 import type { Job, PayloadOf } from '../jobs/job.ts'
-import { contextOf, sql, wakeAfterCommit } from './connection.ts'
+import { contextOf, onCommit, sql, wakeAfterCommit } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 
 export type EnqueueOptions = {
@@ -11,6 +12,8 @@ export type EnqueueOptions = {
   /** At most one live job of this kind and tenant has this key; a second one is not made, the first stays as it is. */
   uniqueKey?: string | undefined
   class?: JobClass | undefined
+  /** The account that the job will call: closed while that is out of order. `<provider>:<account>`, or the service's own `<provider>`. */
+  gate?: string | undefined
 }
 
 const most = 4096
@@ -37,10 +40,14 @@ export const enqueue = async <J extends Job>(
   if (body.length > most) throw new TypeError(`${kind.name}: payload over ${most} bytes`)
   const context = contextOf(trx)
   const id = randomUUID()
+  const span = beginSpan('producer', `enqueue ${kind.name}`, context.traceparent, {
+    'job.id': id,
+    'job.kind': kind.name,
+  })
   const rows = await sql(
     trx,
-    `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, request_id, traceparent, actor)
-     values (?, ?, ?, ?, ?, ?::jsonb, ?, coalesce(?::timestamptz, now()), ?, ?, ?, ?::jsonb)
+    `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, gate, request_id, traceparent, actor)
+     values (?, ?, ?, ?, ?, ?::jsonb, ?, coalesce(?::timestamptz, now()), ?, ?, ?, ?, ?::jsonb)
      on conflict (coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), kind, unique_key)
        where unique_key is not null and status <> 'dead' do nothing
      returning id`,
@@ -54,12 +61,15 @@ export const enqueue = async <J extends Job>(
       options.class ?? kind.class,
       options.at?.toISOString() ?? null,
       options.uniqueKey ?? null,
+      options.gate ?? '',
       context.requestId,
-      context.traceparent,
+      span.traceparent,
       JSON.stringify(context.actor),
     ],
   )
   if (rows.length === 0) return null
+  // One whose transaction rolls back never was, and is not told of.
+  onCommit(trx, () => span.end())
   wakeAfterCommit(trx, kind.queue)
   return id
 }

@@ -5,6 +5,7 @@ import { child, log } from '../config/log.ts'
 import { settings } from '../config/env.ts'
 import type { QueueName } from '../config/queues.ts'
 import type { RedisConnection } from '../config/redis.ts'
+import { beginSpan } from '../config/tracing.ts'
 import { inPlatform } from '../db/connection.ts'
 import { leadQueue, lookAt, markDispatched, queuesWithWork } from '../db/jobs/dispatch.ts'
 import type { Candidate, Look, Pick } from '../db/jobs/dispatch.ts'
@@ -112,6 +113,12 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
     const { jobs } = picked
     if (jobs.length === 0) return { count: 0, more: false }
     crashPoint('relay.picked', name)
+    const spans = jobs.map((job) =>
+      beginSpan('internal', `dispatch ${job.kind}`, job.traceparent, {
+        'job.id': job.id,
+        'job.dispatch': job.dispatchNo,
+      }),
+    )
     await add(relay, name, jobs)
     crashPoint('relay.added', name)
     await relay.options.afterAdd?.(jobs)
@@ -119,6 +126,7 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
       trx,
       jobs.map((job) => job.id),
     )
+    for (const span of spans) span.end()
     return { count: jobs.length, more: picked.more || jobs.length >= batchSize }
   })
 

@@ -1,18 +1,23 @@
 import type { Context } from 'koa'
 import { ApiError } from '../../config/errors.ts'
 import { log } from '../../config/log.ts'
+import { traceIdOf } from '../../config/tracing.ts'
 import { fromDatabase } from '../../db/errors.ts'
 
+/** By which the lines of one request are found. */
+export type Ids = { requestId: string; traceparent: string }
+
 /** The error as the caller gets it. An unexpected one says nothing but the request's id; the log has the rest. */
-export const toApiError = (error: unknown, requestId: string): ApiError => {
+export const toApiError = (error: unknown, { requestId, traceparent }: Ids): ApiError => {
+  const ids = { requestId, traceId: traceIdOf(traceparent) }
   if (error instanceof ApiError) return error
   const mapped = fromDatabase(error)
   if (mapped) {
     const level = mapped.status >= 500 ? 'warn' : 'info'
-    log[level]({ requestId, err: error }, 'the database refused')
+    log[level]({ ...ids, err: error }, 'the database refused')
     return mapped
   }
-  log.error({ requestId, err: error }, 'unexpected error')
+  log.error({ ...ids, err: error }, 'unexpected error')
   return new ApiError(
     500,
     'internal_error',

@@ -1,5 +1,7 @@
 import type { Context, Next } from 'koa'
 import { plainLog } from '../../config/log.ts'
+import { traceIdOf } from '../../config/tracing.ts'
+import type { Span } from '../../config/tracing.ts'
 import { registry } from '../../config/metrics.ts'
 import { database, sql } from '../../db/connection.ts'
 import { isMigrated } from '../../db/migrate.ts'
@@ -7,12 +9,16 @@ import { durations, requests } from './metrics.ts'
 import { redisAnswers } from './redis.ts'
 
 /** Counts one finished request, and writes its line: by endpoint, since an address can hold what is secret. */
-export const observe = (ctx: Context, seconds: number) => {
+export const observe = (ctx: Context, seconds: number, span: Span) => {
   const { requestId, routeId: route = 'none' } = ctx.state as { requestId: string; routeId?: string }
   requests.inc({ route, status: ctx.status })
   durations.observe({ route }, seconds)
-  if (route !== 'none')
-    plainLog.info({ requestId, route, status: ctx.status, ms: Math.round(seconds * 1000) }, 'answered')
+  if (route === 'none') return
+  const { status } = ctx
+  const traceId = traceIdOf(span.traceparent)
+  plainLog.info({ requestId, traceId, route, status, ms: Math.round(seconds * 1000) }, 'answered')
+  span.note({ 'http.request.method': ctx.method, 'http.route': route, 'http.response.status_code': status }, route)
+  span.end(status >= 500 ? new Error('5xx') : undefined)
 }
 
 let stopping = false

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { beginSpan, parseTraceparent } from '../../config/tracing.ts'
+import type { Span } from '../../config/tracing.ts'
 import type { RequestFacts } from './route.ts'
 import { clientAddress } from './address.ts'
 
 const ownId = /^[A-Za-z0-9-]{8,64}$/
-const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** The id of a request: the client's own where it is well-formed, a fresh one else. */
 export const requestIdOf = (message: IncomingMessage): string => {
@@ -12,10 +13,18 @@ export const requestIdOf = (message: IncomingMessage): string => {
   return typeof given === 'string' && ownId.test(given) ? given : randomUUID()
 }
 
+/** The span of a request, a child of what the client says it comes from. A malformed header begins a trace of its own. */
+export const spanOf = (message: IncomingMessage): Span => {
+  const { traceparent } = message.headers
+  const parent = typeof traceparent === 'string' ? parseTraceparent(traceparent) : null
+  return beginSpan('server', message.method ?? '', parent)
+}
+
 /** `response`: of what is answered over time; its end before it was written says that the client is gone. */
 export const factsOf = (
   message: IncomingMessage,
   id: string,
+  traceparent: string | null,
   method: string,
   path: string,
   rawBody: Buffer,
@@ -30,7 +39,6 @@ export const factsOf = (
     const value = message.headers[name]
     return typeof value === 'string' ? value.trim() : ''
   }
-  const trace = header('traceparent')
   return {
     id,
     method,
@@ -39,7 +47,7 @@ export const factsOf = (
     header,
     rawHeaders: message.rawHeaders,
     rawBody,
-    traceparent: traceparent.test(trace) ? trace : null,
+    traceparent,
     receivedAt: new Date(),
     gone: gone.signal,
   }

@@ -28,7 +28,8 @@ export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
     const middleware = async (ctx: Context & { params?: Record<string, string> }) => {
       ctx.state.routeId = route.id
       const rawBody = (ctx.state.rawBody as Buffer | undefined) ?? Buffer.alloc(0)
-      const request = factsOf(ctx.req, ctx.state.requestId as string, ctx.method, ctx.path, rawBody, ctx.res)
+      const { requestId, traceparent } = ctx.state as { requestId: string; traceparent: string }
+      const request = factsOf(ctx.req, requestId, traceparent, ctx.method, ctx.path, rawBody, ctx.res)
       const { status, headers, body } = await answer(request, {
         params: { ...ctx.params },
         search: new URLSearchParams(ctx.querystring),

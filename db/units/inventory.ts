@@ -1,6 +1,5 @@
 import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
-import { log } from '../../config/log.ts'
-import { contextOf, sql } from '../connection.ts'
+import { contextOf, logOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 
@@ -111,7 +110,7 @@ export const writePoolNights = (trx: Trx, rows: PoolNight[]) =>
   ).catch((error: unknown) => {
     if (!(error instanceof Error) || !('constraint' in error) || error.constraint !== 'pool_night_within_capacity')
       throw error
-    log.error({ err: error, nights: rows.map(keyOf) }, 'the last wall of the inventory was reached')
+    logOf(trx).error({ err: error, nights: rows.map(keyOf) }, 'the last wall of the inventory was reached')
     throw soldOut(trx, rows)
   })
 

@@ -1,6 +1,5 @@
-import { log } from '../../config/log.ts'
 import { addDays, daysBetween } from '../../config/time.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { logOf, sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx, Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { lockPoolNights, writePoolNights } from './inventory.ts'
@@ -115,7 +114,7 @@ export const recountNights = async (
       compared.filter((kind) => before[kind] !== after[kind]).map((kind) => [kind, [before[kind], after[kind]]]),
     ),
   }))
-  log.error({ propertyId, differences }, 'counters differed from what they stand for')
+  logOf(trx).error({ propertyId, differences }, 'counters differed from what they stand for')
   await emit(trx, {
     type: 'inventory.drift_repaired',
     propertyId,

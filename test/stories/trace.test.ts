@@ -5,6 +5,8 @@ import { sql } from '../../db/connection.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { startMailbox } from '../../scripts/services/mailbox.ts'
 import type { Mailbox } from '../../scripts/services/mailbox.ts'
+import { startOtlpPeer } from '../support/otlp-peer.ts'
+import type { ReceivedSpan } from '../support/otlp-peer.ts'
 import { clientOf } from '../support/client.ts'
 import type { Client } from '../support/client.ts'
 import { useDatabase } from '../support/database.ts'
@@ -18,27 +20,34 @@ describe('the log of a booking', function () {
   const world = useDatabase()
   let mailbox: Mailbox
   let running: RunningProcess[] = []
+  let collector: Awaited<ReturnType<typeof startOtlpPeer>>
 
   before(async () => {
     mailbox = await startMailbox({ smtpPort: 0, httpPort: 0, file: null })
+    collector = await startOtlpPeer()
+    const tracing = { ...smtpOf(mailbox), OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
     await seedDemo()
     settings.sandboxSecondMs = 20
-    running = await Promise.all(
-      (['api', 'relay', 'workers'] as const).map((kind) => startProcess(kind, smtpOf(mailbox))),
-    )
+    running = await Promise.all((['api', 'relay', 'workers'] as const).map((kind) => startProcess(kind, tracing)))
   })
   after(async () => {
     await Promise.all(running.map((each) => each.kill()))
     await mailbox.stop()
+    await collector.stop()
   })
 
-  it('has the id of the request in the line of the api and of each job that came of it, and nothing of the guest', async () => {
+  const spansOf = (traceId: string) => collector.spans.filter((span) => span.traceId === traceId)
+
+  it('has the id of the request in the line of the api and of each job that came of it, and nothing of the guest; its spans are one trace', async () => {
     const [api, , workers] = running
     if (!api || !workers) throw new Error('the processes did not start')
     const requestId = `trace-${randomUUID()}`
     const client = clientOf(api.baseUrl)
+    const traceId = randomUUID().replaceAll('-', '')
+    const caller = '00f067aa0ba902b7'
+    const ids = { 'x-request-id': requestId, traceparent: `00-${traceId}-${caller}-01` }
     const traced: Client = (method, path, options = {}) =>
-      client(method, path, { ...options, headers: { ...options.headers, 'x-request-id': requestId } })
+      client(method, path, { ...options, headers: { ...options.headers, ...ids } })
     const held = await hold(client, 20)
     await pay(traced, held)
     const lines = (process: RunningProcess) => process.lines.filter((line) => line.requestId === requestId)
@@ -65,7 +74,42 @@ describe('the log of a booking', function () {
     await until(() => kinds().length >= archived.length, { what: 'the last line' })
     expect(lines(workers).map((line) => line.jobId)).to.have.members(archived.map((job) => job.id))
 
-    const all = JSON.stringify(running.map((process) => process.lines))
+    for (const line of [...lines(api), ...lines(workers)]) expect(line.traceId, String(line.msg)).to.equal(traceId)
+
+    await until(() => spansOf(traceId).filter(({ name }) => name.startsWith('run ')).length >= archived.length, {
+      what: 'the spans',
+    })
+    const spans = spansOf(traceId)
+    const parentOf = (span: ReceivedSpan) => spans.find((each) => each.spanId === span.parentSpanId)
+    const [request, ...others] = spans.filter(({ name }) => name === 'public.createPayment')
+    expect(others).to.deep.equal([])
+    expect(request).to.include({ service: 'pousada-api', kind: 2, parentSpanId: caller, failed: false })
+    for (const span of spans.filter((each) => each !== request)) {
+      const parent = parentOf(span)
+      const [verb, kind = ''] = span.name.split(' ')
+      if (verb === 'enqueue') {
+        expect(parent?.name, span.name).to.match(
+          kind === 'payments.submit' ? /^public\.createPayment$/ : /^(public\.createPayment$|run )/,
+        )
+        expect(span.kind).to.equal(4)
+      } else if (verb === 'run' || verb === 'dispatch') {
+        expect(parent?.name, span.name).to.equal(`enqueue ${kind}`)
+        expect(span.attributes['job.id']).to.equal(parent?.attributes['job.id'])
+        expect(span.service).to.equal(verb === 'run' ? 'pousada-worker' : 'pousada-relay')
+      } else {
+        expect(span.kind, span.name).to.equal(3)
+        expect(parent?.attributes['job.id']).to.equal(span.attributes['job.id'])
+      }
+    }
+    const names = spans.map(({ name }) => name)
+    expect(names).to.include.members(['run payments.submit', 'dispatch messages.deliver', 'run messages.deliver'])
+    expect(spans.filter(({ kind }) => kind === 3).map((span) => parentOf(span)?.name)).to.include.members([
+      'run payments.submit',
+      'run messages.deliver',
+    ])
+    expect(spans.find(({ name }) => name === 'run messages.deliver')?.kind).to.equal(5)
+
+    const all = JSON.stringify([running.map((process) => process.lines), collector.spans])
     for (const told of [held.email, held.guest, 'Clara', '11987654321', 'success']) expect(all).not.to.include(told)
   })
 })

@@ -1,5 +1,6 @@
 import { crashPoint } from '../../config/crash.ts'
 import { child } from '../../config/log.ts'
+import { traceIdOf } from '../../config/tracing.ts'
 import { inPlatform, inTenant } from '../../db/connection.ts'
 import type { AnyTrx, Context } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
@@ -28,9 +29,11 @@ export const databaseContext = (row: JobStart, signal: AbortSignal): DatabaseCon
   jobId: row.id,
   kind: row.kind,
   requestId: row.requestId,
+  gate: row.gate,
   attempt: row.attempts + 1,
   signal,
-  log: child({ jobId: row.id, kind: row.kind, requestId: row.requestId }),
+  traceparent: row.traceparent,
+  log: child({ jobId: row.id, kind: row.kind, requestId: row.requestId, traceId: traceIdOf(row.traceparent) }),
   giveUp: (reason, message) => {
     throw new GivenUp(reason, message)
   },

@@ -1,6 +1,8 @@
 import { crashPoint } from '../../config/crash.ts'
+import { beginSpan } from '../../config/tracing.ts'
 import { beginCall, endCall } from '../../db/jobs/external-calls.ts'
 import type { CallKey, CallState } from '../../db/jobs/external-calls.ts'
+import { tellGate } from './gate.ts'
 import { providerCalls, providerLasted } from './metrics.ts'
 import type { JobContext } from './processor.ts'
 
@@ -11,6 +13,9 @@ export type CallOutcome = {
   httpStatus?: number | undefined
   /** The other side's id. */
   reference?: string | undefined
+  /** How long the other side asked to be left alone; adapters call it one or the other. */
+  retryAfterMs?: number | undefined
+  afterMs?: number | undefined
 }
 
 export type PriorState = CallState | null
@@ -23,13 +28,44 @@ const stateOf: Record<CallOutcome['kind'], CallState> = {
   unknown: 'unknown',
 }
 
+type Calling = Pick<JobContext, 'jobId' | 'tenantId' | 'traceparent' | 'gate' | 'signal'>
+
+/** Makes a call, and lets metrics and traces see it. */
+const observed = async <O extends CallOutcome>(
+  context: Calling,
+  { provider, operation }: Pick<CallKey, 'provider' | 'operation'>,
+  call: () => Promise<O>,
+): Promise<O> => {
+  const ended = providerLasted.startTimer({ provider, operation })
+  const span = beginSpan('client', `${provider} ${operation}`, context.traceparent, { 'job.id': context.jobId })
+  try {
+    const outcome = await call()
+    span.note({ 'call.outcome': outcome.kind })
+    span.end()
+    providerCalls.inc({ provider, operation, outcome: outcome.kind })
+    return outcome
+  } catch (error) {
+    span.end(error)
+    providerCalls.inc({ provider, operation, outcome: 'unknown' })
+    throw error
+  } finally {
+    ended()
+  }
+}
+
+const thrown = (error: unknown): CallOutcome => ({
+  kind: 'unknown',
+  code: error instanceof Error ? error.name : 'thrown',
+})
+
 /**
  * Journals a call to the outside, makes it, and journals its outcome in the transaction of the next `effect` or `finish`. The key comes
  * from the record, never from the attempt. `call` learns in which state an earlier try left the same key: where that is `started` or
  * `unknown` the other side may have acted, so read or search before repeating. An adapter that throws leaves `unknown` behind.
+ * What came of it opens or closes the gate of the job's account.
  */
 export const externalCall = async <O extends CallOutcome, P>(
-  context: Pick<JobContext<P>, 'payload' | 'jobId' | 'tenantId' | 'withNext' | 'effect'>,
+  context: Calling & Pick<JobContext<P>, 'payload' | 'withNext' | 'effect'>,
   { provider, operation, key, requestHash }: CallKey & { requestHash?: Buffer },
   call: (prior: PriorState) => Promise<O>,
 ): Promise<{ outcome: O; priorState: PriorState }> => {
@@ -38,21 +74,34 @@ export const externalCall = async <O extends CallOutcome, P>(
     beginCall(trx, { ...name, jobId: context.jobId, tenantId: context.tenantId, requestHash: requestHash ?? null }),
   )
   crashPoint('call.started', operation)
-  const ended = providerLasted.startTimer({ provider, operation })
-  try {
-    const outcome = await call(prior)
-    crashPoint('call.answered', operation)
-    providerCalls.inc({ provider, operation, outcome: outcome.kind })
+  const journal = async (outcome: CallOutcome) => {
     const { code, httpStatus, reference } = outcome
     context.withNext((trx) => endCall(trx, name, { state: stateOf[outcome.kind], code, httpStatus, reference }))
+    await tellGate(context, outcome)
+  }
+  try {
+    const outcome = await observed(context, name, () => call(prior))
+    crashPoint('call.answered', operation)
+    await journal(outcome)
     return { outcome, priorState: prior }
   } catch (error) {
-    providerCalls.inc({ provider, operation, outcome: 'unknown' })
-    context.withNext((trx) =>
-      endCall(trx, name, { state: 'unknown', code: error instanceof Error ? error.name : 'thrown' }),
-    )
+    await journal(thrown(error))
     throw error
-  } finally {
-    ended()
+  }
+}
+
+/** A call that changes nothing over there and needs no journal, such as the reading of a payment. */
+export const readCall = async <O extends CallOutcome>(
+  context: Calling,
+  name: Pick<CallKey, 'provider' | 'operation'>,
+  call: () => Promise<O>,
+): Promise<O> => {
+  try {
+    const outcome = await observed(context, name, call)
+    await tellGate(context, outcome)
+    return outcome
+  } catch (error) {
+    await tellGate(context, thrown(error))
+    throw error
   }
 }

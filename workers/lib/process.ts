@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../config/log.ts'
+import { startTracing, stopTracing } from '../../config/tracing.ts'
 import { closeDatabase, openDatabase } from '../../db/connection.ts'
 import { checkRole } from '../../db/role-check.ts'
 import { startHealthServer } from './health.ts'
@@ -32,6 +33,7 @@ export const runProcess = async (name: string, pool: number, start: () => Promis
     timer.unref()
     await health.stop()
     await part?.stop({ deadlineMs: deadlineMs - 2_000 })
+    await stopTracing()
     await Promise.race([closeDatabase(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())])
     log.info({ process: name }, 'ended')
     process.exit(code)
@@ -47,6 +49,7 @@ export const runProcess = async (name: string, pool: number, start: () => Promis
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
+  await startTracing(`pousada-${name}`)
   await openDatabase(undefined, pool)
   await checkRole((why) => {
     log.fatal({ process: name }, why)

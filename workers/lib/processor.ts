@@ -13,6 +13,10 @@ export type JobContext<P = unknown> = {
   readonly jobId: string
   readonly kind: string
   readonly requestId: string
+  /** What the job's steps have as their parent in its trace. */
+  readonly traceparent: string | null
+  /** The account that it calls, whose gate its calls open and close; empty where it calls none. */
+  readonly gate: string
   /** From 1; counts the tries that ended, not the deliveries. */
   readonly attempt: number
   /** Aborted at the queue's timeout, and when the process must end. Give it to every call. */

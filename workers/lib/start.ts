@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../../config/crash.ts'
 import { queues } from '../../config/queues.ts'
 import { child, plainLog } from '../../config/log.ts'
+import { beginSpan, traceIdOf } from '../../config/tracing.ts'
 import { compile } from '../../config/validator.ts'
 import { ApiError } from '../../config/errors.ts'
 import { inPlatform, isUnreachable } from '../../db/connection.ts'
@@ -10,12 +11,14 @@ import type { AnyTrx, PlatformTrx } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
 import { FenceLost, claim, lockStart } from '../../db/jobs/fence.ts'
+import { mayPass } from '../../db/jobs/gates.ts'
 import type { Fence, JobStart } from '../../db/jobs/fence.ts'
 import { countMiss } from '../../db/jobs/schedules.ts'
 import { upcast } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
 import { databaseContext, openFor, outsideRun } from './context.ts'
 import { GivenUp, Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
+import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
 import type { Processor } from './processor.ts'
 import { tally } from './tally.ts'
@@ -53,6 +56,7 @@ export class WaitInRedis extends Error {
 
 class Ghost extends Error {}
 class Newer extends Error {}
+class Closed extends Error {}
 
 /** So many starts that neither ended nor came back: their process died. */
 const poisonDeaths = 3
@@ -122,11 +126,35 @@ const timed = (start: Start, timeoutMs: number) => {
   return { late, isLate: () => start.abort.signal.reason === error, end: () => clearTimeout(timer) }
 }
 
+/** What a start does is part of its own span; what its row names is the span that asked for the job. */
+const tracedRow = (row: JobStart, { delivery }: Start): JobStart => ({
+  ...row,
+  traceparent: delivery.handed.traceparent,
+})
+
+/** Claims a job that may call its account; one whose gate was closed since it was handed over goes back. */
+const claimOpen = async (
+  trx: PlatformTrx,
+  fence: Fence,
+  worker: string,
+  leaseMs: number,
+): Promise<JobStart | 'closed' | null> => {
+  const row = await claim(trx, fence, worker, leaseMs)
+  if (row === null || row.gate === '') return row
+  const passage = await mayPass(trx, row)
+  if (passage === 'probe') forget(row.gate)
+  if (passage !== 'closed') return row
+  await putBack(trx, fence, 0)
+  return 'closed'
+}
+
 const runOutside = async (each: Processor & { style: 'outside' }, start: Start, worker: Worker): Promise<void> => {
   const { timeoutMs, lockMs } = queues[each.job.queue]
   const { fence } = start.delivery
-  const row = await persist(worker, (trx) => claim(trx, fence, worker.name, timeoutMs + lockMs))
-  if (!row) throw new Ghost()
+  const claimed = await persist(worker, (trx) => claimOpen(trx, fence, worker.name, timeoutMs + lockMs))
+  if (!claimed) throw new Ghost()
+  if (claimed === 'closed') throw new Closed()
+  const row = tracedRow(claimed, start)
   crashPoint('job.claimed', row.kind)
   observeStart(row)
   refusePoison(row)
@@ -154,8 +182,9 @@ const runOnDatabase = async (each: Processor & { style: 'database' }, start: Sta
   const time = timed(start, timeoutMs)
   const working = openFor(handed, handed.tenantId, async (trx) => {
     const startedAt = Date.now()
-    const row = await lockStart(trx, fence, timeoutMs)
-    if (!row) throw new Ghost()
+    const locked = await lockStart(trx, fence, timeoutMs)
+    if (!locked) throw new Ghost()
+    const row = tracedRow(locked, start)
     crashPoint('job.claimed', row.kind)
     observeStart(row)
     refusePoison(row)
@@ -170,6 +199,12 @@ const runOnDatabase = async (each: Processor & { style: 'database' }, start: Sta
   crashPoint('job.committed', each.job.name)
 }
 
+const idsOf = ({ fence, handed: { requestId, traceparent } }: Delivery) => ({
+  jobId: fence.jobId,
+  requestId,
+  traceId: traceIdOf(traceparent),
+})
+
 const settleTick = async (job: Job, worker: Worker, missed: boolean) => {
   if (job.retry !== 'tick') return
   const misses = await persist(worker, (trx) => countMiss(trx, job.name, missed))
@@ -178,8 +213,8 @@ const settleTick = async (job: Job, worker: Worker, missed: boolean) => {
 
 /** Writes how a start ended that did not commit. Answers the outcome for BullMQ, or throws what makes it start again. */
 const settle = async (job: Job, start: Start, worker: Worker, startedAt: number, error: unknown): Promise<string> => {
-  const { fence, handed } = start.delivery
-  const note = child({ jobId: fence.jobId, kind: job.name, requestId: handed.requestId })
+  const { fence } = start.delivery
+  const note = child({ ...idsOf(start.delivery), kind: job.name })
   const ranMs = Date.now() - startedAt
   if (error instanceof Ghost) {
     metrics.ghosts.inc({ queue: job.queue })
@@ -190,6 +225,7 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
     note.warn('a newer start owns this job; this one ends without effect')
     return 'fenced'
   }
+  if (error instanceof Closed) return 'gated'
   if (error instanceof Returned || error instanceof Newer) {
     return returnJob(fence, worker, error instanceof Newer ? putBackMs : 0)
   }
@@ -218,7 +254,7 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
         : await recordDeath(trx, fence, kept)
     if (written === null) return null
     await start.recordPending(trx)
-    if (reason === 'poison' && (await pausePoisoned(trx, job.name)))
+    if (reason === 'poison' && (await pausePoisoned(trx, job)))
       note.error('the kind is paused: ten of its jobs ended their process within ten minutes')
     return written
   })
@@ -235,9 +271,9 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
 }
 
 /** A line for what came to its end, under the request that asked for it. What comes by the clock would fill the log. */
-const tell = (job: Job, { fence, handed }: Delivery, outcome: string, ranMs: number) => {
+const tell = (job: Job, delivery: Delivery, outcome: string, ranMs: number) => {
   if (outcome !== 'done' && outcome !== 'skipped') return
-  const line = { jobId: fence.jobId, kind: job.name, requestId: handed.requestId, outcome, ms: ranMs }
+  const line = { ...idsOf(delivery), kind: job.name, outcome, ms: ranMs }
   plainLog[job.retry === 'tick' ? 'debug' : 'info'](line, 'the job ended')
 }
 
@@ -253,15 +289,28 @@ export const runStart = async (each: Processor | undefined, delivery: Delivery, 
   // A kind that only newer code knows: its worker will come.
   if (!each) return returnJob(delivery.fence, worker, putBackMs)
   const startedAt = Date.now()
-  const start = begin(delivery)
+  const { fence, handed } = delivery
+  const span = beginSpan('consumer', `run ${each.job.name}`, handed.traceparent, {
+    'job.id': fence.jobId,
+    'job.kind': each.job.name,
+    'job.queue': each.job.queue,
+    'job.dispatch': fence.dispatchNo,
+    'job.delivery': fence.delivery,
+  })
+  const traced = { ...delivery, handed: { ...handed, traceparent: span.traceparent } }
+  const start = begin(traced)
   worker.inHand.add(start)
   let outcome = 'failed'
+  let failure: unknown
   try {
     outcome = await (
       each.style === 'outside' ? runOutside(each, start, worker) : runOnDatabase(each, start, worker)
     ).then(
       () => 'done',
-      (error: unknown) => settle(each.job, start, worker, startedAt, error),
+      (error: unknown) => {
+        failure = error
+        return settle(each.job, start, worker, startedAt, error)
+      },
     )
     if (outcome === 'done') await settleTick(each.job, worker, false)
     return outcome
@@ -271,6 +320,8 @@ export const runStart = async (each: Processor | undefined, delivery: Delivery, 
     metrics.finished.inc({ kind: each.job.name, outcome })
     tally(each.job.queue, outcome)
     metrics.lasted.observe({ kind: each.job.name }, ranMs / 1000)
-    tell(each.job, delivery, outcome, ranMs)
+    tell(each.job, traced, outcome, ranMs)
+    span.note({ 'job.outcome': outcome })
+    span.end(outcome === 'failed' || outcome === 'later' ? failure : undefined)
   }
 }

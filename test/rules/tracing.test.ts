@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { beginSpan, parseTraceparent, traceIdOf } from '../../config/tracing.ts'
+import { startOtlpPeer } from '../support/otlp-peer.ts'
+
+const run = promisify(execFile)
+const checkout = fileURLToPath(new URL('../../', import.meta.url))
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+const spanId = '00f067aa0ba902b7'
+
+/**
+ * What a process of the service does in a life of no work, with what it has loaded of OpenTelemetry at its end. The types of its API do
+ * not count: prom-client reads them for exemplars, and they do nothing by themselves.
+ */
+const script = `
+import { createRequire } from 'node:module'
+import { beginSpan, startTracing, stopTracing } from './config/tracing.ts'
+await Promise.all([import('./api/server.ts'), import('./workers/relay.ts'), import('./workers/workers.ts'), import('./workers/scheduler.ts')])
+await startTracing('life')
+beginSpan('server', 'a request', null).end()
+const from = Date.now()
+await stopTracing()
+const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => /@opentelemetry.(?!api.)/.test(file))
+console.log(JSON.stringify({ loaded: loaded.length, stoppedMs: Date.now() - from }))
+process.exit(0)`
+
+const live = async (endpoint: string) => {
+  const { stdout } = await run(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '--eval', script], {
+    cwd: checkout,
+    env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
+  })
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { loaded: number; stoppedMs: number }
+}
+
+describe('traces', function () {
+  this.timeout(30_000)
+
+  it('take a traceparent as W3C writes it, and nothing else', () => {
+    expect(parseTraceparent(`00-${traceId}-${spanId}-01`)).to.equal(`00-${traceId}-${spanId}-01`)
+    expect(parseTraceparent(`cc-${traceId}-${spanId}-01-what-the-future-will-be-like`)).to.equal(
+      `00-${traceId}-${spanId}-01`,
+    )
+    for (const malformed of [
+      '',
+      'nonsense',
+      `00-${traceId}-${spanId}`,
+      `00-${traceId}-${spanId}-01-more`,
+      `ff-${traceId}-${spanId}-01`,
+      `00-${'0'.repeat(32)}-${spanId}-01`,
+      `00-${traceId}-${'0'.repeat(16)}-01`,
+      `00-${traceId.toUpperCase()}-${spanId}-01`,
+      `00-${traceId}-${spanId}-0`,
+      `00-${traceId}-${spanId}-01, 00-${traceId}-${spanId}-01`,
+    ])
+      expect(parseTraceparent(malformed), malformed).to.equal(null)
+  })
+
+  it('without a collector keep the id that came, and begin one where none came', () => {
+    const given = `00-${traceId}-${spanId}-01`
+    expect(beginSpan('server', 'a', given).traceparent).to.equal(given)
+    const [one, other] = [beginSpan('server', 'a', null).traceparent, beginSpan('server', 'a', null).traceparent]
+    expect(parseTraceparent(one)).to.equal(one)
+    expect(traceIdOf(one)).not.to.equal(traceIdOf(other))
+  })
+
+  it('load nothing of OpenTelemetry without a collector; with one that hangs, the end waits two seconds at most', async () => {
+    const peer = await startOtlpPeer({ hang: true })
+    try {
+      const [without, hanging] = await Promise.all([live(''), live(peer.endpoint)])
+      expect(without.loaded).to.equal(0)
+      expect(hanging.loaded).to.be.greaterThan(10)
+      expect(hanging.stoppedMs).to.be.within(1_500, 3_500)
+    } finally {
+      await peer.stop()
+    }
+  })
+})
