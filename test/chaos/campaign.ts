@@ -1,70 +1,35 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { settings } from '../../config/env.ts'
 import { closeDatabase, makeKnex, openDatabase, sql } from '../../db/connection.ts'
-import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
 import { withClient } from '../../scripts/services/provision.ts'
-import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
-import { makeTenant } from '../support/tenants.ts'
 import { check } from './checker.ts'
 import type { Evidence, Violation } from './checker.ts'
 import { inject } from './faults.ts'
 import type { Left } from './faults.ts'
-import type { GatewayDeed } from './gateway.ts'
-import { mend, quiescence, untilOver } from './heal.ts'
+import { mend, quiescence, replayInnocent, untilOver } from './heal.ts'
 import { openLedger } from './ledger.ts'
 import type { Command } from './ledger.ts'
 import { startLoad } from './load.ts'
 import { planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
+import { deathsOf, evidenceOf, furnish } from './setting.ts'
 import { buildTown } from './town.ts'
 import type { Town } from './town.ts'
 
 export type Options = { seed: number; minutes: number; guests: number; only: readonly FaultName[] }
 
+/** Where the compiled service, the logs, and the files of PostgreSQL and Redis are. */
+export type Places = { built: string; folder: string; services: string }
+
 export type Outcome = {
   violations: Violation[]
   faults: Map<FaultName, number>
   commands: readonly Command[]
-  lines: string[]
 }
 
 const quietWithinMs = 60_000
-
-const linesOf = <T>(file: string): T[] =>
-  existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as T)
-    : []
-
-/** Three tenants, one of them with two houses; few rooms, so that guests are in each other's way. */
-const makeHouses = async (town: Town): Promise<House[]> => {
-  settings.databaseUrl = town.serviceUrl()
-  // Without a mail server the channels of a new house would lead nowhere.
-  settings.smtpUrl = 'smtp://127.0.0.1'
-  await openDatabase()
-  try {
-    const tenantId = await makeTenant({ name: 'Group' })
-    return [
-      await makeHouse({ tenantId, units: 6 }),
-      await makeHouse({ tenantId, units: 3 }),
-      await makeHouse({ units: 5 }),
-      await makeHouse({ units: 2 }),
-    ]
-  } finally {
-    await closeDatabase()
-  }
-}
-
-const prepare = (town: Town) =>
-  withClient(town.adminUrl(), (client) =>
-    client.query(`create table chaos_effect (key text not null, at timestamptz not null default now());
-      grant select, insert on chaos_effect to pousada_service`),
-  )
 
 /** The end of a hold, brought forward; PostgreSQL may be away. */
 const outlive = (town: Town) => async (house: House, bookingId: string) => {
@@ -81,12 +46,6 @@ const outlive = (town: Town) => async (house: House, bookingId: string) => {
       await wait(500)
     }
 }
-
-const deathsOf = (town: Town) =>
-  town.fleet.members.flatMap((member) => member.deaths().map((death) => ({ process: member.name, ...death })))
-
-/** Processes that a fault of ours ended without a word of ours: the poison does. */
-const isPoison = (tail: readonly string[]) => tail.length > 0
 
 const runFaults = async (town: Town, options: Options, left: Left, say: (line: string) => void) => {
   const lengthMs = options.minutes * 60_000
@@ -108,10 +67,7 @@ const runFaults = async (town: Town, options: Options, left: Left, say: (line: s
 }
 
 /** One campaign: load and faults, then everything whole again, then rest, then the checker. */
-export const campaign = async (
-  options: Options,
-  { built, folder, services }: { built: string; folder: string; services: string },
-): Promise<Outcome> => {
+export const campaign = async (options: Options, { built, folder, services }: Places): Promise<Outcome> => {
   mkdirSync(folder, { recursive: true })
   const lines: string[] = []
   const started = Date.now()
@@ -120,10 +76,9 @@ export const campaign = async (
     lines.push(stamped)
     process.stdout.write(`${stamped}\n`)
   }
-  const town = await buildTown(built, folder, services)
+  const town = await buildTown(built, folder, services, { api: 2, relay: 2, scheduler: 2, worker: 3 })
   try {
-    await prepare(town)
-    const houses = await makeHouses(town)
+    const houses = await furnish(town)
     await town.fleet.ready(60_000)
     say('ready')
     const left: Left = { effects: [], poisoned: [], missed: [] }
@@ -140,19 +95,16 @@ export const campaign = async (
     say('the faults are over')
     await Promise.all([load.stop(), mend(town)])
     say('whole again')
+    await openDatabase(town.serviceUrl())
     const database = makeKnex(town.adminUrl(), 4)
     try {
       const quiet = await quiescence(database, quietWithinMs)
       say(`quiet after ${(quiet.tookMs / 1_000).toFixed(1)} s${quiet.left.length > 0 ? ': not' : ''}`)
+      const replayed = await replayInnocent(database)
+      if (replayed.length > 0) say(`given up after three deaths of others, and replayed: ${replayed.join(', ')}`)
       const over = await untilOver(database)
       say(`over after ${over.rounds} rounds, ${over.left} left`)
-      const evidence: Evidence = {
-        deeds: linesOf<GatewayDeed>(town.files.gateway),
-        mails: linesOf<ReceivedMail>(town.files.mail),
-        commands: ledger.commands,
-        wrong: ledger.wrong,
-        left,
-      }
+      const evidence = evidenceOf(town, ledger, left)
       const violations = await check(database, evidence)
       if (quiet.left.length > 0)
         violations.push({
@@ -160,17 +112,16 @@ export const campaign = async (
           count: quiet.left.length,
           examples: quiet.left.slice(0, 8),
         })
-      const deaths = deathsOf(town).filter(({ code, tail }) => code !== 137 || !isPoison(tail))
-      if (deaths.length > 0)
-        violations.push({ rule: 'no process ends by itself', count: deaths.length, examples: deaths.slice(0, 3) })
+      violations.push(...deathsOf(town))
       writeFileSync(join(folder, 'violations.json'), JSON.stringify(violations, null, 2))
       const summary = await sum(database, evidence)
       for (const line of summary) say(line)
-      return { violations, faults, commands: ledger.commands, lines }
+      return { violations, faults, commands: ledger.commands }
     } finally {
       await database.destroy()
     }
   } finally {
+    await closeDatabase()
     await town.stop()
     writeFileSync(join(folder, 'campaign.log'), `${lines.join('\n')}\n`)
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { withClient } from '../../scripts/services/provision.ts'
+import { canSkewClocks } from './fleet.ts'
 import type { Kind, Member } from './fleet.ts'
 import type { GatewayMood } from './gateway.ts'
 import type { FaultName, Planned } from './plan.ts'
@@ -65,6 +66,7 @@ const held = async (members: readonly Member[], ms: number, how: 'kill' | 'term'
 }
 
 const skewed = async (town: Town, { which, lastsMs }: Planned, seconds: number) => {
+  if (!canSkewClocks) throw new Error('faketime is not there: no clock is skewed')
   const worker = one(town, 'worker', which)
   await worker.hold('term')
   worker.start({}, seconds)

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/connection.ts'
+import { replayJobs } from '../../db/jobs/operate.ts'
 import type { Town } from './town.ts'
 
 /** Everything that was broken is whole again, and a newer worker has come. */
@@ -51,6 +53,22 @@ export const quiescence = async (
       return { tookMs: now - started, left, longest: Math.max(...left.map((one) => one.late)) }
     await wait(200)
   }
+}
+
+/**
+ * As an operator would: brings back what was given up because its process died three times, though it was others that were made to
+ * die. Answers their kinds.
+ */
+export const replayInnocent = async (database: Knex): Promise<string[]> => {
+  const rows = await sql<{ id: string; kind: string }>(
+    database,
+    `select id, kind from jobs where status = 'dead' and last_error->>'code' = 'poison' and kind <> 'chaos.poison'`,
+  )
+  if (rows.length > 0)
+    await inPlatform((trx) => replayJobs(trx, { selection: { jobIds: rows.map((row) => row.id) }, reason: 'chaos' }), {
+      actor: { type: 'superuser', id: randomUUID() },
+    })
+  return rows.map((row) => row.kind)
 }
 
 /** Hours pass for what waits for its time: retries, looks at the gateway, ends of holds. What is planned for a stay stays planned. */

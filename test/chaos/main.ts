@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ownFolder, serviceAccount, serviceRoot } from '../../scripts/services/account.ts'
 import { build } from './build.ts'
+import type { Violation } from './checker.ts'
 import { faults, planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
 
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     folder: { type: 'string' },
     keep: { type: 'boolean', default: false },
     plan: { type: 'boolean', default: false },
+    points: { type: 'string' },
   },
 })
 const number = (name: 'seed' | 'minutes' | 'guests') => {
@@ -36,8 +38,11 @@ const only = values.only
   })
 const options = { seed: number('seed'), minutes: number('minutes'), guests: number('guests'), only }
 
-console.log(`seed ${options.seed}, ${options.minutes} minutes, ${options.guests} guests`)
-for (const planned of planOf(options.seed, options.minutes * 60_000, only)) console.log(shown(planned))
+const announce = () => {
+  console.log(`seed ${options.seed}, ${options.minutes} minutes, ${options.guests} guests`)
+  for (const planned of planOf(options.seed, options.minutes * 60_000, only)) console.log(shown(planned))
+}
+if (values.points === undefined) announce()
 if (values.plan) process.exit(0)
 
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), `pousada-chaos-${options.seed}-`))
@@ -50,18 +55,32 @@ const services = join(root, `run-${process.pid}`)
 const built = join(folder, 'built')
 mkdirSync(services, { recursive: true })
 ownFolder(services, account)
+
+type Judged = { violations: Violation[]; words: string[] }
+
+const ofFaults = async (): Promise<Judged> => {
+  const { campaign } = await import('./campaign.ts')
+  const { violations, faults: injected } = await campaign(options, { built, folder, services })
+  const counts = [...injected].map(([name, count]) => `${name} ${count}`)
+  return { violations, words: ['', `faults: ${counts.join(', ')}`, `seed ${options.seed}, ${options.minutes} minutes`] }
+}
+
+const ofPoints = async (prefix: string): Promise<Judged> => {
+  const { enumeration } = await import('./enumeration.ts')
+  return { violations: await enumeration(prefix === 'all' ? '' : prefix, { built, folder, services }), words: [''] }
+}
+
 let failed = true
 try {
   await build(built)
-  const { campaign } = await import('./campaign.ts')
-  const { violations, faults: injected } = await campaign(options, { built, folder, services })
+  const { violations, words } = await (values.points === undefined ? ofFaults() : ofPoints(values.points))
   failed = violations.length > 0
   for (const { rule, count, examples } of violations) {
     console.log(`\nVIOLATED ${count} times: ${rule}`)
     for (const example of examples) console.log(`  ${JSON.stringify(example)}`)
   }
-  console.log(`\nfaults: ${[...injected].map(([name, count]) => `${name} ${count}`).join(', ')}`)
-  console.log(`seed ${options.seed}: ${violations.length} rules violated`)
+  for (const line of words) console.log(line)
+  console.log(`${violations.length} rules violated`)
 } finally {
   rmSync(services, { recursive: true, force: true, maxRetries: 3 })
   rmSync(built, { recursive: true, force: true })

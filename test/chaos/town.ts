@@ -22,7 +22,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import type { TcpProxy } from '../support/tcp-proxy.ts'
 import type { GatewayMood } from './gateway.ts'
 import { startFleet } from './fleet.ts'
-import type { Fleet } from './fleet.ts'
+import type { Fleet, Kind } from './fleet.ts'
 
 const password = 'chaos'
 const database = 'pousada'
@@ -84,7 +84,12 @@ const startPeers = async (built: string, folder: string, apis: () => string[]) =
 }
 
 /** Everything there is to break: the stores, what stands outside, the proxies before them, and the processes of the service. */
-export const buildTown = async (built: string, folder: string, services: string): Promise<Town> => {
+export const buildTown = async (
+  built: string,
+  folder: string,
+  services: string,
+  sizes: Record<Kind, number>,
+): Promise<Town> => {
   const account = serviceAccount()
   const binaries = postgresBinaries(services, account)
   const binary = redisBinary((line) => console.error(line))
@@ -123,22 +128,19 @@ export const buildTown = async (built: string, folder: string, services: string)
   const peersAt = { gateway: 0, smtp: 0 }
   const proxyToGateway = await startTcpProxy(() => peersAt.gateway)
   const proxyToSmtp = await startTcpProxy(() => peersAt.smtp)
-  const fleet = await startFleet(
-    { api: 2, relay: 2, scheduler: 2, worker: 3 },
-    {
-      built,
-      logs: folder,
-      environment: {
-        LOG_LEVEL: 'info',
-        DATABASE_URL: through(serviceUrl(), proxyToPostgres),
-        REDIS_URL: through(redis.url, proxyToRedis),
-        SMTP_URL: `smtp://127.0.0.1:${proxyToSmtp.port}`,
-        SANDBOX_URL: `http://127.0.0.1:${proxyToGateway.port}`,
-        SANDBOX_SECOND_MS: String(secondMs),
-        DATABASE_POOL: '10',
-      },
+  const fleet = await startFleet(sizes, {
+    built,
+    logs: folder,
+    environment: {
+      LOG_LEVEL: 'info',
+      DATABASE_URL: through(serviceUrl(), proxyToPostgres),
+      REDIS_URL: through(redis.url, proxyToRedis),
+      SMTP_URL: `smtp://127.0.0.1:${proxyToSmtp.port}`,
+      SANDBOX_URL: `http://127.0.0.1:${proxyToGateway.port}`,
+      SANDBOX_SECOND_MS: String(secondMs),
+      DATABASE_POOL: '10',
     },
-  )
+  })
   apis.push(...fleet.of('api').map((each) => each.baseUrl))
   const peers = await startPeers(built, folder, () => apis)
   peersAt.gateway = peers.gatewayPort

@@ -1,0 +1,169 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { sql } from '../../db/connection.ts'
+import type { House } from '../support/factories.ts'
+import { until } from '../support/until.ts'
+import { insistentClient } from './client.ts'
+import { holdAsGuest } from './guest.ts'
+import type { Guest } from './guest.ts'
+import { quiescence, untilOver } from './heal.ts'
+import type { Ledger } from './ledger.ts'
+import { nameOf } from './points.ts'
+import type { Case, Story } from './points.ts'
+import { randomOf } from './random.ts'
+import type { Town } from './town.ts'
+
+type Found = { booking: string; payments: string; refunds: string }
+
+const ends: Record<Story, Found> = {
+  book: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  cancel: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
+  expire: { booking: 'expired', payments: '', refunds: '' },
+  supersede: { booking: 'confirmed', payments: 'cancelled captured', refunds: '' },
+  unread: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  busy: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  wipe: { booking: 'confirmed', payments: 'captured', refunds: '' },
+}
+
+const foundOf = async (database: Knex, bookingId: string): Promise<Found> => {
+  const [row] = await sql<Found>(
+    database,
+    `select (select string_agg(distinct status, ' ') from reservation where booking_id = :bookingId) as booking,
+       coalesce((select string_agg(status, ' ' order by status) from payment where target_id = :bookingId), '') as payments,
+       coalesce((select string_agg(r.status, ' ' order by r.status) from refund r join payment p on p.tenant_id = r.tenant_id and p.id = r.payment_id
+         where p.target_id = :bookingId), '') as refunds`,
+    { bookingId },
+  )
+  if (!row) throw new Error('no row')
+  return row
+}
+
+const bringForward = async (database: Knex, statement: string, bookingId: string) => {
+  await sql(database, statement, [bookingId])
+}
+
+type Scene = { town: Town; database: Knex; house: House; ledger: Ledger; folder: string }
+
+/** Plays a story up to the step that its case is about; the rest follows by itself. */
+const play = async ({ town, database }: Scene, story: Story, guest: Guest): Promise<void> => {
+  switch (story) {
+    case 'book':
+      await guest.pay({ method: 'card', cardToken: 'success' })
+      return
+    case 'cancel': {
+      await guest.pay({ method: 'card', cardToken: 'success', amount: 'all' })
+      await until(async () => (await foundOf(database, guest.bookingId)).booking === 'confirmed', {
+        withinMs: 60_000,
+        what: 'the confirmation',
+      })
+      await guest.cancel()
+      return
+    }
+    case 'expire':
+      await bringForward(
+        database,
+        `update booking set hold_expires_at = now() - interval '1 second' where id = ?`,
+        guest.bookingId,
+      )
+      await bringForward(
+        database,
+        `update jobs set run_at = now() where kind = 'inventory.expire-hold' and status = 'pending' and payload->>'bookingId' = ?`,
+        guest.bookingId,
+      )
+      return
+    case 'supersede':
+      await guest.pay({ method: 'pix' })
+      await until(async () => (await foundOf(database, guest.bookingId)).payments === 'requires_action', {
+        withinMs: 30_000,
+        what: 'the Pix code',
+      })
+      await guest.pay({ method: 'card', cardToken: 'success' })
+      return
+    case 'unread':
+      await town.gateway('loses_callbacks')
+      await guest.pay({ method: 'card', cardToken: 'action' })
+      await until(async () => (await foundOf(database, guest.bookingId)).payments === 'requires_action', {
+        withinMs: 30_000,
+        what: 'the step of the guest',
+      })
+      await town.gateway('well')
+      // The gateway has the money by now.
+      await wait(1_000)
+      await bringForward(database, `update payment set next_read_at = now() where target_id = ?`, guest.bookingId)
+      return
+    case 'busy':
+      await town.gateway('busy')
+      await guest.pay({ method: 'card', cardToken: 'success' })
+      await wait(1_500)
+      await town.gateway('well')
+      return
+    case 'wipe':
+      await town.redis((redis) => redis.flushall())
+      await guest.pay({ method: 'card', cardToken: 'success' })
+      return
+  }
+}
+
+export type Result = { name: string; problem: string | null; tookMs: number }
+
+const reachedWithinMs = 40_000
+
+/**
+ * Lets the one process of its kind die at a point, once, while a guest books. Answers what was not as it should be: a point that was
+ * never reached, an outcome that is not the story's.
+ */
+export const runCase = async (scene: Scene, one: Case, number: number): Promise<Result> => {
+  const { town, database, house, ledger, folder } = scene
+  const started = Date.now()
+  const name = nameOf(one)
+  const marker = join(folder, `reached-${number}`)
+  const random = randomOf(number, name)
+  const apis = town.fleet.of('api').map((each) => each.baseUrl)
+  const members = town.fleet.of(one.process)
+  const result = (problem: string | null): Result => ({ name, problem, tookMs: Date.now() - started })
+
+  const isOfHold = one.kind === 'public.reservations.hold'
+  const arm = async () => {
+    await Promise.all(members.map((member) => member.hold('term')))
+    for (const member of members) member.start({ CRASH_AT: `${name}@${marker}` })
+    await town.fleet.ready(60_000)
+  }
+  const hold = () =>
+    holdAsGuest(insistentClient(apis, ledger), random, apis, house, {
+      arrival: 12 + (number % 25),
+      nights: 2,
+      saver: false,
+      email: `point-${number}@guests.example`,
+      from: `127.9.${number % 250}.${(number % 200) + 2}`,
+    })
+  if (isOfHold) await arm()
+  const guest = await hold()
+  if (!guest) return result('nothing could be held')
+  // What the hold itself leads to is over before the process is made to wait for its point.
+  if (!isOfHold) {
+    await quiescence(database, 30_000)
+    await arm()
+  }
+  await play(scene, one.story, guest)
+  const reached = await until(() => existsSync(marker), { withinMs: reachedWithinMs, everyMs: 50, what: name }).catch(
+    () => false,
+  )
+  if (!reached) {
+    await Promise.all(members.map((member) => member.hold('kill')))
+    for (const member of members) member.start()
+  }
+  await town.fleet.ready(60_000)
+  const wanted = ends[one.story]
+  const asWanted = async () => JSON.stringify(await foundOf(database, guest.bookingId)) === JSON.stringify(wanted)
+  await until(asWanted, { withinMs: 60_000, everyMs: 100, what: 'the outcome' }).catch(() => false)
+  const quiet = await quiescence(database, 60_000)
+  rmSync(marker, { force: true })
+  const found = await foundOf(database, guest.bookingId)
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) return result(`ended as ${JSON.stringify(found)}`)
+  if (quiet.left.length > 0) return result(`not quiet: ${quiet.left.map((left) => left.kind).join(', ')}`)
+  const over = await untilOver(database)
+  if (over.left > 0) return result(`${over.left} things wait though their time is over`)
+  return result(reached ? null : 'the point was never reached')
+}

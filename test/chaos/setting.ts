@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { settings } from '../../config/env.ts'
+import { openDatabase } from '../../db/connection.ts'
+import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
+import { withClient } from '../../scripts/services/provision.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { makeTenant } from '../support/tenants.ts'
+import type { Evidence, Violation } from './checker.ts'
+import type { Left } from './faults.ts'
+import type { GatewayDeed } from './gateway.ts'
+import type { Ledger } from './ledger.ts'
+import type { Town } from './town.ts'
+
+const linesOf = <T>(file: string): T[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as T)
+    : []
+
+/** Three tenants, one of them with two houses; few rooms, so that guests are in each other's way. */
+const makeHouses = async (town: Town): Promise<House[]> => {
+  settings.databaseUrl = town.serviceUrl()
+  // Without a mail server the channels of a new house would lead nowhere.
+  settings.smtpUrl = 'smtp://127.0.0.1'
+  await openDatabase()
+  const tenantId = await makeTenant({ name: 'Group' })
+  return [
+    await makeHouse({ tenantId, units: 6 }),
+    await makeHouse({ tenantId, units: 3 }),
+    await makeHouse({ units: 5 }),
+    await makeHouse({ units: 2 }),
+  ]
+}
+
+/** What this campaign's own jobs write. */
+const makeEffects = (town: Town) =>
+  withClient(town.adminUrl(), (client) =>
+    client.query(`create table chaos_effect (key text not null, at timestamptz not null default now());
+      grant select, insert on chaos_effect to pousada_service`),
+  )
+
+/** Opens the database past every proxy: the houses that guests book, and a table for the effects of the campaign's own jobs. */
+export const furnish = async (town: Town): Promise<House[]> => {
+  await makeEffects(town)
+  return makeHouses(town)
+}
+
+/** What everybody outside the database has to say. */
+export const evidenceOf = (town: Town, { commands, wrong }: Ledger, left: Left): Evidence => ({
+  deeds: linesOf<GatewayDeed>(town.files.gateway),
+  mails: linesOf<ReceivedMail>(town.files.mail),
+  commands,
+  wrong,
+  left,
+})
+
+const killed = 137
+
+/** Processes that came to an end by themselves. A poison job ends its process as a power cut would. */
+export const deathsOf = (town: Town): Violation[] => {
+  const deaths = town.fleet.members
+    .flatMap((member) => member.deaths().map((death) => ({ process: member.name, ...death })))
+    .filter(({ code }) => code !== killed)
+  return deaths.length === 0
+    ? []
+    : [{ rule: 'no process ends by itself', count: deaths.length, examples: deaths.slice(0, 3) }]
+}
