@@ -17,6 +17,8 @@ export type JobStart = {
   runAt: Date
   attempts: number
   starts: number
+  /** The account that it calls; empty where it calls none. */
+  gate: string
   requestId: string
   traceparent: string | null
   createdAt: Date
@@ -30,7 +32,7 @@ export class FenceLost extends Error {
   }
 }
 
-const columns = `id, tenant_id, queue, kind, version, payload, class, run_at, attempts, starts, request_id, traceparent, created_at`
+const columns = `id, tenant_id, queue, kind, version, payload, class, run_at, attempts, starts, gate, request_id, traceparent, created_at`
 
 // A row that went back to PostgreSQL (long wait, returned at a shutdown) is started by its next dispatch alone; a higher dispatch
 // number on a pending row is a hand-over whose relay died before it could commit.
@@ -41,13 +43,14 @@ const newer = `status <> 'dead' and (
 export const countedStarts = `starts + case when dispatch_no = :dispatchNo then :delivery - delivery else :delivery end`
 
 /**
- * Takes the job for this start, in a transaction of its own; from here the row says running. Null: a ghost.
+ * Takes the job for this start, in a transaction of its own; from here the row says running. Null: a ghost. Deliveries that never came
+ * so far do not count as starts: nothing of the job had run, so it cannot be what ended their process.
  * @param leaseMs how long the row is believed to be in hand before reconciliation asks BullMQ about it.
  */
 export const claim = (trx: AnyTrx, fence: Fence, worker: string, leaseMs: number): Promise<JobStart | null> =>
   sqlOne<JobStart>(
     trx,
-    `update jobs set status = 'running', starts = ${countedStarts}, dispatch_no = :dispatchNo, delivery = :delivery,
+    `update jobs set status = 'running', starts = starts + 1, dispatch_no = :dispatchNo, delivery = :delivery,
        leased_until = now() + make_interval(secs => :leaseMs / 1000.0), worker = :worker
      where id = :jobId and ${newer} returning ${columns}`,
     { ...fence, worker, leaseMs },
