@@ -4,6 +4,7 @@ import type { Job } from '../../jobs/job.ts'
 import { archiveWhere, moneyQueues } from './complete.ts'
 import { countedStarts } from './fence.ts'
 import type { Fence } from './fence.ts'
+import { pausedIn } from './gates.ts'
 import { historyAnd } from './history.ts'
 import type { HistoryEntry } from './history.ts'
 import { nextWait } from './retries.ts'
@@ -30,10 +31,17 @@ type Failure = {
  * a wait in PostgreSQL, or the end that the kind's class names. Null: a ghost, nothing was written.
  */
 export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure): Promise<Wait | null> => {
-  const row = await sqlOne<{ attempts: number }>(trx, `select attempts from jobs where ${mine} for update`, fence)
+  const row = await sqlOne<{ attempts: number; paused: boolean }>(
+    trx,
+    `select attempts, ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused
+     from jobs where ${mine} for update`,
+    fence,
+  )
   if (!row) return null
   const attempts = row.attempts + 1
-  const wait = nextWait(failure.kind.retry, attempts, { tries: failure.kind.tries, atLeastMs: failure.atLeastMs ?? 0 })
+  const next = nextWait(failure.kind.retry, attempts, { tries: failure.kind.tries, atLeastMs: failure.atLeastMs ?? 0 })
+  // What waits in Redis starts by itself; what is paused meanwhile must not.
+  const wait: Wait = next.tier === 'redis' && row.paused ? { tier: 'postgres', ms: next.ms } : next
   await writeEnd(trx, fence, {
     status: wait.tier === 'redis' ? 'dispatched' : wait.tier === 'postgres' ? 'pending' : 'dead',
     attempts,
@@ -130,18 +138,34 @@ export const putBack = async (trx: AnyTrx, fence: Fence, afterMs: number): Promi
   return rows.length > 0
 }
 
-/** Ten poisoned jobs of one kind in ten minutes pause the kind, until an operator resumes it. True when it did. */
-export const pausePoisoned = async (trx: AnyTrx, kind: string): Promise<boolean> => {
+/**
+ * Ten poisoned jobs of one kind in ten minutes pause the kind, until an operator resumes it; those of it that Redis has come back.
+ * True when it did.
+ */
+export const pausePoisoned = async (
+  trx: AnyTrx,
+  { name: kind, queue }: Pick<Job, 'name' | 'queue'>,
+): Promise<boolean> => {
   const rows = await sql(
     trx,
     `insert into queue_control (scope, kind, reason, actor)
      select 'kind', :kind, 'poison: ten jobs of this kind ended their process within ten minutes', '{"type": "system", "id": null}'
-     where (select count(*) from jobs where kind = :kind and status = 'dead' and last_error->>'code' = 'poison'
+     where (select count(*) from jobs where queue = :queue and kind = :kind and status = 'dead' and last_error->>'code' = 'poison'
        and (last_error->>'at')::timestamptz > now() - interval '10 minutes') >= 10
-     on conflict do nothing returning id`,
-    { kind },
+     on conflict (scope, coalesce(queue, ''), coalesce(kind, ''), coalesce(tenant_id::text, ''), coalesce(provider, ''))
+     do update set paused = true, until = null, reason = excluded.reason, actor = excluded.actor, created_at = now()
+       where not queue_control.paused or queue_control.until <= now()
+     returning id`,
+    { kind, queue },
   )
-  return rows.length > 0
+  if (rows.length === 0) return false
+  await sql(
+    trx,
+    `update jobs set status = 'pending', leased_until = null, worker = null where id in (
+       select id from jobs where queue = :queue and kind = :kind and status = 'dispatched' for update skip locked)`,
+    { kind, queue },
+  )
+  return true
 }
 
 /** Ends a job that found nothing to do. False: a ghost. */

@@ -5,7 +5,7 @@ import { allocate, limitsOf } from './allocate.ts'
 import type { Lane } from './allocate.ts'
 import { nearMs, noTenant, tenantKey as tenant } from './dispatch.ts'
 import type { Candidate, Pick, Picked, Room } from './dispatch.ts'
-import { spendTokens, tokensOf } from './gates.ts'
+import { pausedIn, spendTokens, tokensOf } from './gates.ts'
 
 /** Most lanes that one look walks past, where most of them are paused or closed. */
 const mostLanes = 1000
@@ -20,10 +20,7 @@ const firstLane = (condition: string) => `
 
 /** Whether a lane may go: not paused, its account not closed (or due to be tried), a token there. */
 const standing = (lane: string) => `
-  select not exists (
-      select from queue_control c where c.paused and (c.until is null or c.until > now()) and (c.queue is null or c.queue = :queue) and (
-        (c.scope = 'kind' and c.kind = ${lane}.kind) or (c.scope = 'tenant' and c.tenant_id = ${lane}.tenant)
-        or (c.scope = 'provider' and c.provider = split_part(${lane}.gate, ':', 1))))
+  select not ${pausedIn({ queue: ':queue', kind: `${lane}.kind`, tenantId: `${lane}.tenant`, gate: `${lane}.gate` })}
     and coalesce(bool_and(
       (g.state = 'open' or (g.closed_until <= clock_timestamp() and (g.probe_job_id is null or g.probe_until < clock_timestamp())))
       and (g.rate_per_second is null or g.milli_tokens

@@ -126,21 +126,38 @@ export const reportCall = async (
   return isClosing ? ms : null
 }
 
+/** A condition of SQL: a pause is in force for what these expressions name. */
+export const pausedIn = (of: { queue: string; kind: string; tenantId: string; gate: string }) => `exists (
+  select from queue_control c where c.paused and (c.until is null or c.until > now()) and (c.queue is null or c.queue = ${of.queue})
+    and (c.scope = 'queue' or (c.scope = 'kind' and c.kind = ${of.kind}) or (c.scope = 'tenant' and c.tenant_id = ${of.tenantId})
+      or (c.scope = 'provider' and c.provider = split_part(${of.gate}, ':', 1))))`
+
 /**
  * Whether a job may call its account now. A closed gate whose time is over lets one job through, which this one becomes where none is
  * under way: what it hears opens or closes the gate.
  */
-export const mayPass = async (trx: PlatformTrx, gate: string, jobId: string): Promise<boolean> => {
-  const row = await sqlOne<{ state: string }>(trx, `select state from provider_gate where gate = ?`, [gate])
-  if (row?.state !== 'closed') return true
-  const probe = await sqlOne(
+export const mayPass = async (
+  trx: PlatformTrx,
+  { id, gate }: { id: string; gate: string },
+): Promise<'open' | 'probe' | 'closed'> => {
+  const row = await sqlOne<{ state: string; paused: boolean }>(
     trx,
-    `update provider_gate set probe_job_id = :jobId, probe_until = clock_timestamp() + make_interval(secs => :probeMs / 1000.0)
-     where gate = :gate and (state = 'open' or (closed_until <= clock_timestamp()
-       and (probe_job_id is null or probe_job_id = :jobId or probe_until < clock_timestamp()))) returning gate`,
-    { gate, jobId, probeMs },
+    `select coalesce((select state from provider_gate where gate = jobs.gate), 'open') as state,
+       ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused
+     from jobs where id = ?`,
+    [id],
   )
-  return probe !== null
+  if (row?.paused) return 'closed'
+  if (row?.state !== 'closed') return 'open'
+  const probe = await sqlOne<{ state: string }>(
+    trx,
+    `update provider_gate set probe_job_id = case when state = 'closed' then :id::uuid end,
+       probe_until = case when state = 'closed' then clock_timestamp() + make_interval(secs => :probeMs / 1000.0) end
+     where gate = :gate and (state = 'open' or probe_job_id = :id::uuid
+       or (closed_until <= clock_timestamp() and (probe_job_id is null or probe_until < clock_timestamp()))) returning state`,
+    { gate, id, probeMs },
+  )
+  return probe === null ? 'closed' : probe.state === 'open' ? 'open' : 'probe'
 }
 
 /** How many jobs each of these keys lets through now, locked: only keys with a rate, and closed gates whose probe is due, are answered. */

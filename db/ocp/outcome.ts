@@ -9,9 +9,9 @@ export type SendOutcome =
       suppress?: 'hard_bounce' | 'invalid' | 'stop' | undefined
     }
   /** Certainly not sent: it may be tried again. */
-  | { kind: 'not_sent'; code: string; message: string; afterMs?: number | undefined }
+  | { kind: 'not_sent'; code: string; message: string; httpStatus?: number | undefined; afterMs?: number | undefined }
   /** Nobody knows: never repeated blindly. */
-  | { kind: 'unknown'; code: string; message: string }
+  | { kind: 'unknown'; code: string; message: string; httpStatus?: number | undefined }
 
 /** A message as it leaves the house. The parts are values, never assembled headers. */
 export type Outgoing = {
@@ -32,6 +32,12 @@ export type Outgoing = {
   messageId: string
   /** Before this instant nothing of it was sent; for the search of what became of it. */
   startedAt: Date
+}
+
+/** The gate of who carries a message: one account of the service each. The sandbox has none. */
+export const carrierGate = ({ kind, transport }: { kind: string | null; transport: string | null }): string => {
+  if (kind === null || transport !== 'platform') return ''
+  return kind === 'email' ? 'smtp' : 'twilio'
 }
 
 /** A provider's words without the addresses that it repeats in them: they are kept in clear. */

@@ -8,6 +8,7 @@ import { enqueue } from '../enqueue.ts'
 import { emit } from '../events.ts'
 import { seal } from '../sealing/index.ts'
 import type { ChannelKind } from './contents.ts'
+import { carrierGate } from './outcome.ts'
 
 export type PlanStep = { channel: ChannelKind; waitMinutes: number }
 
@@ -110,6 +111,17 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
   return id
 }
 
+/** Who carries the channel that is next in the plan, as far as can be said now: the worker may find it unfit and take another. */
+const gateOfNext = async (trx: Trx, messageId: string): Promise<string> => {
+  const next = await sqlOne<{ kind: string | null; transport: string | null }>(
+    trx,
+    `select c.kind, c.transport from message m
+     join message_channel c on c.property_id = m.property_id and c.kind = m.plan->m.step->>'channel' where m.id = ?`,
+    [messageId],
+  )
+  return next ? carrierGate(next) : ''
+}
+
 /** The job of a message's next move. Marketing waits behind everything that a guest waits for. */
 export const enqueueDelivery = async (
   trx: Trx,
@@ -119,7 +131,12 @@ export const enqueueDelivery = async (
   const { tenantId } = contextOf(trx)
   if (!tenantId) throw new Error('a message belongs to a tenant')
   const jobClass = message.purpose === 'marketing' ? 'bulk' : 'normal'
-  await enqueue(trx, messagesDeliver, { tenantId, messageId: message.id, turn: message.turn }, { at, class: jobClass })
+  await enqueue(
+    trx,
+    messagesDeliver,
+    { tenantId, messageId: message.id, turn: message.turn },
+    { at, class: jobClass, gate: await gateOfNext(trx, message.id) },
+  )
 }
 
 type Subject = { id: string; propertyId: string }

@@ -4,7 +4,7 @@ import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
 import { unseal } from '../sealing/index.ts'
-import { withoutAddresses } from './outcome.ts'
+import { carrierGate, withoutAddresses } from './outcome.ts'
 import type { SendOutcome } from './outcome.ts'
 import { emitMessage, enqueueDelivery } from './queue.ts'
 import type { PlanStep } from './queue.ts'
@@ -160,7 +160,7 @@ const leftUnknown = async (trx: Trx, attempt: MessageAttemptRow, code: string, t
     trx,
     messagesResolveUnknown,
     { tenantId: tenantOf(trx), messageAttemptId: attempt.id },
-    { at: new Date(Date.now() + unknownMs[attempt.kind]), uniqueKey: attempt.id },
+    { at: new Date(Date.now() + unknownMs[attempt.kind]), uniqueKey: attempt.id, gate: carrierGate(attempt) },
   )
 }
 

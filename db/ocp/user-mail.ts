@@ -18,7 +18,7 @@ export const mailUser = async (trx: AnyTrx, userId: string, kind: UserMailKind, 
     `insert into user_mail (user_id, kind, reference_id) values (?, ?, ?) on conflict (kind, reference_id, user_id) do nothing returning id`,
     [userId, kind, referenceId],
   )
-  if (made) await enqueue(trx, messagesSendUserMail, { userMailId: made.id }, { class: 'urgent' })
+  if (made) await enqueue(trx, messagesSendUserMail, { userMailId: made.id }, { class: 'urgent', gate: 'smtp' })
 }
 
 type Facts = {

@@ -34,6 +34,19 @@ export const accountFor = async (
   return account
 }
 
+/** The gate of the jobs that call an account: it closes for that account alone. */
+export const gateOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}:${id}`
+
+/** The same, for a record that names its account by id. */
+export const gateOfAccount = async (trx: Trx, id: string | null): Promise<string> => {
+  const account = await sqlOne<{ provider: string; id: string }>(
+    trx,
+    `select provider, id from gateway_account where id = ?`,
+    [id],
+  )
+  return account ? gateOf(account) : ''
+}
+
 export type SandboxAccount = {
   id?: string
   bookId: string

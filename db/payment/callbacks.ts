@@ -5,6 +5,7 @@ import type { PlatformTrx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import type { GatewayCallbackRow } from '../rows.ts'
 import { sealForService } from '../sealing/index.ts'
+import { gateOf } from './accounts.ts'
 import type { Callback } from './signatures.ts'
 
 /** Keeps a genuine callback and asks for its processing: one insert. A known event adds nothing. */
@@ -77,9 +78,11 @@ export const resolveCallback = async (trx: PlatformTrx, callbackId: string): Pro
     `select id from ?? where gateway_account_id = ? and (external_id = ? or id = ?)`,
     [table, account.id, callback.objectRef, callback.ourId],
   )
+  const { tenantId } = account
+  const gate = gateOf({ provider: callback.provider, id: account.id })
   if (found && table === 'payment')
-    await enqueue(tenant, readPayment, { tenantId: account.tenantId, paymentId: found.id }, { class: 'urgent' })
-  if (found && table === 'refund') await enqueue(tenant, readRefund, { tenantId: account.tenantId, refundId: found.id })
+    await enqueue(tenant, readPayment, { tenantId, paymentId: found.id }, { class: 'urgent', gate })
+  if (found && table === 'refund') await enqueue(tenant, readRefund, { tenantId, refundId: found.id }, { gate })
   const missing: Resolved = callback.ourId
     ? { status: 'failed', error: 'not_of_this_account' }
     : { status: 'ignored', error: 'object_unknown' }

@@ -106,10 +106,14 @@ export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall
 }
 
 /** Takes what is due to be read in a tenant off the schedule for two minutes; a read that ends sets it anew. */
-export const takeDue = (trx: Trx, table: 'payment' | 'refund', ids: readonly string[]): Promise<{ id: string }[]> =>
-  sql<{ id: string }>(
+export const takeDue = (
+  trx: Trx,
+  table: 'payment' | 'refund',
+  ids: readonly string[],
+): Promise<{ id: string; gatewayAccountId: string | null }[]> =>
+  sql<{ id: string; gatewayAccountId: string | null }>(
     trx,
     `update ?? set next_read_at = now() + interval '2 minutes'
-     where id in (select id from ?? where id = any(?) and next_read_at <= now() order by id for update skip locked) returning id`,
+     where id in (select id from ?? where id = any(?) and next_read_at <= now() order by id for update skip locked) returning id, gateway_account_id`,
     [table, table, ids],
   )

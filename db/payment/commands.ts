@@ -6,7 +6,7 @@ import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import type { PaymentRow } from '../rows.ts'
 import { seal } from '../sealing/index.ts'
-import { accountFor } from './accounts.ts'
+import { accountFor, gateOf, gateOfAccount } from './accounts.ts'
 import { lockLivePayments } from './queries.ts'
 import { expiryOf, isCancellable } from './rules.ts'
 import type { Method } from './rules.ts'
@@ -63,7 +63,12 @@ const cancel = async (trx: Trx, payment: PaymentRow, supersededById: string | nu
   if (!changed) return
   if (atOnce) await emitPayment(trx, changed, 'payment.cancelled')
   else if (payment.cancelRequestedAt === null)
-    await enqueue(trx, cancelPayment, { tenantId: payment.tenantId, paymentId: payment.id }, { class: 'urgent' })
+    await enqueue(
+      trx,
+      cancelPayment,
+      { tenantId: payment.tenantId, paymentId: payment.id },
+      { class: 'urgent', gate: await gateOfAccount(trx, payment.gatewayAccountId) },
+    )
 }
 
 /** Ends what is still on its way for a target; money that comes all the same is offered to the target as late. The target is locked. */
@@ -136,7 +141,8 @@ export const createPayment = async (trx: Trx, wanted: NewPayment): Promise<Creat
   if (!payment) throw new Error('the payment was not written')
   for (const rival of rivals) await cancel(trx, rival, id)
   const payload = { tenantId: payment.tenantId, paymentId: id }
-  await enqueue(trx, submitPayment, payload)
-  await enqueue(trx, expirePayment, payload, { at: expiresAt })
+  const gate = gateOf(account)
+  await enqueue(trx, submitPayment, payload, { gate })
+  await enqueue(trx, expirePayment, payload, { at: expiresAt, gate })
   return { payment, repeated: false }
 }

@@ -7,6 +7,7 @@ import { enqueue } from '../enqueue.ts'
 import { emit } from '../events.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
+import { gateOfAccount } from './accounts.ts'
 import { giveBack, lockTargets, postGivenBack } from './allocations.ts'
 import { closeExceptions } from './exceptions.ts'
 import { lockPayment, readPayment, standingAllocations } from './queries.ts'
@@ -71,7 +72,8 @@ export const reserveRefund = async (
     { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency },
     ['unallocated', 'late_payment', 'amount_differs', 'duplicate_payment'],
   )
-  await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId })
+  const gate = await gateOfAccount(trx, payment.gatewayAccountId)
+  await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId }, { gate })
   await emit(trx, {
     type: 'refund.requested',
     propertyId: payment.propertyId,

@@ -131,6 +131,12 @@ export const providerLasted = new Histogram({
   buckets: seconds,
   registers,
 })
+export const gateClosures = new Counter({
+  name: 'provider_gate_closed_total',
+  help: 'Times that a call closed the gate of its account',
+  labelNames: ['provider', 'sign'],
+  registers,
+})
 export const scheduleLate = new Gauge({
   name: 'schedule_late_seconds',
   help: 'For how long a slot waits for a scheduler',

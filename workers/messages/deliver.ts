@@ -1,3 +1,4 @@
+import { carrierGate } from '../../db/ocp/outcome.ts'
 import { recordOutcome } from '../../db/ocp/record.ts'
 import { decideSending } from '../../db/ocp/sending.ts'
 import { messagesDeliver } from '../../jobs/messages.ts'
@@ -11,7 +12,7 @@ export const deliver = processor(messagesDeliver, async (ctx) => {
   if ('done' in decision) return
   const message = decision.send
   const { outcome } = await externalCall(
-    ctx,
+    { ...ctx, gate: carrierGate(message) },
     { provider: providerOf(message), operation: 'send', key: message.attemptId },
     () => send(message, ctx.signal),
   )

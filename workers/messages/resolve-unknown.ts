@@ -1,4 +1,5 @@
 import { giveUpUnknown, allowResend, openUnknown } from '../../db/ocp/resolve.ts'
+import { carrierGate } from '../../db/ocp/outcome.ts'
 import { recordOutcome } from '../../db/ocp/record.ts'
 import { messagesResolveUnknown } from '../../jobs/messages.ts'
 import { externalCall } from '../lib/external-call.ts'
@@ -30,7 +31,7 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   }
   if (!(await ctx.effect((trx) => allowResend(trx, attemptId)))) return
   const { outcome } = await externalCall(
-    ctx,
+    { ...ctx, gate: carrierGate(message) },
     { provider: providerOf(message), operation: 'send', key: attemptId },
     () => send(message, ctx.signal),
   )

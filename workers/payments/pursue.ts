@@ -5,7 +5,7 @@ import { applySnapshot } from '../../db/payment/snapshot.ts'
 import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
 import { cancelPayment, expirePayment, readPayment } from '../../jobs/payments.ts'
 import type { Outcome } from '../gateways/gateway.ts'
-import { externalCall } from '../lib/external-call.ts'
+import { externalCall, readCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'
 import { adapterFor, asked, ended, notSent, submit } from './outcome.ts'
 import type { PaymentContext } from './outcome.ts'
@@ -32,10 +32,20 @@ const close = async (context: PaymentContext, call: PaymentCall, mayWait: boolea
   await apply(context, outcome, mayWait)
 }
 
+const read = (context: PaymentContext, call: PaymentCall): Promise<Outcome<PaymentSnapshot>> => {
+  const gateway = adapterFor(context, call.provider)
+  return readCall(context, { provider: call.provider, operation: 'read' }, () =>
+    gateway.read(asked(call), context.signal),
+  )
+}
+
 /** Searches by our id. What the gateway has not heard of ten minutes after the last attempt, it never will. */
 const find = async (context: PaymentContext, call: PaymentCall, mayWait: boolean): Promise<void> => {
   const { paymentId } = context.payload
-  const outcome = await adapterFor(context, call.provider).find(asked(call), context.signal)
+  const gateway = adapterFor(context, call.provider)
+  const outcome = await readCall(context, { provider: call.provider, operation: 'find' }, () =>
+    gateway.find(asked(call), context.signal),
+  )
   if (outcome.kind !== 'known') return apply(context, outcome, mayWait)
   const { snapshot } = outcome
   if (snapshot) return apply(context, { kind: 'known', snapshot }, mayWait)
@@ -65,7 +75,7 @@ const pursue = async (context: PaymentContext, mayWait: boolean): Promise<void> 
   if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !mayWait)) return context.finish()
   if (payment.externalId !== null) {
     if (live && over) return close(context, call, mayWait)
-    return apply(context, await adapterFor(context, call.provider).read(asked(call), context.signal), mayWait)
+    return apply(context, await read(context, call), mayWait)
   }
   if (!live) return context.finish((trx) => applyUnknown(trx, paymentId, true))
   if (payment.sentAt === null) {

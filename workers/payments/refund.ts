@@ -4,7 +4,7 @@ import { applyRefundSnapshot } from '../../db/payment/refund-snapshot.ts'
 import type { RefundSnapshot } from '../../db/payment/refund-snapshot.ts'
 import { readRefund, refundPayment } from '../../jobs/payments.ts'
 import type { GatewayRefund, Outcome } from '../gateways/gateway.ts'
-import { externalCall } from '../lib/external-call.ts'
+import { externalCall, readCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'
 import type { JobContext } from '../lib/processor.ts'
 import { adapterFor, failureCode } from './outcome.ts'
@@ -49,7 +49,10 @@ const send = async (context: RefundContext, call: RefundCall, mayWait: boolean):
 
 /** A refusal to read says nothing of the money; a refund that the gateway does not know is sent again. */
 const read = async (context: RefundContext, call: RefundCall): Promise<void> => {
-  const outcome = await adapterFor(context, call.provider).readRefund(asked(call), context.signal)
+  const gateway = adapterFor(context, call.provider)
+  const outcome = await readCall(context, { provider: call.provider, operation: 'read_refund' }, () =>
+    gateway.readRefund(asked(call), context.signal),
+  )
   if (outcome.kind === 'refused') return apply(context, { kind: 'unknown', code: outcome.code }, true)
   if (outcome.kind !== 'known') return apply(context, outcome, true)
   const { snapshot } = outcome

@@ -53,16 +53,21 @@ const failed = (error: unknown): SendOutcome => {
     return { kind: neverConnected.has(name) ? 'not_sent' : 'unknown', code: name, message: text }
   }
   // The account is at its limit, blocked or wrongly set: nothing was sent, and an operator may mend it.
-  if (status === 429) return { kind: 'not_sent', code: 'http_429', message: text }
+  if (status === 429) return { kind: 'not_sent', code: 'http_429', httpStatus: status, message: text }
   if (typeof code !== 'number')
-    return { kind: 'unknown', code: `http_${status}`, message: `HTTP ${status} without a code of the provider` }
+    return {
+      kind: 'unknown',
+      code: `http_${status}`,
+      httpStatus: status,
+      message: `HTTP ${status} without a code of the provider`,
+    }
   if (status === 401 || status === 403 || status === 404)
-    return { kind: 'not_sent', code: `twilio_${code}`, message: text }
+    return { kind: 'not_sent', code: `twilio_${code}`, httpStatus: status, message: text }
   if (status >= 400 && status < 500) {
     const suppress = code === stopped ? 'stop' : invalidNumbers.has(code) ? 'invalid' : undefined
     return { kind: 'refused', code: `twilio_${code}`, message: text, suppress }
   }
-  return { kind: 'unknown', code: `http_${status}`, message: text }
+  return { kind: 'unknown', code: `http_${status}`, httpStatus: status, message: text }
 }
 
 const segmentsOf = (value: unknown) => {
