@@ -1,3 +1,4 @@
+import { lasting } from '../../config/lasting.ts'
 import { release } from '../../config/release.ts'
 import { queueNames, queues } from '../../config/queues.ts'
 import { sql, sqlOne } from '../connection.ts'
@@ -98,7 +99,7 @@ export const checksOf = (health: Health, redis: { isConnected: boolean; memorySh
   const late = health.queues
     .filter((queue) => queue.pauses.every((pause) => pause.scope !== 'queue'))
     .filter(({ queue, oldestPendingSeconds }) => oldestPendingSeconds > mostSeconds[bulk.has(queue) ? 'bulk' : 'other'])
-    .map(({ queue, oldestPendingSeconds }) => `${queue} ${Math.round(oldestPendingSeconds)} s`)
+    .map(({ queue, oldestPendingSeconds }) => `${queue} ${lasting(oldestPendingSeconds)}`)
   const paused = health.queues
     .filter(({ queue, pauses }) =>
       pauses.some((pause) => queues[queue].money && at.getTime() - pause.since.getTime() > pausedMinutes * 60_000),
@@ -112,7 +113,7 @@ export const checksOf = (health: Health, redis: { isConnected: boolean; memorySh
     check(
       'transactions',
       database.oldestTransactionSeconds < longTransactionSeconds,
-      `the oldest is ${Math.round(database.oldestTransactionSeconds)} s old`,
+      `the oldest is ${lasting(database.oldestTransactionSeconds)} old`,
     ),
     check('migrations', migrations.isComplete, migrations.latest ?? 'none'),
     check('redis', redis.isConnected, redis.isConnected ? 'answers' : 'does not answer; jobs wait in PostgreSQL'),

@@ -1,11 +1,12 @@
+import { lasting } from '../../../config/lasting.ts'
 import type { Minute } from '../../../db/jobs/overview.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
-import { instant, lasting, number } from './parts.ts'
+import { instant, number } from './parts.ts'
 
 type Series = { label: string; tone: 'good' | 'bad' | 'plain'; of: (minute: Minute) => number }
 
-const width = 600
+const width = 360
 const height = 120
 const top = 16
 const bottom = 18
@@ -34,7 +35,7 @@ const chart = (
           class="${tone}"
           x="${(place * step + 1).toFixed(1)}"
           y="${floor.toFixed(1)}"
-          width="${(step - 2).toFixed(1)}"
+          width="${(step - 1.5).toFixed(1)}"
           height="${tall.toFixed(1)}"
         />`,
       ]

@@ -1,3 +1,4 @@
+import { lasting } from '../../../config/lasting.ts'
 import { invalid } from '../../../config/errors.ts'
 import { isUuid } from '../../../config/validator.ts'
 import { listJobs } from '../../../db/jobs/list.ts'
@@ -8,7 +9,7 @@ import { html } from '../html.ts'
 import type { Html } from '../html.ts'
 import { trimmed } from '../reason.ts'
 import { base } from './layout.ts'
-import { hidden, href, instant, jobLink, lasting, number, reasonInput, table } from './parts.ts'
+import { hidden, href, instant, jobLink, number, reasonInput, table } from './parts.ts'
 import { countField, field, queueOf } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 

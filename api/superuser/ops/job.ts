@@ -1,3 +1,4 @@
+import { lasting } from '../../../config/lasting.ts'
 import { jobs as declared } from '../../../jobs/all.ts'
 import { notFound } from '../../../config/errors.ts'
 import { isUuid } from '../../../config/validator.ts'
@@ -9,7 +10,7 @@ import type { Html, Part } from '../html.ts'
 import { replayNote } from './dead.ts'
 import { toneOf } from './jobs.ts'
 import { base } from './layout.ts'
-import { facts, hidden, href, instant, jobLink, lasting, number, reasonInput, tag } from './parts.ts'
+import { facts, hidden, href, instant, jobLink, number, reasonInput, tag } from './parts.ts'
 import type { Tone } from './parts.ts'
 import type { Page } from './visit.ts'
 

@@ -1,16 +1,17 @@
+import { lasting } from '../../../config/lasting.ts'
 import { checksOf, readHealth, statusOf } from '../../../db/jobs/health.ts'
 import { lastHour } from '../../../db/jobs/overview.ts'
 import { redisHealth } from '../health.ts'
 import { html } from '../html.ts'
 import { charts } from './chart.ts'
 import { base } from './layout.ts'
-import { facts, lasting, number, table, tag } from './parts.ts'
+import { facts, number, table, tag } from './parts.ts'
 import type { Page } from './visit.ts'
 
 const said = {
   ok: ['note', 'Everything works.'],
   degraded: ['note warn', 'Something needs a look.'],
-  down: ['note bad', 'Jobs stand still.'],
+  down: ['note bad', 'Some jobs stand still.'],
 } as const
 
 export const overview: Page = {

@@ -9,15 +9,6 @@ export const instant = (at: Date | string | null): Html => {
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')}</time>`
 }
 
-/** A length of time as people say it: `45 s`, `12 min`, `3 h 20 min`, `5 d`. */
-export const lasting = (seconds: number): string => {
-  const whole = Math.max(0, Math.round(seconds))
-  if (whole < 120) return `${whole} s`
-  if (whole < 7_200) return `${Math.round(whole / 60)} min`
-  if (whole < 172_800) return `${Math.floor(whole / 3_600)} h ${Math.round((whole % 3_600) / 60)} min`
-  return `${Math.round(whole / 86_400)} d`
-}
-
 export const number = (value: number): string => value.toLocaleString('en-GB')
 
 export type Tone = 'good' | 'warn' | 'bad' | ''

@@ -1,3 +1,4 @@
+import { lasting } from '../../../config/lasting.ts'
 import { jobs as declared } from '../../../jobs/all.ts'
 import { windowOf } from '../../../db/jobs/dispatch.ts'
 import { lastHour, queueStates } from '../../../db/jobs/overview.ts'
@@ -10,7 +11,7 @@ import type { Html } from '../html.ts'
 import { trimmed } from '../reason.ts'
 import { charts } from './chart.ts'
 import { base } from './layout.ts'
-import { facts, hidden, href, instant, lasting, number, reasonInput, table, tag } from './parts.ts'
+import { facts, hidden, href, instant, number, reasonInput, table, tag } from './parts.ts'
 import { countField, field, queueOf, uuidField } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 

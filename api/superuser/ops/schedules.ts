@@ -1,7 +1,8 @@
+import { lasting } from '../../../config/lasting.ts'
 import { listSchedules } from '../../../db/jobs/overview.ts'
 import type { ScheduleRow } from '../../../db/jobs/overview.ts'
 import { html } from '../html.ts'
-import { href, instant, lasting, number, table, tag } from './parts.ts'
+import { href, instant, number, table, tag } from './parts.ts'
 import type { Page } from './visit.ts'
 
 const clockOf = ({ everySeconds, cron, timeZone }: ScheduleRow) =>

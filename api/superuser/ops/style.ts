@@ -36,6 +36,7 @@ section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
 .facts div{border:1px solid var(--line);border-radius:.4rem;padding:.45rem .7rem}
 .facts dt{color:var(--soft);font-size:.85rem}
 .facts dd{margin:0;font-size:1.2rem;font-variant-numeric:tabular-nums}
+.facts.plain{grid-template-columns:repeat(auto-fit,minmax(13rem,1fr))}
 .facts.plain dd{font-size:.95rem}
 .tag{display:inline-block;padding:0 .5rem;border-radius:1rem;font-size:.85rem;border:1px solid currentColor;white-space:nowrap}
 .tag.good{color:var(--good);background:var(--good-back)}
@@ -64,7 +65,7 @@ button.quiet{background:transparent;color:var(--link)}
 button.bad{background:var(--bad-back);border-color:var(--bad);color:var(--bad)}
 .buttons{display:flex;flex-wrap:wrap;gap:.5rem}
 svg{display:block;width:100%;height:auto}
-svg text{fill:var(--soft);font:11px system-ui,sans-serif}
+svg text{fill:var(--soft);font:12px system-ui,sans-serif}
 svg .axis{stroke:var(--line)}
 svg .good{fill:var(--good)}
 svg .bad{fill:var(--bad)}
@@ -73,7 +74,9 @@ svg .plain{fill:var(--link)}
 .key span::before{content:"";display:inline-block;width:.7rem;height:.7rem;border-radius:.15rem;margin-right:.35rem;background:var(--link)}
 .key .good::before{background:var(--good)}
 .key .bad::before{background:var(--bad)}
-details{margin-top:.75rem}
+details{margin:.75rem 0 1rem}
+form .fields,.note{margin-top:.75rem}
+td time{white-space:nowrap}
 summary{cursor:pointer;color:var(--link)}
 .timeline{list-style:none;margin:0;padding:0 0 0 1.1rem;border-left:2px solid var(--line)}
 .timeline li{position:relative;padding:0 0 1rem}
@@ -87,6 +90,7 @@ body{font-size:16px}
 main{padding:.75rem}
 section{padding:.75rem}
 table.cards,table.cards tbody,table.cards tr,table.cards td,table.cards th{display:block}
+table.cards caption{display:block}
 table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.cards tr{border-bottom:1px solid var(--line);padding:.5rem 0}
 table.cards tr:last-child{border-bottom:0}
