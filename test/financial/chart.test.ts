@@ -6,6 +6,7 @@ import { createApiKey } from '../../db/auth/api-keys.ts'
 import { inPlatform, inTenant, sql, sqlOne } from '../../db/connection.ts'
 import { businessDay, openBusinessDay, provisionBook, raisePosting } from '../../db/financial/index.ts'
 import { useWorld } from '../support/world.ts'
+import { planOf } from './plans.ts'
 import { addProperty, post } from './support.ts'
 import type { House } from './support.ts'
 
@@ -141,6 +142,36 @@ describe('the chart of accounts', () => {
     expect(entries.body.data.map(({ total }: { total: number }) => total)).to.deep.equal([300])
     const all = await world.request('GET', `${path}/ledger-entries?sourceId=${payment}`, { key: house.key })
     expect((await world.request('GET', `${path}/ledger-entries/${all.body.data[0].id}`, { key })).status).to.equal(404)
+  })
+
+  it('shows of an entry of several properties the lines and the total of one’s own, in filters too', async () => {
+    const shared = await makeTenant()
+    const second = await inTenant(shared.tenantId, (trx) => addProperty(trx, shared.bookId))
+    const { entry, debit, credit } = await planOf(shared)
+    await inTenant(shared.tenantId, async (trx) => {
+      await trx('journal_entry').insert(entry)
+      await trx('journal_line').insert([
+        debit,
+        { ...credit, credit: 7_000 },
+        { ...credit, line_no: 3, credit: 3_000, property_id: second },
+      ])
+    })
+    const totals = async (propertyIds: string[] | null, query = '') => {
+      const { key } = await inTenant(shared.tenantId, (trx) =>
+        createApiKey(trx, { name: randomUUID(), scopes: ['read'], propertyIds }),
+      )
+      const address = `/api/tenants/${shared.tenantId}/financial/ledger-entries`
+      const list = await world.request('GET', `${address}${query}`, { key })
+      const [first] = list.body.data
+      if (!first) return null
+      const { body } = await world.request('GET', `${address}/${first.id}`, { key })
+      return [first.total, body.total, body.lines.length]
+    }
+    expect(await totals(null)).to.deep.equal([10_000, 10_000, 3])
+    expect(await totals([shared.propertyId])).to.deep.equal([10_000, 10_000, 2])
+    expect(await totals([second])).to.deep.equal([3_000, 3_000, 1])
+    expect(await totals([second], '?minTotal=3001')).to.equal(null)
+    expect(await totals([second], '?maxTotal=3000')).to.deep.equal([3_000, 3_000, 1])
   })
 
   it('lists the entries of a source, and shows one with its lines', async () => {
