@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { sql, sqlOne } from '../connection.ts'
+import { preparedOne, sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { dispatchLeaseMs } from './dispatch.ts'
 
 /** The epoch that Redis should hold, beside everything that was dispatched in it. */
 export const readEpoch = async (trx: PlatformTrx): Promise<string> => {
-  const row = await sqlOne<{ epoch: string }>(trx, `select epoch from dispatch_epoch`)
+  const row = await preparedOne<{ epoch: string }>(trx, `select epoch from dispatch_epoch`)
   return row?.epoch ?? ''
 }
 
@@ -45,7 +45,7 @@ export const overdue = (trx: PlatformTrx, limit: number): Promise<Overdue[]> =>
   )
 
 /** BullMQ still has them: they wait their turn. */
-export const renewLeases = (trx: PlatformTrx, rows: Overdue[]) =>
+export const renewLeases = (trx: PlatformTrx, rows: readonly Overdue[]) =>
   sql(
     trx,
     `update jobs set leased_until = now() + make_interval(secs => :dispatchLeaseMs / 1000.0)
@@ -54,7 +54,7 @@ export const renewLeases = (trx: PlatformTrx, rows: Overdue[]) =>
   )
 
 /** BullMQ does not have them any more: they go back, if they are as they were seen. Answers how many did. */
-export const dispatchAgain = async (trx: PlatformTrx, rows: Overdue[]): Promise<number> => {
+export const dispatchAgain = async (trx: PlatformTrx, rows: readonly Overdue[]): Promise<number> => {
   const back = await sql(
     trx,
     `update jobs set status = 'pending', leased_until = null, worker = null

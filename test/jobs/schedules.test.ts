@@ -66,6 +66,40 @@ describe('schedulers', () => {
     for (const [index, time] of times.entries()) if (index > 0) expect(time).to.equal((times[index - 1] ?? 0) + 1)
   })
 
+  it('cron slots that nobody was there for: the last, all, or none of them becomes a job, once, whoever comes first', async () => {
+    const daily = (backfill: Schedule['backfill']): Schedule => ({
+      job: tick,
+      cron: '0 3 * * *',
+      timeZone: 'UTC',
+      backfill,
+    })
+    const at3 = (daysAgo: number) => {
+      const slot = new Date(Date.now() - 3 * 3_600_000 - daysAgo * 86_400_000)
+      return `slot:${slot.toISOString().slice(0, 10)}T03:00:00.000Z`
+    }
+    for (const [backfill, expected] of [
+      ['last', [at3(0)]],
+      ['all', [at3(3), at3(2), at3(1), at3(0)]],
+      ['none', []],
+    ] as const) {
+      await held.database.admin.raw(`delete from jobs; delete from schedule`)
+      const scheduled = daily(backfill)
+      await inPlatform((trx) => declareSchedules(trx, [scheduled], new Date()))
+      await held.database.admin.raw(`update schedule set next_at = ?`, [at3(3).slice('slot:'.length)])
+      const schedulers = await Promise.all([1, 2].map(() => startScheduler({ schedules: [scheduled] })))
+      const next = () => inPlatform((trx) => sql<{ nextAt: Date }>(trx, `select next_at from schedule`))
+      try {
+        await until(async () => ((await next())[0]?.nextAt ?? new Date(0)) > new Date())
+      } finally {
+        await Promise.all(schedulers.map((each) => each.stop()))
+      }
+      // The last slot of the day may lie within the minute in which it is not yet a missed one.
+      const made = (await slots()).map((slot) => slot.uniqueKey)
+      const isFresh = Date.now() - Date.parse(at3(0).slice('slot:'.length)) < 61_000
+      expect(backfill === 'none' && isFresh ? [] : made, backfill).to.deep.equal(expected)
+    }
+  })
+
   it('20 at once over a backlog of slots make each slot once', async () => {
     await inPlatform((trx) => declareSchedules(trx, [everySlot], new Date()))
     await held.database.admin.raw(`update schedule set next_at = date_trunc('second', now()) - interval '30 seconds'`)

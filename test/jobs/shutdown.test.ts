@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { settings } from '../../config/env.ts'
 import { sql } from '../../db/connection.ts'
 import { processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
@@ -10,6 +11,7 @@ import { startWorkers } from '../../workers/workers.ts'
 import { useDatabase } from '../support/database.ts'
 import { startProcess } from '../support/processes.ts'
 import type { RunningProcess } from '../support/processes.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { processors } from './kinds.ts'
 import { archived, ask, call, effects, makeEffects, mostRepeated, newKey, note, rowOf, send } from './support.ts'
@@ -28,6 +30,11 @@ describe('the end of a worker', function () {
     started = null
   })
   after(() => relay.stop())
+  /** SIGTERM to the process itself, whose name holds its id. */
+  const end = ({ lines }: RunningProcess) => {
+    const { worker } = lines.find((line) => line.msg === 'working') ?? {}
+    process.kill(Number(/-(\d+)-[0-9a-f]{8}$/.exec(String(worker))?.[1]), 'SIGTERM')
+  }
 
   it('what finishes in time finishes; what does not goes back without counting a start, and runs once elsewhere', async () => {
     const quick = newKey()
@@ -78,6 +85,47 @@ describe('the end of a worker', function () {
     for (const key of slow) expect(await effects(key)).to.have.lengthOf(1)
     expect((await effects()).filter((key) => keys.includes(key))).to.have.lengthOf(200)
     expect(await mostRepeated()).to.equal(1)
+  })
+
+  it('a second signal ends the process at once, in the middle of a job', async () => {
+    const worker = await startProcess('testJobs', { WORKER_QUEUES: 'messages:1' })
+    const key = `slow-${newKey()}`
+    const id = await ask(send, { key })
+    await until(async () => (await rowOf(id))?.status === 'running')
+    end(worker)
+    await until(() => worker.lines.some((line) => line.msg === 'ending'), { everyMs: 5 })
+    end(worker)
+    expect(await worker.exited).to.equal(1)
+    expect(worker.lines.map((line) => line.msg)).not.to.include('ended')
+    expect(await effects(key)).to.deep.equal([])
+    // As after a power cut: its lock lapses, and the next start counts this one.
+    expect(await rowOf(id)).to.include({ status: 'running', starts: 1 })
+    await held.database.admin.raw(`delete from jobs`)
+  })
+
+  it('SIGTERM while Redis does not answer: what is in hand ends, and so does the process', async () => {
+    const direct = settings.redisUrl
+    const proxy = await startTcpProxy(Number(new URL(direct).port))
+    try {
+      const url = new URL(direct)
+      url.port = String(proxy.port)
+      const worker = await startProcess('testJobs', { WORKER_QUEUES: 'messages:1', REDIS_URL: url.href })
+      const key = `slow-${newKey()}`
+      const id = await ask(send, { key })
+      await until(async () => (await rowOf(id))?.status === 'running')
+      proxy.freezeNew(true)
+      proxy.freeze()
+      const from = Date.now()
+      end(worker)
+      expect(await worker.exited).to.equal(0)
+      expect(Date.now() - from).to.be.lessThan(10_000)
+      expect(worker.lines.map((line) => line.msg)).to.include('ended')
+      // It had the time to finish: Redis is told by nobody, and a start of the same delivery finds the job done.
+      expect(await archived(id)).to.include({ outcome: 'done', starts: 1 })
+      expect(await effects(key)).to.have.lengthOf(1)
+    } finally {
+      await proxy.stop()
+    }
   })
 
   it('health, readiness and metrics are served on loopback while it works', async () => {

@@ -9,24 +9,31 @@ import { bullId } from './queues.ts'
 import type { Handed } from './start.ts'
 
 const batchSize = 500
+/** What is overdue at once is bounded by the windows of all queues; this bounds a round where it is not. */
+const mostRounds = 40
 const live = new Set(['waiting', 'active', 'delayed', 'prioritized', 'waiting-children'])
 
-/**
- * Compares rows past their lease with BullMQ: what it still has gets a new lease, what it lost goes back to pending. Answers how
- * many went back.
- */
-export const reconcile = async (queueOf: (name: QueueName) => Queue<Handed>): Promise<number> => {
-  const rows = await inPlatform((trx) => overdue(trx, batchSize))
-  if (rows.length === 0) return 0
-  const kept: Overdue[] = []
-  const lost: Overdue[] = []
-  for (const row of rows) {
-    const state = await queueOf(row.queue).getJobState(bullId(row.id, row.dispatchNo))
-    ;(live.has(state) ? kept : lost).push(row)
-  }
+type Queues = (name: QueueName) => Queue<Handed>
+
+const compare = async (rows: readonly Overdue[], queueOf: Queues): Promise<number> => {
+  const states = await Promise.all(rows.map((row) => queueOf(row.queue).getJobState(bullId(row.id, row.dispatchNo))))
+  const kept = rows.filter((_, index) => live.has(states[index] ?? 'unknown'))
+  const lost = rows.filter((_, index) => !live.has(states[index] ?? 'unknown'))
   if (kept.length > 0) await inPlatform((trx) => renewLeases(trx, kept))
-  if (lost.length === 0) return 0
-  const count = await inPlatform((trx) => dispatchAgain(trx, lost))
+  return lost.length === 0 ? 0 : inPlatform((trx) => dispatchAgain(trx, lost))
+}
+
+/**
+ * Compares all rows past their lease with BullMQ: what it still has gets a new lease, what it lost goes back to pending. Answers how
+ * many went back. Rows of a Redis that cannot be asked stay as they are: it throws.
+ */
+export const reconcile = async (queueOf: Queues): Promise<number> => {
+  let count = 0
+  for (let round = 0; round < mostRounds; round += 1) {
+    const rows = await inPlatform((trx) => overdue(trx, batchSize))
+    if (rows.length > 0) count += await compare(rows, queueOf)
+    if (rows.length < batchSize) break
+  }
   if (count > 0) {
     metrics.redispatched.inc({ reason: 'lost_in_redis' }, count)
     log.warn({ jobs: count }, 'jobs that redis lost go again')
