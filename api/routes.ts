@@ -7,6 +7,9 @@ import { routes as reservations } from './reservations/list.ts'
 import { routes as extras } from './properties/extras.ts'
 import { routes as policies } from './properties/policies.ts'
 import { routes as properties } from './properties/properties.ts'
+import { routes as rateCalendar } from './properties/rate-calendar.ts'
+import { routes as rateChanges } from './properties/rate-changes.ts'
+import { routes as ratePlans } from './properties/rate-plans.ts'
 import { routes as publicHold } from './public/hold.ts'
 import { routes as publicBooking } from './public/booking.ts'
 import type { AnyRoute } from './lib/route.ts'
@@ -37,6 +40,9 @@ export const routes: readonly AnyRoute[] = [
   ...properties,
   ...policies,
   ...extras,
+  ...ratePlans,
+  ...rateCalendar,
+  ...rateChanges,
   ...superuserEntitlements,
   ...superuserHealth,
   ...superuserJobs,

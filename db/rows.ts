@@ -1221,6 +1221,38 @@ export interface RateCellRow {
   amount: number
 }
 
+export interface RateChangeRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  status: 'applied' | 'failed' | 'queued' | 'reverted'
+  note: string
+  items: unknown
+  cellCount: number
+  skippedCount: number
+  revertsId: string | null
+  createdBy: string | null
+  appliedAt: Date | null
+  error: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface RateChangeCellRow {
+  tenantId: string
+  id: string
+  rateChangeId: string
+  position: number
+  kind: 'price' | 'restriction'
+  ratePlanId: string | null
+  unitTypeId: string | null
+  date: string
+  before: unknown
+  after: unknown
+  skipped: boolean
+}
+
 export interface RatePlanRow {
   tenantId: string
   id: string
@@ -1461,6 +1493,24 @@ export interface ScheduleRow {
   lastAt: Date | null
   misses: number
   updatedAt: Date
+}
+
+export interface SeasonRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: string
+  colour: string
+}
+
+export interface SeasonRangeRow {
+  tenantId: string
+  id: string
+  seasonId: string
+  propertyId: string
+  from: string
+  to: string
 }
 
 export interface SessionRow {

@@ -32,6 +32,14 @@ export const assignUnit = job({
   retry: 'internal',
 })
 
+/** Writes a bulk change of prices and restrictions that was too large to be waited for. */
+export const applyRateChange = job({
+  name: 'inventory.apply-rate-change',
+  queue: 'inventory',
+  payload: Obj({ tenantId: Uuid, rateChangeId: Uuid }),
+  retry: 'internal',
+})
+
 /** Erases the personal data of holds that ended unconfirmed 30 days ago. */
 export const eraseEndedHolds = job({
   name: 'privacy.erase-ended-holds',
@@ -78,6 +86,7 @@ export const inventoryJobs: Job[] = [
   sweepHolds,
   confirmPaid,
   assignUnit,
+  applyRateChange,
   eraseEndedHolds,
   purgeAccessCodes,
   extendHorizon,

@@ -29,6 +29,7 @@ export const stamps = { version: Int(1, 2_147_483_647), createdAt: Instant, upda
 export const Code = Matching('^[A-Z0-9][A-Z0-9_-]{0,19}$', 20)
 /** Minor units of the property's currency, as far as prices go. */
 export const Price = Int(0, 100_000_000_000)
+export const SignedPrice = Int(-100_000_000_000, 100_000_000_000)
 export const Lifecycle = OneOf(['active', 'archived'])
 export const Reason = Obj({ reason: Text(3, 500) })
 

@@ -50,12 +50,37 @@ export const readPrices = async (trx: Trx, { catalogue, plans, unitTypeIds, from
   return (ratePlanId, unitTypeId, date) => prices.get(`${ratePlanId} ${unitTypeId}`)?.get(date) ?? null
 }
 
+/** Where a restriction stands: the property, a type, a plan or both; of a plan's own, or of one that it inherits from. */
+export const levels = [
+  'property',
+  'unit_type',
+  'rate_plan',
+  'rate_plan_unit_type',
+  'parent_rate_plan',
+  'parent_rate_plan_unit_type',
+] as const
+export type Level = (typeof levels)[number]
+/** One restriction that bears on a plan and a type on a day. */
+export type Placed = RestrictionRow & { level: Level }
+/** All that bear on a plan and a type on a day, whatever the most restrictive of them is. */
+export type LevelsOf = (plan: SalePlan, unitTypeId: string, date: string) => Placed[]
+
+const levelOf = (row: RestrictionRow, plan: SalePlan): Level => {
+  if (row.ratePlanId === null) return row.unitTypeId === null ? 'property' : 'unit_type'
+  const own = row.unitTypeId === null ? 'rate_plan' : 'rate_plan_unit_type'
+  return row.ratePlanId === plan.id ? own : `parent_${own}`
+}
+
 /** Restrictions of the days from `from` to `until`, both included, since departures are restricted too. */
-export const readRestrictions = async (
+export const readRestrictions = async (trx: Trx, propertyId: string, range: Range): Promise<RestrictionOf> =>
+  (await readLevels(trx, propertyId, range)).effective
+
+/** The same with the levels that they come from. */
+export const readLevels = async (
   trx: Trx,
   propertyId: string,
   { catalogue, plans, unitTypeIds, from, until }: Range,
-): Promise<RestrictionOf> => {
+): Promise<{ effective: RestrictionOf; levelsOf: LevelsOf }> => {
   const named = new Map(plans.map((plan) => [plan.id, namedPlans(descent(catalogue, plan) ?? [plan])]))
   const rows = await sql<RestrictionRow>(
     trx,
@@ -72,23 +97,29 @@ export const readRestrictions = async (
     if (day) day.push(row)
     else byDay.set(row.date, [row])
   }
-  const effective = new Map<string, Restriction>()
-  return (plan, unitTypeId, date) => {
-    const day = byDay.get(date)
-    if (!day) return unrestricted
-    const key = `${plan.id} ${unitTypeId} ${date}`
-    const known = effective.get(key)
-    if (known) return known
-    const levels = named.get(plan.id)
-    const value = combine(
-      day.filter(
-        (row) =>
-          (row.unitTypeId === null || row.unitTypeId === unitTypeId) &&
-          (row.ratePlanId === null || levels?.has(row.ratePlanId)),
-      ),
+  const bearing = (plan: SalePlan, unitTypeId: string, date: string) => {
+    const obeyed = named.get(plan.id)
+    return (byDay.get(date) ?? []).filter(
+      (row) =>
+        (row.unitTypeId === null || row.unitTypeId === unitTypeId) &&
+        (row.ratePlanId === null || obeyed?.has(row.ratePlanId)),
     )
-    effective.set(key, value)
-    return value
+  }
+  const effective = new Map<string, Restriction>()
+  return {
+    levelsOf: (plan, unitTypeId, date) =>
+      bearing(plan, unitTypeId, date)
+        .map((row) => ({ ...row, level: levelOf(row, plan) }))
+        .sort((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level)),
+    effective: (plan, unitTypeId, date) => {
+      if (!byDay.has(date)) return unrestricted
+      const key = `${plan.id} ${unitTypeId} ${date}`
+      const known = effective.get(key)
+      if (known) return known
+      const value = combine(bearing(plan, unitTypeId, date))
+      effective.set(key, value)
+      return value
+    },
   }
 }
 

@@ -48,6 +48,25 @@ const depthBelow = async (trx: Trx, parentId: string): Promise<number> => {
   return rows.length
 }
 
+/** Writes what a plan says of its unit types; what stood for one of them is replaced. */
+export const writePlanTypes = async (trx: Trx, ratePlanId: string, types: NewRatePlan['unitTypes']): Promise<void> => {
+  for (const entry of types)
+    await sql(
+      trx,
+      `insert into rate_plan_unit_type (rate_plan_id, unit_type_id, standard_amount, adults, extra_adult_amount, children) values (?, ?, ?, ?::jsonb, ?, ?::jsonb)
+       on conflict (tenant_id, rate_plan_id, unit_type_id) do update set standard_amount = excluded.standard_amount, adults = excluded.adults,
+         extra_adult_amount = excluded.extra_adult_amount, children = excluded.children`,
+      [
+        ratePlanId,
+        entry.unitTypeId,
+        entry.standardAmount ?? null,
+        JSON.stringify(entry.adults ?? {}),
+        entry.extraAdultAmount ?? 0,
+        JSON.stringify(entry.children ?? []),
+      ],
+    )
+}
+
 export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<string> => {
   const id = plan.id ?? randomUUID()
   const derived = plan.parentId !== undefined && plan.parentId !== null
@@ -92,19 +111,7 @@ export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<strin
       JSON.stringify(plan.losDiscounts ?? []),
     ],
   )
-  for (const entry of plan.unitTypes)
-    await sql(
-      trx,
-      `insert into rate_plan_unit_type (rate_plan_id, unit_type_id, standard_amount, adults, extra_adult_amount, children) values (?, ?, ?, ?::jsonb, ?, ?::jsonb)`,
-      [
-        id,
-        entry.unitTypeId,
-        entry.standardAmount ?? null,
-        JSON.stringify(entry.adults ?? {}),
-        entry.extraAdultAmount ?? 0,
-        JSON.stringify(entry.children ?? []),
-      ],
-    )
+  await writePlanTypes(trx, id, plan.unitTypes)
   await changePortal(trx, plan.propertyId)
   await emit(trx, {
     type: 'rate_plan.created',
@@ -123,9 +130,18 @@ export type RestrictionCell = Partial<Restriction> & {
 }
 
 const perStatement = 5_000
+/** How far ahead prices are kept, in days. */
+export const horizonDays = 730
+
+/**
+ * One writer of a property's calendar at a time, before the property's row is locked: what a bulk change has read is what it
+ * replaces, and two of them never wait for each other's cells.
+ */
+export const lockRates = (trx: Trx, propertyId: string) =>
+  sql(trx, `select pg_advisory_xact_lock(hashtextextended('rates ' || ?, 0))`, [propertyId])
 
 /** 422 for days before the business date, or past the horizon. */
-const refuseDates = async (trx: Trx, propertyId: string, dates: string[]) => {
+export const refuseDates = async (trx: Trx, propertyId: string, dates: readonly string[]) => {
   const place = await sqlOne<{ businessDate: string | null; timezone: string; now: Date }>(
     trx,
     `select business_date, timezone, now() as now from property where id = ?`,
@@ -133,15 +149,34 @@ const refuseDates = async (trx: Trx, propertyId: string, dates: string[]) => {
   )
   const today = todayIn(place?.timezone ?? 'UTC', place?.now)
   const first = place?.businessDate ?? today
-  const wrong = dates.find((date) => date < first || date > addDays(today, 730))
+  const wrong = dates.find((date) => date < first || date > addDays(today, horizonDays))
   if (wrong !== undefined)
     throw unprocessable('date_out_of_range', 'A day is before the business date, or too far ahead', [
       { field: 'date', message: wrong },
     ])
 }
 
+/** Upserts cells in the order in which they come: (plan, type, date). */
+export const putPrices = async (trx: Trx, cells: readonly PriceCell[]): Promise<void> => {
+  for (let from = 0; from < cells.length; from += perStatement) {
+    const part = cells.slice(from, from + perStatement)
+    await sql(
+      trx,
+      `insert into rate_cell (rate_plan_id, unit_type_id, date, amount) select * from unnest(?::uuid[], ?::uuid[], ?::date[], ?::bigint[])
+       on conflict (tenant_id, rate_plan_id, unit_type_id, date) do update set amount = excluded.amount`,
+      [
+        part.map((cell) => cell.ratePlanId),
+        part.map((cell) => cell.unitTypeId),
+        part.map((cell) => cell.date),
+        part.map((cell) => cell.amount),
+      ],
+    )
+  }
+}
+
 /** Writes prices of standard plans; what stood on a day is replaced. 422 `rate_plan_derived` where a plan is derived. */
 export const writePrices = async (trx: Trx, propertyId: string, cells: PriceCell[]): Promise<void> => {
+  await lockRates(trx, propertyId)
   await refuseDates(
     trx,
     propertyId,
@@ -161,20 +196,7 @@ export const writePrices = async (trx: Trx, propertyId: string, cells: PriceCell
     .toSorted((a, b) =>
       `${a.ratePlanId} ${a.unitTypeId} ${a.date}` < `${b.ratePlanId} ${b.unitTypeId} ${b.date}` ? -1 : 1,
     )
-  for (let from = 0; from < sorted.length; from += perStatement) {
-    const part = sorted.slice(from, from + perStatement)
-    await sql(
-      trx,
-      `insert into rate_cell (rate_plan_id, unit_type_id, date, amount) select * from unnest(?::uuid[], ?::uuid[], ?::date[], ?::bigint[])
-       on conflict (tenant_id, rate_plan_id, unit_type_id, date) do update set amount = excluded.amount`,
-      [
-        part.map((cell) => cell.ratePlanId),
-        part.map((cell) => cell.unitTypeId),
-        part.map((cell) => cell.date),
-        part.map((cell) => cell.amount),
-      ],
-    )
-  }
+  await putPrices(trx, sorted)
   await emit(trx, {
     type: 'rates.changed',
     propertyId,
@@ -183,7 +205,7 @@ export const writePrices = async (trx: Trx, propertyId: string, cells: PriceCell
   })
 }
 
-const kinds = {
+export const restrictionColumns = {
   stopSell: 'stop_sell',
   closedToArrival: 'closed_to_arrival',
   closedToDeparture: 'closed_to_departure',
@@ -197,6 +219,7 @@ const kinds = {
 
 /** Writes restrictions at the level that a cell names; a kind that it does not name stays, null clears it. */
 export const writeRestrictions = async (trx: Trx, propertyId: string, cells: RestrictionCell[]): Promise<void> => {
+  await lockRates(trx, propertyId)
   await refuseDates(
     trx,
     propertyId,
@@ -204,9 +227,9 @@ export const writeRestrictions = async (trx: Trx, propertyId: string, cells: Res
   )
   await changePortal(trx, propertyId)
   for (const cell of cells) {
-    const named = (Object.keys(kinds) as (keyof Restriction)[]).filter((kind) => cell[kind] !== undefined)
+    const named = (Object.keys(restrictionColumns) as (keyof Restriction)[]).filter((kind) => cell[kind] !== undefined)
     if (named.length === 0) continue
-    const columns = named.map((kind) => kinds[kind])
+    const columns = named.map((kind) => restrictionColumns[kind])
     await sql(
       trx,
       `insert into restriction_cell (property_id, rate_plan_id, unit_type_id, date, ${columns.join(', ')})
