@@ -1,5 +1,5 @@
 import { crashPoint } from '../../config/crash.ts'
-import { conflict, forbidden, invalid, notFound, unauthenticated } from '../../config/errors.ts'
+import { conflict, invalid, notFound, unauthenticated } from '../../config/errors.ts'
 import { isUuid } from '../../config/validator.ts'
 import { audit, hasAudited } from '../../db/audit.ts'
 import { database, inPlatform, inTenant, sqlOne, withoutTenant } from '../../db/connection.ts'
@@ -13,6 +13,7 @@ import { inputReader } from './input.ts'
 import type { Input } from './input.ts'
 import { parseBody } from './json.ts'
 import { presenter } from './present.ts'
+import { within } from './properties.ts'
 import { limit } from './rate-limit.ts'
 import { Reply } from './route.ts'
 import type { AnyRoute, RequestFacts } from './route.ts'
@@ -251,28 +252,6 @@ export const endpoint = (route: AnyRoute) => {
       }
     }
   }
-}
-
-/**
- * Who is given some properties only may not name another, in query or body, and does not find one by its path; what is known by its
- * id is looked for among them.
- */
-const within = ({ propertyIds }: Admission, input: Input): Input => {
-  if (propertyIds === null) return input
-  const { propertyId } = input.params
-  if (propertyId !== undefined && !propertyIds.includes(propertyId)) throw notFound()
-  const isOther = (id: unknown) => typeof id === 'string' && !propertyIds.includes(id)
-  if ([...namedIn(input.query), ...namedIn(input.body)].some(isOther)) throw forbidden()
-  return input
-}
-
-/** Every property that a query or body names, however deep. */
-const namedIn = (value: unknown): unknown[] => {
-  if (typeof value !== 'object' || value === null) return []
-  if (Array.isArray(value)) return value.flatMap(namedIn)
-  return Object.entries(value).flatMap(([key, inside]: [string, unknown]) =>
-    key === 'propertyId' ? [inside] : key === 'propertyIds' && Array.isArray(inside) ? inside : namedIn(inside),
-  )
 }
 
 /** A call for another tenant is refused before anything of that tenant is read, and is written to the trail of the caller's own. */
