@@ -7,7 +7,7 @@ const namedIn = (value: unknown): unknown[] => {
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.flatMap(namedIn)
   return Object.entries(value).flatMap(([key, inside]: [string, unknown]) =>
-    key === 'propertyId' ? [inside] : key === 'propertyIds' && Array.isArray(inside) ? inside : namedIn(inside),
+    key === 'propertyId' || key === 'propertyIds' ? [inside].flat() : namedIn(inside),
   )
 }
 
