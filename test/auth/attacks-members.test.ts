@@ -26,8 +26,7 @@ describe('who would have more than he was given', () => {
         seen.push({ began, status })
       }
     })
-    while (seen.filter(({ status }) => status === 200).length < 8)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => seen.filter(({ status }) => status === 200).length >= 8, { everyMs: 5 })
     const gone = await world.request('POST', `/api/tenants/${tenantId}/users/${member.userId}/deactivate`, {
       token: owner.token,
     })
