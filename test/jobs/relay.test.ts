@@ -12,7 +12,19 @@ import { startWorkers } from '../../workers/workers.ts'
 import type { RunningWorkers } from '../../workers/workers.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
-import { archived, ask, call, effects, makeEffects, mostRepeated, newKey, note, openRedis, rowOf } from './support.ts'
+import {
+  archived,
+  ask,
+  call,
+  effects,
+  makeEffects,
+  mostRepeated,
+  newKey,
+  note,
+  openRedis,
+  rowOf,
+  wipe,
+} from './support.ts'
 
 const writes = onDatabase(note, (trx, { key }) => sql(trx, `insert into effect (key) values (?)`, [key]))
 const calls = processor(call, async (context) => {
@@ -20,10 +32,6 @@ const calls = processor(call, async (context) => {
   await context.finish((trx) => sql(trx, `insert into effect (key) values (?)`, [context.payload.key]))
 })
 
-/** Of a shared Redis only this test's keys. */
-const wipe = async (redis: Redis) => {
-  for (const key of await redis.keys(`${settings.redisPrefix.replace(/[[\]*?\\]/g, '\\$&')}*`)) await redis.del(key)
-}
 const many = (count: number, options: Parameters<typeof enqueue>[3] = {}) =>
   inPlatform(async (trx) => {
     for (let n = 0; n < count; n += 1) await enqueue(trx, note, { key: newKey() }, options)

@@ -94,3 +94,8 @@ export const pick = async (trx: PlatformTrx, queue: QueueName, room: Partial<Roo
   const look = await lookAt(trx, queue)
   return pickFair(trx, queue, { ...look, due: look.window - look.held, waiting: 0, depth: look.window, ...room })
 }
+
+/** Of a shared Redis only this test's keys. */
+export const wipe = async (redis: Redis) => {
+  for (const key of await redis.keys(`${settings.redisPrefix.replace(/[[\]*?\\]/g, '\\$&')}*`)) await redis.del(key)
+}
