@@ -77,6 +77,8 @@ export const settings = {
   /** The role that owns the tables; for migrations alone. */
   databaseOwnerUrl: text('DATABASE_OWNER_URL', ''),
   databasePool: integer('DATABASE_POOL', 10, 1),
+  /** Whether connections keep plans of what runs all the time. Off behind a pooler that gives each transaction another one and does not know of them. */
+  databasePrepare: choice('DATABASE_PREPARE', ['on', 'off'], 'on') === 'on',
   redisUrl: text('REDIS_URL', ''),
   redisPrefix: text('REDIS_PREFIX', '{pousada}'),
   publicBaseUrl: text('PUBLIC_BASE_URL', `http://127.0.0.1:${port}`).replace(/\/$/, ''),

@@ -2,7 +2,7 @@ import knex from 'knex'
 import type { Knex } from 'knex'
 import { knexSnakeCaseMappers } from 'objection'
 import pg from 'pg'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../config/env.ts'
 import { log } from '../config/log.ts'
@@ -180,7 +180,7 @@ const run = async <T>(
       const result = await database().transaction(
         async (trx) => {
           contexts.set(trx, context)
-          await trx.raw(begin, bindings)
+          await prepared(trx, begin, bindings)
           const value = await work(trx as never)
           committed = afterCommit.get(trx) ?? []
           return value
@@ -282,6 +282,39 @@ export const sql = async <Row = Record<string, unknown>>(
   const result = await trx.raw(safe, bindings as never)
   return (result as { rows: Row[] }).rows
 }
+
+// Names of statements that PostgreSQL keeps planned, per connection.
+const planned = new Map<string, string>()
+
+const planOf = (text: string): string => {
+  const known = planned.get(text)
+  if (known !== undefined) return known
+  // Made of the text: behind a pooler that hands connections around, another's statement of the same name would be run in its place.
+  const name = createHash('sha256').update(text).digest('base64url')
+  planned.set(text, name)
+  return name
+}
+
+/**
+ * The same, for what runs all the time: each connection plans the statement once, which for those of the jobs table is most of their cost.
+ * For constant texts only, since none is ever forgotten; one text may not bind different types.
+ */
+export const prepared = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: readonly unknown[] | Record<string, unknown> = [],
+): Promise<Row[]> => {
+  if (!settings.databasePrepare) return sql<Row>(trx, text, bindings)
+  const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
+  const result = await trx.raw(safe, bindings as never).options({ name: planOf(text) })
+  return (result as { rows: Row[] }).rows
+}
+
+export const preparedOne = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: readonly unknown[] | Record<string, unknown> = [],
+): Promise<Row | null> => (await prepared<Row>(trx, text, bindings))[0] ?? null
 
 /** The only row of a statement, or null. */
 export const sqlOne = async <Row = Record<string, unknown>>(

@@ -3,7 +3,7 @@ import type { JobClass } from '../config/queues.ts'
 import { beginSpan } from '../config/tracing.ts'
 import { compile } from '../config/validator.ts'
 import type { Job, PayloadOf } from '../jobs/job.ts'
-import { contextOf, onCommit, sql, wakeAfterCommit } from './connection.ts'
+import { contextOf, onCommit, prepared, wakeAfterCommit } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 
 export type EnqueueOptions = {
@@ -44,7 +44,7 @@ export const enqueue = async <J extends Job>(
     'job.id': id,
     'job.kind': kind.name,
   })
-  const rows = await sql(
+  const rows = await prepared(
     trx,
     `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, gate, request_id, traceparent, actor)
      values (?, ?, ?, ?, ?, ?::jsonb, ?, coalesce(?::timestamptz, now()), ?, ?, ?, ?, ?::jsonb)

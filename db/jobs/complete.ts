@@ -1,6 +1,6 @@
 import { queueNames, queues } from '../../config/queues.ts'
 import type { AnyTrx } from '../connection.ts'
-import { sqlOne } from '../connection.ts'
+import { preparedOne } from '../connection.ts'
 import { FenceLost } from './fence.ts'
 import type { Fence } from './fence.ts'
 
@@ -30,6 +30,6 @@ const bindingsOf = ({ outcome, reason = null, worker, ranMs }: End) => ({
 
 /** Ends the job in the transaction of its effect. The caller holds its row, by lockFence or lockStart. */
 export const completeJob = async (trx: AnyTrx, fence: Fence, end: End): Promise<void> => {
-  const row = await sqlOne(trx, archiveWhere('id = :jobId'), { jobId: fence.jobId, ...bindingsOf(end) })
+  const row = await preparedOne(trx, archiveWhere('id = :jobId'), { jobId: fence.jobId, ...bindingsOf(end) })
   if (!row) throw new FenceLost(fence)
 }

@@ -1,6 +1,6 @@
 import { queues } from '../../config/queues.ts'
 import type { JobClass, QueueName } from '../../config/queues.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { prepared, preparedOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 
 /** What BullMQ is told of a job. The row stays the truth: a start reads its payload there. */
@@ -36,7 +36,7 @@ const anyNear = (queue: string) => `
 
 /** Queues that have something to hand over, now or within a minute, and are not paused. */
 export const queuesWithWork = async (trx: PlatformTrx): Promise<QueueName[]> => {
-  const rows = await sql<{ queue: QueueName }>(
+  const rows = await prepared<{ queue: QueueName }>(
     trx,
     `with recursive found as (
        (select queue from jobs where status = 'pending' order by queue limit 1)
@@ -57,7 +57,7 @@ export const queuesWithWork = async (trx: PlatformTrx): Promise<QueueName[]> => 
  * PostgreSQL, so that another can go on within two seconds.
  */
 export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<boolean> => {
-  const row = await sqlOne<{ led: boolean }>(
+  const row = await preparedOne<{ led: boolean }>(
     trx,
     `select pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0)) as led,
        set_config('idle_in_transaction_session_timeout', '1500', true)`,
@@ -97,14 +97,14 @@ type LookRow = {
 /** Looks at what Redis holds of the queue, who works on it, and what waits. */
 export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> => {
   // What found no room in Redis before its time has come is due like everything else from then on.
-  await sql(
+  await prepared(
     trx,
     `update jobs set ready = true where id in (
        select id from jobs where queue = ? and status = 'pending' and not ready and run_at <= now()
        order by run_at, seq limit 1000 for update skip locked)`,
     [queue],
   )
-  const row = await sqlOne<LookRow>(
+  const row = await preparedOne<LookRow>(
     trx,
     `select
        (select coalesce(sum((queues->>:queue)::int), 0) from worker_heartbeat
@@ -159,7 +159,7 @@ export type Pick = (trx: PlatformTrx, queue: QueueName, room: Room) => Promise<P
 
 /** Marks rows as handed over, under the dispatch number that their BullMQ ids carry. */
 export const markDispatched = (trx: PlatformTrx, ids: string[]) =>
-  sql(
+  prepared(
     trx,
     `update jobs set status = 'dispatched', dispatch_no = dispatch_no + 1, delivery = 0, worker = null,
        leased_until = greatest(run_at, now()) + make_interval(secs => :dispatchLeaseMs / 1000.0)

@@ -1,5 +1,5 @@
 import type { JobClass, QueueName } from '../../config/queues.ts'
-import { sql } from '../connection.ts'
+import { prepared } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { allocate, limitsOf } from './allocate.ts'
 import type { Lane } from './allocate.ts'
@@ -62,7 +62,7 @@ type Found = Omit<Job, 'id'> & {
  * jobs_turn, so what this costs follows the number of tenants served, not the number of jobs that wait.
  */
 const lanesOf = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, room: Room) =>
-  sql<Found>(
+  prepared<Found>(
     trx,
     `with recursive turn as materialized (
        select coalesce((select tenant_id from relay_turn where queue = :queue and class = :class), '${noTenant}'::uuid) as last),
@@ -128,7 +128,7 @@ const waitingIn = (rows: Found[]): Waiting | null => {
 }
 
 const keepTurn = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, last: string) =>
-  sql(
+  prepared(
     trx,
     `insert into relay_turn (queue, class, tenant_id) values (?, ?, ?) on conflict (queue, class) do update set tenant_id = excluded.tenant_id`,
     [queue, jobClass, last],
@@ -174,7 +174,7 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
 
 /** What falls due within a minute waits in Redis for its moment; what finds no room there takes its turn when it is due. */
 const pickNear = (trx: PlatformTrx, queue: QueueName, room: Room): Promise<Candidate[]> =>
-  sql<Candidate>(
+  prepared<Candidate>(
     trx,
     `with soon as materialized (
        select id, ${tenant} as tenant, gate, kind, run_at, seq from jobs

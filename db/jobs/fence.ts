@@ -1,6 +1,6 @@
 import type { QueueName } from '../../config/queues.ts'
 import type { AnyTrx } from '../connection.ts'
-import { sqlOne } from '../connection.ts'
+import { preparedOne } from '../connection.ts'
 
 /** Who may act for a job: the newest pair of dispatch and delivery. A start that finds a newer pair in the row is a ghost. */
 export type Fence = { jobId: string; dispatchNo: number; delivery: number }
@@ -48,7 +48,7 @@ export const countedStarts = `starts + case when dispatch_no = :dispatchNo then 
  * @param leaseMs how long the row is believed to be in hand before reconciliation asks BullMQ about it.
  */
 export const claim = (trx: AnyTrx, fence: Fence, worker: string, leaseMs: number): Promise<JobStart | null> =>
-  sqlOne<JobStart>(
+  preparedOne<JobStart>(
     trx,
     `update jobs set status = 'running', starts = starts + 1, dispatch_no = :dispatchNo, delivery = :delivery,
        leased_until = now() + make_interval(secs => :leaseMs / 1000.0), worker = :worker
@@ -61,7 +61,7 @@ export const claim = (trx: AnyTrx, fence: Fence, worker: string, leaseMs: number
  * Statements of the transaction end after `timeoutMs`.
  */
 export const lockStart = (trx: AnyTrx, fence: Fence, timeoutMs: number): Promise<JobStart | null> =>
-  sqlOne<JobStart>(
+  preparedOne<JobStart>(
     trx,
     `select ${columns.replace('starts', `${countedStarts} as starts`)}, set_config('statement_timeout', cast(:timeoutMs as text), true)
      from jobs where id = :jobId and ${newer} for update`,
@@ -70,7 +70,7 @@ export const lockStart = (trx: AnyTrx, fence: Fence, timeoutMs: number): Promise
 
 /** First statement of every effect: locks the row, and throws FenceLost unless this start still owns it. */
 export const lockFence = async (trx: AnyTrx, fence: Fence): Promise<void> => {
-  const row = await sqlOne(
+  const row = await preparedOne(
     trx,
     `select id from jobs where id = :jobId and dispatch_no = :dispatchNo and delivery = :delivery and status = 'running' for update`,
     fence,

@@ -1,0 +1,32 @@
+import { expect } from 'chai'
+import { settings } from '../../config/env.ts'
+import { openDatabase, prepared, preparedOne, sql } from '../../db/connection.ts'
+import { useDatabase } from '../support/database.ts'
+
+describe('statements that run all the time', () => {
+  useDatabase()
+  afterEach(() => {
+    settings.databasePrepare = true
+  })
+
+  const text = `select cast(:number as int) + 1 as next_number, (cast(:list as int[]))[1] as first_of`
+  const kept = `select name from pg_prepared_statements`
+
+  it('are planned once per connection, whatever they bind, and answer the same', async () => {
+    const one = await openDatabase(settings.databaseUrl, 1)
+    for (const number of [1, 2, 3])
+      expect(await preparedOne(one, text, { number, list: [number * 2] })).to.deep.equal({
+        nextNumber: number + 1,
+        firstOf: number * 2,
+      })
+    await prepared(one, `select ?::text as said`, ['another'])
+    expect(await sql(one, kept)).to.have.lengthOf(2)
+  })
+
+  it('are sent whole where a pooler knows of no plans', async () => {
+    settings.databasePrepare = false
+    const one = await openDatabase(settings.databaseUrl, 1)
+    expect(await preparedOne(one, text, { number: 7, list: [4] })).to.deep.equal({ nextNumber: 8, firstOf: 4 })
+    expect(await sql(one, kept)).to.deep.equal([])
+  })
+})
