@@ -1239,7 +1239,7 @@ export interface RateChangeRow {
   updatedAt: Date
 }
 
-export interface RateChangeCellRow {
+export interface RateChangeLevelRow {
   tenantId: string
   id: string
   rateChangeId: string
@@ -1247,7 +1247,7 @@ export interface RateChangeCellRow {
   kind: 'price' | 'restriction'
   ratePlanId: string | null
   unitTypeId: string | null
-  date: string
+  dates: string[]
   before: unknown
   after: unknown
   skipped: boolean

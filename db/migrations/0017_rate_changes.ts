@@ -60,23 +60,26 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index rate_change_property on rate_change (tenant_id, property_id, created_at, id)`)
   await touch(knex, 'rate_change')
 
+  // The cells of one level and kind in one row, day by day: a hundred thousand of them are some hundred rows.
   await tenantTable(
     knex,
-    'rate_change_cell',
+    'rate_change_level',
     `rate_change_id uuid not null,
      position int not null,
      kind text not null,
      rate_plan_id uuid,
      unit_type_id uuid,
-     date date not null,
+     dates date[] not null,
      before jsonb not null,
      after jsonb not null,
      skipped boolean not null default false,
      primary key (tenant_id, rate_change_id, position),
-     constraint rate_change_cell_kind check (kind in ('price', 'restriction')),
-     constraint rate_change_cell_price check (kind <> 'price' or (rate_plan_id is not null and unit_type_id is not null)),
+     constraint rate_change_level_kind check (kind in ('price', 'restriction')),
+     constraint rate_change_level_price check (kind <> 'price' or (rate_plan_id is not null and unit_type_id is not null)),
+     constraint rate_change_level_cells check (
+       cardinality(dates) between 1 and 1000 and jsonb_array_length(before) = cardinality(dates) and jsonb_array_length(after) = cardinality(dates)),
      foreign key (tenant_id, rate_change_id) references rate_change (tenant_id, id)`,
     { grant: 'select, insert' },
   )
-  await appendOnly(knex, 'rate_change_cell')
+  await appendOnly(knex, 'rate_change_level')
 }

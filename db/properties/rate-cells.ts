@@ -103,37 +103,57 @@ export const writeCells = async (
   if (restrictions.length > 0) await writeRestrictionCells(trx, propertyId, restrictions, present.restrictions)
 }
 
-/** Keeps each cell of a change as it was and as it is. */
-export const keepCells = async (
-  trx: Trx,
-  rateChangeId: string,
-  changes: readonly (CellChange & { skipped: boolean })[],
-): Promise<void> => {
-  let position = 0
-  await inParts(changes, (part) =>
-    sql(
-      trx,
-      `insert into rate_change_cell (rate_change_id, position, kind, rate_plan_id, unit_type_id, date, before, after, skipped)
-       select ?::uuid, * from unnest(?::int[], ?::text[], ?::uuid[], ?::uuid[], ?::date[], ?::jsonb[], ?::jsonb[], ?::boolean[])`,
-      [
-        rateChangeId,
-        part.map(() => position++),
-        part.map((change) => change.kind),
-        ...places(part),
-        part.map((change) => JSON.stringify(change.before)),
-        part.map((change) => JSON.stringify(change.after)),
-        part.map((change) => change.skipped),
-      ],
-    ),
-  )
+export type KeptCell = CellChange & { skipped: boolean }
+
+/** Neighbours of one level, a thousand at most. */
+const levelsIn = (cells: readonly KeptCell[]): KeptCell[][] => {
+  const levels: KeptCell[][] = []
+  for (const cell of cells) {
+    const level = levels.at(-1)
+    const first = level?.[0]
+    const fits =
+      first?.kind === cell.kind &&
+      first.ratePlanId === cell.ratePlanId &&
+      first.unitTypeId === cell.unitTypeId &&
+      first.skipped === cell.skipped &&
+      (level?.length ?? 0) < 1_000
+    if (fits) level?.push(cell)
+    else levels.push([cell])
+  }
+  return levels
 }
 
-export type KeptCell = CellChange & { skipped: boolean }
+/** Keeps each cell of a change as it was and as it is. */
+export const keepCells = async (trx: Trx, rateChangeId: string, cells: readonly KeptCell[]): Promise<void> => {
+  let position = 0
+  const levels = levelsIn(cells)
+  for (let from = 0; from < levels.length; from += 100) {
+    const part = levels.slice(from, from + 100).map((level) => ({
+      position: position++,
+      kind: level[0]?.kind,
+      rate_plan_id: level[0]?.ratePlanId,
+      unit_type_id: level[0]?.unitTypeId,
+      dates: level.map((cell) => cell.date),
+      before: level.map((cell) => cell.before),
+      after: level.map((cell) => cell.after),
+      skipped: level[0]?.skipped,
+    }))
+    await sql(
+      trx,
+      `insert into rate_change_level (rate_change_id, position, kind, rate_plan_id, unit_type_id, dates, before, after, skipped)
+       select ?::uuid, r.* from jsonb_to_recordset(?::jsonb) as r (position int, kind text, rate_plan_id uuid, unit_type_id uuid, dates date[],
+         before jsonb, after jsonb, skipped boolean)`,
+      [rateChangeId, JSON.stringify(part)],
+    )
+  }
+}
 
 /** The cells of a change, in their order. */
 export const readKeptCells = (trx: Trx, rateChangeId: string, offset = 0, limit: number | null = null) =>
   sql<KeptCell>(
     trx,
-    `select kind, rate_plan_id, unit_type_id, date, before, after, skipped from rate_change_cell where rate_change_id = ? order by position offset ? limit ?`,
+    `select l.kind, l.rate_plan_id, l.unit_type_id, d.date, l.before -> (d.place::int - 1) as before, l.after -> (d.place::int - 1) as after, l.skipped
+     from rate_change_level l cross join lateral unnest(l.dates) with ordinality as d (date, place)
+     where l.rate_change_id = ? order by l.position, d.place offset ? limit ?`,
     [rateChangeId, offset, limit],
   )

@@ -90,11 +90,8 @@ const adjusted = (amount: number, { type, value }: NonNullable<RateItem['adjust'
   return moved < 0n ? 0 : Number(halfUp(moved, 10_000n))
 }
 
-const inOrder = (changes: CellChange[]): CellChange[] =>
-  changes
-    .map((change) => ({ change, place: `${change.kind} ${keyOf(change)}` }))
-    .sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0))
-    .map(({ change }) => change)
+const inOrder = <Change>(changes: ReadonlyMap<string, Change>): Change[] =>
+  [...changes.keys()].sort().flatMap((key) => changes.get(key) ?? [])
 
 /**
  * Every cell that items write, in the order (kind, plan, type, date). Later items win; an adjustment takes what earlier ones have
@@ -131,7 +128,7 @@ export const changesOf = (items: readonly RateItem[], present: Present): CellCha
         restrictions.set(key, { ...place, kind: 'restriction', before, after })
       }
     }
-  return inOrder([...prices.values(), ...restrictions.values()])
+  return [...inOrder(prices), ...inOrder(restrictions)]
 }
 
 /** Takes changes back where what they wrote still stands, kind by kind; what was overwritten since is left, and told. */
