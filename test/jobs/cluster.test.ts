@@ -35,10 +35,14 @@ describe('addresses of Redis', () => {
 
 describe('a Redis Cluster of three', function () {
   this.timeout(60_000)
+  const ending: (() => unknown)[] = []
+  // Before the database's own, which closes it.
+  after(async () => {
+    for (const end of ending.reverse()) await end()
+  })
   const held = useDatabase()
   let cluster: RedisCluster
   let direct = ''
-  const ending: (() => unknown)[] = []
   before(async () => {
     direct = settings.redisUrl
     cluster = await startRedisCluster()
@@ -48,7 +52,6 @@ describe('a Redis Cluster of three', function () {
     await held.database.admin.raw(`delete from jobs`)
   })
   after(async () => {
-    for (const end of ending.reverse()) await end()
     settings.redisUrl = direct
     await cluster.stop()
   })
@@ -78,8 +81,7 @@ describe('a Redis Cluster of three', function () {
     const workers = await startWorkers({ queues: { inventory: 5, payments: 5, messages: 5 }, processors })
     ending.push(() => workers.stop({ deadlineMs: 2_000 }))
     const many = async (count: number) => {
-      for (let n = 0; n < count; n += 1)
-        for (const kind of [note, call, send]) await ask(kind as typeof note, { key: newKey() })
+      for (let n = 0; n < count; n += 1) for (const kind of [note, call, send]) await ask(kind, { key: newKey() })
     }
     await many(20)
     await drain()

@@ -24,8 +24,8 @@ export type RedisCluster = {
 /** The bus of a node is 10,000 ports above its own. */
 const lowPort = async (): Promise<number> => {
   for (;;) {
-    const port = await freePort(20_000 + Math.floor(Math.random() * 30_000))
-    if (port <= 55_000) return port
+    const port = 20_000 + Math.floor(Math.random() * 30_000)
+    if ((await freePort(port)) === port && (await freePort(port + 10_000)) === port + 10_000) return port
   }
 }
 
@@ -57,7 +57,7 @@ export const startRedisCluster = async (): Promise<RedisCluster> => {
     })
   }
   const connect = (port: number) => {
-    const redis = new Redis({ port, host: '127.0.0.1', password, retryStrategy: () => 50 })
+    const redis = new Redis({ port, host: '127.0.0.1', password, retryStrategy: () => 50, maxRetriesPerRequest: null })
     redis.on('error', () => {})
     return redis
   }
