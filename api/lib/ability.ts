@@ -3,7 +3,7 @@ import type { MongoAbility, RawRuleOf } from '@casl/ability'
 import { rulesToAST } from '@casl/ability/extra'
 import { meaningOf, ofPropertyAlone } from '../../config/conditions.ts'
 import type { RecordQuery } from '../../config/conditions.ts'
-import { isBuiltInRole, ownPermissions, rolePermissions } from '../../config/roles.ts'
+import { ownPermissions, rolePermissions } from '../../config/roles.ts'
 import type { Permission } from '../../config/roles.ts'
 import { permissionsOfScopes, scopesAllow } from '../../config/scopes.ts'
 import { actionsOf, isSubject, subjects } from '../../config/subjects.ts'
@@ -47,63 +47,75 @@ const rule = (subject: string, actions: string[], query: Query, seen?: readonly 
   ...(seen ? { fields: [...seen] } : {}),
 })
 
-const rulesOf = (
-  subject: SubjectName,
-  actions: string[],
-  condition: string | null,
-  propertyIds: readonly string[] | null,
-): Rule[] => {
-  const meaning = condition === null ? null : meaningOf(subject, condition)
-  const queries = meaning?.kind === 'records' ? meaning.any.map(queryOf) : [{}]
-  const seen = meaning?.kind === 'fields' ? meaning.fields : undefined
-  return within(subject, propertyIds).flatMap((property) =>
-    queries.map((query) => rule(subject, actions, { ...property, ...query }, seen)),
-  )
-}
+type Group = { condition: string | null; actions: string[] }
+/** Permissions by subject, those of one condition together. */
+type Granted = ReadonlyMap<string, readonly Group[]>
 
-/** Rules of permissions, those of one subject and condition together. What is not of the catalogue any more gives nothing. */
-const compiled = (permissions: readonly Permission[], propertyIds: readonly string[] | null): Rule[] => {
-  const groups = new Map<string, { subject: SubjectName; condition: string | null; actions: string[] }>()
+/** What is not of the catalogue any more gives nothing. */
+const grouped = (permissions: readonly Permission[]): Granted => {
+  const granted = new Map<string, Group[]>()
   for (const { subject, action, condition } of permissions) {
     if (!isSubject(subject) || !actionsOf(subject).includes(action)) continue
-    const name = `${subject} ${condition ?? ''}`
-    const group = groups.get(name) ?? { subject, condition, actions: [] }
-    group.actions.push(action)
-    groups.set(name, group)
+    const groups = granted.get(subject) ?? []
+    granted.set(subject, groups)
+    const group = groups.find((one) => one.condition === condition)
+    if (group) group.actions.push(action)
+    else groups.push({ condition, actions: [action] })
   }
-  return [...groups.values()].flatMap(({ subject, condition, actions }) =>
-    rulesOf(subject, actions, condition, propertyIds),
-  )
+  return granted
 }
 
-const build = (permissions: readonly Permission[], propertyIds: readonly string[] | null): Ability => {
-  const casl = createMongoAbility(compiled(permissions, propertyIds))
-  const masked = new Set(permissions.filter(({ condition }) => condition === 'masked').map(({ subject }) => subject))
+const rulesOf = (subject: SubjectName, groups: readonly Group[], propertyIds: readonly string[] | null): Rule[] =>
+  groups.flatMap(({ condition, actions }) => {
+    const meaning = condition === null ? null : meaningOf(subject, condition)
+    const queries = meaning?.kind === 'records' ? meaning.any.map(queryOf) : [{}]
+    const seen = meaning?.kind === 'fields' ? meaning.fields : undefined
+    return within(subject, propertyIds).flatMap((property) =>
+      queries.map((query) => rule(subject, actions, { ...property, ...query }, seen)),
+    )
+  })
+
+const nothing = createMongoAbility([])
+
+/** CASL is given the rules of a subject when somebody first asks for it: a request asks for one or two of a hundred. */
+const build = (granted: Granted, propertyIds: readonly string[] | null): Ability => {
+  const abilities = new Map<string, MongoAbility>()
   const trees = new Map<string, Condition>()
+  const caslOf = (subject: string): MongoAbility => {
+    const ready = abilities.get(subject)
+    if (ready) return ready
+    const groups = granted.get(subject)
+    if (!groups || !isSubject(subject)) return nothing
+    const casl = createMongoAbility(rulesOf(subject, groups, propertyIds))
+    abilities.set(subject, casl)
+    return casl
+  }
   return {
-    can: (action, subject, field) => casl.can(action, subject, field),
+    can: (action, subject, field) => caslOf(subject).can(action, subject, field),
     condition: (action, subject) => {
       const name = `${action} ${subject}`
-      const tree = trees.get(name) ?? (rulesToAST(casl, action, subject) as Condition | null) ?? never
+      const ready = trees.get(name)
+      if (ready) return ready
+      const casl = caslOf(subject)
+      if (casl === nothing) return never
+      const tree = (rulesToAST(casl, action, subject) as Condition | null) ?? never
       trees.set(name, tree)
       return tree
     },
     isConditional: (action, subject) =>
-      permissions.some(
-        (permission) =>
-          permission.subject === subject &&
-          permission.action === action &&
-          permission.condition !== null &&
-          meaningOf(subject as SubjectName, permission.condition).kind === 'records',
+      isSubject(subject) &&
+      (granted.get(subject) ?? []).some(
+        ({ condition, actions }) =>
+          condition !== null && actions.includes(action) && meaningOf(subject, condition).kind === 'records',
       ),
-    isMasked: (subject) => masked.has(subject),
+    isMasked: (subject) => (granted.get(subject) ?? []).some(({ condition }) => condition === 'masked'),
   }
 }
 
-const remembered = (name: string, permissions: () => readonly Permission[], propertyIds: readonly string[] | null) => {
+const remembered = (name: string, granted: () => Granted, propertyIds: readonly string[] | null) => {
   const found = known.get(name)
   if (found) return found
-  const ability = build(permissions(), propertyIds)
+  const ability = build(granted(), propertyIds)
   if (known.size >= most) known.delete(known.keys().next().value ?? '')
   known.set(name, ability)
   return ability
@@ -116,6 +128,10 @@ const unconditional = (stored: readonly StoredPermission[]): Permission[] =>
 
 // What everybody does with what is his own is asked of the session alone, and carries no condition here.
 const own = ownPermissions.map((permission) => ({ ...permission, condition: null }))
+const builtIn = new Map(
+  Object.entries(rolePermissions).map(([role, permissions]) => [role, grouped([...permissions, ...own])]),
+)
+const nobody = grouped(own)
 
 /**
  * The ability of a role within the properties that it is given for; null = all of them. Built once per version of the role and set of
@@ -129,7 +145,7 @@ export const abilityOf = (
   // A role that was deleted and made again under its key is another one: the key alone names built-in roles only.
   remembered(
     `${custom ? `${custom.id}:${custom.version}` : role}:${named(propertyIds)}`,
-    () => [...(custom ? unconditional(custom.permissions) : isBuiltInRole(role) ? rolePermissions[role] : []), ...own],
+    () => (custom ? grouped([...unconditional(custom.permissions), ...own]) : (builtIn.get(role) ?? nobody)),
     propertyIds,
   )
 
@@ -137,7 +153,7 @@ export const abilityOf = (
 export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly string[] | null): Ability =>
   remembered(
     `key:${scopes.toSorted().join()}:${named(propertyIds)}`,
-    () => unconditional(permissionsOfScopes(scopes)),
+    () => grouped(unconditional(permissionsOfScopes(scopes))),
     propertyIds,
   )
 

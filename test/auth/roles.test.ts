@@ -99,7 +99,7 @@ describe('the table of roles', () => {
     for (let n = 0; n < 50; n += 1)
       abilityOf('x', { id: randomUUID(), version: n, permissions: [{ subject: 'Guest', actions: ['read'] }] }, null)
     const owner = abilityOf('owner', null, [randomUUID()])
-    expect((performance.now() - began) / 51).to.be.lessThan(5)
+    expect((performance.now() - began) / 51).to.be.lessThan(1)
     const asked = performance.now()
     for (let n = 0; n < 10_000; n += 1) owner.can('read', 'Guest')
     expect((performance.now() - asked) / 10_000).to.be.lessThan(0.05)
