@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { closeDatabase, makeKnex, openDatabase, sql } from '../../db/connection.ts'
 import { withClient } from '../../scripts/services/provision.ts'
 import type { House } from '../support/factories.ts'
+import { insistentClient } from './client.ts'
 import { check } from './checker.ts'
 import type { Evidence, Violation } from './checker.ts'
 import { inject } from './faults.ts'
@@ -12,6 +13,7 @@ import { mend, quiescence, replayInnocent, untilOver } from './heal.ts'
 import { openLedger } from './ledger.ts'
 import type { Command } from './ledger.ts'
 import { startLoad } from './load.ts'
+import { hireStaff, startStaff } from './staff.ts'
 import { planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
 import { deathsOf, evidenceOf, furnish } from './setting.ts'
@@ -79,21 +81,24 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
   const town = await buildTown(built, folder, services, { api: 2, relay: 2, scheduler: 2, worker: 3 })
   try {
     const houses = await furnish(town)
+    const hired = await hireStaff(houses)
     await town.fleet.ready(60_000)
     say('ready')
     const left: Left = { effects: [], poisoned: [], missed: [] }
     const ledger = openLedger(join(folder, 'commands.jsonl'))
+    const apis = town.fleet.of('api').map((each) => each.baseUrl)
     const load = startLoad({
-      apis: town.fleet.of('api').map((each) => each.baseUrl),
+      apis,
       houses,
       ledger,
       seed: options.seed,
       guests: options.guests,
       outlive: outlive(town),
     })
+    const staff = startStaff(insistentClient(apis, ledger), apis, hired, options.seed)
     const faults = await runFaults(town, options, left, say)
     say('the faults are over')
-    await Promise.all([load.stop(), mend(town)])
+    await Promise.all([load.stop(), staff.stop(), mend(town)])
     say('whole again')
     await openDatabase(town.serviceUrl())
     const database = makeKnex(town.adminUrl(), 4)
@@ -116,6 +121,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       writeFileSync(join(folder, 'violations.json'), JSON.stringify(violations, null, 2))
       const summary = await sum(database, evidence)
       for (const line of summary) say(line)
+      say(`read beside: ${staff.reads()} lists and pages`)
       return { violations, faults, commands: ledger.commands }
     } finally {
       await database.destroy()

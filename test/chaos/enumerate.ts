@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 import { insistentClient } from './client.ts'
 import { holdAsGuest } from './guest.ts'
 import type { Guest } from './guest.ts'
-import { quiescence, untilOver } from './heal.ts'
+import { quiescence, replayInnocent, untilOver } from './heal.ts'
 import type { Ledger } from './ledger.ts'
 import { nameOf } from './points.ts'
 import type { Case, Story } from './points.ts'
@@ -74,7 +74,7 @@ const play = async ({ town, database }: Scene, story: Story, guest: Guest): Prom
       )
       return
     case 'supersede':
-      await guest.pay({ method: 'pix' })
+      await guest.pay({ method: 'pix', cardToken: 'pix_unpaid' })
       await until(async () => (await foundOf(database, guest.bookingId)).payments === 'requires_action', {
         withinMs: 30_000,
         what: 'the Pix code',
@@ -106,46 +106,35 @@ const play = async ({ town, database }: Scene, story: Story, guest: Guest): Prom
   }
 }
 
-export type Result = { name: string; problem: string | null; tookMs: number }
+/** A case whose point was reached or not, with the guest whose outcome tells the rest. */
+export type Reached = { case: Case; problem: string | null; guest: Guest | null }
 
 const reachedWithinMs = 40_000
 
-/**
- * Lets the one process of its kind die at a point, once, while a guest books. Answers what was not as it should be: a point that was
- * never reached, an outcome that is not the story's.
- */
-export const runCase = async (scene: Scene, one: Case, number: number): Promise<Result> => {
-  const { town, database, house, ledger, folder } = scene
-  const started = Date.now()
+/** Lets the one process of its kind die at a point, once, while a guest books. What follows from it is not waited for. */
+export const reach = async (scene: Scene, one: Case, number: number): Promise<Reached> => {
+  const { town, house, ledger, folder } = scene
   const name = nameOf(one)
   const marker = join(folder, `reached-${number}`)
   const random = randomOf(number, name)
   const apis = town.fleet.of('api').map((each) => each.baseUrl)
   const members = town.fleet.of(one.process)
-  const result = (problem: string | null): Result => ({ name, problem, tookMs: Date.now() - started })
-
-  const isOfHold = one.kind === 'public.reservations.hold'
   const arm = async () => {
     await Promise.all(members.map((member) => member.hold('term')))
     for (const member of members) member.start({ CRASH_AT: `${name}@${marker}` })
     await town.fleet.ready(60_000)
   }
-  const hold = () =>
-    holdAsGuest(insistentClient(apis, ledger), random, apis, house, {
-      arrival: 12 + (number % 25),
-      nights: 2,
-      saver: false,
-      email: `point-${number}@guests.example`,
-      from: `127.9.${number % 250}.${(number % 200) + 2}`,
-    })
+  const isOfHold = one.kind === 'public.reservations.hold'
   if (isOfHold) await arm()
-  const guest = await hold()
-  if (!guest) return result('nothing could be held')
-  // What the hold itself leads to is over before the process is made to wait for its point.
-  if (!isOfHold) {
-    await quiescence(database, 30_000)
-    await arm()
-  }
+  const guest = await holdAsGuest(insistentClient(apis, ledger), random, apis, house, {
+    arrival: 12 + (number % 25),
+    nights: 1,
+    saver: false,
+    email: `point-${number}@guests.example`,
+    from: `127.9.${number % 250}.${(number % 200) + 2}`,
+  })
+  if (!guest) return { case: one, problem: 'nothing could be held', guest }
+  if (!isOfHold) await arm()
   await play(scene, one.story, guest)
   const reached = await until(() => existsSync(marker), { withinMs: reachedWithinMs, everyMs: 50, what: name }).catch(
     () => false,
@@ -154,16 +143,34 @@ export const runCase = async (scene: Scene, one: Case, number: number): Promise<
     await Promise.all(members.map((member) => member.hold('kill')))
     for (const member of members) member.start()
   }
+  return { case: one, problem: reached ? null : 'the point was never reached', guest }
+}
+
+/** Waits for the end of each story, for rest, and for what waits for its time. Answers what is not as it should be, by name. */
+export const conclude = async (
+  { town, database }: Scene,
+  cases: readonly Reached[],
+): Promise<{ name: string; problem: string }[]> => {
   await town.fleet.ready(60_000)
-  const wanted = ends[one.story]
-  const asWanted = async () => JSON.stringify(await foundOf(database, guest.bookingId)) === JSON.stringify(wanted)
-  await until(asWanted, { withinMs: 60_000, everyMs: 100, what: 'the outcome' }).catch(() => false)
+  const problems = cases.flatMap(({ case: one, problem }) => (problem === null ? [] : [{ name: nameOf(one), problem }]))
+  const differing = async () => {
+    const found = await Promise.all(
+      cases.map(async ({ case: one, guest }) => {
+        const end = guest && JSON.stringify(await foundOf(database, guest.bookingId))
+        return end === null || end === JSON.stringify(ends[one.story])
+          ? []
+          : [{ name: nameOf(one), problem: `ended as ${end}` }]
+      }),
+    )
+    return found.flat()
+  }
+  await until(async () => (await differing()).length === 0, { withinMs: 60_000, everyMs: 200 }).catch(() => false)
   const quiet = await quiescence(database, 60_000)
-  rmSync(marker, { force: true })
-  const found = await foundOf(database, guest.bookingId)
-  if (JSON.stringify(found) !== JSON.stringify(wanted)) return result(`ended as ${JSON.stringify(found)}`)
-  if (quiet.left.length > 0) return result(`not quiet: ${quiet.left.map((left) => left.kind).join(', ')}`)
+  problems.push(...(await differing()))
+  if (quiet.left.length > 0)
+    problems.push({ name: 'all', problem: `not quiet: ${quiet.left.map((left) => left.kind).join(', ')}` })
+  await replayInnocent(database)
   const over = await untilOver(database)
-  if (over.left > 0) return result(`${over.left} things wait though their time is over`)
-  return result(reached ? null : 'the point was never reached')
+  if (over.left > 0) problems.push({ name: 'all', problem: `${over.left} things wait though their time is over` })
+  return problems
 }

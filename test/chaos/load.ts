@@ -32,6 +32,8 @@ const tokens = {
   refund_fails: 3,
   refund_returns: 3,
 } as const
+/** The same word tells the sandbox what becomes of a Pix. */
+const pixTokens = { success: 6, pix_unpaid: 2, pix_short: 1, duplicate_callback: 1 } as const
 const ways = { pay: 70, expire: 8, release: 8, payLate: 6, payTwice: 8 } as const
 const underWay = ['pending', 'processing', 'action_required']
 
@@ -53,7 +55,7 @@ export const startLoad = ({ apis, houses, ledger, seed, guests, outlive }: Optio
     const way = random.weighted(ways)
     const amount = random.chance(0.3) ? ('all' as const) : ('due' as const)
     const pay = (method: 'card' | 'pix') =>
-      guest.pay({ method, amount, ...(method === 'card' ? { cardToken: random.weighted(tokens) } : {}) })
+      guest.pay({ method, amount, cardToken: method === 'card' ? random.weighted(tokens) : random.weighted(pixTokens) })
     if (way === 'expire') return outlive(house, guest.bookingId)
     if (way === 'release') return void (await guest.cancel())
     const paid = await pay(random.chance(0.25) ? 'pix' : 'card')
