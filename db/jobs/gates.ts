@@ -160,6 +160,13 @@ export const mayPass = async (
   return probe === null ? 'closed' : probe.state === 'open' ? 'open' : 'probe'
 }
 
+/** The job that was to try a closed gate ended without a word of it: another may. */
+export const releaseProbe = (trx: PlatformTrx, { id, gate }: { id: string; gate: string }) =>
+  sql(trx, `update provider_gate set probe_job_id = null, probe_until = null where gate = ? and probe_job_id = ?`, [
+    gate,
+    id,
+  ])
+
 /** How many jobs each of these keys lets through now, locked: only keys with a rate, and closed gates whose probe is due, are answered. */
 export const tokensOf = async (trx: PlatformTrx, keys: readonly string[]): Promise<Map<string, number>> => {
   if (keys.length === 0) return new Map()

@@ -39,7 +39,7 @@ describe('messages by SMS and WhatsApp', () => {
     peer.behave('accept')
     peer.texts.splice(0)
     // What an earlier test left to be done later is not this one's.
-    await world.database.admin.raw('delete from jobs')
+    await world.database.admin.raw('delete from jobs; delete from provider_gate')
     house = await makeHouse({ deposit: null })
     await house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
   })

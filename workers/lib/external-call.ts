@@ -56,6 +56,8 @@ const observed = async <O extends CallOutcome>(
 const thrown = (error: unknown): CallOutcome => ({
   kind: 'unknown',
   code: error instanceof Error ? error.name : 'thrown',
+  httpStatus:
+    error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined,
 })
 
 /**

@@ -4,20 +4,19 @@ import { crashPoint } from '../../config/crash.ts'
 import { queues } from '../../config/queues.ts'
 import { child, plainLog } from '../../config/log.ts'
 import { beginSpan, traceIdOf } from '../../config/tracing.ts'
-import { compile } from '../../config/validator.ts'
 import { ApiError } from '../../config/errors.ts'
 import { inPlatform, isUnreachable } from '../../db/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
-import { FenceLost, claim, lockStart } from '../../db/jobs/fence.ts'
-import { mayPass } from '../../db/jobs/gates.ts'
+import { FenceLost, lockStart } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart } from '../../db/jobs/fence.ts'
+import { releaseProbe } from '../../db/jobs/gates.ts'
 import { countMiss } from '../../db/jobs/schedules.ts'
-import { upcast } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
+import { Newer, claimOpen, observeStart, payloadOf, refusePoison } from './claim.ts'
 import { databaseContext, openFor, outsideRun } from './context.ts'
-import { GivenUp, Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
+import { Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
 import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
 import type { Processor } from './processor.ts'
@@ -55,11 +54,8 @@ export class WaitInRedis extends Error {
 }
 
 class Ghost extends Error {}
-class Newer extends Error {}
 class Closed extends Error {}
 
-/** So many starts that neither ended nor came back: their process died. */
-const poisonDeaths = 3
 const putBackMs = 60_000
 
 /** Repeats while PostgreSQL is away: a start waits for it, rather than count a failure that is none of the job's. */
@@ -73,32 +69,6 @@ const persist = async <T>(worker: Worker, work: (trx: PlatformTrx) => Promise<T>
       await sleep(waitMs)
     }
   }
-}
-
-/** The payload as this code wants it. Throws Newer for a version it does not know yet, and gives up on what does not fit. */
-const payloadOf = (job: Job, row: JobStart): unknown => {
-  if (row.version > job.version) throw new Newer()
-  const payload = upcast(job, row.payload, row.version)
-  const problems = compile(job.payload)(payload)
-  if (problems)
-    throw new GivenUp(
-      'payload_invalid',
-      problems
-        .map((problem) => `${problem.field} ${problem.message}`)
-        .join('; ')
-        .slice(0, 500),
-    )
-  return payload
-}
-
-const refusePoison = (row: JobStart) => {
-  if (row.starts - row.attempts - 1 >= poisonDeaths)
-    throw new GivenUp('poison', `the process died or was lost in ${row.starts - row.attempts - 1} starts of this job`)
-}
-
-const observeStart = (row: JobStart) => {
-  metrics.started.inc({ kind: row.kind })
-  metrics.waited.observe({ queue: row.queue }, Math.max(0, (Date.now() - row.runAt.getTime()) / 1000))
 }
 
 type Start = InHand & { returned: Promise<never>; recordPending: (trx: AnyTrx) => Promise<void> }
@@ -132,28 +102,14 @@ const tracedRow = (row: JobStart, { delivery }: Start): JobStart => ({
   traceparent: delivery.handed.traceparent,
 })
 
-/** Claims a job that may call its account; one whose gate was closed since it was handed over goes back. */
-const claimOpen = async (
-  trx: PlatformTrx,
-  fence: Fence,
-  worker: string,
-  leaseMs: number,
-): Promise<JobStart | 'closed' | null> => {
-  const row = await claim(trx, fence, worker, leaseMs)
-  if (row === null || row.gate === '') return row
-  const passage = await mayPass(trx, row)
-  if (passage === 'probe') forget(row.gate)
-  if (passage !== 'closed') return row
-  await putBack(trx, fence, 0)
-  return 'closed'
-}
-
-const runOutside = async (each: Processor & { style: 'outside' }, start: Start, worker: Worker): Promise<void> => {
-  const { timeoutMs, lockMs } = queues[each.job.queue]
+const runClaimed = async (
+  each: Processor & { style: 'outside' },
+  start: Start,
+  worker: Worker,
+  claimed: JobStart,
+): Promise<void> => {
+  const { timeoutMs } = queues[each.job.queue]
   const { fence } = start.delivery
-  const claimed = await persist(worker, (trx) => claimOpen(trx, fence, worker.name, timeoutMs + lockMs))
-  if (!claimed) throw new Ghost()
-  if (claimed === 'closed') throw new Closed()
   const row = tracedRow(claimed, start)
   crashPoint('job.claimed', row.kind)
   observeStart(row)
@@ -174,6 +130,20 @@ const runOutside = async (each: Processor & { style: 'outside' }, start: Start, 
   const working = work()
   working.catch(() => {})
   await Promise.race([working, time.late, start.returned]).finally(time.end)
+}
+
+const runOutside = async (each: Processor & { style: 'outside' }, start: Start, worker: Worker): Promise<void> => {
+  const { timeoutMs, lockMs } = queues[each.job.queue]
+  const { fence } = start.delivery
+  const opened = await persist(worker, (trx) => claimOpen(trx, fence, worker.name, timeoutMs + lockMs))
+  if (!opened) throw new Ghost()
+  const { claimed, passage } = opened
+  if (passage === 'closed') throw new Closed()
+  if (passage === 'open') return runClaimed(each, start, worker, claimed)
+  forget(claimed.gate)
+  return runClaimed(each, start, worker, claimed).finally(() =>
+    persist(worker, (trx) => releaseProbe(trx, claimed)).catch(() => {}),
+  )
 }
 
 const runOnDatabase = async (each: Processor & { style: 'database' }, start: Start, worker: Worker): Promise<void> => {

@@ -2,7 +2,7 @@ import { giveUpUnknown, allowResend, openUnknown } from '../../db/ocp/resolve.ts
 import { carrierGate } from '../../db/ocp/outcome.ts'
 import { recordOutcome } from '../../db/ocp/record.ts'
 import { messagesResolveUnknown } from '../../jobs/messages.ts'
-import { externalCall } from '../lib/external-call.ts'
+import { externalCall, readCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'
 import { findText } from '../providers/twilio.ts'
 import { mostTries, providerOf, send } from './send.ts'
@@ -16,7 +16,9 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   const message = await ctx.effect((trx) => openUnknown(trx, attemptId))
   if (!message) return
   if (message.transport === 'platform' && message.kind !== 'email') {
-    const found = await findText(message).catch((error: unknown) => {
+    const search = async () => (await findText(message)) ?? { kind: 'known' as const }
+    const calling = { ...ctx, gate: carrierGate(message) }
+    const found = await readCall(calling, { provider: 'twilio', operation: 'find' }, search).catch((error: unknown) => {
       if (ctx.attempt >= mostTries) return 'unasked' as const
       throw error
     })
@@ -24,7 +26,7 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
       await ctx.finish((trx) => giveUpUnknown(trx, attemptId))
       return
     }
-    if (found) {
+    if (found.kind === 'accepted') {
       await ctx.finish(async (trx) => void (await recordOutcome(trx, attemptId, found, true)))
       return
     }

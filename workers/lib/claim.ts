@@ -1,0 +1,59 @@
+import { compile } from '../../config/validator.ts'
+import type { PlatformTrx } from '../../db/connection.ts'
+import { putBack } from '../../db/jobs/fail.ts'
+import { claim } from '../../db/jobs/fence.ts'
+import type { Fence, JobStart } from '../../db/jobs/fence.ts'
+import { mayPass } from '../../db/jobs/gates.ts'
+import { upcast } from '../../jobs/job.ts'
+import type { Job } from '../../jobs/job.ts'
+import { GivenUp } from './failure.ts'
+import * as metrics from './metrics.ts'
+
+/** The payload is of a version that only newer code knows. */
+export class Newer extends Error {}
+
+/** So many starts that neither ended nor came back: their process died. */
+const poisonDeaths = 3
+
+/** The payload as this code wants it. Throws Newer for a version it does not know yet, and gives up on what does not fit. */
+export const payloadOf = (job: Job, row: JobStart): unknown => {
+  if (row.version > job.version) throw new Newer()
+  const payload = upcast(job, row.payload, row.version)
+  const problems = compile(job.payload)(payload)
+  if (problems)
+    throw new GivenUp(
+      'payload_invalid',
+      problems
+        .map((problem) => `${problem.field} ${problem.message}`)
+        .join('; ')
+        .slice(0, 500),
+    )
+  return payload
+}
+
+export const refusePoison = (row: JobStart): void => {
+  if (row.starts - row.attempts - 1 >= poisonDeaths)
+    throw new GivenUp('poison', `the process died or was lost in ${row.starts - row.attempts - 1} starts of this job`)
+}
+
+export const observeStart = (row: JobStart): void => {
+  metrics.started.inc({ kind: row.kind })
+  metrics.waited.observe({ queue: row.queue }, Math.max(0, (Date.now() - row.runAt.getTime()) / 1000))
+}
+
+/**
+ * Claims a job that may call its account; one whose gate was closed since it was handed over goes back, and its start does not count.
+ * Null: a ghost.
+ */
+export const claimOpen = async (
+  trx: PlatformTrx,
+  fence: Fence,
+  worker: string,
+  leaseMs: number,
+): Promise<{ claimed: JobStart; passage: 'open' | 'probe' | 'closed' } | null> => {
+  const claimed = await claim(trx, fence, worker, leaseMs)
+  if (!claimed) return null
+  const passage = claimed.gate === '' ? 'open' : await mayPass(trx, claimed)
+  if (passage === 'closed') await putBack(trx, fence, 0)
+  return { claimed, passage }
+}
