@@ -97,7 +97,7 @@ const waiting = async (database: Knex): Promise<number> => {
        + (select count(*) from reservation where status = 'held')
        + (select count(*) from posting_event where status in ('pending', 'failed'))
        + (select count(*) from message where status in ('queued', 'sending'))
-       + (select count(*) from jobs where status <> 'dead' and unique_key is distinct from 'x' and not (kind = 'messages.deliver' and attempts = 0)
+       + (select count(*) from jobs where status <> 'dead' and not (kind = 'messages.deliver' and attempts = 0)
             and coalesce(unique_key, '') not like 'slot:%') as count`,
   )
   return row?.count ?? 0
