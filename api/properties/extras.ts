@@ -77,8 +77,8 @@ const list = route({
   access: can('read', 'Extra'),
   query: Obj({ ...PageQuery, propertyId: Opt(Uuid), category: Opt(Category), status: Opt(Lifecycle) }),
   returns: PageOf(Extra),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission: { propertyIds } }) => {
-    const { total, rows } = await listExtras(trx, { ...filter, page, limit, propertyIds })
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const { total, rows } = await listExtras(trx, { ...filter, page, limit, scope: admission.scope('read', 'Extra') })
     return { data: rows, meta: pageMeta(page, limit, total) }
   },
 })

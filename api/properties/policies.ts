@@ -70,8 +70,13 @@ const list = route({
   access: can('read', 'Policy'),
   query: Obj({ ...PageQuery, propertyId: Opt(Uuid), kind: Opt(Kind), status: Opt(Lifecycle) }),
   returns: PageOf(PolicySummary),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission: { propertyIds } }) => {
-    const { total, rows } = await listPolicies(trx, { ...filter, page, limit, propertyIds })
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const { total, rows } = await listPolicies(trx, {
+      ...filter,
+      page,
+      limit,
+      scope: admission.scope('read', 'Policy'),
+    })
     return { data: rows, meta: pageMeta(page, limit, total) }
   },
 })
@@ -100,7 +105,7 @@ const read = route({
   summary: 'Read a policy with all its versions',
   access: can('read', 'Policy'),
   returns: Policy,
-  handle: ({ trx, params, admission }) => readPolicy(trx, params.policyId, admission.propertyIds),
+  handle: ({ trx, params, admission }) => readPolicy(trx, params.policyId, admission.scope('read', 'Policy')),
 })
 
 const change = route({

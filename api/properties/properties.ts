@@ -39,13 +39,13 @@ const list = route({
     q: Opt(Text(1, 120)),
   }),
   returns: PageOf(Summary),
-  handle: async ({ trx, query: { page = 1, limit = 20, sort, ...filter }, admission: { propertyIds } }) => {
+  handle: async ({ trx, query: { page = 1, limit = 20, sort, ...filter }, admission }) => {
     const { total, rows } = await listProperties(trx, {
       ...filter,
       page,
       limit,
       sort: sortOf(sort, sorts, 'name'),
-      propertyIds,
+      scope: admission.scope('read', 'Property'),
     })
     return { data: rows, meta: pageMeta(page, limit, total) }
   },

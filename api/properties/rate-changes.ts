@@ -104,8 +104,13 @@ const list = route({
     to: Opt(Day),
   }),
   returns: PageOf(RateChange),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission: { propertyIds } }) => {
-    const { total, rows } = await listRateChanges(trx, { ...filter, page, limit, propertyIds })
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const { total, rows } = await listRateChanges(trx, {
+      ...filter,
+      page,
+      limit,
+      scope: admission.scope('read', 'RateCalendar'),
+    })
     return { data: rows, meta: pageMeta(page, limit, total) }
   },
 })
@@ -150,7 +155,7 @@ const read = route({
   query: Obj({ page: PageQuery.page, limit: Opt(Int(1, shownCells, { default: shownCells })) }),
   returns: RateChangeCells,
   handle: async ({ trx, params, query: { page = 1, limit = shownCells }, admission }) => {
-    const change = await readRateChange(trx, params.rateChangeId, admission.propertyIds)
+    const change = await readRateChange(trx, params.rateChangeId, admission.scope('read', 'RateCalendar'))
     const kept = change.status === 'queued' || change.status === 'failed' ? 0 : change.cellCount + change.skippedCount
     return {
       ...change,

@@ -111,8 +111,13 @@ const list = route({
     q: Opt(Text(1, 120)),
   }),
   returns: PageOf(RatePlanSummary),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission: { propertyIds } }) => {
-    const { total, rows } = await listRatePlans(trx, { ...filter, page, limit, propertyIds })
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const { total, rows } = await listRatePlans(trx, {
+      ...filter,
+      page,
+      limit,
+      scope: admission.scope('read', 'RatePlan'),
+    })
     return { data: rows, meta: pageMeta(page, limit, total) }
   },
 })
@@ -148,7 +153,7 @@ const read = route({
   summary: 'Read a rate plan with its unit types',
   access: can('read', 'RatePlan'),
   returns: RatePlan,
-  handle: ({ trx, params, admission }) => readRatePlan(trx, params.ratePlanId, admission.propertyIds),
+  handle: ({ trx, params, admission }) => readRatePlan(trx, params.ratePlanId, admission.scope('read', 'RatePlan')),
 })
 
 const change = route({

@@ -2,6 +2,8 @@ import { conflict, invalid, notFound } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { whereOf } from '../conditions.ts'
+import type { Condition as Scope } from '../conditions.ts'
 
 export type LockedProperty = {
   id: string
@@ -113,6 +115,7 @@ export const readPage = async <Row>(
   return { total: total ?? 0, rows }
 }
 
-/** What a caller who is given some properties only may see; null = all. */
-export const ofProperties = (column: string, propertyIds: readonly string[] | null): Condition[] =>
-  where(`${column} = any(?::uuid[])`, propertyIds)
+/** The records that the caller's role is for; `column` holds their property. */
+export const inScope = (trx: Trx, scope: Scope, column: string): Condition[] => [
+  { text: '?', values: [whereOf(trx, scope, { propertyId: column })] },
+]

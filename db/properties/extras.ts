@@ -2,6 +2,7 @@ import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { todayIn } from '../../config/time.ts'
+import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
@@ -10,7 +11,7 @@ import { moveInventory } from '../units/inventory.ts'
 import { nightsFrom } from '../units/nights.ts'
 import { createExtraPool } from './charges.ts'
 import type { NewExtra } from './charges.ts'
-import { changeRow, fieldsOf, lockForChange, ofProperties, readPage, requireTexts, where } from './editing.ts'
+import { changeRow, fieldsOf, lockForChange, inScope, readPage, requireTexts, where } from './editing.ts'
 import type { LockedProperty, Paging } from './editing.ts'
 import { changePortal } from './portal.ts'
 
@@ -23,17 +24,18 @@ type Filter = Paging & {
   propertyId?: string | undefined
   category?: string | undefined
   status?: string | undefined
-  propertyIds: string[] | null
+  /** The records that the caller's role is for. */
+  scope: Condition
 }
 
-export const listExtras = (trx: Trx, { propertyId, category, status = 'active', propertyIds, ...paging }: Filter) =>
+export const listExtras = (trx: Trx, { propertyId, category, status = 'active', scope, ...paging }: Filter) =>
   readPage<ExtraRecord>(
     trx,
     {
       columns,
       from: 'extra',
       conditions: [
-        ...ofProperties('property_id', propertyIds),
+        ...inScope(trx, scope, 'property_id'),
         ...where('property_id = ?', propertyId),
         ...where('category = ?', category),
         ...where('status = ?', status),

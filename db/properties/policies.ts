@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import type { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
+import { always, whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import type { PolicyRow } from '../rows.ts'
-import { lockForChange, ofProperties, readPage, where } from './editing.ts'
+import { lockForChange, inScope, readPage, where } from './editing.ts'
 import type { Paging } from './editing.ts'
 import { changePortal } from './portal.ts'
 
@@ -111,18 +113,19 @@ type Filter = Paging & {
   propertyId?: string | undefined
   kind?: string | undefined
   status?: string | undefined
-  propertyIds: string[] | null
+  /** The records that the caller's role is for. */
+  scope: Condition
 }
 
 /** Policies with the rules that hold now. */
-export const listPolicies = (trx: Trx, { propertyId, kind, status = 'active', propertyIds, ...paging }: Filter) =>
+export const listPolicies = (trx: Trx, { propertyId, kind, status = 'active', scope, ...paging }: Filter) =>
   readPage<PolicyRecord>(
     trx,
     {
       columns,
       from: current,
       conditions: [
-        ...ofProperties('p.property_id', propertyIds),
+        ...inScope(trx, scope, 'p.property_id'),
         ...where('p.property_id = ?', propertyId),
         ...where('p.kind = ?', kind),
         ...where('p.status = ?', status),
@@ -145,13 +148,12 @@ export type PolicyVersionRecord = {
 export const readPolicy = async (
   trx: Trx,
   id: string,
-  propertyIds: string[] | null = null,
+  scope: Condition = always,
 ): Promise<PolicyRecord & { versions: PolicyVersionRecord[] }> => {
-  const row = await sqlOne<PolicyRecord>(
-    trx,
-    `select ${columns} from ${current} where p.id = ? and (?::uuid[] is null or p.property_id = any(?::uuid[]))`,
-    [id, propertyIds, propertyIds],
-  )
+  const row = await sqlOne<PolicyRecord>(trx, `select ${columns} from ${current} where p.id = ? and ?`, [
+    id,
+    whereOf(trx, scope, { propertyId: 'p.property_id' }),
+  ])
   if (!row) throw notFound()
   const versions = await sql<PolicyVersionRecord>(
     trx,

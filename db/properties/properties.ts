@@ -5,22 +5,14 @@ import type { LocalText } from '../../config/local-text.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { PropertySettings, StoredSettings } from '../../config/property-settings.ts'
 import { isCnpj } from '../../config/tax-ids.ts'
+import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import type { PropertyRow } from '../rows.ts'
 import type { PropertyAddress } from './catalogue.ts'
 import type { NewProperty } from './commands.ts'
-import {
-  changeRow,
-  fieldsOf,
-  lockForChange,
-  lockProperty,
-  ofProperties,
-  readPage,
-  requireTexts,
-  where,
-} from './editing.ts'
+import { changeRow, fieldsOf, lockForChange, lockProperty, inScope, readPage, requireTexts, where } from './editing.ts'
 import type { LockedProperty, Paging } from './editing.ts'
 import { changePortal } from './portal.ts'
 
@@ -52,18 +44,19 @@ type Filter = Paging & {
   kind?: string | undefined
   q?: string | undefined
   sort: { field: keyof typeof propertySorts; descending: boolean }[]
-  propertyIds: string[] | null
+  /** The records that the caller's role is for. */
+  scope: Condition
 }
 
 /** Properties without their settings; archived ones only where they are asked for. */
-export const listProperties = async (trx: Trx, { status, kind, q, sort, propertyIds, ...paging }: Filter) => {
+export const listProperties = async (trx: Trx, { status, kind, q, sort, scope, ...paging }: Filter) => {
   const { total, rows } = await readPage<Row>(
     trx,
     {
       columns,
       from: 'property p',
       conditions: [
-        ...ofProperties('p.id', propertyIds),
+        ...inScope(trx, scope, 'p.id'),
         ...(status === undefined ? [{ text: `p.status <> 'archived'`, values: [] }] : where('p.status = ?', status)),
         ...where('p.kind = ?', kind),
         ...(q === undefined

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, conflict, invalid, notFound } from '../../config/errors.ts'
 import { applyRateChange as applyRateChangeJob } from '../../jobs/inventory.ts'
+import { always, whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import { emit } from '../events.ts'
 import type { RateChangeRow } from '../rows.ts'
-import { lockForChange, ofProperties, readPage, where } from './editing.ts'
+import { lockForChange, inScope, readPage, where } from './editing.ts'
 import type { Paging } from './editing.ts'
 import { changePortal } from './portal.ts'
 import { keepCells, readCells, readKeptCells, writeCells } from './rate-cells.ts'
@@ -28,18 +30,19 @@ type Filter = Paging & {
   createdBy?: string | undefined
   from?: string | undefined
   to?: string | undefined
-  propertyIds: string[] | null
+  /** The records that the caller's role is for. */
+  scope: Condition
 }
 
 /** Bulk changes, the newest first; `from` and `to` are days (UTC) on which they were made. */
-export const listRateChanges = (trx: Trx, { propertyIds, ...filter }: Filter) =>
+export const listRateChanges = (trx: Trx, { scope, ...filter }: Filter) =>
   readPage<RateChange>(
     trx,
     {
       columns,
       from: 'rate_change',
       conditions: [
-        ...ofProperties('property_id', propertyIds),
+        ...inScope(trx, scope, 'property_id'),
         ...where('property_id = ?', filter.propertyId),
         ...where('status = ?', filter.status),
         ...where('created_by = ?', filter.createdBy),
@@ -51,16 +54,11 @@ export const listRateChanges = (trx: Trx, { propertyIds, ...filter }: Filter) =>
     filter,
   )
 
-export const readRateChange = async (
-  trx: Trx,
-  id: string,
-  propertyIds: string[] | null = null,
-): Promise<RateChange> => {
-  const row = await sqlOne<RateChange>(
-    trx,
-    `select ${columns} from rate_change where id = ? and (?::uuid[] is null or property_id = any(?::uuid[]))`,
-    [id, propertyIds, propertyIds],
-  )
+export const readRateChange = async (trx: Trx, id: string, scope: Condition = always): Promise<RateChange> => {
+  const row = await sqlOne<RateChange>(trx, `select ${columns} from rate_change where id = ? and ?`, [
+    id,
+    whereOf(trx, scope, { propertyId: 'property_id' }),
+  ])
   if (!row) throw notFound()
   return row
 }

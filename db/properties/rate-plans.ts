@@ -1,11 +1,13 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { addDays, todayIn } from '../../config/time.ts'
+import { always, whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import type { RatePlanRow } from '../rows.ts'
-import { changeRow, fieldsOf, lockForChange, ofProperties, readPage, where } from './editing.ts'
+import { changeRow, fieldsOf, lockForChange, inScope, readPage, where } from './editing.ts'
 import type { LockedProperty, Paging } from './editing.ts'
 import { changePortal } from './portal.ts'
 import { judgePlan, refuseReferences } from './rate-plan-rules.ts'
@@ -38,18 +40,19 @@ type Filter = Paging & {
   unitTypeId?: string | undefined
   parentId?: string | undefined
   q?: string | undefined
-  propertyIds: string[] | null
+  /** The records that the caller's role is for. */
+  scope: Condition
 }
 
 /** Rate plans without their unit types. */
-export const listRatePlans = (trx: Trx, { status = 'active', q, propertyIds, ...filter }: Filter) =>
+export const listRatePlans = (trx: Trx, { status = 'active', q, scope, ...filter }: Filter) =>
   readPage<PlanSummary>(
     trx,
     {
       columns,
       from: 'rate_plan r',
       conditions: [
-        ...ofProperties('r.property_id', propertyIds),
+        ...inScope(trx, scope, 'r.property_id'),
         ...where('r.property_id = ?', filter.propertyId),
         ...where('r.status = ?', status),
         ...where('r.visibility = ?', filter.visibility),
@@ -73,12 +76,11 @@ export const listRatePlans = (trx: Trx, { status = 'active', q, propertyIds, ...
   )
 
 /** A plan with its unit types. 404. */
-export const readRatePlan = async (trx: Trx, id: string, propertyIds: string[] | null = null): Promise<PlanRecord> => {
-  const row = await sqlOne<PlanSummary>(
-    trx,
-    `select ${columns} from rate_plan r where r.id = ? and (?::uuid[] is null or r.property_id = any(?::uuid[]))`,
-    [id, propertyIds, propertyIds],
-  )
+export const readRatePlan = async (trx: Trx, id: string, scope: Condition = always): Promise<PlanRecord> => {
+  const row = await sqlOne<PlanSummary>(trx, `select ${columns} from rate_plan r where r.id = ? and ?`, [
+    id,
+    whereOf(trx, scope, { propertyId: 'r.property_id' }),
+  ])
   if (!row) throw notFound()
   const unitTypes = await sql<PlanType>(
     trx,
