@@ -61,7 +61,7 @@ const listed = route({
   method: 'GET',
   path: '/superuser/jobs',
   summary: 'List jobs and dead letters with payload, attempts and error',
-  description: `Live and archived jobs, what happened last first. \`subjectId\` is any id in the payload. \`total\` counts up to ${mostCounted}.`,
+  description: `Live and archived jobs, what happened last first. \`subjectId\` is any id in the payload; without \`kind\`, \`tenantId\`, \`requestId\` or \`from\` the archive is searched for it a week back. \`total\` counts up to ${mostCounted}.`,
   access: superuser('N2', 'read', 'Job'),
   query: Obj({
     ...PageQuery,

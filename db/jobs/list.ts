@@ -38,62 +38,75 @@ export type ListedJob = {
 /** Jobs are counted up to here; more is told as this. */
 export const mostCounted = 10_000
 
+/** Without a narrower filter, so far back is the archive searched for what no index knows. */
+const searchedDays = 7
+
 const live = ['pending', 'dispatched', 'running', 'dead'] as const
 const conditions = {
   kind: `kind = :kind`,
   tenantId: `tenant_id = :tenantId`,
   requestId: `request_id = :requestId`,
-  errorCode: `last_error->>'code' = :errorCode`,
-  subjectId: `exists (select from jsonb_each_text(payload) where value = :subjectId)`,
+  errorCode: `last_error is not null and last_error->>'code' = :errorCode`,
+  subjectId: `jsonb_path_exists(payload, '$.* \\? (@ == $id)', jsonb_build_object('id', cast(:subjectId as text)))`,
   from: `created_at >= :from`,
   to: `created_at < :to`,
 } as const
 
 const columns = `id, tenant_id, queue, kind, class, payload, attempts, starts, run_at, created_at, request_id, last_error as error, history`
 
+type Part = { select: string; from: string; where: string; order: string }
+
 /**
- * The parts of the list, each newest first by an index of its own: pending, under way and dead ones of the live table, and of the
- * archive each queue, since that is how it is ordered there.
+ * The parts of the list, each newest first by an index of its own: every status of the live table, and of the archive each queue,
+ * since that is how it is ordered there.
  */
-const parts = (filter: JobFilter): string[] => {
+const parts = (filter: JobFilter): Part[] => {
+  const { status, queue } = filter
   const given = Object.entries(conditions).flatMap(([name, condition]) =>
     filter[name as keyof typeof conditions] === undefined ? [] : [condition],
   )
   const where = (...more: string[]) => [...more, ...given].join(' and ')
-  const ofQueue = filter.queue === undefined ? [] : [`queue = :queue`]
-  const { status } = filter
+  const ofQueue = queue === undefined ? [] : [`queue = :queue`]
   const statuses = live.filter((each) => status === undefined || status === each)
-  const fromLive = statuses.map(
-    (
-      each,
-    ) => `select ${columns}, status, created_at as at, null::timestamptz as finished_at, last_error->>'reason' as reason
-      from jobs where ${where(`status = '${each}'`, ...ofQueue)} order by created_at desc, id limit :most`,
-  )
+  const fromLive = statuses.map((each) => ({
+    select: `select ${columns}, status, created_at as at, null::timestamptz as finished_at, last_error->>'reason' as reason`,
+    from: 'from jobs',
+    where: where(`status = '${each}'`, ...ofQueue),
+    order: 'order by created_at desc, id',
+  }))
   if (status !== undefined && statuses.length > 0) return fromLive
-  const queues = filter.queue === undefined ? queueNames : queueNames.filter((name) => name === filter.queue)
+  // Whoever names one of these finds few rows, by an index of its own.
+  const isNarrow = filter.requestId !== undefined || filter.kind !== undefined || filter.tenantId !== undefined
+  const isSearch = filter.subjectId !== undefined && !isNarrow && filter.from === undefined
   const rest = [
     ...(status === undefined ? [] : [`outcome = :status`]),
     // Nothing ends before it was made: whole weeks of the archive need no look.
     ...(filter.from === undefined ? [] : [`finished_at >= :from`]),
+    ...(isSearch ? [`finished_at > now() - interval '${searchedDays} days'`] : []),
   ]
-  // Whoever names one of these finds few rows, by an index of its own.
-  const few = filter.requestId !== undefined || filter.kind !== undefined || filter.tenantId !== undefined
-  const fromArchive = (few ? [null] : queues).map((queue) => {
-    const named = queue === null ? ofQueue : [`queue = '${queue}'`]
-    return `select ${columns}, outcome as status, finished_at as at, finished_at, reason
-      from job_archive where ${where('true', ...named, ...rest)} order by finished_at desc, id limit :most`
-  })
+  const queues = queueNames.filter((name) => queue === undefined || name === queue)
+  const fromArchive = (isNarrow ? [ofQueue] : queues.map((name) => [`queue = '${name}'`])).map((named) => ({
+    select: `select ${columns}, outcome as status, finished_at as at, finished_at, reason`,
+    from: 'from job_archive',
+    where: where('true', ...named, ...rest),
+    order: 'order by finished_at desc, id',
+  }))
   return [...fromLive, ...fromArchive]
 }
 
-const united = (filter: JobFilter) =>
+const listed = (filter: JobFilter) =>
   parts(filter)
-    .map((part) => `(${part})`)
+    .map((part) => `(${part.select} ${part.from} where ${part.where} ${part.order} limit :most)`)
+    .join(' union all ')
+
+const counted = (filter: JobFilter) =>
+  parts(filter)
+    .map((part) => `(select 1 ${part.from} where ${part.where} limit :most)`)
     .join(' union all ')
 
 /**
  * Live and archived jobs, what happened last first: a live one counts from its making, one that is over from its end. `total` counts
- * up to `mostCounted`.
+ * up to `mostCounted`. A search for a subject alone goes back a week in the archive.
  */
 export const listJobs = async (
   trx: PlatformTrx,
@@ -101,16 +114,15 @@ export const listJobs = async (
   page: number,
   limit: number,
 ): Promise<{ jobs: ListedJob[]; total: number }> => {
-  const text = united(filter)
   const count = await sqlOne<{ total: number }>(
     trx,
-    `select count(*) as total from (select 1 from (${text}) as every_part limit :most) as counted`,
+    `select count(*) as total from (select 1 from (${counted(filter)}) as each limit :most) as counted`,
     { ...filter, most: mostCounted },
   )
   const most = page * limit
   const jobs = await sql<ListedJob>(
     trx,
-    `select * from (${text}) as listed order by at desc, id limit :limit offset :offset`,
+    `select * from (${listed(filter)}) as listed order by at desc, id limit :limit offset :offset`,
     { ...filter, most, limit, offset: most - limit },
   )
   return { jobs, total: count?.total ?? 0 }

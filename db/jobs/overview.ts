@@ -7,7 +7,7 @@ import type { Pause } from './pauses.ts'
 import { totals } from './totals.ts'
 
 /** Older than this the totals are counted anew by whoever reads them: no relay runs. */
-const mostSeconds = 12
+const mostSeconds = 60
 /** Beats come every five seconds; who missed two is not counted. */
 const alive = `beat_at > now() - interval '15 seconds'`
 

@@ -57,7 +57,7 @@ describe('the health of every part', () => {
   it('names what an operator must look at', async () => {
     await putJobs(world, 3)
     await putJobs(world, 2, { queue: 'payments', kind: 'payments.read', status: 'pending' })
-    await world.database.admin.raw(`update queue_total set measured_at = now() - interval '1 minute'`)
+    await world.database.admin.raw(`update queue_total set measured_at = now() - interval '2 minutes'`)
     await sql(
       world.database.admin,
       `insert into external_call (job_id, provider, operation, idempotency_key, state, started_at) values

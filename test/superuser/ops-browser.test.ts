@@ -168,11 +168,11 @@ inBrowser(
       await page.getByLabel('A minute').fill('60')
       await page.locator('#reason').fill('the network is back')
       await page.getByRole('button', { name: 'Try it first' }).click()
-      await page.getByText('8 jobs would come back').waitFor()
+      await page.getByText('8 jobs would run again').waitFor()
       await picture('dead-group-tried-desktop')
       expect(await states()).to.deep.equal([{ status: 'dead', count: 12 }])
       await page.getByRole('button', { name: 'Replay 8 jobs' }).click()
-      await page.getByRole('status').filter({ hasText: '8 jobs come back' }).waitFor()
+      await page.getByRole('status').filter({ hasText: '8 jobs will run again' }).waitFor()
       expect(new URL(page.url()).pathname).to.equal(`${base}/dead`)
       await page.reload()
       expect((await states()).toSorted((a, b) => a.count - b.count)).to.deep.equal([

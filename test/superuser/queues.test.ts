@@ -51,7 +51,7 @@ describe('the queues', () => {
   }
   const act = (verb: 'pause' | 'resume', body: unknown, queue = 'inventory') =>
     world.request('POST', `/superuser/queues/${queue}/${verb}`, { token, body })
-  const counted = () => world.database.admin.raw(`update queue_total set measured_at = now() - interval '1 minute'`)
+  const counted = () => world.database.admin.raw(`update queue_total set measured_at = now() - interval '2 minutes'`)
   const statuses = async () => {
     const rows = await sql<{ status: string; count: number }>(
       world.database.admin,

@@ -9,7 +9,7 @@ import { html } from '../html.ts'
 import type { Html } from '../html.ts'
 import { trimmed } from '../reason.ts'
 import { base } from './layout.ts'
-import { hidden, href, instant, jobLink, number, reasonInput, table } from './parts.ts'
+import { hidden, href, instant, jobLink, jobsOf, number, reasonInput, table } from './parts.ts'
 import { countField, field, queueOf } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 
@@ -18,14 +18,14 @@ const shownJobs = 50
 const mostAtOnce = 10_000
 
 const noteOf = (query: URLSearchParams): Html | null => {
-  const count = number(Number(query.get('count') ?? 0) || 0)
+  const count = jobsOf(Number(query.get('count') ?? 0) || 0)
   const kept = Number(query.get('kept') ?? 0) || 0
   if (query.get('done') === 'replayed')
     return html`<p class="note" role="status">
-      ${count} jobs come back.${kept > 0 && ` ${number(kept)} stay, since another job has their key.`}
+      ${count} will run again.${kept > 0 && ` ${jobsOf(kept)} had to stay: another one has the key.`}
     </p>`
   if (query.get('done') === 'discarded')
-    return html`<p class="note warn" role="status">${count} jobs were discarded.</p>`
+    return html`<p class="note warn" role="status">Discarded for good: ${count}.</p>`
   return null
 }
 
@@ -103,7 +103,7 @@ const group: Page = {
         <section>
           <h2>Replay</h2>
           <p>
-            ${number(total)}${total >= mostAtOnce && ' or more'} jobs of <code>${kind ?? queue}</code> died of
+            ${jobsOf(total)}${total >= mostAtOnce && ' or more'} of <code>${kind ?? queue}</code> died of
             <code>${error ?? 'any error'}</code>. A replay begins their tries anew, the oldest first; what they did
             already is not done again.
           </p>
@@ -125,20 +125,20 @@ const group: Page = {
             html`<div class="note warn" role="status" id="tried">
               <p>
                 <strong
-                  >${number(tried.count)} jobs would come
-                  back${
+                  >${jobsOf(tried.count)} would run
+                  again${
                     perMinute !== undefined &&
                     tried.count > 1 &&
                     html`, the last one in ${lasting(((tried.count - 1) * 60) / perMinute)}`
                   }.</strong
-                >${tried.kept > 0 && ` ${number(tried.kept)} would stay, since another job has their key.`} Nothing has
+                >${tried.kept > 0 && ` ${jobsOf(tried.kept)} would have to stay: another one has the key.`} Nothing has
                 changed yet.
               </p>
               ${
                 tried.count > 0 &&
                 html`<form method="post" action="${base}/dead/replay">
                   ${hidden({ ...names, formToken, reason, limit, perMinute })}<button>
-                    Replay ${number(tried.count)} jobs
+                    Replay ${jobsOf(tried.count)}
                   </button>
                 </form>`
               }

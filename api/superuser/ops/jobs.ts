@@ -2,7 +2,7 @@ import { queueNames } from '../../../config/queues.ts'
 import { listJobs, mostCounted } from '../../../db/jobs/list.ts'
 import { html } from '../html.ts'
 import { base } from './layout.ts'
-import { href, instant, jobLink, number, table, tag } from './parts.ts'
+import { href, instant, jobLink, jobsOf, number, table, tag } from './parts.ts'
 import type { Tone } from './parts.ts'
 import { countField, field, uuidField } from './visit.ts'
 import type { Page } from './visit.ts'
@@ -87,7 +87,7 @@ export const find: Page = {
           </form>
         </section>
         <section>
-          <h2>${number(total)}${total >= mostCounted && ' or more'} jobs</h2>
+          <h2>${jobsOf(total)}${total >= mostCounted && ' or more'}</h2>
           ${table(
             'What happened last stands first',
             [

@@ -9,6 +9,9 @@ export const instant = (at: Date | string | null): Html => {
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')}</time>`
 }
 
+/** `1 job`, `1,200 jobs`. */
+export const jobsOf = (count: number): string => `${number(count)} ${count === 1 ? 'job' : 'jobs'}`
+
 export const number = (value: number): string => value.toLocaleString('en-GB')
 
 export type Tone = 'good' | 'warn' | 'bad' | ''
@@ -30,7 +33,7 @@ export type Cell = Part
  * A table whose rows are cards on a phone. The first cell of a row is its heading.
  * @param empty said in place of a table without rows.
  */
-export const table = (caption: string, columns: readonly Column[], rows: readonly Cell[][], empty: string): Html => {
+export const table = (caption: Part, columns: readonly Column[], rows: readonly Cell[][], empty: string): Html => {
   if (rows.length === 0) return html`<p class="soft">${empty}</p>`
   const kind = (place: number) => columns[place]?.isNumber && html` class="number"`
   return html`<div class="wrap">

@@ -31,7 +31,7 @@ const list: Page = {
       place: '/queues',
       body: html`<section>
         ${table(
-          'Counted every five seconds. The name leads to the queue, its charts and pauses.',
+          html`Counted at ${instant(states[0]?.measuredAt ?? null)}. The name leads to the queue, its charts and pauses.`,
           [
             { label: 'Queue' },
             { label: 'State' },
