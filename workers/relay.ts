@@ -21,7 +21,6 @@ import type { Handed } from './lib/start.ts'
 import { wakeChannel } from './lib/wake.ts'
 import { reconcile } from './lib/reconcile.ts'
 
-const batchSize = 200
 const pollMs = 250
 /** While jobs wait for room in a window, the next look comes sooner; at once where Redis had nearly run dry. */
 const fullPollMs = 20
@@ -102,8 +101,8 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
     const room = {
       ...look,
       depth: nextDepth(before, look),
-      due: Math.max(0, Math.min(batchSize, look.window - look.held)),
-      waiting: Math.max(0, Math.min(batchSize, look.window - look.heldWaiting)),
+      due: Math.max(0, look.window - look.held),
+      waiting: Math.max(0, look.window - look.heldWaiting),
     }
     const isDry = look.held <= look.concurrency
     const picked = await (relay.options.pick ?? pickFair)(trx, name, room)
@@ -127,7 +126,7 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
       jobs.map((job) => job.id),
     )
     for (const span of spans) span.end()
-    return { count: jobs.length, more: picked.more || jobs.length >= batchSize }
+    return { count: jobs.length, more: picked.more }
   })
 
 /** Redis forgets its epoch with everything else: what was handed over comes back, and is handed over again. */

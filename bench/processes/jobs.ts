@@ -5,10 +5,15 @@ import type { Processor } from '../../workers/lib/processor.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { startWorkers } from '../../workers/workers.ts'
 import { given, tell } from '../child.ts'
+import { pickFifo } from '../jobs/fifo.ts'
 import { lengthy, posting, probe } from '../probe.ts'
 
 /** A process of the jobs bench: the relay, or a worker for the kinds of the bench. */
-const { concurrency = 20, isTold = false } = given<{ concurrency?: number; isTold?: boolean }>()
+const {
+  concurrency = 20,
+  isTold = false,
+  pick = 'fair',
+} = given<{ concurrency?: number; isTold?: boolean; pick?: 'fair' | 'fifo' }>()
 const told = (number: number) => tell({ type: 'done', number, at: performance.timeOrigin + performance.now() })
 
 const processors: Processor[] = [
@@ -31,7 +36,7 @@ const processors: Processor[] = [
 process.once('disconnect', () => process.exit())
 if (process.argv[2] === 'relay') {
   await openDatabase(undefined, 4)
-  const relay = await startRelay()
+  const relay = await startRelay(pick === 'fifo' ? { pick: pickFifo } : {})
   process.once('SIGTERM', () => void relay.stop().then(() => process.exit()))
 } else {
   await openDatabase(undefined, concurrency + 4)

@@ -31,7 +31,7 @@ export const tenantKey = `(case when tenant_id is null then '${noTenant}'::uuid 
 const anyReady = (queue: string, condition = 'true') => `
   (select true from jobs where queue = ${queue} and ${condition} and status = 'pending' and ready order by queue, class, ${tenantKey} limit 1)`
 const anyNear = (queue: string) => `
-  (select true from jobs where queue = ${queue} and status = 'pending' and not ready
+  (select run_at from jobs where queue = ${queue} and status = 'pending' and not ready
      and run_at <= now() + make_interval(secs => :nearMs / 1000.0) order by run_at limit 1)`
 
 /** Queues that have something to hand over, now or within a minute, and are not paused. */
@@ -92,18 +92,11 @@ type LookRow = {
   held: { class: JobClass; tenant: string; count: number }[]
   readyClasses: JobClass[]
   hasNear: boolean
+  isLate: boolean
 }
 
 /** Looks at what Redis holds of the queue, who works on it, and what waits. */
 export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> => {
-  // What found no room in Redis before its time has come is due like everything else from then on.
-  await prepared(
-    trx,
-    `update jobs set ready = true where id in (
-       select id from jobs where queue = ? and status = 'pending' and not ready and run_at <= now()
-       order by run_at, seq limit 1000 for update skip locked)`,
-    [queue],
-  )
   const row = await preparedOne<LookRow>(
     trx,
     `select
@@ -115,10 +108,22 @@ export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> 
           where queue = :queue and status in ('dispatched', 'running') and run_at <= now() group by 1, 2) as here) as held,
        array(select c.class from (values ('urgent'), ('normal'), ('bulk')) as c (class)
          where ${anyReady(':queue', 'class = c.class')} is not null) as ready_classes,
-       ${anyNear(':queue')} is not null as has_near`,
+       ${anyNear(':queue')} is not null as has_near,
+       coalesce(${anyNear(':queue')} <= now(), false) as is_late`,
     { queue, nearMs },
   )
   if (!row) throw new Error('a look answers one row')
+  if (row.isLate) {
+    // What found no room in Redis before its time had come takes its turn like everything that is due.
+    const rows = await prepared(
+      trx,
+      `update jobs set ready = true where id in (
+         select id from jobs where queue = ? and status = 'pending' and not ready and run_at <= now()
+         order by run_at, seq limit 1000 for update skip locked) returning id`,
+      [queue],
+    )
+    if (rows.length > 0) return lookAt(trx, queue)
+  }
   const window = windowOf(row.concurrency)
   const [heldByTenant, heldByClass] = [new Map<string, number>(), new Map<JobClass, number>()]
   for (const { class: jobClass, tenant, count } of row.held) {
