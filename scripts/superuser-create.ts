@@ -4,6 +4,7 @@ import { ApiError } from '../config/errors.ts'
 import { compile } from '../config/validator.ts'
 import { Email, Obj, OneOf, Text } from '../config/schema.ts'
 import { enrolTotp } from '../db/auth/second-factor.ts'
+import { revokeAll } from '../db/auth/sessions.ts'
 import { assertStrong } from '../db/auth/strength.ts'
 import { createUser, grantSuperuser, userByEmail } from '../db/auth/users.ts'
 import { closeDatabase, inPlatform, openDatabase } from '../db/connection.ts'
@@ -46,6 +47,8 @@ try {
     if (!user) assertStrong(password, given.email)
     const userId = user?.id ?? (await createUser(trx, { email: given.email, name: given.name, locale: 'en', password }))
     await grantSuperuser(trx, userId, given.level, 'made on the command line')
+    // Another second factor: who is signed in signs in anew, with it.
+    if (user) await revokeAll(trx, userId, 'mfa')
     return { known: user !== null, enrolment: await enrolTotp(trx, userId, given.email) }
   })
   console.log(`${given.email} is ${given.level}${known ? '; the password is as it was' : ''}`)

@@ -1,6 +1,7 @@
 import { ApiError, unauthenticated } from '../../config/errors.ts'
 import { Instant, Obj, Text } from '../../config/schema.ts'
 import { audit } from '../../db/audit.ts'
+import { tellEnded } from '../../db/auth/ended.ts'
 import { rotateSession } from '../../db/auth/rotation.ts'
 import { sqlOne } from '../../db/connection.ts'
 import { mailUser } from '../../db/ocp/user-mail.ts'
@@ -54,6 +55,7 @@ const refresh = route({
       if (answer.outcome === 'reused') {
         await audit(trx, { action: 'session.reuse', subjectType: 'Session', subjectId: sid })
         await mailUser(trx, answer.userId, 'security_notice', sid)
+        await tellEnded(trx, answer.revoked, 'reuse')
       }
       return answer
     })

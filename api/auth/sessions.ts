@@ -14,7 +14,9 @@ import {
   pageMeta,
 } from '../../config/schema.ts'
 import { audit } from '../../db/audit.ts'
+import { tellEnded } from '../../db/auth/ended.ts'
 import { liveSessions, revokeAll, revokeSessions, setActiveTenant } from '../../db/auth/sessions.ts'
+import type { RevokeReason } from '../../db/auth/sessions.ts'
 import { enterTenant, onCommit, sqlOne } from '../../db/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../../db/connection.ts'
 import { signedIn } from '../lib/access.ts'
@@ -31,8 +33,13 @@ const user = (caller: Caller): UserCaller => {
   return caller
 }
 
-const end = async (trx: AnyTrx, sessionIds: string[], action: string, tenantId: string | null) => {
+const end = async (
+  trx: AnyTrx,
+  sessionIds: string[],
+  { action, reason, tenantId }: { action: string; reason: RevokeReason; tenantId: string | null },
+) => {
   for (const subjectId of sessionIds) await audit(trx, { action, subjectType: 'Session', subjectId, tenantId })
+  await tellEnded(trx, sessionIds, reason)
   onCommit(trx, () => void buryOf(sessionIds))
   return { revoked: sessionIds.length }
 }
@@ -85,7 +92,7 @@ const revoke = route({
     const me = user(caller)
     const ended = await revokeSessions(trx, { userId: me.userId, tokenPrefix: params.tokenPrefix }, 'user')
     if (ended.length === 0) throw notFound()
-    return end(trx, ended, 'session.revoke', me.activeTenantId)
+    return end(trx, ended, { action: 'session.revoke', reason: 'user', tenantId: me.activeTenantId })
   },
 })
 
@@ -99,7 +106,11 @@ const revokeEverything = route({
   returns: Revoked,
   handle: async ({ trx, caller }) => {
     const me = user(caller)
-    return end(trx, await revokeAll(trx, me.userId, 'all'), 'session.revoke_all', me.activeTenantId)
+    return end(trx, await revokeAll(trx, me.userId, 'all'), {
+      action: 'session.revoke_all',
+      reason: 'all',
+      tenantId: me.activeTenantId,
+    })
   },
 })
 
@@ -113,12 +124,11 @@ const signOut = route({
   returns: Revoked,
   handle: async ({ trx, caller }) => {
     const me = user(caller)
-    return end(
-      trx,
-      await revokeSessions(trx, { sessionId: me.sessionId }, 'sign_out'),
-      'session.sign_out',
-      me.activeTenantId,
-    )
+    return end(trx, await revokeSessions(trx, { sessionId: me.sessionId }, 'sign_out'), {
+      action: 'session.sign_out',
+      reason: 'sign_out',
+      tenantId: me.activeTenantId,
+    })
   },
 })
 

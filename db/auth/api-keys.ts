@@ -133,10 +133,16 @@ const write = async (trx: Trx, given: NewKey, replacesId: string | null): Promis
   return { apiKeyId, keyId: stored.keyId, key }
 }
 
-type Told = { type: string; version: number; data: Record<string, unknown> }
-
-const tell = (trx: Trx, id: string, { type, version, data }: Told) =>
-  emit(trx, { type, propertyId: null, entity: { type: 'ApiKey', id, version }, data: { apiKeyId: id, ...data } })
+/** What others are told of a key; never the key. */
+export const tellOfKey = async (trx: Trx, id: string, type: string): Promise<void> => {
+  const { keyId, scopes, expiresAt, version } = await readKey(trx, id)
+  await emit(trx, {
+    type,
+    propertyId: null,
+    entity: { type: 'ApiKey', id, version },
+    data: { apiKeyId: id, keyId, scopes, expiresAt: expiresAt.toISOString() },
+  })
+}
 
 /** Makes a key; the only time that it is seen whole. Default life: a year. 409 `duplicate_name` among live ones. */
 export const createApiKey = async (trx: Trx, given: NewKey): Promise<Made> => {
@@ -151,7 +157,7 @@ export const createApiKey = async (trx: Trx, given: NewKey): Promise<Made> => {
       { field: 'cidrs', after: given.cidrs ?? [] },
     ],
   })
-  await tell(trx, made.apiKeyId, { type: 'api_key.created', version: 1, data: { scopes: given.scopes } })
+  await tellOfKey(trx, made.apiKeyId, 'api_key.created')
   return made
 }
 
@@ -256,8 +262,7 @@ export const rotateApiKey = async (
     subjectId: id,
     changes: [{ field: 'replacedBy', after: apiKeyId }],
   })
-  const data = { replacesId: id, overlapHours, scopes: old.scopes }
-  await tell(trx, apiKeyId, { type: 'api_key.rotated', version: 1, data })
+  await tellOfKey(trx, apiKeyId, 'api_key.rotated')
   return { old, made: { ...(await readKey(trx, apiKeyId)), key } }
 }
 
@@ -267,7 +272,6 @@ export const revokeApiKey = async (trx: Trx, id: string, by: string, reach: Reac
   if (key.status === 'revoked') return key
   await sql(trx, `update api_key set revoked_at = now(), revoked_by = ? where id = ?`, [by, id])
   await audit(trx, { action: 'api_key.revoke', subjectType: 'ApiKey', subjectId: id })
-  const revoked = await readKey(trx, id)
-  await tell(trx, id, { type: 'api_key.revoked', version: revoked.version, data: { scopes: revoked.scopes } })
-  return revoked
+  await tellOfKey(trx, id, 'api_key.revoked')
+  return readKey(trx, id)
 }

@@ -4,6 +4,7 @@ import { audit } from '../audit.ts'
 import { sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
 import { mailUser } from '../ocp/index.ts'
+import { tellEnded } from './ended.ts'
 import { createToken, endTokens, takeToken, tokenInvalid } from './one-time-tokens.ts'
 import { revokeAll } from './sessions.ts'
 
@@ -59,5 +60,6 @@ export const confirmEmail = async (trx: AnyTrx, token: string): Promise<{ email:
     actor: { type: 'user', id: userId },
     changes: [{ field: 'email' }],
   })
+  await tellEnded(trx, revoked, 'email')
   return { email, revoked }
 }

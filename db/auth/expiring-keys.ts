@@ -2,20 +2,18 @@ import { warnExpiringKeys } from '../../jobs/maintenance.ts'
 import { enterTenant, sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx, Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
-import { emit } from '../events.ts'
 import { mailUser } from '../ocp/index.ts'
+import { tellOfKey } from './api-keys.ts'
 
 const batch = 100
 
-type Warning = { id: string; apiKeyId: string; days: number; expiresAt: Date; version: number }
-
 const warn = async (trx: Trx, apiKeyId: string, days: number): Promise<void> => {
-  const warning = await sqlOne<Warning>(
+  const warning = await sqlOne<{ id: string }>(
     trx,
     `insert into api_key_warning (tenant_id, api_key_id, days, key_name, expires_at)
        select tenant_id, id, ?, name, expires_at from api_key where id = ?
      on conflict (tenant_id, api_key_id, days, expires_at) do nothing
-     returning id, api_key_id, days, expires_at, (select version from api_key k where k.id = api_key_id) as version`,
+     returning id`,
     [days, apiKeyId],
   )
   if (!warning) return
@@ -24,12 +22,7 @@ const warn = async (trx: Trx, apiKeyId: string, days: number): Promise<void> => 
     `select user_id from membership where status = 'active' and role in ('owner', 'admin') order by user_id`,
   )
   for (const { userId } of people) await mailUser(trx, userId, 'key_expiring', warning.id)
-  await emit(trx, {
-    type: 'api_key.expiry_neared',
-    propertyId: null,
-    entity: { type: 'ApiKey', id: apiKeyId, version: warning.version },
-    data: { apiKeyId, days, expiresAt: warning.expiresAt.toISOString() },
-  })
+  await tellOfKey(trx, apiKeyId, 'api_key.expiry_neared')
 }
 
 /** Tells owner and admins of keys that expire within 30 and within 7 days, once for each; a hundred at a time. */

@@ -9,6 +9,7 @@ import { enqueue } from '../enqueue.ts'
 import { mailUser } from '../ocp/index.ts'
 import { endOtherSessions } from './carry-over.ts'
 import type { CarriedOver } from './carry-over.ts'
+import { tellEnded } from './ended.ts'
 import { hashPassword } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
 import { createToken, endTokens, readToken, takeToken, tokenInvalid } from './one-time-tokens.ts'
@@ -63,6 +64,7 @@ export const changePassword = async (
     const carried = await endOtherSessions(trx, { userId, sessionId }, 'password')
     await audit(trx, { action: 'user.password_change', subjectType: 'User', subjectId: userId })
     await mailUser(trx, userId, 'security_notice', randomUUID())
+    await tellEnded(trx, carried.revoked, 'password')
     return carried
   })
 }
@@ -118,6 +120,7 @@ export const resetPassword = async (open: Open, token: string, newPassword: stri
       actor: { type: 'user', id: userId },
     })
     await mailUser(trx, userId, 'security_notice', randomUUID())
+    await tellEnded(trx, revoked, 'password')
     return revoked
   })
 }

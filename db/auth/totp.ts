@@ -7,6 +7,7 @@ import { mailUser } from '../ocp/index.ts'
 import { sealForService } from '../sealing/index.ts'
 import { endOtherSessions } from './carry-over.ts'
 import type { CarriedOver } from './carry-over.ts'
+import { tellEnded } from './ended.ts'
 import { endTokens } from './one-time-tokens.ts'
 import { removeSecondFactor, replaceRecoveryCodes, shownSecret, takeStep, totpPlace } from './second-factor.ts'
 import type { ShownSecret } from './second-factor.ts'
@@ -62,6 +63,7 @@ export const confirmTotp = async (
   const carried = await endOtherSessions(trx, { userId, sessionId }, 'mfa', { withCode: true })
   await mailUser(trx, userId, 'security_notice', randomUUID())
   await audit(trx, { action: 'user.mfa_enable', subjectType: 'User', subjectId: userId })
+  await tellEnded(trx, carried.revoked, 'mfa')
   return { recoveryCodes, carried }
 }
 
@@ -71,6 +73,7 @@ export const removeTotp = async (trx: AnyTrx, { userId, sessionId }: Whose): Pro
   await endTokens(trx, 'mfa', userId)
   const carried = await endOtherSessions(trx, { userId, sessionId }, 'mfa')
   await audit(trx, { action: 'user.mfa_disable', subjectType: 'User', subjectId: userId })
+  await tellEnded(trx, carried.revoked, 'mfa')
   return carried
 }
 

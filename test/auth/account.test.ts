@@ -131,6 +131,12 @@ describe('an account', () => {
       const mfaToken = mailedToken('mfa', waiting[0]?.id ?? '')
       expect(await answer(post('mfa/verify', { mfaToken, code: '123456' }))).to.deep.equal([401, 'token_invalid'])
       expect(await mails(person)).to.include('security_notice')
+      const told = await sql(
+        world.database.admin,
+        `select e.tenant_id, e.data from event e join session s on s.id::text = e.entity->>'id' where e.type = 'session.revoked' and s.user_id = ?`,
+        [person.userId],
+      )
+      expect(told).to.deep.equal([{ tenantId, data: { userId: person.userId, reason: 'password' } }])
     })
 
     it('asks for the present one: wrong ones are 422 and count as failures', async () => {

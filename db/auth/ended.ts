@@ -1,0 +1,33 @@
+import { contextOf, enterTenant, sql } from '../connection.ts'
+import type { AnyTrx, PlatformTrx } from '../connection.ts'
+import { emitAll } from '../events.ts'
+import type { RevokeReason } from './sessions.ts'
+
+type Ended = { id: string; userId: string; tenantId: string }
+
+/**
+ * Tells the tenants that sessions were in that these have ended. The last thing that a transaction does: it leaves it inside the last
+ * of the tenants.
+ */
+export const tellEnded = async (trx: AnyTrx, sessionIds: readonly string[], reason: RevokeReason): Promise<void> => {
+  if (sessionIds.length === 0) return
+  const ended = await sql<Ended>(
+    trx,
+    `select id, user_id, active_tenant_id as tenant_id from session where id = any(?::uuid[]) and active_tenant_id is not null order by active_tenant_id, id`,
+    [sessionIds],
+  )
+  for (const tenantId of new Set(ended.map((session) => session.tenantId))) {
+    const tenant = contextOf(trx).tenantId === tenantId ? trx : await enterTenant(trx as PlatformTrx, tenantId)
+    await emitAll(
+      tenant as Awaited<ReturnType<typeof enterTenant>>,
+      ended
+        .filter((session) => session.tenantId === tenantId)
+        .map(({ id, userId }) => ({
+          type: 'session.revoked',
+          propertyId: null,
+          entity: { type: 'Session', id, version: null },
+          data: { userId, reason },
+        })),
+    )
+  }
+}
