@@ -80,6 +80,29 @@ const reachable = async (redis: RedisConnection) => {
   return redis.status === 'ready'
 }
 
+const lost =
+  /Command timed out|max retries per request|Connection is closed|Stream isn't writeable|Socket timeout|ECONNRE|LOADING/
+
+const isOfRedis = (body: unknown): boolean =>
+  typeof body === 'object' &&
+  body !== null &&
+  'message' in body &&
+  typeof body.message === 'string' &&
+  lost.test(body.message)
+
+const sayAway = (ctx: Context) => {
+  ctx.set('Retry-After', '2')
+  sendHtml(
+    ctx,
+    503,
+    pagePolicy,
+    messagePage('Redis is away', 'Jobs stay recorded in PostgreSQL and go on when Redis returns.', {
+      href: base,
+      label: 'Try again',
+    }),
+  )
+}
+
 const show = async (ctx: Context, next: Next) => {
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
     ctx.status = 405
@@ -89,21 +112,14 @@ const show = async (ctx: Context, next: Next) => {
   }
   const { redis, serve } = await (board ??= openBoard())
   if (!(await reachable(redis))) {
-    ctx.set('Retry-After', '2')
-    sendHtml(
-      ctx,
-      503,
-      pagePolicy,
-      messagePage('Redis is away', 'Jobs stay recorded in PostgreSQL and go on when Redis returns.', {
-        href: base,
-        label: 'Try again',
-      }),
-    )
+    sayAway(ctx)
     return
   }
   ctx.set('Content-Security-Policy', boardPolicy)
   if (ctx.path.startsWith(`${base}/static/`)) ctx.set('Cache-Control', 'private, max-age=3600')
   await serve(ctx, next)
+  // The board answers 500 for whatever fails it, also where Redis went away in the middle of a page.
+  if (ctx.status === 500 && isOfRedis(ctx.body)) sayAway(ctx)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
+import { queueNames, queues } from '../../config/queues.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { replayJobs } from '../../db/jobs/operate.ts'
 import type { Town } from './town.ts'
@@ -27,6 +28,9 @@ export const mend = async (town: Town): Promise<void> => {
   await town.fleet.ready(90_000)
 }
 
+/** Whose locks last a minute, and whose starts may take ten: one that died in a start of theirs is not missed before. */
+const slowQueues = queueNames.filter((name) => queues[name].lockMs > 15_000)
+
 type Live = { id: string; kind: string; status: string; late: number; code: string | null }
 
 /** What is due or under way. What comes by the clock is there again every few seconds, and counts once it is late. */
@@ -34,7 +38,9 @@ const live = (database: Knex): Promise<Live[]> =>
   sql<Live>(
     database,
     `select id, kind, status, extract(epoch from now() - run_at)::int as late, last_error->>'code' as code from jobs
-     where status <> 'dead' and run_at < now() - case when unique_key like 'slot:%' then interval '10 seconds' else interval '0' end`,
+     where status <> 'dead' and run_at < now() - case when unique_key like 'slot:%' then interval '10 seconds' else interval '0' end
+       and not (status = 'running' and queue = any(?))`,
+    [slowQueues],
   )
 
 /** Waits until nothing is due; answers how long that took, or what was left when the time was over. */
@@ -76,6 +82,7 @@ const letTimePass = async (database: Knex): Promise<void> => {
   const statements = [
     `update jobs set run_at = now(), status = 'pending', leased_until = null, worker = null
      where status in ('pending', 'dispatched') and run_at > now() and not (kind = 'messages.deliver' and attempts = 0)`,
+    `update jobs set status = 'pending', leased_until = null, worker = null where status = 'running' and run_at < now() - interval '1 minute'`,
     `update booking b set hold_expires_at = now() - interval '1 second' where hold_expires_at > now()
        and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status = 'held')
        and not exists (select from payment p where p.tenant_id = b.tenant_id and p.target_id = b.id and p.status in ('created', 'unknown', 'processing'))`,
