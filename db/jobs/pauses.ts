@@ -4,7 +4,7 @@ import { jobs as declared } from '../../jobs/all.ts'
 import { audit } from '../audit.ts'
 import { contextOf, sql, sqlOne, wakeAfterCommit } from '../connection.ts'
 import type { Actor, PlatformTrx } from '../connection.ts'
-import { openGate } from './gates.ts'
+import { kindGate, openGate, readGate, setGateRate } from './gates.ts'
 
 /** A queue or, within it, one kind, tenant or provider. */
 export type Scope = {
@@ -168,4 +168,27 @@ export const reopenGate = async (trx: PlatformTrx, gate: string, reason: string)
   await audit(trx, { action: 'provider.open', subjectType: 'Queue', subjectId: gate, reason })
   wakeAfterCommit(trx, gate)
   return opened
+}
+
+/**
+ * Lets at most so many jobs a second through the gate of an account, or of a kind (`kind:<name>`); null: as many as there are. 404 for
+ * an account that was never called, and for a kind that is not declared.
+ */
+export const limitGate = async (
+  trx: PlatformTrx,
+  gate: string,
+  perSecond: number | null,
+  reason: string,
+): Promise<void> => {
+  const before = await readGate(trx, gate)
+  if (!before && !declared.some((job) => kindGate(job.name) === gate)) throw notFound('There is no such gate')
+  await setGateRate(trx, gate, perSecond)
+  await audit(trx, {
+    action: 'provider.rate',
+    subjectType: 'Queue',
+    subjectId: gate,
+    reason,
+    changes: [{ field: 'perSecond', before: before?.ratePerSecond ?? null, after: perSecond }],
+  })
+  wakeAfterCommit(trx, gate)
 }

@@ -173,6 +173,18 @@ describe('the operations pages', () => {
       await post('/providers/open', { gate: 'sandbox:acct_1', reason: 'they told us' })
       expect((await get('/providers')).body).not.to.include('Open it now')
       expect((await trail())[0]).to.include({ action: 'provider.open', reason: 'they told us' })
+      await post('/providers/rate', { gate: 'kind:messages.deliver', perSecond: '20', reason: 'their new limit' })
+      const unknown = await post('/providers/rate', {
+        gate: 'kind:nothing',
+        perSecond: '20',
+        reason: 'their new limit',
+      })
+      expect(unknown.status).to.equal(404)
+      const rates = await sql(
+        world.database.admin,
+        `select gate, rate_per_second from provider_gate where rate_per_second > 0`,
+      )
+      expect(rates).to.deep.equal([{ gate: 'kind:messages.deliver', ratePerSecond: 20 }])
     })
 
     it('replay and discard what is marked', async () => {

@@ -1,20 +1,22 @@
-import { listGates } from '../../../db/jobs/gates.ts'
+import { jobs as declared } from '../../../jobs/all.ts'
+import { kindGate, listGates } from '../../../db/jobs/gates.ts'
 import type { Gate } from '../../../db/jobs/gates.ts'
 import { callsOfLastHour } from '../../../db/jobs/overview.ts'
-import { listPauses, pauseProvider, reopenGate, resumeProvider } from '../../../db/jobs/pauses.ts'
+import { limitGate, listPauses, pauseProvider, reopenGate, resumeProvider } from '../../../db/jobs/pauses.ts'
 import type { Pause } from '../../../db/jobs/pauses.ts'
 import { invalid } from '../../../config/errors.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
 import { trimmed } from '../reason.ts'
 import { base } from './layout.ts'
-import { hidden, href, instant, number, table, tag } from './parts.ts'
-import { field } from './visit.ts'
+import { hidden, href, instant, number, reasonInput, table, tag } from './parts.ts'
+import { countField, field } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 
 const notes: Record<string, Html> = {
   paused: html`<p class="note warn" role="status">Paused. Its jobs wait in PostgreSQL.</p>`,
   resumed: html`<p class="note" role="status">Resumed.</p>`,
+  limited: html`<p class="note" role="status">The rate is set.</p>`,
   opened: html`<p class="note" role="status">The gate is open.</p>`,
 }
 
@@ -81,7 +83,7 @@ const page: Page = {
         <section>
           <h2>Gates</h2>
           ${table(
-            'One per account. Failures in a row, or a provider that asks for it, close that account alone; it opens again by itself.',
+            'One per account, and per kind that has a rate. Failures in a row, or a provider that asks for it, close that account alone; it opens again by itself.',
             [
               { label: 'Account' },
               { label: 'State' },
@@ -105,6 +107,10 @@ const page: Page = {
             ]),
             'No account has a gate yet.',
           )}
+        </section>
+        <section>
+          <h2>Rates</h2>
+          ${rateForm(gates, formToken)}
         </section>`,
     }
   },
@@ -117,6 +123,33 @@ const named = (form: URLSearchParams, name: string): string => {
 }
 const reasonOf = (form: URLSearchParams) => trimmed(form.get('reason') ?? '')
 
+const rateForm = (gates: readonly Gate[], formToken: string): Html => {
+  const kinds = declared.map((job) => kindGate(job.name))
+  const names = [...new Set([...gates.map((gate) => gate.gate), ...kinds])].toSorted()
+  return html`<form class="fields" method="post" action="${base}/providers/rate">
+    ${hidden({ formToken })}
+    <div>
+      <label for="gate">Account or kind</label>
+      <select id="gate" name="gate">
+        ${names.map((name) => html`<option>${name}</option>`)}
+      </select>
+    </div>
+    <div>
+      <label for="perSecond">At most a second <span class="hint">empty: no limit</span></label>
+      <input id="perSecond" name="perSecond" type="number" min="1" max="100000" inputmode="numeric" />
+    </div>
+    ${reasonInput('reason')}
+    <div><button>Set the rate</button></div>
+  </form>`
+}
+
+const rate: Action = {
+  path: '/providers/rate',
+  act: async (trx, _, form) => {
+    await limitGate(trx, named(form, 'gate'), countField(form, 'perSecond', 100_000) ?? null, reasonOf(form))
+    return href('/providers', { done: 'limited' })
+  },
+}
 const pause: Action = {
   path: '/providers/pause',
   act: async (trx, _, form) => {
@@ -140,4 +173,4 @@ const open: Action = {
 }
 
 export const pages: Page[] = [page]
-export const actions: Action[] = [pause, resume, open]
+export const actions: Action[] = [pause, resume, open, rate]
