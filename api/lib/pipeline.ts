@@ -154,6 +154,7 @@ export const endpoint = (route: AnyRoute) => {
       return { status: kept.status, headers: { ...kept.headers, 'Idempotent-Replayed': 'true' }, body }
     }
     const answer = reply(await handle({ trx, caller, request, ...extra, ...input }))
+    if (route.access.kind === 'tenant') extra.admission?.settled(route.access.action, route.access.subject)
     if (route.method !== 'GET' && !route.readOnly && !hasAudited(trx))
       await audit(trx, {
         action: route.id,
@@ -196,10 +197,7 @@ export const endpoint = (route: AnyRoute) => {
         }
         return open(async (trx) => {
           const admission = await admit(trx, caller, access, tenantId)
-          const given = within(admission, input())
-          const answer = await inside(trx, caller, request, { tenantId, admission }, given, tenantId)
-          admission.settled(access.action, access.subject)
-          return answer
+          return inside(trx, caller, request, { tenantId, admission }, within(admission, input()), tenantId)
         })
       }
       case 'property': {
