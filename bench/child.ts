@@ -36,13 +36,15 @@ export const startChild = async (file: string, role: string, given: Record<strin
   let isStopping = false
   const next = <T>(type: string) =>
     new Promise<T>((resolve, reject) => {
+      const onExit = (code: number | null) => isStopping || reject(new Error(`${role} ended with ${code}`))
       const listener = (message: Message) => {
         if (message.type !== type) return
         listeners.delete(listener)
+        child.off('exit', onExit)
         resolve(message as T)
       }
       listeners.add(listener)
-      child.once('exit', (code) => isStopping || reject(new Error(`${role} ended with ${code}`)))
+      child.once('exit', onExit)
     })
   await next('ready')
   const end = async (signal: NodeJS.Signals) => {

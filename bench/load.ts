@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { percentile } from './report.ts'
 
 export type Shot = { path: string; method?: string; headers?: Record<string, string>; body?: unknown }
-export type Load = { perSecond: number; p50Ms: number; p99Ms: number; count: number }
+export type Load = { perSecond: number; p50Ms: number; p95Ms: number; p99Ms: number; count: number }
 
 const fire = (
   agent: Agent,
@@ -62,6 +62,7 @@ export const load = async (
   return {
     perSecond: (times.length / tookMs) * 1000,
     p50Ms: percentile(times, 0.5),
+    p95Ms: percentile(times, 0.95),
     p99Ms: percentile(times, 0.99),
     count: times.length,
   }

@@ -120,6 +120,7 @@ export const replay = async (
   return {
     perSecond: (times.length / tookMs) * 1000,
     p50Ms: percentile(times, 0.5),
+    p95Ms: percentile(times, 0.95),
     p99Ms: percentile(times, 0.99),
     count: times.length,
   }

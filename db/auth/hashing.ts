@@ -34,8 +34,11 @@ const done = new Counter({
 done.inc({ purpose: 'store' }, 0)
 done.inc({ purpose: 'compare' }, 0)
 
-// Hashing shares libuv's threads with every token check: more of it at once than there are cores would stall all requests.
-const turn = async <T>(work: () => Promise<T>): Promise<T> => {
+/**
+ * Work that hashes, once its turn has come: at most one per core at once, 50 more wait, then 429 `hashing_busy`. Hashing shares libuv's
+ * threads with every token check, so more of it at once would stall all requests. Nothing inside may wait for a turn of its own.
+ */
+export const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
   if (running >= atOnce) {
     if (waiting.length >= mostWaiting) throw tooMany('hashing_busy', 'Too many sign-ins at once; try again', 2)
     await new Promise<void>((resolve) => waiting.push(resolve))
@@ -59,27 +62,29 @@ const peppered = (password: string, key: Buffer) =>
 
 export type PasswordHash = { passwordHash: string; pepperId: string }
 
-/** argon2id over the password under a pepper; at most one per core at once, 50 more wait, then 429 `hashing_busy`. */
-export const hashPassword = (password: string): Promise<PasswordHash> => {
+const hashNow = async (password: string): Promise<PasswordHash> => {
   const { id, key } = pepper()
-  return turn(async () => {
-    done.inc({ purpose: 'store' })
-    return { passwordHash: await hash(peppered(password, key), parameters), pepperId: id }
-  })
+  done.inc({ purpose: 'store' })
+  return { passwordHash: await hash(peppered(password, key), parameters), pepperId: id }
 }
+
+/** argon2id over the password under a pepper, in its turn. */
+export const hashPassword = (password: string): Promise<PasswordHash> => inTurn(() => hashNow(password))
 
 let dummy: Promise<PasswordHash> | null = null
 
-/** Compares, in the same time whether or not there is a hash to compare with. */
-export const verifyPassword = async (password: string, stored: PasswordHash | null): Promise<boolean> => {
-  dummy ??= hashPassword(randomBytes(24).toString('base64url'))
+/** Compares, in the same time whether or not there is a hash to compare with. For who has a turn. */
+export const compareNow = async (password: string, stored: PasswordHash | null): Promise<boolean> => {
+  dummy ??= hashNow(randomBytes(24).toString('base64url'))
   const against = stored ?? (await dummy)
-  const same = await turn(() => {
-    done.inc({ purpose: 'compare' })
-    return verify(against.passwordHash, peppered(password, pepper(against.pepperId).key))
-  })
+  done.inc({ purpose: 'compare' })
+  const same = await verify(against.passwordHash, peppered(password, pepper(against.pepperId).key))
   return stored !== null && same
 }
+
+/** The same, in its turn. */
+export const verifyPassword = (password: string, stored: PasswordHash | null): Promise<boolean> =>
+  inTurn(() => compareNow(password, stored))
 
 /** Whether a hash was made with other parameters or another pepper than those in use. */
 export const isOutdated = ({ passwordHash, pepperId }: PasswordHash): boolean =>

@@ -4,7 +4,7 @@ import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
 import { mailUser } from '../ocp/index.ts'
-import { hashPassword, isOutdated, verifyPassword } from './hashing.ts'
+import { compareNow, hashPassword, inTurn, isOutdated } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
 import { createSession } from './sessions.ts'
 import type { NewSession, SessionKind } from './sessions.ts'
@@ -29,19 +29,23 @@ const shownRole = (user: SignInUser, memberships: MembershipOf[]): string =>
   (memberships.find((membership) => membership.tenantId === user.lastTenantId) ?? memberships[0])?.role ??
   (user.superuserLevel ? 'superuser' : 'none')
 
-/** Counts the try, then compares, with no transaction open meanwhile; a comparison that could not be made is no try. */
-const tryPassword = async (open: Open, email: string, password: string, origin: Origin) => {
-  const { user, attempt } = await open(async (trx) => ({
-    attempt: await beginTry(trx, email, origin),
-    user: await userByEmail(trx, email),
-  }))
-  const hash = stored(user)
-  const right = await verifyPassword(password, hash).catch(async (error: unknown) => {
-    await open((trx) => forgetTry(trx, attempt))
-    throw error
+/**
+ * Counts the try, then compares, with no transaction open meanwhile; a comparison that could not be made is no try. All of it in its turn:
+ * a flood of sign-ins waits, or is refused, before it takes connections from those who are signed in.
+ */
+const tryPassword = (open: Open, email: string, password: string, origin: Origin) =>
+  inTurn(async () => {
+    const { user, attempt } = await open(async (trx) => ({
+      attempt: await beginTry(trx, email, origin),
+      user: await userByEmail(trx, email),
+    }))
+    const hash = stored(user)
+    const right = await compareNow(password, hash).catch(async (error: unknown) => {
+      await open((trx) => forgetTry(trx, attempt))
+      throw error
+    })
+    return { user, hash, attempt, right }
   })
-  return { user, hash, attempt, right }
-}
 
 /**
  * Checks e-mail and password and answers the user. Unknown, wrong, locked and invited are one 401 `invalid_credentials` after the same work; too many failures are 429.

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { accessToken } from '../../api/auth/session-token.ts'
+import { createApiKey } from '../../db/auth/api-keys.ts'
+import { createSession } from '../../db/auth/sessions.ts'
+import { inTenant, withoutTenant } from '../../db/connection.ts'
+import { makeTenant, makeUser, password } from '../../test/auth/support.ts'
+import type { Person } from '../../test/auth/support.ts'
+import { clientOf } from '../../test/support/client.ts'
+import type { Bench } from '../bench.ts'
+import { startChild } from '../child.ts'
+import type { Child } from '../child.ts'
+import { median } from '../jobs/rows.ts'
+import { load } from '../load.ts'
+import type { Shot } from '../load.ts'
+import { startApi } from '../processes/start.ts'
+import { judge, percentile } from '../report.ts'
+import { sized } from '../size.ts'
+
+const rounds = sized(5, 2)
+const requests = sized(2_000, 500)
+const steadySeconds = sized(8, 4)
+const everyMs = 20
+const atOnce = 200
+
+/** A session has 100 requests a minute, so what is measured comes from many. */
+const sessionsOf = async (people: Person[], tenantId: string, each: number): Promise<string[]> => {
+  const tokens: string[] = []
+  for (const { userId } of people)
+    for (let number = 0; number < each; number += 1) {
+      const facts = { userId, epoch: 0, address: '127.0.0.1', userAgent: '', isSuperuser: false, withMfa: false }
+      const session = await withoutTenant((trx) => createSession(trx, { ...facts, activeTenantId: tenantId }))
+      tokens.push(await accessToken({ sessionId: session.id, userId, ...session }))
+    }
+  return tokens
+}
+
+const keysOf = (tenantId: string, count: number) =>
+  inTenant(tenantId, async (trx) => {
+    const keys: string[] = []
+    for (let number = 0; number < count; number += 1)
+      keys.push((await createApiKey(trx, { name: `bench ${number}`, scopes: ['read'] })).key)
+    return keys
+  })
+
+const cpuOf = async (child: Child) => {
+  child.send({ type: 'cpu' })
+  return (await child.next<{ us: number }>('answer')).us
+}
+
+type Cost = { cpuUs: number; p95Ms: number; p50Ms: number }
+
+/** One route with and without all that authentication does, in turn: time of the processor and of the reply. */
+const overhead = async (tenantId: string, tokens: string[], keys: string[]) => {
+  const child = await startChild('guarded', 'guarded')
+  child.send({ type: 'where' })
+  const baseUrl = `http://127.0.0.1:${(await child.next<{ port: number }>('answer')).port}`
+  const path = `/api/tenants/${tenantId}/bench`
+  const shots: Record<'open' | 'token' | 'key', (index: number) => Shot> = {
+    open: () => ({ path: '/api/bench/open' }),
+    token: (index) => ({ path, headers: { authorization: `Bearer ${tokens[index % tokens.length] ?? ''}` } }),
+    key: (index) => ({ path, headers: { 'x-api-key': keys[index % keys.length] ?? '' } }),
+  }
+  const options = { seconds: 60, inFlight: 4, expected: 200, most: requests }
+  const found: Record<'open' | 'token' | 'key', Cost[]> = { open: [], token: [], key: [] }
+  const names = ['open', 'token', 'key'] as const
+  try {
+    for (let round = -1; round < rounds; round += 1)
+      for (const name of names) {
+        const from = await cpuOf(child)
+        const loaded = await load(baseUrl, shots[name], options)
+        const cpuUs = ((await cpuOf(child)) - from) / loaded.count
+        // The first round is for the compiler and the caches.
+        if (round >= 0) found[name].push({ cpuUs, p95Ms: loaded.p95Ms, p50Ms: loaded.p50Ms })
+      }
+  } finally {
+    await child.stop()
+  }
+  const middle = (name: (typeof names)[number], of: keyof Cost) => median(found[name].map((cost) => cost[of]))
+  return { middle }
+}
+
+/** 95 of 100 requests at a steady pace are answered within this; `count` of them, whatever else goes on. */
+const steady = async (baseUrl: string, path: string, tokens: string[]): Promise<number> => {
+  const here = clientOf(baseUrl)
+  const times: number[] = []
+  const asked: Promise<void>[] = []
+  for (let number = 0; number < (steadySeconds * 1000) / everyMs; number += 1) {
+    const from = performance.now()
+    asked.push(
+      here('GET', path, { token: tokens[number % tokens.length] ?? '' }).then(({ status }) => {
+        if (status !== 200) throw new Error(`${path}: ${status}`)
+        times.push(performance.now() - from)
+      }),
+    )
+    await wait(everyMs)
+  }
+  await Promise.all(asked)
+  return percentile(times, 0.95)
+}
+
+const flood = async (tenantId: string, tokens: string[], people: Person[]) => {
+  const api = await startApi()
+  const here = clientOf(api.baseUrl)
+  const path = `/api/tenants/${tenantId}`
+  let isOver = false
+  const outcomes = new Map<number, number>()
+  const waves = async () => {
+    while (!isOver)
+      await Promise.all(
+        Array.from({ length: atOnce }, async (_, number) => {
+          const headers = {
+            'x-forwarded-for': `10.${number}.${Math.floor(Math.random() * 250)}.${Math.floor(Math.random() * 250)}`,
+          }
+          const email = people[number % people.length]?.email
+          const { status } = await here('POST', '/api/auth/sign-in/email', { body: { email, password }, headers })
+          outcomes.set(status, (outcomes.get(status) ?? 0) + 1)
+        }),
+      )
+  }
+  let flooding: Promise<void> = Promise.resolve()
+  try {
+    await steady(api.baseUrl, path, tokens)
+    const idle = await steady(api.baseUrl, path, tokens)
+    flooding = waves()
+    flooding.catch(() => {})
+    await wait(500)
+    const flooded = await steady(api.baseUrl, path, tokens)
+    isOver = true
+    await flooding
+    return { idle, flooded, outcomes }
+  } finally {
+    isOver = true
+    await flooding.catch(() => {})
+    await api.stop()
+  }
+}
+
+export const bench: Bench = async () => {
+  const tenantId = await makeTenant()
+  const people = await Promise.all(Array.from({ length: 40 }, () => makeUser({ [tenantId]: 'manager' })))
+  // At most 20 sessions of a user live; the last ones are left to who signs in.
+  const tokens = await sessionsOf(people, tenantId, 10)
+  const keys = await keysOf(tenantId, 60)
+  const { middle } = await overhead(tenantId, tokens, keys)
+  const strangers = await Promise.all(
+    Array.from({ length: 40 }, () => makeUser({ [tenantId]: 'manager' }, { email: `${randomUUID()}@house.example` })),
+  )
+  const { idle, flooded, outcomes } = await flood(tenantId, tokens, strangers)
+  const open = { cpu: middle('open', 'cpuUs'), p95: middle('open', 'p95Ms') }
+  return {
+    results: (['token', 'key'] as const)
+      .flatMap((name) => [
+        judge(
+          {
+            name: `${name}: processor time of a request`,
+            unit: 'µs',
+            ours: middle(name, 'cpuUs'),
+            reference: open.cpu,
+          },
+          null,
+        ),
+        judge(
+          {
+            name: `${name}: processor time of authentication alone`,
+            unit: 'µs',
+            ours: middle(name, 'cpuUs') - open.cpu,
+            reference: null,
+          },
+          null,
+        ),
+        judge(
+          {
+            name: `${name}: what it adds to p95`,
+            unit: 'ms',
+            ours: Math.max(0, middle(name, 'p95Ms') - open.p95),
+            reference: null,
+          },
+          { most: 3 },
+        ),
+      ])
+      .concat([
+        judge({ name: 'p95 of other requests, idle', unit: 'ms', ours: idle, reference: null }, null),
+        judge(
+          {
+            name: `p95 of other requests during ${atOnce} sign-ins at once, beyond idle`,
+            unit: 'ms',
+            ours: flooded - idle,
+            reference: null,
+          },
+          { most: 10 },
+        ),
+      ]),
+    notes: [
+      'The same route, which reads one row in a transaction, for anybody (reference) and for a member or key whose role allows it: token, session, limiter, tenant, entitlement and role are the difference. Warm, 4 in flight, medians of rounds in turn.',
+      `Sign-ins: ${atOnce} at once, again and again, each from an address of its own, while 50 requests a second read the own tenant; the api is compiled and one process. Replies: ${[...outcomes].map(([status, count]) => `${count} × ${status}`).join(', ')}; 429 is the hashing queue of 50 being full.`,
+    ],
+  }
+}
