@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { ApiError, forbidden, unauthenticated } from '../../config/errors.ts'
+import { ApiError, unauthenticated } from '../../config/errors.ts'
 import { longestCredential, sessionLimits } from '../../config/limits.ts'
 import { jtiHash } from '../../db/auth/sessions.ts'
 import type { SessionState } from '../../db/auth/sessions.ts'
@@ -15,6 +15,7 @@ import {
   countedIn,
   countsFor,
   countsForBoth,
+  headersOf,
   windowOfKey,
   windowOfSession,
 } from './rate-limit.ts'
@@ -138,8 +139,11 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
   // The id is no secret: only who has the whole key uses up its limit.
   const { state: record, used } = await keys.find(keyId, { ...countedIn(window, now), ifHolds: keyHashes(key) })
   if (!record || !keyMatches(key, record, now)) return refuse(request)
+  const count = used === null ? undefined : countOf(window, now, used)
   if (record.cidrs.length > 0 && !isWithin(request.address, record.cidrs))
-    throw forbidden('address_not_allowed', 'This key may not be used from this address')
+    throw new ApiError(403, 'address_not_allowed', 'This key may not be used from this address', {
+      headers: await headersOf(window, request, count),
+    })
   noteSeen({ kind: 'api_key', tenantId: record.tenantId, id: record.id }, request.address, now)
   const caller: KeyCaller = {
     kind: 'api_key',
@@ -150,7 +154,7 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
     propertyIds: record.propertyIds,
     address: request.address,
   }
-  if (used !== null) countsFor(caller, window, countOf(window, now, used))
+  if (count) countsFor(caller, window, count)
   return caller
 }
 

@@ -119,11 +119,17 @@ const take = async (window: Window, request: RequestFacts, setHeader: SetHeader,
 export const limitRefresh = (sessionId: string, request: RequestFacts): Promise<void> =>
   take({ name: `refresh-session:${sessionId}`, limit: limits.refreshPerSession }, request, () => {})
 
-const headersOf = async (window: Window, request: RequestFacts): Promise<Record<string, string>> => {
+/** Counts in a window, where it is not counted yet, and answers the headers; throws 429 `rate_limited` beyond the limit. */
+export const headersOf = async (
+  window: Window,
+  request: RequestFacts,
+  known?: Count,
+): Promise<Record<string, string>> => {
   const headers: Record<string, string> = {}
-  await take(window, request, (name, value) => {
+  const note = (name: string, value: string) => {
     headers[name] = value
-  })
+  }
+  await take(window, request, note, known)
   return headers
 }
 

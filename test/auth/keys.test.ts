@@ -138,6 +138,8 @@ describe('an API key', () => {
       403,
       'address_not_allowed',
     ])
+    const { headers } = await world.request('GET', `/api/tenants/${tenantId}`, { key: outside.key })
+    expect(headers['x-ratelimit-limit']).to.equal('1000')
   })
 
   it('is read from its header alone', async () => {

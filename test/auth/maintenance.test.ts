@@ -97,6 +97,12 @@ describe('what has been kept for its time', () => {
         `insert into user_mail (user_id, kind, reference_id, status, created_at) values (?, 'security_notice', gen_random_uuid(), ?, now() - make_interval(days => ?))`,
         [person.userId, status, days],
       )
+    for (const hours of [23, 25])
+      await sql(
+        world.database.admin,
+        `insert into password_request (email, created_at) values ('x@house.example', now() - make_interval(hours => ?))`,
+        [hours],
+      )
     await inPlatform((trx) => enqueue(trx, purgeSessions, {}))
     await world.drain()
     expect(
@@ -114,6 +120,7 @@ describe('what has been kept for its time', () => {
     expect(
       await sql(world.database.admin, `select count(*) as n from user_mail where user_id = ?`, [person.userId]),
     ).to.deep.equal([{ n: 2 }])
+    expect(await sql(world.database.admin, `select count(*) as n from password_request`)).to.deep.equal([{ n: 1 }])
     expect(await inPlatform((trx) => purgeOver(trx))).to.equal(false)
   })
 })
