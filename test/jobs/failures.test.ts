@@ -249,6 +249,10 @@ describe('failures of jobs', () => {
         2,
       ),
     ).to.equal('done')
+    const [over] = await inPlatform((trx) =>
+      sql<{ history: { what: string }[] }>(trx, `select history from job_archive where id = ?`, [id]),
+    )
+    expect(over?.history.map(({ what }) => what)).to.deep.equal(['died', 'replayed'])
     const other = await ready(note)
     await deliver(
       onDatabase(note, () => Promise.reject(forbidden())),
@@ -257,6 +261,24 @@ describe('failures of jobs', () => {
     )
     expect(await inPlatform((trx) => discardJobs(trx, [other], 'obsolete'))).to.equal(1)
     expect(await archived(other)).to.include({ outcome: 'discarded', reason: 'obsolete' })
+  })
+
+  it('a job keeps the newest fifty entries of its history', async () => {
+    const id = await ready(note)
+    await inPlatform((trx) =>
+      sql(trx, `update jobs set history = (select jsonb_agg(n) from generate_series(1, 50) n) where id = ?`, [id]),
+    )
+    await deliver(
+      onDatabase(note, () => Promise.reject(new Error('not yet'))),
+      id,
+      1,
+    ).catch(() => {})
+    const [row] = await inPlatform((trx) =>
+      sql<{ history: unknown[] }>(trx, `select history from jobs where id = ?`, [id]),
+    )
+    expect(row?.history).to.have.lengthOf(50)
+    expect(row?.history[0]).to.equal(2)
+    expect(row?.history.at(-1)).to.include({ what: 'failed', attempts: 1, message: 'not yet' })
   })
 
   it('a dead job whose key a live one has stays dead', async () => {
