@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 import { sql } from '../../db/connection.ts'
+import { sol } from '../../db/demo/ids.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { startMailbox } from '../../scripts/services/mailbox.ts'
 import type { Mailbox } from '../../scripts/services/mailbox.ts'
@@ -108,6 +109,25 @@ describe('the log of a booking', function () {
       'run messages.deliver',
     ])
     expect(spans.find(({ name }) => name === 'run messages.deliver')?.kind).to.equal(5)
+
+    // Who sends none, or a malformed one, begins a trace; so does the clock.
+    const other = `trace-${randomUUID()}`
+    await client('GET', `/api/public/property/${sol.propertyId}/config`, {
+      headers: { 'x-request-id': other, traceparent: `00-${'0'.repeat(32)}-${caller}-01` },
+    })
+    const [line] = await until(() => {
+      const found = api.lines.filter(({ requestId: id }) => id === other)
+      return found.length > 0 && found
+    })
+    expect(line?.traceId)
+      .to.match(/^[0-9a-f]{32}$/)
+      .and.not.match(/^0+$/)
+    const untraced = await sql(
+      world.database.admin,
+      `select kind from (select kind, traceparent from jobs union all select kind, traceparent from job_archive) as every_job
+       where traceparent is null or traceparent !~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'`,
+    )
+    expect(untraced).to.deep.equal([])
 
     const all = JSON.stringify([running.map((process) => process.lines), collector.spans])
     for (const told of [held.email, held.guest, 'Clara', '11987654321', 'success']) expect(all).not.to.include(told)
