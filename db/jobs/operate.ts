@@ -149,10 +149,10 @@ const replayDone = async (
 ): Promise<number> => {
   const rows = await sql(
     trx,
-    `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, request_id, actor, history)
+    `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, request_id, traceparent, actor, history)
      select gen_random_uuid(), tenant_id, queue, kind, version, payload, class,
        now() + make_interval(secs => (:after + row_number() over (order by finished_at, id) - 1) * cast(:apartSeconds as float8)),
-       unique_key, request_id, cast(:actor as jsonb),
+       unique_key, request_id, traceparent, cast(:actor as jsonb),
        ${historyAnd(`(cast(:entry as jsonb) || jsonb_build_object('of', id))`)}
      from job_archive where id = any(:jobIds) and outcome = 'done' and kind = any(:replayableKinds)
      on conflict do nothing returning id`,
