@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { sql, database } from '../db/connection.ts'
+import { writePage } from './page.ts'
+import { quick } from './size.ts'
 
 export type Measure = {
   name: string
@@ -67,7 +69,7 @@ const commit = () => {
   }
 }
 
-/** Prints the table, and writes bench/results/<name>.json. */
+/** Prints the table; a whole run also writes bench/results/<name>.json and docs/performance.md. */
 export const report = async (name: string, results: Result[], notes: string[]) => {
   const [cpu] = cpus()
   const machine = {
@@ -85,9 +87,12 @@ export const report = async (name: string, results: Result[], notes: string[]) =
     results,
     notes,
   }
-  const folder = new URL('./results/', import.meta.url)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(content, null, 2)}\n`)
+  if (!quick) {
+    const folder = new URL('./results/', import.meta.url)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(content, null, 2)}\n`)
+    writePage()
+  }
   console.log(`\n${name}: ${machine.cores} × ${machine.cpu}, Node ${process.versions.node}`)
   console.table(
     Object.fromEntries(

@@ -1,0 +1,61 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import type { Result } from './report.ts'
+
+type Content = {
+  name: string
+  at: string
+  commit: string | null
+  machine: { cpu: string; cores: number; memoryGb: number; system: string }
+  versions: Record<string, string>
+  results: Result[]
+  notes: string[]
+}
+
+const folder = new URL('./results/', import.meta.url)
+
+const head = `# Performance
+
+Written by \`npm run bench\` from the last whole run of each measurement (\`bench/results\`); change it there. Absolute numbers are those of one machine. What counts are the ratios: each
+compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without us) in the same run, in turn, medians of rounds. \`--quick\` runs less and writes nothing.
+
+- \`npm run bench -- jobs\`, \`auth\`, … or \`all\`: a private PostgreSQL that waits for the disk and a private Redis that keeps its log. Nothing else should run.
+- \`BENCH_PROFILE=worker npm run bench -- jobs --quick\` (or \`relay\`) writes processor profiles to \`.data/profiles\`.
+- A ratio of throughput is better when it is larger, one of a time when it is smaller. Goals without a reference are in the unit itself.
+`
+
+const cell = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
+
+const section = ({ name, at, commit, machine, versions, results, notes }: Content): string => {
+  const rows = results.map(
+    ({ name: row, unit, ours, reference, ratio, goal, holds }) =>
+      `| ${[row, unit, ours, reference, ratio, goal, holds === null ? null : holds ? 'yes' : '**no**'].map(cell).join(' | ')} |`,
+  )
+  return [
+    `## ${name}\n`,
+    `${at.slice(0, 16).replace('T', ' ')} UTC at ${commit ?? 'an unknown commit'}; ${machine.cores} × ${machine.cpu}, ${machine.memoryGb} GB; Node ${versions.node}, PostgreSQL ${versions.postgres}.\n`,
+    '| what | unit | ours | reference | ratio | goal | holds |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+    '',
+    ...notes.map((note) => `- ${note}`),
+    '',
+  ].join('\n')
+}
+
+/** Writes docs/performance.md from all results. */
+export const writePage = (): void => {
+  const all = readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Content)
+  const missed = all.flatMap(({ name, results }) =>
+    results
+      .filter(({ holds }) => holds === false)
+      .map(
+        ({ name: row, ours, unit, ratio, goal }) =>
+          `- ${name}: ${row}: ${ours} ${unit}${ratio === null ? '' : `, ratio ${ratio}`}; goal ${goal}`,
+      ),
+  )
+  const misses = ['## Goals that are missed\n', ...(missed.length > 0 ? missed : ['None.']), ''].join('\n')
+  writeFileSync(new URL('../docs/performance.md', import.meta.url), [head, misses, ...all.map(section)].join('\n'))
+}
