@@ -23,7 +23,7 @@ compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without 
 - A ratio of throughput is better when it is larger, one of a time when it is smaller. Goals without a reference are in the unit itself.
 `
 
-const cell = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
+const cell = (value: string | number | null): string => (value === null ? '' : String(value))
 
 const section = ({ name, at, commit, machine, versions, results, notes }: Content): string => {
   const rows = results.map(

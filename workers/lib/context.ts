@@ -33,7 +33,10 @@ export const databaseContext = (row: JobStart, signal: AbortSignal): DatabaseCon
   attempt: row.attempts + 1,
   signal,
   traceparent: row.traceparent,
-  log: child({ jobId: row.id, kind: row.kind, requestId: row.requestId, traceId: traceIdOf(row.traceparent) }),
+  // Made where it is asked for: most jobs say nothing.
+  get log() {
+    return child({ jobId: row.id, kind: row.kind, requestId: row.requestId, traceId: traceIdOf(row.traceparent) })
+  },
   giveUp: (reason, message) => {
     throw new GivenUp(reason, message)
   },
