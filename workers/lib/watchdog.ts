@@ -73,7 +73,7 @@ export const startWatchdog = (
     for (const line of lines()) {
       const before = watched.get(line.queue)
       const same = before?.line === line && before.starts === line.starts() && line.hasRoom()
-      // A new line starts its count anew; only a start of its own tells that the rebuilding helped.
+      // A new line starts its count anew; a start of its own tells that the rebuilding helped.
       const isRebuilt = (before?.isRebuilt ?? false) && line.starts() === 0 && line.hasRoom()
       const now = { line, starts: line.starts(), looks: same ? before.looks : 0, isRebuilt }
       watched.set(line.queue, now)
@@ -83,6 +83,8 @@ export const startWatchdog = (
     const waiting = await probe.ask(quiet.map(({ line }) => line.queue))
     for (const each of quiet) {
       const count = waiting?.get(each.line.queue) ?? 0
+      // Nothing waits: what may be wrong later is a new matter.
+      if (waiting && count === 0) each.isRebuilt = false
       each.looks = count === 0 || each.starts !== each.line.starts() ? 0 : each.looks + 1
       if (each.looks < looks) continue
       const { queue } = each.line
