@@ -1,5 +1,5 @@
 import { crashPoint } from '../../config/crash.ts'
-import { conflict, invalid, notFound, unauthenticated } from '../../config/errors.ts'
+import { invalid, notFound, unauthenticated } from '../../config/errors.ts'
 import { isUuid } from '../../config/validator.ts'
 import { audit, hasAudited } from '../../db/audit.ts'
 import { database, inPlatform, inTenant, sqlOne, withoutTenant } from '../../db/connection.ts'
@@ -15,6 +15,7 @@ import { parseBody } from './json.ts'
 import { presenter } from './present.ts'
 import { within } from './properties.ts'
 import { limit } from './rate-limit.ts'
+import { lockRecord } from './record.ts'
 import { Reply } from './route.ts'
 import type { AnyRoute, RequestFacts } from './route.ts'
 
@@ -76,28 +77,6 @@ const expectedVersion = (request: RequestFacts): number | null => {
   return Number(version)
 }
 
-/**
- * Locks the record that the path names and compares the version: a stale one changes nothing. To who is given some properties only, a
- * record of another one is not there.
- */
-const lockRecord = async (
-  trx: AnyTrx,
-  route: AnyRoute,
-  input: Input,
-  expected: number | null,
-  propertyIds: readonly string[] | null,
-) => {
-  if (!route.record) return
-  const row = await sqlOne<{ version: number; propertyId: string | null }>(
-    trx,
-    `select version, ${propertyIds ? `to_jsonb(r) ->> 'property_id'` : 'null'} as property_id from ?? r where ?? = ? for no key update`,
-    [route.record.table, route.record.column ?? 'id', input.params[route.record.param]],
-  )
-  if (!row || (row.propertyId !== null && propertyIds?.includes(row.propertyId) === false)) throw notFound()
-  if (expected !== null && row.version !== expected)
-    throw conflict('version_conflict', `The record has changed meanwhile; its version is now ${row.version}`)
-}
-
 const directory = async (propertyId: string): Promise<string> => {
   const missing = notFound('There is no such property here', 'property_not_found')
   if (!isUuid(propertyId)) throw missing
@@ -144,7 +123,7 @@ export const endpoint = (route: AnyRoute) => {
     input: Input,
     tenantId: string | null,
   ): Promise<Answer> => {
-    await lockRecord(trx, route, input, expectedVersion(request), extra.admission?.propertyIds ?? null)
+    await lockRecord(trx, route, input.params, expectedVersion(request), extra.admission)
     const key = idempotencyKey(route, request)
     const hash = requestHash(route.method, request.path, request.rawBody)
     const owner = callerKey(caller, tenantId, hash)

@@ -1,0 +1,42 @@
+import { conflict, notFound } from '../../config/errors.ts'
+import { isAlways } from '../../db/conditions.ts'
+import { sqlOne } from '../../db/connection.ts'
+import type { AnyTrx } from '../../db/connection.ts'
+import type { Admission } from './caller.ts'
+import type { AnyRoute } from './route.ts'
+
+type Columns = Record<string, unknown>
+
+const camel = (column: string) => column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** A row as conditions know it. One without a column for its property belongs to none, but a property is its own. */
+const recordOf = (table: string, row: Columns): Columns => ({
+  propertyId: table === 'property' ? row.id : null,
+  ...Object.fromEntries(Object.entries(row).map(([column, value]) => [camel(column), value])),
+})
+
+/**
+ * Locks the record that the path names. Where the caller's role has a condition for the action, the row is judged by it: 404 where he may not
+ * know of it, 403 where he may. Then the version that he read is compared: a stale one changes nothing.
+ */
+export const lockRecord = async (
+  trx: AnyTrx,
+  { record, access }: AnyRoute,
+  params: Record<string, unknown>,
+  expected: number | null,
+  admission: Admission | undefined,
+): Promise<void> => {
+  if (!record) return
+  const { action, subject } = 'subject' in access ? access : { action: '', subject: '' }
+  const hasCondition = (of: string) => admission?.can(of, subject) === true && !isAlways(admission.scope(of, subject))
+  const conditional = hasCondition(action) || hasCondition('read')
+  const found = await sqlOne<{ version: number; row: Columns | null }>(
+    trx,
+    `select version, ${conditional ? 'to_jsonb(r)' : 'null::jsonb'} as row from ?? r where ?? = ? for no key update`,
+    [record.table, record.column ?? 'id', params[record.param]],
+  )
+  if (!found) throw notFound()
+  if (found.row) admission?.check(action, subject, recordOf(record.table, found.row))
+  if (expected !== null && found.version !== expected)
+    throw conflict('version_conflict', `The record has changed meanwhile; its version is now ${found.version}`)
+}
