@@ -91,7 +91,7 @@ export const lastHour = (trx: PlatformTrx, queue: QueueName | null = null): Prom
   sql<Minute>(
     trx,
     `select each.minute, coalesce(sum(done), 0) as done, coalesce(sum(failed), 0) as failed, coalesce(sum(pending), 0) as pending,
-       coalesce(sum(running), 0) as running, coalesce(max(oldest_seconds), 0)::float8 as oldest_seconds
+       coalesce(sum(running), 0) as running, coalesce(max(oldest_seconds), 0) as oldest_seconds
      from generate_series(date_trunc('minute', now()) - interval '59 minutes', date_trunc('minute', now()), interval '1 minute') as each (minute)
      left join queue_minute q on q.minute = each.minute and (cast(:queue as text) is null or q.queue = :queue)
      group by each.minute order by each.minute`,

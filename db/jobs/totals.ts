@@ -31,7 +31,7 @@ const store = async (trx: PlatformTrx, rows: Backlog[]): Promise<void> => {
   await sql(
     trx,
     `insert into queue_minute (minute, queue, pending, running, dead, oldest_seconds)
-     select date_trunc('minute', now()), queue, sum(pending), sum(running), sum(dead), max("oldestPendingSeconds")
+     select date_trunc('minute', now()), queue, sum(pending), sum(running), sum(dead), max(round("oldestPendingSeconds"))
      from jsonb_to_recordset(cast(:rows as jsonb)) as r (queue text, pending int, running int, dead int, "oldestPendingSeconds" float8)
      group by queue order by queue
      on conflict (minute, queue) do update set pending = excluded.pending, running = excluded.running, dead = excluded.dead,

@@ -43,7 +43,7 @@ export const up = async (knex: Knex) => {
      pending int not null default 0,
      running int not null default 0,
      dead int not null default 0,
-     oldest_seconds float8 not null default 0,
+     oldest_seconds int not null default 0,
      primary key (minute, queue)`,
   )
 }
