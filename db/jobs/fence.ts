@@ -42,18 +42,42 @@ const newer = `status <> 'dead' and (
 /** Deliveries that the row has not heard of were starts too: their process died before it could write. */
 export const countedStarts = `starts + case when dispatch_no = :dispatchNo then :delivery - delivery else :delivery end`
 
+/** Earlier starts that neither ended nor came back: `begun` were claimed; of those that were not, `unseen` is at most one. */
+export type Lost = { begun: number; unseen: number }
+
+/**
+ * What was lost of a job before this start. Deliveries that the row has not heard of may never have reached a process; of a job on the
+ * database the first counts, since it may have died in its one transaction.
+ */
+export const lostStarts = async (trx: AnyTrx, fence: Fence, style: 'outside' | 'database'): Promise<Lost> => {
+  const row = await preparedOne<Lost>(
+    trx,
+    `select greatest(0, starts - attempts) as begun,
+       case when cast(:counts as boolean) and starts <= attempts then least(1, greatest(0, ${countedStarts} - starts - 1)) else 0 end as unseen
+     from jobs where id = :jobId and ${newer}`,
+    { ...fence, counts: style === 'database' },
+  )
+  return row ?? { begun: 0, unseen: 0 }
+}
+
 /**
  * Takes the job for this start, in a transaction of its own; from here the row says running. Null: a ghost. Deliveries that never came
- * so far do not count as starts: nothing of the job had run, so it cannot be what ended their process.
+ * so far do not count as starts, but for those that `unseen` says: nothing of the job had run, so it cannot be what ended their process.
  * @param leaseMs how long the row is believed to be in hand before reconciliation asks BullMQ about it.
  */
-export const claim = (trx: AnyTrx, fence: Fence, worker: string, leaseMs: number): Promise<JobStart | null> =>
+export const claim = (
+  trx: AnyTrx,
+  fence: Fence,
+  worker: string,
+  leaseMs: number,
+  unseen = 0,
+): Promise<JobStart | null> =>
   preparedOne<JobStart>(
     trx,
-    `update jobs set status = 'running', starts = starts + 1, dispatch_no = :dispatchNo, delivery = :delivery,
+    `update jobs set status = 'running', starts = starts + 1 + cast(:unseen as int), dispatch_no = :dispatchNo, delivery = :delivery,
        leased_until = now() + make_interval(secs => :leaseMs / 1000.0), worker = :worker
      where id = :jobId and ${newer} returning ${columns}`,
-    { ...fence, worker, leaseMs },
+    { ...fence, worker, leaseMs, unseen },
   )
 
 /**
@@ -76,4 +100,10 @@ export const lockFence = async (trx: AnyTrx, fence: Fence): Promise<void> => {
     fence,
   )
   if (!row) throw new FenceLost(fence)
+}
+
+/** The same for a start that claimed its job although it works in one transaction; its statements end after `timeoutMs`. */
+export const lockClaimed = async (trx: AnyTrx, fence: Fence, timeoutMs: number): Promise<void> => {
+  await lockFence(trx, fence)
+  await preparedOne(trx, `select set_config('statement_timeout', cast(:timeoutMs as text), true)`, { timeoutMs })
 }

@@ -11,7 +11,9 @@ import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
 import { WaitInRedis, runStart } from '../../workers/lib/start.ts'
 import type { Worker } from '../../workers/lib/start.ts'
+import { claim, lostStarts } from '../../db/jobs/fence.ts'
 import { useDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { archived, ask, call, effects, makeEffects, newKey, note, once, pick, rowOf, send } from './support.ts'
 
 const worker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
@@ -193,20 +195,76 @@ describe('failures of jobs', () => {
       sql(trx, `update jobs set starts = 3, delivery = 3, status = 'running' where id = ?`, [outside]),
     )
     expect(await deliver(each, outside, 4), 'starts 1 to 3 never came back').to.equal('given up: poison')
+    const harmless = onDatabase(note, () => Promise.resolve())
+    // The first start left no trace, the next two claimed the job because of it.
+    const begun = `update jobs set starts = :starts, delivery = :starts, status = 'running' where id = :id`
     const inside = await ready(note)
+    await inPlatform((trx) => sql(trx, begun, { id: inside, starts: 3 }))
+    expect(await deliver(harmless, inside, 4)).to.equal('given up: poison')
+    const twice = await ready(note)
+    await inPlatform((trx) => sql(trx, begun, { id: twice, starts: 2 }))
+    expect(await deliver(harmless, twice, 3)).to.equal('done')
+  })
+
+  it('three deaths poison a job on the database, of which the first leaves no trace and the others do', async () => {
+    const id = await ready(note)
+    const lost = (delivery: number) =>
+      inPlatform((trx) => lostStarts(trx, { jobId: id, dispatchNo: 1, delivery }, 'database'))
+    const take = (delivery: number, unseen: number) =>
+      inPlatform((trx) => claim(trx, { jobId: id, dispatchNo: 1, delivery }, 'died', 1_000, unseen))
+    expect(await lost(1)).to.deep.equal({ begun: 0, unseen: 0 })
+    expect(await lost(2)).to.deep.equal({ begun: 0, unseen: 1 })
+    expect(await take(2, 1)).to.include({ starts: 2 })
+    expect(await lost(3)).to.deep.equal({ begun: 2, unseen: 0 })
+    expect(await take(3, 0)).to.include({ starts: 3 })
     expect(
       await deliver(
         onDatabase(note, () => Promise.resolve()),
-        inside,
+        id,
         4,
       ),
     ).to.equal('given up: poison')
-    const twice = await ready(note)
+  })
+
+  it('of two suspects in one process the second is not begun while the first runs', async () => {
+    const [first, second] = [await ready(call), await ready(call)]
+    for (const id of [first, second])
+      await inPlatform((trx) =>
+        sql(trx, `update jobs set starts = 2, delivery = 2, status = 'running' where id = ?`, [id]),
+      )
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    const began: string[] = []
+    const each = processor(call, async (context) => {
+      began.push(context.jobId)
+      await finished
+    })
+    const both = [deliver(each, first, 3), deliver(each, second, 3)]
+    await until(() => began.length > 0)
+    // A third, of which nothing was lost, passes by them both.
+    const other = await ready(note)
     expect(
       await deliver(
         onDatabase(note, () => Promise.resolve()),
-        twice,
-        3,
+        other,
+        1,
+      ),
+    ).to.equal('done')
+    expect(began).to.have.lengthOf(1)
+    const waiting = await rowOf(began[0] === first ? second : first)
+    expect(waiting, 'nothing is held against who only waits').to.include({ starts: 2, delivery: 2 })
+    finish()
+    expect(await Promise.all(both)).to.deep.equal(['done', 'done'])
+    expect(began.sort()).to.deep.equal([first, second].sort())
+  })
+
+  it('deliveries that reached no process are no deaths', async () => {
+    const id = await ready(note)
+    expect(
+      await deliver(
+        onDatabase(note, () => Promise.resolve()),
+        id,
+        9,
       ),
     ).to.equal('done')
   })
@@ -220,7 +278,13 @@ describe('failures of jobs', () => {
 
   it('ten poisoned jobs of a kind pause the kind, and no job of it is picked', async () => {
     const each = onDatabase(once, () => Promise.resolve())
-    for (let n = 0; n < 10; n += 1) expect(await deliver(each, await ready(once), 4)).to.equal('given up: poison')
+    for (let n = 0; n < 10; n += 1) {
+      const id = await ready(once)
+      await inPlatform((trx) =>
+        sql(trx, `update jobs set starts = 3, delivery = 3, status = 'running' where id = ?`, [id]),
+      )
+      expect(await deliver(each, id, 4)).to.equal('given up: poison')
+    }
     await ask(once, { key: newKey() })
     await ask(call, { key: newKey() })
     const { jobs } = await inPlatform((trx) => pick(trx, 'payments'))

@@ -1,16 +1,13 @@
 import { UnrecoverableError } from 'bullmq'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../../config/crash.ts'
 import { queues } from '../../config/queues.ts'
 import { child, plainLog } from '../../config/log.ts'
 import { beginSpan, traceIdOf } from '../../config/tracing.ts'
-import { ApiError } from '../../config/errors.ts'
-import { inPlatform, isUnreachable } from '../../db/connection.ts'
-import type { AnyTrx, PlatformTrx } from '../../db/connection.ts'
+import type { AnyTrx } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
-import { FenceLost, lockStart } from '../../db/jobs/fence.ts'
-import type { Fence, JobStart } from '../../db/jobs/fence.ts'
+import { FenceLost, claim, lockClaimed, lockStart } from '../../db/jobs/fence.ts'
+import type { Fence, JobStart, Lost } from '../../db/jobs/fence.ts'
 import { releaseProbe } from '../../db/jobs/gates.ts'
 import { countMiss } from '../../db/jobs/schedules.ts'
 import type { Job } from '../../jobs/job.ts'
@@ -19,7 +16,9 @@ import { databaseContext, openFor, outsideRun } from './context.ts'
 import { Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
 import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
+import { persist } from './persist.ts'
 import type { Processor } from './processor.ts'
+import { lostBefore, oneSuspectAtATime } from './suspects.ts'
 import { tally } from './tally.ts'
 
 /** What BullMQ hands over: names and ids. The payload is read from the row. */
@@ -58,19 +57,6 @@ class Closed extends Error {}
 
 const putBackMs = 60_000
 
-/** Repeats while PostgreSQL is away: a start waits for it, rather than count a failure that is none of the job's. */
-const persist = async <T>(worker: Worker, work: (trx: PlatformTrx) => Promise<T>): Promise<T> => {
-  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
-    try {
-      return await inPlatform(work)
-    } catch (error) {
-      const contended = error instanceof ApiError && (error.status === 409 || error.status === 503)
-      if (worker.isEnding || !(contended || isUnreachable(error))) throw error
-      await sleep(waitMs)
-    }
-  }
-}
-
 type Start = InHand & { returned: Promise<never>; recordPending: (trx: AnyTrx) => Promise<void> }
 
 const begin = (delivery: Delivery): Start => {
@@ -84,16 +70,17 @@ const begin = (delivery: Delivery): Start => {
 
 /** Aborts the start when the queue's time is over; `late` rejects then. */
 const timed = (start: Start, timeoutMs: number) => {
-  const error = new TimedOut(timeoutMs)
+  let error: TimedOut | null = null
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
+      error = new TimedOut(timeoutMs)
       start.abort.abort(error)
       reject(error)
     }, timeoutMs)
   })
   late.catch(() => {})
-  return { late, isLate: () => start.abort.signal.reason === error, end: () => clearTimeout(timer) }
+  return { late, isLate: () => error !== null, end: () => clearTimeout(timer) }
 }
 
 /** What a start does is part of its own span; what its row names is the span that asked for the job. */
@@ -146,13 +133,25 @@ const runOutside = async (each: Processor & { style: 'outside' }, start: Start, 
   )
 }
 
-const runOnDatabase = async (each: Processor & { style: 'database' }, start: Start, worker: Worker): Promise<void> => {
-  const { timeoutMs } = queues[each.job.queue]
+const runOnDatabase = async (
+  each: Processor & { style: 'database' },
+  start: Start,
+  worker: Worker,
+  { begun, unseen }: Lost,
+): Promise<void> => {
+  const { timeoutMs, lockMs } = queues[each.job.queue]
   const { fence, handed } = start.delivery
+  // What has been lost before is claimed: whether it really began must be known if it is lost again.
+  const isClaimed = begun + unseen > 0
+  const claimed = isClaimed
+    ? await persist(worker, (trx) => claim(trx, fence, worker.name, timeoutMs + lockMs, unseen))
+    : null
+  if (isClaimed && !claimed) throw new Ghost()
   const time = timed(start, timeoutMs)
   const working = openFor(handed, handed.tenantId, async (trx) => {
     const startedAt = Date.now()
-    const locked = await lockStart(trx, fence, timeoutMs)
+    if (claimed) await lockClaimed(trx, fence, timeoutMs)
+    const locked = claimed ?? (await lockStart(trx, fence, timeoutMs))
     if (!locked) throw new Ghost()
     const row = tracedRow(locked, start)
     crashPoint('job.claimed', row.kind)
@@ -167,6 +166,13 @@ const runOnDatabase = async (each: Processor & { style: 'database' }, start: Sta
   // Not raced with the time: its transaction ends by itself, and the row is free only then.
   await Promise.race([working, start.returned]).finally(time.end)
   crashPoint('job.committed', each.job.name)
+}
+
+const attempt = async (each: Processor, start: Start, worker: Worker): Promise<void> => {
+  const lost = await lostBefore(start.delivery.fence, each, worker)
+  return oneSuspectAtATime(lost, start.returned, () =>
+    each.style === 'outside' ? runOutside(each, start, worker) : runOnDatabase(each, start, worker, lost),
+  )
 }
 
 const idsOf = ({ fence, handed: { requestId, traceparent } }: Delivery) => ({
@@ -273,9 +279,7 @@ export const runStart = async (each: Processor | undefined, delivery: Delivery, 
   let outcome = 'failed'
   let failure: unknown
   try {
-    outcome = await (
-      each.style === 'outside' ? runOutside(each, start, worker) : runOnDatabase(each, start, worker)
-    ).then(
+    outcome = await attempt(each, start, worker).then(
       () => 'done',
       (error: unknown) => {
         failure = error
