@@ -7,6 +7,11 @@ import { routes as reservations } from './reservations/list.ts'
 import { routes as extras } from './properties/extras.ts'
 import { routes as policies } from './properties/policies.ts'
 import { routes as properties } from './properties/properties.ts'
+import { routes as ageCategories } from './properties/age-categories.ts'
+import { routes as propertyPaymentMethods } from './properties/payment-methods.ts'
+import { routes as promoCodes } from './properties/promo-codes.ts'
+import { routes as seasons } from './properties/seasons.ts'
+import { routes as taxRules } from './properties/tax-rules.ts'
 import { routes as rateCalendar } from './properties/rate-calendar.ts'
 import { routes as rateChanges } from './properties/rate-changes.ts'
 import { routes as ratePlans } from './properties/rate-plans.ts'
@@ -43,6 +48,11 @@ export const routes: readonly AnyRoute[] = [
   ...ratePlans,
   ...rateCalendar,
   ...rateChanges,
+  ...ageCategories,
+  ...seasons,
+  ...propertyPaymentMethods,
+  ...taxRules,
+  ...promoCodes,
   ...superuserEntitlements,
   ...superuserHealth,
   ...superuserJobs,

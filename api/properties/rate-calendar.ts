@@ -1,4 +1,18 @@
-import { Amount, AnyOf, Bool, Currency, Day, Int, List, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
+import {
+  Amount,
+  AnyOf,
+  Bool,
+  Currency,
+  Day,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Sparse,
+  Uuid,
+} from '../../config/schema.ts'
 import { levels } from '../../db/properties/calendar.ts'
 import { readRateCalendar } from '../../db/properties/rate-calendar.ts'
 import { can } from '../lib/access.ts'

@@ -25,6 +25,9 @@ import {
 
 /** What every record of a property carries. */
 export const stamps = { version: Int(1, 2_147_483_647), createdAt: Instant, updatedAt: Instant }
+export const ofProperty = '/api/tenants/:tenantId/properties/:propertyId'
+/** What a set says of the property that it belongs to. */
+export const propertyRow = { version: Int(1, 2_147_483_647) }
 /** The code of a policy, plan, extra or tax, unique within its property and kind. */
 export const Code = Matching('^[A-Z0-9][A-Z0-9_-]{0,19}$', 20)
 /** Minor units of the property's currency, as far as prices go. */

@@ -191,7 +191,7 @@ const query = `
      from age_category a where a.property_id = :propertyId) as age_categories`
 
 /** What holds where a property has no bands of its own. */
-const usualAges: AgeCategory[] = [
+export const usualAges: AgeCategory[] = [
   {
     id: null,
     code: 'INFANT',

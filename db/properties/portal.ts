@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { notFound } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { sql, sqlOne } from '../connection.ts'
@@ -23,6 +24,7 @@ export const changePortal = async (trx: Trx, propertyId: string): Promise<number
 }
 
 export type PaymentMethodOffer = {
+  id?: string
   method: 'card' | 'pix' | 'boleto' | 'bank_transfer' | 'cash' | 'pay_at_property'
   offeredTo: 'portal' | 'staff' | 'both'
   gatewayAccountId?: string | null
@@ -39,9 +41,10 @@ export const setPaymentMethods = async (trx: Trx, propertyId: string, methods: P
   for (const [position, offer] of methods.entries())
     await sql(
       trx,
-      `insert into property_payment_method (property_id, method, offered_to, position, gateway_account_id, min_days_before_arrival, max_amount, max_installments, instructions)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb)`,
+      `insert into property_payment_method (id, property_id, method, offered_to, position, gateway_account_id, min_days_before_arrival, max_amount, max_installments, instructions)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb)`,
       [
+        offer.id ?? randomUUID(),
         propertyId,
         offer.method,
         offer.offeredTo,

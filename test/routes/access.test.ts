@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { routes } from '../../api/routes.ts'
 import type { AnyRoute } from '../../api/lib/route.ts'
 import { inTenant, sql } from '../../db/connection.ts'
+import { createRateChange } from '../../db/properties/rate-changes.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { forgetLimits, makeUser } from '../auth/support.ts'
@@ -77,6 +78,7 @@ describe('every endpoint, called', () => {
   it('keeps tenants apart: another tenant and an unknown one are the same 403', async () => {
     const token = await signIn('owner@sol.example')
     for (const route of of('tenant')) {
+      await forgetLimits(world)
       const other = await world.request(route.method, fill(route, { tenantId: demo.lua.tenantId }), {
         ...sendable(route),
         token,
@@ -110,6 +112,7 @@ describe('every endpoint, called', () => {
 
   it('does not exist while its feature is off, for the owner and for good and bad bodies alike', async () => {
     for (const route of of('tenant')) {
+      await forgetLimits(world)
       const { features } = await featureOf(route)
       if (!features) continue
       await world.database.admin.raw(
@@ -139,6 +142,7 @@ describe('every endpoint, called', () => {
     for (const route of routes.filter(
       (candidate) => !['callback', 'guest'].includes(candidate.access.kind) && candidate.id !== 'auth.refresh',
     )) {
+      await forgetLimits(world)
       const path = fill(route, { tenantId: demo.sol.tenantId, id: demo.sol.tenantId, propertyId: demo.sol.propertyId })
       const credential =
         route.access.kind === 'superuser'
@@ -231,6 +235,13 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     ledgerEntryId: entry.id,
     propertyId: house.propertyId,
     policyId: policy?.id ?? '',
+    ratePlanId: house.ratePlanId,
+    rateChangeId: await house.inHouse((trx) =>
+      createRateChange(trx, {
+        propertyId: house.propertyId,
+        items: [{ from: house.day(1), to: house.day(1), ratePlanIds: [house.ratePlanId], amount: 1 }],
+      }),
+    ),
     apiKeyId: (await house.inHouse((trx) => createApiKey(trx, { name: 'Foreign', scopes: ['read'] }))).apiKeyId,
     userId: (await makeUser({ [house.tenantId]: 'manager' })).userId,
   }

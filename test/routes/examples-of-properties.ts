@@ -1,6 +1,10 @@
 import fc from 'fast-check'
-import { createExtra } from '../../db/properties/charges.ts'
+import { sqlOne } from '../../db/connection.ts'
+import { createExtra, createPromoCode, createTaxRule } from '../../db/properties/charges.ts'
+import { createProperty } from '../../db/properties/commands.ts'
 import { createPolicy } from '../../db/properties/policies.ts'
+import { createRateChange } from '../../db/properties/rate-changes.ts'
+import { createRatePlan } from '../../db/properties/rates.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import type { Known } from './inputs.ts'
@@ -18,6 +22,15 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
   const { propertyId } = house
   const draft = await makeHouse({ tenantId: house.tenantId, draft: true, units: 0 })
   const stopped = await makeHouse({ tenantId: house.tenantId })
+  const newProperty = (code: string) => ({
+    code,
+    slug: `fuzz-${code.toLowerCase()}`,
+    name: 'A house',
+    kind: 'inn',
+    timezone: 'America/Sao_Paulo',
+    currency: 'BRL',
+    locales: ['pt-BR'],
+  })
   const policy = (code: string) => ({ propertyId, code, name: 'Spare', kind: 'cancellation' as const, rules })
   const extra = (code: string) => ({
     propertyId,
@@ -28,22 +41,56 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
     amount: 5_000,
     basis: 'per_stay' as const,
   })
+  const tax = (code: string) => ({
+    propertyId,
+    code,
+    name,
+    kind: 'fee' as const,
+    basis: 'per_night' as const,
+    amount: 100,
+    appliesTo: 'room' as const,
+    validFrom: '2020-01-01',
+    validTo: '2020-02-01',
+  })
+  const promo = (code: string) => ({ propertyId, code, type: 'percent' as const, value: 500 })
   const made = await house.inHouse(async (trx) => ({
+    // Without plans that speak of its ages.
+    barePropertyId: await createProperty(trx, { ...newProperty('BARE'), kind: 'inn' }),
+    taxRuleId: await createTaxRule(trx, tax('PAST')),
+    goneTaxIds: await createTaxRule(trx, tax('GONE')),
+    promoCodeId: await createPromoCode(trx, promo('SPRING')),
+    gonePromoCodeId: await createPromoCode(trx, promo('GONE')),
+    plan: await sqlOne<{ cancellationPolicyId: string; noShowPolicyId: string }>(
+      trx,
+      `select cancellation_policy_id, no_show_policy_id from rate_plan where id = ?`,
+      [house.ratePlanId],
+    ),
     policyId: await createPolicy(trx, policy('SPARE')),
     gonePolicyId: await createPolicy(trx, policy('GONE')),
     extraId: await createExtra(trx, extra('BOAT')),
     goneExtraId: await createExtra(trx, extra('GONE')),
   }))
-  const one = (...values: unknown[]) => fc.constantFrom(...values)
-  const newProperty = (code: string) => ({
+  const { plan } = made
+  const ratePlan = (code: string) => ({
+    propertyId,
     code,
-    slug: `fuzz-${code.toLowerCase()}`,
-    name: 'A house',
-    kind: 'inn',
-    timezone: 'America/Sao_Paulo',
-    currency: 'BRL',
-    locales: ['pt-BR'],
+    name,
+    ...plan,
+    unitTypes: [{ unitTypeId: house.unitTypeId, standardAmount: 10_000 }],
   })
+  const { gonePlanId, change } = await house.inHouse(async (trx) => ({
+    gonePlanId: await createRatePlan(trx, {
+      ...ratePlan('GONE'),
+      cancellationPolicyId: plan?.cancellationPolicyId ?? '',
+      noShowPolicyId: plan?.noShowPolicyId ?? '',
+    }),
+    change: await createRateChange(trx, {
+      propertyId,
+      items: [{ from: house.day(100), to: house.day(101), ratePlanIds: [house.ratePlanId], amount: 9_000 }],
+    }),
+  }))
+  const item = (more: object) => ({ from: house.day(200), to: house.day(203), ...more })
+  const one = (...values: unknown[]) => fc.constantFrom(...values)
   return {
     known: {
       policyId: one(made.policyId),
@@ -51,8 +98,42 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
       currency: one('BRL'),
       locales: one(['pt-BR'], ['pt-BR', 'en']),
       unitTypeIds: one([], [house.unitTypeId]),
+      seasons: one(
+        [],
+        [{ code: 'HIGH', name: 'High', colour: '#aa3300', ranges: [{ from: house.day(30), to: house.day(60) }] }],
+      ),
+      paymentMethods: one(
+        [{ method: 'pix', offeredTo: 'both', gatewayAccountId: house.gatewayAccountId }],
+        [{ method: 'pay_at_property', offeredTo: 'both' }],
+      ),
+      unitTypes: one([{ unitTypeId: house.unitTypeId }], []),
+      parentId: one(null),
+      derivation: one(null),
+      includedExtras: one([]),
+      depositPolicyId: one(null),
+      losDiscounts: one([]),
+      bookableUntil: one(null),
+      stayUntil: one(null),
+      maxNights: one(null),
+      maxAdvanceDays: one(null),
+      exemptAgeCategoryIds: one([]),
+      accountId: one(null),
+      appliesTo: one('room'),
+      included: one(false),
+      validTo: one(null),
+      taxRuleId: one(made.taxRuleId),
+      promoCodeId: one(made.promoCodeId),
+      rateChangeId: one(change),
+      ratePlanIds: one([house.ratePlanId]),
+      cancellationPolicyId: one(plan?.cancellationPolicyId),
+      noShowPolicyId: one(plan?.noShowPolicyId),
+      'taxRules.delete taxRuleId': one(made.goneTaxIds),
+      'promoCodes.archive promoCodeId': one(made.gonePromoCodeId),
+      'ratePlans.archive ratePlanId': one(gonePlanId),
+      'ratePlans.restore ratePlanId': one(gonePlanId),
       'policies.archive policyId': one(made.gonePolicyId),
       'extras.archive extraId': one(made.goneExtraId),
+      'ageCategories.replace propertyId': one(made.barePropertyId),
       'properties.suspend propertyId': one(stopped.propertyId),
       'properties.archive propertyId': one(draft.propertyId),
     },
@@ -64,6 +145,34 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
       'properties.suspend': [{ reason: 'a storm' }],
       'policies.create': Array.from({ length: 20 }, (_, index) => policy(`P-${index}`)),
       'policies.update': [{ name: 'Other' }, { rules }],
+      'ratePlans.list': [{}, { q: 'flex', propertyId }],
+      'ratePlans.create': Array.from({ length: 20 }, (_, index) => ratePlan(`R-${index}`)),
+      'ratePlans.update': [{ name }, { minNights: 1 }, { losDiscounts: [{ minNights: 7, rate: 500 }] }],
+      'rateCalendar.read': [{ propertyId, from: house.day(1), to: house.day(9), trace: true }],
+      'rateChanges.list': [{}, { propertyId, status: 'applied' }],
+      'rateChanges.create': [
+        { propertyId, items: [item({ ratePlanIds: [house.ratePlanId], amount: 12_000 })] },
+        { propertyId, dryRun: true, items: [item({ restrictions: { minStayThrough: 2 } })] },
+        {
+          propertyId,
+          items: [item({ ratePlanIds: [house.ratePlanId], adjust: { type: 'percent', value: 100 }, weekDays: [1, 2] })],
+        },
+      ],
+      'rateChanges.read': [{}, { page: 1, limit: 1_000 }],
+      'ageCategories.replace': [
+        {
+          ageCategories: [
+            { code: 'KID', name, minAge: 0, maxAge: 11, kind: 'child', countsInOccupancy: true },
+            { code: 'ADULT', name, minAge: 12, maxAge: null, kind: 'adult', countsInOccupancy: true },
+          ],
+        },
+      ],
+      'taxRules.list': [{}, { validOn: house.day(1) }],
+      'taxRules.create': Array.from({ length: 20 }, (_, index) => tax(`T-${index}`)),
+      'taxRules.update': [{ name }, { validTo: '2020-03-01' }, { amount: 200 }],
+      'promoCodes.list': [{}, { q: 'spring' }],
+      'promoCodes.create': Array.from({ length: 20 }, (_, index) => promo(`CODE-${index}`)),
+      'promoCodes.update': [{ minNights: 2 }, { maxRedemptions: 50 }, { stayUntil: house.day(90) }],
       'extras.create': Array.from({ length: 20 }, (_, index) => extra(`E-${index}`)),
       'extras.update': [{ amount: 6_000 }, { dailyLimit: 5 }, { dailyLimit: null }],
     },

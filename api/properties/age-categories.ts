@@ -1,0 +1,52 @@
+import { Bool, Int, List, LocalName, Nullable, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
+import { readAgeCategories, replaceAgeCategories } from '../../db/properties/sets.ts'
+import { can } from '../lib/access.ts'
+import { route } from '../lib/route.ts'
+import { Code, ofProperty, propertyRow } from './schemas.ts'
+
+const fields = {
+  code: Code,
+  name: LocalName,
+  minAge: Int(0, 120),
+  /** Null in the last band alone. */
+  maxAge: Nullable(Int(0, 120)),
+  kind: OneOf(['infant', 'child', 'adult']),
+  countsInOccupancy: Bool,
+}
+/** `id` is null where the usual bands hold; `version` is the property's. */
+const AgeCategories = Obj(
+  { data: List(Obj({ id: Nullable(Uuid), ...fields }), { max: 20 }), version: propertyRow.version },
+  { title: 'AgeCategories' },
+)
+const path = `${ofProperty}/age-categories` as const
+
+const list = route({
+  id: 'ageCategories.list',
+  method: 'GET',
+  path,
+  summary: 'List age categories',
+  description: 'Without a set of its own a property counts infants to 1, children to 11, and adults.',
+  access: can('read', 'AgeCategory'),
+  returns: AgeCategories,
+  handle: ({ trx, params }) => readAgeCategories(trx, params.propertyId),
+})
+
+const replace = route({
+  id: 'ageCategories.replace',
+  method: 'PUT',
+  path,
+  summary: 'Replace the set of age categories',
+  description:
+    'Bands begin at 0, leave no gap and end with the one of adults. An entry with a known `id` is kept and changed; `If-Match` is the version of the property.',
+  access: can('update', 'AgeCategory'),
+  record: { table: 'property', param: 'propertyId' },
+  errors: ['bands_not_contiguous', 'in_use', 'reference_not_found', 'duplicate_code'],
+  body: Obj({ ageCategories: List(Obj({ id: Opt(Uuid), ...fields }), { min: 1, max: 20 }) }),
+  returns: AgeCategories,
+  handle: async ({ trx, params, body }) => {
+    await replaceAgeCategories(trx, params.propertyId, body.ageCategories)
+    return readAgeCategories(trx, params.propertyId)
+  },
+})
+
+export const routes = [list, replace]

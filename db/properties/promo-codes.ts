@@ -1,0 +1,120 @@
+import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import type { FieldError } from '../../config/errors.ts'
+import type { Condition } from '../conditions.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import type { PromoCodeRow } from '../rows.ts'
+import type { NewPromoCode } from './charges.ts'
+import { changeRow, fieldsOf, lockForChange, inScope, readPage, where } from './editing.ts'
+import type { Paging } from './editing.ts'
+import { refuseUnitTypes } from './extras.ts'
+import { changePortal } from './portal.ts'
+
+type PromoRecord = Omit<PromoCodeRow, 'tenantId' | 'type'> & Pick<NewPromoCode, 'type'>
+const columns = `id, property_id, code, type, value, rate_plan_ids, unit_type_ids, bookable_from, bookable_until, stay_from, stay_until,
+  min_nights, max_redemptions, max_per_booker, redeemed, status, version, created_at, updated_at`
+
+type Filter = Paging & {
+  propertyId?: string | undefined
+  status?: string | undefined
+  q?: string | undefined
+  scope: Condition
+}
+
+export const listPromoCodes = (trx: Trx, { propertyId, status = 'active', q, scope, ...paging }: Filter) =>
+  readPage<PromoRecord>(
+    trx,
+    {
+      columns,
+      from: 'promo_code',
+      conditions: [
+        ...inScope(trx, scope, 'property_id'),
+        ...where('property_id = ?', propertyId),
+        ...where('status = ?', status),
+        ...where('strpos(code, upper(?)) > 0', q),
+      ],
+      order: 'code, id',
+    },
+    paging,
+  )
+
+export const readPromoCode = async (trx: Trx, id: string): Promise<PromoRecord> => {
+  const row = await sqlOne<PromoRecord>(trx, `select ${columns} from promo_code where id = ?`, [id])
+  if (!row) throw notFound()
+  return row
+}
+
+export type PromoCodeChange = {
+  [Field in Exclude<keyof NewPromoCode, 'id' | 'propertyId' | 'code' | 'type' | 'value'>]?:
+    | NewPromoCode[Field]
+    | undefined
+}
+type Judged = PromoCodeChange & Partial<Pick<NewPromoCode, 'type' | 'value'>>
+
+/** What the schema cannot say of a code. 400, and 422 for records that are not there. */
+export const judgePromoCode = async (trx: Trx, propertyId: string, promo: Judged): Promise<void> => {
+  const crossed = (from: string | null | undefined, until: string | null | undefined) => from && until && from > until
+  const errors: FieldError[] = [
+    ...(promo.type === 'percent' && (promo.value ?? 0) > 10_000
+      ? [{ field: 'value', message: 'must be at most 10000 basis points' }]
+      : []),
+    ...(crossed(promo.bookableFrom, promo.bookableUntil)
+      ? [{ field: 'bookableUntil', message: 'must not be before bookableFrom' }]
+      : []),
+    ...(crossed(promo.stayFrom, promo.stayUntil)
+      ? [{ field: 'stayUntil', message: 'must not be before stayFrom' }]
+      : []),
+  ]
+  if (errors.length > 0) throw invalid(errors)
+  await refuseUnitTypes(trx, propertyId, promo.unitTypeIds)
+  const wanted = promo.ratePlanIds ?? []
+  const plans = await sql<{ id: string }>(
+    trx,
+    `select id from rate_plan where property_id = ? and status = 'active' and id = any(?::uuid[])`,
+    [propertyId, wanted],
+  )
+  const missing = wanted.flatMap((id, index) =>
+    plans.some((plan) => plan.id === id)
+      ? []
+      : [{ field: `ratePlanIds.${index}`, message: 'is no active plan of this property' }],
+  )
+  if (missing.length > 0) throw unprocessable('reference_not_found', 'A rate plan is not sold here', missing)
+}
+
+/** Changes validity, limits or scope; bookings made with the code keep their price. The caller holds the code's row. */
+export const changePromoCode = async (trx: Trx, id: string, change: PromoCodeChange): Promise<void> => {
+  const promo = await readPromoCode(trx, id)
+  await lockForChange(trx, promo.propertyId)
+  if (promo.status !== 'active') throw conflict('invalid_transition', 'The code has ended')
+  const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  // A scope that was narrowed when its records were sold stays as it is until it is sent anew.
+  await judgePromoCode(trx, promo.propertyId, { ...promo, ratePlanIds: [], unitTypeIds: [], ...sent })
+  if (change.maxRedemptions && change.maxRedemptions < promo.redeemed)
+    throw unprocessable('rule_violated', 'The code was redeemed more often', [
+      { field: 'maxRedemptions', message: `must be at least ${promo.redeemed}` },
+    ])
+  const version = await changeRow(trx, 'promo_code', id, sent)
+  await changePortal(trx, promo.propertyId)
+  await emit(trx, {
+    type: 'promo_code.changed',
+    propertyId: promo.propertyId,
+    entity: { type: 'promo_code', id, version },
+    data: { promoCodeId: id, fields: fieldsOf(change) },
+  })
+}
+
+/** Ends a code; bookings made with it keep their price. The caller holds its row. */
+export const archivePromoCode = async (trx: Trx, id: string): Promise<void> => {
+  const promo = await readPromoCode(trx, id)
+  await lockForChange(trx, promo.propertyId)
+  if (promo.status === 'archived') return
+  const version = await changeRow(trx, 'promo_code', id, { status: 'archived' })
+  await changePortal(trx, promo.propertyId)
+  await emit(trx, {
+    type: 'promo_code.archived',
+    propertyId: promo.propertyId,
+    entity: { type: 'promo_code', id, version },
+    data: { promoCodeId: id },
+  })
+}

@@ -1,0 +1,156 @@
+import { invalid, notFound, unprocessable } from '../../config/errors.ts'
+import type { FieldError } from '../../config/errors.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import { todayIn } from '../../config/time.ts'
+import type { Condition } from '../conditions.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import type { TaxRuleRow } from '../rows.ts'
+import type { NewTaxRule } from './charges.ts'
+import { changeRow, fieldsOf, lockForChange, inScope, readPage, requireTexts, where } from './editing.ts'
+import type { LockedProperty, Paging } from './editing.ts'
+import { changePortal } from './portal.ts'
+
+type TaxRuleRecord = Omit<TaxRuleRow, 'tenantId' | 'name' | 'appliesTo'> &
+  Pick<NewTaxRule, 'appliesTo'> & { name: LocalText }
+const columns = `id, property_id, code, name, kind, basis, rate, amount, included, applies_to, exempt_age_category_ids, max_nights,
+  valid_from, valid_to, account_id, version, created_at, updated_at`
+
+type Filter = Paging & {
+  propertyId?: string | undefined
+  validOn?: string | undefined
+  scope: Condition
+}
+
+export const listTaxRules = (trx: Trx, { propertyId, validOn, scope, ...paging }: Filter) =>
+  readPage<TaxRuleRecord>(
+    trx,
+    {
+      columns,
+      from: 'tax_rule',
+      conditions: [
+        ...inScope(trx, scope, 'property_id'),
+        ...where('property_id = ?', propertyId),
+        ...where(`daterange(valid_from, valid_to, '[]') @> ?::date`, validOn),
+      ],
+      order: 'code, valid_from, id',
+    },
+    paging,
+  )
+
+export const readTaxRule = async (trx: Trx, id: string): Promise<TaxRuleRecord> => {
+  const row = await sqlOne<TaxRuleRecord>(trx, `select ${columns} from tax_rule where id = ?`, [id])
+  if (!row) throw notFound()
+  return row
+}
+
+export type TaxRuleChange = {
+  [Field in Exclude<keyof NewTaxRule, 'id' | 'propertyId' | 'rate' | 'amount'>]?: NewTaxRule[Field] | undefined
+} & { rate?: number | null | undefined; amount?: number | null | undefined }
+
+/** What the schema cannot say of a rule. 400, and 422 for records that are not there. */
+export const judgeTaxRule = async (trx: Trx, property: LockedProperty, rule: TaxRuleChange): Promise<void> => {
+  requireTexts(property, { name: rule.name })
+  const percent = rule.basis === 'percent'
+  const errors: FieldError[] = [
+    ...(percent && (rule.rate ?? null) === null ? [{ field: 'rate', message: 'is required' }] : []),
+    ...(!percent && (rule.amount ?? null) === null ? [{ field: 'amount', message: 'is required' }] : []),
+    ...(percent && (rule.amount ?? null) !== null ? [{ field: 'amount', message: 'is for other bases' }] : []),
+    ...(!percent && (rule.rate ?? null) !== null ? [{ field: 'rate', message: 'is for basis percent' }] : []),
+    ...(rule.included && !percent ? [{ field: 'included', message: 'needs basis percent' }] : []),
+    ...(rule.appliesTo !== 'room' && !percent ? [{ field: 'appliesTo', message: 'must be room for this basis' }] : []),
+    ...(rule.validTo && rule.validFrom && rule.validTo < rule.validFrom
+      ? [{ field: 'validTo', message: 'must not be before validFrom' }]
+      : []),
+  ]
+  if (errors.length > 0) throw invalid(errors)
+  const exempt = rule.exemptAgeCategoryIds ?? []
+  const ages = await sql<{ id: string }>(
+    trx,
+    `select id from age_category where property_id = ? and id = any(?::uuid[])`,
+    [property.id, exempt],
+  )
+  const missing: FieldError[] = exempt
+    .filter((id) => !ages.some((age) => age.id === id))
+    .map((id) => ({ field: 'exemptAgeCategoryIds', message: id }))
+  if (
+    rule.accountId &&
+    !(await sqlOne(trx, `select 1 from account where id = ? and book_id = ?`, [rule.accountId, property.bookId]))
+  )
+    missing.push({ field: 'accountId', message: 'is no account of the property’s book' })
+  if (missing.length > 0)
+    throw unprocessable('reference_not_found', 'The rule names records that are not there', missing)
+}
+
+/** Whether a stay was charged by the rule, or promised to be. */
+const wasApplied = async (trx: Trx, { id, propertyId }: TaxRuleRecord): Promise<boolean> => {
+  const named = JSON.stringify([{ taxRuleId: id }])
+  const row = await sqlOne(
+    trx,
+    `select 1 where exists (select from reservation r join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id
+         where r.property_id = :propertyId and n.taxes @> cast(:named as jsonb))
+       or exists (select from reservation r join reservation_extra e on e.tenant_id = r.tenant_id and e.reservation_id = r.id
+         where r.property_id = :propertyId and e.taxes @> cast(:named as jsonb))`,
+    { propertyId, named },
+  )
+  return row !== null
+}
+
+const stillFree = new Set(['name', 'validTo'])
+
+const refuseApplied = (rule: TaxRuleRecord, change: TaxRuleChange, today: string) => {
+  const given: Record<string, unknown> = change
+  const stands: Record<string, unknown> = rule
+  const errors: FieldError[] = fieldsOf(change)
+    .filter((field) => !stillFree.has(field) && JSON.stringify(given[field]) !== JSON.stringify(stands[field]))
+    .map((field) => ({ field, message: 'was applied; a new rate is a new rule' }))
+  if (change.validTo && change.validTo !== rule.validTo && change.validTo < today)
+    errors.push({ field: 'validTo', message: `must be ${today} or later` })
+  if (errors.length > 0) throw unprocessable('locked_field', 'The rule was applied to stays', errors)
+}
+
+const announce = async (
+  trx: Trx,
+  rule: TaxRuleRecord,
+  type: 'tax_rule.changed' | 'tax_rule.deleted',
+  version: number,
+) => {
+  await changePortal(trx, rule.propertyId)
+  await emit(trx, {
+    type,
+    propertyId: rule.propertyId,
+    entity: { type: 'tax_rule', id: rule.id, version },
+    data: { taxRuleId: rule.id, code: rule.code },
+  })
+}
+
+/** Changes a rule: all of an unused one, name and end of one that was applied. The caller holds its row. */
+export const changeTaxRule = async (trx: Trx, id: string, change: TaxRuleChange): Promise<void> => {
+  const rule = await readTaxRule(trx, id)
+  const property = await lockForChange(trx, rule.propertyId)
+  if (await wasApplied(trx, rule)) refuseApplied(rule, change, todayIn(property.timezone, property.now))
+  const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  const planned = { ...rule, ...sent } as TaxRuleChange & Pick<TaxRuleRecord, 'code' | 'validFrom'>
+  await judgeTaxRule(trx, property, { ...planned, name: change.name ?? {} })
+  const other = await sqlOne(
+    trx,
+    `select 1 from tax_rule where property_id = ? and code = ? and id <> ? and daterange(valid_from, valid_to, '[]') && daterange(?::date, ?::date, '[]')`,
+    [rule.propertyId, planned.code, id, planned.validFrom, planned.validTo ?? null],
+  )
+  if (other)
+    throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
+      { field: 'validFrom', message: 'overlaps' },
+    ])
+  await announce(trx, rule, 'tax_rule.changed', await changeRow(trx, 'tax_rule', id, sent, ['name']))
+}
+
+/** Deletes a rule that was never applied; 422 `in_use`. The caller holds its row. */
+export const deleteTaxRule = async (trx: Trx, id: string): Promise<TaxRuleRecord> => {
+  const rule = await readTaxRule(trx, id)
+  await lockForChange(trx, rule.propertyId)
+  if (await wasApplied(trx, rule)) throw unprocessable('in_use', 'The rule was applied to stays; end it by validTo')
+  await sql(trx, `delete from tax_rule where id = ?`, [id])
+  await announce(trx, rule, 'tax_rule.deleted', rule.version)
+  return rule
+}
