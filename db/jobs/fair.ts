@@ -85,8 +85,9 @@ const lanesOf = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, room: R
        from jobs where queue = :queue and class = :class and status = 'pending' and ready
          and ${tenant} = lane.tenant and gate = lane.gate and kind = lane.kind
        order by run_at, seq
-       limit least(counted.each, greatest(0, greatest(:share::int, ceil(:depth::numeric / greatest(1, counted.tenants))::int) - coalesce(held.count, 0)))
-       for update skip locked) as picked on lane.may
+       limit case when lane.may then least(counted.each,
+         greatest(0, greatest(:share::int, ceil(:depth::numeric / greatest(1, counted.tenants))::int) - coalesce(held.count, 0))) else 0 end
+       for update skip locked) as picked on true
      order by lane.part, lane.seen, picked.run_at, picked.seq`,
     {
       queue,
