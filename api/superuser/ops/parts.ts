@@ -29,6 +29,9 @@ export const href = (path: string, query: Record<string, string | number | null 
 export type Column = { label: string; isNumber?: boolean }
 export type Cell = Part
 
+const isNothing = (cell: Cell): boolean =>
+  cell === '' || cell === null || cell === undefined || cell === false || (Array.isArray(cell) && cell.length === 0)
+
 /**
  * A table whose rows are cards on a phone. The first cell of a row is its heading.
  * @param empty said in place of a table without rows.
@@ -50,7 +53,11 @@ export const table = (caption: Part, columns: readonly Column[], rows: readonly 
         ${rows.map(
           (cells) =>
             html`<tr>
-              ${cells.map((cell, place) => (place === 0 ? html`<th scope="row">${cell}</th>` : html`<td data-label="${columns[place]?.label ?? ''}" ${kind(place)}><span>${cell}</span></td>`))}
+              ${cells.map((cell, place) => {
+                if (place === 0) return html`<th scope="row">${cell}</th>`
+                if (isNothing(cell)) return html`<td class="none"></td>`
+                return html`<td data-label="${columns[place]?.label ?? ''}" ${kind(place)}><span>${cell}</span></td>`
+              })}
             </tr> `,
         )}
       </tbody>

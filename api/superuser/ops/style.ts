@@ -52,8 +52,8 @@ tbody tr:last-child>*{border-bottom:0}
 .wrap{overflow-x:auto}
 code,pre{font:.9em/1.45 ui-monospace,monospace}
 pre{margin:.35rem 0;padding:.6rem;background:var(--page);border-radius:.4rem;white-space:pre-wrap;max-height:22rem;overflow:auto}
-form.fields{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(13rem,100%),1fr));gap:.75rem;align-items:end}
-form.fields .wide{grid-column:1/-1}
+.fields{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(13rem,100%),1fr));gap:.75rem;align-items:end}
+.fields .wide,.fields .buttons{grid-column:1/-1}
 form.line{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end}
 label{display:block;font-size:.9rem;font-weight:600}
 label.check{font-weight:400;display:flex;gap:.5rem;align-items:baseline}
@@ -95,6 +95,7 @@ table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-pa
 table.cards tr{border-bottom:1px solid var(--line);padding:.5rem 0}
 table.cards tr:last-child{border-bottom:0}
 table.cards td,table.cards tbody th{border:0;padding:.1rem 0;text-align:left}
+table.cards td.none{display:none}
 table.cards td[data-label]{display:grid;grid-template-columns:minmax(7rem,38%) 1fr;gap:.5rem}
 table.cards td[data-label]::before{content:attr(data-label);color:var(--soft);font-size:.85rem}
 button,nav a{min-height:2.75rem}
