@@ -35,7 +35,7 @@ const live = async (endpoint: string) => {
 }
 
 describe('traces', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
 
   it('take a traceparent as W3C writes it, and nothing else', () => {
     expect(parseTraceparent(`00-${traceId}-${spanId}-01`)).to.equal(`00-${traceId}-${spanId}-01`)
@@ -71,7 +71,7 @@ describe('traces', function () {
       const [without, hanging] = await Promise.all([live(''), live(peer.endpoint)])
       expect(without.loaded).to.equal(0)
       expect(hanging.loaded).to.be.greaterThan(10)
-      expect(hanging.stoppedMs).to.be.within(1_500, 3_500)
+      expect(hanging.stoppedMs).to.be.within(1_500, 5_000)
     } finally {
       await peer.stop()
     }
