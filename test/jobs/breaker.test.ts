@@ -31,10 +31,10 @@ describe('a Redis that hangs under requests', () => {
     proxy.freeze()
     const first = await timed()
     expect(first.answer).to.equal(null)
-    expect(first.ms).to.be.within(80, 250)
+    expect(first.ms).to.be.within(80, 1_000)
     expect(redisAnswers()).to.equal(false)
     const resting = await Promise.all(Array.from({ length: 50 }, timed))
-    expect(Math.max(...resting.map(({ ms }) => ms))).to.be.lessThan(50)
+    expect(Math.max(...resting.map(({ ms }) => ms))).to.be.lessThan(90)
 
     await sleep(1_100)
     const after = await Promise.all(Array.from({ length: 50 }, timed))
