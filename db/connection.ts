@@ -263,11 +263,11 @@ export const withoutTenant = <T>(
 
 /**
  * Enters a tenant inside an open platform transaction, for commands that make a tenant and fill it at once.
- * What follows sees that tenant alone, until the transaction ends.
+ * What follows sees that tenant alone, until the transaction ends. `actor`: who acts from now on, where he is known only now.
  */
-export const enterTenant = async (trx: PlatformTrx, tenantId: string): Promise<Trx> => {
+export const enterTenant = async (trx: PlatformTrx, tenantId: string, actor?: Actor): Promise<Trx> => {
   await trx.raw(`select set_config('app.tenant_id', ?, true)`, [tenantId])
-  contexts.set(trx, { ...contextOf(trx), tenantId })
+  contexts.set(trx, { ...contextOf(trx), tenantId, ...(actor ? { actor } : {}) })
   return trx as unknown as Trx
 }
 

@@ -139,7 +139,7 @@ export const acceptInvitation = async (
 ): Promise<{ tenantId: string; email: string }> => {
   const { userId, tenantId } = await readToken(trx, 'invitation', token)
   if (tenantId === null) throw tokenInvalid()
-  const inside = await enterTenant(trx as PlatformTrx, tenantId)
+  const inside = await enterTenant(trx as PlatformTrx, tenantId, { type: 'user', id: userId })
   const membership = await sqlOne<{ id: string; version: number }>(
     inside,
     `select id, version from membership where user_id = ? for no key update`,
@@ -167,7 +167,6 @@ export const acceptInvitation = async (
     action: 'user.join',
     subjectType: 'User',
     subjectId: userId,
-    actor: { type: 'user', id: userId },
     changes: [{ field: 'status', before: 'invited', after: 'active' }],
   })
   await emit(inside, {

@@ -22,7 +22,7 @@ export type Role = {
 const mostRoles = 50
 
 /** By subject; the actions of a subject that is named twice are joined. */
-export const bySubject = (
+const bySubject = (
   permissions: readonly (RolePermission | Pick<Permission, 'subject' | 'action'>)[],
 ): RolePermission[] => {
   const actions = new Map<string, Set<string>>()
