@@ -15,7 +15,7 @@ import { probe } from '../probe.ts'
 import { judge, percentile } from '../report.ts'
 import { sized } from '../size.ts'
 
-const count = sized(50_000, 6_000)
+const count = sized(50_000, 3_000)
 const rounds = sized(3, 1)
 const concurrency = 50
 const flooder = '00000000-0000-4000-8000-000000000001'

@@ -60,9 +60,14 @@ export const relayRate = async (admin: Knex): Promise<number> => {
   }
 }
 
-/** Jobs a second of one kind from the table to their completion, through a relay and one worker process. */
-export const machineryRate = async (admin: Knex, kind: Job): Promise<number> => {
+/** Jobs a second of one kind from the table to their completion, through a relay and one worker process. `fill` puts others beside them. */
+export const machineryRate = async (
+  admin: Knex,
+  kind: Job,
+  fill: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<number> => {
   await clearJobs(admin)
+  await fill()
   await emptyRedis()
   const children = [await startChild('jobs', 'relay'), await startChild('jobs', 'worker', { concurrency })]
   try {

@@ -20,8 +20,10 @@ export type Allocation<J> = {
 
 type Limits = {
   room: number
-  /** Most jobs of one tenant in the window, those included that are there. */
-  perTenant: number
+  /** Most jobs of one tenant in the window while others wait, those included that are there. */
+  share: number
+  /** How full the window may be of tenants that have their share, when nobody else wants the rest. */
+  depth: number
   /** What tenants have in the window; this function counts on. */
   held: Map<string, number>
   /** What accounts and kinds let through; this function counts down. Those that are not named let everything through. */
@@ -48,8 +50,12 @@ const contestants = <J extends Order>(lanes: readonly Lane<J>[]): Contestant<J>[
 }
 
 /** One job of each in its turn, round after round, until the room is used or nobody may go. Answers whose turn was the last. */
-const serve = <J>(round: Contestant<J>[], room: number, limits: Limits, taken: J[]): string | null => {
-  const { held, tokens } = limits
+const serve = <J>(
+  round: Contestant<J>[],
+  room: number,
+  { held, tokens, share }: Pick<Limits, 'held' | 'tokens' | 'share'>,
+  taken: J[],
+): string | null => {
   let last: string | null = null
   let left = room
   for (let going = round; left > 0 && going.length > 0;) {
@@ -57,7 +63,7 @@ const serve = <J>(round: Contestant<J>[], room: number, limits: Limits, taken: J
     for (const one of going) {
       if (left === 0) return last
       const has = held.get(one.tenant) ?? 0
-      if (has >= limits.perTenant) continue
+      if (has >= share) continue
       const at = one.jobs.findIndex(({ keys }) => keys.every((key) => (tokens.get(key) ?? 1) >= 1))
       const [next] = at < 0 ? [] : one.jobs.splice(at, 1)
       if (!next) continue
@@ -99,6 +105,10 @@ export const allocate = <J extends Order>(
   if (limited.length > 0) serve(limited, free.length > 0 ? Math.ceil(limits.room / 2) : limits.room, limits, jobs)
   const last = serve(free, limits.room - jobs.length, limits, jobs)
   if (free.length > 0 && limited.length > 0) serve(limited, limits.room - jobs.length, limits, jobs)
-  const isHeldBack = lanes.some((lane) => !lane.isLimited && (limits.held.get(lane.tenant) ?? 0) >= limits.perTenant)
-  return { jobs, last, isHeldBack }
+  // All have their share: what is left is theirs as well, as far as the queue drains it.
+  const inWindow = [...limits.held.values()].reduce((sum, count) => sum + count, 0)
+  const rest = Math.max(0, Math.min(limits.room - jobs.length, limits.depth - inWindow))
+  const again = serve(free, rest, { ...limits, share: Number.POSITIVE_INFINITY }, jobs)
+  const isHeldBack = lanes.some((lane) => !lane.isLimited && (limits.held.get(lane.tenant) ?? 0) >= limits.share)
+  return { jobs, last: again ?? last, isHeldBack }
 }

@@ -50,8 +50,6 @@ type Found = Omit<Job, 'id'> & {
   laneKind: string
   limited: boolean
   may: boolean
-  /** Tenants that wait or are in the window. */
-  tenants: number
   /** Jobs fetched of a lane, at most. */
   each: number
   walked: number
@@ -75,18 +73,17 @@ const lanesOf = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, room: R
      lane as materialized (select 0 as part, * from later union all select 1, * from early),
      held as materialized (select unnest(cast(:heldTenants as uuid[])) as tenant, unnest(cast(:heldCounts as int[])) as count),
      counted as materialized (
-       select (select count(*) from (select tenant from lane where may union select tenant from held) as those)::int as tenants,
-         greatest(1, ceil(:most::numeric / greatest(1, (select count(distinct tenant) from lane where may))))::int as each,
+       select
+         greatest(1, ceil(2.0 * :most / greatest(1, (select count(distinct tenant) from lane where may))))::int as each,
          (select count(*) from lane)::int as walked)
      select lane.tenant as lane_tenant, lane.gate as lane_gate, lane.kind as lane_kind, lane.limited, lane.may,
-       counted.tenants, counted.each, counted.walked, picked.*
+       counted.each, counted.walked, picked.*
      from lane cross join counted left join held on held.tenant = lane.tenant left join lateral (
        select id, queue, kind, tenant_id, payload, gate, dispatch_no + 1 as dispatch_no, request_id, traceparent, run_at, seq, 0 as delay_ms
        from jobs where queue = :queue and class = :class and status = 'pending' and ready
          and ${tenant} = lane.tenant and gate = lane.gate and kind = lane.kind
        order by run_at, seq
-       limit case when lane.may then least(counted.each,
-         greatest(0, greatest(:share::int, ceil(:depth::numeric / greatest(1, counted.tenants))::int) - coalesce(held.count, 0))) else 0 end
+       limit case when lane.may then least(counted.each, greatest(0, :share::int - coalesce(held.count, 0), :depth::int - :held::int)) else 0 end
        for update skip locked) as picked on true
      order by lane.part, lane.seen, picked.run_at, picked.seq`,
     {
@@ -96,6 +93,7 @@ const lanesOf = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, room: R
       mostLanes,
       share: room.share,
       depth: room.depth,
+      held: room.held,
       heldTenants: [...room.heldByTenant.keys()],
       heldCounts: [...room.heldByTenant.values()],
     },
@@ -157,7 +155,8 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
     const keptForOthers = classes.slice(at + 1).reduce((sum, later) => sum + kept(later), 0)
     const given = allocate(lanes, {
       room: Math.max(0, room.due - picked.jobs.length - keptForOthers),
-      perTenant: Math.max(room.share, Math.ceil(room.depth / Math.max(1, first.tenants))),
+      share: room.share,
+      depth: room.depth,
       held: room.heldByTenant,
       tokens,
     })
