@@ -1,4 +1,4 @@
-import { run as runGraphile } from 'graphile-worker'
+import { Logger, run as runGraphile } from 'graphile-worker'
 import PgBoss from 'pg-boss'
 import pg from 'pg'
 import { given, tell } from '../child.ts'
@@ -6,6 +6,8 @@ import { given, tell } from '../child.ts'
 /** Workers of other job libraries, for the same work: one row in a database transaction, then the job is done. */
 const { url, concurrency } = given<{ url: string; concurrency: number }>()
 const pool = new pg.Pool({ connectionString: url, max: concurrency + 4 })
+pool.on('error', (error) => console.error(error))
+pool.on('connect', (client) => client.on('error', (error) => console.error(error)))
 const effect = async ({ tenantId, number }: { tenantId: string; number: number }) => {
   const client = await pool.connect()
   try {
@@ -29,7 +31,8 @@ const startGraphile = () =>
     concurrency,
     noHandleSignals: true,
     pollInterval: 1_000,
-    logger: undefined as never,
+    // A line per job is no part of the work.
+    logger: new Logger(() => () => {}),
     taskList: { posting: (payload) => effect(payload as Payload) },
   })
 
