@@ -269,11 +269,34 @@ describe('failures of jobs', () => {
     ).to.equal('done')
   })
 
+  it('a job under which PostgreSQL went away goes back uncounted, in both styles', async () => {
+    const away = () => Promise.reject(new Error('Connection terminated unexpectedly'))
+    for (const each of [onDatabase(note, away), processor(call, away)]) {
+      const id = await ready(each.style === 'database' ? note : call)
+      expect(await deliver(each, id, 1)).to.equal('returned')
+      expect(await rowOf(id)).to.include({ status: 'pending', attempts: 0, starts: 0, lastError: null })
+    }
+  })
+
   it('failures that came back are no deaths', async () => {
     const id = await ready(note)
     const each = onDatabase(note, () => Promise.reject(new Error('no')))
     for (let delivery = 1; delivery <= 6; delivery += 1) expect(await deliver(each, id, delivery)).to.match(/^again/)
     expect(await rowOf(id)).to.include({ starts: 6, attempts: 6 })
+  })
+
+  it('what fails while it is paused waits in PostgreSQL, not in Redis, which would start it again by itself', async () => {
+    const id = await ready(note)
+    await held.database.admin.raw(
+      `insert into queue_control (scope, kind, reason, actor) values ('kind', '${note.name}', 'a test', '{}')`,
+    )
+    await deliver(
+      onDatabase(note, () => Promise.reject(new Error('no'))),
+      id,
+      1,
+    )
+    expect(await rowOf(id)).to.include({ status: 'pending', attempts: 1 })
+    await held.database.admin.raw(`delete from queue_control`)
   })
 
   it('ten poisoned jobs of a kind pause the kind, and no job of it is picked', async () => {

@@ -3,6 +3,7 @@ import { crashPoint } from '../../config/crash.ts'
 import { queues } from '../../config/queues.ts'
 import { child, plainLog } from '../../config/log.ts'
 import { beginSpan, traceIdOf } from '../../config/tracing.ts'
+import { isUnreachable } from '../../db/connection.ts'
 import type { AnyTrx } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
@@ -20,6 +21,7 @@ import { persist } from './persist.ts'
 import type { Processor } from './processor.ts'
 import { lostBefore, oneSuspectAtATime } from './suspects.ts'
 import { tally } from './tally.ts'
+import { timed } from './timed.ts'
 
 /** What BullMQ hands over: names and ids. The payload is read from the row. */
 export type Handed = { tenantId: string | null; requestId: string; traceparent: string | null }
@@ -56,6 +58,7 @@ class Ghost extends Error {}
 class Closed extends Error {}
 
 const putBackMs = 60_000
+const awayMs = 2_000
 
 type Start = InHand & { returned: Promise<never>; recordPending: (trx: AnyTrx) => Promise<void> }
 
@@ -66,21 +69,6 @@ const begin = (delivery: Delivery): Start => {
   })
   returned.catch(() => {})
   return { delivery, abort: new AbortController(), giveBack, returned, recordPending: () => Promise.resolve() }
-}
-
-/** Aborts the start when the queue's time is over; `late` rejects then. */
-const timed = (start: Start, timeoutMs: number) => {
-  let error: TimedOut | null = null
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      error = new TimedOut(timeoutMs)
-      start.abort.abort(error)
-      reject(error)
-    }, timeoutMs)
-  })
-  late.catch(() => {})
-  return { late, isLate: () => error !== null, end: () => clearTimeout(timer) }
 }
 
 /** What a start does is part of its own span; what its row names is the span that asked for the job. */
@@ -113,7 +101,7 @@ const runClaimed = async (
     await each.run(context)
     if (!isFinished()) await context.finish()
   }
-  const time = timed(start, timeoutMs)
+  const time = timed(start.abort, timeoutMs)
   const working = work()
   working.catch(() => {})
   await Promise.race([working, time.late, start.returned]).finally(time.end)
@@ -147,7 +135,7 @@ const runOnDatabase = async (
     ? await persist(worker, (trx) => claim(trx, fence, worker.name, timeoutMs + lockMs, unseen))
     : null
   if (isClaimed && !claimed) throw new Ghost()
-  const time = timed(start, timeoutMs)
+  const time = timed(start.abort, timeoutMs)
   const working = openFor(handed, handed.tenantId, async (trx) => {
     const startedAt = Date.now()
     if (claimed) await lockClaimed(trx, fence, timeoutMs)
@@ -202,9 +190,10 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
     return 'fenced'
   }
   if (error instanceof Closed) return 'gated'
-  if (error instanceof Returned || error instanceof Newer) {
-    return returnJob(fence, worker, error instanceof Newer ? putBackMs : 0)
-  }
+  if (error instanceof Returned) return returnJob(fence, worker)
+  if (error instanceof Newer) return returnJob(fence, worker, putBackMs)
+  // PostgreSQL went away under it: that is no failure of the job, whose tries are for its own.
+  if (isUnreachable(error)) return returnJob(fence, worker, awayMs, start.recordPending)
   if (error instanceof Skipped) {
     const skipped = await persist(worker, async (trx) => {
       const written = await recordSkip(trx, fence, { reason: error.reason, worker: worker.name, ranMs })
@@ -253,9 +242,20 @@ const tell = (job: Job, delivery: Delivery, outcome: string, ranMs: number) => {
   plainLog[job.retry === 'tick' ? 'debug' : 'info'](line, 'the job ended')
 }
 
-/** Gives a job back that was not run. */
-export const returnJob = async (fence: Fence, worker: Worker, afterMs = 0): Promise<string> =>
-  (await persist(worker, (trx) => putBack(trx, fence, afterMs))) ? 'returned' : 'ghost'
+/** Gives a job back that was not run, or could not run. */
+export const returnJob = async (
+  fence: Fence,
+  worker: Worker,
+  afterMs = 0,
+  record: (trx: AnyTrx) => Promise<void> = () => Promise.resolve(),
+): Promise<string> => {
+  const isBack = await persist(worker, async (trx) => {
+    const written = await putBack(trx, fence, afterMs)
+    if (written) await record(trx)
+    return written
+  })
+  return isBack ? 'returned' : 'ghost'
+}
 
 /**
  * One start of one job, from claim to end. Answers what became of it; throws WaitInRedis to be started again soon, and
