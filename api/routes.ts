@@ -7,6 +7,7 @@ import { routes as reservations } from './reservations/list.ts'
 import { routes as extras } from './properties/extras.ts'
 import { routes as policies } from './properties/policies.ts'
 import { routes as properties } from './properties/properties.ts'
+import { routes as availability } from './properties/availability.ts'
 import { routes as ageCategories } from './properties/age-categories.ts'
 import { routes as propertyPaymentMethods } from './properties/payment-methods.ts'
 import { routes as promoCodes } from './properties/promo-codes.ts'
@@ -48,6 +49,7 @@ export const routes: readonly AnyRoute[] = [
   ...ratePlans,
   ...rateCalendar,
   ...rateChanges,
+  ...availability,
   ...ageCategories,
   ...seasons,
   ...propertyPaymentMethods,

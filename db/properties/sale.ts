@@ -114,33 +114,43 @@ export const planIsOffered = ({ audience, promo }: Pick<Sale, 'audience' | 'prom
   plan.visibility === 'public' ||
   (plan.visibility === 'code' && (promo?.ratePlanIds.includes(plan.id) ?? false))
 
-/** All that speaks against a stay of a plan and type apart from price and counters. */
-export const violations = (sale: Sale, restrictionOf: RestrictionOf, plan: SalePlan, type: SaleType): Check[] => {
+/** The portal's own limits of time; staff has none. */
+const portalChecks = (sale: Sale): Check[] => {
   const { stay, today, now, arrivalAt } = sale
   const { portal } = sale.property.settings
-  const checks = stayChecks({ ...stay, today, on: (date) => restrictionOf(plan, type.id, date), plan })
   const minutes = Math.floor((arrivalAt.getTime() - now.getTime()) / 60_000)
   const ahead = daysBetween(today, stay.arrival)
   // Without a limit of its own, a portal still takes guests who come later on the same day.
-  const ofPortal: Check[] =
-    sale.audience === 'staff'
-      ? []
-      : [
-          {
-            code: 'portal_min_advance',
-            passed: portal.minAdvanceMinutes === 0 || minutes >= portal.minAdvanceMinutes,
-            actual: minutes,
-            limit: portal.minAdvanceMinutes,
-          },
-          {
-            code: 'portal_max_advance',
-            passed: ahead <= portal.maxAdvanceDays,
-            actual: ahead,
-            limit: portal.maxAdvanceDays,
-          },
-        ]
-  return [...ofPortal, ...checks].filter((check) => !check.passed)
+  return sale.audience === 'staff'
+    ? []
+    : [
+        {
+          code: 'portal_min_advance',
+          passed: portal.minAdvanceMinutes === 0 || minutes >= portal.minAdvanceMinutes,
+          actual: minutes,
+          limit: portal.minAdvanceMinutes,
+        },
+        {
+          code: 'portal_max_advance',
+          passed: ahead <= portal.maxAdvanceDays,
+          actual: ahead,
+          limit: portal.maxAdvanceDays,
+        },
+      ]
 }
+
+/** Every check of a stay of a plan and type apart from price and counters, passed or not. */
+export const allChecks = (sale: Sale, restrictionOf: RestrictionOf, plan: SalePlan, type: SaleType): Check[] => {
+  const { stay, today } = sale
+  return [
+    ...portalChecks(sale),
+    ...stayChecks({ ...stay, today, on: (date) => restrictionOf(plan, type.id, date), plan }),
+  ]
+}
+
+/** All that speaks against a stay of a plan and type apart from price and counters. */
+export const violations = (sale: Sale, restrictionOf: RestrictionOf, plan: SalePlan, type: SaleType): Check[] =>
+  allChecks(sale, restrictionOf, plan, type).filter((check) => !check.passed)
 
 export type RoomRequest = Party & {
   unitTypeId: string
@@ -167,9 +177,9 @@ const extraProblem = (sale: Sale, extra: SaleExtra | undefined, quantity: number
   return null
 }
 
-/** What the ids of a request name, when the party fits and the extras can be had. */
-export const resolveRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoom[] => {
-  const resolved = rooms.map((room, index) => {
+/** What the ids of a request name. 404 for what is not sold to the audience. */
+export const findRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoom[] =>
+  rooms.map((room, index) => {
     const type = sale.catalogue.unitTypes.find((known) => known.id === room.unitTypeId)
     if (!type || !typeIsOffered(sale, type)) throw unknown(`rooms.${index}.unitTypeId`)
     const plan = sale.catalogue.ratePlans.find((known) => known.id === room.ratePlanId)
@@ -178,6 +188,10 @@ export const resolveRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoo
     const party = { adults: room.adults, childrenAges: room.childrenAges }
     return { plan, type, party, counted: countParty(sale.catalogue, party), extras: room.extras }
   })
+
+/** The same, when the party fits and the extras can be had. */
+export const resolveRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoom[] => {
+  const resolved = findRooms(sale, rooms)
   const crowded = resolved.flatMap(({ type, counted }, index) =>
     fits(type, counted)
       ? []

@@ -149,6 +149,15 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
       'ratePlans.create': Array.from({ length: 20 }, (_, index) => ratePlan(`R-${index}`)),
       'ratePlans.update': [{ name }, { minNights: 1 }, { losDiscounts: [{ minNights: 7, rate: 500 }] }],
       'rateCalendar.read': [{ propertyId, from: house.day(1), to: house.day(9), trace: true }],
+      'availability.explain': [
+        {
+          propertyId,
+          arrival: house.day(20),
+          departure: house.day(22),
+          unitTypeId: house.unitTypeId,
+          ratePlanId: house.ratePlanId,
+        },
+      ],
       'rateChanges.list': [{}, { propertyId, status: 'applied' }],
       'rateChanges.create': [
         { propertyId, items: [item({ ratePlanIds: [house.ratePlanId], amount: 12_000 })] },
