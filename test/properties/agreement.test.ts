@@ -191,7 +191,7 @@ describe('The calendar, read by all who sell by it', () => {
               ({ priced }) => priced[0]?.nights.map((night) => night.amount),
               (error: unknown) => {
                 if (!(error instanceof ApiError) || error.code !== 'restriction_violated') throw error
-                return [...new Set(error.errors?.map(({ message }) => message.split(':')[0]))].sort()
+                return [...new Set(error.errors?.map(({ message }) => message.split(':')[0] ?? ''))].sort()
               },
             )
           expect(quoted, `quote ${what}`).to.deep.equal(paper.codes.length === 0 ? paper.amounts : paper.codes)
