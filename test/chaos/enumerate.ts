@@ -164,12 +164,16 @@ export const conclude = async (
     )
     return found.flat()
   }
-  await until(async () => (await differing()).length === 0, { withinMs: 60_000, everyMs: 200 }).catch(() => false)
+  // One worker dies again and again here, so that who is in hand with each may be taken for poison.
+  const isOver = async () => {
+    await replayInnocent(database)
+    return (await differing()).length === 0
+  }
+  await until(isOver, { withinMs: 60_000, everyMs: 500 }).catch(() => false)
   const quiet = await quiescence(database, 60_000)
   problems.push(...(await differing()))
   if (quiet.left.length > 0)
     problems.push({ name: 'all', problem: `not quiet: ${quiet.left.map((left) => left.kind).join(', ')}` })
-  await replayInnocent(database)
   const over = await untilOver(database)
   if (over.left > 0) problems.push({ name: 'all', problem: `${over.left} things wait though their time is over` })
   return problems

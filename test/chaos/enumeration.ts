@@ -14,7 +14,7 @@ import { deathsOf, evidenceOf, furnish } from './setting.ts'
 import { buildTown } from './town.ts'
 
 /** So many cases one after the other before the checker looks: what one leaves behind heals while the next begins. */
-const together = 6
+const together = 5
 
 /** Every point once, by name: a process dies there, and the checker looks on. `prefix` chooses some; all where it is empty. */
 export const enumeration = async (prefix: string, { built, folder, services }: Places): Promise<Violation[]> => {
