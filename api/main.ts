@@ -6,6 +6,7 @@ import { closeDatabase, openDatabase } from '../db/connection.ts'
 import { checkRole } from '../db/role-check.ts'
 import { onWake } from '../db/wake.ts'
 import { stopServing } from './lib/health.ts'
+import { stopMetering } from './lib/metering.ts'
 import { closeRedis, openRedis, publishWake } from './lib/redis.ts'
 import { listen, makeServer } from './server.ts'
 
@@ -39,6 +40,7 @@ const end = async (signal: string) => {
   clearInterval(sweep)
   server.closeAllConnections()
   closeRedis()
+  await Promise.race([stopMetering(), wait(2_000, undefined, { ref: false })])
   await stopTracing()
   await Promise.race([closeDatabase(), wait(2_000, undefined, { ref: false })])
   process.exit(0)

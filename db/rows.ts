@@ -1772,6 +1772,21 @@ export interface UnitTypePoolRow {
   quantity: number
 }
 
+export interface UsageDayRow {
+  tenantId: string
+  meter: string
+  day: string
+  quantity: number
+}
+
+export interface UsageEventRow {
+  tenantId: string
+  meter: string
+  key: string
+  quantity: number
+  at: Date
+}
+
 export interface UserMailRow {
   id: string
   userId: string

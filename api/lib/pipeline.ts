@@ -12,6 +12,7 @@ import { actorOf, callerKey } from './caller.ts'
 import { inputReader } from './input.ts'
 import type { Input } from './input.ts'
 import { parseBody } from './json.ts'
+import { metered } from './metering.ts'
 import { presenter } from './present.ts'
 import { within } from './properties.ts'
 import { limit } from './rate-limit.ts'
@@ -149,10 +150,8 @@ export const endpoint = (route: AnyRoute) => {
     return answer
   }
 
-  return async (request: RequestFacts, { params, search, setHeader }: Loaded): Promise<Answer> => {
+  const serve = async (request: RequestFacts, { params, search }: Loaded, caller: Caller): Promise<Answer> => {
     const { access } = route
-    const caller = await identify(route, request)
-    await limit(caller, rateClassOf(route), request, setHeader)
     const context: Partial<Context> = {
       actor: actorOf(caller),
       requestId: request.id,
@@ -228,6 +227,12 @@ export const endpoint = (route: AnyRoute) => {
           : open((trx) => inside(trx, caller, request, {}, input(), null))
       }
     }
+  }
+
+  return async (request: RequestFacts, loaded: Loaded): Promise<Answer> => {
+    const caller = await identify(route, request)
+    await limit(caller, rateClassOf(route), request, loaded.setHeader)
+    return metered(caller, () => serve(request, loaded, caller))
   }
 }
 

@@ -40,6 +40,7 @@ const over = [
   ['user_mail', `created_at < now() - interval '30 days' and status <> 'queued'`],
   ['sign_in_failure', `at < now() - interval '25 hours'`],
   ['known_network', `last_at < now() - interval '30 days'`],
+  ['usage_event', `at < now() - interval '60 days'`],
   ['kept_reply', `created_at < now() - interval '72 hours'`],
 ] as const
 

@@ -39,6 +39,8 @@ const platform = new Set([
   'provider_gate',
   'queue_control',
   'tenant',
+  'usage_day',
+  'usage_event',
 ])
 
 const money = /(^|_)(amount|balance|debit|credit|price|total|due|paid|captured|authorised|refunded)(_amount)?$/
