@@ -12,8 +12,8 @@ export const readEpoch = async (trx: PlatformTrx): Promise<string> => {
 
 /**
  * Redis was lost whole: what was dispatched becomes pending, in one statement, and a new epoch begins. `publish` writes it to Redis
- * before the commit; when that fails the transaction does, and the next cycle begins again. Running jobs stay with who runs them.
- * Answers how many rows went back, or null when another relay was first.
+ * before the commit; when that fails the transaction does, and the next cycle begins again. Running jobs stay with who runs them, those
+ * too that hold their row in one transaction. Answers how many rows went back, or null when another relay was first.
  */
 export const beginEpoch = async (
   trx: PlatformTrx,
@@ -24,7 +24,8 @@ export const beginEpoch = async (
   if (!row) return null
   const back = await sqlOne<{ count: number }>(
     trx,
-    `with back as (update jobs set status = 'pending', leased_until = null, worker = null where status = 'dispatched' returning 1)
+    `with back as (update jobs set status = 'pending', leased_until = null, worker = null
+       where id in (select id from jobs where status = 'dispatched' for update skip locked) returning 1)
      select count(*) as count from back`,
   )
   const epoch = randomUUID()
@@ -44,12 +45,13 @@ export const overdue = (trx: PlatformTrx, limit: number): Promise<Overdue[]> =>
     [limit],
   )
 
-/** BullMQ still has them: they wait their turn. */
+/** BullMQ still has them: they wait their turn. Whoever holds a row is at work on it; nobody waits for that. */
 export const renewLeases = (trx: PlatformTrx, rows: readonly Overdue[]) =>
   sql(
     trx,
     `update jobs set leased_until = now() + make_interval(secs => :dispatchLeaseMs / 1000.0)
-     where id = any(:ids) and status in ('dispatched', 'running') and leased_until < now()`,
+     where id in (select id from jobs where id = any(:ids) and status in ('dispatched', 'running') and leased_until < now()
+       for update skip locked)`,
     { ids: rows.map((row) => row.id), dispatchLeaseMs },
   )
 
@@ -58,9 +60,10 @@ export const dispatchAgain = async (trx: PlatformTrx, rows: readonly Overdue[]):
   const back = await sql(
     trx,
     `update jobs set status = 'pending', leased_until = null, worker = null
-     from (select unnest(cast(:ids as uuid[])) as id, unnest(cast(:numbers as int[])) as dispatch_no) lost
-     where jobs.id = lost.id and jobs.dispatch_no = lost.dispatch_no and jobs.status in ('dispatched', 'running')
-       and jobs.leased_until < now() returning jobs.id`,
+     where id in (
+       select j.id from jobs j join (select unnest(cast(:ids as uuid[])) as id, unnest(cast(:numbers as int[])) as dispatch_no) lost
+         on lost.id = j.id and lost.dispatch_no = j.dispatch_no
+       where j.status in ('dispatched', 'running') and j.leased_until < now() for update of j skip locked) returning id`,
     { ids: rows.map((row) => row.id), numbers: rows.map((row) => row.dispatchNo) },
   )
   return back.length

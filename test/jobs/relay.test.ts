@@ -148,6 +148,23 @@ describe('the relay', () => {
     expect(await rowOf(id)).to.include({ dispatchNo: 1, status: 'dispatched' })
   })
 
+  it('a job in its one long transaction holds up neither those that Redis lost nor a new epoch', async () => {
+    await relay()
+    const [long, lost] = [await ask(note, { key: newKey() }), await ask(note, { key: newKey() })]
+    const dispatched = async () => [(await rowOf(long))?.dispatchNo, (await rowOf(lost))?.dispatchNo]
+    await until(async () => (await dispatched()).join() === '1,1')
+    await redis.del(`${settings.redisPrefix}:inventory:j-${lost}-1`)
+    await redis.lrem(`${settings.redisPrefix}:inventory:wait`, 0, `j-${lost}-1`)
+    await held.database.admin.raw(`update jobs set leased_until = now() - interval '1 second'`)
+    await inPlatform(async (trx) => {
+      await sql(trx, `select id from jobs where id = ? for update`, [long])
+      await relay({ reconcileEveryMs: 100 })
+      await until(async () => (await dispatched()).join() === '1,2', { what: 'the hand-over of what Redis lost' })
+      await wipe(redis)
+      await until(async () => (await dispatched()).join() === '1,3', { what: 'the hand-over in a new epoch' })
+    })
+  })
+
   it('what is due in more than a minute stays in PostgreSQL; nearer jobs wait in Redis, and start at their time', async () => {
     await relay()
     await work()
