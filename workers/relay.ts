@@ -25,6 +25,7 @@ const pollMs = 250
 /** While jobs wait for room in a window, the next look comes sooner; at once where Redis had nearly run dry. */
 const fullPollMs = 20
 const dryPollMs = 2
+const mostRestMs = 5
 const reconcileEveryMs = 30_000
 const measureEveryMs = 5_000
 /** Above this share of Redis' memory nothing more goes in. */
@@ -205,6 +206,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
   const run = async () => {
     while (!stopped) {
       isWoken = false
+      const startedAt = performance.now()
       if (!isReady(redis)) {
         await pause(100)
         continue
@@ -219,7 +221,10 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
         relay.queues.clear()
         await sleep(failedMs)
       }
-      if (!isWoken && !stopped) await pause(relay.nextMs)
+      if (stopped) break
+      // Where commits come one after the other it rests as long as it worked, so that more of them go with each round.
+      if (isWoken) await sleep(Math.min(mostRestMs, performance.now() - startedAt))
+      else await pause(relay.nextMs)
     }
   }
   const running = run()
