@@ -53,6 +53,8 @@ type Found = Omit<Job, 'id'> & {
   /** Jobs fetched of a lane, at most. */
   each: number
   walked: number
+  /** Whose turn was the last so far. */
+  turn: string
 }
 
 /**
@@ -77,7 +79,7 @@ const lanesOf = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, room: R
          greatest(1, ceil(2.0 * :most / greatest(1, (select count(distinct tenant) from lane where may))))::int as each,
          (select count(*) from lane)::int as walked)
      select lane.tenant as lane_tenant, lane.gate as lane_gate, lane.kind as lane_kind, lane.limited, lane.may,
-       counted.each, counted.walked, picked.*
+       counted.each, counted.walked, (select last from turn) as turn, picked.*
      from lane cross join counted left join held on held.tenant = lane.tenant left join lateral (
        select id, queue, kind, tenant_id, payload, gate, dispatch_no + 1 as dispatch_no, request_id, traceparent, run_at, seq, 0 as delay_ms
        from jobs where queue = :queue and class = :class and status = 'pending' and ready
@@ -164,7 +166,7 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
     picked.isHeldBack ||= given.isHeldBack
     // Nobody here may go: the next look begins behind those that this one walked past.
     const last = given.last ?? (first.walked >= mostLanes ? here.lastTenant : null)
-    if (last !== null) await keepTurn(trx, queue, jobClass, last)
+    if (last !== null && last !== first.turn) await keepTurn(trx, queue, jobClass, last)
     const isCut = lanes.some((lane) => !lane.isLimited && lane.jobs.length >= first.each)
     picked.more ||= isCut && given.jobs.length > 0 && given.jobs.length === here.available
   }
