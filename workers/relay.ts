@@ -10,6 +10,7 @@ import { inPlatform } from '../db/connection.ts'
 import { leadQueue, lookAt, markDispatched, queuesWithWork } from '../db/jobs/dispatch.ts'
 import type { Candidate, Look, Pick } from '../db/jobs/dispatch.ts'
 import { pickFair } from '../db/jobs/fair.ts'
+import { takeBackPaused } from '../db/jobs/pauses.ts'
 import { beginEpoch, readEpoch } from '../db/jobs/recovery.ts'
 import { startBeating } from './lib/beat.ts'
 import { measureMemory, startMeasuring } from './lib/measure.ts'
@@ -194,6 +195,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
       const had = hasRoom
       hasRoom = (await measureMemory(redis)) < memoryLimit
       if (had && !hasRoom) note.error('redis is nearly full: nothing more is dispatched')
+      await inPlatform(takeBackPaused)
     }
     if (Date.now() - reconciledAt > (options.reconcileEveryMs ?? reconcileEveryMs)) {
       reconciledAt = Date.now()

@@ -4,7 +4,7 @@ import { jobs as declared } from '../../jobs/all.ts'
 import { audit } from '../audit.ts'
 import { contextOf, sql, sqlOne, wakeAfterCommit } from '../connection.ts'
 import type { Actor, PlatformTrx } from '../connection.ts'
-import { kindGate, openGate, readGate, setGateRate } from './gates.ts'
+import { kindGate, openGate, pausedIn, readGate, setGateRate } from './gates.ts'
 
 /** A queue or, within it, one kind, tenant or provider. */
 export type Scope = {
@@ -95,18 +95,33 @@ const changesOf = (scope: Scope) =>
 
 /**
  * What was handed over and has not begun comes back: BullMQ's copies of it are ghosts. The relay's turn at the queue is waited for, so
- * that nothing which it chose before the pause goes out after it.
+ * that nothing which it chose before the pause goes out after it. A row that is held is at work in one transaction, which nobody waits for.
  */
 const takeBack = async (trx: PlatformTrx, { queue, kind, tenantId, provider }: Scope): Promise<void> => {
   await sql(trx, `select pg_advisory_xact_lock(hashtextextended('relay:' || ?, 0))`, [queue])
   await sql(
     trx,
     `update jobs set status = 'pending', leased_until = null, worker = null
-     where status = 'dispatched' and queue = :queue and (cast(:kind as text) is null or kind = :kind)
-       and (cast(:tenantId as uuid) is null or tenant_id = :tenantId)
-       and (cast(:provider as text) is null or split_part(gate, ':', 1) = :provider)`,
+     where id in (
+       select id from jobs where status = 'dispatched' and queue = :queue and (cast(:kind as text) is null or kind = :kind)
+         and (cast(:tenantId as uuid) is null or tenant_id = :tenantId)
+         and (cast(:provider as text) is null or split_part(gate, ':', 1) = :provider) for update skip locked)`,
     { queue, kind: kind ?? null, tenantId: tenantId ?? null, provider: provider ?? null },
   )
+}
+
+/**
+ * Takes back what Redis has of all that is paused: a try that failed while the pause was made, rows that something held just then, and
+ * what a provider is called for. Answers how many.
+ */
+export const takeBackPaused = async (trx: PlatformTrx): Promise<number> => {
+  const of = { queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' }
+  const back = await sql(
+    trx,
+    `update jobs set status = 'pending', leased_until = null, worker = null
+     where id in (select id from jobs where status = 'dispatched' and ${pausedIn(of)} for update skip locked) returning id`,
+  )
+  return back.length
 }
 
 /**

@@ -138,6 +138,27 @@ describe('the queues', () => {
     expect((await read()).pauses).to.deep.equal([])
   })
 
+  it('are paused at once while a job holds its row; what is in Redis afterwards all the same comes back', async () => {
+    const held = await inPlatform(async (trx) => {
+      await enqueue(trx, note, { key: randomUUID() })
+      return enqueue(trx, note, { key: randomUUID() })
+    })
+    await world.database.admin.raw(
+      `update jobs set status = 'dispatched', dispatch_no = 1, leased_until = now() + interval '1 hour'`,
+    )
+    await inPlatform(async (trx) => {
+      await sql(trx, `select id from jobs where id = ? for update`, [held])
+      expect((await act('pause', { reason: 'a house is looked at' })).status).to.equal(200)
+    })
+    expect(await statuses()).to.deep.equal(['1 dispatched', '1 pending'])
+    const relay = await startRelay()
+    try {
+      await until(async () => (await statuses()).join() === '2 pending')
+    } finally {
+      await relay.stop()
+    }
+  })
+
   it('show a pause until its end, and its new reason when it is made again', async () => {
     const until = new Date(Date.now() + 60_000).toISOString()
     await act('pause', { reason: 'for a minute', until })
