@@ -108,7 +108,10 @@ export const allocate = <J extends Order>(
   // All have their share: what is left is theirs as well, as far as the queue drains it.
   const inWindow = [...limits.held.values()].reduce((sum, count) => sum + count, 0)
   const rest = Math.max(0, Math.min(limits.room - jobs.length, limits.depth - inWindow))
-  const again = serve(free, rest, { ...limits, share: Number.POSITIVE_INFINITY }, jobs)
+  const before = jobs.length
+  const unbound = { ...limits, share: Number.POSITIVE_INFINITY }
+  const again = serve(free, rest, unbound, jobs)
+  serve(limited, rest - (jobs.length - before), unbound, jobs)
   const isHeldBack = lanes.some((lane) => !lane.isLimited && (limits.held.get(lane.tenant) ?? 0) >= limits.share)
   return { jobs, last: again ?? last, isHeldBack }
 }
