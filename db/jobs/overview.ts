@@ -1,5 +1,6 @@
 import { queueNames } from '../../config/queues.ts'
 import type { QueueName } from '../../config/queues.ts'
+import { jobs as declared } from '../../jobs/all.ts'
 import { sql } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { listPauses } from './pauses.ts'
@@ -49,6 +50,12 @@ const taken = (trx: PlatformTrx): Promise<Taken[]> =>
      from worker_heartbeat, lateral jsonb_each_text(queues) as takes (queue, concurrency) where process = 'worker' group by takes.queue`,
   )
 
+/** Whether a pause holds in a queue: that of a kind names no queue where a poisoned kind was paused, and holds in the kind's own. */
+const holdsIn = (pause: Pause, queue: QueueName): boolean =>
+  pause.queue === queue ||
+  (pause.queue === null &&
+    (pause.kind === null || declared.some((job) => job.name === pause.kind && job.queue === queue)))
+
 /** Every queue, from a few rows however many jobs there are: totals, pauses, rates and who works on it. */
 export const queueStates = async (trx: PlatformTrx): Promise<QueueState[]> => {
   const counted = await totals(trx, mostSeconds)
@@ -61,7 +68,7 @@ export const queueStates = async (trx: PlatformTrx): Promise<QueueState[]> => {
     const taker = takers.find((row) => row.queue === queue)
     return {
       queue,
-      pauses: pauses.filter((pause) => pause.queue === queue || pause.queue === null),
+      pauses: pauses.filter((pause) => holdsIn(pause, queue)),
       pending: sum('pending'),
       waiting: sum('waiting'),
       dispatched: sum('dispatched'),

@@ -69,6 +69,11 @@ describe('the health of every part', () => {
       `insert into queue_control (scope, queue, reason, actor, created_at)
        values ('queue', 'payments', 'looking', '{"type": "system", "id": null}', now() - interval '16 minutes')`,
     )
+    await sql(
+      world.database.admin,
+      `insert into queue_control (scope, kind, reason, actor, created_at)
+       values ('kind', 'messages.deliver', 'poison, which names no queue', '{"type": "system", "id": null}', now() - interval '16 minutes')`,
+    )
     const health = await read()
     expect(health.queues.deadTotal).to.equal(3)
     expect(health.relay.waiting).to.equal(2)
