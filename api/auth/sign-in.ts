@@ -1,8 +1,7 @@
 import { Bool, Email, Instant, Obj, Opt, Text } from '../../config/schema.ts'
 import { invalid } from '../../config/errors.ts'
 import { mailedToken } from '../../config/derived-secrets.ts'
-import { sqlOne } from '../../db/connection.ts'
-import { openSession, proveIdentity } from '../../db/auth/sign-in.ts'
+import { beginSecondHalf, openSession, proveIdentity } from '../../db/auth/sign-in.ts'
 import { open } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'
@@ -35,14 +34,8 @@ const signIn = route({
     const attempt = { ...body, origin: originOf(request), userAgent: request.header('user-agent') }
     const user = await proveIdentity(transaction, attempt)
     if (user.mfaEnabled) {
-      const row = await transaction((trx) =>
-        sqlOne<{ id: string; expiresAt: Date }>(
-          trx,
-          `insert into one_time_token (purpose, user_id, expires_at) values ('mfa', ?, now() + interval '5 minutes') returning id, expires_at`,
-          [user.id],
-        ),
-      )
-      return { mfaRequired: true, mfaToken: mailedToken('mfa', row?.id ?? ''), expiresAt: row?.expiresAt ?? new Date() }
+      const { id, expiresAt } = await transaction((trx) => beginSecondHalf(trx, user))
+      return { mfaRequired: true, mfaToken: mailedToken('mfa', id), expiresAt }
     }
     const signedIn = await openSession(transaction, user, attempt, false)
     await buryOf(signedIn.session.revoked)

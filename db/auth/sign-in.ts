@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { unauthenticated } from '../../config/errors.ts'
+import { oneTimeTokenSeconds } from '../../config/limits.ts'
 import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
@@ -10,7 +11,7 @@ import { createSession } from './sessions.ts'
 import type { NewSession, SessionKind } from './sessions.ts'
 import { beginTry, forgetTry, recordSuccess } from './throttle.ts'
 import type { Origin } from './throttle.ts'
-import { membershipsOf, storePassword, userByEmail } from './users.ts'
+import { membershipsOf, renewHash, userByEmail } from './users.ts'
 import type { MembershipOf, SignInUser } from './users.ts'
 
 export type Open = <T>(work: (trx: AnyTrx) => Promise<T>) => Promise<T>
@@ -59,7 +60,7 @@ export const proveIdentity = async (open: Open, { email, password, origin }: Att
   }
   if (isOutdated(hash)) {
     const fresh = await hashPassword(password)
-    await open((trx) => storePassword(trx, user.id, fresh))
+    await open((trx) => renewHash(trx, user.id, hash, fresh))
   }
   return user
 }
@@ -72,8 +73,11 @@ export const confirmPassword = async (
   origin: Origin,
 ): Promise<PasswordHash | null> => {
   const row = await open((trx) => sqlOne<{ email: string }>(trx, `select email from app_user where id = ?`, [userId]))
-  const { hash, attempt, right } = await tryPassword(open, row?.email ?? '', password, origin)
-  if (!right) return null
+  const { user, hash, attempt, right } = await tryPassword(open, row?.email ?? '', password, origin)
+  if (!right) {
+    if (attempt.alarming) await open((trx) => alarm(trx, user))
+    return null
+  }
   await open((trx) => forgetTry(trx, attempt))
   return hash
 }
@@ -120,6 +124,21 @@ export const openSession = (
     })
     return { user, memberships, role: shownRole(user, memberships), session }
   })
+
+/** What the second half of a sign-in goes on from; 401 where the first half was overtaken by a change that ends all sessions. */
+export const beginSecondHalf = async (
+  trx: AnyTrx,
+  { id, sessionEpoch }: SignInUser,
+): Promise<{ id: string; expiresAt: Date }> => {
+  const row = await sqlOne<{ id: string; expiresAt: Date }>(
+    trx,
+    `insert into one_time_token (purpose, user_id, expires_at) select 'mfa', id, now() + make_interval(secs => ?) from app_user
+     where id = ? and session_epoch = ? for no key update returning id, expires_at`,
+    [oneTimeTokenSeconds.mfa, id, sessionEpoch],
+  )
+  if (!row) throw refused()
+  return row
+}
 
 /** The user who signed in with his password and now shows his second factor. 401 `token_invalid`. */
 export const userOfMfaToken = async (trx: AnyTrx, tokenId: string): Promise<SignInUser> => {

@@ -36,12 +36,14 @@ export const membershipsOf = (trx: AnyTrx, userId: string): Promise<MembershipOf
     userId,
   ])
 
-export const storePassword = async (
+/** Keeps a password under a newer hash; nothing where it was changed since `old` was compared: what is over does not come back. */
+export const renewHash = async (
   trx: AnyTrx,
   userId: string,
+  old: PasswordHash,
   { passwordHash, pepperId }: PasswordHash,
 ): Promise<void> => {
-  await User.query(trx).findById(userId).patch({ passwordHash, pepperId })
+  await User.query(trx).findById(userId).where({ passwordHash: old.passwordHash }).patch({ passwordHash, pepperId })
 }
 
 type Profile = { name?: string | undefined; locale?: string | undefined }
