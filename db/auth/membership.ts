@@ -70,6 +70,8 @@ export const changeMember = async (
   if (member.status !== 'active') throw cannot(member.status)
   const changes = []
   if (role !== undefined && role !== member.role) {
+    // A role counts wherever it holds: who has some properties gives it nowhere else.
+    assertWithin(by, propertyIds === undefined ? member.propertyIds : propertyIds)
     const columns = await roleColumns(trx, role)
     await sql(trx, `update membership set role = ?, role_id = ? where id = ?`, [
       columns.role,
@@ -129,6 +131,7 @@ export const reactivateMember = async (trx: Trx, by: Giver, userId: string): Pro
   const locked: Locked = await lockMember(trx, userId)
   assertRank(by, locked.role)
   if (locked.status !== 'deactivated') return readMember(trx, userId)
+  assertWithin(by, locked.propertyIds)
   const status = locked.acceptedAt === null ? 'invited' : 'active'
   await sql(
     trx,
