@@ -754,6 +754,7 @@ export interface MembershipRow {
   createdAt: Date
   updatedAt: Date
   invitedName: string | null
+  invitedEmail: string | null
 }
 
 export interface MembershipPropertyRow {

@@ -5,7 +5,7 @@ import { sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
 import { mailUser } from '../ocp/index.ts'
 import { tellEnded } from './ended.ts'
-import { createToken, endTokens, takeToken, tokenInvalid } from './one-time-tokens.ts'
+import { createToken, endInvitations, endTokens, takeToken, tokenInvalid } from './one-time-tokens.ts'
 import { revokeAll } from './sessions.ts'
 
 /** Mails a link to the new address and a notice to the present one. Whether somebody has the new address is not told before it is proven. */
@@ -49,6 +49,7 @@ export const confirmEmail = async (trx: AnyTrx, token: string): Promise<{ email:
   )
   if (!changed) throw tokenInvalid()
   for (const purpose of ['password_reset', 'mfa'] as const) await endTokens(trx, purpose, userId)
+  await endInvitations(trx, userId)
   const revoked = await revokeAll(trx, userId, 'email')
   // To the address that was: the reference is the token, which knows it.
   await mailUser(trx, userId, 'security_notice', id)

@@ -41,8 +41,8 @@ export const invite = async (
   )
   const made = await sqlOne<{ id: string; userId: string; version: number }>(
     trx,
-    `insert into membership (user_id, role, role_id, all_properties, invited_by, invited_name)
-     select u.id, ?, ?, ?, ?, ? from app_user u where u.email_key = lower(?)
+    `insert into membership (user_id, role, role_id, all_properties, invited_by, invited_name, invited_email)
+     select u.id, ?, ?, ?, ?, ?, u.email_key from app_user u where u.email_key = lower(?)
      on conflict (tenant_id, user_id) do nothing returning id, user_id, version`,
     [columns.role, columns.roleId, propertyIds === null, by.userId, shownName, email],
   )
@@ -96,6 +96,7 @@ type Offer = {
   role: string
   inviterName: string | null
   status: string
+  userStatus: string
   accountExists: boolean
 }
 
@@ -104,18 +105,20 @@ const offerOf = async (trx: Trx, tenantId: string, userId: string): Promise<Offe
   const offer = await sqlOne<Offer>(
     trx,
     `select t.name as tenant_name, t.status as tenant_status, u.email, coalesce(m.role, r.key) as role, i.name as inviter_name, m.status,
-       u.password_hash is not null as account_exists
+       u.password_hash is not null as account_exists, u.status as user_status
      from membership m join tenant t on t.id = m.tenant_id join app_user u on u.id = m.user_id
      left join role r on r.tenant_id = m.tenant_id and r.id = m.role_id left join app_user i on i.id = m.invited_by
      where m.tenant_id = ? and m.user_id = ?`,
     [tenantId, userId],
   )
-  if (offer?.status !== 'invited' || offer.tenantStatus === 'deleted') throw tokenInvalid()
+  // Who is locked is let in by the provider alone, who locked him.
+  if (offer?.status !== 'invited' || offer.tenantStatus === 'deleted' || offer.userStatus === 'locked')
+    throw tokenInvalid()
   if (offer.tenantStatus !== 'active') throw forbidden('tenant_suspended', 'The tenant is suspended')
   return offer
 }
 
-export type OpenInvitation = Omit<Offer, 'tenantStatus' | 'status'> & { expiresAt: Date }
+export type OpenInvitation = Omit<Offer, 'tenantStatus' | 'status' | 'userStatus'> & { expiresAt: Date }
 
 /** What an invitation offers, to whom has its token. */
 export const readInvitation = async (trx: AnyTrx, token: string): Promise<OpenInvitation> => {

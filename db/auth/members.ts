@@ -36,7 +36,7 @@ export const mostMembers = 500
 
 /** Until an invitation is accepted nothing of the account is told, not even that there is one. */
 const shown = `m.user_id, m.status, coalesce(m.role, r.key) as role, m.invited_at, m.accepted_at, m.version,
-  case when m.accepted_at is null then u.email_key else u.email end as email,
+  case when m.accepted_at is null then coalesce(m.invited_email, u.email_key) else u.email end as email,
   case when m.accepted_at is null then coalesce(m.invited_name, left(split_part(u.email_key, '@', 1), 120)) else u.name end as name,
   m.accepted_at is not null and u.totp_confirmed_at is not null as mfa_enabled,
   case when m.accepted_at is not null then

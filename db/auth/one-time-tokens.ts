@@ -35,6 +35,15 @@ export const endTokens = async (
   return rows.length
 }
 
+/** Ends the open invitations of a user, whichever the tenant: they were mailed to an address that is his no more. */
+export const endInvitations = async (trx: AnyTrx, userId: string): Promise<void> => {
+  await sql(
+    trx,
+    `update one_time_token set used_at = now() where purpose = 'invitation' and user_id = ? and used_at is null`,
+    [userId],
+  )
+}
+
 /**
  * A new token; the old one of the same purpose and user (an invitation: and tenant) ends. Of second factors there may be several, one per
  * sign-in that is under way. Locks the user, so that of two at once the later one stays.

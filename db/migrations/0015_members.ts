@@ -2,11 +2,14 @@ import type { Knex } from 'knex'
 
 /** Members who are invited by somebody, and the walls of members and roles. */
 export const up = async (knex: Knex) => {
-  // What an invited person is called until they accept is what the inviter wrote: showing the name of an account would tell that there is one.
+  // What an invited person is called until they accept, and where they are reached, is what the inviter wrote: showing the name or the
+  // new address of an account would tell that there is one.
   await knex.raw(`
     alter table membership
       add column invited_name text,
-      add constraint membership_invited_name check (length(invited_name) between 1 and 120)`)
+      add column invited_email text,
+      add constraint membership_invited_name check (length(invited_name) between 1 and 120),
+      add constraint membership_invited_email check (length(invited_email) between 3 and 254)`)
   await knex.raw(`
     alter table role
       add constraint role_name check (length(name) between 1 and 60),
