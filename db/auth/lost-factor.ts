@@ -2,6 +2,7 @@ import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { audit } from '../audit.ts'
 import { contextOf, sqlOne } from '../connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
+import { tellEnded } from './ended.ts'
 import { assertRank, lockMember, readMember } from './members.ts'
 import type { Giver, Member } from './members.ts'
 import { removeSecondFactor } from './second-factor.ts'
@@ -47,7 +48,9 @@ export const resetMemberMfa = async (
       'This user works for others too; the provider of the service can remove the second factor',
     )
   const sessionIds = await remove(trx, userId, null)
-  return { member: await readMember(trx, userId), sessionIds }
+  const member = await readMember(trx, userId)
+  await tellEnded(trx, sessionIds, 'mfa')
+  return { member, sessionIds }
 }
 
 /** The same for any user, by the provider, who says why. */
@@ -59,5 +62,7 @@ export const resetUserMfa = async (
 ): Promise<string[]> => {
   if (userId === byUserId) throw notOneself()
   if (!(await sqlOne(trx, `select 1 as one from app_user where id = ?`, [userId]))) throw notFound()
-  return remove(trx, userId, reason)
+  const sessionIds = await remove(trx, userId, reason)
+  await tellEnded(trx, sessionIds, 'mfa')
+  return sessionIds
 }
