@@ -82,6 +82,12 @@ const queueOf = (relay: Relay, name: QueueName): Queue<Handed> => {
   return queue
 }
 
+/** Opens them anew next time. They listen to the connection until they are closed, which leaves it as it is. */
+const forgetQueues = (relay: Relay): void => {
+  for (const queue of relay.queues.values()) queue.close().catch(() => {})
+  relay.queues.clear()
+}
+
 const add = (relay: Relay, name: QueueName, jobs: readonly Candidate[]) =>
   queueOf(relay, name).addBulk(
     jobs.map((job) => ({
@@ -220,7 +226,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
         metrics.relayFailures.inc()
         if (failedMs === 0) note.warn({ err: error }, 'a round of the relay failed')
         failedMs = Math.min(1_000, failedMs * 2 || 50)
-        relay.queues.clear()
+        forgetQueues(relay)
         await sleep(failedMs)
       }
       if (stopped) break

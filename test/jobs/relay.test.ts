@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { Redis as OpenRedis } from 'ioredis'
 import type { Redis } from 'ioredis'
 import { settings } from '../../config/env.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
@@ -124,6 +125,31 @@ describe('the relay', () => {
     await until(() => drain({ withinMs: 5_000 }).then(() => true))
     expect(await effects()).to.have.lengthOf(320)
     expect(await mostRepeated()).to.equal(1)
+  })
+
+  it('rounds that fail one after the other leave nothing behind on the connection', async () => {
+    let rounds = 0
+    let listeners = 0
+    const asIs = Object.getOwnPropertyDescriptor(OpenRedis.prototype, 'on')
+    const on = Reflect.get(OpenRedis.prototype, 'on') as (this: Redis, ...given: unknown[]) => Redis
+    OpenRedis.prototype.on = function (this: Redis, ...given: unknown[]) {
+      listeners = Math.max(listeners, on.apply(this, given).listenerCount('close'))
+      return this
+    }
+    try {
+      await relay({
+        afterAdd: () => {
+          rounds += 1
+          return Promise.reject(new Error('no'))
+        },
+      })
+      await ask(note, { key: newKey() })
+      await until(() => rounds === 4)
+    } finally {
+      if (asIs) Object.defineProperty(OpenRedis.prototype, 'on', asIs)
+      else Reflect.deleteProperty(OpenRedis.prototype, 'on')
+    }
+    expect(listeners).to.be.at.most(2)
   })
 
   it('a job that Redis lost alone is handed over again after its lease', async () => {
