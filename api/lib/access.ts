@@ -59,7 +59,7 @@ export const propertyInBody = (input: Unjudged): string => {
 }
 /** Who holds the guest token of one booking. */
 export const publicGuest = (feature = 'portal'): GuestAccess => ({ kind: 'guest', feature })
-/** Anybody: sign-in, health, documents. */
+/** Anybody, and no key: signing in, and what is mailed. */
 export const open = (): OpenAccess => ({ kind: 'open' })
 /** A provider, proven by its signature over the raw body. */
 export const callback = (): CallbackAccess => ({ kind: 'callback' })

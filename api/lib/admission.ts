@@ -117,6 +117,11 @@ export function requireSession(caller: Caller): asserts caller is UserCaller {
   if (caller.kind !== 'user') throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
 }
 
+/** Signing in, and what is mailed, is for people: no key is taken for one. */
+export const refuseKey = (caller: Caller): void => {
+  if (caller.kind === 'api_key') throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
+}
+
 /** What changes an account is for its owner, signed in as himself: not for who supports him. */
 export function requireOwn(caller: Caller): asserts caller is UserCaller {
   requireSession(caller)

@@ -5,7 +5,7 @@ import { audit, hasAudited } from '../../db/audit.ts'
 import { database, inPlatform, inTenant, sqlOne, withoutTenant } from '../../db/connection.ts'
 import type { AnyTrx, Context, PlatformTrx, Trx } from '../../db/connection.ts'
 import { keepReply, requestHash, takeKey } from '../../db/idempotency.ts'
-import { admit, admitPublic, admitSuperuser, ownTenant, requireSession } from './admission.ts'
+import { admit, admitPublic, admitSuperuser, ownTenant, refuseKey, requireSession } from './admission.ts'
 import { authenticate, authenticateGuest } from './authenticate.ts'
 import type { Admission, Caller } from './caller.ts'
 import { actorOf, callerKey } from './caller.ts'
@@ -221,6 +221,7 @@ export const endpoint = (route: AnyRoute) => {
       }
       default: {
         if (access.kind === 'session') requireSession(caller)
+        if (access.kind === 'open') refuseKey(caller)
         const open = <T>(work: (trx: AnyTrx) => Promise<T>) => withoutTenant(work, context)
         return waits
           ? reply(await handle({ open, caller, request, ...input() }))
