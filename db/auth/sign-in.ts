@@ -3,8 +3,9 @@ import { unauthenticated } from '../../config/errors.ts'
 import { oneTimeTokenSeconds } from '../../config/limits.ts'
 import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
-import type { AnyTrx } from '../connection.ts'
+import type { Actor, AnyTrx } from '../connection.ts'
 import { mailUser } from '../ocp/index.ts'
+import { tellEnded } from './ended.ts'
 import { compareNow, hashPassword, inTurn, isOutdated } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
 import { createSession } from './sessions.ts'
@@ -101,6 +102,7 @@ export const openSession = (
   withMfa: boolean,
 ): Promise<SignedIn> =>
   open(async (trx) => {
+    const actor: Actor = { type: kind === 'dashboard' ? 'superuser' : 'user', id: user.id }
     const memberships = await membershipsOf(trx, user.id)
     const only = memberships.length === 1 ? (memberships[0]?.tenantId ?? null) : null
     const session = await createSession(trx, {
@@ -120,8 +122,11 @@ export const openSession = (
       subjectType: 'Session',
       subjectId: session.id,
       tenantId: only,
-      actor: { type: kind === 'dashboard' ? 'superuser' : 'user', id: user.id },
+      actor,
     })
+    for (const subjectId of session.revoked)
+      await audit(trx, { action: 'session.revoke', subjectType: 'Session', subjectId, tenantId: null, actor })
+    await tellEnded(trx, session.revoked, 'too_many')
     return { user, memberships, role: shownRole(user, memberships), session }
   })
 

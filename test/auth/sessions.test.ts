@@ -267,6 +267,12 @@ describe('a session', () => {
       [who.userId],
     )
     expect(row?.live).to.equal(20)
+    const trail = await sql<{ by: string }>(
+      world.database.admin,
+      `select actor_id as by from audit_entry where action = 'session.revoke' and subject_id in (select id::text from session where user_id = ? and revoke_reason = 'too_many')`,
+      [who.userId],
+    )
+    expect(trail).to.deep.equal([{ by: who.userId }])
   })
 
   it('of a user whose epoch has moved is dead, though its row lives', async () => {
