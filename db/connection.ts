@@ -180,7 +180,8 @@ const run = async <T>(
       const result = await database().transaction(
         async (trx) => {
           contexts.set(trx, context)
-          await prepared(trx, begin, bindings)
+          const [own] = await prepared<{ pid: number }>(trx, begin, bindings)
+          if (own) await planAnew(trx, own.pid)
           const value = await work(trx as never)
           committed = afterCommit.get(trx) ?? []
           return value
@@ -226,7 +227,7 @@ export const inTenant = <T>(
   options: Options = {},
 ): Promise<T> =>
   run(
-    `select set_config('app.tenant_id', ?, true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true)`,
+    `select set_config('app.tenant_id', ?, true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true), pg_backend_pid() as pid`,
     [tenantId],
     systemContext(tenantId, context),
     work as (trx: never) => Promise<T>,
@@ -240,7 +241,7 @@ export const inPlatform = <T>(
   options: Options = {},
 ): Promise<T> =>
   run(
-    `select set_config('app.tenant_id', '', true), set_config('app.scope', 'platform', true), set_config('lock_timeout', '2s', true)`,
+    `select set_config('app.tenant_id', '', true), set_config('app.scope', 'platform', true), set_config('lock_timeout', '2s', true), pg_backend_pid() as pid`,
     [],
     systemContext(null, context),
     work as (trx: never) => Promise<T>,
@@ -254,7 +255,7 @@ export const withoutTenant = <T>(
   options: Options = {},
 ): Promise<T> =>
   run(
-    `select set_config('app.tenant_id', '', true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true)`,
+    `select set_config('app.tenant_id', '', true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true), pg_backend_pid() as pid`,
     [],
     systemContext(null, context),
     work as (trx: never) => Promise<T>,
@@ -295,8 +296,22 @@ const planOf = (text: string): string => {
   return name
 }
 
+const plansLastMs = 10_000
+const plannedAt = new Map<number, number>()
+
+/** What was planned while a table was empty would be run so until something analyses it, however full it is by then. */
+const planAnew = async (trx: Knex, pid: number): Promise<void> => {
+  const now = Date.now()
+  const before = plannedAt.get(pid)
+  if (before !== undefined && now - before < plansLastMs) return
+  // Of connections that were closed long ago.
+  if (plannedAt.size > 1_000) plannedAt.clear()
+  plannedAt.set(pid, now)
+  if (before !== undefined && settings.databasePrepare) await trx.raw(`discard plans`)
+}
+
 /**
- * The same, for what runs all the time: each connection plans the statement once, which for those of the jobs table is most of their cost.
+ * The same, for what runs all the time: each connection plans the statement once in ten seconds, which for those of the jobs table is most of their cost.
  * For constant texts only, since none is ever forgotten; one text may not bind different types.
  */
 export const prepared = async <Row = Record<string, unknown>>(

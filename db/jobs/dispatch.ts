@@ -34,8 +34,17 @@ const anyNear = (queue: string) => `
   (select run_at from jobs where queue = ${queue} and status = 'pending' and not ready
      and run_at <= now() + make_interval(secs => :nearMs / 1000.0) order by run_at limit 1)`
 
+/**
+ * Statements of the relay walk indexes whatever the table held when they were planned: a plan of a time when it was empty reads all of a
+ * flood, again for each lane. First in a transaction that looks for work.
+ */
+const walkIndexes = ['seqscan', 'bitmapscan', 'sort']
+  .map((way) => `set_config('enable_${way}', 'off', true)`)
+  .join(', ')
+
 /** Queues that have something to hand over, now or within a minute, and are not paused. */
 export const queuesWithWork = async (trx: PlatformTrx): Promise<QueueName[]> => {
+  await prepared(trx, `select ${walkIndexes}`)
   const rows = await prepared<{ queue: QueueName }>(
     trx,
     `with recursive found as (
@@ -60,7 +69,7 @@ export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<boo
   const row = await preparedOne<{ led: boolean }>(
     trx,
     `select pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0)) as led,
-       set_config('idle_in_transaction_session_timeout', '1500', true)`,
+       set_config('idle_in_transaction_session_timeout', '1500', true), ${walkIndexes}`,
     [queue],
   )
   return row?.led ?? false
