@@ -78,6 +78,8 @@ describe('a session and its tenant', () => {
     for (const reply of all)
       if (reply.kind === 'read' && reply.status === 200 && 'of' in reply) expect(reply.body.id).to.equal(reply.of)
     expect(all.every((reply) => [200, 403].includes(reply.status))).to.equal(true)
+    expect(all.some((reply) => reply.status === 200 && 'of' in reply)).to.equal(true)
+    expect(all.some((reply) => reply.status === 403 && 'of' in reply)).to.equal(true)
   })
 
   it('is out of reach at the next request after the membership ends, or changes', async () => {
