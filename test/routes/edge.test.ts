@@ -20,7 +20,7 @@ const codeOf = (work: () => unknown): string => {
 /** Digits with the last one that makes the sum right, or wrong by one. */
 const digits = (prefix: string, length: number, isRight = true): string => {
   const body = prefix.padEnd(length - 1, '0')
-  const sum = [...body].reduceRight((total, digit, at) => {
+  const sum = Array.from(body).reduceRight((total, digit, at) => {
     const doubled = (body.length - at) % 2 === 1 ? Number(digit) * 2 : Number(digit)
     return total + (doubled > 9 ? doubled - 9 : doubled)
   }, 0)
