@@ -17,6 +17,9 @@ export type KeptError = { code: string; message: string; stack: string | null; s
 const mine = `id = :jobId and status <> 'dead' and (
   dispatch_no < :dispatchNo or (dispatch_no = :dispatchNo and delivery <= :delivery and status in ('dispatched', 'running')))`
 
+/** So many jobs of a queue may wait in Redis for their next try; more of them wait in PostgreSQL, as many as may fail. */
+const mostWaiting = 500
+
 type Failure = {
   kind: Pick<Job, 'retry' | 'tries'>
   error: KeptError
@@ -31,17 +34,19 @@ type Failure = {
  * a wait in PostgreSQL, or the end that the kind's class names. Null: a ghost, nothing was written.
  */
 export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure): Promise<Wait | null> => {
-  const row = await sqlOne<{ attempts: number; paused: boolean }>(
+  const row = await sqlOne<{ attempts: number; paused: boolean; full: boolean }>(
     trx,
-    `select attempts, ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused
+    `select attempts, ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused,
+       (select count(*) from (select from jobs other where other.queue = jobs.queue and other.status in ('dispatched', 'running')
+         and other.run_at > now() limit :mostWaiting) as waiting) >= :mostWaiting as full
      from jobs where ${mine} for update`,
-    fence,
+    { ...fence, mostWaiting },
   )
   if (!row) return null
   const attempts = row.attempts + 1
   const next = nextWait(failure.kind.retry, attempts, { tries: failure.kind.tries, atLeastMs: failure.atLeastMs ?? 0 })
   // What waits in Redis starts by itself; what is paused meanwhile must not.
-  const wait: Wait = next.tier === 'redis' && row.paused ? { tier: 'postgres', ms: next.ms } : next
+  const wait: Wait = next.tier === 'redis' && (row.paused || row.full) ? { tier: 'postgres', ms: next.ms } : next
   await writeEnd(trx, fence, {
     status: wait.tier === 'redis' ? 'dispatched' : wait.tier === 'postgres' ? 'pending' : 'dead',
     attempts,

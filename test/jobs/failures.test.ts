@@ -299,6 +299,25 @@ describe('failures of jobs', () => {
     await held.database.admin.raw(`delete from queue_control`)
   })
 
+  it('however many fail, at most five hundred of a queue wait in Redis', async () => {
+    const failing = onDatabase(note, () => Promise.reject(new Error('no')))
+    const fill = (count: number) =>
+      held.database.admin.raw(
+        `insert into jobs (id, queue, kind, payload, status, run_at, request_id, actor)
+         select gen_random_uuid(), 'inventory', '${note.name}', '{}', 'dispatched', now() + interval '1 minute', 'flood', '{}'
+         from generate_series(1, ${count})`,
+      )
+    await held.database.admin.raw(`delete from jobs`)
+    const [last, first] = [await ready(note), await ready(note)]
+    await fill(499)
+    await deliver(failing, last, 1)
+    await fill(1)
+    await deliver(failing, first, 1)
+    expect(await rowOf(last)).to.include({ status: 'dispatched', attempts: 1 })
+    expect(await rowOf(first)).to.include({ status: 'pending', attempts: 1 })
+    await held.database.admin.raw(`delete from jobs where request_id = 'flood'`)
+  })
+
   it('ten poisoned jobs of a kind pause the kind, and no job of it is picked', async () => {
     const each = onDatabase(once, () => Promise.resolve())
     for (let n = 0; n < 10; n += 1) {
