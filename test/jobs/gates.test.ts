@@ -5,7 +5,16 @@ import { inPlatform, sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import type { EnqueueOptions } from '../../db/enqueue.ts'
 import { markDispatched } from '../../db/jobs/dispatch.ts'
-import { failuresToClose, kindGate, openGate, readGate, reportCall, setGateRate } from '../../db/jobs/gates.ts'
+import {
+  failuresToClose,
+  kindGate,
+  listGates,
+  openGate,
+  readGate,
+  reportCall,
+  setGateRate,
+} from '../../db/jobs/gates.ts'
+import { rollPartitions } from '../../db/jobs/operate.ts'
 import { externalCall } from '../../workers/lib/external-call.ts'
 import type { CallOutcome } from '../../workers/lib/external-call.ts'
 import { signOf } from '../../workers/lib/gate.ts'
@@ -103,6 +112,15 @@ describe('the gates of accounts, kinds and pauses', () => {
     expect(await taken()).to.deep.equal([])
     await pass(2_000)
     expect(await taken()).to.deep.equal([mine])
+  })
+
+  it('a gate that nobody used for a month goes, unless it has a rate', async () => {
+    for (const gate of [mine, other, 'sandbox:rated']) await report(gate, 'up')
+    await inPlatform((trx) => setGateRate(trx, 'sandbox:rated', 5))
+    await admin(`update provider_gate set updated_at = now() - interval '31 days' where gate <> '${other}'`)
+    await inPlatform(rollPartitions)
+    const gates = await inPlatform((trx) => listGates(trx))
+    expect(gates.map(({ gate }) => gate)).to.have.members([other, 'sandbox:rated'])
   })
 
   it('what an operator opens is open at once', async () => {
