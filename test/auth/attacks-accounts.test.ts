@@ -11,7 +11,7 @@ import { inTenant, sql, sqlOne, withoutTenant } from '../../db/connection.ts'
 import { makeHouse } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
 import { accountsOf } from './account-support.ts'
-import { forgetLimits, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
+import { forgetLimits, makeSuperuser, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
 
 const origin = { address: '192.0.2.77', network: '192.0.2.0/24' }
 const fresh = 'mar azul e vento norte'
@@ -163,9 +163,26 @@ describe('who attacks an account', () => {
     await withoutTenant((trx) => enrolTotp(trx, member.userId, member.email))
     const path = `/api/tenants/${tenantId}/users/${member.userId}/reset-mfa`
     expect((await world.request('POST', path, { token })).status).to.equal(200)
-    const told = await inTenant(tenantId, (trx) =>
-      sql<{ data: object }>(trx, `select data from event where type = 'session.revoked'`),
-    )
-    expect(told.map(({ data }) => data)).to.deep.equal([{ userId: member.userId, reason: 'mfa' }])
+    const told = async () =>
+      (
+        await inTenant(tenantId, (trx) =>
+          sql<{ data: object }>(trx, `select data from event where type = 'session.revoked'`),
+        )
+      ).map(({ data }) => data)
+    const ended = { userId: member.userId, reason: 'mfa' }
+    expect(await told()).to.deep.equal([ended])
+    // By the provider, who is in no tenant, and asks twice.
+    await signIn(world, member)
+    await withoutTenant((trx) => enrolTotp(trx, member.userId, member.email))
+    const boss = await signIn(world, await makeSuperuser('N1'))
+    for (const replayed of [undefined, 'true']) {
+      const { status, body, headers } = await world.request('POST', `/superuser/users/${member.userId}/reset-mfa`, {
+        token: boss.token,
+        idempotencyKey: 'reset',
+        body: { reason: 'phone lost' },
+      })
+      expect([status, body.revoked, headers['idempotent-replayed']]).to.deep.equal([200, 1, replayed])
+    }
+    expect(await told()).to.deep.equal([ended, ended])
   })
 })
