@@ -49,6 +49,9 @@ export const oneTimeTokenSeconds = {
 /** A new password is asked for by mail: so often an hour for one account, and not twice within a minute. */
 export const passwordMails = { perHour: 5, apartSeconds: 60 } as const
 
+/** Of a tenant in 24 hours, those that are sent again included: who invites and takes back mails no more strangers than that. */
+export const invitationsPerDay = 1_000
+
 /** Links to new addresses, an hour and user. */
 export const emailChangesPerHour = 5
 

@@ -1,4 +1,5 @@
 import { conflict, forbidden, invalid, unprocessable } from '../../config/errors.ts'
+import { invitationsPerDay } from '../../config/limits.ts'
 import { audit } from '../audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
@@ -16,6 +17,13 @@ type Invitation = { email: string; name?: string | undefined; role: string; prop
 
 const send = async (trx: Trx, userId: string) => {
   const { tenantId } = contextOf(trx)
+  const sent = await sqlOne<{ n: number }>(
+    trx,
+    `select count(*) as n from one_time_token where purpose = 'invitation' and tenant_id = ? and created_at > now() - interval '24 hours'`,
+    [tenantId],
+  )
+  if ((sent?.n ?? 0) >= invitationsPerDay)
+    throw unprocessable('too_many', `A tenant sends at most ${invitationsPerDay} invitations a day`)
   const token = await createToken(trx, 'invitation', { userId, tenantId })
   await mailUser(trx, userId, 'invitation', token.id)
 }

@@ -110,6 +110,32 @@ describe('who attacks an account', () => {
     ).to.deep.equal({ status: 'locked', passwordHash: null })
   })
 
+  it('by inviting strangers and taking it back, again and again, mails a thousand of them a day at most', async () => {
+    const tenantId = await makeTenant()
+    const owner = await makeUser({ [tenantId]: 'owner' })
+    const { token } = await signIn(world, owner)
+    const invite = () =>
+      world.request('POST', `/api/tenants/${tenantId}/users`, {
+        token,
+        body: { email: newEmail('stranger'), role: 'stock' },
+      })
+    await sql(
+      world.database.admin,
+      `insert into one_time_token (purpose, user_id, tenant_id, expires_at, used_at)
+       select 'invitation', ?, ?, now(), now() from generate_series(1, 999)`,
+      [owner.userId, tenantId],
+    )
+    expect((await invite()).status).to.equal(201)
+    const { status, body } = await invite()
+    expect([status, body.code]).to.deep.equal([422, 'too_many'])
+    await sql(
+      world.database.admin,
+      `update one_time_token set created_at = created_at - interval '24 hours' where tenant_id = ?`,
+      [tenantId],
+    )
+    expect((await invite()).status).to.equal(201)
+  })
+
   it('learns nothing of a new address: neither who invited the old one, nor who reads the old one’s mail', async () => {
     const tenantId = await makeTenant()
     const { token } = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
