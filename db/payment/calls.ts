@@ -18,6 +18,8 @@ export type PaymentCall = {
   accountRef: string
   submission: Submission
   attempt: LastAttempt | null
+  /** By PostgreSQL's clock: whether it is time is not for that of one worker to say. */
+  now: Date
 }
 
 type Account = { provider: string; externalId: string | null }
@@ -32,6 +34,12 @@ export const submitKey = (paymentId: string) => `pay-${paymentId}`
 export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`
 export const refundKey = (refundId: string) => `ref-${refundId}`
 
+const clockOf = async (trx: Trx): Promise<Date> => {
+  const row = await sqlOne<{ now: Date }>(trx, `select clock_timestamp() as now`)
+  if (!row) throw new Error('a clock has one time')
+  return row.now
+}
+
 export const paymentCall = async (trx: Trx, paymentId: string): Promise<PaymentCall | null> => {
   const payment = await readPayment(trx, paymentId)
   if (!payment || payment.origin !== 'gateway') return null
@@ -43,6 +51,7 @@ export const paymentCall = async (trx: Trx, paymentId: string): Promise<PaymentC
     ...(await accountOf(trx, payment.gatewayAccountId)),
     submission,
     attempt: await lastAttempt(trx, submitKey(paymentId)),
+    now: await clockOf(trx),
   }
 }
 
@@ -53,7 +62,7 @@ export const paymentCall = async (trx: Trx, paymentId: string): Promise<PaymentC
 export const beginSubmit = async (trx: Trx, paymentId: string): Promise<PaymentCall | null> => {
   const payment = await lockPayment(trx, paymentId)
   if (payment?.status !== 'created' || payment.cancelRequestedAt !== null) return null
-  if (payment.expiresAt !== null && payment.expiresAt.getTime() <= Date.now()) return null
+  if (payment.expiresAt !== null && payment.expiresAt <= (await clockOf(trx))) return null
   await sql(trx, `update payment set sent_at = coalesce(sent_at, now()) where id = ?`, [paymentId])
   return paymentCall(trx, paymentId)
 }

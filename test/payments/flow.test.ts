@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { inTenant, sql } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
 import { cancelPaymentsOf, paymentState } from '../../db/payment/index.ts'
+import { readPayment } from '../../jobs/payments.ts'
 import { balanceOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
 import {
@@ -178,6 +180,22 @@ describe('a payment through the sandbox gateway', () => {
     await longAgo(till, id)
     const payment = await bring(till, id, 'failed')
     expect(payment.failure).to.include({ code: 'not_found_at_gateway' })
+  })
+
+  it('of unknown outcome is not given up early by the clock of a worker that is ahead', async () => {
+    const { id } = await pay(till, bookingId, { token: 'timeout_nothing' })
+    await work()
+    const { now } = Date
+    Date.now = () => now() + 11 * 60_000
+    try {
+      for (let n = 0; n < 3; n += 1) {
+        await within(till, (trx) => enqueue(trx, readPayment, { tenantId: till.tenantId, paymentId: id }))
+        await work()
+      }
+    } finally {
+      Date.now = now
+    }
+    expect((await paymentOf(till, id)).status).to.equal('unknown')
   })
 
   it('of unknown outcome that is cancelled meanwhile ends cancelled when the gateway has not heard of it', async () => {

@@ -11,9 +11,9 @@ import { adapterFor, asked, ended, notSent, submit } from './outcome.ts'
 import type { PaymentContext } from './outcome.ts'
 
 /** Nobody waits for its money any more: cancelled, or out of time. */
-const isOver = ({ payment }: PaymentCall) =>
+const isOver = ({ payment, now }: PaymentCall) =>
   payment.cancelRequestedAt !== null ||
-  (payment.status !== 'authorised' && payment.expiresAt !== null && payment.expiresAt.getTime() <= Date.now())
+  (payment.status !== 'authorised' && payment.expiresAt !== null && payment.expiresAt <= now)
 
 const apply = async (context: PaymentContext, outcome: Outcome<PaymentSnapshot>, mayWait: boolean): Promise<void> => {
   const { paymentId } = context.payload
@@ -50,7 +50,7 @@ const find = async (context: PaymentContext, call: PaymentCall, mayWait: boolean
   const { snapshot } = outcome
   if (snapshot) return apply(context, { kind: 'known', snapshot }, mayWait)
   const since = call.attempt?.startedAt ?? call.payment.sentAt ?? call.payment.createdAt
-  const gone = call.attempt?.state === 'not_sent' || Date.now() - since.getTime() > notFoundAfterMs
+  const gone = call.attempt?.state === 'not_sent' || call.now.getTime() - since.getTime() > notFoundAfterMs
   const nothing = call.payment.cancelRequestedAt
     ? ended('cancelled', null)
     : ended('failed', 'not_found_at_gateway', 'The gateway has no such payment')
