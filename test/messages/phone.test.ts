@@ -184,6 +184,8 @@ describe('messages by SMS and WhatsApp', () => {
     expect(await statuses()).to.deep.equal(['sms failed http_429'])
     expect((await messagesOf(house))[0]?.status).to.equal('queued')
     peer.behave('accept')
+    // The time that it asked to be left alone is over.
+    await world.database.admin.raw('update provider_gate set closed_until = now()')
     await house.inHouse((trx) =>
       sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`),
     )

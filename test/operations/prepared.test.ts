@@ -10,7 +10,8 @@ describe('statements that run all the time', () => {
   })
 
   const text = `select cast(:number as int) + 1 as next_number, (cast(:list as int[]))[1] as first_of`
-  const kept = `select name from pg_prepared_statements`
+  // Whatever else the process asks of its connection meanwhile.
+  const kept = `select name from pg_prepared_statements where statement ~ 'next_number|as said' and statement !~ 'pg_prepared'`
 
   it('are planned once per connection, whatever they bind, and answer the same', async () => {
     const one = await openDatabase(settings.databaseUrl, 1)
