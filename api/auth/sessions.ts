@@ -134,12 +134,29 @@ const signOut = route({
 
 type Entered = { name: string; features: string[]; role: string; propertyIds: string[] | null }
 
+/** Makes a tenant the active one of a session; null where the user is no member of it. */
+const enter = async (trx: AnyTrx, me: UserCaller, tenantId: string): Promise<Entered | null> => {
+  const tenant = await enterTenant(trx as PlatformTrx, tenantId)
+  const row = await sqlOne<Entered>(
+    tenant,
+    `select t.name, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features, coalesce(m.role, r.key) as role,
+       case when m.all_properties then null else coalesce((select array_agg(p.property_id) from membership_property p where p.membership_id = m.id), '{}') end as property_ids
+     from tenant t join membership m on m.user_id = ? and m.status = 'active' left join role r on r.id = m.role_id where t.id = ? and t.status <> 'deleted'`,
+    [me.userId, tenantId],
+  )
+  if (!row) return null
+  await setActiveTenant(trx, me.sessionId, me.userId, tenantId)
+  await audit(tenant, { action: 'session.tenant_context', subjectType: 'Session', subjectId: me.sessionId })
+  return row
+}
+
 const context = route({
   id: 'auth.tenantContext',
   method: 'PUT',
   path: '/api/auth/tenant-context',
   summary: 'Set the active tenant',
   access: signedIn('update', 'Session'),
+  transaction: 'none',
   body: Obj({ tenantId: Uuid }),
   returns: Obj({
     tenantId: Uuid,
@@ -148,21 +165,18 @@ const context = route({
     propertyIds: Nullable(List(Uuid, { max: 200 })),
     features: List(Text(1, 40), { max: 50 }),
   }),
-  handle: async ({ trx, caller, body: { tenantId } }) => {
+  handle: async ({ open: transaction, caller, body: { tenantId } }) => {
     const me = user(caller)
-    const tenant = await enterTenant(trx as PlatformTrx, tenantId)
-    const row = await sqlOne<Entered>(
-      tenant,
-      `select t.name, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features, coalesce(m.role, r.key) as role,
-         case when m.all_properties then null else coalesce((select array_agg(p.property_id) from membership_property p where p.membership_id = m.id), '{}') end as property_ids
-       from tenant t join membership m on m.user_id = ? and m.status = 'active' left join role r on r.id = m.role_id where t.id = ? and t.status <> 'deleted'`,
-      [me.userId, tenantId],
-    )
-    // One answer for tenants that do not exist and tenants of others.
-    if (!row) throw forbidden('tenant_not_active', 'You are not a member of this tenant')
-    await setActiveTenant(trx, me.sessionId, me.userId, tenantId)
-    await audit(tenant, { action: 'session.tenant_context', subjectType: 'Session', subjectId: me.sessionId })
-    onCommit(trx, () => void forgetSession(me.sessionId))
+    const row = await transaction((trx) => enter(trx, me, tenantId))
+    // One answer for tenants that do not exist and tenants of others; the trail of where the caller is has it.
+    if (!row) {
+      const { activeTenantId } = me
+      await transaction((trx) =>
+        audit(trx, { action: 'tenant.refused', subjectType: 'Tenant', subjectId: tenantId, tenantId: activeTenantId }),
+      )
+      throw forbidden('tenant_not_active', 'You are not a member of this tenant')
+    }
+    await forgetSession(me.sessionId)
     return { tenantId, ...row }
   },
 })

@@ -182,5 +182,13 @@ describe('a tenant', () => {
       `select chain, subject_id from audit_entry where action = 'tenant.refused'`,
     )
     expect(entries).to.deep.equal([{ chain: tenantId, subjectId: other }])
+    const foreign = await makeTenant()
+    await world.request('PUT', '/api/auth/tenant-context', { token, body: { tenantId: foreign } })
+    const chosen = await sql(
+      world.database.admin,
+      `select chain from audit_entry where action = 'tenant.refused' and subject_id = ?`,
+      [foreign],
+    )
+    expect(chosen).to.deep.equal([{ chain: tenantId }])
   })
 })
