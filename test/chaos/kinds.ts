@@ -1,5 +1,5 @@
 import { Matching, Obj } from '../../config/schema.ts'
-import { sql } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/connection.ts'
 import { job } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
@@ -11,7 +11,7 @@ const ofKey = Obj({ key: Key })
 /** Ends every process that starts it. */
 export const poison = job({ name: 'chaos.poison', queue: 'inventory', payload: ofKey, retry: 'internal' })
 
-/** Leaves the event loop to nobody for longer than any lock lasts, then has its effect. */
+/** Leaves the event loop to nobody for longer than its lock lasts, when it is first started, then has its effect. */
 export const block = job({ name: 'chaos.block', queue: 'ledger', payload: ofKey, retry: 'internal' })
 
 /** Version 2, which only a newer worker understands: the same name and a payload with another word in it. */
@@ -38,7 +38,11 @@ export const processors = (isNewer: boolean): Processor[] => [
     return Promise.resolve()
   }),
   processor(block, async (context) => {
-    const until = Date.now() + blockedMs
+    const row = await context.effect((trx) =>
+      sqlOne<{ starts: number }>(trx, `select starts from jobs where id = ?`, [context.jobId]),
+    )
+    // Were it to block every time it could be overtaken every time, and would rightly be taken for poison.
+    const until = row?.starts === 1 ? Date.now() + blockedMs : 0
     while (Date.now() < until);
     await context.finish((trx) => effect(trx, context.payload.key))
   }),

@@ -58,7 +58,10 @@ describe('every declared job', () => {
     for (const job of jobs) {
       const ever = fixtures[job.name] ?? []
       const versions = Array.from({ length: job.version }, (_, index) => index + 1)
-      expect([...new Set(ever.map(({ version }) => version))].sort(), job.name).to.deep.equal(versions)
+      expect(
+        [...new Set(ever.map(({ version }) => version))].toSorted((a, b) => a - b),
+        job.name,
+      ).to.deep.equal(versions)
       for (const { version, payload } of ever)
         expect(compile(job.payload)(upcast(job, payload, version)), `${job.name} version ${version}`).to.equal(null)
     }
