@@ -89,13 +89,12 @@ const security = (route: AnyRoute): Json[] => {
 }
 
 const statusesOf = (route: AnyRoute): number[] => {
-  const { kind } = route.access
-  const named = ['tenant', 'session', 'superuser', 'guest'].includes(kind)
   const writes = route.method !== 'GET'
   return [
     400,
-    ...(named || route.security ? [401] : []),
-    ...(kind === 'open' || kind === 'callback' ? [] : [403]),
+    // A key, a signature, a password or a mailed token may be a bad one also where no credential is asked for.
+    401,
+    ...(route.access.kind === 'callback' ? [] : [403]),
     404,
     ...(writes ? [409, 422] : []),
     429,
