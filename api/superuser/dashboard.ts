@@ -67,6 +67,13 @@ const openBoard = async (): Promise<Board> => {
   return { serve: adapter.registerPlugin(), redis, queues }
 }
 
+/** One that could not be opened is tried again by whoever looks next. */
+const opened = (): Promise<Board> =>
+  (board ??= openBoard().catch((error: unknown) => {
+    board = null
+    throw error
+  }))
+
 /** Closes what the board has opened; the first look after it opens anew. */
 export const closeDashboard = async () => {
   const closing = await board
@@ -110,7 +117,7 @@ const show = async (ctx: Context, next: Next) => {
     ctx.body = 'The dashboard only shows\n'
     return
   }
-  const { redis, serve } = await (board ??= openBoard())
+  const { redis, serve } = await opened()
   if (!(await reachable(redis))) {
     sayAway(ctx)
     return
