@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { abilityOf } from '../../api/lib/ability.ts'
 import { accessToken } from '../../api/auth/session-token.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { createSession } from '../../db/auth/sessions.ts'
@@ -136,6 +137,23 @@ const flood = async (tenantId: string, tokens: string[], people: Person[]) => {
   }
 }
 
+/** Microseconds to build an ability of a role that is new to the process, and to ask one something. */
+const abilities = () => {
+  const builds = 200
+  const checks = 100_000
+  const role = (version: number) =>
+    abilityOf('x', { id: randomUUID(), version, permissions: [{ subject: 'Guest', actions: ['read'] }] }, null)
+  role(0)
+  const began = performance.now()
+  for (let version = 1; version <= builds; version += 1) role(version)
+  const built = performance.now()
+  const owner = abilityOf('owner', null, [randomUUID()])
+  owner.can('read', 'Guest')
+  const asked = performance.now()
+  for (let n = 0; n < checks; n += 1) owner.can('read', 'Guest')
+  return { buildUs: ((built - began) / builds) * 1000, checkUs: ((performance.now() - asked) / checks) * 1000 }
+}
+
 export const bench: Bench = async () => {
   const tenantId = await makeTenant()
   const people = await Promise.all(Array.from({ length: 40 }, () => makeUser({ [tenantId]: 'manager' })))
@@ -147,6 +165,7 @@ export const bench: Bench = async () => {
     Array.from({ length: 40 }, () => makeUser({ [tenantId]: 'manager' }, { email: `${randomUUID()}@house.example` })),
   )
   const { idle, flooded, outcomes } = await flood(tenantId, tokens, strangers)
+  const { buildUs, checkUs } = abilities()
   const open = { cpu: middle('open', 'cpuUs'), p95: middle('open', 'p95Ms') }
   return {
     results: (['token', 'key'] as const)
@@ -180,6 +199,8 @@ export const bench: Bench = async () => {
         ),
       ])
       .concat([
+        judge({ name: 'an ability, built', unit: 'µs', ours: buildUs, reference: null }, { most: 200 }),
+        judge({ name: 'an ability, asked', unit: 'µs', ours: checkUs, reference: null }, { most: 1 }),
         judge({ name: 'p95 of other requests, idle', unit: 'ms', ours: idle, reference: null }, null),
         judge(
           {

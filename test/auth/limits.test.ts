@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { closeRedis, openRedis } from '../../api/lib/redis.ts'
+import { closeRedis, openRedis, quickly, redisAnswers } from '../../api/lib/redis.ts'
 import { limit } from '../../api/lib/rate-limit.ts'
 import type { Caller } from '../../api/lib/caller.ts'
 import type { RequestFacts } from '../../api/lib/route.ts'
+import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import type { Reply } from '../support/client.ts'
 import { forgetLimits, makeKey, makeTenant, makeUser, roomInMinute, signIn } from './support.ts'
@@ -77,18 +78,24 @@ describe('the limit of requests a minute', () => {
   })
 
   it('counts what runs at the same time exactly, in Redis and alone', async () => {
-    const caller: Caller = { kind: 'anonymous', address: '203.0.113.7' }
-    const request = { address: caller.address, receivedAt: new Date('2026-11-21T12:00:30.000Z') } as RequestFacts
-    for (const gone of [false, true]) {
-      if (gone) closeRedis()
+    const passed = async (address: string) => {
+      const caller: Caller = { kind: 'anonymous', address }
+      const request = { address, receivedAt: new Date('2026-11-21T12:00:30.000Z') } as RequestFacts
       const results = await Promise.allSettled(
         Array.from({ length: 150 }, () => limit(caller, 'public_read', request, () => {})),
       )
-      expect(
-        results.filter(({ status }) => status === 'fulfilled'),
-        String(gone),
-      ).to.have.length(120)
+      return results.filter(({ status }) => status === 'fulfilled').length
     }
+    // Where this machine is so busy that Redis seems slow, each counts its part: then once more, from elsewhere.
+    let inRedis = 0
+    for (let host = 7; host < 17; host += 1) {
+      await until(() => quickly((redis) => redis.ping()).then((answer) => answer === 'PONG'))
+      inRedis = await passed(`203.0.113.${host}`)
+      if (redisAnswers()) break
+    }
+    expect(inRedis).to.equal(120)
+    closeRedis()
+    expect(await passed('203.0.113.99'), 'alone').to.equal(120)
   })
 
   it('is shared by processes while Redis is away: each has its part, and none is open', async () => {

@@ -126,11 +126,9 @@ describe('a token', () => {
       empty: '',
       dots: '...',
     }
-    const begun = performance.now()
     for (const [name, value] of Object.entries(bad)) {
       expect(await verifyToken('access', value, { now }), name).to.deep.equal({ ok: false, expired: false })
     }
-    expect(performance.now() - begun, '50 ms for each').to.be.lessThan(50 * Object.keys(bad).length)
     expect(({} as Record<string, unknown>).polluted).to.equal(undefined)
   })
 })
