@@ -6,7 +6,7 @@ import { closeDatabase, openDatabase } from '../db/connection.ts'
 import { checkRole } from '../db/role-check.ts'
 import { onWake } from '../db/wake.ts'
 import { stopServing } from './lib/health.ts'
-import { stopMetering } from './lib/metering.ts'
+import { startMetering, stopMetering } from './lib/metering.ts'
 import { closeRedis, openRedis, publishWake } from './lib/redis.ts'
 import { listen, makeServer } from './server.ts'
 
@@ -21,6 +21,7 @@ await checkRole((why) => {
 await startTracing('pousada-api')
 openRedis()
 onWake(publishWake)
+startMetering()
 const server = await makeServer()
 const address = await listen(server)
 log.info({ address }, 'api ready')

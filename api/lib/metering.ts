@@ -29,26 +29,15 @@ const write = async () => {
 
 /** Writes what was counted since the last time; what could not be written goes first the next time. */
 export const writeMetered = (): Promise<void> => {
-  writing = writing.then(write).catch((error: unknown) => {
-    log.warn({ err: error }, 'requests by key are not written yet')
-    arm()
-  })
+  writing = writing
+    .then(write)
+    .catch((error: unknown) => log.warn({ err: error }, 'requests by key are not written yet'))
   return writing
-}
-
-const arm = () => {
-  if (timer) return
-  timer = setTimeout(() => {
-    timer = null
-    void writeMetered()
-  }, everyMs)
-  timer.unref()
 }
 
 const count = (tenantId: string) => {
   const known = counts.get(tenantId)
   counts.set(tenantId, { tenantId, quantity: (known?.quantity ?? 0) + 1, at: new Date() })
-  arm()
 }
 
 // Whom the tenant's own rules or limits turned away used nothing, and what failed here is not theirs to pay.
@@ -68,10 +57,14 @@ export const metered = async <T>(caller: Caller, work: () => Promise<T>): Promis
   }
 }
 
+/** Writes every ten seconds what was counted. */
+export const startMetering = (): void => {
+  timer = setInterval(() => void writeMetered(), everyMs).unref()
+}
+
 /** Writes the rest before the process ends. */
 export const stopMetering = async (): Promise<void> => {
+  if (timer) clearInterval(timer)
   await writeMetered()
   if (parcel === null && counts.size > 0) await writeMetered()
-  if (timer) clearTimeout(timer)
-  timer = null
 }

@@ -47,8 +47,6 @@ const countsTries = new Set([
   'known_network',
   'user_mail',
   'recovery_code',
-  'usage_day',
-  'usage_event',
   'queue_total',
   'queue_minute',
 ])
