@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createRequire } from 'node:module'
@@ -7,11 +7,15 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * The whole suite, in two runs side by side where there are two cores: much of it waits for locks and processes. Each has a PostgreSQL
- * and a Redis of its own. Arguments go to Mocha, in one run.
+ * and a Redis of its own. What failed in either stands at the end. Arguments go to Mocha, in one run.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
 const counts = /^(\d+) passed, (\d+) failed, (\d+) skipped\n?$/m
+const failures = /^ +\d+ failing$[^]*/m
+const children: ChildProcess[] = []
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => children.forEach((child) => child.kill(signal)))
 
 type Ended = { code: number; output: string }
 
@@ -22,6 +26,7 @@ const run = (args: string[], isShown: boolean): Promise<Ended> =>
       stdio: isShown ? 'inherit' : ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) },
     })
+    children.push(child)
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -34,7 +39,7 @@ const run = (args: string[], isShown: boolean): Promise<Ended> =>
 /** Heavier files first, each to the run that has less: those that start processes and wait for their ends are the long ones. */
 const weightOf = (file: string): number => {
   const text = readFileSync(join(checkout, file), 'utf8')
-  const processes = (text.match(/startProcess|crashAt|CRASH_AT|useProcesses/g) ?? []).length
+  const processes = (text.match(/startProcess|crashAt|CRASH_AT/g) ?? []).length
   return statSync(join(checkout, file)).size + processes * 20_000 + (file.endsWith('fuzz.test.ts') ? 300_000 : 0)
 }
 
@@ -57,14 +62,19 @@ const given = process.argv.slice(2)
 if (given.length > 0 || availableParallelism() < 2) process.exit((await run(given, true)).code)
 
 const total = [0, 0, 0]
+let failed = ''
 const ended = await Promise.all(
   shared().map(async (files) => {
     const each = await run(files, false)
-    process.stdout.write(each.output.replace(counts, ''))
+    const report = each.output.replace(counts, '')
+    process.stdout.write(report.replace(failures, ''))
     const found = counts.exec(each.output)
+    // Without its counts a run died: its last words are what failed.
+    failed += failures.exec(report)?.[0] ?? (found ? '' : report.slice(-4_000))
     for (const n of [0, 1, 2]) total[n] = (total[n] ?? 0) + Number(found?.[n + 1] ?? (n === 1 ? 1 : 0))
     return found ? each.code : 1
   }),
 )
+if (failed !== '') console.log(`\n== failures\n${failed}`)
 console.log(`${total[0]} passed, ${total[1]} failed, ${total[2]} skipped`)
 process.exit(ended.every((code) => code === 0) ? 0 : 1)
