@@ -22,7 +22,7 @@ import type { Handed } from './lib/start.ts'
 import { wakeChannel } from './lib/wake.ts'
 import { reconcile } from './lib/reconcile.ts'
 
-const pollMs = 250
+const pollEveryMs = 250
 /** While jobs wait for room in a window, the next look comes sooner; at once where Redis had nearly run dry. */
 const fullPollMs = 20
 const dryPollMs = 2
@@ -38,6 +38,7 @@ export type RelayOptions = {
   /** Called between the hand-over and the commit; tests break things there. */
   afterAdd?: (jobs: readonly Candidate[]) => Promise<void>
   reconcileEveryMs?: number
+  pollMs?: number
 }
 
 export type RunningRelay = {
@@ -153,7 +154,7 @@ const beginAnew = async (relay: Relay, seen: string): Promise<void> => {
 }
 
 const cycle = async (relay: Relay): Promise<void> => {
-  relay.nextMs = pollMs
+  relay.nextMs = relay.options.pollMs ?? pollEveryMs
   const look = () => inPlatform(async (trx) => ({ epoch: await readEpoch(trx), names: await queuesWithWork(trx) }))
   const [known, seen] = await Promise.all([relay.redis.get(epochKey()), look()])
   if (known !== seen.epoch) await beginAnew(relay, seen.epoch)
@@ -171,7 +172,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
   const note = child({ process: 'relay' })
   const redis = connectRedis('commands')
   const listener = connectRedis('queues')
-  const relay: Relay = { redis, queues: new Map(), options, depths: new Map(), nextMs: pollMs }
+  const relay: Relay = { redis, queues: new Map(), options, depths: new Map(), nextMs: options.pollMs ?? pollEveryMs }
   let stopped = false
   let isWoken = false
   let failedMs = 0
