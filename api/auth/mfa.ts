@@ -1,16 +1,13 @@
-import { mailedTokenId } from '../../config/derived-secrets.ts'
 import { invalid, unauthenticated } from '../../config/errors.ts'
 import { Matching, Obj, Opt, Text } from '../../config/schema.ts'
 import { beginCodeTry, checkRecoveryCode, checkTotp } from '../../db/auth/second-factor.ts'
-import { openSession, takeMfaToken, userOfMfaToken } from '../../db/auth/sign-in.ts'
+import { takeToken } from '../../db/auth/one-time-tokens.ts'
+import { openSession, userOfMfaToken } from '../../db/auth/sign-in.ts'
 import { open } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'
 import { originOf } from './origin.ts'
 import { SignedInUser, signedInReply } from './signed-in.ts'
-
-const tokenInvalid = () =>
-  unauthenticated('token_invalid', 'The token is not known, was used, or has expired; sign in again')
 
 const verify = route({
   id: 'auth.verifyMfa',
@@ -26,11 +23,9 @@ const verify = route({
   handle: async ({ open: transaction, body: { mfaToken, code, recoveryCode }, request }) => {
     if ((code === undefined) === (recoveryCode === undefined))
       throw invalid([{ field: 'code', message: 'give either code or recoveryCode' }])
-    const tokenId = mailedTokenId('mfa', mfaToken)
-    if (tokenId === null) throw tokenInvalid()
     const origin = originOf(request)
     const user = await transaction(async (trx) => {
-      const found = await userOfMfaToken(trx, tokenId)
+      const found = await userOfMfaToken(trx, mfaToken)
       await beginCodeTry(trx, found.id, origin)
       return found
     })
@@ -40,7 +35,7 @@ const verify = route({
         : checkTotp(trx, user.id, code, request.receivedAt),
     )
     if (!right) throw unauthenticated('invalid_credentials', 'The code is wrong, or was used')
-    if (!(await transaction((trx) => takeMfaToken(trx, tokenId)))) throw tokenInvalid()
+    await transaction((trx) => takeToken(trx, 'mfa', mfaToken))
     const signedIn = await openSession(
       transaction,
       user,

@@ -1,6 +1,7 @@
 import { unauthenticated } from '../../config/errors.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
+import { endTokens } from './one-time-tokens.ts'
 import { accessSeconds, jtiHash, jtiOf } from './sessions.ts'
 import type { RevokeReason } from './sessions.ts'
 
@@ -20,8 +21,9 @@ type Whose = { userId: string; sessionId: string }
 const gone = () => unauthenticated('unauthenticated', 'The session has ended; sign in again')
 
 /**
- * Ends every session of a user but the present one, which goes on under the new epoch with a new token; the old one is dead with the commit.
- * The user proved who he is for it, with a code where `withCode` says so. 401 where the session ended meanwhile.
+ * Ends every session of a user but the present one, and every sign-in that waits for its second factor. The present one goes on under the new
+ * epoch with a new token; the old one is dead with the commit. The user proved who he is for it, with a code where `withCode` says so. 401
+ * where the session ended meanwhile.
  */
 export const endOtherSessions = async (
   trx: AnyTrx,
@@ -40,6 +42,7 @@ export const endOtherSessions = async (
     [sessionId, userId],
   )
   if (!user || !present) throw gone()
+  await endTokens(trx, ['mfa'], userId)
   const others = await sql<{ id: string }>(
     trx,
     `update session set revoked_at = now(), revoke_reason = ? where user_id = ? and id <> ? and revoked_at is null and absolute_expires_at > now()

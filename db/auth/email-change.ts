@@ -48,7 +48,7 @@ export const confirmEmail = async (trx: AnyTrx, token: string): Promise<{ email:
     [email, email, userId],
   )
   if (!changed) throw tokenInvalid()
-  for (const purpose of ['password_reset', 'mfa'] as const) await endTokens(trx, purpose, userId)
+  await endTokens(trx, ['password_reset'], userId)
   await endInvitations(trx, userId)
   const revoked = await revokeAll(trx, userId, 'email')
   // To the address that was: the reference is the token, which knows it.

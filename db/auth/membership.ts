@@ -116,7 +116,7 @@ export const deactivateMember = async (
     `update membership set status = 'deactivated', deactivated_at = now(), deactivated_by = ?, version = version + 1 where id = ?`,
     [by.userId, locked.id],
   )
-  await endTokens(trx, 'invitation', userId, contextOf(trx).tenantId)
+  await endTokens(trx, ['invitation'], userId, contextOf(trx).tenantId)
   const sessionIds = await leaveTenant(trx, userId)
   const member = await noted(trx, userId, {
     action: 'user.deactivate',

@@ -20,19 +20,18 @@ type Whose = { userId: string; tenantId?: string | null; data?: Record<string, u
 export const tokenInvalid = () =>
   unauthenticated('token_invalid', 'The token is not known, was used, or has expired; ask for a new one')
 
-/** Ends what is open of a purpose for a user (an invitation: in one tenant): its token is dead from the commit on. Answers how many. */
+/** Ends what is open of these purposes for a user (an invitation: in one tenant): their tokens are dead from the commit on. */
 export const endTokens = async (
   trx: AnyTrx,
-  purpose: MailedTokenPurpose,
+  purposes: readonly MailedTokenPurpose[],
   userId: string,
   tenantId: string | null = null,
-): Promise<number> => {
-  const rows = await sql(
+): Promise<void> => {
+  await sql(
     trx,
-    `update one_time_token set used_at = now() where purpose = ? and user_id = ? and tenant_id is not distinct from ?::uuid and used_at is null returning id`,
-    [purpose, userId, tenantId],
+    `update one_time_token set used_at = now() where purpose = any(?) and user_id = ? and tenant_id is not distinct from ?::uuid and used_at is null`,
+    [purposes, userId, tenantId],
   )
-  return rows.length
 }
 
 /** Ends the open invitations of a user, whichever the tenant: they were mailed to an address that is his no more. */
@@ -55,7 +54,7 @@ export const createToken = async (
 ): Promise<NewOneTimeToken> => {
   if (purpose !== 'mfa') {
     await sql(trx, `select 1 from app_user where id = ? for no key update`, [userId])
-    await endTokens(trx, purpose, userId, tenantId)
+    await endTokens(trx, [purpose], userId, tenantId)
   }
   const row = await sqlOne<{ id: string; expiresAt: Date }>(
     trx,

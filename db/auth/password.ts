@@ -31,7 +31,7 @@ const account = (trx: AnyTrx, userId: string): Promise<Account | null> =>
 
 export const passwordWrong = () => unprocessable('password_wrong', 'The password is wrong')
 
-/** Sets a password, and ends all that the old one had opened: links by mail, and sign-ins that wait for their second factor. */
+/** Sets a password, and ends the links that were mailed under the old one. */
 const setPassword = async (trx: AnyTrx, userId: string, hash: PasswordHash, before: PasswordHash | null) => {
   const rows = await sql(
     trx,
@@ -39,7 +39,7 @@ const setPassword = async (trx: AnyTrx, userId: string, hash: PasswordHash, befo
      where id = ? and status = 'active' and (?::text is null or password_hash = ?) returning id`,
     [hash.passwordHash, hash.pepperId, userId, before?.passwordHash ?? null, before?.passwordHash ?? null],
   )
-  for (const purpose of ['password_reset', 'email_change', 'mfa'] as const) await endTokens(trx, purpose, userId)
+  await endTokens(trx, ['password_reset', 'email_change'], userId)
   return rows.length > 0
 }
 

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { required, settings } from '../../config/env.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
+import { endTokens } from './one-time-tokens.ts'
 import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
 import type { Changes } from './changes.ts'
 
@@ -188,9 +189,13 @@ export const revokeSessions = async (trx: AnyTrx, which: Which, reason: RevokeRe
   return rows.map((row) => row.id)
 }
 
-/** Ends every session of a user for good: tokens of an older epoch are dead even where a session row should survive. */
+/**
+ * Ends every session of a user for good, and every sign-in that waits for its second factor: tokens of an older epoch are dead even where a
+ * session row should survive.
+ */
 export const revokeAll = async (trx: AnyTrx, userId: string, reason: RevokeReason): Promise<string[]> => {
   await sql(trx, `update app_user set session_epoch = session_epoch + 1 where id = ?`, [userId])
+  await endTokens(trx, ['mfa'], userId)
   return revokeSessions(trx, { userId }, reason)
 }
 

@@ -8,6 +8,7 @@ import { mailUser } from '../ocp/index.ts'
 import { tellEnded } from './ended.ts'
 import { compareNow, hashPassword, inTurn, isOutdated } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
+import { readToken, tokenInvalid } from './one-time-tokens.ts'
 import { createSession } from './sessions.ts'
 import type { NewSession, SessionKind } from './sessions.ts'
 import { beginTry, forgetTry, recordSuccess } from './throttle.ts'
@@ -146,19 +147,12 @@ export const beginSecondHalf = async (
 }
 
 /** The user who signed in with his password and now shows his second factor. 401 `token_invalid`. */
-export const userOfMfaToken = async (trx: AnyTrx, tokenId: string): Promise<SignInUser> => {
-  const row = await sqlOne<{ email: string }>(
-    trx,
-    `select u.email from one_time_token t join app_user u on u.id = t.user_id
-     where t.id = ? and t.purpose = 'mfa' and t.used_at is null and t.expires_at > now() and u.status = 'active'`,
-    [tokenId],
-  )
+export const userOfMfaToken = async (trx: AnyTrx, token: string): Promise<SignInUser> => {
+  const { userId } = await readToken(trx, 'mfa', token)
+  const row = await sqlOne<{ email: string }>(trx, `select email from app_user where id = ? and status = 'active'`, [
+    userId,
+  ])
   const user = row ? await userByEmail(trx, row.email) : null
-  if (!user) throw unauthenticated('token_invalid', 'The token is not known, was used, or has expired; sign in again')
+  if (!user) throw tokenInvalid()
   return user
 }
-
-/** Uses a token up; false where somebody was faster. */
-export const takeMfaToken = async (trx: AnyTrx, tokenId: string): Promise<boolean> =>
-  (await sql(trx, `update one_time_token set used_at = now() where id = ? and used_at is null returning id`, [tokenId]))
-    .length > 0

@@ -8,7 +8,6 @@ import { sealForService } from '../sealing/index.ts'
 import { endOtherSessions } from './carry-over.ts'
 import type { CarriedOver } from './carry-over.ts'
 import { tellEnded } from './ended.ts'
-import { endTokens } from './one-time-tokens.ts'
 import { removeSecondFactor, replaceRecoveryCodes, shownSecret, takeStep, totpPlace } from './second-factor.ts'
 import type { ShownSecret } from './second-factor.ts'
 
@@ -59,7 +58,6 @@ export const confirmTotp = async (
   if (!(await takeStep(trx, userId, code, now, 'pending'))) return null
   await sql(trx, `update app_user set totp_confirmed_at = now(), totp_pending_at = null where id = ?`, [userId])
   const recoveryCodes = await replaceRecoveryCodes(trx, userId)
-  await endTokens(trx, 'mfa', userId)
   const carried = await endOtherSessions(trx, { userId, sessionId }, 'mfa', { withCode: true })
   await mailUser(trx, userId, 'security_notice', randomUUID())
   await audit(trx, { action: 'user.mfa_enable', subjectType: 'User', subjectId: userId })
@@ -70,7 +68,6 @@ export const confirmTotp = async (
 /** Turns the second factor off; null where there was none. All other sessions end, and the user is told. */
 export const removeTotp = async (trx: AnyTrx, { userId, sessionId }: Whose): Promise<CarriedOver | null> => {
   if (!(await removeSecondFactor(trx, userId))) return null
-  await endTokens(trx, 'mfa', userId)
   const carried = await endOtherSessions(trx, { userId, sessionId }, 'mfa')
   await audit(trx, { action: 'user.mfa_disable', subjectType: 'User', subjectId: userId })
   await tellEnded(trx, carried.revoked, 'mfa')

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
+import { resetUserMfa } from '../../db/auth/lost-factor.ts'
 import { enrolTotp, totp } from '../../db/auth/second-factor.ts'
+import { revokeAll } from '../../db/auth/sessions.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { useWorld } from '../support/world.ts'
 import { codeOf, roomInStep, secretBytes } from './authenticator.ts'
@@ -67,6 +70,33 @@ describe('a second factor', () => {
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, 401])
     expect((await verify({ mfaToken: tokens[2], code: code(-1) })).status).to.equal(401)
     expect((await verify({ mfaToken: tokens[2], code: code(1) })).status).to.equal(200)
+  })
+
+  it('half asked for, is over with all sessions: revoked by the user, by who removes a lost factor, by the command line', async () => {
+    const person = await makeUser()
+    const { code } = await enrol(person)
+    const ways: (() => Promise<void>)[] = [
+      async () => {
+        const { body } = await verify({ mfaToken: await begin(person), code: code() })
+        const { status } = await world.request('POST', '/api/auth/revoke-all', { token: body.token })
+        expect(status).to.equal(200)
+      },
+      async () => {
+        await inPlatform((trx) => resetUserMfa(trx, randomUUID(), person.userId, 'lost'))
+      },
+      async () => {
+        await inPlatform((trx) => revokeAll(trx, person.userId, 'mfa'))
+      },
+    ]
+    for (const [index, way] of ways.entries()) {
+      const mfaToken = await begin(person)
+      await roomInStep()
+      await way()
+      // The same authenticator again, so that its code would be right.
+      const fresh = await enrol(person)
+      const { status, body } = await verify({ mfaToken, code: fresh.code() })
+      expect([index, status, body.code]).to.deep.equal([index, 401, 'token_invalid'])
+    }
   })
 
   it('is throttled after five wrong codes, also for the right one', async () => {
