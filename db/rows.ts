@@ -580,6 +580,51 @@ export interface HoldStrikeRow {
   expiredAt: Date
 }
 
+export interface HousekeepingSheetRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  date: string
+  attendantId: string
+  status: 'closed' | 'draft' | 'published'
+  maxCredits: number
+  publishedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface HousekeepingTaskRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  unitId: string
+  date: string
+  kind: 'deep' | 'departure' | 'inspection' | 'maintenance' | 'other' | 'pickup' | 'stayover' | 'turndown'
+  status: 'done' | 'failed' | 'open' | 'passed' | 'skipped' | 'started'
+  assigneeId: string | null
+  sheetId: string | null
+  priority: number
+  ranked: boolean
+  credits: number
+  dueAt: Date | null
+  checklist: unknown
+  reservationId: string | null
+  issueId: string | null
+  note: string
+  startedAt: Date | null
+  completedAt: Date | null
+  completedBy: string | null
+  inspectedAt: Date | null
+  inspectedBy: string | null
+  minutes: number | null
+  skipReason: 'do_not_disturb' | 'mistake' | 'no_time' | 'not_done' | 'not_needed' | 'refused' | null
+  generated: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface IntegrityRunRow {
   tenantId: string
   id: string
@@ -1700,6 +1745,7 @@ export interface UnitRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  discrepancyOn: string | null
 }
 
 export interface UnitAssignmentRow {

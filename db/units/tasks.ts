@@ -1,0 +1,129 @@
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emitAll } from '../events.ts'
+import type { HousekeepingTaskRow } from '../rows.ts'
+
+export const taskKinds = [
+  'departure',
+  'stayover',
+  'pickup',
+  'deep',
+  'inspection',
+  'turndown',
+  'maintenance',
+  'other',
+] as const
+export type TaskKind = (typeof taskKinds)[number]
+/** Kinds that leave a unit clean. */
+export const cleaningKinds: readonly string[] = ['departure', 'stayover', 'pickup', 'deep'] satisfies TaskKind[]
+
+export type ChecklistItem = { key: string; text: string; required: boolean; done: boolean }
+export type Task = Omit<HousekeepingTaskRow, 'tenantId' | 'checklist'> & { checklist: ChecklistItem[] }
+
+/** One task to be made. What is left out is known from the unit, its house and who arrives. */
+export type NewTask = {
+  unitId: string
+  date: string
+  kind: TaskKind
+  reservationId?: string | null
+  assigneeId?: string | null
+  /** Set by a person; otherwise by who arrives, and by kind. */
+  priority?: number | undefined
+  credits?: number | undefined
+  /** Default, of a departure: when guests may check in. */
+  dueAt?: string | null | undefined
+  /** Default: the house's own of the kind. */
+  checklist?: readonly Omit<ChecklistItem, 'done'>[] | undefined
+  note?: string | undefined
+}
+export type MadeTask = Pick<Task, 'id' | 'propertyId' | 'unitId' | 'date' | 'kind' | 'assigneeId' | 'version'>
+
+/** Rank of a task whose day is `date`: 2 when a guest arrives in the unit on it. 1 is set by people only. */
+export const priorityOf = ({ unit, date, kind }: { unit: string; date: string; kind: string }): string =>
+  `case when exists (select from unit_assignment c where c.tenant_id = ${unit}.tenant_id and c.unit_id = ${unit}.id and c.reservation_id is not null
+     and c.status in ('proposed', 'locked') and lower(c.during) = ${date}) then 2
+   when ${kind} = 'departure' then 3 when ${kind} = 'stayover' then 4 else 5 end`
+
+/**
+ * Makes tasks in one statement, with an event each; answers those made. Of generated ones there is one per unit, day and kind: what is there
+ * already stays as it is, and is not answered. Takes no lock on tasks that are there.
+ */
+export const insertTasks = async (trx: Trx, tasks: readonly NewTask[], generated: boolean): Promise<MadeTask[]> => {
+  if (tasks.length === 0) return []
+  const made = await sql<MadeTask>(
+    trx,
+    `insert into housekeeping_task (property_id, unit_id, date, kind, assignee_id, sheet_id, priority, ranked, credits, due_at, checklist, reservation_id,
+       note, generated)
+     select u.property_id, u.id, n.date, n.kind, n.assignee_id,
+       (select s.id from housekeeping_sheet s where s.property_id = u.property_id and s.date = n.date and s.attendant_id = n.assignee_id and s.status <> 'closed'),
+       coalesce(n.priority, ${priorityOf({ unit: 'u', date: 'n.date', kind: 'n.kind' })}), n.priority is not null,
+       coalesce(n.credits, case when n.kind = any(?::text[]) then u.credits else 1 end),
+       coalesce(n.due_at, case when n.kind = 'departure' then (n.date + y.check_in_from::time) at time zone y.timezone end),
+       coalesce((select jsonb_agg(jsonb_build_object('key', c.item -> 'key', 'text', c.item -> 'text',
+           'required', coalesce(c.item -> 'required', 'true'), 'done', false) order by c.position)
+         from jsonb_array_elements(coalesce(n.checklist, y.settings #> array['housekeeping', 'checklists', n.kind])) with ordinality as c (item, position)), '[]'),
+       n.reservation_id, coalesce(n.note, ''), ?
+     from jsonb_to_recordset(?::jsonb) as n (unit_id uuid, date date, kind text, reservation_id uuid, assignee_id uuid, priority int, credits int,
+       due_at timestamptz, checklist jsonb, note text)
+     join unit u on u.id = n.unit_id
+     join property y on y.tenant_id = u.tenant_id and y.id = u.property_id
+     order by u.id
+     on conflict (tenant_id, unit_id, date, kind) where generated do nothing
+     returning id, property_id, unit_id, date, kind, assignee_id, version`,
+    [
+      cleaningKinds,
+      generated,
+      JSON.stringify(
+        tasks.map((task) => ({
+          unit_id: task.unitId,
+          date: task.date,
+          kind: task.kind,
+          reservation_id: task.reservationId,
+          assignee_id: task.assigneeId,
+          priority: task.priority,
+          credits: task.credits,
+          due_at: task.dueAt,
+          checklist: task.checklist,
+          note: task.note,
+        })),
+      ),
+    ],
+  )
+  await emitTasks(trx, 'created', made)
+  return made
+}
+
+type Told = Pick<Task, 'id' | 'propertyId' | 'unitId' | 'date' | 'kind' | 'assigneeId' | 'version'>
+
+/** Tells of tasks that have been made or moved; `reason` of those that were skipped. */
+export const emitTasks = (
+  trx: Trx,
+  what: 'created' | 'assigned' | 'started' | 'completed' | 'passed' | 'failed' | 'skipped',
+  tasks: readonly Told[],
+  reason: string | null = null,
+) =>
+  emitAll(
+    trx,
+    tasks.map(({ id, propertyId, unitId, date, kind, assigneeId, version }) => ({
+      type: `housekeeping_task.${what}`,
+      propertyId,
+      entity: { type: 'housekeeping_task', id, version },
+      data: { housekeepingTaskId: id, unitId, date, kind, assigneeId, reason },
+    })),
+  )
+
+/**
+ * Makes the task that an act of the house calls for, such as a departure at check-out, once: where one of the unit, day and kind is open or
+ * started, there is nothing to do. Where that of the morning is over (the unit was given away and is empty again), it makes another.
+ * Who calls it holds the unit.
+ */
+export const createTask = async (trx: Trx, task: NewTask): Promise<void> => {
+  const [made] = await insertTasks(trx, [task], true)
+  if (made) return
+  const [live] = await sql(
+    trx,
+    `select 1 from housekeeping_task where unit_id = ? and date = ? and kind = ? and status in ('open', 'started') limit 1`,
+    [task.unitId, task.date, task.kind],
+  )
+  if (!live) await insertTasks(trx, [task], false)
+}
