@@ -35,6 +35,8 @@ export const forbidden = (code = 'forbidden', message = 'Insufficient permission
 export const notFound = (message = 'Not found', code = 'not_found') => new ApiError(404, code, message)
 export const conflict = (code: string, message: string, errors?: FieldError[]) =>
   new ApiError(409, code, message, { errors })
+export const versionConflict = (version: number) =>
+  conflict('version_conflict', `The record has changed meanwhile; its version is now ${version}`)
 export const unprocessable = (code: string, message: string, errors?: FieldError[]) =>
   new ApiError(422, code, message, { errors })
 export const tooMany = (code: string, message: string, retryAfterSeconds: number) =>

@@ -124,7 +124,8 @@ export const endpoint = (route: AnyRoute) => {
     input: Input,
     tenantId: string | null,
   ): Promise<Answer> => {
-    await lockRecord(trx, route, input.params, expectedVersion(request), extra.admission)
+    const expected = expectedVersion(request)
+    await lockRecord(trx, route, input.params, expected, extra.admission)
     const key = idempotencyKey(route, request)
     const hash = requestHash(route.method, request.path, request.rawBody)
     const owner = callerKey(caller, tenantId, hash)
@@ -133,7 +134,7 @@ export const endpoint = (route: AnyRoute) => {
       const body = route.replay ? await route.replay(kept.body as never, { caller, trx: trx as Trx }) : kept.body
       return { status: kept.status, headers: { ...kept.headers, 'Idempotent-Replayed': 'true' }, body }
     }
-    const answer = reply(await handle({ trx, caller, request, ...extra, ...input }))
+    const answer = reply(await handle({ trx, expectedVersion: expected, caller, request, ...extra, ...input }))
     if (route.access.kind === 'tenant') extra.admission?.settled(route.access.action, route.access.subject)
     if (route.method !== 'GET' && !route.readOnly && !hasAudited(trx))
       await audit(trx, {

@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../../config/errors.ts'
+import { notFound, versionConflict } from '../../config/errors.ts'
 import { isAlways } from '../../db/conditions.ts'
 import { sqlOne } from '../../db/connection.ts'
 import type { AnyTrx } from '../../db/connection.ts'
@@ -16,7 +16,7 @@ const recordOf = (table: string, row: Columns): Columns => ({
 })
 
 /**
- * Locks the record that the path names. Where the caller's role has a condition for the action, the row is judged by it: 404 where he may not
+ * Locks the record that the path names, unless its command does. Where the caller's role has a condition for the action, the row is judged by it: 404 where he may not
  * know of it, 403 where he may. Then the version that he read is compared: a stale one changes nothing.
  */
 export const lockRecord = async (
@@ -32,11 +32,11 @@ export const lockRecord = async (
   const conditional = hasCondition(action) || hasCondition('read')
   const found = await sqlOne<{ version: number; row: Columns | null }>(
     trx,
-    `select version, ${conditional ? 'to_jsonb(r)' : 'null::jsonb'} as row from ?? r where ?? = ? for no key update`,
+    `select version, ${conditional ? 'to_jsonb(r)' : 'null::jsonb'} as row from ?? r where ?? = ?
+     ${record.lockedBy === 'command' ? '' : 'for no key update'}`,
     [record.table, record.column ?? 'id', params[record.param]],
   )
   if (!found) throw notFound()
   if (found.row) admission?.check(action, subject, recordOf(record.table, found.row))
-  if (expected !== null && found.version !== expected)
-    throw conflict('version_conflict', `The record has changed meanwhile; its version is now ${found.version}`)
+  if (expected !== null && found.version !== expected) throw versionConflict(found.version)
 }

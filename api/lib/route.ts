@@ -25,7 +25,8 @@ export type RequestFacts = {
 }
 
 type Common<P, Q, B> = { params: P; query: Q; body: B; caller: Caller; request: RequestFacts }
-type Scoped<T> = { trx: T }
+/** `expectedVersion`: of If-Match, for commands that lock their record themselves. */
+type Scoped<T> = { trx: T; expectedVersion: number | null }
 type Opening<T> = { open: <R>(work: (trx: T) => Promise<R>) => Promise<R> }
 type Work<T, None> = None extends 'none' ? Opening<T> : Scoped<T>
 
@@ -90,6 +91,8 @@ export type RouteOptions = {
     param: string
     /** Where the path names it by another column than `id`. */
     column?: string
+    /** The command locks it, after what comes earlier in the one order of locks, and compares `expectedVersion` then. */
+    lockedBy?: 'command'
   }
   /** `Cache-Control`; no-store by default. */
   cache?: string
