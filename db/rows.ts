@@ -925,6 +925,66 @@ export interface MessageTemplateVersionRow {
   createdAt: Date
 }
 
+export interface NightAuditRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  businessDate: string
+  status: 'failed' | 'queued' | 'running' | 'succeeded'
+  step: 'exceptions' | 'extra_charges' | 'housekeeping' | 'no_shows' | 'roll' | 'room_charges' | 'snapshot' | null
+  done: number
+  total: number
+  exceptions: unknown
+  exceptionCount: number
+  turn: number
+  leaseOwner: string | null
+  leaseUntil: Date | null
+  startedBy: string | null
+  startedAt: Date | null
+  finishedAt: Date | null
+  error: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface NightAuditCheckpointRow {
+  tenantId: string
+  nightAuditId: string
+  step: 'exceptions' | 'extra_charges' | 'housekeeping' | 'no_shows' | 'roll' | 'room_charges' | 'snapshot'
+  lastId: string | null
+  done: number
+  finishedAt: Date | null
+}
+
+export interface NightFactRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  businessDate: string
+  stayDate: string
+  reservationId: string | null
+  kind: string
+  sourceType: string
+  sourceId: string
+  unitTypeId: string | null
+  ratePlanId: string | null
+  marketSegment: string | null
+  source: string | null
+  channelConnectionId: string | null
+  companyId: string | null
+  agencyId: string | null
+  groupId: string | null
+  countryCode: string | null
+  unitNights: number
+  adults: number
+  children: number
+  free: 'complimentary' | 'house_use' | 'none'
+  roomRevenue: number
+  includedTax: number
+  commission: number
+}
+
 export interface OneTimeTokenRow {
   id: string
   purpose: 'email_change' | 'invitation' | 'mfa' | 'password_reset'
@@ -1180,6 +1240,33 @@ export interface PropertyRow {
   updatedAt: Date
 }
 
+export interface PropertyDayRow {
+  tenantId: string
+  propertyId: string
+  date: string
+  unitTypeId: string
+  units: number
+  outOfOrder: number
+  outOfService: number
+}
+
+export interface PropertyDayCountRow {
+  tenantId: string
+  propertyId: string
+  date: string
+  arrivals: number
+  departures: number
+  stayOvers: number
+  walkIns: number
+  noShows: number
+  cancellations: number
+  bookings: number
+  guestsInHouse: number
+  overbooked: number
+  conditions: unknown
+  tasks: unknown
+}
+
 export interface PropertyDirectoryRow {
   propertyId: string
   tenantId: string
@@ -1423,6 +1510,7 @@ export interface ReservationRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  postedTotal: number
 }
 
 export interface ReservationEventRow {
@@ -1459,6 +1547,7 @@ export interface ReservationExtraRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  chargedUntil: string | null
 }
 
 export interface ReservationGuestRow {
@@ -1591,6 +1680,16 @@ export interface SignInFailureRow {
   network: string
   address: string
   at: Date
+}
+
+export interface StrandedStayRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  unitPoolId: string
+  from: string
+  to: string
+  since: Date
 }
 
 export interface SubscriptionRow {
@@ -1758,6 +1857,8 @@ export interface UnitAssignmentRow {
   status: 'blocked' | 'ended' | 'locked' | 'occupied' | 'proposed' | 'released'
   createdAt: Date
   updatedAt: Date
+  startsOn: string | null
+  endsOn: string | null
 }
 
 export interface UnitBlockRow {
@@ -1775,6 +1876,17 @@ export interface UnitBlockRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  cancelReason: string | null
+}
+
+export interface UnitBlockStayRow {
+  tenantId: string
+  id: string
+  unitBlockId: string
+  reservationId: string
+  unitId: string
+  displaced: boolean
+  at: Date
 }
 
 export interface UnitPoolRow {
