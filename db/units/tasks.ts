@@ -113,17 +113,27 @@ export const emitTasks = (
   )
 
 /**
- * Makes the task that an act of the house calls for, such as a departure at check-out, once: where one of the unit, day and kind is open or
+ * Makes the tasks that an act of the house calls for, such as a departure at check-out, each once: where one of the unit, day and kind is open or
  * started, there is nothing to do. Where that of the morning is over (the unit was given away and is empty again), it makes another.
- * Who calls it holds the unit.
+ * Who calls it holds the units.
  */
-export const createTask = async (trx: Trx, task: NewTask): Promise<void> => {
-  const [made] = await insertTasks(trx, [task], true)
-  if (made) return
-  const [live] = await sql(
-    trx,
-    `select 1 from housekeeping_task where unit_id = ? and date = ? and kind = ? and status in ('open', 'started') limit 1`,
-    [task.unitId, task.date, task.kind],
+export const createTasks = async (trx: Trx, tasks: readonly NewTask[]): Promise<void> => {
+  const keyOf = ({ unitId, date, kind }: Pick<NewTask, 'unitId' | 'date' | 'kind'>) => `${unitId} ${date} ${kind}`
+  const made = new Set((await insertTasks(trx, tasks, true)).map(keyOf))
+  const left = tasks.filter((task) => !made.has(keyOf(task)))
+  if (left.length === 0) return
+  const live = new Set(
+    (
+      await sql<Pick<Task, 'unitId' | 'date' | 'kind'>>(
+        trx,
+        `select unit_id, date, kind from housekeeping_task where unit_id = any(?::uuid[]) and date = any(?::date[]) and status in ('open', 'started')`,
+        [left.map((task) => task.unitId), left.map((task) => task.date)],
+      )
+    ).map(keyOf),
   )
-  if (!live) await insertTasks(trx, [task], false)
+  await insertTasks(
+    trx,
+    left.filter((task) => !live.has(keyOf(task))),
+    false,
+  )
 }

@@ -1,0 +1,196 @@
+import { unprocessable } from '../../config/errors.ts'
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emitAll } from '../events.ts'
+import { createTasks } from './tasks.ts'
+
+/** First number of the advisory lock of a pool's units. */
+const poolClass = 7103
+
+/** Assignments that keep others out, as a list for SQL. */
+export const live = `('proposed', 'locked', 'occupied', 'blocked')`
+
+/** Whoever gives out units of pools, or takes them, comes one after the other; after the pools' nights, in the order of their ids. */
+export const lockPools = async (trx: Trx, poolIds: readonly string[]): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  await sql(
+    trx,
+    `select pg_advisory_xact_lock(?, hashtext(k.key)) from (select ? || ' ' || id as key from unnest(?::text[]) id order by id) k`,
+    [poolClass, tenantId, [...new Set(poolIds)]],
+  )
+}
+
+type Held = { id: string; unitId: string; propertyId: string }
+
+/** Rows of a reservation with the property of their units, locked by id after the units. */
+const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: string, values: unknown[] = []) => {
+  await sql(
+    trx,
+    `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a where a.reservation_id = any(?::uuid[]) and ${condition})
+     order by u.id for no key update`,
+    [reservationIds, ...values],
+  )
+  return sql<Held & { reservationId: string }>(
+    trx,
+    `select a.id, a.unit_id, a.reservation_id, u.property_id from unit_assignment a
+     join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.reservation_id = any(?::uuid[]) and ${condition} order by a.id for update of a`,
+    [reservationIds, ...values],
+  )
+}
+
+/** Tells of units that a guest moved into or out of. */
+export const announceOccupancy = (
+  trx: Trx,
+  occupancy: 'occupied' | 'vacant',
+  units: readonly { unitId: string; propertyId: string; reservationId: string }[],
+) =>
+  emitAll(
+    trx,
+    units.map(({ unitId, propertyId, reservationId }) => ({
+      type: 'unit.occupancy_changed',
+      propertyId,
+      entity: { type: 'unit', id: unitId, version: null },
+      data: { unitId, occupancy, reservationId },
+    })),
+  )
+
+/**
+ * Check-in: the units that a stay is to have tonight become occupied. The reservation is locked by the caller, who has asked `assignUnits` for what
+ * it lacks. 422 `unit_not_assigned`, or `unit_occupied` where the guest before has not left. Answers the units; a repeated call changes nothing.
+ */
+export const occupy = async (
+  trx: Trx,
+  reservationId: string,
+  { businessDate }: { businessDate: string },
+): Promise<string[]> => {
+  const tonight = `a.status in ('proposed', 'locked', 'occupied') and a.starts_on <= ?::date and a.ends_on > ?::date`
+  const pools = await sql<{ poolId: string }>(
+    trx,
+    `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.reservation_id = ? and ${tonight}`,
+    [reservationId, businessDate, businessDate],
+  )
+  await lockPools(
+    trx,
+    pools.map((one) => one.poolId),
+  )
+  const rows = await lockRows(trx, [reservationId], tonight, [businessDate, businessDate])
+  const unitIds = rows.map((row) => row.unitId)
+  await refuseOccupancy(trx, reservationId, businessDate, unitIds)
+  const changed = new Set(
+    (
+      await sql<{ id: string }>(
+        trx,
+        `update unit_assignment set status = 'occupied' where id = any(?::uuid[]) and status <> 'occupied' returning id`,
+        [rows.map((row) => row.id)],
+      )
+    ).map((row) => row.id),
+  )
+  await announceOccupancy(
+    trx,
+    'occupied',
+    rows.filter((row) => changed.has(row.id)),
+  )
+  return unitIds
+}
+
+const refuseOccupancy = async (trx: Trx, reservationId: string, businessDate: string, unitIds: string[]) => {
+  const [short] = await sql<{ missing: number }>(
+    trx,
+    `select coalesce(sum(s.quantity), 1)::int - ? as missing from reservation_night n
+     join unit_type_pool s on s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id
+     where n.reservation_id = ? and n.date = ?::date and n.status <> 'released'`,
+    [unitIds.length, reservationId, businessDate],
+  )
+  if (unitIds.length === 0 || (short?.missing ?? 0) > 0)
+    throw unprocessable('unit_not_assigned', 'The stay has no unit for tonight; assign one first')
+  const taken = await sql<{ name: string }>(
+    trx,
+    `select u.name from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.unit_id = any(?::uuid[]) and a.status = 'occupied' and a.reservation_id <> ?`,
+    [unitIds, reservationId],
+  )
+  if (taken.length > 0)
+    throw unprocessable(
+      'unit_occupied',
+      'The guest before has not left',
+      taken.map(({ name }) => ({ field: 'unitId', message: `${name} is occupied` })),
+    )
+}
+
+/**
+ * Check-out: occupied units become vacant and dirty, their wishes end, and what the stay had still before it is released. A row that began today keeps its
+ * first night, as ended rows are in nobody's way: the unit can be given to another guest this evening. A departure task is made. Answers the units.
+ */
+export const vacate = async (
+  trx: Trx,
+  reservationId: string,
+  { businessDate }: { businessDate: string },
+): Promise<string[]> => {
+  const rows = await lockRows(trx, [reservationId], `a.status = 'occupied'`)
+  await endOccupied(trx, rows, businessDate)
+  await createTasks(
+    trx,
+    rows.map(({ unitId }) => ({ unitId, date: businessDate, kind: 'departure' as const, reservationId })),
+  )
+  await sql(
+    trx,
+    `update unit_assignment set status = 'released' where reservation_id = ? and status in ('proposed', 'locked')`,
+    [reservationId],
+  )
+  await sql(trx, `delete from stranded_stay where reservation_id = ?`, [reservationId])
+  await announceOccupancy(trx, 'vacant', rows)
+  return rows.map((row) => row.unitId)
+}
+
+/** Ends occupied rows today and leaves their units dirty. The rows and units are locked. */
+export const endOccupied = async (
+  trx: Trx,
+  rows: readonly Pick<Held, 'id' | 'unitId'>[],
+  businessDate: string,
+): Promise<void> => {
+  if (rows.length === 0) return
+  await sql(
+    trx,
+    `update unit_assignment set status = 'ended', during = daterange(starts_on, greatest(starts_on + 1, ?::date)) where id = any(?::uuid[])`,
+    [businessDate, rows.map((row) => row.id)],
+  )
+  await soil(
+    trx,
+    rows.map((row) => row.unitId),
+  )
+}
+
+/** Units that somebody has used: dirty, by whoever acts, and the wishes of the guest who left are over. */
+export const soil = (trx: Trx, unitIds: readonly string[], condition = 'dirty') => {
+  const { actor } = contextOf(trx)
+  return sql(
+    trx,
+    `update unit set condition = ?, condition_at = now(), condition_by = ?, do_not_disturb = false, make_up_requested = false, version = version + 1
+     where id = any(?::uuid[])`,
+    [condition, actor.type === 'user' ? actor.id : null, unitIds],
+  )
+}
+
+/** Cancelled, not come, or amended: proposed and locked units of reservations are free again. */
+export const releaseUnits = async (trx: Trx, reservationIds: readonly string[]): Promise<void> => {
+  await sql(trx, `delete from stranded_stay where reservation_id = any(?::uuid[])`, [reservationIds])
+  const rows = await lockRows(trx, reservationIds, `a.status in ('proposed', 'locked')`)
+  if (rows.length === 0) return
+  await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
+    rows.map((row) => row.id),
+  ])
+  await emitAll(
+    trx,
+    [...new Set(rows.map((row) => row.reservationId))].map((reservationId) => {
+      const ofStay = rows.filter((row) => row.reservationId === reservationId)
+      return {
+        type: 'reservation.unit_unassigned',
+        propertyId: ofStay[0]?.propertyId ?? null,
+        entity: { type: 'reservation', id: reservationId, version: null },
+        data: { reservationId, unitIds: ofStay.map((row) => row.unitId) },
+      }
+    }),
+  )
+}
