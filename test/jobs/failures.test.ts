@@ -1,40 +1,12 @@
 import { expect } from 'chai'
-import { UnrecoverableError } from 'bullmq'
-import { forbidden, unavailable } from '../../config/errors.ts'
+import { unavailable } from '../../config/errors.ts'
 import { Bool, Obj, Text } from '../../config/schema.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
-import { markDispatched } from '../../db/jobs/dispatch.ts'
-import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import { job } from '../../jobs/job.ts'
-import type { Job } from '../../jobs/job.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
-import type { Processor } from '../../workers/lib/processor.ts'
-import { WaitInRedis, runStart } from '../../workers/lib/start.ts'
-import type { Worker } from '../../workers/lib/start.ts'
-import { claim, lostStarts } from '../../db/jobs/fence.ts'
 import { useDatabase } from '../support/database.ts'
-import { until } from '../support/until.ts'
-import { archived, ask, call, effects, makeEffects, newKey, note, once, pick, rowOf, send } from './support.ts'
-
-const worker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
-const handed = { tenantId: null, requestId: 'request-1', traceparent: null }
-const dispatch = (id: string) => inPlatform((trx) => markDispatched(trx, [id]))
-
-/** One delivery, as BullMQ would make it. */
-const deliver = async (each: Processor, jobId: string, delivery: number, dispatchNo = 1) => {
-  try {
-    return await runStart(each, { fence: { jobId, dispatchNo, delivery }, kind: each.job.name, handed }, worker)
-  } catch (error) {
-    if (error instanceof WaitInRedis) return `again in ${error.delayMs <= 5_000 ? 'a moment' : 'a while'}`
-    if (error instanceof UnrecoverableError) return `given up: ${error.message}`
-    throw error
-  }
-}
-const ready = async <J extends Job<typeof note.payload>>(kind: J) => {
-  const id = await ask(kind, { key: newKey() } as never)
-  await dispatch(id)
-  return id
-}
+import { deliver, dispatch, ready, refused } from './deliver.ts'
+import { archived, call, effects, makeEffects, note, once, rowOf, send } from './support.ts'
 
 describe('failures of jobs', () => {
   const held = useDatabase()
@@ -79,13 +51,7 @@ describe('failures of jobs', () => {
 
   it('what another try cannot mend is dead at once', async () => {
     const id = await ready(note)
-    expect(
-      await deliver(
-        onDatabase(note, () => Promise.reject(forbidden())),
-        id,
-        1,
-      ),
-    ).to.equal('given up: forbidden')
+    expect(await refused(id)).to.equal('given up: forbidden')
     const other = await ready(call)
     const each = processor(call, async (context) => context.giveUp('card_declined', 'the card was declined'))
     expect(await deliver(each, other, 1)).to.equal('given up: card_declined')
@@ -187,88 +153,6 @@ describe('failures of jobs', () => {
     }
   })
 
-  it('a job whose process died three times is dead of poison, in both styles', async () => {
-    const outside = await ready(call)
-    const each = processor(call, () => Promise.resolve())
-    // Three starts took it and wrote nothing more.
-    await inPlatform((trx) =>
-      sql(trx, `update jobs set starts = 3, delivery = 3, status = 'running' where id = ?`, [outside]),
-    )
-    expect(await deliver(each, outside, 4), 'starts 1 to 3 never came back').to.equal('given up: poison')
-    const harmless = onDatabase(note, () => Promise.resolve())
-    // The first start left no trace, the next two claimed the job because of it.
-    const begun = `update jobs set starts = :starts, delivery = :starts, status = 'running' where id = :id`
-    const inside = await ready(note)
-    await inPlatform((trx) => sql(trx, begun, { id: inside, starts: 3 }))
-    expect(await deliver(harmless, inside, 4)).to.equal('given up: poison')
-    const twice = await ready(note)
-    await inPlatform((trx) => sql(trx, begun, { id: twice, starts: 2 }))
-    expect(await deliver(harmless, twice, 3)).to.equal('done')
-  })
-
-  it('three deaths poison a job on the database, of which the first leaves no trace and the others do', async () => {
-    const id = await ready(note)
-    const lost = (delivery: number) =>
-      inPlatform((trx) => lostStarts(trx, { jobId: id, dispatchNo: 1, delivery }, 'database'))
-    const take = (delivery: number, unseen: number) =>
-      inPlatform((trx) => claim(trx, { jobId: id, dispatchNo: 1, delivery }, 'died', 1_000, unseen))
-    expect(await lost(1)).to.deep.equal({ begun: 0, unseen: 0 })
-    expect(await lost(2)).to.deep.equal({ begun: 0, unseen: 1 })
-    expect(await take(2, 1)).to.include({ starts: 2 })
-    expect(await lost(3)).to.deep.equal({ begun: 2, unseen: 0 })
-    expect(await take(3, 0)).to.include({ starts: 3 })
-    expect(
-      await deliver(
-        onDatabase(note, () => Promise.resolve()),
-        id,
-        4,
-      ),
-    ).to.equal('given up: poison')
-  })
-
-  it('of two suspects in one process the second is not begun while the first runs', async () => {
-    const [first, second] = [await ready(call), await ready(call)]
-    for (const id of [first, second])
-      await inPlatform((trx) =>
-        sql(trx, `update jobs set starts = 2, delivery = 2, status = 'running' where id = ?`, [id]),
-      )
-    let finish = () => {}
-    const finished = new Promise<void>((resolve) => (finish = resolve))
-    const began: string[] = []
-    const each = processor(call, async (context) => {
-      began.push(context.jobId)
-      await finished
-    })
-    const both = [deliver(each, first, 3), deliver(each, second, 3)]
-    await until(() => began.length > 0)
-    // A third, of which nothing was lost, passes by them both.
-    const other = await ready(note)
-    expect(
-      await deliver(
-        onDatabase(note, () => Promise.resolve()),
-        other,
-        1,
-      ),
-    ).to.equal('done')
-    expect(began).to.have.lengthOf(1)
-    const waiting = await rowOf(began[0] === first ? second : first)
-    expect(waiting, 'nothing is held against who only waits').to.include({ starts: 2, delivery: 2 })
-    finish()
-    expect(await Promise.all(both)).to.deep.equal(['done', 'done'])
-    expect(began.sort()).to.deep.equal([first, second].sort())
-  })
-
-  it('deliveries that reached no process are no deaths', async () => {
-    const id = await ready(note)
-    expect(
-      await deliver(
-        onDatabase(note, () => Promise.resolve()),
-        id,
-        9,
-      ),
-    ).to.equal('done')
-  })
-
   it('a job under which PostgreSQL went away goes back uncounted, in both styles', async () => {
     const away = () => Promise.reject(new Error('Connection terminated unexpectedly'))
     for (const each of [onDatabase(note, away), processor(call, away)]) {
@@ -276,13 +160,6 @@ describe('failures of jobs', () => {
       expect(await deliver(each, id, 1)).to.equal('returned')
       expect(await rowOf(id)).to.include({ status: 'pending', attempts: 0, starts: 0, lastError: null })
     }
-  })
-
-  it('failures that came back are no deaths', async () => {
-    const id = await ready(note)
-    const each = onDatabase(note, () => Promise.reject(new Error('no')))
-    for (let delivery = 1; delivery <= 6; delivery += 1) expect(await deliver(each, id, delivery)).to.match(/^again/)
-    expect(await rowOf(id)).to.include({ starts: 6, attempts: 6 })
   })
 
   it('what fails while it is paused waits in PostgreSQL, not in Redis, which would start it again by itself', async () => {
@@ -318,57 +195,6 @@ describe('failures of jobs', () => {
     await held.database.admin.raw(`delete from jobs where request_id = 'flood'`)
   })
 
-  it('ten poisoned jobs of a kind pause the kind, and no job of it is picked', async () => {
-    const each = onDatabase(once, () => Promise.resolve())
-    for (let n = 0; n < 10; n += 1) {
-      const id = await ready(once)
-      await inPlatform((trx) =>
-        sql(trx, `update jobs set starts = 3, delivery = 3, status = 'running' where id = ?`, [id]),
-      )
-      expect(await deliver(each, id, 4)).to.equal('given up: poison')
-    }
-    await ask(once, { key: newKey() })
-    await ask(call, { key: newKey() })
-    const { jobs } = await inPlatform((trx) => pick(trx, 'payments'))
-    expect(jobs.map((job) => job.kind))
-      .to.include(call.name)
-      .and.not.include(once.name)
-  })
-
-  const replay = (id: string) => inPlatform((trx) => replayJobs(trx, { selection: { jobIds: [id] }, reason: 'mended' }))
-
-  it('dead jobs come back by replay with their counters anew, or are put away', async () => {
-    const id = await ready(note)
-    await deliver(
-      onDatabase(note, () => Promise.reject(forbidden())),
-      id,
-      1,
-    )
-    expect(await replay(id)).to.deep.equal({ count: 1, kept: 0 })
-    expect(await rowOf(id)).to.include({ status: 'pending', attempts: 0, starts: 0 })
-    await dispatch(id)
-    expect(
-      await deliver(
-        onDatabase(note, () => Promise.resolve()),
-        id,
-        1,
-        2,
-      ),
-    ).to.equal('done')
-    const [over] = await inPlatform((trx) =>
-      sql<{ history: { what: string }[] }>(trx, `select history from job_archive where id = ?`, [id]),
-    )
-    expect(over?.history.map(({ what }) => what)).to.deep.equal(['died', 'replayed'])
-    const other = await ready(note)
-    await deliver(
-      onDatabase(note, () => Promise.reject(forbidden())),
-      other,
-      1,
-    )
-    expect(await inPlatform((trx) => discardJobs(trx, [other], 'obsolete'))).to.equal(1)
-    expect(await archived(other)).to.include({ outcome: 'discarded', reason: 'obsolete' })
-  })
-
   it('a job keeps the newest fifty entries of its history', async () => {
     const id = await ready(note)
     await inPlatform((trx) =>
@@ -385,18 +211,5 @@ describe('failures of jobs', () => {
     expect(row?.history).to.have.lengthOf(50)
     expect(row?.history[0]).to.equal(2)
     expect(row?.history.at(-1)).to.include({ what: 'failed', attempts: 1, message: 'not yet' })
-  })
-
-  it('a dead job whose key a live one has stays dead', async () => {
-    const first = await ask(note, { key: newKey() }, { uniqueKey: 'the-same' })
-    await dispatch(first)
-    await deliver(
-      onDatabase(note, () => Promise.reject(forbidden())),
-      first,
-      1,
-    )
-    await ask(note, { key: newKey() }, { uniqueKey: 'the-same' })
-    expect(await replay(first)).to.deep.equal({ count: 0, kept: 1 })
-    expect(await rowOf(first)).to.include({ status: 'dead' })
   })
 })

@@ -2,22 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { inPlatform, inTenant, sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
-import { markDispatched } from '../../db/jobs/dispatch.ts'
 import { putBack } from '../../db/jobs/fail.ts'
 import { FenceLost, claim } from '../../db/jobs/fence.ts'
 import { GivenUp } from '../../workers/lib/failure.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { JobContext } from '../../workers/lib/processor.ts'
 import { runStart } from '../../workers/lib/start.ts'
-import type { Worker } from '../../workers/lib/start.ts'
 import { useDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+import { dispatch, handed, testWorker as worker } from './deliver.ts'
 import { archived, ask, call, effects, inTenantJob, makeEffects, newKey, note, rowOf } from './support.ts'
 
-const worker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
-const dispatch = (id: string) => inPlatform((trx) => markDispatched(trx, [id]))
 const take = (jobId: string, dispatchNo: number, delivery: number) =>
   inPlatform((trx) => claim(trx, { jobId, dispatchNo, delivery }, 'test', 1_000))
-const handed = { tenantId: null, requestId: 'request-1', traceparent: null }
 const insert = (trx: Parameters<typeof sql>[0], key: string) => sql(trx, `insert into effect (key) values (?)`, [key])
 
 describe('the fence of a job', () => {
@@ -64,7 +61,7 @@ describe('the fence of a job', () => {
         })
     })
     const first = runStart(slow, { fence: { jobId: id, dispatchNo: 1, delivery: 1 }, kind: call.name, handed }, worker)
-    while ((await rowOf(id))?.status !== 'running') await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(async () => (await rowOf(id))?.status === 'running')
     const fast = processor(call, (context) => context.finish((trx) => insert(trx, key)))
     expect(
       await runStart(fast, { fence: { jobId: id, dispatchNo: 1, delivery: 2 }, kind: call.name, handed }, worker),

@@ -235,23 +235,16 @@ describe('the relay', () => {
   })
 
   it('a commit reaches its effect without waiting for the poll', async () => {
-    await relay()
+    await relay({ pollMs: 60_000 })
     await work()
-    await ask(note, { key: newKey() })
-    await drain()
-    const times: number[] = []
-    for (let n = 0; n < 20; n += 1) {
+    for (let n = 0; n < 5; n += 1) {
       const key = newKey()
-      const from = performance.now()
       await ask(note, { key })
-      await until(async () => (await effects(key)).length === 1, { everyMs: 2 })
-      times.push(performance.now() - from)
+      await until(async () => (await effects(key)).length === 1)
     }
-    const median = times.sort((a, b) => a - b)[10] ?? 0
-    expect(median).to.be.lessThan(100)
   })
 
-  it('a worker refuses a Redis that may evict, and kinds without a processor', async () => {
+  it('a worker refuses kinds with two processors or none', async () => {
     const { byKind } = await import('../../workers/workers.ts')
     expect(() => byKind([writes, writes], [])).to.throw(/two processors/)
     expect(() => byKind([], ['maintenance'])).to.throw(/no processor for .*maintenance\.roll-partitions/)
