@@ -4,7 +4,7 @@ import { Day, Int, LocaleTag, Matching, Obj, Opt, Uuid, Amount } from '../../con
 import { addDays, daysBetween, todayIn } from '../../config/time.ts'
 import { portalMethods, readyImages } from '../../db/properties/portal.ts'
 import { propertyFor } from '../../db/properties/sale.ts'
-import { searchDays } from '../../db/properties/search.ts'
+import { searchDays } from '../../db/properties/days.ts'
 import { propertyInPath, publicProperty } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
 import { cached, placeOf } from './cache.ts'

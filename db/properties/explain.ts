@@ -1,7 +1,7 @@
 import { daysIn } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
-import { freeOn, readNights } from '../units/availability.ts'
-import type { PoolNight } from '../units/inventory.ts'
+import { freeOn, readNights, tightestOn } from '../units/availability.ts'
+import type { Counters } from '../units/inventory.ts'
 import { readLevels, readPrices } from './calendar.ts'
 import type { Level, LevelsOf } from './calendar.ts'
 import { fits } from './party.ts'
@@ -9,9 +9,11 @@ import type { Party } from './party.ts'
 import { localTaxRules, nightPrices } from './price.ts'
 import { allChecks, findRooms, isSelling, openSale, promoFor } from './sale.ts'
 import type { Audience, Sale, SaleRoom } from './sale.ts'
-import type { PriceStep } from './rules/prices.ts'
+import { takePromo } from './rules/prices.ts'
+import type { PriceStep, Promo } from './rules/prices.ts'
 import { sentenceOf } from './rules/restrictions.ts'
 import type { Check, Restriction } from './rules/restrictions.ts'
+import { limitedExtras } from './search.ts'
 
 export type ExplainRequest = {
   propertyId: string
@@ -28,7 +30,7 @@ export type ExplainedCheck = Check & { level?: Level | 'portal'; recordId?: stri
 export type Explanation = {
   sellable: boolean
   checks: ExplainedCheck[]
-  nights: { date: string; counters: Omit<PoolNight, 'poolId' | 'night'> | null; free: number | null }[]
+  nights: { date: string; counters: Counters | null; free: number | null }[]
   price: { date: string; steps: PriceStep[] }[]
 }
 
@@ -77,6 +79,11 @@ const of = (
   ...(date === undefined ? {} : { date }),
 })
 
+const unitsCheck = (date: string, free: number | null, wanted: number, what: string): ExplainedCheck =>
+  free === null
+    ? of('beyond_horizon', false, false, true, 'the night cannot be booked yet', date)
+    : of('sold_out', free >= wanted, free, wanted, `enough ${what} is left`, date)
+
 /** What does not hang on restrictions: the property sells, the party fits, every night has units and a price. */
 const otherChecks = (
   sale: Sale,
@@ -94,15 +101,19 @@ const otherChecks = (
   ...rooms.map(({ type, counted }) =>
     of('occupancy_exceeded', fits(type, counted), counted.counted, type.maxOccupancy, 'the party fits the room'),
   ),
-  ...nights.map(({ date, free }) =>
-    free === null
-      ? of('beyond_horizon', false, false, true, 'the night cannot be booked yet', date)
-      : of('sold_out', free >= rooms.length, free, rooms.length, 'enough units are free', date),
-  ),
+  ...nights.map(({ date, free }) => unitsCheck(date, free, rooms.length, 'of the type')),
   ...daysIn(sale.stay.arrival, sale.stay.departure).map((date, index) =>
     of('price_missing', prices[index] !== null, prices[index] !== null, true, 'the night has a price', date),
   ),
 ]
+
+/** A promo code of a fixed amount is taken off the stay as a whole: it is a step of nights that all have a price. */
+const takeFixed = (promo: Promo | null, prices: readonly (number | null)[], price: Explanation['price']) => {
+  const amounts = prices.flatMap((amount) => amount ?? [])
+  if (promo?.type !== 'amount' || amounts.length < prices.length) return
+  for (const [index, after] of takePromo(amounts, promo.value).entries())
+    price[index]?.steps.push({ step: 'promo', before: amounts[index] ?? 0, after, recordId: promo.id })
+}
 
 /** Every check of a stay, passed or not, with the level that rules; and each night's price, step by step. */
 export const explainStay = async (trx: Trx, request: ExplainRequest): Promise<Explanation> => {
@@ -123,19 +134,14 @@ export const explainStay = async (trx: Trx, request: ExplainRequest): Promise<Ex
   const range = { catalogue: sale.catalogue, plans: [plan], unitTypeIds: [type.id], from: arrival, until: departure }
   const priceOf = await readPrices(trx, range)
   const { effective, levelsOf } = await readLevels(trx, request.propertyId, range)
-  const counters = await readNights(
-    trx,
-    type.pools.map((share) => share.poolId),
-    arrival,
-    departure,
-  )
-  const nights = daysIn(arrival, departure).map((date) => {
-    const tightest = type.pools
-      .map((share) => ({ row: counters.get(share.poolId)?.get(date), free: freeOn(counters, [share], date) }))
-      .sort((a, b) => (a.free ?? -1) - (b.free ?? -1))[0]?.row
-    const { poolId: _, night: __, ...counted } = tightest ?? ({} as PoolNight)
-    return { date, counters: tightest ? counted : null, free: freeOn(counters, type.pools, date) }
-  })
+  const extras = limitedExtras(sale, type)
+  const poolIds = [...type.pools.map((share) => share.poolId), ...extras.map((extra) => extra.poolId)]
+  const counters = await readNights(trx, [...new Set(poolIds)], arrival, departure)
+  const nights = daysIn(arrival, departure).map((date) => ({
+    date,
+    counters: tightestOn(counters, type.pools, date),
+    free: freeOn(counters, type.pools, date),
+  }))
   const price: Explanation['price'] = []
   const pricing = {
     property: sale.property,
@@ -147,8 +153,15 @@ export const explainStay = async (trx: Trx, request: ExplainRequest): Promise<Ex
     now: sale.now,
   }
   const prices = nightPrices(pricing, plan, type, room.counted, sale.stay, price)
+  takeFixed(pricing.promo, prices, price)
   const checks = [
     ...otherChecks(sale, rooms, nights, prices),
+    ...extras.flatMap(({ extraId, poolId, nights: days }) =>
+      days.map((date) => ({
+        ...unitsCheck(date, freeOn(counters, [{ poolId, quantity: 1 }], date), rooms.length, 'of what comes with it'),
+        recordId: extraId,
+      })),
+    ),
     ...allChecks(sale, effective, plan, type).map((check) => placed(check, room, request.propertyId, levelsOf)),
   ]
   return { sellable: checks.every((check) => check.passed), checks, nights, price }

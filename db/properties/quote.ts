@@ -124,9 +124,13 @@ const baseOf = (room: QuotedRoom) => ({
 })
 
 /** Policies of all rooms as a guest reads them: fees added up, a text for each plan. */
-export const policiesShown = ({ sale, rooms, priced }: PricedStay): PoliciesShown => {
+export const policiesShown = ({
+  sale,
+  rooms,
+  priced,
+}: Pick<PricedStay, 'sale' | 'priced'> & { rooms: readonly Pick<SaleRoom, 'plan'>[] }): PoliciesShown => {
   const wording = { locale: sale.locale, currency: sale.property.currency }
-  const texts = (textOf: (room: SaleRoom) => string) => [...new Set(rooms.map(textOf))].join('\n')
+  const texts = (textOf: (room: Pick<SaleRoom, 'plan'>) => string) => [...new Set(rooms.map(textOf))].join('\n')
   const perRoom = rooms.map(({ plan }, index) => feeTiers(plan.cancellation.rules, baseOf(priced[index]!), sale))
   const ends = [...new Set(perRoom.flat().map((tier) => tier.until?.getTime() ?? Infinity))].sort((a, b) => a - b)
   return {

@@ -1,6 +1,6 @@
 import { ApiError, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
-import { daysBetween, localInstant, todayIn } from '../../config/time.ts'
+import { addDays, daysBetween, localInstant, todayIn } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
 import type { RestrictionOf } from './calendar.ts'
 import { catalogueOf, readProperty } from './catalogue.ts'
@@ -99,6 +99,14 @@ export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> =>
     arrivalAt: localInstant(arrival, property.checkInFrom, property.timezone),
     promo,
   }
+}
+
+/** The same question for a stay that begins so many days later; null where that is before today, or not what the promo code is for. */
+export const shiftSale = (sale: Sale, days: number): Sale | null => {
+  const { property, promo, today } = sale
+  const stay = { arrival: addDays(sale.stay.arrival, days), departure: addDays(sale.stay.departure, days) }
+  if (stay.arrival < today || (promo && !promoCovers(promo, { ...stay, today }))) return null
+  return { ...sale, stay, arrivalAt: localInstant(stay.arrival, property.checkInFrom, property.timezone) }
 }
 
 /** The promo code as a price sees it, where its scope has the plan and the type. */

@@ -1,25 +1,18 @@
 import type { QuotedRoom } from '../../config/quote.ts'
-import { addDays, daysIn, todayIn } from '../../config/time.ts'
+import { addDays, daysIn } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
 import { freeOn, readNights } from '../units/availability.ts'
 import { readPrices, readRestrictions } from './calendar.ts'
-import { catalogueOf } from './catalogue.ts'
+import type { PriceOf, RestrictionOf } from './calendar.ts'
 import type { SalePlan, SaleType } from './catalogue.ts'
 import { countParty, fits } from './party.ts'
-import type { Party } from './party.ts'
-import { localTaxRules, nightPrices, priceRoom } from './price.ts'
+import type { CountedParty, Party } from './party.ts'
+import { extrasOf, localTaxRules, nightPrices, priceRoom } from './price.ts'
 import { dueNow } from './rules/deposits.ts'
+import { serviceDates } from './rules/extras.ts'
 import { sum } from './rules/amounts.ts'
-import {
-  isSelling,
-  localeOf,
-  openSale,
-  planIsOffered,
-  promoFor,
-  propertyFor,
-  typeIsOffered,
-  violations,
-} from './sale.ts'
+import type { TaxRule } from './rules/taxes.ts'
+import { isSelling, openSale, planIsOffered, promoFor, shiftSale, typeIsOffered, violations } from './sale.ts'
 import type { Audience, Sale } from './sale.ts'
 
 export type SearchRequest = {
@@ -31,12 +24,23 @@ export type SearchRequest = {
   promoCode?: string | null | undefined
   ratePlanIds?: string[] | undefined
   unitTypeIds?: string[] | undefined
+  /** Stays of the same length that begin so many days earlier or later are looked at too. */
+  flexibleDays?: number | undefined
   audience: Audience
   locale?: string | undefined
 }
 
-export type Offer = { type: SaleType; plan: SalePlan; free: number; rooms: QuotedRoom[]; total: number; dueNow: number }
-export type Refusal = { type: SaleType; plan: SalePlan; codes: string[] }
+type Pair = { type: SaleType; plan: SalePlan }
+export type Offer = Pair & {
+  /** The question as this offer answers it: its stay may be another one than was asked for. */
+  sale: Sale
+  free: number
+  rooms: QuotedRoom[]
+  total: number
+  dueNow: number
+}
+export type Refusal = Pair & { codes: string[] }
+/** `unavailable` speaks of the stay that was asked for, not of those around it. */
 export type Found = { sale: Sale; offers: Offer[]; unavailable: Refusal[] }
 
 const most = 200
@@ -60,185 +64,146 @@ export const pairsOf = (
         .map((plan) => ({ type, plan })),
     )
 
+/** What all pairs and stays of one search share. */
+type Evaluation = {
+  sale: Sale
+  parties: readonly Party[]
+  counted: readonly CountedParty[]
+  priceOf: PriceOf
+  restrictionOf: RestrictionOf
+  taxRules: TaxRule[]
+  counters: Awaited<ReturnType<typeof readNights>>
+}
+
+/** Least of the free units on each night, and what speaks against taking so many of them. */
+const unitsLeft = ({ sale, parties, counters }: Evaluation, type: SaleType): { free: number; codes: string[] } => {
+  const { arrival, departure } = sale.stay
+  const wanted = parties.length
+  const units = daysIn(arrival, departure).map((night) => freeOn(counters, type.pools, night))
+  const extras = limitedExtras(sale, type).flatMap(({ poolId, nights }) =>
+    nights.map((night) => freeOn(counters, [{ poolId, quantity: 1 }], night)),
+  )
+  const all = [...units, ...extras]
+  return {
+    free: Math.min(...units.map((left) => left ?? 0)),
+    codes: [
+      ...(all.includes(null) ? ['beyond_horizon'] : []),
+      ...(all.some((left) => left !== null && left < wanted) ? ['sold_out'] : []),
+    ],
+  }
+}
+
+/** Counters of what comes with every room of a type, one for each, on the days on which it is served. */
+export const limitedExtras = ({ catalogue, stay }: Pick<Sale, 'catalogue' | 'stay'>, type: SaleType) =>
+  extrasOf(catalogue, type).flatMap(({ id, poolId, mandatory, basis }) => {
+    if (!mandatory || poolId === null) return []
+    const { from, until } = serviceDates(basis, stay)
+    return [{ extraId: id, poolId, nights: daysIn(from, addDays(until, 1)) }]
+  })
+
+const evaluate = (
+  evaluation: Evaluation,
+  { type, plan }: Pair,
+  left: { free: number; codes: string[] },
+): { codes: string[] } | { offer: Offer } => {
+  const { sale, parties, counted, restrictionOf } = evaluation
+  const pricing = {
+    property: sale.property,
+    catalogue: sale.catalogue,
+    priceOf: evaluation.priceOf,
+    taxRules: evaluation.taxRules,
+    promo: promoFor(sale, plan.id, type.id),
+    locale: sale.locale,
+    now: sale.now,
+  }
+  const codes = [
+    ...(counted.every((party) => fits(type, party)) ? [] : ['occupancy_exceeded']),
+    ...new Set(violations(sale, restrictionOf, plan, type).map((check) => check.code)),
+    ...left.codes,
+  ]
+  const priced =
+    codes.length > 0
+      ? []
+      : counted.map((party, index) => ({ plan, type, party: parties[index]!, counted: party, extras: [] }))
+  const rooms: QuotedRoom[] = []
+  for (const [index, room] of priced.entries()) {
+    const twin = parties.findIndex((party) => party === room.party)
+    const quoted = twin < index ? rooms[twin] : priceRoom(pricing, room, sale.stay)
+    if (quoted) rooms.push(quoted)
+  }
+  const hasPrices =
+    codes.length > 0
+      ? counted.slice(0, 1).every((party) => !nightPrices(pricing, plan, type, party, sale.stay).includes(null))
+      : rooms.length === parties.length
+  if (codes.length > 0 || !hasPrices) return { codes: [...codes, ...(hasPrices ? [] : ['price_missing'])] }
+  return {
+    offer: {
+      type,
+      plan,
+      sale,
+      free: left.free,
+      rooms,
+      total: sum(rooms.map((room) => room.total)),
+      dueNow: sum(rooms.map((room) => dueNow(room.deposits))),
+    },
+  }
+}
+
+/** The stay that was asked for, then those around it, nearest first. */
+const salesAround = (sale: Sale, flexibleDays: number): Sale[] => [
+  sale,
+  ...Array.from({ length: flexibleDays }, (_, index) => index + 1).flatMap((days) =>
+    [days, -days].flatMap((shift) => shiftSale(sale, shift) ?? []),
+  ),
+]
+
 /**
  * Offers for a stay, cheapest first, and why the others are none. Six queries whatever the number of plans, types and nights:
  * property, catalogue, promo code, prices, restrictions, counters.
  */
 export const searchOffers = async (trx: Trx, request: SearchRequest): Promise<Found> => {
   const sale = await openSale(trx, { ...request, rooms: request.rooms.length })
-  const { arrival, departure } = sale.stay
   const pairs = pairsOf(sale, request.unitTypeIds, request.ratePlanIds)
   if (!isSelling(sale.property, request.audience))
     return { sale, offers: [], unavailable: pairs.map((pair) => ({ ...pair, codes: ['property_not_selling'] })) }
 
+  const sales = salesAround(sale, request.flexibleDays ?? 0)
+  const arrivals = sales.map(({ stay }) => stay.arrival).sort()
+  const from = arrivals[0] ?? sale.stay.arrival
+  const until = addDays(arrivals.at(-1) ?? sale.stay.arrival, sale.nights)
   const types = [...new Set(pairs.map((pair) => pair.type))]
-  const limited = sale.catalogue.extras.flatMap((extra) => (extra.mandatory && extra.poolId ? [extra.poolId] : []))
-  const poolIds = [...new Set([...types.flatMap((type) => type.pools.map((share) => share.poolId)), ...limited])]
+  const poolIds = types.flatMap((type) => [
+    ...type.pools.map((share) => share.poolId),
+    ...limitedExtras(sale, type).map((extra) => extra.poolId),
+  ])
   const range = {
     catalogue: sale.catalogue,
     plans: [...new Set(pairs.map((pair) => pair.plan))],
     unitTypeIds: types.map((type) => type.id),
-    from: arrival,
-    until: departure,
+    from,
+    until,
   }
-  const priceOf = await readPrices(trx, range)
-  const restrictionOf = await readRestrictions(trx, request.propertyId, range)
-  const counters = await readNights(trx, poolIds, arrival, departure)
-  const taxRules = localTaxRules(sale.catalogue, sale.property, sale.locale)
-  const counted = request.rooms.map((party) => countParty(sale.catalogue, party))
-
+  // Equal parties are one object, and priced once.
+  const alike = new Map(request.rooms.map((party) => [JSON.stringify(party), party]))
+  const parties = request.rooms.map((party) => alike.get(JSON.stringify(party)) ?? party)
+  const shared = {
+    parties,
+    counted: parties.map((party) => countParty(sale.catalogue, party)),
+    priceOf: await readPrices(trx, range),
+    restrictionOf: await readRestrictions(trx, request.propertyId, range),
+    taxRules: localTaxRules(sale.catalogue, sale.property, sale.locale),
+    counters: await readNights(trx, [...new Set(poolIds)], from, until),
+  }
   const offers: Offer[] = []
   const unavailable: Refusal[] = []
-  for (const { type, plan } of pairs) {
-    const free = daysIn(arrival, departure).map((night) => freeOn(counters, type.pools, night))
-    const left = free.includes(null) ? 0 : Math.min(...free.map((units) => units ?? 0))
-    const pricing = {
-      property: sale.property,
-      catalogue: sale.catalogue,
-      priceOf,
-      taxRules,
-      promo: promoFor(sale, plan.id, type.id),
-      locale: sale.locale,
-      now: sale.now,
+  for (const each of sales) {
+    const evaluation = { ...shared, sale: each }
+    const left = new Map(types.map((type) => [type, unitsLeft(evaluation, type)]))
+    for (const pair of pairs) {
+      const judged = evaluate(evaluation, pair, left.get(pair.type)!)
+      if ('offer' in judged) offers.push(judged.offer)
+      else if (each === sale) unavailable.push({ ...pair, codes: judged.codes })
     }
-    const rooms = request.rooms.flatMap(
-      (party, index) =>
-        priceRoom(pricing, { plan, type, party, counted: counted[index]!, extras: [] }, sale.stay) ?? [],
-    )
-    const codes = [
-      ...(counted.every((party) => fits(type, party)) ? [] : ['occupancy_exceeded']),
-      ...new Set(violations(sale, restrictionOf, plan, type).map((check) => check.code)),
-      ...(free.includes(null) ? ['beyond_horizon'] : left < request.rooms.length ? ['sold_out'] : []),
-      ...(rooms.length < request.rooms.length ? ['price_missing'] : []),
-      ...(limitedExtraShort(sale, type, request.rooms.length, counters) ? ['extra_unavailable'] : []),
-    ]
-    if (codes.length > 0) unavailable.push({ type, plan, codes })
-    else
-      offers.push({
-        type,
-        plan,
-        free: left,
-        rooms,
-        total: sum(rooms.map((room) => room.total)),
-        dueNow: sum(rooms.map((room) => dueNow(room.deposits))),
-      })
   }
   return { sale, offers: offers.sort((a, b) => a.total - b.total).slice(0, most), unavailable }
-}
-
-const limitedExtraShort = (
-  sale: Sale,
-  type: SaleType,
-  rooms: number,
-  counters: Awaited<ReturnType<typeof readNights>>,
-): boolean =>
-  sale.catalogue.extras
-    .filter(
-      (extra) =>
-        extra.mandatory &&
-        extra.poolId !== null &&
-        (extra.unitTypeIds.length === 0 || extra.unitTypeIds.includes(type.id)),
-    )
-    .some((extra) => {
-      const nights =
-        extra.basis === 'per_night' || extra.basis === 'per_person_per_night'
-          ? daysIn(sale.stay.arrival, sale.stay.departure)
-          : [sale.stay.arrival]
-      return nights.some(
-        (night) => (freeOn(counters, [{ poolId: extra.poolId ?? '', quantity: 1 }], night) ?? 0) < rooms,
-      )
-    })
-
-export type DayOffer = {
-  date: string
-  open: boolean
-  lowestAmount: number | null
-  minStay: number | null
-  closedToArrival: boolean
-  closedToDeparture: boolean
-}
-
-export type DaysRequest = {
-  propertyId: string
-  from: string
-  until: string
-  party: Party
-  unitTypeIds?: string[] | undefined
-  audience: Audience
-  locale?: string | undefined
-}
-
-/** What each day looks like over all plans and types: `from` and `until` both included. Prices are those of one night. */
-export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ currency: string; days: DayOffer[] }> => {
-  const property = await propertyFor(trx, request.propertyId, request.audience)
-  const catalogue = await catalogueOf(trx, property)
-  const today = todayIn(property.timezone, property.now)
-  const last = addDays(today, property.settings.portal.maxAdvanceDays)
-  const pairs = pairsOf({ catalogue, audience: request.audience, promo: null }, request.unitTypeIds)
-  const types = [...new Set(pairs.map((pair) => pair.type))]
-  const counted = countParty(catalogue, request.party)
-  const after = addDays(request.until, 1)
-  const range = {
-    catalogue,
-    plans: [...new Set(pairs.map((pair) => pair.plan))],
-    unitTypeIds: types.map((type) => type.id),
-    from: request.from,
-    until: after,
-  }
-  const priceOf = await readPrices(trx, range)
-  const restrictionOf = await readRestrictions(trx, property.id, range)
-  const counters = await readNights(
-    trx,
-    [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))],
-    request.from,
-    after,
-  )
-  const pricing = {
-    property,
-    catalogue,
-    priceOf,
-    taxRules: [],
-    promo: null,
-    locale: localeOf(property, request.locale),
-    now: property.now,
-  }
-  const fitting = pairs.filter(({ type }) => fits(type, counted))
-  const prices = new Map(
-    fitting.map(({ type, plan }) => [
-      `${plan.id} ${type.id}`,
-      daysIn(request.from, after).map(
-        (date) => nightPrices(pricing, plan, type, counted, { arrival: date, departure: addDays(date, 1) })[0] ?? null,
-      ),
-    ]),
-  )
-  const sells = isSelling(property, request.audience)
-  const days = daysIn(request.from, after).map((date, index): DayOffer => {
-    const open = fitting.flatMap(({ type, plan }) => {
-      const restriction = restrictionOf(plan, type.id, date)
-      const amount = prices.get(`${plan.id} ${type.id}`)?.[index] ?? null
-      const within =
-        date >= today &&
-        (request.audience === 'staff' || date <= last) &&
-        (plan.stayFrom ?? date) <= date &&
-        date <= (plan.stayUntil ?? date)
-      const sold = (freeOn(counters, type.pools, date) ?? 0) < 1
-      return sells && within && !sold && amount !== null && restriction.stopSell !== true
-        ? [{ restriction, amount, plan }]
-        : []
-    })
-    const stays = open.map(({ restriction, plan }) =>
-      Math.max(restriction.minStayArrival ?? 1, restriction.minStayThrough ?? 1, plan.minNights ?? 1),
-    )
-    return {
-      date,
-      open: open.length > 0,
-      lowestAmount: open.length > 0 ? Math.min(...open.map((pair) => pair.amount)) : null,
-      minStay: open.length > 0 ? Math.min(...stays) : null,
-      closedToArrival: open.every(({ restriction }) => restriction.closedToArrival === true),
-      closedToDeparture: fitting.every(
-        ({ plan, type }) => restrictionOf(plan, type.id, date).closedToDeparture === true,
-      ),
-    }
-  })
-  return { currency: property.currency, days }
 }

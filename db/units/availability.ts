@@ -2,7 +2,7 @@ import { daysIn } from '../../config/time.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { usage } from './inventory.ts'
-import type { Move, PoolNight } from './inventory.ts'
+import type { Counters, Move, PoolNight } from './inventory.ts'
 
 /** What one sale of a type takes on each night. */
 export type PoolShare = { poolId: string; quantity: number }
@@ -39,6 +39,20 @@ export const freeOn = (
     free = free === null ? left : Math.min(free, left)
   }
   return free
+}
+
+/** Counters of the pool that decides on a night; null past the horizon. */
+export const tightestOn = (
+  nights: Map<string, Map<string, PoolNight>>,
+  shares: readonly PoolShare[],
+  night: string,
+): Counters | null => {
+  const [first] = shares
+    .map((share) => ({ row: nights.get(share.poolId)?.get(night), free: freeOn(nights, [share], night) ?? -1 }))
+    .sort((a, b) => a.free - b.free)
+  if (!first?.row) return null
+  const { poolId: _pool, night: _night, ...counters } = first.row
+  return counters
 }
 
 /** Moves for the nights of one stay: each pool's share times the deltas, such as `{ held: -1, sold: 1 }`. */
