@@ -16,6 +16,10 @@ type Transition = {
   event: string
   reason?: string | null
   businessDate?: string | null
+  /** Where it is not the status that changed; never personal values. */
+  changes?: { field: string; before: unknown; after: unknown }[]
+  /** What was waived, and why. */
+  override?: { rules: readonly string[]; reason: string } | null
   /** Ids, codes and amounts that listeners want beside the usual ones. */
   data?: Record<string, unknown>
 }
@@ -23,21 +27,23 @@ type Transition = {
 /** The last step of every transition: its history and its event, one of each per reservation. */
 export const recordTransition = async (
   trx: Trx,
-  { id, booking, reservations, event, reason, businessDate, data }: Transition,
+  { id, booking, reservations, event, reason, businessDate, changes, override, data }: Transition,
 ): Promise<void> => {
   const { command, from, to } = transitions[id]
+  const changed = changes ?? [{ field: 'status', before: from, after: to }]
   const { actor, requestId } = contextOf(trx)
   await sql(
     trx,
-    `insert into reservation_event (reservation_id, transition, command, "from", "to", changes, reason, actor, business_date, request_id)
-     select r, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, ?::date, ? from unnest(?::uuid[]) r`,
+    `insert into reservation_event (reservation_id, transition, command, "from", "to", changes, reason, override, actor, business_date, request_id)
+     select r, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, ?::jsonb, ?::date, ? from unnest(?::uuid[]) r`,
     [
       id,
       command,
       from,
       to,
-      JSON.stringify([{ field: 'status', before: from, after: to }]),
+      JSON.stringify(changed),
       reason ?? null,
+      override ? JSON.stringify(override) : null,
       JSON.stringify(actor),
       businessDate ?? null,
       requestId,
@@ -49,7 +55,7 @@ export const recordTransition = async (
       type: event,
       propertyId: booking.propertyId,
       entity: { type: 'reservation', id: one.id, version: one.version },
-      changed: [{ field: 'status', before: from, after: to }],
+      changed,
       data: {
         reservationId: one.id,
         bookingId: booking.id,

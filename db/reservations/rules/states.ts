@@ -5,11 +5,18 @@ export type ReservationStatus = ReservationRow['status']
 /** The moves of a reservation that this release makes, by their id in the design. Nothing else changes a status. */
 export const transitions = {
   T3: { command: 'hold', from: null, to: 'held' },
+  T4: { command: 'create', from: null, to: 'confirmed' },
   T8: { command: 'confirm', from: 'held', to: 'confirmed' },
   T9: { command: 'expire', from: 'held', to: 'expired' },
   T10: { command: 'cancel', from: 'held', to: 'cancelled' },
   T11: { command: 'cancel', from: 'confirmed', to: 'cancelled' },
+  T12: { command: 'amend', from: 'confirmed', to: 'confirmed' },
+  T13: { command: 'check_in', from: 'confirmed', to: 'checked_in' },
+  T15: { command: 'amend', from: 'checked_in', to: 'checked_in' },
+  T16: { command: 'check_out', from: 'checked_in', to: 'checked_out' },
+  T18: { command: 'no_show', from: 'confirmed', to: 'no_show' },
   T21: { command: 'confirm', from: 'expired', to: 'confirmed' },
+  A2: { command: 'amend', from: 'held', to: 'held' },
 } as const satisfies Record<string, { command: string; from: ReservationStatus | null; to: ReservationStatus }>
 
 export type TransitionId = keyof typeof transitions

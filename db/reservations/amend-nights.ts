@@ -1,0 +1,190 @@
+import { unprocessable } from '../../config/errors.ts'
+import type { FieldError } from '../../config/errors.ts'
+import type { QuotedNight } from '../../config/quote.ts'
+import { daysBetween, daysIn, todayIn } from '../../config/time.ts'
+import type { Trx } from '../connection.ts'
+import { readPrices, readRestrictions } from '../properties/calendar.ts'
+import { catalogueOf } from '../properties/catalogue.ts'
+import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../properties/catalogue.ts'
+import { countParty } from '../properties/party.ts'
+import type { Party } from '../properties/party.ts'
+import { localTaxRules, nightPrices } from '../properties/price.ts'
+import { sentenceOf, stayChecks } from '../properties/rules/restrictions.ts'
+import { nightTaxes } from '../properties/rules/taxes.ts'
+import type { ReservationNightRow } from '../rows.ts'
+
+export type AmendedNight = QuotedNight & Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId' | 'status'>
+
+export type Target = {
+  arrival: string
+  departure: string
+  unitTypeId: string
+  ratePlanId: string
+  party: Party
+  /** Nights before it keep type and plan. */
+  from: string
+  /** Prices that somebody else has made, such as a channel; without them the property's own hold. */
+  priced: readonly QuotedNight[] | null
+  /** Every open night gets the price of today. */
+  allAnew: boolean
+}
+
+export type Before = { nights: readonly ReservationNightRow[]; isParted: boolean; isOtherSale: boolean }
+
+const asNight = ({ date, amount, taxes, components, unitTypeId, ratePlanId, status }: ReservationNightRow) => ({
+  date,
+  amount,
+  taxes: taxes as QuotedNight['taxes'],
+  components: components as QuotedNight['components'],
+  unitTypeId,
+  ratePlanId,
+  status,
+})
+
+const soldHere = (catalogue: Catalogue, target: Target): { type: SaleType; plan: SalePlan } => {
+  const type = catalogue.unitTypes.find((one) => one.id === target.unitTypeId)
+  const plan = catalogue.ratePlans.find((one) => one.id === target.ratePlanId)
+  const errors: FieldError[] = [
+    ...(type ? [] : [{ field: 'unitTypeId', message: 'is not sold here' }]),
+    ...(plan?.unitTypes.some((entry) => entry.unitTypeId === target.unitTypeId) === true
+      ? []
+      : [{ field: 'ratePlanId', message: 'is not sold for this type' }]),
+  ]
+  if (!type || !plan || errors.length > 0)
+    throw unprocessable('reference_not_found', 'The stay cannot be sold so', errors)
+  return { type, plan }
+}
+
+/**
+ * The nights of an amended stay (R18): charged and past ones as they are, kept ones at their price unless type, plan or party changed,
+ * all others by the one evaluator. 422 where a night has no price.
+ */
+export const amendedNights = async (
+  trx: Trx,
+  property: SaleProperty,
+  target: Target,
+  { nights: before, isParted, isOtherSale }: Before,
+  isFixed: (night: ReservationNightRow) => boolean,
+): Promise<AmendedNight[]> => {
+  const { arrival, departure, from, priced } = target
+  const known = new Map(before.map((night) => [night.date, night]))
+  const dates = daysIn(arrival, departure)
+  const isKept = (date: string) => {
+    const night = known.get(date)
+    if (!night) return false
+    if (isFixed(night)) return true
+    if (priced) return false
+    return !target.allAnew && !isParted && !(isOtherSale && date >= from)
+  }
+  const wanted = dates.filter((date) => !isKept(date))
+  const made = priced ?? (wanted.length > 0 ? await evaluated(trx, property, target) : [])
+  return dates.map((date) => {
+    const night = known.get(date)
+    if (night && isKept(date)) return asNight(night)
+    const price = made.find((one) => one.date === date)
+    if (!price)
+      throw unprocessable('restriction_violated', 'The stay is not possible at this rate', [
+        { field: `nights.${date}`, message: 'price_missing: a night has no price' },
+      ])
+    const stays = night !== undefined && date < from
+    return {
+      ...price,
+      unitTypeId: stays ? night.unitTypeId : target.unitTypeId,
+      ratePlanId: stays ? night.ratePlanId : target.ratePlanId,
+      status: 'open' as const,
+    }
+  })
+}
+
+const evaluated = async (trx: Trx, property: SaleProperty, target: Target): Promise<QuotedNight[]> => {
+  const { arrival, departure, unitTypeId } = target
+  const catalogue = await catalogueOf(trx, property)
+  const { type, plan } = soldHere(catalogue, target)
+  const range = { catalogue, plans: [plan], unitTypeIds: [unitTypeId], from: arrival, until: departure }
+  const locale = property.locales[0] ?? 'en'
+  const taxRules = localTaxRules(catalogue, property, locale)
+  const pricing = {
+    property,
+    catalogue,
+    priceOf: await readPrices(trx, range),
+    taxRules,
+    promo: null,
+    locale,
+    now: property.now,
+  }
+  const counted = countParty(catalogue, target.party)
+  const amounts = nightPrices(pricing, plan, type, counted, { arrival, departure })
+  return daysIn(arrival, departure).flatMap((date, index) => {
+    const amount = amounts[index]
+    if (amount === null || amount === undefined) return []
+    return [
+      {
+        date,
+        amount,
+        taxes: nightTaxes(taxRules, { date, index, amount, persons: counted.persons }),
+        components: [],
+      },
+    ]
+  })
+}
+
+/** 422 with each rule that speaks against the nights that were added, or against the new day of departure. */
+export const refuseAddedNights = async (
+  trx: Trx,
+  property: SaleProperty,
+  target: Target,
+  added: readonly string[],
+  isNewDeparture: boolean,
+): Promise<void> => {
+  if (added.length === 0 && !isNewDeparture) return
+  const catalogue = await catalogueOf(trx, property)
+  const { type, plan } = soldHere(catalogue, target)
+  const { arrival, departure } = target
+  const range = { catalogue, plans: [plan], unitTypeIds: [type.id], from: arrival, until: departure }
+  const restrictionOf = await readRestrictions(trx, property.id, range)
+  const days = new Set([...added, ...(isNewDeparture ? [departure] : [])])
+  const against = stayChecks({
+    arrival,
+    departure,
+    today: todayIn(property.timezone, property.now),
+    on: (date) => restrictionOf(plan, type.id, date),
+    plan,
+  }).filter((check) => !check.passed && check.date !== undefined && days.has(check.date))
+  if (against.length > 0)
+    throw unprocessable(
+      'restriction_violated',
+      'The stay is not possible at this rate',
+      against.slice(0, 50).map((check) => ({
+        field: `nights.${check.date}`,
+        message: `${check.code}: ${sentenceOf(check)}`,
+      })),
+    )
+}
+
+/** 422 `transition_blocked` with every reason for which the days cannot be these. */
+export const refuseDays = (
+  { arrival, departure }: Pick<Target, 'arrival' | 'departure'>,
+  before: { arrival: string; hasArrived: boolean; fixed: readonly ReservationNightRow[] },
+  businessDate: string,
+): void => {
+  const nights = daysBetween(arrival, departure)
+  const outside = before.fixed.filter((night) => night.date < arrival || night.date >= departure)
+  const reasons: [boolean, string, string][] = [
+    [nights < 1 || nights > 366, 'stay_length', 'a stay has 1 to 366 nights'],
+    [before.hasArrived && arrival !== before.arrival, 'already_arrived', 'the guest has arrived'],
+    [
+      !before.hasArrived && arrival !== before.arrival && arrival < businessDate,
+      'arrival_past',
+      `the arrival is before the business date, ${businessDate}`,
+    ],
+    [departure < businessDate, 'departure_past', `the departure is before the business date, ${businessDate}`],
+    [outside.length > 0, 'nights_charged', `${outside[0]?.date} is over or charged`],
+  ]
+  const blockers = reasons.filter(([applies]) => applies)
+  if (blockers.length > 0)
+    throw unprocessable(
+      'transition_blocked',
+      'The stay cannot be changed so',
+      blockers.map(([, code, message]) => ({ field: `blockers.${code}`, message })),
+    )
+}

@@ -1,0 +1,227 @@
+import type { QuotedTax } from '../../config/quote.ts'
+import { addDays, daysIn } from '../../config/time.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { catalogueOf } from '../properties/catalogue.ts'
+import type { SaleProperty } from '../properties/catalogue.ts'
+import { countParty } from '../properties/party.ts'
+import { localTaxRules } from '../properties/price.ts'
+import { depositSchedule } from '../properties/rules/deposits.ts'
+import { dailyAmount } from '../properties/rules/extras.ts'
+import { addTaxes, extraTaxes, onTop } from '../properties/rules/taxes.ts'
+import { extraMoves } from '../properties/sellable.ts'
+import type { BookingRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
+import { lockPools } from '../units/assignments.ts'
+import type { Move } from '../units/inventory.ts'
+import type { AmendedNight, Target } from './amend-nights.ts'
+import { policiesOf } from './fees.ts'
+import { depositsOf } from './lock.ts'
+
+type ExtraRow = ReservationExtraRow & { poolId: string | null }
+type ServedExtra = Pick<ExtraRow, 'id' | 'from' | 'until' | 'quantity' | 'poolId' | 'amount' | 'status'> & {
+  taxes: QuotedTax[]
+}
+export type AmendedExtras = {
+  /** Those that change. */
+  rows: ServedExtra[]
+  total: number
+  taxesOnTop: number
+  moves: (counter: 'held' | 'sold') => Move[]
+}
+
+const everyNight = (basis: ExtraRow['basis']) => basis === 'per_night' || basis === 'per_person_per_night'
+const later = (a: string, b: string) => (a > b ? a : b)
+const earlier = (a: string, b: string) => (a < b ? a : b)
+
+/** Days of service of an extra: what began with the stay begins with it still, and what lasted to its end lasts to its end. */
+const served = (extra: ExtraRow, before: ReservationRow, target: Target): { from: string; until: string } => {
+  const last = addDays(target.departure, -1)
+  const from = extra.from === before.arrival ? target.arrival : later(extra.from, target.arrival)
+  if (!everyNight(extra.basis)) return { from: earlier(from, last), until: earlier(from, last) }
+  const until = extra.until === addDays(before.departure, -1) ? last : earlier(extra.until, last)
+  return { from, until }
+}
+
+/** The extras of a stay as its new days and party make them, at the price that they were sold for. */
+export const amendedExtras = async (
+  trx: Trx,
+  property: SaleProperty,
+  before: ReservationRow,
+  target: Target,
+): Promise<AmendedExtras> => {
+  const stored = await sql<ExtraRow>(
+    trx,
+    `select e.*, x.pool_id from reservation_extra e join extra x on x.tenant_id = e.tenant_id and x.id = e.extra_id
+     where e.reservation_id = ? and e.status = 'active' order by e.id`,
+    [before.id],
+  )
+  if (stored.length === 0) return { rows: [], total: 0, taxesOnTop: 0, moves: () => [] }
+  const catalogue = await catalogueOf(trx, property)
+  const { counted } = countParty(catalogue, target.party)
+  const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
+  const rows = stored.map((extra): ServedExtra => {
+    const { from, until } = served(extra, before, target)
+    if (from > until) return { ...extra, status: 'cancelled', taxes: [] }
+    const daily = dailyAmount(extra.unitAmount, extra.basis, extra.quantity, counted)
+    const days = daysIn(from, addDays(until, 1))
+    const taxes = addTaxes(days.flatMap((date) => extraTaxes(rules, { date, amount: daily })))
+    return { ...extra, from, until, amount: daily * days.length, taxes }
+  })
+  const active = rows.filter((row) => row.status === 'active')
+  return {
+    rows,
+    total: active.reduce((sum, row) => sum + row.amount, 0),
+    taxesOnTop: active.reduce((sum, row) => sum + onTop(row.taxes), 0),
+    moves: (counter) => [
+      ...stored.flatMap((row) => extraMoves(row, row.poolId, { [counter]: -1 })),
+      ...active.flatMap((row) => extraMoves(row, row.poolId, { [counter]: 1 })),
+    ],
+  }
+}
+
+export const writeExtras = async (trx: Trx, { rows }: Pick<AmendedExtras, 'rows'>): Promise<void> => {
+  if (rows.length === 0) return
+  await sql(
+    trx,
+    `update reservation_extra e set "from" = v."from", "until" = v."until", amount = v.amount, taxes = v.taxes, status = v.status,
+       version = e.version + 1
+     from jsonb_to_recordset(?::jsonb) as v (id uuid, "from" date, "until" date, amount bigint, taxes jsonb, status text) where e.id = v.id`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** Nights that are no part of the stay any more go, and all open ones are as they are now. */
+export const writeNights = async (
+  trx: Trx,
+  reservationId: string,
+  before: readonly ReservationNightRow[],
+  after: readonly AmendedNight[],
+): Promise<void> => {
+  const left = new Set(after.map((night) => night.date))
+  const gone = before.map((night) => night.date).filter((date) => !left.has(date))
+  // One that was released by an earlier change of the stay would stand in the way of the same date.
+  await sql(
+    trx,
+    `delete from reservation_night where reservation_id = ? and (date = any(?::date[]) or (status = 'released' and date = any(?::date[])))`,
+    [reservationId, gone, [...left]],
+  )
+  await sql(
+    trx,
+    `insert into reservation_night (reservation_id, date, unit_type_id, rate_plan_id, amount, taxes, components)
+     select ?::uuid, v.* from jsonb_to_recordset(?::jsonb)
+       as v (date date, "unitTypeId" uuid, "ratePlanId" uuid, amount bigint, taxes jsonb, components jsonb)
+     on conflict (tenant_id, reservation_id, date) do update set unit_type_id = excluded.unit_type_id, rate_plan_id = excluded.rate_plan_id,
+       amount = excluded.amount, taxes = excluded.taxes, components = excluded.components`,
+    [reservationId, JSON.stringify(after.filter((night) => night.status === 'open'))],
+  )
+}
+
+/**
+ * Installments that no money covers yet are made anew of the policy that the stay was sold with (R25); covered and waived ones, and those
+ * that somebody has set by hand, stay. In all they are never more than the price.
+ */
+export const renewDeposits = async (
+  trx: Trx,
+  booking: Pick<BookingRow, 'credit'>,
+  reservation: ReservationRow,
+  property: SaleProperty,
+  now: Date,
+): Promise<void> => {
+  const rules = policiesOf(reservation).deposit?.rules ?? null
+  const stored = await depositsOf(trx, [reservation.id])
+  if (!rules || stored.some((one) => one.origin === 'manual')) return
+  const [folio] = await sql<{ credits: number }>(
+    trx,
+    `select credits from folio where reservation_id = ? and is_primary`,
+    [reservation.id],
+  )
+  let money = folio?.credits ?? (reservation.status === 'held' ? booking.credit : 0)
+  const kept = stored.filter((one) => {
+    const isCovered = one.waivedAmount > 0 || one.requestedAt !== null || money >= one.amount
+    money -= isCovered ? one.amount - one.waivedAmount : 0
+    return isCovered
+  })
+  const nights = await sql<{ amount: number }>(
+    trx,
+    `select amount from reservation_night where reservation_id = ? and status <> 'released' order by date`,
+    [reservation.id],
+  )
+  let settled = kept.reduce((sum, one) => sum + one.amount, 0)
+  const fresh = depositSchedule(rules, {
+    arrival: reservation.arrival,
+    checkInFrom: property.checkInFrom,
+    timeZone: property.timezone,
+    nights: nights.map((night) => night.amount),
+    total: reservation.total,
+    now,
+  }).flatMap(({ dueAt, amount }) => {
+    const part = Math.min(settled, amount)
+    settled -= part
+    return amount > part ? [{ dueAt: (dueAt ?? now).toISOString(), amount: amount - part }] : []
+  })
+  await sql(trx, `delete from deposit where reservation_id = ? and not (id = any(?::uuid[]))`, [
+    reservation.id,
+    kept.map((one) => one.id),
+  ])
+  const after = kept.reduce((last, one) => Math.max(last, one.position), 0)
+  await sql(
+    trx,
+    `insert into deposit (reservation_id, position, due_at, amount)
+     select ?::uuid, ?::int + n, (v->>'dueAt')::timestamptz, (v->>'amount')::bigint from jsonb_array_elements(?::jsonb) with ordinality as e(v, n)`,
+    [reservation.id, after, JSON.stringify(fresh)],
+  )
+}
+
+/**
+ * Moves the units of a stay to its new days (R19). Proposed and locked ones that are not free then, or not of the type any more, are
+ * released: answers false, and others are to be looked for. An occupied one that is not free is 409 `unit_conflict`.
+ */
+export const reshapeUnits = async (
+  trx: Trx,
+  before: Pick<ReservationRow, 'arrival' | 'departure'>,
+  { id, arrival, departure }: Pick<ReservationRow, 'id' | 'arrival' | 'departure'>,
+  sameType: boolean,
+): Promise<boolean> => {
+  const pools = await sql<{ poolId: string }>(
+    trx,
+    `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')`,
+    [id],
+  )
+  if (pools.length === 0) return false
+  await lockPools(
+    trx,
+    pools.map((one) => one.poolId),
+  )
+  // What began with the stay begins with it still; an occupied unit keeps the day on which the guest came into it.
+  const moved = await sql<{ id: string }>(
+    trx,
+    `with place as (
+       select a.id, a.unit_id, a.status,
+         case when a.status <> 'occupied' and a.starts_on = cast(:arrivalBefore as date) then cast(:arrival as date) else a.starts_on end as starts_on,
+         case when a.ends_on = cast(:departureBefore as date) then cast(:departure as date) else least(a.ends_on, cast(:departure as date)) end as ends_on
+       from unit_assignment a where a.reservation_id = :id and a.status in ('proposed', 'locked', 'occupied'))
+     update unit_assignment a set during = daterange(p.starts_on, p.ends_on)
+     from place p join unit u on u.id = p.unit_id
+     where a.id = p.id and p.starts_on < p.ends_on and (p.status = 'occupied' or (cast(:sameType as boolean) and u.status = 'active'
+       and u.active_from <= p.starts_on and (u.active_until is null or u.active_until >= p.ends_on)
+       and not exists (select from unit_assignment o where o.unit_id = p.unit_id and o.id <> p.id
+         and o.status in ('proposed', 'locked', 'occupied', 'blocked') and o.starts_on < p.ends_on and o.ends_on > p.starts_on)))
+     returning a.id`,
+    {
+      id,
+      arrival,
+      departure,
+      arrivalBefore: before.arrival,
+      departureBefore: before.departure,
+      sameType,
+    },
+  )
+  const released = await sql<{ id: string }>(
+    trx,
+    `update unit_assignment set status = 'released' where reservation_id = ? and status in ('proposed', 'locked') and not (id = any(?::uuid[]))
+     returning id`,
+    [id, moved.map((one) => one.id)],
+  )
+  return moved.length > 0 && released.length === 0
+}

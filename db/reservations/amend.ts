@@ -1,0 +1,260 @@
+import { conflict, unprocessable } from '../../config/errors.ts'
+import type { QuotedNight } from '../../config/quote.ts'
+import { daysIn } from '../../config/time.ts'
+import { assignUnit } from '../../jobs/inventory.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { businessDay } from '../financial/index.ts'
+import { catalogueOf, readProperty } from '../properties/catalogue.ts'
+import type { Catalogue } from '../properties/catalogue.ts'
+import { countParty, fits } from '../properties/party.ts'
+import { onTop } from '../properties/rules/taxes.ts'
+import type { ReservationNightRow, ReservationRow } from '../rows.ts'
+import { moveInventory } from '../units/inventory.ts'
+import type { Move, PoolNight } from '../units/inventory.ts'
+import { amendedNights, refuseAddedNights, refuseDays } from './amend-nights.ts'
+import type { AmendedNight, Target } from './amend-nights.ts'
+import { amendedExtras, renewDeposits, reshapeUnits, writeExtras, writeNights } from './amend-rows.ts'
+import { lockBooking } from './lock.ts'
+import type { LockedBooking } from './lock.ts'
+import './reap.ts'
+import { recordTransition } from './record.ts'
+
+export type StayChange = {
+  arrival?: string | undefined
+  departure?: string | undefined
+  unitTypeId?: string | undefined
+  ratePlanId?: string | undefined
+  adults?: number | undefined
+  childrenAges?: number[] | undefined
+  /** Type and plan change for nights from this day on; for all that are open unless said. */
+  from?: string | undefined
+  /** Prices of the nights that somebody else has made; without them the property's own. */
+  nights?: readonly QuotedNight[] | undefined
+  /** `current`: kept nights too get the price of today. */
+  price?: 'keep' | 'current' | undefined
+}
+
+type Terms = {
+  /** Takes what is not there, as for a channel (R15), and asks no restriction. */
+  force?: boolean
+  /** The version that the change was made for; another one is 409 `amendment_stale`. */
+  version?: number
+}
+
+export type Amended = {
+  reservation: ReservationRow
+  /** Of the price, in minor units. */
+  difference: number
+}
+
+const moves = { held: 'A2', confirmed: 'T12', checked_in: 'T15' } as const
+
+const changedFields = (before: ReservationRow, after: ReservationRow) =>
+  (['arrival', 'departure', 'unitTypeId', 'ratePlanId', 'adults', 'childrenAges', 'total'] as const).flatMap((field) =>
+    JSON.stringify(before[field]) === JSON.stringify(after[field])
+      ? []
+      : [{ field, before: before[field], after: after[field] }],
+  )
+
+/**
+ * Changes dates, type, plan or party of a stay that stands (T12, T15, and of a held one): the net of old and new nights is moved in one call.
+ * Null where there is no such reservation; 409 sold_out, unit_conflict, amendment_stale, invalid_transition; 422 transition_blocked,
+ * restriction_violated, occupancy_exceeded.
+ */
+export const amendReservation = async (
+  trx: Trx,
+  reservationId: string,
+  change: StayChange,
+  terms: Terms = {},
+): Promise<Amended | null> => {
+  const place = await sqlOne<{ bookingId: string; propertyId: string }>(
+    trx,
+    `select booking_id, property_id from reservation where id = ?`,
+    [reservationId],
+  )
+  if (!place) return null
+  const businessDate = await businessDay(trx, place.propertyId)
+  const locked = await lockBooking(trx, place.bookingId)
+  if (!locked) return null
+  return amendLocked(trx, locked, reservationId, change, { ...terms, businessDate })
+}
+
+/** The same within a booking that is locked already, by a command that does more. */
+export const amendLocked = async (
+  trx: Trx,
+  { booking, reservations, now }: LockedBooking,
+  reservationId: string,
+  change: StayChange,
+  { force = false, version, businessDate }: Terms & { businessDate: string },
+): Promise<Amended> => {
+  const before = reservations.find((one) => one.id === reservationId)
+  const property = before && (await readProperty(trx, before.propertyId))
+  if (!before || !property) throw new Error(`reservation ${reservationId} is not of booking ${booking.id}`)
+  if (before.status !== 'held' && before.status !== 'confirmed' && before.status !== 'checked_in')
+    throw conflict('invalid_transition', 'Only a stay that stands can be amended')
+  if (version !== undefined && version !== before.version)
+    throw conflict('amendment_stale', 'The reservation has changed meanwhile')
+  const transition = moves[before.status]
+  const target = targetOf(before, change)
+  const nights = await sql<ReservationNightRow>(
+    trx,
+    `select * from reservation_night where reservation_id = ? and status <> 'released' order by date`,
+    [reservationId],
+  )
+  const hasArrived = before.status === 'checked_in'
+  const isFixed = (night: ReservationNightRow) => night.status !== 'open' || (hasArrived && night.date < businessDate)
+  refuseDays(target, { arrival: before.arrival, hasArrived, fixed: nights.filter(isFixed) }, businessDate)
+  const catalogue = await catalogueOf(trx, property)
+  if (!force) {
+    refuseCrowd(catalogue, target)
+    const stood = new Set(nights.map((night) => night.date))
+    const isOther = target.unitTypeId !== before.unitTypeId || target.ratePlanId !== before.ratePlanId
+    const added = datesOf(target).filter((date) => !stood.has(date) || (isOther && date >= target.from))
+    await refuseAddedNights(trx, property, target, added, target.departure !== before.departure)
+  }
+  const after = await amendedNights(
+    trx,
+    property,
+    target,
+    {
+      nights,
+      isParted:
+        target.party.adults !== before.adults ||
+        JSON.stringify(target.party.childrenAges) !== JSON.stringify(before.childrenAges),
+      isOtherSale: target.unitTypeId !== before.unitTypeId || target.ratePlanId !== before.ratePlanId,
+    },
+    isFixed,
+  )
+  const extras = await amendedExtras(trx, property, before, target)
+  const shortNights: PoolNight[] = []
+  await moveInventory(
+    trx,
+    [
+      ...(await nightMoves(trx, nights, after, before.status === 'held' ? 'held' : 'sold')),
+      ...extras.moves(before.status === 'held' ? 'held' : 'sold'),
+    ],
+    force ? { force, onShort: (short) => void shortNights.push(...short) } : {},
+  )
+  await writeNights(trx, reservationId, nights, after)
+  await writeExtras(trx, extras)
+  const written = await writeReservation(trx, before, target, after, extras, shortNights.length > 0)
+  const difference = written.total - before.total
+  if (difference !== 0 && !before.channelManaged) await renewDeposits(trx, booking, written, property, now)
+  if (before.status !== 'held')
+    await rehouse(trx, before, written, nights, after, property.settings.assignment.automatic)
+  await recordTransition(trx, {
+    id: transition,
+    booking,
+    reservations: [written],
+    event: 'reservation.amended',
+    businessDate,
+    changes: changedFields(before, written),
+    data: { difference, ...(shortNights.length > 0 ? { overbooked: true } : {}) },
+  })
+  return { reservation: written, difference }
+}
+
+const targetOf = (before: ReservationRow, change: StayChange): Target => {
+  const arrival = change.arrival ?? before.arrival
+  return {
+    arrival,
+    departure: change.departure ?? before.departure,
+    unitTypeId: change.unitTypeId ?? before.unitTypeId,
+    ratePlanId: change.ratePlanId ?? before.ratePlanId,
+    party: { adults: change.adults ?? before.adults, childrenAges: change.childrenAges ?? before.childrenAges },
+    from: change.from ?? arrival,
+    priced: change.nights ?? null,
+    allAnew: change.price === 'current',
+  }
+}
+
+const datesOf = ({ arrival, departure }: Pick<Target, 'arrival' | 'departure'>) => daysIn(arrival, departure)
+
+const refuseCrowd = (catalogue: Catalogue, { unitTypeId, party }: Target) => {
+  const type = catalogue.unitTypes.find((one) => one.id === unitTypeId)
+  if (type && !fits(type, countParty(catalogue, party)))
+    throw unprocessable('occupancy_exceeded', 'The party does not fit the room', [
+      { field: 'unitTypeId', message: `takes at most ${type.maxOccupancy} guests` },
+    ])
+}
+
+/** What the old nights give back and the new ones take; what stays the same cancels out. */
+const nightMoves = async (
+  trx: Trx,
+  before: readonly Pick<ReservationNightRow, 'date' | 'unitTypeId'>[],
+  after: readonly Pick<AmendedNight, 'date' | 'unitTypeId'>[],
+  counter: 'held' | 'sold',
+): Promise<Move[]> => {
+  const typeIds = [...new Set([...before, ...after].map((night) => night.unitTypeId))]
+  const shares = await sql<{ unitTypeId: string; poolId: string; quantity: number }>(
+    trx,
+    `select unit_type_id, unit_pool_id as pool_id, quantity from unit_type_pool where unit_type_id = any(?::uuid[])`,
+    [typeIds],
+  )
+  const of = (nights: readonly { date: string; unitTypeId: string }[], sign: 1 | -1) =>
+    nights.flatMap(({ date, unitTypeId }) =>
+      shares
+        .filter((share) => share.unitTypeId === unitTypeId)
+        .map(({ poolId, quantity }) => ({ poolId, night: date, [counter]: sign * quantity })),
+    )
+  return [...of(before, -1), ...of(after, 1)]
+}
+
+const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
+
+const writeReservation = async (
+  trx: Trx,
+  before: ReservationRow,
+  target: Target,
+  nights: readonly AmendedNight[],
+  extras: { total: number; taxesOnTop: number },
+  overbooked: boolean,
+): Promise<ReservationRow> => {
+  const roomTotal = sum(nights.filter((night) => night.status !== 'waived').map((night) => night.amount))
+  const taxTotal =
+    sum(nights.filter((night) => night.status !== 'waived').map((night) => onTop(night.taxes))) + extras.taxesOnTop
+  // Type and plan are as first booked (the nights are what counts) until no night is of them any more.
+  const keepsType = nights.some((night) => night.unitTypeId === before.unitTypeId)
+  const keepsPlan = nights.some((night) => night.ratePlanId === before.ratePlanId)
+  const row = await sqlOne<ReservationRow>(
+    trx,
+    `update reservation set arrival = ?, departure = ?, adults = ?, children_ages = ?::int[], unit_type_id = ?, rate_plan_id = ?, room_total = ?,
+       extras_total = ?, tax_total = ?, total = ?, overbooked = overbooked or ?, version = version + 1 where id = ? returning *`,
+    [
+      target.arrival,
+      target.departure,
+      target.party.adults,
+      target.party.childrenAges,
+      keepsType ? before.unitTypeId : target.unitTypeId,
+      keepsPlan ? before.ratePlanId : target.ratePlanId,
+      roomTotal,
+      extras.total,
+      taxTotal,
+      roomTotal + extras.total + taxTotal,
+      overbooked,
+      before.id,
+    ],
+  )
+  if (!row) throw new Error(`reservation ${before.id} is gone`)
+  return row
+}
+
+/** The unit follows the stay where it can; where it cannot, another one is looked for after the commit. */
+const rehouse = async (
+  trx: Trx,
+  before: ReservationRow,
+  after: ReservationRow,
+  nightsBefore: readonly Pick<ReservationNightRow, 'unitTypeId'>[],
+  nightsAfter: readonly Pick<AmendedNight, 'unitTypeId'>[],
+  automatic: boolean,
+) => {
+  const typesOf = (nights: readonly { unitTypeId: string }[]) =>
+    [...new Set(nights.map((night) => night.unitTypeId))].sort().join()
+  const sameType = typesOf(nightsBefore) === typesOf(nightsAfter)
+  if (sameType && before.arrival === after.arrival && before.departure === after.departure) return
+  const settled = await reshapeUnits(trx, before, after, sameType)
+  const { tenantId } = contextOf(trx)
+  if (!settled && automatic && tenantId) await enqueue(trx, assignUnit, { tenantId, reservationId: after.id })
+}
