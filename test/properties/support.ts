@@ -30,3 +30,12 @@ export const openDesk = async (
   await house.inHouse((trx) => addMembership(trx, { userId: person.userId, role, propertyIds }))
   return deskOf(world, house.tenantId, (await signIn(world, person)).token)
 }
+
+export const fee = (type: string, value = 0) => ({ type, value, of: 'total' })
+/** Rules of a cancellation policy: free until so many hours before arrival, then everything. */
+export const freeUntil = (hours: number) => ({
+  tiers: [{ hoursBeforeArrival: hours, fee: fee('none') }],
+  after: fee('full'),
+  graceHoursAfterBooking: 0,
+  earlyDeparture: fee('none'),
+})
