@@ -8,6 +8,8 @@ import { routes as extras } from './properties/extras.ts'
 import { routes as policies } from './properties/policies.ts'
 import { routes as properties } from './properties/properties.ts'
 import { routes as availability } from './properties/availability.ts'
+import { routes as gallery } from './properties/gallery.ts'
+import { routes as overbooking } from './properties/overbooking.ts'
 import { routes as ageCategories } from './properties/age-categories.ts'
 import { routes as propertyPaymentMethods } from './properties/payment-methods.ts'
 import { routes as promoCodes } from './properties/promo-codes.ts'
@@ -23,6 +25,9 @@ import { routes as paymentCallbacks } from './payment/callbacks.ts'
 import { routes as publicPayments } from './public/payments.ts'
 import { routes as publicProperty } from './public/property.ts'
 import { routes as publicQuotes } from './public/quotes.ts'
+import { routes as unitPools } from './units/unit-pools.ts'
+import { routes as unitTypes } from './units/unit-types.ts'
+import { routes as units } from './units/units.ts'
 import { routes as superuserEntitlements } from './superuser/entitlements.ts'
 import { routes as superuserHealth } from './superuser/health.ts'
 import { routes as superuserJobs } from './superuser/jobs.ts'
@@ -50,11 +55,16 @@ export const routes: readonly AnyRoute[] = [
   ...rateCalendar,
   ...rateChanges,
   ...availability,
+  ...overbooking,
+  ...gallery,
   ...ageCategories,
   ...seasons,
   ...propertyPaymentMethods,
   ...taxRules,
   ...promoCodes,
+  ...unitTypes,
+  ...unitPools,
+  ...units,
   ...superuserEntitlements,
   ...superuserHealth,
   ...superuserJobs,

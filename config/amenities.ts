@@ -49,11 +49,11 @@ export const amenities = [
 export type Amenity = (typeof amenities)[number]
 
 /** Keys of beds. */
-const bedKinds = ['single', 'double', 'queen', 'king', 'bunk', 'sofa_bed', 'cot'] as const
+export const bedKinds = ['single', 'double', 'queen', 'king', 'bunk', 'sofa_bed', 'cot'] as const
 export type BedKind = (typeof bedKinds)[number]
 
 /** Keys of what sets one unit apart from others of its type. */
-const unitAttributes = [
+export const unitAttributes = [
   'accessible',
   'balcony',
   'connecting',

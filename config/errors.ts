@@ -57,3 +57,9 @@ export const withRecovery = <E extends Error>(error: E, recover: () => Promise<b
   return error
 }
 export const recoveryOf = (error: unknown) => (error instanceof Error ? recoveries.get(error) : undefined)
+
+/** What a command has read was changed before it had its locks: it is repeated once, on what holds now. */
+export const overtaken = () =>
+  withRecovery(conflict('inventory_contended', 'Another change came first; repeat the request'), () =>
+    Promise.resolve(true),
+  )

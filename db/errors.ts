@@ -29,6 +29,8 @@ const constraints: Record<string, () => ApiError> = {
   gallery_image_url: () => conflict('duplicate_code', 'This image is there already'),
   app_user_email_key_key: () => conflict('email_taken', 'Somebody else has this address'),
   api_key_live_name: () => conflict('duplicate_name', 'Another key has this name'),
+  unit_type_code: () => conflict('duplicate_code', 'This code is taken'),
+  unit_pool_name: () => conflict('duplicate_name', 'Another pool has this name'),
   unit_name: () => conflict('duplicate_name', 'This name is taken'),
   membership_one: () => conflict('member_exists', 'This person is a member already'),
   membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner'),

@@ -1,6 +1,7 @@
 import type { Trx } from '../connection.ts'
 import { createProperty } from '../properties/commands.ts'
-import { createUnitType, createUnits } from '../units/commands.ts'
+import { createUnitType } from '../units/types.ts'
+import { createUnits } from '../units/units.ts'
 import { sol } from './ids.ts'
 import { timeZone } from './prices.ts'
 

@@ -1,4 +1,6 @@
+import { Counter } from 'prom-client'
 import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
+import { registry } from '../../config/metrics.ts'
 import { contextOf, logOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
@@ -55,13 +57,19 @@ export const reapHoldsWith = (reaper: Reaper) => {
   reap = reaper
 }
 
-const soldOut = (trx: Trx, short: PoolNightKey[]) => {
+const refusals = {
+  sold_out: ['Not enough is left on every night', 'is sold out'],
+  capacity_in_use: ['More is sold than would be left', 'needs what would be taken away'],
+} as const
+
+const soldOut = (trx: Trx, short: PoolNightKey[], code: keyof typeof refusals = 'sold_out') => {
   const nights = [...new Set(short.map((row) => row.night))].sort()
   const { tenantId } = contextOf(trx)
+  const [message, ofNight] = refusals[code]
   const error = conflict(
-    'sold_out',
-    'Not enough is left on every night',
-    nights.map((night) => ({ field: `nights.${night}`, message: 'is sold out' })),
+    code,
+    message,
+    nights.map((night) => ({ field: `nights.${night}`, message: ofNight })),
   )
   return tenantId === null
     ? error
@@ -93,6 +101,13 @@ export const lockPoolNights = (trx: Trx, keys: readonly PoolNightKey[]) =>
     [keys.map((key) => key.poolId), keys.map((key) => key.night)],
   )
 
+const lastWall = new Counter({
+  name: 'inventory_last_wall_total',
+  help: 'Moves that only the check of the table has refused; there must be none',
+  registers: [registry],
+})
+lastWall.inc(0)
+
 /** Writes locked counters. The table's checks are the last wall. */
 export const writePoolNights = (trx: Trx, rows: PoolNight[]) =>
   sql(
@@ -110,6 +125,7 @@ export const writePoolNights = (trx: Trx, rows: PoolNight[]) =>
   ).catch((error: unknown) => {
     if (!(error instanceof Error) || !('constraint' in error) || error.constraint !== 'pool_night_within_capacity')
       throw error
+    lastWall.inc()
     logOf(trx).error({ err: error, nights: rows.map(keyOf) }, 'the last wall of the inventory was reached')
     throw soldOut(trx, rows)
   })
@@ -119,6 +135,10 @@ type Options = {
   force?: boolean
   /** Sees the locked rows as they will be, before they are written; may throw. */
   check?: (rows: PoolNight[]) => Promise<void> | void
+  /** What a short night is called; `capacity_in_use` where units go rather than come to be sold. */
+  refusal?: keyof typeof refusals
+  /** With `force`: the nights that were short. */
+  onShort?: (rows: PoolNight[]) => void
 }
 
 /**
@@ -128,7 +148,7 @@ type Options = {
 export const moveInventory = async (
   trx: Trx,
   moves: readonly Move[],
-  { force = false, check }: Options = {},
+  { force = false, check, refusal, onShort }: Options = {},
 ): Promise<PoolNight[]> => {
   const merged = merge(moves)
   if (merged.length === 0) return []
@@ -149,7 +169,8 @@ export const moveInventory = async (
     row.forced = Math.min(row.forced, excess(row))
     after.push(row)
   }
-  if (short.length > 0 && !force) throw soldOut(trx, short)
+  if (short.length > 0 && !force) throw soldOut(trx, short, refusal)
+  if (short.length > 0) onShort?.(short)
   after.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   await check?.(after)
   await writePoolNights(trx, after)

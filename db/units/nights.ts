@@ -5,12 +5,16 @@ import type { PlatformTrx, Trx } from '../connection.ts'
 export const horizonNights = 730
 const keptNights = 400
 
+/** Who changes the capacity of pools waits for those who give them new nights, and they for him; it comes before the nights. */
+export const lockCapacity = (trx: Trx, poolIds: readonly string[]) =>
+  sql(trx, `select id from unit_pool where id = any(?::uuid[]) order by id for no key update`, [poolIds])
+
 /**
  * Gives pools the nights that they lack up to the horizon, with the capacity and the blocks that are known, and drops nights that
  * are long past. Locks the pools, as those do who add units, so that neither misses the other.
  */
 export const extendNights = async (trx: Trx, poolIds: readonly string[]): Promise<number> => {
-  await sql(trx, `select id from unit_pool where id = any(?::uuid[]) order by id for no key update`, [poolIds])
+  await lockCapacity(trx, poolIds)
   const made = await sql(
     trx,
     `insert into pool_night (tenant_id, pool_id, night, capacity, blocked, forced)
@@ -43,6 +47,9 @@ export const extendNights = async (trx: Trx, poolIds: readonly string[]): Promis
   ])
   return made.length
 }
+
+/** Deletes the counters of a pool that goes. */
+export const dropNights = (trx: Trx, poolId: string) => sql(trx, `delete from pool_night where pool_id = ?`, [poolId])
 
 /** The nights from a day on that a pool has counters for, or those before `until`. */
 export const nightsFrom = async (trx: Trx, poolId: string, from: string, until: string | null): Promise<string[]> =>

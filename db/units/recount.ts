@@ -4,6 +4,7 @@ import type { PlatformTrx, Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { lockPoolNights, writePoolNights } from './inventory.ts'
 import type { PoolNight } from './inventory.ts'
+import { presentDay } from './state.ts'
 
 const nightsAtOnce = 31
 
@@ -15,12 +16,14 @@ export const propertiesWithCounters = (trx: PlatformTrx, after: string, most: nu
     [after, most],
   )
 
-/** The stretches of a property's nights from yesterday on, each short enough for one transaction. */
+/** The stretches of a property's nights from its business date on (past ones stay as they were sold), each short enough for one transaction. */
 export const recountRange = async (trx: Trx, propertyId: string): Promise<{ from: string; until: string }[]> => {
   const range = await sqlOne<{ first: string | null; last: string | null }>(
     trx,
     `select min(n.night) as first, max(n.night) as last from pool_night n
-     join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id where p.property_id = ? and n.night >= current_date - 1`,
+     join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id
+     join property y on y.tenant_id = p.tenant_id and y.id = p.property_id
+     where p.property_id = ? and n.night >= ${presentDay('y')}`,
     [propertyId],
   )
   if (!range?.first || !range.last) return []

@@ -1,4 +1,5 @@
 import { settingsOf } from '../../config/property-settings.ts'
+import { todayIn } from '../../config/time.ts'
 
 export const unitConditions = ['dirty', 'cleaning', 'clean', 'inspected', 'pickup'] as const
 export const unitOccupancies = ['occupied', 'vacant'] as const
@@ -21,6 +22,10 @@ const inspects = settingsOf({}).housekeeping.inspection
 /** The day that a property is on: its business date, or today in its zone while it has none yet. `alias` names the property. */
 export const presentDay = (alias: string): string =>
   `coalesce(${alias}.business_date, (now() at time zone ${alias}.timezone)::date)`
+
+/** The same of a property that was read. */
+export const presentDayOf = (property: { businessDate: string | null; timezone: string; now: Date }): string =>
+  property.businessDate ?? todayIn(property.timezone, property.now)
 
 /** Columns of `UnitState` in a statement that stands on `fromUnits`. */
 export const stateColumns = 's.occupancy, s.service, s.ready, s.discrepancy'

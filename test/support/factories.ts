@@ -11,7 +11,8 @@ import { createProperty, goLive, termsVersion } from '../../db/properties/comman
 import { setPaymentMethods } from '../../db/properties/portal.ts'
 import { createPolicy } from '../../db/properties/policies.ts'
 import { createRatePlan, writePrices } from '../../db/properties/rates.ts'
-import { createUnitType, createUnits } from '../../db/units/commands.ts'
+import { createUnitType } from '../../db/units/types.ts'
+import { createUnits } from '../../db/units/units.ts'
 import { makeTenant } from './tenants.ts'
 import type { TenantOptions } from './tenants.ts'
 

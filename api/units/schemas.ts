@@ -1,0 +1,51 @@
+import { unitAttributes } from '../../config/amenities.ts'
+import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Text, Uuid } from '../../config/schema.ts'
+import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
+import { Lifecycle, stamps } from '../properties/schemas.ts'
+
+/** The name on the door. */
+export const UnitName = Text(1, 40)
+export const Building = Text(1, 40)
+export const Floor = Int(-20, 200)
+
+/** What describes a unit, whatever happens in it. */
+export const unitFields = {
+  building: Nullable(Building),
+  floor: Nullable(Floor),
+  position: Int(0, 100_000),
+  attributes: List(OneOf([...unitAttributes]), { max: 30 }, { uniqueItems: true }),
+  activeFrom: Day,
+  activeUntil: Nullable(Day),
+  credits: Int(1, 20),
+  notes: Text(0, 1000),
+}
+
+export const Unit = Obj(
+  {
+    id: Uuid,
+    propertyId: Uuid,
+    name: UnitName,
+    unitTypeId: Uuid,
+    unitPoolId: Uuid,
+    ...unitFields,
+    condition: OneOf([...unitConditions]),
+    conditionAt: Nullable(Instant),
+    conditionBy: Nullable(Uuid),
+    lastCleanedAt: Nullable(Instant),
+    lastDeepCleanAt: Nullable(Instant),
+    doNotDisturb: Bool,
+    makeUpRequested: Bool,
+    /** Evidence may hold personal data: it is null where those are masked. */
+    serviceRefused: Nullable(Obj({ until: Day, evidence: Nullable(Text(0, 500)) })),
+    observedOccupancy: Nullable(OneOf(['vacant', 'occupied'])),
+    observedAt: Nullable(Instant),
+    observedBy: Nullable(Uuid),
+    occupancy: OneOf([...unitOccupancies]),
+    service: OneOf([...unitServices]),
+    ready: Bool,
+    discrepancy: Nullable(OneOf(['sleep', 'skip'])),
+    status: Lifecycle,
+    ...stamps,
+  },
+  { title: 'Unit' },
+)

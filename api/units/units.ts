@@ -1,0 +1,200 @@
+import { invalid } from '../../config/errors.ts'
+import { Int, List, Obj, OneOf, Opt, PageOf, PageQuery, Sparse, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import type { Static } from '../../config/schema.ts'
+import { archiveUnit, changeUnit, restoreUnit } from '../../db/units/placement.ts'
+import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
+import { createUnits, listUnits, readUnit, readUnits, unitSorts } from '../../db/units/units.ts'
+import type { UnitRecord } from '../../db/units/units.ts'
+import { can } from '../lib/access.ts'
+import type { Admission } from '../lib/caller.ts'
+import { route } from '../lib/route.ts'
+import { sortOf, SortQuery } from '../lib/sort.ts'
+import { Lifecycle } from '../properties/schemas.ts'
+import { Building, Floor, Unit, UnitName, unitFields } from './schemas.ts'
+
+const sorts = Object.keys(unitSorts) as (keyof typeof unitSorts)[]
+const path = '/api/tenants/:tenantId/units'
+const record = { table: 'unit', param: 'unitId', lockedBy: 'command' } as const
+const Condition = OneOf(['dirty', 'clean', 'inspected'])
+const most = 200
+
+/** A unit as the caller may see it. */
+const shown = (unit: UnitRecord, { isMasked }: Pick<Admission, 'isMasked'>) =>
+  unit.serviceRefused && isMasked('Unit')
+    ? { ...unit, serviceRefused: { ...unit.serviceRefused, evidence: null } }
+    : unit
+
+/** Filters that lists of units have in common. */
+export const UnitQuery = {
+  propertyId: Opt(Uuid),
+  unitTypeId: Opt(Uuid),
+  unitPoolId: Opt(Uuid),
+  condition: Opt(OneOf([...unitConditions])),
+  service: Opt(OneOf([...unitServices])),
+  occupancy: Opt(OneOf([...unitOccupancies])),
+  floor: Opt(Floor),
+  building: Opt(Building),
+  status: Opt(Lifecycle),
+  q: Opt(Text(1, 120)),
+}
+
+const list = route({
+  id: 'units.list',
+  method: 'GET',
+  path,
+  summary: 'List units',
+  description: 'With the present state of each. Archived units only where `status` asks for them.',
+  access: can('read', 'Unit'),
+  query: Obj({ ...PageQuery, ...SortQuery, ...UnitQuery }),
+  returns: PageOf(Unit),
+  handle: async ({ trx, query: { page = 1, limit = 20, sort, ...filter }, admission }) => {
+    const { total, rows } = await listUnits(trx, {
+      ...filter,
+      page,
+      limit,
+      sort: sortOf(sort, sorts, 'building,floor,position,name'),
+      scope: admission.scope('read', 'Unit'),
+    })
+    return { data: rows.map((unit) => shown(unit, admission)), meta: pageMeta(page, limit, total) }
+  },
+})
+
+const { activeFrom, activeUntil, ...described } = unitFields
+const placed = { unitTypeId: Uuid, unitPoolId: Uuid, activeFrom, activeUntil }
+const refusals = [
+  'duplicate_name',
+  'reference_not_found',
+  'unit_type_mismatch',
+  'date_out_of_range',
+  'invalid_transition',
+]
+
+const create = route({
+  id: 'units.create',
+  method: 'POST',
+  path,
+  summary: 'Create a unit and add it to capacity',
+  description:
+    'It counts from the business date on unless `activeFrom` says otherwise, and is dirty unless `condition` does. `unitPoolId` is needed where its type has several pools.',
+  access: can('create', 'Unit'),
+  status: 201,
+  errors: refusals,
+  body: Obj({
+    propertyId: Uuid,
+    unitTypeId: Uuid,
+    name: UnitName,
+    ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: Condition })).properties,
+  }),
+  returns: Unit,
+  handle: async ({ trx, body: { name, ...body } }) => {
+    const [made] = await createUnits(trx, { ...body, names: [name] })
+    return readUnit(trx, made?.id ?? '')
+  },
+})
+
+const Pattern = Obj({
+  prefix: Text(0, 30),
+  first: Int(0, 999_999),
+  last: Int(0, 999_999),
+  /** Numbers are filled up to so many with zeros. */
+  digits: Int(1, 6),
+})
+
+/** The names that a pattern stands for: `{ prefix: 'A', first: 1, last: 3, digits: 2 }` is A01, A02 and A03. */
+const namesOf = ({ prefix, first, last, digits }: Static<typeof Pattern>): string[] => {
+  if (last < first || last - first >= most)
+    throw invalid([{ field: 'pattern.last', message: `must be at least first, and less than ${most} above it` }])
+  return Array.from({ length: last - first + 1 }, (_, index) => `${prefix}${`${first + index}`.padStart(digits, '0')}`)
+}
+
+const bulk = route({
+  id: 'units.createBulk',
+  method: 'POST',
+  path: `${path}/bulk`,
+  summary: 'Create up to 200 units at once',
+  description: 'All or none: `errors` names each name that is taken. Send `names`, or a `pattern` of them.',
+  access: can('create', 'Unit'),
+  status: 201,
+  errors: refusals,
+  body: Obj({
+    propertyId: Uuid,
+    unitTypeId: Uuid,
+    names: Opt(List(UnitName, { min: 1, max: most })),
+    pattern: Opt(Pattern),
+    ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: Condition })).properties,
+  }),
+  returns: Obj({ data: List(Unit, { max: most }) }),
+  handle: async ({ trx, body: { names, pattern, ...body } }) => {
+    if ((names === undefined) === (pattern === undefined))
+      throw invalid([{ field: 'names', message: 'send either names or a pattern' }])
+    const made = await createUnits(trx, { ...body, names: names ?? (pattern ? namesOf(pattern) : []) })
+    return {
+      data: await readUnits(
+        trx,
+        made.map((unit) => unit.id),
+      ),
+    }
+  },
+})
+
+const read = route({
+  id: 'units.read',
+  method: 'GET',
+  path: `${path}/:unitId`,
+  summary: 'Read a unit with its present state',
+  access: can('read', 'Unit'),
+  returns: Unit,
+  handle: async ({ trx, params, admission }) =>
+    shown(await readUnit(trx, params.unitId, admission.scope('read', 'Unit')), admission),
+})
+
+const change = route({
+  id: 'units.update',
+  method: 'PATCH',
+  path: `${path}/:unitId`,
+  summary: 'Change name, place, attributes, type or active dates',
+  description:
+    'Another type or pool takes the capacity of the unit along, and active dates take it from nights that they leave out: refused where those are sold, or the unit is promised. Stays that were proposed for it go elsewhere.',
+  access: can('update', 'Unit'),
+  record,
+  errors: [...refusals, 'capacity_in_use', 'unit_conflict'],
+  body: Sparse(Obj({ name: UnitName, ...described, ...placed })),
+  returns: Unit,
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
+    await changeUnit(trx, params.unitId, body, expectedVersion)
+    return shown(await readUnit(trx, params.unitId), admission)
+  },
+})
+
+const archive = route({
+  id: 'units.archive',
+  method: 'POST',
+  path: `${path}/:unitId/archive`,
+  summary: 'Take a unit out of capacity for good',
+  description: 'From the business date on. Stays that were proposed for it go elsewhere.',
+  access: can('delete', 'Unit'),
+  record,
+  errors: ['capacity_in_use', 'unit_conflict', 'invalid_transition'],
+  returns: Unit,
+  handle: async ({ trx, params, expectedVersion, admission }) => {
+    await archiveUnit(trx, params.unitId, expectedVersion)
+    return shown(await readUnit(trx, params.unitId), admission)
+  },
+})
+
+const restore = route({
+  id: 'units.restore',
+  method: 'POST',
+  path: `${path}/:unitId/restore`,
+  summary: 'Bring an archived unit back',
+  access: can('update', 'Unit'),
+  record,
+  errors: ['duplicate_name', 'invalid_transition'],
+  returns: Unit,
+  handle: async ({ trx, params, expectedVersion, admission }) => {
+    await restoreUnit(trx, params.unitId, expectedVersion)
+    return shown(await readUnit(trx, params.unitId), admission)
+  },
+})
+
+export const routes = [list, create, bulk, read, change, archive, restore]

@@ -1,0 +1,239 @@
+import type { UnitAttribute } from '../../config/amenities.ts'
+import { conflict, notFound, overtaken, unprocessable, versionConflict } from '../../config/errors.ts'
+import { assignUnit } from '../../jobs/inventory.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { emit } from '../events.ts'
+import { changeRow, fieldsOf, lockForChange } from '../properties/editing.ts'
+import type { UnitRow } from '../rows.ts'
+import { live, lockPools } from './assignments.ts'
+import { moveInventory } from './inventory.ts'
+import type { Move } from './inventory.ts'
+import { lockCapacity, nightsFrom } from './nights.ts'
+import { presentDayOf } from './state.ts'
+import { poolOfType, refuseDates } from './units.ts'
+
+export type UnitChange = {
+  name?: string | undefined
+  building?: string | null | undefined
+  floor?: number | null | undefined
+  position?: number | undefined
+  attributes?: UnitAttribute[] | undefined
+  unitTypeId?: string | undefined
+  unitPoolId?: string | undefined
+  activeFrom?: string | undefined
+  activeUntil?: string | null | undefined
+  credits?: number | undefined
+  notes?: string | undefined
+}
+
+type Placed = Pick<
+  UnitRow,
+  'id' | 'propertyId' | 'unitTypeId' | 'unitPoolId' | 'activeFrom' | 'activeUntil' | 'status' | 'version'
+>
+/** The nights of a pool that a unit counts on; null where it counts on none. */
+type Stand = { poolId: string; from: string; until: string | null } | null
+
+const read = async (trx: Trx, id: string, lock: '' | 'for no key update' = ''): Promise<Placed> => {
+  const unit = await sqlOne<Placed>(
+    trx,
+    `select id, property_id, unit_type_id, unit_pool_id, active_from, active_until, status, version from unit where id = ? ${lock}`,
+    [id],
+  )
+  if (!unit) throw notFound()
+  return unit
+}
+
+/** Locks the unit, the last lock of a command about it. 409 where it is not what its caller has read. */
+const lockUnit = async (trx: Trx, id: string, expectedVersion: number | null): Promise<Placed> => {
+  const unit = await read(trx, id, 'for no key update')
+  if (expectedVersion !== null && unit.version !== expectedVersion) throw versionConflict(unit.version)
+  return unit
+}
+
+const standOf = ({ status, unitPoolId, activeFrom, activeUntil }: Placed): Stand =>
+  status === 'active' ? { poolId: unitPoolId, from: activeFrom, until: activeUntil } : null
+
+const capacityMoves = async (trx: Trx, stand: Stand, present: string, capacity: 1 | -1): Promise<Move[]> => {
+  if (!stand) return []
+  const { poolId, from, until } = stand
+  const nights = await nightsFrom(trx, poolId, from > present ? from : present, until)
+  return nights.map((night) => ({ poolId, night, capacity }))
+}
+
+/** Nights of pools on which the unit is out of order; each pool has counters up to a horizon of its own. */
+const blockedNights = (trx: Trx, unitId: string, poolIds: readonly string[], present: string) =>
+  sql<{ poolId: string; night: string }>(
+    trx,
+    `select n.pool_id, n.night from unit_assignment a
+     join unit_block b on b.tenant_id = a.tenant_id and b.id = a.unit_block_id and b.kind = 'out_of_order'
+     join pool_night n on n.tenant_id = a.tenant_id and n.pool_id = any(?::uuid[]) and n.night >= a.starts_on and n.night < a.ends_on
+     where a.unit_id = ? and a.status = 'blocked' and n.night >= ?::date order by n.pool_id, n.night`,
+    [poolIds, unitId, present],
+  )
+
+type InTheWay = {
+  id: string
+  status: string
+  reservationId: string | null
+  unitBlockId: string | null
+}
+
+/**
+ * Makes a unit free of whom it is not for any more: proposed stays go elsewhere, by `inventory.assign`. 409 `unit_conflict` names those who do not move,
+ * stays that are promised or in the unit, and blocks.
+ */
+const clear = async (trx: Trx, unit: Placed, after: Stand, present: string): Promise<void> => {
+  const moves = after === null || after.poolId !== unit.unitPoolId
+  const rows = await sql<InTheWay>(
+    trx,
+    `select id, status, reservation_id, unit_block_id from unit_assignment
+     where unit_id = :unitId and status in ${live} and (
+       (ends_on > :present and (starts_on < :from or ends_on > :until))
+       or (:moves and (ends_on > :present or status = 'occupied') and (:gone or status <> 'blocked')))
+     order by id for update`,
+    {
+      unitId: unit.id,
+      present,
+      from: after?.from ?? '-infinity',
+      until: after?.until ?? 'infinity',
+      moves,
+      gone: after === null,
+    },
+  )
+  const firm = rows.filter((row) => row.status !== 'proposed')
+  if (firm.length > 0)
+    throw conflict(
+      'unit_conflict',
+      'The unit is taken by a stay or a block that does not move',
+      firm
+        .slice(0, 50)
+        .map((row) =>
+          row.reservationId === null
+            ? { field: 'unitBlockId', message: row.unitBlockId ?? '' }
+            : { field: 'reservationId', message: row.reservationId },
+        ),
+    )
+  if (rows.length === 0) return
+  await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
+    rows.map((row) => row.id),
+  ])
+  const { tenantId } = contextOf(trx)
+  for (const { reservationId } of rows)
+    if (tenantId && reservationId) await enqueue(trx, assignUnit, { tenantId, reservationId })
+}
+
+type Next = { row: Record<string, unknown>; stand: Stand }
+
+/**
+ * Changes where and when a unit counts: the capacity of its nights from the business date on, those it is out of order on, and whom it was proposed to,
+ * in the one order of locks. `decide` says what the unit becomes, of what it is under the property's lock; null changes nothing.
+ */
+const place = async (
+  trx: Trx,
+  id: string,
+  expectedVersion: number | null,
+  decide: (unit: Placed, present: string) => Promise<Next | null>,
+): Promise<{ unit: Placed; version: number } | null> => {
+  const { propertyId } = await read(trx, id)
+  const property = await lockForChange(trx, propertyId)
+  const present = presentDayOf(property)
+  const unit = await read(trx, id)
+  const next = await decide(unit, present)
+  if (next === null) {
+    await lockUnit(trx, id, expectedVersion)
+    return null
+  }
+  const [before, after] = [standOf(unit), next.stand]
+  const poolIds = [...new Set([before, after].flatMap((stand) => (stand ? [stand.poolId] : [])))]
+  await lockCapacity(trx, poolIds)
+  const repooled = poolIds.length === 2
+  const blocked = repooled ? await blockedNights(trx, id, poolIds, present) : []
+  const moves = [
+    ...(await capacityMoves(trx, before, present, -1)),
+    ...(await capacityMoves(trx, after, present, 1)),
+    ...blocked.map((night) => ({ ...night, blocked: night.poolId === after?.poolId ? 1 : -1 })),
+  ]
+  await moveInventory(trx, moves, { refusal: 'capacity_in_use' })
+  await lockPools(trx, poolIds)
+  await lockUnit(trx, id, expectedVersion)
+  // A block that was placed, moved or ended after it was looked for, and before the nights were locked.
+  const now = repooled ? await blockedNights(trx, id, poolIds, present) : []
+  if (JSON.stringify(now) !== JSON.stringify(blocked)) throw overtaken()
+  if (before) await clear(trx, unit, after, present)
+  return { unit, version: await changeRow(trx, 'unit', id, next.row) }
+}
+
+const tell = (trx: Trx, event: string, unit: Placed, version: number, data: Record<string, unknown> = {}) =>
+  emit(trx, {
+    type: event,
+    propertyId: unit.propertyId,
+    entity: { type: 'unit', id: unit.id, version },
+    data: { unitId: unit.id, ...data },
+  })
+
+const archived = () => conflict('invalid_transition', 'The unit is archived')
+
+/**
+ * Changes a unit. Its type, pool and active days move the capacity of nights: 409 `capacity_in_use` names those that are sold, 409 `unit_conflict` the stays
+ * and blocks that hold the unit.
+ */
+export const changeUnit = async (
+  trx: Trx,
+  id: string,
+  change: UnitChange,
+  expectedVersion: number | null,
+): Promise<void> => {
+  const { unitTypeId, unitPoolId, activeFrom, activeUntil } = change
+  const isPlaced = [unitTypeId, unitPoolId, activeFrom, activeUntil].some((value) => value !== undefined)
+  const done = isPlaced
+    ? await place(trx, id, expectedVersion, (unit, present) => decideChange(trx, unit, change, present))
+    : await describe(trx, id, change, expectedVersion)
+  if (done) await tell(trx, 'unit.changed', done.unit, done.version, { fields: fieldsOf(change) })
+}
+
+const describe = async (trx: Trx, id: string, change: UnitChange, expectedVersion: number | null) => {
+  const unit = await lockUnit(trx, id, expectedVersion)
+  if (unit.status !== 'active') throw archived()
+  return { unit, version: await changeRow(trx, 'unit', id, change) }
+}
+
+const decideChange = async (trx: Trx, unit: Placed, change: UnitChange, present: string): Promise<Next> => {
+  if (unit.status !== 'active') throw archived()
+  const { propertyId } = unit
+  const { unitTypeId = unit.unitTypeId, unitPoolId, activeFrom = unit.activeFrom } = change
+  const activeUntil = change.activeUntil === undefined ? unit.activeUntil : change.activeUntil
+  refuseDates({ activeFrom, activeUntil })
+  if (activeUntil !== unit.activeUntil && activeUntil !== null && activeUntil < present)
+    throw unprocessable('date_out_of_range', 'Past nights stay as they were', [
+      { field: 'activeUntil', message: `must not be before ${present}` },
+    ])
+  const poolId = await poolOfType(trx, { propertyId, unitTypeId, unitPoolId, current: unit.unitPoolId })
+  return {
+    row: { ...change, unitTypeId, unitPoolId: poolId, activeFrom, activeUntil },
+    stand: { poolId, from: activeFrom, until: activeUntil },
+  }
+}
+
+/** Takes a unit out of capacity for good. 409 `capacity_in_use` or `unit_conflict` while it is needed. */
+export const archiveUnit = async (trx: Trx, id: string, expectedVersion: number | null): Promise<void> => {
+  const done = await place(trx, id, expectedVersion, (unit) =>
+    Promise.resolve(unit.status === 'archived' ? null : { row: { status: 'archived' }, stand: null }),
+  )
+  if (done) await tell(trx, 'unit.archived', done.unit, done.version)
+}
+
+/** Brings an archived unit back, for as long as may be. 409 `duplicate_name` where another unit has its name now. */
+export const restoreUnit = async (trx: Trx, id: string, expectedVersion: number | null): Promise<void> => {
+  const done = await place(trx, id, expectedVersion, async (unit) => {
+    if (unit.status === 'active') return null
+    const type = await sqlOne<{ status: string }>(trx, `select status from unit_type where id = ?`, [unit.unitTypeId])
+    if (type?.status !== 'active') throw conflict('invalid_transition', 'Restore its unit type first')
+    return {
+      row: { status: 'active', activeUntil: null },
+      stand: { poolId: unit.unitPoolId, from: unit.activeFrom, until: null },
+    }
+  })
+  if (done) await tell(trx, 'unit.restored', done.unit, done.version)
+}

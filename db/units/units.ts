@@ -1,0 +1,211 @@
+import type { UnitAttribute } from '../../config/amenities.ts'
+import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { always, whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emitAll } from '../events.ts'
+import { inScope, lockForChange, readPage, where } from '../properties/editing.ts'
+import type { Paging } from '../properties/editing.ts'
+import type { UnitRow } from '../rows.ts'
+import { moveInventory } from './inventory.ts'
+import { lockCapacity, nightsFrom } from './nights.ts'
+import { fromUnits, presentDayOf, stateColumns } from './state.ts'
+import type { UnitState } from './state.ts'
+
+export type UnitRecord = Omit<UnitRow, 'tenantId' | 'attributes' | 'serviceRefused'> &
+  UnitState & { attributes: UnitAttribute[]; serviceRefused: { until: string; evidence: string } | null }
+
+/** Of `fromUnits`. */
+export const unitColumns = `u.id, u.property_id, u.name, u.building, u.floor, u.position, u.unit_type_id, u.unit_pool_id, u.attributes, u.active_from,
+  u.active_until, u.condition, u.condition_at, u.condition_by, u.last_cleaned_at, u.last_deep_clean_at, u.do_not_disturb, u.make_up_requested,
+  u.service_refused, u.observed_occupancy, u.observed_at, u.observed_by, u.credits, u.notes, u.status, u.version, u.created_at, u.updated_at,
+  ${stateColumns}`
+
+export const unitSorts = {
+  name: 'u.name',
+  building: 'u.building',
+  floor: 'u.floor',
+  position: 'u.position',
+  createdAt: 'u.created_at',
+} as const
+
+export type UnitFilter = {
+  propertyId?: string | undefined
+  unitTypeId?: string | undefined
+  unitPoolId?: string | undefined
+  condition?: string | undefined
+  service?: string | undefined
+  occupancy?: string | undefined
+  floor?: number | undefined
+  building?: string | undefined
+  status?: string | undefined
+  /** In the name, the building or the notes. */
+  q?: string | undefined
+}
+
+/** Filters of units as conditions on `fromUnits`; archived ones only where they are asked for. */
+export const unitConditionsOf = (filter: UnitFilter) => [
+  ...where('u.property_id = ?', filter.propertyId),
+  ...where('u.unit_type_id = ?', filter.unitTypeId),
+  ...where('u.unit_pool_id = ?', filter.unitPoolId),
+  ...where('u.condition = ?', filter.condition),
+  ...where('s.service = ?', filter.service),
+  ...where('s.occupancy = ?', filter.occupancy),
+  ...where('u.floor = ?', filter.floor),
+  ...where('u.building = ?', filter.building),
+  ...where('u.status = ?', filter.status ?? 'active'),
+  ...where(`strpos(lower(concat_ws(' ', u.name, u.building, u.notes)), lower(?)) > 0`, filter.q),
+]
+
+type List = UnitFilter &
+  Paging & {
+    sort: { field: keyof typeof unitSorts; descending: boolean }[]
+    /** The records that the caller's role is for. */
+    scope: Condition
+  }
+
+/** Units with their present state, a page of them. */
+export const listUnits = (trx: Trx, { sort, scope, page, limit, ...filter }: List) =>
+  readPage<UnitRecord>(
+    trx,
+    {
+      columns: unitColumns,
+      from: fromUnits,
+      conditions: [...inScope(trx, scope, 'u.property_id'), ...unitConditionsOf(filter)],
+      order: [
+        ...sort.map(({ field, descending }) => `${unitSorts[field]} ${descending ? 'desc' : 'asc'}`),
+        'u.id',
+      ].join(', '),
+    },
+    { page, limit },
+  )
+
+/** 404. */
+export const readUnit = async (trx: Trx, id: string, scope: Condition = always): Promise<UnitRecord> => {
+  const row = await sqlOne<UnitRecord>(trx, `select ${unitColumns} from ${fromUnits} where u.id = ? and ?`, [
+    id,
+    whereOf(trx, scope, { propertyId: 'u.property_id' }),
+  ])
+  if (!row) throw notFound()
+  return row
+}
+
+/** In the order in which they were made. */
+export const readUnits = (trx: Trx, ids: readonly string[]) =>
+  sql<UnitRecord>(
+    trx,
+    `select ${unitColumns} from ${fromUnits} where u.id = any(?::uuid[]) order by array_position(?::uuid[], u.id)`,
+    [ids, ids],
+  )
+
+export type NewUnits = {
+  propertyId: string
+  unitTypeId: string
+  /** One of the type's pools; needed where it has several. */
+  unitPoolId?: string
+  names: string[]
+  floor?: number | null
+  building?: string | null
+  /** Of the first; default 1. The others follow it. */
+  position?: number
+  attributes?: UnitAttribute[]
+  /** Default: the business date, or today. */
+  activeFrom?: string
+  activeUntil?: string | null
+  condition?: 'dirty' | 'clean' | 'inspected'
+  credits?: number
+  notes?: string
+}
+
+/** The pool of a unit of this type: the one that is named, or `current` where the type has it, or the type's only one. 422. */
+export const poolOfType = async (
+  trx: Trx,
+  unit: { propertyId: string; unitTypeId: string; unitPoolId?: string | undefined; current?: string },
+): Promise<string> => {
+  const type = await sqlOne<{ poolIds: string[] }>(
+    trx,
+    `select array(select s.unit_pool_id from unit_type_pool s where s.tenant_id = t.tenant_id and s.unit_type_id = t.id) as pool_ids
+     from unit_type t where t.id = ? and t.property_id = ? and t.status = 'active'`,
+    [unit.unitTypeId, unit.propertyId],
+  )
+  if (!type)
+    throw unprocessable('reference_not_found', 'There is no such unit type here', [
+      { field: 'unitTypeId', message: 'is no active unit type of this property' },
+    ])
+  const { poolIds } = type
+  const kept = unit.current !== undefined && poolIds.includes(unit.current) ? unit.current : undefined
+  const poolId = unit.unitPoolId ?? kept ?? (poolIds.length === 1 ? poolIds[0] : undefined)
+  if (poolId === undefined || !poolIds.includes(poolId))
+    throw unprocessable('unit_type_mismatch', 'The type is served by other pools', [
+      { field: 'unitPoolId', message: 'must be one of the type’s pools' },
+    ])
+  return poolId
+}
+
+export const refuseDates = ({ activeFrom, activeUntil }: { activeFrom: string; activeUntil: string | null }): void => {
+  if (activeUntil !== null && activeUntil <= activeFrom)
+    throw unprocessable('date_out_of_range', 'A unit is active for a day at least', [
+      { field: 'activeUntil', message: 'must be after activeFrom' },
+    ])
+}
+
+/** Adds 1 to 200 units, or none, to the capacity of their pool's nights. 409 names each name that is taken. */
+export const createUnits = async (trx: Trx, units: NewUnits): Promise<{ id: string; name: string }[]> => {
+  const property = await lockForChange(trx, units.propertyId)
+  const poolId = await poolOfType(trx, units)
+  await refuseDuplicates(trx, units)
+  const activeFrom = units.activeFrom ?? presentDayOf(property)
+  const activeUntil = units.activeUntil ?? null
+  refuseDates({ activeFrom, activeUntil })
+  await lockCapacity(trx, [poolId])
+  const made = await sql<{ id: string; name: string }>(
+    trx,
+    `insert into unit (property_id, name, building, floor, position, unit_type_id, unit_pool_id, attributes, active_from, active_until, condition, credits, notes)
+     select ?, n.name, ?, ?, n.position + ?::int, ?, ?, ?::text[], ?, ?, ?, ?, ? from unnest(?::text[]) with ordinality as n (name, position)
+     returning id, name`,
+    [
+      units.propertyId,
+      units.building ?? null,
+      units.floor ?? null,
+      (units.position ?? 1) - 1,
+      units.unitTypeId,
+      poolId,
+      units.attributes ?? [],
+      activeFrom,
+      activeUntil,
+      units.condition ?? 'dirty',
+      units.credits ?? 2,
+      units.notes ?? '',
+      units.names,
+    ],
+  )
+  const nights = await nightsFrom(trx, poolId, activeFrom, activeUntil)
+  await moveInventory(
+    trx,
+    nights.map((night) => ({ poolId, night, capacity: made.length })),
+  )
+  await emitAll(
+    trx,
+    made.map(({ id }) => ({
+      type: 'unit.created',
+      propertyId: units.propertyId,
+      entity: { type: 'unit', id, version: 1 },
+      data: { unitId: id, unitTypeId: units.unitTypeId },
+    })),
+  )
+  return made
+}
+
+const refuseDuplicates = async (trx: Trx, { propertyId, names }: NewUnits) => {
+  const known = await sql<{ name: string }>(
+    trx,
+    `select name from unit where property_id = ? and status = 'active' and name = any(?::text[])`,
+    [propertyId, names],
+  )
+  const taken = new Set(known.map((row) => row.name))
+  const errors = names.flatMap((name, index) =>
+    taken.has(name) || names.indexOf(name) !== index ? [{ field: `names.${index}`, message: `${name} is taken` }] : [],
+  )
+  if (errors.length > 0) throw conflict('duplicate_name', 'Each unit has a name of its own', errors)
+}
