@@ -57,6 +57,45 @@ export const openBusinessDay = async (trx: Trx, propertyId: string, date: string
   return open.id
 }
 
+/**
+ * Locks the open day so that nothing more is dated on it: the first lock of its close. False where another day is open by now; 409 where commands
+ * that are dated by it do not end within the time that a lock may take.
+ */
+export const lockDayForRoll = async (trx: Trx, propertyId: string, date: string): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `select id from business_day where tenant_id = ? and property_id = ? and status = 'open' and date = ? for update`,
+    [contextOf(trx).tenantId, propertyId, date],
+  )) !== null
+
+/**
+ * Closes the open day, which `lockDayForRoll` has locked, with its totals frozen, and opens the next (R32). The night audit alone calls it. Answers
+ * the new date.
+ */
+export const rollBusinessDay = async (
+  trx: Trx,
+  propertyId: string,
+  date: string,
+  totals: Record<string, unknown>,
+): Promise<string> => {
+  const { tenantId, actor } = contextOf(trx)
+  const closed = await sqlOne<{ id: string; next: string }>(
+    trx,
+    `update business_day set status = 'closed', closed_at = clock_timestamp(), closed_by = ?, totals = ?::jsonb
+     where tenant_id = ? and property_id = ? and date = ? and status = 'open' returning id, date + 1 as next`,
+    [actor.type === 'user' ? actor.id : null, JSON.stringify(totals), tenantId, propertyId, date],
+  )
+  if (!closed) throw conflict('business_day_changed', 'The business day has been rolled; repeat the request')
+  await emit(trx, {
+    type: 'business_day.closed',
+    propertyId,
+    entity: { type: 'business_day', id: closed.id, version: null },
+    data: { businessDayId: closed.id, date, next: closed.next },
+  })
+  await openBusinessDay(trx, propertyId, closed.next)
+  return closed.next
+}
+
 /** Refuses a date that the book would not take: 422 period_missing, period_closed, date_locked. Holds the period until the end. */
 export const assertOpen = async (trx: Trx, bookId: string, date: string): Promise<void> => {
   const period = await sqlOne<{ status: string; locked: boolean }>(

@@ -84,7 +84,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
 }
 
 /** What would fail later, in the worker, fails here: lines that cannot be found, ids that are none, texts that are too long. */
-const checkPayload = (event: string, payload: PostingPayload) => {
+export const checkPayload = (event: string, payload: PostingPayload) => {
   for (const line of planLines(event, payload)) {
     const ids = [
       line.search.by === 'account' ? line.search.accountId : null,

@@ -9,11 +9,11 @@ import { shareOut, uncovered } from './rules/deposits.ts'
 
 const methodNames: Record<string, string> = { card: 'Card', pix: 'Pix', boleto: 'Boleto' }
 
-/** What a stay will owe in all at its end: its price and what was charged beside it, less the money that it has. */
+/** What a stay will owe in all at its end: what of its price is not on the folio yet, and what is, less the money that it has. */
 export const projectedBalance = (
-  reservation: Pick<ReservationRow, 'total'>,
+  reservation: Pick<ReservationRow, 'total' | 'postedTotal'>,
   folio: Pick<FolioRow, 'charges' | 'credits'>,
-) => reservation.total + folio.charges - folio.credits
+) => reservation.total - reservation.postedTotal + folio.charges - folio.credits
 
 /**
  * Moves the credit of a booking to the primary folios of its rooms, as payment lines: first what installments are due, then what

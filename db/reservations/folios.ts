@@ -1,7 +1,8 @@
 import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
-import { raisePosting } from '../financial/index.ts'
+import { emit, emitAll } from '../events.ts'
+import { raisePostings } from '../financial/index.ts'
+import type { DayPosting } from '../financial/index.ts'
 import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows.ts'
 
 /** Opens the primary folio of each reservation that has none, and locks them all. Ordered as the reservations. */
@@ -46,7 +47,12 @@ export const openPrimaryFolios = async (
   })
 }
 
+/** A tax of a charge: on top it has a line of its own, included it is part of the amount. Minor units. */
+export type LineTax = { taxRuleId: string; code: string; included: boolean; amount: number }
+
 export type NewLine = {
+  /** Where another line refers to it. */
+  id?: string
   folioId: string
   kind: FolioLineRow['kind']
   category: FolioLineRow['category']
@@ -57,6 +63,9 @@ export type NewLine = {
   businessDate: string
   source: { type: string; id: string; key?: string }
   paymentId?: string | null
+  taxes?: readonly LineTax[]
+  /** The charge that a tax belongs to. */
+  originalLineId?: string
 }
 
 /** Writes lines; the database adds them to the sums of their folios, which are locked. A closed folio refuses. */
@@ -64,11 +73,11 @@ export const addLines = async (trx: Trx, lines: readonly NewLine[]): Promise<Fol
   if (lines.length === 0) return []
   return sql<FolioLineRow>(
     trx,
-    `insert into folio_line (folio_id, kind, category, description, unit_amount, amount, business_date, source_type, source_id, source_key,
-       payment_id, posted_by)
-     select (v->>'folioId')::uuid, v->>'kind', v->>'category', v->>'description', (v->>'amount')::bigint, (v->>'amount')::bigint,
-       (v->>'businessDate')::date, v->'source'->>'type', (v->'source'->>'id')::uuid, coalesce(v->'source'->>'key', ''),
-       (v->>'paymentId')::uuid, ?::jsonb
+    `insert into folio_line (id, folio_id, kind, category, description, unit_amount, amount, business_date, source_type, source_id, source_key,
+       payment_id, taxes, original_line_id, posted_by)
+     select coalesce((v->>'id')::uuid, gen_random_uuid()), (v->>'folioId')::uuid, v->>'kind', v->>'category', v->>'description',
+       (v->>'amount')::bigint, (v->>'amount')::bigint, (v->>'businessDate')::date, v->'source'->>'type', (v->'source'->>'id')::uuid,
+       coalesce(v->'source'->>'key', ''), (v->>'paymentId')::uuid, coalesce(v->'taxes', '[]'), (v->>'originalLineId')::uuid, ?::jsonb
      from jsonb_array_elements(?::jsonb) v returning *`,
     [JSON.stringify(contextOf(trx).actor), JSON.stringify(lines)],
   )
@@ -79,8 +88,9 @@ export const announceBalances = async (trx: Trx, folioIds: readonly string[]): P
   const folios = await sql<FolioRow>(trx, `select * from folio where id = any(?::uuid[]) order by id`, [
     [...new Set(folioIds)],
   ])
-  for (const folio of folios)
-    await emit(trx, {
+  await emitAll(
+    trx,
+    folios.map((folio) => ({
       type: 'folio.balance_changed',
       propertyId: folio.propertyId,
       entity: { type: 'folio', id: folio.id, version: folio.version },
@@ -92,32 +102,43 @@ export const announceBalances = async (trx: Trx, folioIds: readonly string[]): P
         balance: folio.balance,
         currency: folio.currency,
       },
-    })
+    })),
+  )
   return folios
 }
 
 /**
- * Moves a locked folio from stage deposit to stage guest, so that a charge above its credits does not put the deposits account into
- * debit (R42). Answers the folio as it is now, and its posting, which is for the end of the transaction.
+ * Moves locked folios from stage deposit to stage guest (R42): at check-in, or so that a charge above its credits does not put the deposits account
+ * into debit. Answers all of them as they are now, and the postings, which are for the end of the transaction.
  */
+export const leaveDepositStages = async (
+  trx: Trx,
+  folios: readonly FolioRow[],
+): Promise<{ folios: FolioRow[]; postings: DayPosting[] }> => {
+  const staged = folios.filter((one) => one.stage === 'deposit').map((one) => one.id)
+  if (staged.length === 0) return { folios: [...folios], postings: [] }
+  const moved = await sql<FolioRow>(
+    trx,
+    `update folio set stage = 'guest', version = version + 1 where id = any(?::uuid[]) returning *`,
+    [staged],
+  )
+  return {
+    folios: folios.map((one) => moved.find((each) => each.id === one.id) ?? one),
+    postings: moved
+      .filter((one) => one.credits !== one.charges)
+      .map((one) => ({
+        event: 'reservations.deposit_applied',
+        source: { id: one.id, seq: one.version },
+        payload: { amounts: { credit: one.credits - one.charges }, documents: { folio: one.id } },
+      })),
+  }
+}
+
+/** The same for one folio. */
 export const leaveDepositStage = async (
   trx: Trx,
   folio: FolioRow,
 ): Promise<{ folio: FolioRow; post: () => Promise<unknown> }> => {
-  if (folio.stage === 'guest') return { folio, post: () => Promise.resolve() }
-  const [moved] = await sql<FolioRow>(
-    trx,
-    `update folio set stage = 'guest', version = version + 1 where id = ? returning *`,
-    [folio.id],
-  )
-  if (!moved) throw new Error(`folio ${folio.id} is gone`)
-  const credit = moved.credits - moved.charges
-  const post = () =>
-    raisePosting(trx, {
-      event: 'reservations.deposit_applied',
-      source: { id: moved.id, seq: moved.version },
-      propertyId: moved.propertyId,
-      payload: { amounts: { credit }, documents: { folio: moved.id } },
-    })
-  return { folio: moved, post: credit === 0 ? () => Promise.resolve() : post }
+  const { folios, postings } = await leaveDepositStages(trx, [folio])
+  return { folio: folios[0] ?? folio, post: () => raisePostings(trx, folio.propertyId, postings) }
 }

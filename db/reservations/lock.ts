@@ -1,5 +1,9 @@
+import { notFound } from '../../config/errors.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { businessDay } from '../financial/index.ts'
+import { readProperty } from '../properties/catalogue.ts'
+import type { SaleProperty } from '../properties/catalogue.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
 
 export type LockedBooking = { booking: BookingRow; reservations: ReservationRow[]; now: Date }
@@ -28,6 +32,46 @@ export const lockBooking = async (trx: Trx, bookingId: string): Promise<LockedBo
   )
   return { booking, reservations: reservations.sort((a, b) => a.position - b.position), now }
 }
+
+/** The bookings of some reservations, locked by id, and then all reservations of them. */
+export const lockBookings = async (
+  trx: Trx,
+  reservationIds: readonly string[],
+): Promise<{ bookings: BookingRow[]; reservations: ReservationRow[] }> => {
+  const bookings = await sql<BookingRow>(
+    trx,
+    `select * from booking where id in (select booking_id from reservation where id = any(?::uuid[])) order by id for no key update`,
+    [reservationIds],
+  )
+  const reservations = await sql<ReservationRow>(
+    trx,
+    `select * from reservation where booking_id = any(?::uuid[]) order by id for no key update`,
+    [bookings.map((one) => one.id)],
+  )
+  return { bookings, reservations }
+}
+
+export type LockedStay = LockedBooking & { stay: ReservationRow; property: SaleProperty; businessDate: string }
+
+/** One stay with all that comes before it in the order of locks: the business day, its booking, the booking's reservations. 404. */
+export const lockStay = async (trx: Trx, reservationId: string): Promise<LockedStay> => {
+  const place = await sqlOne<{ bookingId: string; propertyId: string }>(
+    trx,
+    `select booking_id, property_id from reservation where id = ?`,
+    [reservationId],
+  )
+  if (!place) throw notFound()
+  const businessDate = await businessDay(trx, place.propertyId)
+  const locked = await lockBooking(trx, place.bookingId)
+  const property = await readProperty(trx, place.propertyId)
+  const stay = locked?.reservations.find((one) => one.id === reservationId)
+  if (!locked || !property || !stay) throw notFound()
+  return { ...locked, stay, property, businessDate }
+}
+
+/** All folios of a reservation, locked by id. */
+export const lockFolios = (trx: Trx, reservationId: string): Promise<FolioRow[]> =>
+  sql<FolioRow>(trx, `select * from folio where reservation_id = ? order by id for no key update`, [reservationId])
 
 /** Primary folios of reservations, locked by id. */
 export const lockPrimaryFolios = (trx: Trx, reservationIds: readonly string[]): Promise<FolioRow[]> =>

@@ -34,6 +34,41 @@ export const stockMoves = async (
   }))
 }
 
+export type NightKey = { reservationId: string; date: string }
+
+/** Nights of confirmed stays that nobody will sleep: released, and given back by the moves that this answers. */
+export const releaseNights = async (trx: Trx, nights: readonly NightKey[]): Promise<Move[]> => {
+  if (nights.length === 0) return []
+  const rows = await sql<{ poolId: string; night: string; quantity: number }>(
+    trx,
+    `with released as (
+       update reservation_night n set status = 'released' from unnest(?::uuid[], ?::date[]) as v (reservation_id, date)
+       where n.reservation_id = v.reservation_id and n.date = v.date and n.status = 'open' returning n.tenant_id, n.unit_type_id, n.date)
+     select p.unit_pool_id as pool_id, n.date as night, sum(p.quantity)::int as quantity
+     from released n join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id group by 1, 2`,
+    [nights.map((one) => one.reservationId), nights.map((one) => one.date)],
+  )
+  return rows.map(({ poolId, night, quantity }) => ({ poolId, night, sold: -quantity }))
+}
+
+/** Moves that give back the limited extras of reservations: all of them, or the daily ones on their days of service from a day on. */
+export const limitedExtras = async (
+  trx: Trx,
+  reservationIds: readonly string[],
+  dailyFrom: string | null = null,
+): Promise<Move[]> => {
+  const rows = await sql<{ poolId: string; night: string; quantity: number }>(
+    trx,
+    `select x.pool_id, d.day::date as night, sum(e.quantity)::int as quantity
+     from reservation_extra e join extra x on x.tenant_id = e.tenant_id and x.id = e.extra_id and x.pool_id is not null
+     cross join lateral generate_series(e."from"::timestamp, e."until"::timestamp, interval '1 day') as d (day)
+     where e.reservation_id = any(?::uuid[]) and e.status = 'active'
+       and (?::date is null or e.basis in ('per_night', 'per_person_per_night') and d.day >= ?::date::timestamp) group by 1, 2`,
+    [reservationIds, dailyFrom, dailyFrom],
+  )
+  return rows.map(({ poolId, night, quantity }) => ({ poolId, night, sold: -quantity }))
+}
+
 /** Nights of reservations that stop or begin to count; the counters are moved beside it, by moves made before. */
 export const setNights = (trx: Trx, reservationIds: readonly string[], from: NightsStatus, to: NightsStatus) =>
   sql(trx, `update reservation_night set status = ? where reservation_id = any(?::uuid[]) and status = ?`, [

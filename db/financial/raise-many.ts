@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { postingOf } from '../../config/financial.ts'
+import { ledgerPost } from '../../jobs/ledger.ts'
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import type { PostingPayload, PostingSource } from './payload.ts'
+import { checkPayload } from './raise.ts'
+import { PostingError } from './selectors.ts'
+
+/** An event of a property that is dated by its open business day, and turns none. */
+export type DayPosting = { event: string; source: PostingSource; payload: PostingPayload }
+
+const atOnce = 1_000
+
+/**
+ * `raisePosting` for many events of one property: one statement and one job for all of them, as the last step of the transaction. What was raised
+ * before is left as it stands. Answers how many were added.
+ */
+export const raisePostings = async (trx: Trx, propertyId: string, postings: readonly DayPosting[]): Promise<number> => {
+  for (const { event, payload } of postings) {
+    const { dated, inline, mirrors } = postingOf(event)
+    if (inline || dated !== 'day' || mirrors.length > 0)
+      throw new PostingError(`${event} is not raised by the business day alone`)
+    checkPayload(event, payload)
+  }
+  let raised = 0
+  for (let from = 0; from < postings.length; from += atOnce)
+    raised += await insert(trx, propertyId, postings.slice(from, from + atOnce))
+  return raised
+}
+
+const insert = async (trx: Trx, propertyId: string, postings: readonly DayPosting[]): Promise<number> => {
+  const { tenantId } = contextOf(trx)
+  const rows = await sql<{ bookId: string; xid: string }>(
+    trx,
+    `insert into posting_event (id, book_id, property_id, event, source_id, source_seq, dated, posting_date, payload, seq, period_id)
+     select e.id, p.book_id, p.id, e.event, e.source_id, e.source_seq, 'day',
+       coalesce(d.date, cast(now() at time zone p.timezone as date)), e.payload, 0, '00000000-0000-4000-8000-000000000000'
+     from jsonb_to_recordset(cast(:postings as jsonb)) as e (id uuid, event text, source_id uuid, source_seq int, payload jsonb)
+     join property p on p.tenant_id = :tenantId and p.id = :propertyId
+     left join business_day d on d.tenant_id = p.tenant_id and d.property_id = p.id and d.status = 'open'
+     on conflict (tenant_id, event, source_id, source_seq) do nothing
+     returning book_id, cast(pg_current_xact_id() as text) as xid`,
+    {
+      tenantId,
+      propertyId,
+      postings: JSON.stringify(
+        postings.map(({ event, source, payload }) => ({
+          id: randomUUID(),
+          event,
+          source_id: source.id,
+          source_seq: source.seq ?? 0,
+          payload,
+        })),
+      ),
+    },
+  )
+  const first = rows[0]
+  if (first && tenantId)
+    await enqueue(trx, ledgerPost, { tenantId, bookId: first.bookId }, { uniqueKey: `${first.bookId}.${first.xid}` })
+  return rows.length
+}

@@ -1,0 +1,38 @@
+import { conflict, unprocessable } from '../../config/errors.ts'
+import type { ReservationStatus } from './rules/states.ts'
+
+/** Rules that whoever may can waive (R8); what a role may is decided before a command is called. */
+export type OverrideRule = 'early_check_in' | 'unit_condition' | 'barred_guest' | 'deposit' | 'balance'
+
+export type Override = { rules: readonly OverrideRule[]; reason: string }
+
+/** What stands in the way of a transition; `rule` waives it, null nothing does. */
+export type Blocker = { code: string; message: string; rule: OverrideRule | null }
+
+/** A blocker where a condition holds. */
+export const blocker = (holds: boolean, code: string, message: string, rule: OverrideRule | null = null): Blocker[] =>
+  holds ? [{ code, message, rule }] : []
+
+/**
+ * 422 `transition_blocked` with every blocker that is not waived, all at once. Answers the override with the rules that were needed, for the event; null
+ * where none was.
+ */
+export const refuseBlocked = (blockers: readonly Blocker[], override: Override | null = null): Override | null => {
+  const waived = new Set<OverrideRule>(override?.rules)
+  const standing = blockers.filter(({ rule }) => rule === null || !waived.has(rule))
+  if (standing.length > 0)
+    throw unprocessable(
+      'transition_blocked',
+      'Something stands in the way',
+      standing.map(({ code, message }) => ({ field: `blockers.${code}`, message })),
+    )
+  const used = [...new Set(blockers.flatMap(({ rule }) => (rule === null ? [] : [rule])))]
+  return override && used.length > 0 ? { rules: used, reason: override.reason } : null
+}
+
+export const refuseStatus = (status: ReservationStatus, needed: ReservationStatus, command: string) => {
+  if (status !== needed)
+    throw conflict('invalid_transition', `A stay that is ${status} cannot ${command}`, [
+      { field: 'status', message: `must be ${needed}` },
+    ])
+}

@@ -1,0 +1,93 @@
+import { textIn } from '../../config/local-text.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { ExtraRow, ReservationNightRow } from '../rows.ts'
+import { writeCharges } from './charges.ts'
+import type { Charge, Charged, ChargedStay } from './charges.ts'
+import type { LineTax } from './folios.ts'
+
+type Night = Pick<ReservationNightRow, 'reservationId' | 'date' | 'amount' | 'unitTypeId' | 'ratePlanId'> & {
+  taxes: LineTax[]
+  components: { extraId: string; amount: number }[]
+}
+type Component = Pick<ExtraRow, 'id' | 'code' | 'revenueGroup'> & { name: LocalText }
+
+/** What a tax of a night or an extra says on a line of a folio. */
+export const lineTax = ({ taxRuleId, code, included, amount }: LineTax): LineTax => ({
+  taxRuleId,
+  code,
+  included,
+  amount,
+})
+
+/** A night as charges: the room, and each part of its price that belongs to an extra. Taxes go with the room, or with what stands for it. */
+export const nightCharges = (stay: ChargedStay, night: Night, extras: ReadonlyMap<string, Component>): Charge[] => {
+  const parts = night.components.filter((part) => part.amount > 0)
+  const room = night.amount - parts.reduce((sum, part) => sum + part.amount, 0)
+  const taxes = night.taxes.map(lineTax)
+  const common = { stay, kind: 'charge' as const, isPrice: true }
+  const source = (key: string) => ({ type: 'reservation_night', id: stay.id, key: `${night.date}:${key}` })
+  const isRoomless = room === 0 && parts.length > 0
+  return [
+    {
+      ...common,
+      category: 'room',
+      description: `Night of ${night.date}`,
+      amount: room,
+      taxes: isRoomless ? [] : taxes,
+      source: source('room'),
+      event: 'reservations.room_night_charged',
+      context: { unitTypeId: night.unitTypeId, ratePlanId: night.ratePlanId },
+    },
+    ...parts.map((part, index): Charge => {
+      const extra = extras.get(part.extraId)
+      return {
+        ...common,
+        category: extra?.revenueGroup ?? 'other',
+        description: extra ? textIn(extra.name, 'en') || extra.code : 'Included',
+        amount: part.amount,
+        taxes: isRoomless && index === 0 ? taxes : [],
+        source: source(`component:${part.extraId}`),
+        event: 'reservations.package_component_charged',
+        context: { ratePlanId: night.ratePlanId },
+      }
+    }),
+  ]
+}
+
+type Charging = { businessDate: string; stays: readonly ChargedStay[]; through: string }
+
+/**
+ * Charges the open nights of stays up to a night, `through` included (R35): whoever tries first does it, everybody else finds them charged. The
+ * stays are locked and the business day is held. The postings are for the end of the transaction.
+ */
+export const chargeNights = async (trx: Trx, { businessDate, stays, through }: Charging): Promise<Charged> => {
+  const nights = await sql<Night>(
+    trx,
+    `select reservation_id, date, amount, unit_type_id, rate_plan_id, taxes, components from reservation_night
+     where reservation_id = any(?::uuid[]) and status = 'open' and date <= ?::date order by reservation_id, date`,
+    [stays.map((one) => one.id), through],
+  )
+  const extraIds = [...new Set(nights.flatMap((night) => night.components.map((part) => part.extraId)))]
+  const extras =
+    extraIds.length > 0
+      ? await sql<Component>(trx, `select id, code, name, revenue_group from extra where id = any(?::uuid[])`, [
+          extraIds,
+        ])
+      : []
+  const known = new Map(extras.map((one) => [one.id, one]))
+  const stayOf = new Map(stays.map((one) => [one.id, one]))
+  const charged = await writeCharges(trx, {
+    businessDate,
+    charges: nights.flatMap((night) => nightCharges(stayOf.get(night.reservationId)!, night, known)),
+  })
+  if (nights.length > 0)
+    await sql(
+      trx,
+      `update reservation_night n set status = 'charged' from unnest(?::uuid[], ?::date[]) as v(reservation_id, date)
+       where n.reservation_id = v.reservation_id and n.date = v.date`,
+      [nights.map((night) => night.reservationId), nights.map((night) => night.date)],
+    )
+  return { ...charged, count: nights.length }
+}

@@ -1,0 +1,175 @@
+import { localInstant } from '../../config/time.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { cancelPaymentsOf } from '../payment/index.ts'
+import type { SaleProperty } from '../properties/catalogue.ts'
+import { feeAmount } from '../properties/rules/policies.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
+import { releaseUnits } from '../units/assignments.ts'
+import { moveInventory } from '../units/inventory.ts'
+import { blocker, refuseBlocked, refuseStatus } from './blockers.ts'
+import { postCharged, writeCharges } from './charges.ts'
+import { policiesOf } from './fees.ts'
+import { lockBookings, lockStay } from './lock.ts'
+import { recordTransition } from './record.ts'
+import { nightsKept } from './rules/no-show.ts'
+import { isLive } from './rules/states.ts'
+import { limitedExtras, releaseNights } from './stock.ts'
+
+type Night = { reservationId: string; date: string; amount: number }
+
+/** Whether a guest who has not come counts as not coming any more: the day after, or on the evening of the arrival from the hour of the house. */
+export const isNoShow = (
+  { arrival }: Pick<ReservationRow, 'arrival'>,
+  { timezone, settings, now }: Pick<SaleProperty, 'timezone' | 'settings' | 'now'>,
+  businessDate: string,
+): boolean =>
+  businessDate > arrival ||
+  (businessDate === arrival && now >= localInstant(arrival, settings.frontDesk.noShowFrom, timezone))
+
+export type NoShows = {
+  /** Ids of those that became no-shows. */
+  reservationIds: string[]
+  /** Their folios still hold money of the guest, which the desk hands back or keeps for later: id of the reservation, minor units. */
+  credits: { reservationId: string; amount: number }[]
+}
+
+type Options = {
+  /** Lowers the fee that the policy says; minor units. */
+  fee?: number | undefined
+  note?: string | null
+  override?: { rules: readonly string[]; reason: string } | null
+}
+
+/**
+ * T18 for confirmed stays whose bookings and reservations are locked: the fee of their own copy of the policy is charged, nights from the business date
+ * on are released, or those beyond what the fee covers, and their units are free (R31). What a folio has beyond the fee stays on it.
+ */
+export const recordNoShows = async (
+  trx: Trx,
+  property: SaleProperty,
+  businessDate: string,
+  {
+    bookings,
+    reservations,
+    coming,
+  }: { bookings: readonly BookingRow[]; reservations: readonly ReservationRow[]; coming: readonly ReservationRow[] },
+  { fee: lowered, note = null, override = null }: Options = {},
+): Promise<NoShows> => {
+  if (coming.length === 0) return { reservationIds: [], credits: [] }
+  const ids = coming.map((one) => one.id)
+  const nights = await sql<Night>(
+    trx,
+    `select reservation_id, date, amount from reservation_night where reservation_id = any(?::uuid[]) and status = 'open' order by reservation_id, date`,
+    [ids],
+  )
+  const nightsOf = (id: string) => nights.filter((night) => night.reservationId === id)
+  const feeOf = (one: ReservationRow) => {
+    const amounts = nightsOf(one.id).map((night) => night.amount)
+    const base = { nights: amounts, roomTotal: one.roomTotal, total: one.total }
+    return Math.min(lowered ?? Infinity, feeAmount(policiesOf(one).noShow.rules.fee, base))
+  }
+  const given = coming.flatMap((one) => {
+    const kept = nightsKept(
+      policiesOf(one).noShow.rules,
+      nightsOf(one.id).map((night) => night.date),
+    )
+    return nightsOf(one.id).filter((night) => night.date >= businessDate && !kept.has(night.date))
+  })
+  await moveInventory(trx, [...(await limitedExtras(trx, ids)), ...(await releaseNights(trx, given))])
+  const ended = await sql<ReservationRow>(
+    trx,
+    `update reservation r set status = 'no_show', fee_amount = v.fee, version = r.version + 1
+     from unnest(?::uuid[], ?::bigint[]) as v(id, fee) where r.id = v.id returning r.*`,
+    [ids, coming.map(feeOf)],
+  )
+  await releaseUnits(trx, ids)
+  const charged = await writeCharges(trx, {
+    businessDate,
+    charges: ended.map((stay) => ({
+      stay,
+      kind: 'fee' as const,
+      category: 'no_show' as const,
+      description: 'No-show fee',
+      amount: stay.feeAmount ?? 0,
+      taxes: [],
+      source: { type: 'no_show_fee', id: stay.id, key: String(stay.version) },
+      event: 'reservations.no_show_charged',
+      isPrice: false,
+    })),
+  })
+  for (const one of ended) {
+    const booking = bookings.find((each) => each.id === one.bookingId)
+    if (booking)
+      await recordTransition(trx, {
+        id: 'T18',
+        booking,
+        reservations: [one],
+        event: 'reservation.no_show_recorded',
+        reason: note,
+        businessDate,
+        override,
+        data: { fee: one.feeAmount ?? 0 },
+      })
+  }
+  await endBookings(trx, bookings, reservations, ids)
+  await postCharged(trx, property.id, charged)
+  const credits = await sql<{ reservationId: string; amount: number }>(
+    trx,
+    `select reservation_id, credits - charges as amount from folio where reservation_id = any(?::uuid[]) and is_primary and credits > charges order by id`,
+    [ids],
+  )
+  return { reservationIds: ids, credits }
+}
+
+/** Bookings of which nothing is left ask for no more money. */
+const endBookings = async (
+  trx: Trx,
+  bookings: readonly BookingRow[],
+  reservations: readonly ReservationRow[],
+  ended: readonly string[],
+) => {
+  const over = bookings.filter(
+    ({ id }) => !reservations.some((one) => one.bookingId === id && isLive(one.status) && !ended.includes(one.id)),
+  )
+  if (over.length === 0) return
+  await sql(trx, `update booking set ended_at = now(), version = version + 1 where id = any(?::uuid[])`, [
+    over.map((one) => one.id),
+  ])
+  for (const { id } of over) await cancelPaymentsOf(trx, 'booking', id)
+}
+
+/** The no-shows among some stays of a property, for the night audit: those that wait no longer. The business day is held. */
+export const markNoShows = async (
+  trx: Trx,
+  property: SaleProperty,
+  businessDate: string,
+  reservationIds: readonly string[],
+): Promise<NoShows> => {
+  const locked = await lockBookings(trx, reservationIds)
+  const coming = locked.reservations.filter(
+    (one) => reservationIds.includes(one.id) && one.status === 'confirmed' && isNoShow(one, property, businessDate),
+  )
+  const bookings = locked.bookings.filter((booking) => coming.some((one) => one.bookingId === booking.id))
+  return recordNoShows(trx, property, businessDate, { ...locked, bookings, coming })
+}
+
+/** The desk says that a guest has not come (T18). 422 `transition_blocked` before the hour of the house; repeating it changes nothing. */
+export const markNoShow = async (
+  trx: Trx,
+  reservationId: string,
+  options: Options = {},
+): Promise<'no_show' | 'already'> => {
+  const { booking, reservations, stay, property, businessDate } = await lockStay(trx, reservationId)
+  if (stay.status === 'no_show') return 'already'
+  refuseStatus(stay.status, 'confirmed', 'be a no-show')
+  refuseBlocked(
+    blocker(
+      !isNoShow(stay, property, businessDate),
+      'no_show_too_early',
+      `The guest may come until ${property.settings.frontDesk.noShowFrom} of the day of arrival`,
+    ),
+  )
+  await recordNoShows(trx, property, businessDate, { bookings: [booking], reservations, coming: [stay] }, options)
+  return 'no_show'
+}
