@@ -202,6 +202,10 @@ export interface BookingRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  channelConnectionId: string | null
+  externalId: string | null
+  collectedBy: 'channel' | 'property' | null
+  commission: number | null
 }
 
 export interface BusinessDayRow {
@@ -214,6 +218,99 @@ export interface BusinessDayRow {
   closedAt: Date | null
   closedBy: string | null
   totals: unknown | null
+}
+
+export interface ChannelBookingRow {
+  tenantId: string
+  id: string
+  channelConnectionId: string
+  propertyId: string
+  externalId: string
+  revision: number
+  kind: 'cancelled' | 'modified' | 'new'
+  payload: Buffer | null
+  departure: string | null
+  status: 'applied' | 'dismissed' | 'failed' | 'needs_mapping' | 'received' | 'superseded'
+  bookingId: string | null
+  reservationIds: string[]
+  pulledAs: string | null
+  acknowledgedAt: Date | null
+  appliedAt: Date | null
+  error: string | null
+  dismissReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ChannelConnectionRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  name: string
+  driver: 'open' | 'simulator'
+  status: 'active' | 'connecting' | 'disconnected' | 'draft' | 'failed' | 'paused'
+  endpointUrl: string
+  credentials: Buffer | null
+  externalPropertyId: string
+  buffer: number
+  horizonDays: number
+  lastPushAt: Date | null
+  pushLeaseUntil: Date | null
+  pushLeaseBy: string | null
+  pushFailures: number
+  pushNotBefore: Date | null
+  pushFailingSince: Date | null
+  lastPullAt: Date | null
+  nextPullAt: Date | null
+  pullCursor: string | null
+  pullFailingSince: Date | null
+  lastError: string | null
+  attentionAt: Date | null
+  resyncedOn: string | null
+  closeOutUntil: Date | null
+  disconnectedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ChannelDirtyRow {
+  tenantId: string
+  id: string
+  channelConnectionId: string
+  unitTypeId: string
+  kind: 'availability' | 'rates'
+  during: string
+  changedAt: Date
+}
+
+export interface ChannelMappingRow {
+  tenantId: string
+  id: string
+  channelConnectionId: string
+  unitTypeId: string
+  ratePlanId: string | null
+  externalUnitTypeId: string
+  externalRatePlanId: string | null
+  modifierRate: number
+  enabled: boolean
+}
+
+export interface ChannelPushRow {
+  tenantId: string
+  id: string
+  channelConnectionId: string
+  propertyId: string
+  kind: 'availability' | 'rates'
+  ranges: unknown
+  rangeCount: number
+  messageCount: number
+  status: 'accepted' | 'failed' | 'partial' | 'sending'
+  attempts: number
+  error: string | null
+  startedAt: Date
+  finishedAt: Date | null
 }
 
 export interface CostCenterRow {
@@ -429,6 +526,7 @@ export interface GalleryImageRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  problem: string | null
 }
 
 export interface GatewayAccountRow {
@@ -1576,6 +1674,7 @@ export interface ReservationNightRow {
   taxes: unknown
   components: unknown
   status: 'charged' | 'open' | 'released' | 'waived'
+  commission: number | null
 }
 
 export interface RestrictionCellRow {

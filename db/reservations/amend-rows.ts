@@ -36,10 +36,13 @@ const earlier = (a: string, b: string) => (a < b ? a : b)
 /** Days of service of an extra: what began with the stay begins with it still, and what lasted to its end lasts to its end. */
 const served = (extra: ExtraRow, before: ReservationRow, target: Target): { from: string; until: string } => {
   const last = addDays(target.departure, -1)
-  const from = extra.from === before.arrival ? target.arrival : later(extra.from, target.arrival)
+  // What was charged was served, and stays as it is.
+  if (extra.chargedUntil !== null && !everyNight(extra.basis)) return { from: extra.from, until: extra.until }
+  const begins = extra.from === before.arrival ? target.arrival : later(extra.from, target.arrival)
+  const from = extra.chargedUntil === null ? begins : extra.from
   if (!everyNight(extra.basis)) return { from: earlier(from, last), until: earlier(from, last) }
   const until = extra.until === addDays(before.departure, -1) ? last : earlier(extra.until, last)
-  return { from, until }
+  return { from, until: later(until, extra.chargedUntil ?? until) }
 }
 
 /** The extras of a stay as its new days and party make them, at the price that they were sold for. */
