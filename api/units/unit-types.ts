@@ -19,15 +19,8 @@ import {
   pageMeta,
 } from '../../config/schema.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
-import {
-  archiveUnitType,
-  changeUnitType,
-  createUnitType,
-  judgeUnitType,
-  listUnitTypes,
-  readUnitType,
-  restoreUnitType,
-} from '../../db/units/types.ts'
+import { archiveUnitType, changeUnitType, restoreUnitType } from '../../db/units/type-changes.ts'
+import { createUnitType, judgeUnitType, listUnitTypes, readUnitType } from '../../db/units/types.ts'
 import type { UnitTypeRecord } from '../../db/units/types.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'

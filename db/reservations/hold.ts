@@ -13,6 +13,7 @@ import type { Sellable } from '../properties/sellable.ts'
 import type { BookingRow } from '../rows.ts'
 import { blindIndex } from '../sealing/index.ts'
 import { moveInventory } from '../units/inventory.ts'
+import { requireSoldAs } from '../units/type-changes.ts'
 import { sealWords } from './booker.ts'
 import type { HeldWords } from './booker.ts'
 import { insertHeldRooms } from './hold-rows.ts'
@@ -102,7 +103,13 @@ export const holdStay = async (
   // Last, so that the counters, which everybody wants, are locked for as short as can be.
   const { holdShare } = sellable.property.settings.portal
   const wanted = { propertyId, holdShare, rooms: sellable.rooms.map((room) => ({ pools: room.unitType.pools })) }
-  await moveInventory(trx, sellable.moves({ held: 1 }), { check: (locked) => checkHoldShare(trx, wanted, locked) })
+  await moveInventory(trx, sellable.moves({ held: 1 }), {
+    check: async (locked) => {
+      const types = sellable.rooms.map((room) => room.unitType)
+      await requireSoldAs(trx, sellable.property.publicVersion, types, locked)
+      await checkHoldShare(trx, wanted, locked)
+    },
+  })
   if (claims.promoCodeId) await redeem(trx, claims.promoCodeId, booking)
   return { bookingId: booking.id, repeated: false }
 }

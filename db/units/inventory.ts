@@ -90,12 +90,19 @@ const beyondHorizon = (missing: PoolNightKey[]) =>
       .map((night) => ({ field: `nights.${night}`, message: 'has no counters' })),
   )
 
+export type LockedNight = PoolNight & {
+  propertyId: string
+  /** Of the property, once whatever the command has written before stands. */
+  publicVersion: number
+}
+
 /** Locks counters in the one order of all commands, and reads them. */
 export const lockPoolNights = (trx: Trx, keys: readonly PoolNightKey[]) =>
-  sql<PoolNight & { propertyId: string }>(
+  sql<LockedNight>(
     trx,
-    `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id
+    `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id, y.public_version
      from pool_night n join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id
+     join property y on y.tenant_id = p.tenant_id and y.id = p.property_id
      where (n.pool_id, n.night) in (select * from unnest(?::uuid[], ?::date[]))
      order by n.pool_id, n.night for update of n`,
     [keys.map((key) => key.poolId), keys.map((key) => key.night)],
@@ -134,7 +141,7 @@ type Options = {
   /** Takes what is not there: `forced` grows by the shortage. */
   force?: boolean
   /** Sees the locked rows as they will be, before they are written; may throw. */
-  check?: (rows: PoolNight[]) => Promise<void> | void
+  check?: (rows: LockedNight[]) => Promise<void> | void
   /** What a short night is called; `capacity_in_use` where units go rather than come to be sold. */
   refusal?: keyof typeof refusals
   /** With `force`: the nights that were short. */
@@ -156,7 +163,7 @@ export const moveInventory = async (
   const missing = merged.filter((move) => !before.has(keyOf(move)))
   if (missing.length > 0) throw beyondHorizon(missing)
 
-  const after: (PoolNight & { propertyId: string })[] = []
+  const after: LockedNight[] = []
   const short: (PoolNight & { shortage: number })[] = []
   for (const move of merged) {
     const row = { ...before.get(keyOf(move))! }

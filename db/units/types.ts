@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Amenity, BedKind } from '../../config/amenities.ts'
-import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { always, whereOf } from '../conditions.ts'
@@ -8,12 +8,11 @@ import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { changeRow, fieldsOf, inScope, lockForChange, readPage, requireTexts, where } from '../properties/editing.ts'
+import { inScope, readPage, requireTexts, where } from '../properties/editing.ts'
 import type { LockedProperty, Paging } from '../properties/editing.ts'
 import { changePortal } from '../properties/portal.ts'
 import type { PoolShare } from './availability.ts'
 import { createPool } from './pools.ts'
-import { presentDayOf } from './state.ts'
 
 export type NewUnitType = {
   id?: string
@@ -41,7 +40,8 @@ export type UnitTypeRecord = Required<NewUnitType> & {
   updatedAt: Date
 }
 
-const columns = `t.id, t.property_id, t.code, t.name, t.description, t.kind, t.base_occupancy, t.max_adults, t.max_children, t.max_occupancy, t.beds,
+/** Of `unit_type t`. */
+export const unitTypeColumns = `t.id, t.property_id, t.code, t.name, t.description, t.kind, t.base_occupancy, t.max_adults, t.max_children, t.max_occupancy, t.beds,
   t.size_m2::float8 as size_m2, t.amenities, t.position, t.bookable, t.status, t.version, t.created_at, t.updated_at,
   (select coalesce(jsonb_agg(jsonb_build_object('poolId', s.unit_pool_id, 'quantity', s.quantity) order by s.unit_pool_id), '[]')
    from unit_type_pool s where s.tenant_id = t.tenant_id and s.unit_type_id = t.id) as pools`
@@ -60,7 +60,7 @@ export const listUnitTypes = (trx: Trx, { propertyId, status = 'active', kind, q
   readPage<UnitTypeRecord>(
     trx,
     {
-      columns,
+      columns: unitTypeColumns,
       from: 'unit_type t',
       conditions: [
         ...inScope(trx, scope, 't.property_id'),
@@ -83,7 +83,7 @@ export const listUnitTypes = (trx: Trx, { propertyId, status = 'active', kind, q
 
 /** 404. */
 export const readUnitType = async (trx: Trx, id: string, scope: Condition = always): Promise<UnitTypeRecord> => {
-  const row = await sqlOne<UnitTypeRecord>(trx, `select ${columns} from unit_type t where t.id = ? and ?`, [
+  const row = await sqlOne<UnitTypeRecord>(trx, `select ${unitTypeColumns} from unit_type t where t.id = ? and ?`, [
     id,
     whereOf(trx, scope, { propertyId: 't.property_id' }),
   ])
@@ -134,7 +134,8 @@ const nameForPool = async (trx: Trx, propertyId: string, code: string): Promise<
   for (let name = code, next = 2; ; name = `${code} ${next}`, next += 1) if (!taken.has(name)) return name
 }
 
-const writePools = (trx: Trx, id: string, pools: readonly PoolShare[]) =>
+/** Adds pools to those of a type, or changes what it takes of them. */
+export const writePools = (trx: Trx, id: string, pools: readonly PoolShare[]) =>
   sql(
     trx,
     `insert into unit_type_pool (unit_type_id, unit_pool_id, quantity)
@@ -185,122 +186,4 @@ export const createUnitType = async (trx: Trx, type: NewUnitType): Promise<{ id:
     data: { unitTypeId: id, code: type.code },
   })
   return { id, pools }
-}
-
-export type UnitTypeChange = {
-  [Field in Exclude<keyof NewUnitType, 'id' | 'propertyId'>]?: NewUnitType[Field] | undefined
-}
-
-/**
- * The nights of a type that the counters of its pools hold, from a day on: of stays, and of holds. Waits for bookings that are being written, and keeps
- * others from naming the type until the commit.
- */
-const takenNights = async (trx: Trx, id: string, from: string) => {
-  await sql(trx, `select 1 from unit_type where id = ? for update`, [id])
-  return sqlOne<{ first: string | null; last: string | null }>(
-    trx,
-    `select min(n.date) as first, max(n.date) as last from reservation_night n
-     join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
-     where n.unit_type_id = ? and n.date >= ?::date and n.status <> 'released' and r.status in ('held', 'confirmed', 'checked_in', 'checked_out')`,
-    [id, from],
-  )
-}
-
-const refuseSold = async (trx: Trx, property: LockedProperty, id: string, field: string) => {
-  const taken = await takenNights(trx, id, presentDayOf(property))
-  if (taken?.first)
-    throw unprocessable('in_use', 'Stays or holds of the type stand in the way', [
-      { field, message: `nights are taken from ${taken.first} to ${taken.last}` },
-    ])
-}
-
-/** Changes what one sale takes: only while nothing of the type is sold, and no unit of it stands in a pool that goes (R14). */
-const changePools = async (trx: Trx, property: LockedProperty, type: UnitTypeRecord, pools: readonly PoolShare[]) => {
-  await refuseSold(trx, property, type.id, 'pools')
-  const kept = pools.map((pool) => pool.poolId)
-  const units = await sql<{ name: string }>(
-    trx,
-    `select name from unit where unit_type_id = ? and unit_pool_id <> all(?::uuid[]) order by name limit 50`,
-    [type.id, kept],
-  )
-  if (units.length > 0)
-    throw unprocessable(
-      'in_use',
-      'Units of the type stand in a pool that it would lose',
-      units.map(({ name }) => ({ field: 'unit', message: name })),
-    )
-  await sql(trx, `delete from unit_type_pool where unit_type_id = ? and unit_pool_id <> all(?::uuid[])`, [
-    type.id,
-    kept,
-  ])
-  await writePools(trx, type.id, pools)
-}
-
-const isSame = (a: readonly PoolShare[], b: readonly PoolShare[]) =>
-  a.length === b.length &&
-  a.every(({ poolId, quantity }) => b.some((c) => c.poolId === poolId && c.quantity === quantity))
-
-/** Changes a type; stays keep what they were sold. The caller holds its row. */
-export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }: UnitTypeChange): Promise<void> => {
-  const type = await readUnitType(trx, id)
-  const property = await lockForChange(trx, type.propertyId)
-  if (type.status !== 'active') throw conflict('invalid_transition', 'The unit type is archived')
-  await judgeUnitType(trx, property, {
-    baseOccupancy: change.baseOccupancy ?? type.baseOccupancy,
-    maxAdults: change.maxAdults ?? type.maxAdults,
-    maxOccupancy: change.maxOccupancy ?? type.maxOccupancy,
-    name: change.name ?? {},
-    description: change.description ?? {},
-    ...(pools ? { pools } : {}),
-  })
-  const isRepooled = pools !== undefined && !isSame(pools, type.pools)
-  if (isRepooled) await changePools(trx, property, type, pools)
-  // The pools stand in a table of their own, and their change is one of the type all the same.
-  const row = isRepooled ? { status: type.status, ...change } : change
-  const version = await changeRow(trx, 'unit_type', id, row, ['name', 'description', 'beds'])
-  await changePortal(trx, type.propertyId)
-  await emit(trx, {
-    type: 'unit_type.changed',
-    propertyId: type.propertyId,
-    entity: { type: 'unit_type', id, version },
-    data: { unitTypeId: id, fields: fieldsOf({ ...change, pools }) },
-  })
-}
-
-const settle = async (trx: Trx, type: UnitTypeRecord, status: UnitTypeRecord['status'], event: string) => {
-  const version = await changeRow(trx, 'unit_type', type.id, { status })
-  await changePortal(trx, type.propertyId)
-  await emit(trx, {
-    type: event,
-    propertyId: type.propertyId,
-    entity: { type: 'unit_type', id: type.id, version },
-    data: { unitTypeId: type.id, code: type.code },
-  })
-}
-
-/** Stops selling a type. 422 `in_use` while a night of it is taken, or an active unit is of it. The caller holds its row. */
-export const archiveUnitType = async (trx: Trx, id: string): Promise<void> => {
-  const type = await readUnitType(trx, id)
-  const property = await lockForChange(trx, type.propertyId)
-  if (type.status === 'archived') return
-  const units = await sql<{ name: string }>(
-    trx,
-    `select name from unit where unit_type_id = ? and status = 'active' order by name limit 50`,
-    [id],
-  )
-  if (units.length > 0)
-    throw unprocessable(
-      'in_use',
-      'Active units are of this type',
-      units.map(({ name }) => ({ field: 'unit', message: name })),
-    )
-  await refuseSold(trx, property, id, 'reservation')
-  await settle(trx, type, 'archived', 'unit_type.archived')
-}
-
-/** Sells an archived type again. The caller holds its row. */
-export const restoreUnitType = async (trx: Trx, id: string): Promise<void> => {
-  const type = await readUnitType(trx, id)
-  await lockForChange(trx, type.propertyId)
-  if (type.status === 'archived') await settle(trx, type, 'active', 'unit_type.restored')
 }

@@ -1,0 +1,151 @@
+import { conflict, overtaken, unprocessable } from '../../config/errors.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import { changeRow, fieldsOf, lockForChange } from '../properties/editing.ts'
+import type { LockedProperty } from '../properties/editing.ts'
+import { changePortal } from '../properties/portal.ts'
+import type { PoolShare } from './availability.ts'
+import { presentDayOf } from './state.ts'
+import { judgeUnitType, readUnitType, unitTypeColumns, writePools } from './types.ts'
+import type { NewUnitType, UnitTypeRecord } from './types.ts'
+
+export type UnitTypeChange = {
+  [Field in Exclude<keyof NewUnitType, 'id' | 'propertyId'>]?: NewUnitType[Field] | undefined
+}
+
+/**
+ * The nights of a type that the counters of its pools hold, from a day on: of stays, and of holds. Waits for bookings that are being written, and keeps
+ * others from naming the type until the commit.
+ */
+const takenNights = async (trx: Trx, id: string, from: string) => {
+  await sql(trx, `select 1 from unit_type where id = ? for update`, [id])
+  return sqlOne<{ first: string | null; last: string | null }>(
+    trx,
+    `select min(n.date) as first, max(n.date) as last from reservation_night n
+     join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+     where n.unit_type_id = ? and n.date >= ?::date and n.status <> 'released' and r.status in ('held', 'confirmed', 'checked_in', 'checked_out')`,
+    [id, from],
+  )
+}
+
+/**
+ * Whether types are still sold as the catalogue of this `publicVersion` said; else the command is repeated on what holds now. To be asked by who sells, in the
+ * `check` of `moveInventory`: the rows that name the types are written by then, and keep their pools from changing.
+ */
+export const requireSoldAs = async (
+  trx: Trx,
+  publicVersion: number,
+  types: readonly { id: string; pools: readonly PoolShare[] }[],
+  locked: readonly { publicVersion: number }[],
+): Promise<void> => {
+  if (locked.every((row) => row.publicVersion === publicVersion)) return
+  const rows = await sql<Pick<UnitTypeRecord, 'id' | 'status' | 'pools'>>(
+    trx,
+    `select ${unitTypeColumns} from unit_type t where t.id = any(?::uuid[])`,
+    [types.map((type) => type.id)],
+  )
+  const now = new Map(rows.map((row) => [row.id, row]))
+  const isSold = ({ id, pools }: (typeof types)[number]) =>
+    now.get(id)?.status === 'active' && isSame(now.get(id)?.pools ?? [], pools)
+  if (!types.every(isSold)) throw overtaken()
+}
+
+const refuseSold = async (trx: Trx, property: LockedProperty, id: string, field: string) => {
+  const taken = await takenNights(trx, id, presentDayOf(property))
+  if (taken?.first)
+    throw unprocessable('in_use', 'Stays or holds of the type stand in the way', [
+      { field, message: `nights are taken from ${taken.first} to ${taken.last}` },
+    ])
+}
+
+/** Changes what one sale takes: only while nothing of the type is sold, and no unit of it stands in a pool that goes (R14). */
+const changePools = async (trx: Trx, property: LockedProperty, type: UnitTypeRecord, pools: readonly PoolShare[]) => {
+  await refuseSold(trx, property, type.id, 'pools')
+  const kept = pools.map((pool) => pool.poolId)
+  const units = await sql<{ name: string }>(
+    trx,
+    `select name from unit where unit_type_id = ? and unit_pool_id <> all(?::uuid[]) order by name limit 50`,
+    [type.id, kept],
+  )
+  if (units.length > 0)
+    throw unprocessable(
+      'in_use',
+      'Units of the type stand in a pool that it would lose',
+      units.map(({ name }) => ({ field: 'unit', message: name })),
+    )
+  await sql(trx, `delete from unit_type_pool where unit_type_id = ? and unit_pool_id <> all(?::uuid[])`, [
+    type.id,
+    kept,
+  ])
+  await writePools(trx, type.id, pools)
+}
+
+const isSame = (a: readonly PoolShare[], b: readonly PoolShare[]) =>
+  a.length === b.length &&
+  a.every(({ poolId, quantity }) => b.some((c) => c.poolId === poolId && c.quantity === quantity))
+
+/** Changes a type; stays keep what they were sold. The caller holds its row. */
+export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }: UnitTypeChange): Promise<void> => {
+  const type = await readUnitType(trx, id)
+  const property = await lockForChange(trx, type.propertyId)
+  if (type.status !== 'active') throw conflict('invalid_transition', 'The unit type is archived')
+  await judgeUnitType(trx, property, {
+    baseOccupancy: change.baseOccupancy ?? type.baseOccupancy,
+    maxAdults: change.maxAdults ?? type.maxAdults,
+    maxOccupancy: change.maxOccupancy ?? type.maxOccupancy,
+    name: change.name ?? {},
+    description: change.description ?? {},
+    ...(pools ? { pools } : {}),
+  })
+  const isRepooled = pools !== undefined && !isSame(pools, type.pools)
+  if (isRepooled) await changePools(trx, property, type, pools)
+  // The pools stand in a table of their own, and their change is one of the type all the same.
+  const row = isRepooled ? { status: type.status, ...change } : change
+  const version = await changeRow(trx, 'unit_type', id, row, ['name', 'description', 'beds'])
+  await changePortal(trx, type.propertyId)
+  await emit(trx, {
+    type: 'unit_type.changed',
+    propertyId: type.propertyId,
+    entity: { type: 'unit_type', id, version },
+    data: { unitTypeId: id, fields: fieldsOf({ ...change, pools }) },
+  })
+}
+
+const settle = async (trx: Trx, type: UnitTypeRecord, status: UnitTypeRecord['status'], event: string) => {
+  const version = await changeRow(trx, 'unit_type', type.id, { status })
+  await changePortal(trx, type.propertyId)
+  await emit(trx, {
+    type: event,
+    propertyId: type.propertyId,
+    entity: { type: 'unit_type', id: type.id, version },
+    data: { unitTypeId: type.id, code: type.code },
+  })
+}
+
+/** Stops selling a type. 422 `in_use` while a night of it is taken, or an active unit is of it. The caller holds its row. */
+export const archiveUnitType = async (trx: Trx, id: string): Promise<void> => {
+  const type = await readUnitType(trx, id)
+  const property = await lockForChange(trx, type.propertyId)
+  if (type.status === 'archived') return
+  const units = await sql<{ name: string }>(
+    trx,
+    `select name from unit where unit_type_id = ? and status = 'active' order by name limit 50`,
+    [id],
+  )
+  if (units.length > 0)
+    throw unprocessable(
+      'in_use',
+      'Active units are of this type',
+      units.map(({ name }) => ({ field: 'unit', message: name })),
+    )
+  await refuseSold(trx, property, id, 'reservation')
+  await settle(trx, type, 'archived', 'unit_type.archived')
+}
+
+/** Sells an archived type again. The caller holds its row. */
+export const restoreUnitType = async (trx: Trx, id: string): Promise<void> => {
+  const type = await readUnitType(trx, id)
+  await lockForChange(trx, type.propertyId)
+  if (type.status === 'archived') await settle(trx, type, 'active', 'unit_type.restored')
+}
