@@ -1,4 +1,4 @@
-import { Obj } from '../config/schema.ts'
+import { Obj, Uuid } from '../config/schema.ts'
 import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
@@ -28,10 +28,29 @@ export const warnExpiringKeys = job({
   class: 'bulk',
 })
 
-export const maintenanceJobs: Job[] = [flushLastSeen, purgeSessions, warnExpiringKeys]
+/** Looks at an image where it is hosted: whether it is there, of a kind that is shown, and how large. */
+export const checkImage = job({
+  name: 'maintenance.check-image',
+  queue: 'maintenance',
+  payload: Obj({ tenantId: Uuid, galleryImageId: Uuid }),
+  retry: 'provider',
+  tries: 4,
+})
+
+/** Asks for a look at every image that nobody has looked at for a week. */
+export const requestImageChecks = job({
+  name: 'maintenance.request-image-checks',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+  class: 'bulk',
+})
+
+export const maintenanceJobs: Job[] = [flushLastSeen, purgeSessions, warnExpiringKeys, checkImage, requestImageChecks]
 
 export const maintenanceSchedules: Schedule[] = [
   every(60, flushLastSeen),
   daily('03:10', purgeSessions),
   daily('09:20', warnExpiringKeys),
+  daily('02:40', requestImageChecks),
 ]

@@ -5,6 +5,7 @@ import { purgeOver, writeLastSeen } from '../../db/auth/last-seen.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { flushLastSeen, purgeSessions, warnExpiringKeys } from '../../jobs/maintenance.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
+import { gallery } from './gallery.ts'
 import { connectRedis, whenReady } from '../lib/redis.ts'
 
 // What came anew meanwhile stays for the next minute.
@@ -32,4 +33,4 @@ const purge = onDatabase(purgeSessions, async (trx) => {
 
 const warn = onDatabase(warnExpiringKeys, warnOfKeys)
 
-export const processors = [flush, purge, warn]
+export const processors = [flush, purge, warn, ...gallery]

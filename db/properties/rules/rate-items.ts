@@ -42,7 +42,8 @@ export type Present = {
 
 export const keyOf = ({ ratePlanId, unitTypeId, date }: CellPlace) => `${ratePlanId ?? ''} ${unitTypeId ?? ''} ${date}`
 
-const weekDayOf = (date: string) => ((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7) + 1
+/** Monday is 1. */
+export const weekDayOf = (date: string) => ((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7) + 1
 
 /** The days of an item. */
 export const daysOf = (item: RateItem, seasons: Present['seasons']): string[] => {

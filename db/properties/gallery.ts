@@ -1,0 +1,174 @@
+import { notFound, unprocessable } from '../../config/errors.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import { checkImage } from '../../jobs/maintenance.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { PlatformTrx, Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { emit } from '../events.ts'
+import type { GalleryImageRow } from '../rows.ts'
+import { changeRow, lockForChange, readPage, requireTexts, where } from './editing.ts'
+import type { Paging } from './editing.ts'
+import { refuseUnitTypes } from './extras.ts'
+import { addImages, changePortal } from './portal.ts'
+import type { ImageFacts, NewImage } from './portal.ts'
+
+type ImageRecord = Omit<GalleryImageRow, 'tenantId' | 'caption'> & { caption: LocalText }
+
+const columns = `id, property_id, url, unit_type_id, category, caption, position, status, problem, width, height, mime_type, bytes, checked_at,
+  version, created_at, updated_at`
+const most = 200
+
+type Filter = Paging & {
+  propertyId: string
+  status?: string | undefined
+  category?: string | undefined
+  unitTypeId?: string | undefined
+}
+
+export const listImages = (trx: Trx, { propertyId, status, category, unitTypeId, ...paging }: Filter) =>
+  readPage<ImageRecord>(
+    trx,
+    {
+      columns,
+      from: 'gallery_image',
+      conditions: [
+        ...where('property_id = ?', propertyId),
+        ...where('status = ?', status),
+        ...where('category = ?', category),
+        ...where('unit_type_id = ?', unitTypeId),
+      ],
+      order: 'position, id',
+    },
+    paging,
+  )
+
+export const readImage = async (trx: Trx, propertyId: string, id: string): Promise<ImageRecord> => {
+  const row = await sqlOne<ImageRecord>(trx, `select ${columns} from gallery_image where id = ? and property_id = ?`, [
+    id,
+    propertyId,
+  ])
+  if (!row) throw notFound()
+  return row
+}
+
+const askForCheck = async (trx: Trx, id: string) => {
+  const { tenantId } = contextOf(trx)
+  if (tenantId === null) throw new Error('an image belongs to a tenant')
+  await enqueue(trx, checkImage, { tenantId, galleryImageId: id }, { uniqueKey: id })
+}
+
+const changed = (trx: Trx, propertyId: string) =>
+  emit(trx, {
+    type: 'gallery.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: null },
+    data: { propertyId },
+  })
+
+const refuseTypes = (trx: Trx, propertyId: string, unitTypeId: string | null | undefined) =>
+  refuseUnitTypes(trx, propertyId, unitTypeId ? [unitTypeId] : [])
+
+/** Adds an image, to be shown once it is checked. 409 `duplicate_code` where it is there already, 422 `too_many` past 200. */
+export const createImage = async (
+  trx: Trx,
+  propertyId: string,
+  image: NewImage & { position?: number | undefined },
+): Promise<string> => {
+  const property = await lockForChange(trx, propertyId)
+  requireTexts(property, { caption: image.caption })
+  await refuseTypes(trx, propertyId, image.unitTypeId)
+  const count = await sqlOne<{ n: number }>(trx, `select count(*)::int as n from gallery_image where property_id = ?`, [
+    propertyId,
+  ])
+  if ((count?.n ?? 0) >= most) throw unprocessable('too_many', `A property shows at most ${most} images`)
+  const [id] = await addImages(trx, propertyId, [image])
+  if (id === undefined) throw new Error('the image was not added')
+  if (image.position !== undefined) await changeRow(trx, 'gallery_image', id, { position: image.position })
+  await askForCheck(trx, id)
+  return id
+}
+
+export type ImageChange = {
+  [Field in 'category' | 'caption' | 'unitTypeId']?: NewImage[Field] | undefined
+} & { position?: number | undefined }
+
+/** Changes what is said of an image, and has it looked at again. The caller holds its row. */
+export const changeImage = async (trx: Trx, propertyId: string, id: string, change: ImageChange): Promise<void> => {
+  await readImage(trx, propertyId, id)
+  const property = await lockForChange(trx, propertyId)
+  requireTexts(property, { caption: change.caption })
+  await refuseTypes(trx, propertyId, change.unitTypeId)
+  await changeRow(trx, 'gallery_image', id, change, ['caption'])
+  await changePortal(trx, propertyId)
+  await changed(trx, propertyId)
+  await askForCheck(trx, id)
+}
+
+/** Answers the image as it was. The caller holds its row. */
+export const removeImage = async (trx: Trx, propertyId: string, id: string): Promise<ImageRecord> => {
+  const image = await readImage(trx, propertyId, id)
+  await lockForChange(trx, propertyId)
+  await sql(trx, `delete from gallery_image where id = ?`, [id])
+  await changePortal(trx, propertyId)
+  await changed(trx, propertyId)
+  return image
+}
+
+/** Where an image is; null where it was removed. */
+export const addressOfImage = async (trx: Trx, id: string): Promise<string | null> =>
+  (await sqlOne<{ url: string }>(trx, `select url from gallery_image where id = ?`, [id]))?.url ?? null
+
+/** What a look at an image has found: what it is, or why it cannot be shown. */
+export type Finding = ImageFacts | { problem: string }
+
+/** Keeps what a check has found. What guests see changes only where the image came, went or became another. */
+export const recordCheck = async (trx: Trx, id: string, finding: Finding): Promise<void> => {
+  const before = await sqlOne<ImageRecord>(trx, `select ${columns} from gallery_image where id = ? for no key update`, [
+    id,
+  ])
+  if (!before) return
+  const broken = 'problem' in finding
+  const status = broken ? 'broken' : 'ready'
+  const facts = broken ? before : finding
+  await sql(
+    trx,
+    `update gallery_image set status = ?, problem = ?, width = ?, height = ?, mime_type = ?, bytes = ?, checked_at = clock_timestamp() where id = ?`,
+    [
+      status,
+      broken ? finding.problem : null,
+      facts.width ?? null,
+      facts.height ?? null,
+      facts.mimeType ?? null,
+      facts.bytes ?? null,
+      id,
+    ],
+  )
+  const isSame = before.status === status && (broken || before.width === facts.width) && before.height === facts.height
+  if (isSame) return
+  await changePortal(trx, before.propertyId)
+  if (!broken) await changed(trx, before.propertyId)
+  else if (before.status !== 'broken')
+    await emit(trx, {
+      type: 'gallery_image.broken',
+      propertyId: before.propertyId,
+      entity: { type: 'gallery_image', id, version: before.version },
+      data: { galleryImageId: id, problem: finding.problem },
+    })
+}
+
+/** `due` in the words of PostgreSQL, to the microsecond. */
+export type DueImage = { tenantId: string; imageId: string; due: string }
+
+/** Images of every tenant that nobody has looked at since `before`, the longest waiting first, beyond `after`. */
+export const imagesDue = (
+  trx: PlatformTrx,
+  before: Date,
+  after: Pick<DueImage, 'imageId' | 'due'>,
+  atOnce: number,
+): Promise<DueImage[]> =>
+  sql<DueImage>(trx, `select tenant_id, image_id, due::text as due from images_due_for_check(?, ?, ?, ?)`, [
+    before,
+    after.due,
+    after.imageId,
+    atOnce,
+  ])
