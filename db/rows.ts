@@ -1944,6 +1944,7 @@ export interface UnitRow {
   createdAt: Date
   updatedAt: Date
   discrepancyOn: string | null
+  rolledOn: string | null
 }
 
 export interface UnitAssignmentRow {

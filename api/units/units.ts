@@ -19,7 +19,7 @@ const Condition = OneOf(['dirty', 'clean', 'inspected'])
 const most = 200
 
 /** A unit as the caller may see it. */
-const shown = (unit: UnitRecord, { isMasked }: Pick<Admission, 'isMasked'>) =>
+export const shownUnit = (unit: UnitRecord, { isMasked }: Pick<Admission, 'isMasked'>) =>
   unit.serviceRefused && isMasked('Unit')
     ? { ...unit, serviceRefused: { ...unit.serviceRefused, evidence: null } }
     : unit
@@ -55,7 +55,7 @@ const list = route({
       sort: sortOf(sort, sorts, 'building,floor,position,name'),
       scope: admission.scope('read', 'Unit'),
     })
-    return { data: rows.map((unit) => shown(unit, admission)), meta: pageMeta(page, limit, total) }
+    return { data: rows.map((unit) => shownUnit(unit, admission)), meta: pageMeta(page, limit, total) }
   },
 })
 
@@ -145,7 +145,7 @@ const read = route({
   access: can('read', 'Unit'),
   returns: Unit,
   handle: async ({ trx, params, admission }) =>
-    shown(await readUnit(trx, params.unitId, admission.scope('read', 'Unit')), admission),
+    shownUnit(await readUnit(trx, params.unitId, admission.scope('read', 'Unit')), admission),
 })
 
 const change = route({
@@ -162,7 +162,7 @@ const change = route({
   returns: Unit,
   handle: async ({ trx, params, body, expectedVersion, admission }) => {
     await changeUnit(trx, params.unitId, body, expectedVersion)
-    return shown(await readUnit(trx, params.unitId), admission)
+    return shownUnit(await readUnit(trx, params.unitId), admission)
   },
 })
 
@@ -178,7 +178,7 @@ const archive = route({
   returns: Unit,
   handle: async ({ trx, params, expectedVersion, admission }) => {
     await archiveUnit(trx, params.unitId, expectedVersion)
-    return shown(await readUnit(trx, params.unitId), admission)
+    return shownUnit(await readUnit(trx, params.unitId), admission)
   },
 })
 
@@ -193,7 +193,7 @@ const restore = route({
   returns: Unit,
   handle: async ({ trx, params, expectedVersion, admission }) => {
     await restoreUnit(trx, params.unitId, expectedVersion)
-    return shown(await readUnit(trx, params.unitId), admission)
+    return shownUnit(await readUnit(trx, params.unitId), admission)
   },
 })
 

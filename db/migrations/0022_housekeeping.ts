@@ -97,8 +97,8 @@ export const up = async (knex: Knex) => {
     await knex.raw(`create index housekeeping_task_${name} on housekeeping_task (tenant_id, ${columns})`)
   await touch(knex, 'housekeeping_task')
 
-  // The business date for which a discrepancy of the unit was last told of.
-  await knex.raw(`alter table unit add discrepancy_on date`)
+  // Business dates: for which a discrepancy of the unit was last told of, and whose morning it has seen.
+  await knex.raw(`alter table unit add discrepancy_on date, add rolled_on date`)
   await knex.raw(
     `create index unit_refused on unit (tenant_id, (service_refused ->> 'until')) where service_refused is not null`,
   )

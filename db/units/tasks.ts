@@ -41,7 +41,7 @@ export type MadeTask = Pick<Task, 'id' | 'propertyId' | 'unitId' | 'date' | 'kin
 /** Rank of a task whose day is `date`: 2 when a guest arrives in the unit on it. 1 is set by people only. */
 export const priorityOf = ({ unit, date, kind }: { unit: string; date: string; kind: string }): string =>
   `case when exists (select from unit_assignment c where c.tenant_id = ${unit}.tenant_id and c.unit_id = ${unit}.id and c.reservation_id is not null
-     and c.status in ('proposed', 'locked') and lower(c.during) = ${date}) then 2
+     and c.status in ('proposed', 'locked') and c.starts_on = ${date}) then 2
    when ${kind} = 'departure' then 3 when ${kind} = 'stayover' then 4 else 5 end`
 
 /**
@@ -93,13 +93,11 @@ export const insertTasks = async (trx: Trx, tasks: readonly NewTask[], generated
   return made
 }
 
-type Told = Pick<Task, 'id' | 'propertyId' | 'unitId' | 'date' | 'kind' | 'assigneeId' | 'version'>
-
 /** Tells of tasks that have been made or moved; `reason` of those that were skipped. */
 export const emitTasks = (
   trx: Trx,
   what: 'created' | 'assigned' | 'started' | 'completed' | 'passed' | 'failed' | 'skipped',
-  tasks: readonly Told[],
+  tasks: readonly MadeTask[],
   reason: string | null = null,
 ) =>
   emitAll(

@@ -10,11 +10,13 @@ import type { Paging } from '../properties/editing.ts'
 import type { UnitRow } from '../rows.ts'
 import { moveInventory } from './inventory.ts'
 import { lockCapacity, nightsFrom } from './nights.ts'
+import { openRefusals } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
 import { fromUnits, presentDayOf, stateColumns } from './state.ts'
 import type { UnitState } from './state.ts'
 
-export type UnitRecord = Omit<UnitRow, 'tenantId' | 'attributes' | 'serviceRefused'> &
-  UnitState & { attributes: UnitAttribute[]; serviceRefused: { until: string; evidence: string } | null }
+type StoredUnit = Omit<UnitRow, 'tenantId' | 'attributes'> & UnitState & { attributes: UnitAttribute[] }
+export type UnitRecord = Omit<StoredUnit, 'serviceRefused'> & { serviceRefused: Refusal | null }
 
 /** Of `fromUnits`. */
 export const unitColumns = `u.id, u.property_id, u.name, u.building, u.floor, u.position, u.unit_type_id, u.unit_pool_id, u.attributes, u.active_from,
@@ -66,8 +68,8 @@ type List = UnitFilter &
   }
 
 /** Units with their present state, a page of them. */
-export const listUnits = (trx: Trx, { sort, scope, page, limit, ...filter }: List) =>
-  readPage<UnitRecord>(
+export const listUnits = async (trx: Trx, { sort, scope, page, limit, ...filter }: List) => {
+  const { total, rows } = await readPage<StoredUnit>(
     trx,
     {
       columns: unitColumns,
@@ -80,23 +82,29 @@ export const listUnits = (trx: Trx, { sort, scope, page, limit, ...filter }: Lis
     },
     { page, limit },
   )
+  return { total, rows: await openRefusals(trx, rows) }
+}
 
 /** 404. */
 export const readUnit = async (trx: Trx, id: string, scope: Condition = always): Promise<UnitRecord> => {
-  const row = await sqlOne<UnitRecord>(trx, `select ${unitColumns} from ${fromUnits} where u.id = ? and ?`, [
+  const rows = await sql<StoredUnit>(trx, `select ${unitColumns} from ${fromUnits} where u.id = ? and ?`, [
     id,
     whereOf(trx, scope, { propertyId: 'u.property_id' }),
   ])
-  if (!row) throw notFound()
-  return row
+  const [unit] = await openRefusals(trx, rows)
+  if (!unit) throw notFound()
+  return unit
 }
 
 /** In the order in which they were made. */
-export const readUnits = (trx: Trx, ids: readonly string[]) =>
-  sql<UnitRecord>(
+export const readUnits = async (trx: Trx, ids: readonly string[]): Promise<UnitRecord[]> =>
+  openRefusals(
     trx,
-    `select ${unitColumns} from ${fromUnits} where u.id = any(?::uuid[]) order by array_position(?::uuid[], u.id)`,
-    [ids, ids],
+    await sql<StoredUnit>(
+      trx,
+      `select ${unitColumns} from ${fromUnits} where u.id = any(?::uuid[]) order by array_position(?::uuid[], u.id)`,
+      [ids, ids],
+    ),
   )
 
 export type NewUnits = {

@@ -1,0 +1,161 @@
+import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import type { FieldError } from '../../config/errors.ts'
+import { audit } from '../audit.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emitAll } from '../events.ts'
+import type { UnitRow } from '../rows.ts'
+import { fromUnits, stateColumns } from './state.ts'
+import type { UnitState } from './state.ts'
+
+export type Condition = UnitRow['condition']
+export type HeldUnit = Pick<
+  UnitRow,
+  'id' | 'propertyId' | 'name' | 'condition' | 'status' | 'version' | 'doNotDisturb'
+> &
+  UnitState & {
+    /** The day that its property is on. */
+    today: string
+    /** Last day for which the guest who is in it has refused service; null where nobody has. */
+    refusedUntil: string | null
+  }
+
+const readUnits = (trx: Trx, ids: readonly string[]) =>
+  sql<HeldUnit>(
+    trx,
+    `select u.id, u.property_id, u.name, u.condition, u.status, u.version, u.do_not_disturb, d.today, ${stateColumns}, ${refusedUntil} as refused_until
+     from ${fromUnits} where u.id = any(?::uuid[]) order by u.id`,
+    [ids],
+  )
+
+/** A refusal ends with the stay of the guest who spoke it, in a statement that stands on `fromUnits`. */
+export const refusedUntil = `case when not exists (select from unit_assignment c where c.tenant_id = u.tenant_id and c.unit_id = u.id and c.status = 'occupied'
+  and c.reservation_id::text is distinct from u.service_refused ->> 'reservationId') then (u.service_refused ->> 'until')::date end`
+
+/** Locks units by id, then reads them: what others have done to them meanwhile is seen. Units come before their tasks. */
+export const holdUnits = async (trx: Trx, ids: readonly string[]): Promise<HeldUnit[]> => {
+  await sql(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [ids])
+  return readUnits(trx, ids)
+}
+
+export const holdUnit = async (trx: Trx, id: string): Promise<HeldUnit> => {
+  const [unit] = await holdUnits(trx, [id])
+  if (!unit) throw notFound()
+  return unit
+}
+
+type Cleaned = {
+  /** Kind of the task that has cleaned them: a stayover or pickup, or more thoroughly. */
+  cleaned?: string
+}
+
+/**
+ * The one writer of conditions of held units, with their events; who acts is noted on them. What becomes ready by it is told of. Answers the units as
+ * they are then.
+ */
+export const writeConditions = async (
+  trx: Trx,
+  changes: readonly { unit: HeldUnit; condition: Condition; notes?: string | undefined }[],
+  { cleaned }: Cleaned = {},
+): Promise<HeldUnit[]> => {
+  if (changes.length === 0) return []
+  const { actor } = contextOf(trx)
+  await sql(
+    trx,
+    `update unit u set condition = n.condition, condition_at = now(), condition_by = ?, notes = coalesce(n.notes, u.notes), version = u.version + 1,
+       last_cleaned_at = case when ? then now() else u.last_cleaned_at end,
+       last_deep_clean_at = case when ? then now() else u.last_deep_clean_at end,
+       make_up_requested = u.make_up_requested and not ?
+     from jsonb_to_recordset(?::jsonb) as n (id uuid, condition text, notes text) where u.id = n.id`,
+    [
+      actor.type === 'user' ? actor.id : null,
+      cleaned !== undefined,
+      cleaned === 'deep',
+      cleaned !== undefined,
+      JSON.stringify(changes.map(({ unit, condition, notes }) => ({ id: unit.id, condition, notes }))),
+    ],
+  )
+  const before = new Map(changes.map(({ unit }) => [unit.id, unit]))
+  const after = await readUnits(trx, [...before.keys()])
+  const event = (what: string, unit: HeldUnit) => ({
+    type: `unit.${what}`,
+    propertyId: unit.propertyId,
+    entity: { type: 'unit', id: unit.id, version: unit.version },
+    data: {
+      unitId: unit.id,
+      name: unit.name,
+      condition: unit.condition,
+      occupancy: unit.occupancy,
+      ready: unit.ready,
+      discrepancy: unit.discrepancy,
+    },
+  })
+  await emitAll(trx, [
+    ...after
+      .filter((unit) => unit.condition !== before.get(unit.id)?.condition)
+      .map((unit) => ({
+        ...event('condition_changed', unit),
+        changed: [{ field: 'condition', before: before.get(unit.id)?.condition, after: unit.condition }],
+      })),
+    ...after.filter((unit) => unit.ready && !before.get(unit.id)?.ready).map((unit) => event('made_ready', unit)),
+  ])
+  return after
+}
+
+export type ConditionItem = { unitId: string; condition: Condition; note?: string | undefined }
+
+/** What forbids a condition by hand, as the code of the refusal. */
+const refusalOf = (unit: HeldUnit | undefined, condition: Condition) => {
+  if (!unit) return { code: 'unit_not_in_property', message: 'is no active unit of this property', field: 'unitId' }
+  if (condition === 'cleaning')
+    return { code: 'condition_not_allowed', message: 'is not set by hand: start a task', field: 'condition' }
+  if (condition === 'inspected' && unit.occupancy === 'occupied')
+    return { code: 'unit_occupied', message: `${unit.name} is occupied`, field: 'condition' }
+  return null
+}
+
+/** Sets conditions by hand, all or none; the trail keeps the old ones. A note takes the place of the unit's notes. */
+export const setConditions = async (
+  trx: Trx,
+  propertyId: string,
+  items: readonly ConditionItem[],
+): Promise<HeldUnit[]> => {
+  const property = await sqlOne<{ status: string }>(trx, `select status from property where id = ?`, [propertyId])
+  if (!property) throw notFound('There is no such property')
+  if (property.status === 'archived') throw conflict('invalid_transition', 'The property is archived')
+  const twice = items.flatMap(({ unitId }, index) =>
+    items.findIndex((one) => one.unitId === unitId) === index
+      ? []
+      : [{ field: `items.${index}.unitId`, message: 'stands here twice' }],
+  )
+  if (twice.length > 0) throw invalid(twice)
+  const held = await holdUnits(
+    trx,
+    items.map((item) => item.unitId),
+  )
+  const units = new Map(
+    held.filter((unit) => unit.propertyId === propertyId && unit.status === 'active').map((unit) => [unit.id, unit]),
+  )
+  const refusals = items.flatMap(({ unitId, condition }, index) => {
+    const refusal = refusalOf(units.get(unitId), condition)
+    return refusal ? [{ ...refusal, field: `items.${index}.${refusal.field}` }] : []
+  })
+  const [first] = refusals
+  if (first)
+    throw unprocessable(
+      first.code,
+      'Nothing was changed: some units cannot be set so',
+      refusals.slice(0, 50).map(({ field, message }): FieldError => ({ field, message })),
+    )
+  const changes = items.flatMap(({ unitId, condition, note }) => {
+    const unit = units.get(unitId)
+    return unit ? [{ unit, condition, notes: note }] : []
+  })
+  await audit(trx, {
+    action: 'unit_condition.update',
+    subjectType: 'UnitCondition',
+    subjectId: propertyId,
+    changes: changes.map(({ unit, condition }) => ({ field: unit.id, before: unit.condition, after: condition })),
+  })
+  return writeConditions(trx, changes)
+}

@@ -1,0 +1,98 @@
+import { notFound } from '../../config/errors.ts'
+import { whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import type { Paging } from '../properties/editing.ts'
+import type { UnitRow } from '../rows.ts'
+import { refusedUntil } from './conditions.ts'
+import { fromUnits, stateColumns } from './state.ts'
+import type { UnitState } from './state.ts'
+import type { Task } from './tasks.ts'
+import { unitConditionsOf } from './units.ts'
+import type { UnitFilter } from './units.ts'
+
+export type BoardLine = UnitState & {
+  unit: Pick<UnitRow, 'id' | 'name' | 'building' | 'floor' | 'unitTypeId' | 'credits' | 'notes'>
+  condition: UnitRow['condition']
+  flags: { doNotDisturb: boolean; makeUpRequested: boolean; serviceRefused: boolean }
+  departure: { reservationId: string; dueAt: string | null; done: boolean } | null
+  arrival: { reservationId: string; expectedAt: string | null; guestName?: string | null } | null
+  nextArrival: string | null
+  task: Pick<Task, 'id' | 'kind' | 'status' | 'assigneeId' | 'priority'> | null
+}
+
+type Filter = Omit<UnitFilter, 'status' | 'propertyId'> &
+  Paging & {
+    propertyId: string
+    date: string
+    /** Whether the caller may read guests: names are shown to nobody else. */
+    withNames: boolean
+    /** The tasks that the caller may read, of those of these houses. */
+    scope: Condition
+  }
+
+/** A local time of the day of the board, as replies write instants. */
+const instant = (time: string) =>
+  `to_char(((g.date + (${time})::time) at time zone y.timezone) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const stays = `from unit_assignment a join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id`
+const ofUnit = `a.tenant_id = u.tenant_id and a.unit_id = u.id`
+
+// A guest who should have left is due until he has; one who came and left on a day has left on that day.
+const departure = `(select json_build_object('reservationId', r.id, 'dueAt', ${instant('coalesce(r.departure_time, y.check_out_until)')}, 'done', a.status = 'ended')
+  ${stays} where ${ofUnit} and (
+    (a.status in ('proposed', 'locked', 'occupied') and a.ends_on = g.date) or (a.status = 'occupied' and a.ends_on < g.date)
+    or (a.status = 'ended' and least(a.ends_on, r.check_out_business_date) = g.date))
+  order by a.status = 'ended', a.ends_on, a.id limit 1)`
+
+const arrival = (withNames: boolean) => `(select json_build_object('reservationId', r.id,
+    'expectedAt', ${instant('coalesce(r.arrival_time, y.check_in_from)')}${
+      withNames
+        ? `, 'guestName', (select nullif(concat_ws(' ', nullif(coalesce(nullif(p.preferred_name, ''), p.first_name), ''), nullif(p.last_name, '')), '')
+             from guest p where p.tenant_id = r.tenant_id and p.id = r.primary_guest_id)`
+        : ''
+    })
+  ${stays} where ${ofUnit} and a.status in ('proposed', 'locked', 'occupied') and a.starts_on = g.date
+  order by a.status = 'occupied', a.id limit 1)`
+
+const nextArrival = `(select min(a.starts_on) from unit_assignment a
+  where ${ofUnit} and a.reservation_id is not null and a.status in ('proposed', 'locked') and a.starts_on > g.date)`
+
+// Of several tasks of a day the one that is being worked on, then the most urgent of those to come.
+const task = `(select json_build_object('id', t.id, 'kind', t.kind, 'status', t.status, 'assigneeId', t.assignee_id, 'priority', t.priority)
+  from housekeeping_task t where t.tenant_id = u.tenant_id and t.unit_id = u.id and t.date = g.date and ?
+  order by array_position(array['started', 'open', 'done', 'failed', 'passed', 'skipped'], t.status), t.priority, t.created_at, t.id limit 1)`
+
+/** The state of every unit for a day: three statements, whatever the number of units. */
+export const readHousekeepingBoard = async (
+  trx: Trx,
+  { page, limit, date, withNames, scope, ...filter }: Filter,
+): Promise<{ total: number; rows: BoardLine[] }> => {
+  if (!(await sqlOne(trx, `select 1 from property where id = ?`, [filter.propertyId])))
+    throw notFound('There is no such property')
+  const conditions = unitConditionsOf(filter)
+  const given = `where ${conditions.map((one) => one.text).join(' and ')}`
+  const values = conditions.flatMap((one) => one.values)
+  const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count from ${fromUnits} ${given}`, values))
+    ?.count
+  const rows = await sql<BoardLine>(
+    trx,
+    `select json_build_object('id', u.id, 'name', u.name, 'building', u.building, 'floor', u.floor, 'unitTypeId', u.unit_type_id, 'credits', u.credits,
+         'notes', u.notes) as unit,
+       u.condition, ${stateColumns},
+       json_build_object('doNotDisturb', u.do_not_disturb, 'makeUpRequested', u.make_up_requested,
+         'serviceRefused', coalesce(${refusedUntil} >= g.date, false)) as flags,
+       ${departure} as departure, ${arrival(withNames)} as arrival, ${nextArrival} as next_arrival, ${task} as task
+     from ${fromUnits} cross join (select ?::date as date) g ${given}
+     order by u.building nulls first, u.floor nulls first, u.position, u.name, u.id limit ? offset ?`,
+    [
+      whereOf(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' }),
+      date,
+      ...values,
+      limit,
+      (page - 1) * limit,
+    ],
+  )
+  return { total: total ?? 0, rows }
+}

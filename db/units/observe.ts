@@ -1,0 +1,120 @@
+import { conflict, unprocessable } from '../../config/errors.ts'
+import { addDays } from '../../config/time.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emit } from '../events.ts'
+import { changeRow } from '../properties/editing.ts'
+import { holdUnit } from './conditions.ts'
+import type { HeldUnit } from './conditions.ts'
+import { sealRefusal } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import { skipHeld } from './task-moves.ts'
+import { createTasks } from './tasks.ts'
+import type { Task } from './tasks.ts'
+
+export type Observation = {
+  occupancy?: 'vacant' | 'occupied' | undefined
+  doNotDisturb?: boolean | undefined
+  makeUpRequested?: boolean | undefined
+  serviceRefused?: Refusal | null | undefined
+  /** Takes the place of the unit's notes. */
+  note?: string | undefined
+}
+
+/** Longest time for which service is refused at once. */
+const longestDays = 60
+/** A report this soon after a guest came or went may have crossed it, and tells nothing. */
+const quietMinutes = 30
+
+/** What somebody has seen of a unit. `judge` throws where his role may not report it. */
+export const observe = async (
+  trx: Trx,
+  unitId: string,
+  { occupancy, doNotDisturb, makeUpRequested, serviceRefused, note }: Observation,
+  judge: (unit: HeldUnit) => void,
+): Promise<void> => {
+  const unit = await holdUnit(trx, unitId)
+  judge(unit)
+  if (unit.status !== 'active') throw conflict('invalid_transition', 'The unit is archived')
+  const stay = await occupant(trx, unitId)
+  const refusal = serviceRefused ? await refusalOf(trx, unit, serviceRefused, stay) : serviceRefused
+  const { actor } = contextOf(trx)
+  const change = {
+    doNotDisturb,
+    makeUpRequested,
+    notes: note,
+    serviceRefused: refusal,
+    ...(occupancy === undefined
+      ? {}
+      : { observedOccupancy: occupancy, observedAt: new Date(), observedBy: actor.type === 'user' ? actor.id : null }),
+  }
+  const version = await changeRow(trx, 'unit', unitId, change, ['serviceRefused'])
+  await emit(trx, {
+    type: 'unit.changed',
+    propertyId: unit.propertyId,
+    entity: { type: 'unit', id: unitId, version },
+    data: { unitId, name: unit.name, fields: Object.keys(change).filter((field) => field in change) },
+  })
+  if (refusal) await skipStayover(trx, unit)
+  const isRefused = refusal ? true : refusal !== null && unit.refusedUntil !== null && unit.refusedUntil >= unit.today
+  if (makeUpRequested && stay !== null && !isRefused)
+    await createTasks(trx, [{ unitId, date: unit.today, kind: 'stayover', reservationId: stay }])
+  if (occupancy !== undefined) await tellDiscrepancy(trx, unitId)
+}
+
+/** Whose stay the unit is occupied by; null where it is vacant. */
+const occupant = async (trx: Trx, unitId: string): Promise<string | null> =>
+  (
+    await sqlOne<{ reservationId: string }>(
+      trx,
+      `select reservation_id from unit_assignment where unit_id = ? and status = 'occupied' order by starts_on desc limit 1`,
+      [unitId],
+    )
+  )?.reservationId ?? null
+
+const refusalOf = (trx: Trx, unit: HeldUnit, refusal: Refusal, reservationId: string | null) => {
+  const last = addDays(unit.today, longestDays)
+  if (refusal.until < unit.today || refusal.until > last)
+    throw unprocessable('date_out_of_range', 'Service is refused for today or some days to come', [
+      { field: 'serviceRefused.until', message: `must be from ${unit.today} to ${last}` },
+    ])
+  return sealRefusal(trx, unit.id, refusal, reservationId)
+}
+
+/** The day's stayover is not done, also where it was begun (R20). */
+const skipStayover = async (trx: Trx, unit: HeldUnit) => {
+  const tasks = await sql<Task>(
+    trx,
+    `select * from housekeeping_task where unit_id = ? and date = ?::date and kind = 'stayover' and status in ('open', 'started')
+     order by id for no key update`,
+    [unit.id, unit.today],
+  )
+  await skipHeld(trx, tasks, unit, 'refused')
+}
+
+/** Once per unit and business date (R22). */
+const tellDiscrepancy = async (trx: Trx, unitId: string) => {
+  const unit = await holdUnit(trx, unitId)
+  if (unit.discrepancy === null) return
+  const first = await sqlOne(
+    trx,
+    `update unit u set discrepancy_on = ?::date where u.id = ? and u.discrepancy_on is distinct from ?::date
+       and not exists (select from unit_assignment a where a.tenant_id = u.tenant_id and a.unit_id = u.id and a.reservation_id is not null
+         and a.status in ('occupied', 'ended') and a.updated_at > now() - make_interval(mins => ?)) returning u.id`,
+    [unit.today, unitId, unit.today, quietMinutes],
+  )
+  if (!first) return
+  await emit(trx, {
+    type: 'unit.discrepancy_detected',
+    propertyId: unit.propertyId,
+    entity: { type: 'unit', id: unitId, version: unit.version },
+    data: {
+      unitId,
+      name: unit.name,
+      condition: unit.condition,
+      occupancy: unit.occupancy,
+      ready: unit.ready,
+      discrepancy: unit.discrepancy,
+    },
+  })
+}

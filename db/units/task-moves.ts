@@ -1,0 +1,194 @@
+import { conflict, forbidden, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { holdUnit, writeConditions } from './conditions.ts'
+import type { Condition, HeldUnit } from './conditions.ts'
+import { cleaningKinds, emitTasks, insertTasks } from './tasks.ts'
+import type { Task, TaskKind } from './tasks.ts'
+
+export type Guarded = {
+  /** Judges the locked task by the conditions of who acts; throws where he may not. */
+  judge?: (task: Task) => void
+  /** The version that the caller read. */
+  expectedVersion?: number | null
+}
+export type SkipReason = NonNullable<Task['skipReason']>
+
+type Held = { task: Task; unit: HeldUnit }
+
+/** Locks a task after its unit, and reads both: two who come at once see one another. */
+const holdTask = async (trx: Trx, id: string, { judge, expectedVersion }: Guarded): Promise<Held> => {
+  const known = await sqlOne<{ unitId: string }>(trx, `select unit_id from housekeeping_task where id = ?`, [id])
+  if (!known) throw notFound()
+  const unit = await holdUnit(trx, known.unitId)
+  const task = await sqlOne<Task>(trx, `select * from housekeeping_task where id = ? for no key update`, [id])
+  if (!task) throw notFound()
+  judge?.(task)
+  if (typeof expectedVersion === 'number' && task.version !== expectedVersion) throw versionConflict(task.version)
+  return { task, unit }
+}
+
+const refuseMove = (task: Task, to: string) =>
+  conflict('invalid_transition', `A task that is ${task.status} cannot be ${to}`)
+const isCleaning = ({ kind }: Task) => cleaningKinds.includes(kind)
+
+const actorOf = (trx: Trx): { userId: string | null; id: string } => {
+  const { actor } = contextOf(trx)
+  if (actor.id === null) throw new Error('a task is moved by somebody')
+  return { userId: actor.type === 'user' ? actor.id : null, id: actor.id }
+}
+
+/** What keeps work from being begun (R20). */
+const refuseWork = ({ task, unit }: Held) => {
+  if (task.kind === 'departure' && unit.occupancy === 'occupied')
+    throw unprocessable('unit_occupied', 'The guest has not left yet')
+  if (task.kind !== 'stayover' && task.kind !== 'turndown') return
+  if (unit.doNotDisturb) throw unprocessable('do_not_disturb', 'The guest does not want to be disturbed')
+  if (task.kind === 'stayover' && unit.refusedUntil !== null && unit.refusedUntil >= task.date)
+    throw unprocessable('do_not_disturb', 'The guest has refused service for the day')
+}
+
+const becomes = (trx: Trx, unit: HeldUnit, condition: Condition, cleaned?: TaskKind) =>
+  writeConditions(trx, [{ unit, condition }], cleaned ? { cleaned } : {})
+
+/** Begins a task; one that is assigned to nobody is his who begins it (R24). */
+export const startTask = async (trx: Trx, id: string, guarded: Guarded = {}): Promise<void> => {
+  const { task, unit } = await holdTask(trx, id, guarded)
+  if (task.status === 'started') return
+  if (task.status !== 'open') throw refuseMove(task, 'started')
+  refuseWork({ task, unit })
+  const [started] = await sql<Task>(
+    trx,
+    `update housekeeping_task set status = 'started', started_at = now(), assignee_id = coalesce(assignee_id, ?::uuid), version = version + 1
+     where id = ? returning *`,
+    [actorOf(trx).userId, id],
+  )
+  if (isCleaning(task)) await becomes(trx, unit, 'cleaning')
+  if (started) await emitTasks(trx, 'started', [started])
+}
+
+export type Completion = {
+  checklist?: readonly { key: string; done: boolean }[] | undefined
+  minutes?: number | undefined
+  note?: string | undefined
+}
+
+/** The checklist with what was said of it; every required item of it must be done. */
+const checked = (task: Task, said: NonNullable<Completion['checklist']>) => {
+  const unknown = said.flatMap(({ key }, index) =>
+    task.checklist.some((item) => item.key === key)
+      ? []
+      : [{ field: `checklist.${index}.key`, message: 'is not on the checklist' }],
+  )
+  if (unknown.length > 0) throw invalid(unknown)
+  const checklist = task.checklist.map((item) => ({
+    ...item,
+    done: said.findLast((one) => one.key === item.key)?.done ?? item.done,
+  }))
+  const missing = checklist.filter((item) => item.required && !item.done)
+  if (missing.length > 0)
+    throw unprocessable(
+      'checklist_incomplete',
+      'What is required has not all been done',
+      missing.map(({ key, text }) => ({ field: `checklist.${key}`, message: text })),
+    )
+  return checklist
+}
+
+/** What is said on the way stands below what was said before. */
+const withNote = `left(concat_ws(E'\\n', nullif(note, ''), ?::text), 4000)`
+
+export const completeTask = async (
+  trx: Trx,
+  id: string,
+  { checklist = [], minutes, note }: Completion,
+  guarded: Guarded = {},
+): Promise<void> => {
+  const { task, unit } = await holdTask(trx, id, guarded)
+  if (task.status === 'done') return
+  if (task.status !== 'open' && task.status !== 'started') throw refuseMove(task, 'completed')
+  if (task.status === 'open') refuseWork({ task, unit })
+  const { id: by, userId } = actorOf(trx)
+  const [done] = await sql<Task>(
+    trx,
+    `update housekeeping_task set status = 'done', completed_at = now(), completed_by = ?, assignee_id = coalesce(assignee_id, ?::uuid), checklist = ?::jsonb,
+       minutes = coalesce(?::int, least(1440, round(extract(epoch from now() - started_at) / 60))), note = ${withNote}, version = version + 1
+     where id = ? returning *`,
+    [by, userId, JSON.stringify(checked(task, checklist)), minutes ?? null, note ?? null, id],
+  )
+  if (isCleaning(task)) await becomes(trx, unit, 'clean', task.kind)
+  else if (task.kind === 'inspection') await becomes(trx, unit, 'inspected')
+  if (done) await emitTasks(trx, 'completed', [done])
+}
+
+/** Four eyes: never by who did the work. What fails is to be done again, and is a new task. */
+export const inspectTask = async (
+  trx: Trx,
+  id: string,
+  { result, note }: { result: 'pass' | 'fail'; note?: string | undefined },
+  guarded: Guarded = {},
+): Promise<void> => {
+  const { task, unit } = await holdTask(trx, id, guarded)
+  const to = result === 'pass' ? 'passed' : 'failed'
+  if (task.status === to) return
+  if (task.status !== 'done') throw refuseMove(task, to)
+  const { id: by } = actorOf(trx)
+  if (task.completedBy === by) throw forbidden('self_approval', 'Another person than who did the work inspects it')
+  const [inspected] = await sql<Task>(
+    trx,
+    `update housekeeping_task set status = ?, inspected_at = now(), inspected_by = ?, note = ${withNote}, version = version + 1 where id = ? returning *`,
+    [to, by, result === 'pass' ? (note ?? null) : null, id],
+  )
+  const cleans = isCleaning(task)
+  if (result === 'pass' && cleans) await becomes(trx, unit, 'inspected')
+  if (result === 'fail' && (cleans || task.kind === 'inspection')) await becomes(trx, unit, 'dirty')
+  if (inspected) await emitTasks(trx, to, [inspected])
+  if (result === 'fail')
+    await insertTasks(
+      trx,
+      [
+        {
+          unitId: task.unitId,
+          date: task.date > unit.today ? task.date : unit.today,
+          kind: task.kind,
+          reservationId: task.reservationId,
+          assigneeId: task.assigneeId,
+          credits: task.credits,
+          dueAt: task.dueAt?.toISOString(),
+          checklist: task.checklist.map(({ key, text, required }) => ({ key, text, required })),
+          note,
+        },
+      ],
+      false,
+    )
+}
+
+export const skipTask = async (
+  trx: Trx,
+  id: string,
+  { reason, note }: { reason: SkipReason; note?: string | undefined },
+  guarded: Guarded = {},
+): Promise<void> => {
+  const { task, unit } = await holdTask(trx, id, guarded)
+  if (task.status === 'skipped') return
+  if (task.status !== 'open' && task.status !== 'started') throw refuseMove(task, 'skipped')
+  await skipHeld(trx, [task], unit, reason, note)
+}
+
+/** Skips locked tasks of a locked unit; cleaning that was begun leaves it dirty. */
+export const skipHeld = async (
+  trx: Trx,
+  tasks: readonly Task[],
+  unit: HeldUnit,
+  reason: SkipReason,
+  note?: string,
+): Promise<void> => {
+  if (tasks.length === 0) return
+  const skipped = await sql<Task>(
+    trx,
+    `update housekeeping_task set status = 'skipped', skip_reason = ?, note = ${withNote}, version = version + 1 where id = any(?::uuid[]) returning *`,
+    [reason, note ?? null, tasks.map((task) => task.id)],
+  )
+  if (tasks.some((task) => task.status === 'started' && isCleaning(task))) await becomes(trx, unit, 'dirty')
+  await emitTasks(trx, 'skipped', skipped, reason)
+}
