@@ -1,4 +1,4 @@
-import { Obj, Uuid } from '../config/schema.ts'
+import { Day, Obj, Uuid } from '../config/schema.ts'
 import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
@@ -29,6 +29,31 @@ export const assignUnit = job({
   name: 'inventory.assign',
   queue: 'inventory',
   payload: Obj({ tenantId: Uuid, reservationId: Uuid }),
+  retry: 'internal',
+})
+
+/** Rearranges the proposed stays of a pool, so that who has no unit may find one. */
+export const repack = job({
+  name: 'inventory.repack',
+  queue: 'inventory',
+  payload: Obj({ tenantId: Uuid, unitPoolId: Uuid }),
+  retry: 'internal',
+  class: 'bulk',
+})
+
+/** Asks for the repacking of every pool that has something to move. */
+export const requestRepacks = job({
+  name: 'maintenance.request-repacks',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+/** A business day is over: blocks that went as far as it give their units back. */
+export const closeBlocks = job({
+  name: 'inventory.close-blocks',
+  queue: 'inventory',
+  payload: Obj({ tenantId: Uuid, propertyId: Uuid, businessDate: Day }),
   retry: 'internal',
 })
 
@@ -86,6 +111,9 @@ export const inventoryJobs: Job[] = [
   sweepHolds,
   confirmPaid,
   assignUnit,
+  repack,
+  requestRepacks,
+  closeBlocks,
   applyRateChange,
   eraseEndedHolds,
   purgeAccessCodes,
@@ -99,4 +127,5 @@ export const inventorySchedules: Schedule[] = [
   daily('03:20', eraseEndedHolds),
   daily('03:30', purgeAccessCodes),
   daily('04:10', requestRecounts),
+  daily('04:40', requestRepacks),
 ]

@@ -15,7 +15,7 @@ export const up = async (knex: Knex) => {
 
   await knex.raw(`alter table unit_block add cancel_reason text`)
   await knex.raw(
-    `alter table unit_block add constraint unit_block_cancel_reason check (length(cancel_reason) between 1 and 500 and status = 'cancelled')`,
+    `alter table unit_block add constraint unit_block_cancel_reason check (cancel_reason is null or (length(cancel_reason) between 1 and 500 and status = 'cancelled'))`,
   )
   await knex.raw(`create index unit_block_open on unit_block (tenant_id, property_id, "to") where status = 'open'`)
 

@@ -1,19 +1,19 @@
-import { contextOf, sql, sqlOne } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { lockPools } from '../units/assignments.ts'
+import { freeUnits } from '../units/available.ts'
+import { lackingUnits } from '../units/needs.ts'
+import type { Need } from '../units/needs.ts'
+import { placeStays } from '../units/repack.ts'
 import type { ReservationRow } from '../rows.ts'
 
-/** First number of the advisory lock of a pool's units. */
-const poolClass = 7103
-/** A gap of this many days or more is as good as none at all. */
-const widest = 60
-
 export type Assigned = 'assigned' | 'already' | 'stranded' | 'nothing'
-type Share = { poolId: string; quantity: number; given: number }
+type Given = Need & { unitId: string }
 
 /**
- * Proposes units for a confirmed reservation that lacks some, best fit: free for the whole stay, of the type's own units first, leaving
- * the smallest gap before and after (R8 of units.md). The exclusion constraint stands behind it. What finds none is stranded.
+ * Proposes units for a confirmed reservation, or one in house, that lacks some for its nights to come, best fit (R8 of units.md). A stay that has grown gets one
+ * unit for all its nights where it can. Where none is free, proposed stays give way (R9); what then finds none is stranded, and told of once.
  */
 export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assigned> => {
   const reservation = await sqlOne<ReservationRow & { number: string }>(
@@ -21,103 +21,71 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
     `select r.*, b.number from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ? for no key update of r`,
     [reservationId],
   )
-  if (reservation?.status !== 'confirmed') return 'nothing'
-  const shares = await sql<Share>(
-    trx,
-    `select p.unit_pool_id as pool_id, p.quantity, (select count(*)::int from unit_assignment a
-        join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id and u.unit_pool_id = p.unit_pool_id
-        where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')) as given
-     from unit_type_pool p where p.unit_type_id = ? order by p.unit_pool_id`,
-    [reservationId, reservation.unitTypeId],
-  )
-  const lacking = shares.filter((share) => share.given < share.quantity)
+  if (reservation?.status !== 'confirmed' && reservation?.status !== 'checked_in') return 'nothing'
+  const lacking = await lackingUnits(trx, [reservationId])
   if (lacking.length === 0) return 'already'
-  const taken: { unitId: string; poolId: string }[] = []
-  for (const share of lacking) {
-    await sql(trx, `select pg_advisory_xact_lock(?, hashtext(?))`, [
-      poolClass,
-      `${contextOf(trx).tenantId} ${share.poolId}`,
-    ])
-    const wanted = share.quantity - share.given
-    const units = await bestFits(trx, reservation, share.poolId, wanted)
-    if (units.length < wanted) return strand(trx, reservation, share.poolId)
-    taken.push(...units.map((unit) => ({ unitId: unit.id, poolId: share.poolId })))
-  }
-  await sql(
-    trx,
-    `insert into unit_assignment (unit_id, reservation_id, during, status)
-     select u, ?, daterange(?::date, ?::date), 'proposed' from unnest(?::uuid[]) u`,
-    [reservationId, reservation.arrival, reservation.departure, taken.map((one) => one.unitId)],
-  )
-  await emit(trx, {
-    type: 'reservation.unit_assigned',
-    propertyId: reservation.propertyId,
-    entity: { type: 'reservation', id: reservationId, version: reservation.version },
-    data: {
-      reservationId,
-      number: `${reservation.number}-${reservation.position}`,
-      arrival: reservation.arrival,
-      departure: reservation.departure,
-      unitIds: taken.map((one) => one.unitId),
-      status: 'proposed',
-    },
-  })
+  const poolIds = [...new Set(lacking.map((need) => need.poolId))]
+  await lockPools(trx, poolIds)
+  const whole = (await lackingUnits(trx, [reservationId], 'fixed')).filter((need) => poolIds.includes(need.poolId))
+  const found = await findFree(trx, whole, reservationId)
+  if (!found) return (await placeStays(trx, lacking)).length > 0 ? 'stranded' : 'assigned'
+  await give(trx, reservation, poolIds, found)
   return 'assigned'
 }
 
-const bestFits = (
-  trx: Trx,
-  stay: Pick<ReservationRow, 'arrival' | 'departure' | 'unitTypeId'>,
-  poolId: string,
-  most: number,
-) =>
-  sql<{ id: string }>(
-    trx,
-    `select u.id from unit u
-     left join lateral (select max(upper(a.during)) as at from unit_assignment a
-       where a.unit_id = u.id and a.status in ('proposed', 'locked', 'occupied', 'blocked') and upper(a.during) <= ?::date) before on true
-     left join lateral (select min(lower(a.during)) as at from unit_assignment a
-       where a.unit_id = u.id and a.status in ('proposed', 'locked', 'occupied', 'blocked') and lower(a.during) >= ?::date) after on true
-     where u.unit_pool_id = ? and u.status = 'active' and u.active_from <= ?::date and (u.active_until is null or u.active_until >= ?::date)
-       and not exists (select from unit_assignment a where a.unit_id = u.id and a.status in ('proposed', 'locked', 'occupied', 'blocked')
-         and a.during && daterange(?::date, ?::date))
-     order by u.unit_type_id = ? desc, least(?, coalesce(?::date - before.at, ?)) + least(?, coalesce(after.at - ?::date, ?)), u.position, u.name, u.id
-     limit ?`,
-    [
-      stay.arrival,
-      stay.departure,
-      poolId,
-      stay.arrival,
-      stay.departure,
-      stay.arrival,
-      stay.departure,
-      stay.unitTypeId,
-      widest,
-      stay.arrival,
-      widest,
-      widest,
-      stay.departure,
-      widest,
-      most,
-    ],
-  )
+/** A free unit for each need, or null. Needs of the same days and pool are one search. */
+const findFree = async (trx: Trx, needs: readonly Need[], reservationId: string): Promise<Given[] | null> => {
+  const alike = new Map<string, Need[]>()
+  for (const need of needs) {
+    const key = `${need.poolId} ${need.unitTypeId} ${need.from} ${need.to}`
+    alike.set(key, [...(alike.get(key) ?? []), need])
+  }
+  const given: Given[] = []
+  for (const same of alike.values()) {
+    const { poolId, unitTypeId, from, to } = same[0]!
+    // As many more as could be given to its other nights.
+    const search = { poolIds: [poolId], unitTypeId, from, to, reservationId, limit: needs.length }
+    const free = (await freeUnits(trx, search)).filter(
+      ({ unitId }) => !given.some((one) => one.unitId === unitId && one.from < to && one.to > from),
+    )
+    if (free.length < same.length) return null
+    given.push(...same.flatMap((need, index) => (free[index] ? [{ ...need, unitId: free[index].unitId }] : [])))
+  }
+  return given
+}
 
-const strand = async (
-  trx: Trx,
-  reservation: ReservationRow & { number: string },
-  poolId: string,
-): Promise<Assigned> => {
+type Stay = Pick<ReservationRow, 'id' | 'propertyId' | 'version' | 'position' | 'arrival' | 'departure'> & {
+  number: string
+}
+
+const give = async (trx: Trx, stay: Stay, poolIds: readonly string[], given: readonly Given[]) => {
+  await sql(
+    trx,
+    `update unit_assignment a set status = 'released' from unit u
+     where a.reservation_id = ? and a.status = 'proposed' and u.tenant_id = a.tenant_id and u.id = a.unit_id and u.unit_pool_id = any(?::uuid[])`,
+    [stay.id, poolIds],
+  )
+  await sql(
+    trx,
+    `insert into unit_assignment (unit_id, reservation_id, during, status)
+     select v.unit_id, ?, daterange(v."from", v."to"), 'proposed' from unnest(?::uuid[], ?::date[], ?::date[]) as v (unit_id, "from", "to")`,
+    [stay.id, given.map((one) => one.unitId), given.map((one) => one.from), given.map((one) => one.to)],
+  )
+  await sql(trx, `delete from stranded_stay where reservation_id = ? and unit_pool_id = any(?::uuid[])`, [
+    stay.id,
+    poolIds,
+  ])
   await emit(trx, {
-    type: 'assignment.stranded',
-    propertyId: reservation.propertyId,
-    entity: { type: 'reservation', id: reservation.id, version: reservation.version },
+    type: 'reservation.unit_assigned',
+    propertyId: stay.propertyId,
+    entity: { type: 'reservation', id: stay.id, version: stay.version },
     data: {
-      reservationId: reservation.id,
-      number: `${reservation.number}-${reservation.position}`,
-      unitPoolId: poolId,
-      from: reservation.arrival,
-      to: reservation.departure,
+      reservationId: stay.id,
+      number: `${stay.number}-${stay.position}`,
+      arrival: stay.arrival,
+      departure: stay.departure,
+      unitIds: given.map((one) => one.unitId),
+      status: 'proposed',
     },
   })
-  return 'stranded'
 }

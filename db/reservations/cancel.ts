@@ -6,6 +6,7 @@ import { cancelPaymentsOf, paymentState, requestRefund } from '../payment/index.
 import { returnPromoCode } from '../properties/promo.ts'
 import { readProperty } from '../properties/catalogue.ts'
 import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
+import { releaseUnits } from '../units/assignments.ts'
 import { moveInventory } from '../units/inventory.ts'
 import { isRunning } from './confirm.ts'
 import { refundCredit } from './credit.ts'
@@ -151,11 +152,7 @@ const cancelConfirmed = async (
     [reason, ids, ids.map(feeOf)],
   )
   await setNights(trx, ids, 'open', 'released')
-  await sql(
-    trx,
-    `update unit_assignment set status = 'released' where reservation_id = any(?::uuid[]) and status in ('proposed', 'locked')`,
-    [ids],
-  )
+  await releaseUnits(trx, ids)
   const folios = await lockPrimaryFolios(trx, ids)
   const posts: (() => Promise<unknown>)[] = []
   for (const folio of folios) {

@@ -2,6 +2,7 @@ import { addDays, daysBetween } from '../../config/time.ts'
 import { logOf, sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx, Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { requestMarks } from '../properties/channels/dirty.ts'
 import { lockPoolNights, writePoolNights } from './inventory.ts'
 import type { PoolNight } from './inventory.ts'
 import { presentDay } from './state.ts'
@@ -72,7 +73,7 @@ const countNights = (trx: Trx, propertyId: string, from: string, until: string) 
        (select count(*)::int from unit_assignment a
         join unit_block b on b.tenant_id = a.tenant_id and b.id = a.unit_block_id and b.kind = 'out_of_order'
         join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id and u.unit_pool_id = d.pool_id
-        where a.tenant_id = d.tenant_id and a.status = 'blocked' and a.during @> d.night) as blocked
+        where a.tenant_id = d.tenant_id and a.status in ('blocked', 'ended') and a.during @> d.night) as blocked
      from day d left join sums s on s.pool_id = d.pool_id and s.night = d.night`,
     { propertyId, from, until },
   )
@@ -117,6 +118,8 @@ export const recountNights = async (
       compared.filter((kind) => before[kind] !== after[kind]).map((kind) => [kind, [before[kind], after[kind]]]),
     ),
   }))
+  if (locked.some((row) => row.hasChannels))
+    await requestMarks(trx, { propertyId, kind: 'availability', from, to: addDays(until, -1) })
   logOf(trx).error({ propertyId, differences }, 'counters differed from what they stand for')
   await emit(trx, {
     type: 'inventory.drift_repaired',

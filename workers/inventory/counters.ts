@@ -1,13 +1,34 @@
 import { inTenant } from '../../db/connection.ts'
+import type { PlatformTrx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { extendNights, poolsShortOfHorizon } from '../../db/units/nights.ts'
 import { propertiesWithCounters, recountNights, recountRange } from '../../db/units/recount.ts'
 import * as jobs from '../../jobs/inventory.ts'
 import { processor } from '../lib/processor.ts'
-import type { Processor } from '../lib/processor.ts'
+import type { JobContext, Processor } from '../lib/processor.ts'
 
 const first = '00000000-0000-0000-0000-000000000000'
 const atOnce = 200
+
+/** Asks for a job for each of what a sweep finds, by id, so many in a transaction. */
+export const askForAll = async <Found>(
+  { effect, finish, signal }: Pick<JobContext<Record<never, never>>, 'effect' | 'finish' | 'signal'>,
+  sweep: (trx: PlatformTrx, after: string, most: number) => Promise<Found[]>,
+  idOf: (found: Found) => string,
+  ask: (trx: PlatformTrx, found: Found) => Promise<unknown>,
+): Promise<void> => {
+  for (let after = first; !signal.aborted;) {
+    const from = after
+    const last = await effect(async (trx) => {
+      const found = await sweep(trx, from, atOnce)
+      for (const one of found) await ask(trx, one)
+      return found.at(-1)
+    })
+    if (!last) break
+    after = idOf(last)
+  }
+  await finish()
+}
 
 /** The upkeep of the counters: their horizon, and their proof. */
 export const counters: readonly Processor[] = [
@@ -28,20 +49,15 @@ export const counters: readonly Processor[] = [
     await finish()
   }),
 
-  processor(jobs.requestRecounts, async ({ effect, finish, signal }) => {
-    for (let after = first; !signal.aborted;) {
-      const from = after
-      const last = await effect(async (trx) => {
-        const properties = await propertiesWithCounters(trx, from, atOnce)
-        for (const { tenantId, propertyId } of properties)
-          await enqueue(trx, jobs.recount, { tenantId, propertyId }, { uniqueKey: propertyId })
-        return properties.at(-1)
-      })
-      if (!last) break
-      after = last.propertyId
-    }
-    await finish()
-  }),
+  processor(jobs.requestRecounts, (context) =>
+    askForAll(
+      context,
+      propertiesWithCounters,
+      (one) => one.propertyId,
+      (trx, { tenantId, propertyId }) =>
+        enqueue(trx, jobs.recount, { tenantId, propertyId }, { uniqueKey: propertyId }),
+    ),
+  ),
 
   // A short transaction for each stretch of nights, since each holds the locks that bookings wait for.
   processor(jobs.recount, async ({ payload: { tenantId, propertyId }, finish, retryLater, signal }) => {

@@ -7,6 +7,7 @@ import { confirmPaid } from '../../db/reservations/paid.ts'
 import * as jobs from '../../jobs/inventory.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import { counters } from './counters.ts'
+import { units } from './units.ts'
 import type { Processor } from '../lib/processor.ts'
 
 export const processors: readonly Processor[] = [
@@ -48,4 +49,5 @@ export const processors: readonly Processor[] = [
   }),
 
   ...counters,
+  ...units,
 ]

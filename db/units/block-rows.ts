@@ -1,0 +1,90 @@
+import { conflict, notFound, overtaken, versionConflict } from '../../config/errors.ts'
+import { sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emitAll } from '../events.ts'
+import type { UnitBlockRow } from '../rows.ts'
+import { soil } from './assignments.ts'
+import type { BlockUnit } from './block-moves.ts'
+import { createTasks } from './tasks.ts'
+
+export type Unit = BlockUnit & { propertyId: string; status: string }
+
+export const readUnits = (trx: Trx, unitIds: readonly string[], lock = '') =>
+  sql<Unit>(
+    trx,
+    `select id, name, unit_pool_id as pool_id, property_id, status, active_from, active_until from unit where id = any(?::uuid[]) order by id ${lock}`,
+    [unitIds],
+  )
+
+/** Locks units, the last before the block itself, and sees that they are still what was judged. */
+export const lockUnits = async (trx: Trx, before: readonly Unit[]) => {
+  const ids = before.map((unit) => unit.id)
+  const now = await readUnits(trx, ids, 'for no key update')
+  const same = (unit: Unit, index: number) =>
+    (['poolId', 'status', 'activeFrom', 'activeUntil'] as const).every(
+      (field) => unit[field] === before[index]?.[field],
+    )
+  if (now.length !== before.length || !now.every(same)) throw overtaken()
+}
+
+export const lockBlock = async (trx: Trx, before: UnitBlockRow, expected: number | null) => {
+  const now = await sqlOne<{ version: number }>(trx, `select version from unit_block where id = ? for no key update`, [
+    before.id,
+  ])
+  if (!now) throw notFound()
+  if (expected !== null && now.version !== expected) throw versionConflict(now.version)
+  if (now.version !== before.version) throw overtaken()
+}
+
+export const readRow = async (trx: Trx, id: string): Promise<UnitBlockRow> => {
+  const row = await sqlOne<UnitBlockRow>(trx, `select * from unit_block where id = ?`, [id])
+  if (!row) throw notFound()
+  return row
+}
+
+export const addRows = (trx: Trx, id: string, unitIds: readonly string[], from: string, to: string) =>
+  sql(
+    trx,
+    `insert into unit_assignment (unit_id, unit_block_id, during, status) select u, ?, daterange(?::date, ?::date), 'blocked' from unnest(?::uuid[]) u`,
+    [id, from, to, unitIds],
+  )
+
+type Told = Pick<UnitBlockRow, 'id' | 'propertyId' | 'version' | 'kind' | 'from' | 'to' | 'unitIds'>
+
+export const tell = (
+  trx: Trx,
+  what: 'created' | 'changed' | 'ended' | 'cancelled',
+  blocks: readonly Told[],
+  more: object = {},
+) =>
+  emitAll(
+    trx,
+    blocks.map(({ id, propertyId, version, kind, from, to, unitIds }) => ({
+      type: `unit_block.${what}`,
+      propertyId,
+      entity: { type: 'unit_block', id, version },
+      data: { unitBlockId: id, kind, unitIds, from, to, ...more },
+    })),
+  )
+
+export const notOpen = ({ status }: UnitBlockRow) => conflict('invalid_transition', `The block is ${status}`)
+/** Rows of a block end today; those that have not begun are as if they had never been. */
+export const endRows = (trx: Trx, ids: readonly string[], unitIds: readonly string[], today: string) =>
+  sql(
+    trx,
+    `update unit_assignment set status = case when starts_on < ?::date then 'ended' else 'released' end,
+       during = case when starts_on < ?::date then daterange(starts_on, least(ends_on, ?::date)) else during end
+     where unit_block_id = any(?::uuid[]) and unit_id = any(?::uuid[]) and status = 'blocked'`,
+    [today, today, today, ids, unitIds],
+  )
+
+/** Somebody has worked in the units: they are looked at before the next guest. */
+export const giveBack = async (trx: Trx, unitIds: readonly string[], today: string, condition: string) => {
+  if (unitIds.length === 0) return
+  await soil(trx, unitIds, condition)
+  if (condition !== 'inspected')
+    await createTasks(
+      trx,
+      unitIds.map((unitId) => ({ unitId, date: today, kind: 'inspection' as const })),
+    )
+}

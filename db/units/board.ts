@@ -1,0 +1,49 @@
+import { addDays } from '../../config/time.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { live } from './assignments.ts'
+import { widestGap } from './fit.ts'
+import type { FitUnit } from './fit.ts'
+import { presentDay } from './state.ts'
+
+export type BoardUnit = FitUnit & { poolId: string; propertyId: string }
+export type BoardRow = {
+  id: string
+  unitId: string
+  poolId: string
+  reservationId: string | null
+  unitBlockId: string | null
+  status: 'proposed' | 'locked' | 'occupied' | 'blocked'
+  /** Of the stay; '' of a block. */
+  unitTypeId: string
+  from: string
+  /** Of a guest who should have left: tomorrow, since nobody can have the unit tonight. */
+  to: string
+}
+export type Board = { units: BoardUnit[]; rows: BoardRow[] }
+
+/** Later than any stay. */
+export const forever = '9999-12-31'
+
+/** Active units of pools, and what stands in them on `[from, to)` and so far around that gaps can be told. */
+export const readBoard = async (trx: Trx, poolIds: readonly string[], from: string, to: string): Promise<Board> => ({
+  units: await sql<BoardUnit>(
+    trx,
+    `select id, unit_type_id, unit_pool_id as pool_id, property_id, position, name, active_from, active_until from unit
+     where unit_pool_id = any(?::uuid[]) and status = 'active'`,
+    [poolIds],
+  ),
+  rows: await sql<BoardRow>(
+    trx,
+    `select a.id, a.unit_id, u.unit_pool_id as pool_id, a.reservation_id, a.unit_block_id, a.status, coalesce(r.unit_type_id::text, '') as unit_type_id,
+       a.starts_on as "from", case when a.status = 'occupied' then greatest(a.ends_on, case when a.ends_on < d.today then d.today + 1 end) else a.ends_on end as "to"
+     from unit u
+     join property y on y.tenant_id = u.tenant_id and y.id = u.property_id
+     cross join lateral (select ${presentDay('y')} as today) d
+     join unit_assignment a on a.tenant_id = u.tenant_id and a.unit_id = u.id and a.status in ${live}
+       and (a.ends_on > ?::date or a.status = 'occupied') and a.starts_on < ?::date
+     left join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id
+     where u.unit_pool_id = any(?::uuid[]) order by a.id`,
+    [addDays(from, -widestGap), to === forever ? forever : addDays(to, widestGap), poolIds],
+  ),
+})

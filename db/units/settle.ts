@@ -1,0 +1,173 @@
+import { repack } from '../../jobs/inventory.ts'
+import { contextOf, sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
+import { emitAll } from '../events.ts'
+import type { EventInput } from '../events.ts'
+
+/** Where one unit of a stay is to be. `assignmentId` is its row; null makes one. No unit: the row is given up. */
+export type Change = {
+  assignmentId: string | null
+  reservationId: string
+  poolId: string
+  from: string
+  to: string
+  fromUnitId: string | null
+  toUnitId: string | null
+}
+
+type Stay = { id: string; propertyId: string; version: number; number: string; arrival: string; departure: string }
+
+const staysOf = async (trx: Trx, reservationIds: readonly string[]): Promise<Map<string, Stay>> =>
+  new Map(
+    (
+      await sql<Stay>(
+        trx,
+        `select r.id, r.property_id, r.version, b.number || '-' || r.position as number, r.arrival, r.departure
+         from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = any(?::uuid[])`,
+        [reservationIds],
+      )
+    ).map((row) => [row.id, row]),
+  )
+
+const eventOf = (type: string, stay: Stay, data: Record<string, unknown>): EventInput => ({
+  type,
+  propertyId: stay.propertyId,
+  entity: { type: 'reservation', id: stay.id, version: stay.version },
+  data: { reservationId: stay.id, number: stay.number, ...data },
+})
+
+/**
+ * Writes changes of proposed rows, all at once: chains and circles of exchanges meet the constraint when they are complete. The pools are locked. A stay
+ * that lost its unit meanwhile, since it was cancelled, is left alone. Tells of units given and taken.
+ */
+export const settle = async (trx: Trx, changes: readonly Change[]): Promise<void> => {
+  if (changes.length === 0) return
+  const ids = changes.flatMap((change) => change.assignmentId ?? [])
+  const standing = new Set(
+    (
+      await sql<{ id: string }>(
+        trx,
+        `select id from unit_assignment where id = any(?::uuid[]) and status in ('proposed', 'locked') order by id for update`,
+        [ids],
+      )
+    ).map((row) => row.id),
+  )
+  const kept = changes.filter((change) => change.assignmentId === null || standing.has(change.assignmentId))
+  const moved = kept.filter((change) => change.assignmentId !== null && change.toUnitId !== null)
+  const made = kept.filter((change) => change.assignmentId === null && change.toUnitId !== null)
+  const lost = kept.filter((change) => change.assignmentId !== null && change.toUnitId === null)
+  await sql(trx, `set constraints unit_assignment_no_overlap deferred`)
+  await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
+    lost.map((change) => change.assignmentId),
+  ])
+  await sql(
+    trx,
+    `update unit_assignment a set unit_id = v.unit_id, during = daterange(v."from", v."to"), status = 'proposed'
+     from unnest(?::uuid[], ?::uuid[], ?::date[], ?::date[]) as v (id, unit_id, "from", "to") where a.id = v.id`,
+    [
+      moved.map((change) => change.assignmentId),
+      moved.map((change) => change.toUnitId),
+      moved.map((change) => change.from),
+      moved.map((change) => change.to),
+    ],
+  )
+  await sql(
+    trx,
+    `insert into unit_assignment (unit_id, reservation_id, during, status)
+     select v.unit_id, v.reservation_id, daterange(v."from", v."to"), 'proposed'
+     from unnest(?::uuid[], ?::uuid[], ?::date[], ?::date[]) as v (unit_id, reservation_id, "from", "to")`,
+    [
+      made.map((change) => change.toUnitId),
+      made.map((change) => change.reservationId),
+      made.map((change) => change.from),
+      made.map((change) => change.to),
+    ],
+  )
+  await sql(trx, `set constraints unit_assignment_no_overlap immediate`)
+  await tell(trx, [...moved, ...made], lost)
+}
+
+const tell = async (trx: Trx, given: readonly Change[], lost: readonly Change[]) => {
+  const stays = await staysOf(
+    trx,
+    [...given, ...lost].map((change) => change.reservationId),
+  )
+  const events: EventInput[] = []
+  for (const stay of stays.values()) {
+    const [have, had] = [given, lost].map((changes) => changes.filter((change) => change.reservationId === stay.id))
+    if (have?.length)
+      events.push(
+        eventOf('reservation.unit_assigned', stay, {
+          arrival: stay.arrival,
+          departure: stay.departure,
+          unitIds: have.map((change) => change.toUnitId),
+          status: 'proposed',
+        }),
+      )
+    if (had?.length)
+      events.push(eventOf('reservation.unit_unassigned', stay, { unitIds: had.map((change) => change.fromUnitId) }))
+  }
+  await emitAll(trx, events)
+}
+
+export type Stranded = { reservationId: string; poolId: string; from: string; to: string }
+
+/**
+ * Keeps in mind who waits for a unit of a pool, and says so once, until the stay has one or its dates grow; the pool is then repacked, which may find
+ * room by beginning anew.
+ */
+export const strand = async (trx: Trx, stranded: readonly Stranded[]): Promise<void> => {
+  const one = new Map<string, Stranded>()
+  for (const piece of stranded) {
+    const key = `${piece.reservationId} ${piece.poolId}`
+    const known = one.get(key)
+    one.set(
+      key,
+      known
+        ? {
+            ...known,
+            from: known.from < piece.from ? known.from : piece.from,
+            to: known.to > piece.to ? known.to : piece.to,
+          }
+        : { ...piece },
+    )
+  }
+  if (one.size === 0) return
+  const rows = [...one.values()].sort((a, b) => (a.reservationId < b.reservationId ? -1 : 1))
+  const told = await sql<Stranded>(
+    trx,
+    `insert into stranded_stay as s (reservation_id, unit_pool_id, "from", "to")
+     select * from unnest(?::uuid[], ?::uuid[], ?::date[], ?::date[])
+     on conflict (tenant_id, reservation_id, unit_pool_id) do update set "from" = excluded."from", "to" = excluded."to", since = now()
+       where s."to" <> excluded."to" or s."from" > excluded."from"
+     returning reservation_id, unit_pool_id as pool_id, "from", "to"`,
+    [
+      rows.map((row) => row.reservationId),
+      rows.map((row) => row.poolId),
+      rows.map((row) => row.from),
+      rows.map((row) => row.to),
+    ],
+  )
+  const stays = await staysOf(
+    trx,
+    told.map((row) => row.reservationId),
+  )
+  await emitAll(
+    trx,
+    told.flatMap(({ reservationId, poolId, from, to }) => {
+      const stay = stays.get(reservationId)
+      return stay ? [eventOf('assignment.stranded', stay, { unitPoolId: poolId, from, to })] : []
+    }),
+  )
+  const { tenantId } = contextOf(trx)
+  for (const unitPoolId of new Set(told.map((row) => row.poolId)))
+    if (tenantId !== null) await enqueue(trx, repack, { tenantId, unitPoolId }, { uniqueKey: unitPoolId })
+}
+
+/** They have what they waited for. */
+export const unstrand = (trx: Trx, poolId: string, reservationIds: readonly string[]) =>
+  sql(trx, `delete from stranded_stay where unit_pool_id = ? and reservation_id = any(?::uuid[])`, [
+    poolId,
+    reservationIds,
+  ])
