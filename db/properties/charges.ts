@@ -176,26 +176,15 @@ export const setAgeCategories = async (
     ])
   await changePortal(trx, propertyId)
   await sql(trx, `delete from age_category where property_id = ?`, [propertyId])
-  const ids = new Map<string, string>()
-  for (const category of categories) {
-    const id = category.id ?? randomUUID()
-    await sql(
-      trx,
-      `insert into age_category (id, property_id, code, name, min_age, max_age, kind, counts_in_occupancy) values (?, ?, ?, ?::jsonb, ?, ?, ?, ?)`,
-      [
-        id,
-        propertyId,
-        category.code,
-        JSON.stringify(category.name),
-        category.minAge,
-        category.maxAge,
-        category.kind,
-        category.countsInOccupancy,
-      ],
-    )
-    ids.set(category.code, id)
-  }
-  return ids
+  const rows = categories.map((category) => ({ ...category, id: category.id ?? randomUUID() }))
+  await sql(
+    trx,
+    `insert into age_category (id, property_id, code, name, min_age, max_age, kind, counts_in_occupancy)
+     select c.id, ?, c.code, c.name, c."minAge", c."maxAge", c.kind, c."countsInOccupancy" from jsonb_to_recordset(?::jsonb)
+       as c (id uuid, code text, name jsonb, "minAge" int, "maxAge" int, kind text, "countsInOccupancy" boolean)`,
+    [propertyId, JSON.stringify(rows)],
+  )
+  return new Map(rows.map(({ code, id }) => [code, id]))
 }
 
 export type NewPromoCode = {

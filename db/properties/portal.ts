@@ -4,22 +4,31 @@ import type { LocalText } from '../../config/local-text.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { hasChannels, requestMarks } from './channels/dirty.ts'
+import type { Dirty } from './channels/dirty.ts'
 
 /**
  * Raises `publicVersion`: whatever changes what a property sells or shows ends with it, so that no cache outlives the change.
- * Locks the property's row, so it never stands in a booking's transaction.
+ * Locks the property's row, so it never stands in a booking's transaction. `told`: what its channels are to be told of; everything unless
+ * said, and nothing where the change is of no price, restriction, status or type.
  */
-export const changePortal = async (trx: Trx, propertyId: string): Promise<number> => {
-  const row = await sqlOne<{ publicVersion: number }>(
+export const changePortal = async (
+  trx: Trx,
+  propertyId: string,
+  told: Omit<Dirty, 'propertyId'> | 'nothing' = { kind: 'all' },
+): Promise<number> => {
+  const row = await sqlOne<{ publicVersion: number; hasChannels: boolean }>(
     trx,
-    `with changed as (update property set public_version = public_version + 1 where id = ? returning id, tenant_id, slug, status, public_version)
-     insert into property_directory (property_id, tenant_id, slug, status, public_version)
-     select id, tenant_id, slug, status, public_version from changed
-     on conflict (property_id) do update set slug = excluded.slug, status = excluded.status, public_version = excluded.public_version
-     returning public_version`,
+    `with changed as (update property set public_version = public_version + 1 where id = ? returning id, tenant_id, slug, status, public_version),
+       directory as (
+         insert into property_directory (property_id, tenant_id, slug, status, public_version)
+         select id, tenant_id, slug, status, public_version from changed
+         on conflict (property_id) do update set slug = excluded.slug, status = excluded.status, public_version = excluded.public_version)
+     select y.public_version, ${hasChannels('y')} as has_channels from changed y`,
     [propertyId],
   )
   if (!row) throw notFound()
+  if (row.hasChannels && told !== 'nothing') await requestMarks(trx, { propertyId, ...told })
   return row.publicVersion
 }
 
@@ -36,32 +45,27 @@ export type PaymentMethodOffer = {
 
 /** Replaces the set of payment methods, in this order. */
 export const setPaymentMethods = async (trx: Trx, propertyId: string, methods: PaymentMethodOffer[]): Promise<void> => {
-  await changePortal(trx, propertyId)
+  await changePortal(trx, propertyId, 'nothing')
   await sql(trx, `delete from property_payment_method where property_id = ?`, [propertyId])
-  for (const [position, offer] of methods.entries())
-    await sql(
-      trx,
-      `insert into property_payment_method (id, property_id, method, offered_to, position, gateway_account_id, min_days_before_arrival, max_amount, max_installments, instructions)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb)`,
-      [
-        offer.id ?? randomUUID(),
-        propertyId,
-        offer.method,
-        offer.offeredTo,
-        position,
-        offer.gatewayAccountId ?? null,
-        offer.minDaysBeforeArrival ?? (offer.method === 'boleto' ? 5 : 0),
-        offer.maxAmount ?? null,
-        offer.maxInstallments ?? 1,
-        JSON.stringify(offer.instructions ?? {}),
-      ],
-    )
-  await emit(trx, {
-    type: 'property.changed',
-    propertyId,
-    entity: { type: 'property', id: propertyId, version: null },
-    data: { propertyId, set: 'paymentMethods' },
-  })
+  const rows = methods.map((offer, position) => ({
+    id: offer.id ?? randomUUID(),
+    position,
+    method: offer.method,
+    offeredTo: offer.offeredTo,
+    gatewayAccountId: offer.gatewayAccountId ?? null,
+    minDaysBeforeArrival: offer.minDaysBeforeArrival ?? (offer.method === 'boleto' ? 5 : 0),
+    maxAmount: offer.maxAmount ?? null,
+    maxInstallments: offer.maxInstallments ?? 1,
+    instructions: offer.instructions ?? {},
+  }))
+  await sql(
+    trx,
+    `insert into property_payment_method (id, property_id, method, offered_to, position, gateway_account_id, min_days_before_arrival, max_amount, max_installments, instructions)
+     select m.id, ?, m.method, m."offeredTo", m.position, m."gatewayAccountId", m."minDaysBeforeArrival", m."maxAmount", m."maxInstallments", m.instructions
+     from jsonb_to_recordset(?::jsonb) as m (id uuid, method text, "offeredTo" text, position int, "gatewayAccountId" uuid, "minDaysBeforeArrival" int,
+       "maxAmount" bigint, "maxInstallments" int, instructions jsonb)`,
+    [propertyId, JSON.stringify(rows)],
+  )
 }
 
 export type PaymentMethodShown = {
@@ -102,7 +106,7 @@ export const addImages = async (
   propertyId: string,
   images: (NewImage & { facts?: ImageFacts })[],
 ): Promise<string[]> => {
-  await changePortal(trx, propertyId)
+  await changePortal(trx, propertyId, 'nothing')
   const ids: string[] = []
   for (const image of images) {
     const row = await sqlOne<{ id: string }>(

@@ -5,6 +5,7 @@ import { addDays, todayIn } from '../../config/time.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { ratesOf } from './channels/dirty.ts'
 import { changePortal } from './portal.ts'
 import type { Adjustment, ChildPrice, Derivation, LosDiscount } from './rules/prices.ts'
 import type { PlanLimits, Restriction } from './rules/restrictions.ts'
@@ -49,23 +50,16 @@ const depthBelow = async (trx: Trx, parentId: string): Promise<number> => {
 }
 
 /** Writes what a plan says of its unit types; what stood for one of them is replaced. */
-export const writePlanTypes = async (trx: Trx, ratePlanId: string, types: NewRatePlan['unitTypes']): Promise<void> => {
-  for (const entry of types)
-    await sql(
-      trx,
-      `insert into rate_plan_unit_type (rate_plan_id, unit_type_id, standard_amount, adults, extra_adult_amount, children) values (?, ?, ?, ?::jsonb, ?, ?::jsonb)
-       on conflict (tenant_id, rate_plan_id, unit_type_id) do update set standard_amount = excluded.standard_amount, adults = excluded.adults,
-         extra_adult_amount = excluded.extra_adult_amount, children = excluded.children`,
-      [
-        ratePlanId,
-        entry.unitTypeId,
-        entry.standardAmount ?? null,
-        JSON.stringify(entry.adults ?? {}),
-        entry.extraAdultAmount ?? 0,
-        JSON.stringify(entry.children ?? []),
-      ],
-    )
-}
+export const writePlanTypes = (trx: Trx, ratePlanId: string, types: NewRatePlan['unitTypes']) =>
+  sql(
+    trx,
+    `insert into rate_plan_unit_type (rate_plan_id, unit_type_id, standard_amount, adults, extra_adult_amount, children)
+     select ?, t."unitTypeId", t."standardAmount", coalesce(t.adults, '{}'), coalesce(t."extraAdultAmount", 0), coalesce(t.children, '[]')
+     from jsonb_to_recordset(?::jsonb) as t ("unitTypeId" uuid, "standardAmount" bigint, adults jsonb, "extraAdultAmount" bigint, children jsonb)
+     on conflict (tenant_id, rate_plan_id, unit_type_id) do update set standard_amount = excluded.standard_amount, adults = excluded.adults,
+       extra_adult_amount = excluded.extra_adult_amount, children = excluded.children`,
+    [ratePlanId, JSON.stringify(types)],
+  )
 
 export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<string> => {
   const id = plan.id ?? randomUUID()
@@ -182,7 +176,7 @@ export const writePrices = async (trx: Trx, propertyId: string, cells: PriceCell
     propertyId,
     cells.map((cell) => cell.date),
   )
-  await changePortal(trx, propertyId)
+  await changePortal(trx, propertyId, ratesOf(cells))
   const plans = await sql<{ id: string; parentId: string | null }>(
     trx,
     `select id, parent_id from rate_plan where property_id = ? and id = any(?::uuid[])`,
@@ -225,7 +219,7 @@ export const writeRestrictions = async (trx: Trx, propertyId: string, cells: Res
     propertyId,
     cells.map((cell) => cell.date),
   )
-  await changePortal(trx, propertyId)
+  await changePortal(trx, propertyId, ratesOf(cells))
   for (const cell of cells) {
     const named = (Object.keys(restrictionColumns) as (keyof Restriction)[]).filter((kind) => cell[kind] !== undefined)
     if (named.length === 0) continue

@@ -8,17 +8,15 @@ import type { NewAgeCategory } from './charges.ts'
 import { usualAges } from './catalogue.ts'
 import type { AgeCategory } from './catalogue.ts'
 import { lockForChange, requireTexts } from './editing.ts'
-import { changePortal } from './portal.ts'
 import { readPropertyRecord } from './properties.ts'
 
-/** The end of every replacement of a set: the version that the next `If-Match` names, and the event. */
+/** The end of every replacement of a set: the version that the next `If-Match` names, and the event. What guests see of it, its writer announces. */
 export const closeSet = async (trx: Trx, propertyId: string, set: string): Promise<void> => {
   const row = await sqlOne<{ version: number }>(
     trx,
     `update property set version = version + 1 where id = ? returning version`,
     [propertyId],
   )
-  await changePortal(trx, propertyId)
   await emit(trx, {
     type: 'property.changed',
     propertyId,
@@ -140,19 +138,18 @@ export const replaceSeasons = async (trx: Trx, propertyId: string, seasons: Seas
   )
   await sql(trx, `delete from season where property_id = ?`, [propertyId])
   const rows = seasons.map((season) => ({ ...season, id: season.id ?? randomUUID() }))
-  for (const { id, code, name, colour, ranges } of rows) {
-    await sql(trx, `insert into season (id, property_id, code, name, colour) values (?, ?, ?, ?, ?)`, [
-      id,
-      propertyId,
-      code,
-      name,
-      colour,
-    ])
-    await sql(
-      trx,
-      `insert into season_range (season_id, property_id, "from", "to") select ?::uuid, ?::uuid, * from unnest(?::date[], ?::date[])`,
-      [id, propertyId, ranges.map((range) => range.from), ranges.map((range) => range.to)],
-    )
-  }
+  await sql(
+    trx,
+    `insert into season (id, property_id, code, name, colour)
+     select s.id, ?, s.code, s.name, s.colour from jsonb_to_recordset(?::jsonb) as s (id uuid, code text, name text, colour text)`,
+    [propertyId, JSON.stringify(rows)],
+  )
+  const ranges = rows.flatMap(({ id, ranges: own }) => own.map((range) => ({ id, ...range })))
+  await sql(
+    trx,
+    `insert into season_range (season_id, property_id, "from", "to")
+     select r.id, ?, r."from", r."to" from jsonb_to_recordset(?::jsonb) as r (id uuid, "from" date, "to" date)`,
+    [propertyId, JSON.stringify(ranges)],
+  )
   await closeSet(trx, propertyId, 'seasons')
 }

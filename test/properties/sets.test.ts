@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { sql } from '../../db/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -68,6 +69,31 @@ describe('Sets, taxes and codes of a house', () => {
     ] as const) {
       const refused = await put(wrong, now.version)
       expect([refused.status, refused.body.code]).to.deep.equal([status, code])
+    }
+  })
+
+  it('say once in an event that a set was replaced', async () => {
+    for (const [set, path] of [
+      ['ageCategories', 'age-categories'],
+      ['seasons', 'seasons'],
+      ['paymentMethods', 'payment-methods'],
+    ] as const) {
+      const { body, headers } = await owner.get(ofHouse(path))
+      const { status } = await owner.send(
+        'PUT',
+        ofHouse(path),
+        {
+          [set]: body.data.map(({ position: _, ...entry }: { position?: number }) =>
+            set === 'ageCategories' ? { ...entry, name: { 'pt-BR': 'Idade' } } : entry,
+          ),
+        },
+        at(headers.etag?.replaceAll('"', '')),
+      )
+      expect(status, set).to.equal(200)
+      const told = await house.inHouse((trx) =>
+        sql(trx, `select 1 from event where type = 'property.changed' and data ->> 'set' = ?`, [set]),
+      )
+      expect(told, set).to.have.lengthOf(1)
     }
   })
 
