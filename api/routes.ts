@@ -15,6 +15,7 @@ import { routes as propertyPaymentMethods } from './properties/payment-methods.t
 import { routes as promoCodes } from './properties/promo-codes.ts'
 import { routes as seasons } from './properties/seasons.ts'
 import { routes as taxRules } from './properties/tax-rules.ts'
+import { routes as nightAudits } from './properties/night-audits.ts'
 import { routes as rateCalendar } from './properties/rate-calendar.ts'
 import { routes as rateChanges } from './properties/rate-changes.ts'
 import { routes as ratePlans } from './properties/rate-plans.ts'
@@ -25,6 +26,11 @@ import { routes as paymentCallbacks } from './payment/callbacks.ts'
 import { routes as publicPayments } from './public/payments.ts'
 import { routes as publicProperty } from './public/property.ts'
 import { routes as publicQuotes } from './public/quotes.ts'
+import { routes as housekeepingBoard } from './units/housekeeping-board.ts'
+import { routes as housekeepingSheets } from './units/housekeeping-sheets.ts'
+import { routes as housekeepingTasks } from './units/housekeeping-tasks.ts'
+import { routes as housekeepingWork } from './units/housekeeping-work.ts'
+import { routes as unitReports } from './units/observe.ts'
 import { routes as unitPools } from './units/unit-pools.ts'
 import { routes as unitTypes } from './units/unit-types.ts'
 import { routes as units } from './units/units.ts'
@@ -52,6 +58,7 @@ export const routes: readonly AnyRoute[] = [
   ...policies,
   ...extras,
   ...ratePlans,
+  ...nightAudits,
   ...rateCalendar,
   ...rateChanges,
   ...availability,
@@ -65,6 +72,11 @@ export const routes: readonly AnyRoute[] = [
   ...unitTypes,
   ...unitPools,
   ...units,
+  ...unitReports,
+  ...housekeepingBoard,
+  ...housekeepingTasks,
+  ...housekeepingWork,
+  ...housekeepingSheets,
   ...superuserEntitlements,
   ...superuserHealth,
   ...superuserJobs,

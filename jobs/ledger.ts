@@ -38,7 +38,16 @@ export const ledgerSweepIntegrity = job({
   retry: 'tick',
 })
 
+/** Closes a business day of a property, and goes on where it stopped. */
+export const closeBusinessDay = job({
+  name: 'ledger.close-business-day',
+  queue: 'ledger',
+  payload: Obj({ tenantId: Uuid, nightAuditId: Uuid }),
+  retry: 'internal',
+})
+
 export const ledgerJobs: Job[] = [
+  closeBusinessDay,
   ledgerPost,
   ledgerSweepPostings,
   ledgerEnsureYears,

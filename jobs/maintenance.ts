@@ -46,11 +46,27 @@ export const requestImageChecks = job({
   class: 'bulk',
 })
 
-export const maintenanceJobs: Job[] = [flushLastSeen, purgeSessions, warnExpiringKeys, checkImage, requestImageChecks]
+/** Starts the close of every business day that is over, and goes on with what stopped. */
+export const tickBusinessDays = job({
+  name: 'maintenance.tick-business-days',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+export const maintenanceJobs: Job[] = [
+  flushLastSeen,
+  purgeSessions,
+  warnExpiringKeys,
+  checkImage,
+  requestImageChecks,
+  tickBusinessDays,
+]
 
 export const maintenanceSchedules: Schedule[] = [
   every(60, flushLastSeen),
   daily('03:10', purgeSessions),
   daily('09:20', warnExpiringKeys),
   daily('02:40', requestImageChecks),
+  every(300, tickBusinessDays),
 ]

@@ -64,7 +64,12 @@ const audits = async (knex: Knex) => {
     { grant: 'select, insert, update' },
   )
 
-  // A local time that a clock change skips is met an hour early at the most; whoever starts the audit looks again.
+  // When a local time comes, of two the first; one that a clock change skips is met early, and whoever starts the audit looks again.
+  await knex.raw(`
+    create function local_time_not_before(local timestamp, zone text) returns timestamptz language sql stable as $$
+      select t.at - case when (t.at at time zone zone) <> local then interval '1 hour' else interval '0' end
+      from (select least(local at time zone zone, ((local - interval '6 hours') at time zone zone) + interval '6 hours') as at) t
+    $$`)
   await sweepFunction(
     knex,
     'business_days_due(after uuid, most int)',
@@ -72,10 +77,9 @@ const audits = async (knex: Knex) => {
     `select d.tenant_id, d.property_id from business_day d
      join property p on p.tenant_id = d.tenant_id and p.id = d.property_id
      cross join lateral (select (d.date + 1)::timestamp + coalesce(p.settings -> 'nightAudit' ->> 'at', '03:00')::time as local) l
-     cross join lateral (select least(l.local at time zone p.timezone, ((l.local - interval '6 hours') at time zone p.timezone) + interval '6 hours') as at) t
      where d.status = 'open' and d.property_id > after
        and ((p.status = 'archived' or coalesce((p.settings -> 'nightAudit' ->> 'automatic')::boolean, true))
-           and now() >= t.at - case when (t.at at time zone p.timezone) <> l.local then interval '1 hour' else interval '0' end
+           and now() >= local_time_not_before(l.local, p.timezone)
          or exists (select from night_audit a where a.tenant_id = d.tenant_id and a.property_id = d.property_id and a.business_date = d.date
            and a.status <> 'succeeded' and coalesce(a.lease_until, '-infinity') < now()))
      order by d.property_id limit most`,
@@ -91,6 +95,9 @@ const charged = async (knex: Knex) => {
     alter table reservation_extra add column charged_until date,
       add constraint reservation_extra_charged check (charged_until between "from" and "until")`)
   await knex.raw(`create index folio_line_day on folio_line (tenant_id, business_date, folio_id)`)
+
+  await knex.raw(`create index reservation_event_day on reservation_event (tenant_id, business_date, transition)`)
+  await knex.raw(`create index booking_credit_held on booking (tenant_id, property_id) where credit > 0`)
 
   // A line stands on the open business day of its property: nothing is dated on a day after it closed.
   await knex.raw(`

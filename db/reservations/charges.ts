@@ -144,12 +144,12 @@ const chargePosted = (line: NewLine, folio: FolioRow) => ({
 })
 
 const linesOf = (
-  { stay, kind, category, description, amount, taxes, source, event, context = {}, isPrice: _, ...rest }: Charge,
+  { stay, kind, category, description, amount, taxes, source, event, context = {} }: Charge,
   folio: FolioRow,
   businessDate: string,
   facts: ReadonlyMap<string, TaxFact>,
 ): { folio: FolioRow; lines: (NewLine & { id: string })[]; postings: DayPosting[] } => {
-  const common = { folioId: folio.id, businessDate, ...rest }
+  const common = { folioId: folio.id, businessDate }
   const id = randomUUID()
   const main = amount > 0 ? [{ ...common, id, kind, category, description, amount, source, taxes: [...taxes] }] : []
   const onTop = taxes

@@ -9,8 +9,10 @@ import {
   ledgerSweepPostings,
 } from '../../jobs/ledger.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
+import { closeDay } from './close-business-day.ts'
 
 export const processors = [
+  closeDay,
   // Not one transaction: a batch that PostgreSQL refuses is repeated event by event.
   processor(ledgerPost, ({ payload, effect, finish }) => postWaiting(payload.bookId, effect, finish)),
   // The sweeps go through tenants; each ends its job in a transaction of its own.

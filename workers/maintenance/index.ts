@@ -6,6 +6,7 @@ import { enqueue } from '../../db/enqueue.ts'
 import { flushLastSeen, purgeSessions, warnExpiringKeys } from '../../jobs/maintenance.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import { gallery } from './gallery.ts'
+import { businessDays } from './business-days.ts'
 import { connectRedis, whenReady } from '../lib/redis.ts'
 
 // What came anew meanwhile stays for the next minute.
@@ -33,4 +34,4 @@ const purge = onDatabase(purgeSessions, async (trx) => {
 
 const warn = onDatabase(warnExpiringKeys, warnOfKeys)
 
-export const processors = [flush, purge, warn, ...gallery]
+export const processors = [flush, purge, warn, businessDays, ...gallery]

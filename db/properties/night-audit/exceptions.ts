@@ -1,0 +1,84 @@
+import { sql } from '../../connection.ts'
+import type { Trx } from '../../connection.ts'
+import { emitAll } from '../../events.ts'
+import type { AuditException } from './audits.ts'
+
+type Stay = {
+  id: string
+  number: string
+  departure: string
+  overdue: boolean
+  overbooked: boolean
+  hasUnit: boolean
+}
+
+/** What is odd about stays in the house: past their departure, without a unit, or in a night that was oversold. */
+export const exceptionsOfStays = async (
+  trx: Trx,
+  businessDate: string,
+  reservationIds: readonly string[],
+): Promise<(AuditException & { departure: string })[]> => {
+  const stays = await sql<Stay>(
+    trx,
+    `select r.id, b.number || '-' || r.position as number, r.departure, r.departure <= ?::date as overdue, r.overbooked,
+       exists (select from unit_assignment a where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status = 'occupied') as has_unit
+     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+     where r.id = any(?::uuid[]) and r.status = 'checked_in' order by r.id`,
+    [businessDate, reservationIds],
+  )
+  return stays.flatMap(({ id, number, departure, overdue, overbooked, hasUnit }) => {
+    const found = (code: string, message: string) => ({ code, reservationId: id, message, departure })
+    return [
+      ...(overdue
+        ? [found('overdue_departure', `${number} was to leave on ${departure} and is still in the house`)]
+        : []),
+      ...(hasUnit ? [] : [found('unit_missing', `${number} is in the house without a unit`)]),
+      ...(overbooked ? [found('overbooked', `${number} was sold beyond what there is`)] : []),
+    ]
+  })
+}
+
+const most = 200
+
+/** What was odd about the day itself: rules that somebody waived (R8 of reservations.md), and guests who left while their folio owed. */
+export const exceptionsOfDay = async (
+  trx: Trx,
+  propertyId: string,
+  businessDate: string,
+): Promise<AuditException[]> => {
+  const rows = await sql<AuditException>(
+    trx,
+    `(select 'override' as code, r.id as reservation_id,
+        b.number || '-' || r.position || ': ' || e.command || ' waived ' || array_to_string(array(select jsonb_array_elements_text(e.override -> 'rules')), ', ') as message
+      from reservation_event e
+      join reservation r on r.tenant_id = e.tenant_id and r.id = e.reservation_id and r.property_id = :propertyId
+      join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+      where e.business_date = cast(:businessDate as date) and e.override is not null order by e.at, e.id limit :most)
+     union all
+     (select 'balance_after_departure', r.id, 'folio ' || f.number || ' of a guest who left has a balance of ' || f.balance
+      from reservation r join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id and f.status = 'open' and f.balance <> 0
+      where r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date = cast(:businessDate as date)
+      order by f.number limit :most)`,
+    { propertyId, businessDate, most },
+  )
+  return rows
+}
+
+/** Each stay past its departure is told of, once a day. */
+export const tellOverdue = (
+  trx: Trx,
+  propertyId: string,
+  businessDate: string,
+  found: readonly (AuditException & { departure: string })[],
+) =>
+  emitAll(
+    trx,
+    found
+      .filter(({ code }) => code === 'overdue_departure')
+      .map(({ reservationId, departure }) => ({
+        type: 'reservation.departure_missed',
+        propertyId,
+        entity: { type: 'reservation', id: reservationId ?? '', version: null },
+        data: { reservationId, departure, businessDate },
+      })),
+  )

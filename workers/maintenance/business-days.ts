@@ -1,0 +1,25 @@
+import { inTenant } from '../../db/connection.ts'
+import { daysDue, startDue } from '../../db/properties/night-audit/request.ts'
+import { tickBusinessDays } from '../../jobs/maintenance.ts'
+import { processor } from '../lib/processor.ts'
+
+const first = '00000000-0000-0000-0000-000000000000'
+const atOnce = 500
+
+/** One transaction per property: one whose audit cannot begin now does not keep the others, and comes again with the next tick. */
+export const businessDays = processor(tickBusinessDays, async ({ effect, finish, log, signal }) => {
+  for (let after = first; !signal.aborted;) {
+    const from = after
+    const due = await effect((trx) => daysDue(trx, from, atOnce))
+    for (const { tenantId, propertyId } of due) {
+      if (signal.aborted) break
+      await inTenant(tenantId, (trx) => startDue(trx, propertyId)).catch((error: unknown) =>
+        log.warn({ err: error, tenantId, propertyId }, 'a business day could not be closed'),
+      )
+    }
+    const last = due.at(-1)
+    if (!last || due.length < atOnce) break
+    after = last.propertyId
+  }
+  await finish()
+})
