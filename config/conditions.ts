@@ -38,7 +38,8 @@ const meanings: Partial<Record<SubjectName, Readonly<Record<string, Meaning>>>> 
     own: records({ assigneeId: caller }, { assigneeId: null }),
     maintenance: records({ kind: 'maintenance' }),
   },
-  HousekeepingSheet: { own: records({ attendantId: caller }) },
+  // A draft is not his yet.
+  HousekeepingSheet: { own: records({ attendantId: caller, status: ['published', 'closed'] }) },
   HousekeepingReport: { own: module },
   GuestNote: { own: made },
   GuestBlock: { warn: records({ level: 'warn' }) },

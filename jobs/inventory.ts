@@ -81,6 +81,22 @@ export const purgeAccessCodes = job({
   retry: 'tick',
 })
 
+/** What the beginning of a day does to the units of a property: conditions, tasks, sheets. Asked for again, it changes nothing. */
+export const generateTasks = job({
+  name: 'inventory.generate-tasks',
+  queue: 'inventory',
+  payload: Obj({ tenantId: Uuid, propertyId: Uuid, businessDate: Day }),
+  retry: 'internal',
+})
+
+/** Erases how it was known that guests refused service, 90 days after. */
+export const eraseRefusals = job({
+  name: 'privacy.erase-refusals',
+  queue: 'privacy',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
 /** Adds the night that has come into reach to every pool, and drops those long past. */
 export const extendHorizon = job({
   name: 'inventory.extend-horizon',
@@ -116,6 +132,8 @@ export const inventoryJobs: Job[] = [
   closeBlocks,
   applyRateChange,
   eraseEndedHolds,
+  generateTasks,
+  eraseRefusals,
   purgeAccessCodes,
   extendHorizon,
   recount,
@@ -125,6 +143,7 @@ export const inventorySchedules: Schedule[] = [
   every(15, sweepHolds),
   every(3600, extendHorizon),
   daily('03:20', eraseEndedHolds),
+  daily('03:25', eraseRefusals),
   daily('03:30', purgeAccessCodes),
   daily('04:10', requestRecounts),
   daily('04:40', requestRepacks),

@@ -7,6 +7,8 @@ import { confirmPaid } from '../../db/reservations/paid.ts'
 import * as jobs from '../../jobs/inventory.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import { counters } from './counters.ts'
+import { erasing } from './erasing.ts'
+import { housekeeping } from './housekeeping.ts'
 import { units } from './units.ts'
 import type { Processor } from '../lib/processor.ts'
 
@@ -27,21 +29,7 @@ export const processors: readonly Processor[] = [
     await finish()
   }),
 
-  processor(jobs.eraseEndedHolds, async ({ effect, finish, signal }) => {
-    for (
-      let due = await effect((trx) => erasableHolds(trx));
-      due.length > 0 && !signal.aborted;
-      due = await effect((trx) => erasableHolds(trx))
-    )
-      for (const tenantId of new Set(due.map((one) => one.tenantId)))
-        await inTenant(tenantId, (trx) =>
-          eraseHolds(
-            trx,
-            due.filter((one) => one.tenantId === tenantId).map((one) => one.id),
-          ),
-        )
-    await finish()
-  }),
+  erasing(jobs.eraseEndedHolds, erasableHolds, eraseHolds),
 
   processor(jobs.purgeAccessCodes, async ({ effect, finish }) => {
     for (const { tenantId } of await effect((trx) => purgeableTenants(trx))) await inTenant(tenantId, purgeAccess)
@@ -49,5 +37,6 @@ export const processors: readonly Processor[] = [
   }),
 
   ...counters,
+  ...housekeeping,
   ...units,
 ]

@@ -1,0 +1,114 @@
+import {
+  Bool,
+  Day,
+  Instant,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageOf,
+  PageQuery,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
+import { setConditions } from '../../db/units/conditions.ts'
+import { readHousekeepingBoard } from '../../db/units/housekeeping-board.ts'
+import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
+import { can } from '../lib/access.ts'
+import { route } from '../lib/route.ts'
+import { HousekeepingTask, housekeeping } from './housekeeping-schemas.ts'
+import { Unit } from './schemas.ts'
+import { UnitQuery } from './units.ts'
+
+const { properties: unit } = Unit
+const { properties: task } = HousekeepingTask
+const Condition = OneOf([...unitConditions])
+const state = {
+  occupancy: OneOf([...unitOccupancies]),
+  condition: Condition,
+  service: OneOf([...unitServices]),
+  ready: Bool,
+  discrepancy: unit.discrepancy,
+}
+
+const Line = Obj(
+  {
+    unit: Obj({
+      id: Uuid,
+      name: unit.name,
+      building: unit.building,
+      floor: unit.floor,
+      unitTypeId: Uuid,
+      credits: unit.credits,
+      notes: unit.notes,
+    }),
+    ...state,
+    flags: Obj({ doNotDisturb: Bool, makeUpRequested: Bool, serviceRefused: Bool }),
+    departure: Nullable(Obj({ reservationId: Uuid, dueAt: Nullable(Instant), done: Bool })),
+    arrival: Nullable(
+      Obj({ reservationId: Uuid, expectedAt: Nullable(Instant), guestName: Opt(Nullable(Text(0, 302))) }),
+    ),
+    nextArrival: Nullable(Day),
+    task: Nullable(
+      Obj({
+        id: Uuid,
+        kind: task.kind,
+        status: task.status,
+        assigneeId: task.assigneeId,
+        priority: task.priority,
+      }),
+    ),
+  },
+  { title: 'HousekeepingBoardLine' },
+)
+
+const { propertyId: _property, status: _status, ...filters } = UnitQuery
+
+const board = route({
+  id: 'housekeeping.board',
+  method: 'GET',
+  path: `${housekeeping}/board`,
+  summary: 'Read the state of every unit for a day',
+  description:
+    'Condition, occupancy and service are those of this moment; departure, arrival and task those of `date`. Of several tasks of a unit the one that is worked on, else the most urgent. Names of guests are shown to roles that may read guests.',
+  access: can('read', 'HousekeepingTask'),
+  query: Obj({ ...PageQuery, propertyId: Uuid, date: Day, ...filters }),
+  returns: PageOf(Line),
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const { total, rows } = await readHousekeepingBoard(trx, {
+      ...filter,
+      page,
+      limit,
+      withNames: admission.can('read', 'Guest') && !admission.isMasked('Guest'),
+      scope: admission.scope('read', 'HousekeepingTask'),
+    })
+    return { data: rows, meta: pageMeta(page, limit, total) }
+  },
+})
+
+const conditions = route({
+  id: 'housekeeping.setConditions',
+  method: 'POST',
+  path: `${housekeeping}/conditions`,
+  summary: 'Set the condition of up to 500 units',
+  description:
+    'All or none: `errors` names each unit that cannot be set so. `cleaning` comes of starting a task, and an occupied unit is not inspected. A note takes the place of the unit’s notes.',
+  access: can('update', 'UnitCondition'),
+  errors: ['unit_not_in_property', 'condition_not_allowed', 'unit_occupied', 'invalid_transition'],
+  body: Obj({
+    propertyId: Uuid,
+    items: List(Obj({ unitId: Uuid, condition: Condition, note: Opt(Text(0, 1000)) }), { min: 1, max: 500 }),
+  }),
+  returns: Obj({
+    data: List(Obj({ unitId: Uuid, name: unit.name, ...state, version: Int(1, 2_147_483_647) }), { max: 500 }),
+  }),
+  handle: async ({ trx, body: { propertyId, items } }) => {
+    const units = await setConditions(trx, propertyId, items)
+    return { data: units.map(({ id, ...rest }) => ({ unitId: id, ...rest })) }
+  },
+})
+
+export const routes = [board, conditions]
