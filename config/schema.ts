@@ -70,14 +70,14 @@ export const Email = Type.String({ format: 'mailbox', minLength: 3, maxLength: 2
 /** E.164. */
 export const Phone = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })
 export const LocaleTag = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 })
-export const LocalText = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, 5000), {
-  maxProperties: 10,
-})
+const localised = (max: number, minProperties = 0) =>
+  Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, max), {
+    minProperties,
+    maxProperties: 10,
+  })
+export const LocalText = localised(5000)
 /** The name of something in several languages. */
-export const LocalName = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, 200), {
-  minProperties: 1,
-  maxProperties: 10,
-})
+export const LocalName = localised(200, 1)
 /** An address that may be shown to guests and called. */
 export const Https = Type.String({ format: 'https', maxLength: 2000 })
 export const TimeZone = Type.String({ format: 'time-zone', maxLength: 64 })
