@@ -66,7 +66,11 @@ describe('Offers for the staff', () => {
     expect(offer).to.deep.include({
       arrival: house.day(10),
       departure: house.day(12),
-      ...{ unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, free: 3, total: 41_200, dueNow: 12_360 },
+      unitTypeId: house.unitTypeId,
+      ratePlanId: house.ratePlanId,
+      free: 3,
+      total: 41_200,
+      dueNow: 12_360,
     })
     expect(offer?.rooms).to.deep.equal([
       {
