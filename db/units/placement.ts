@@ -1,16 +1,15 @@
 import type { UnitAttribute } from '../../config/amenities.ts'
 import { conflict, notFound, overtaken, unprocessable, versionConflict } from '../../config/errors.ts'
-import { assignUnit } from '../../jobs/inventory.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
 import { emit } from '../events.ts'
 import { changeRow, fieldsOf, lockForChange } from '../properties/editing.ts'
 import type { UnitRow } from '../rows.ts'
-import { live, lockPools } from './assignments.ts'
+import { lockPools } from './assignments.ts'
 import { moveInventory } from './inventory.ts'
 import type { Move } from './inventory.ts'
 import { lockCapacity, nightsFrom } from './nights.ts'
+import { clearUnits } from './clear.ts'
 import { presentDayOf } from './state.ts'
 import { poolOfType, refuseDates } from './units.ts'
 
@@ -73,55 +72,31 @@ const blockedNights = (trx: Trx, unitId: string, poolIds: readonly string[], pre
     [poolIds, unitId, present],
   )
 
-type InTheWay = {
-  id: string
-  status: string
-  reservationId: string | null
-  unitBlockId: string | null
-}
-
 /**
- * Makes a unit free of whom it is not for any more: proposed stays go elsewhere, by `inventory.assign`. 409 `unit_conflict` names those who do not move,
- * stays that are promised or in the unit, and blocks.
+ * Makes a unit free of whom it is not for any more (R9): proposed stays go elsewhere. 409 `unit_conflict` names those who do not move: stays that are promised
+ * the unit or in it, and blocks, which go along to another pool.
  */
 const clear = async (trx: Trx, unit: Placed, after: Stand, present: string): Promise<void> => {
-  const moves = after === null || after.poolId !== unit.unitPoolId
-  const rows = await sql<InTheWay>(
+  const unitIds = [unit.id]
+  if (after?.poolId !== unit.unitPoolId) {
+    await refuseInside(trx, unit.id)
+    await clearUnits(trx, { unitIds, from: present, to: null, keepBlocks: after !== null })
+  }
+  if (after && after.from > present) await clearUnits(trx, { unitIds, from: present, to: after.from })
+  if (after?.until) await clearUnits(trx, { unitIds, from: after.until > present ? after.until : present, to: null })
+}
+
+/** Who is in the unit is so until he leaves, also past his last night. */
+const refuseInside = async (trx: Trx, unitId: string) => {
+  const inside = await sqlOne<{ reservationId: string }>(
     trx,
-    `select id, status, reservation_id, unit_block_id from unit_assignment
-     where unit_id = :unitId and status in ${live} and (
-       (ends_on > :present and (starts_on < :from or ends_on > :until))
-       or (:moves and (ends_on > :present or status = 'occupied') and (:gone or status <> 'blocked')))
-     order by id for update`,
-    {
-      unitId: unit.id,
-      present,
-      from: after?.from ?? '-infinity',
-      until: after?.until ?? 'infinity',
-      moves,
-      gone: after === null,
-    },
+    `select reservation_id from unit_assignment where unit_id = ? and status = 'occupied' limit 1`,
+    [unitId],
   )
-  const firm = rows.filter((row) => row.status !== 'proposed')
-  if (firm.length > 0)
-    throw conflict(
-      'unit_conflict',
-      'The unit is taken by a stay or a block that does not move',
-      firm
-        .slice(0, 50)
-        .map((row) =>
-          row.reservationId === null
-            ? { field: 'unitBlockId', message: row.unitBlockId ?? '' }
-            : { field: 'reservationId', message: row.reservationId },
-        ),
-    )
-  if (rows.length === 0) return
-  await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
-    rows.map((row) => row.id),
-  ])
-  const { tenantId } = contextOf(trx)
-  for (const { reservationId } of rows)
-    if (tenantId && reservationId) await enqueue(trx, assignUnit, { tenantId, reservationId })
+  if (inside)
+    throw conflict('unit_conflict', 'A guest is in the unit', [
+      { field: 'unitId', message: `is occupied by ${inside.reservationId}` },
+    ])
 }
 
 type Next = { row: Record<string, unknown>; stand: Stand }
