@@ -31,6 +31,10 @@ import { routes as housekeepingSheets } from './units/housekeeping-sheets.ts'
 import { routes as housekeepingTasks } from './units/housekeeping-tasks.ts'
 import { routes as housekeepingWork } from './units/housekeeping-work.ts'
 import { routes as unitReports } from './units/observe.ts'
+import { routes as unitsAvailable } from './units/available.ts'
+import { routes as unitAssignments } from './units/unit-assignments.ts'
+import { routes as unitBlocks } from './units/unit-blocks.ts'
+import { routes as unitCalendar } from './units/unit-calendar.ts'
 import { routes as unitPools } from './units/unit-pools.ts'
 import { routes as unitTypes } from './units/unit-types.ts'
 import { routes as units } from './units/units.ts'
@@ -71,7 +75,11 @@ export const routes: readonly AnyRoute[] = [
   ...promoCodes,
   ...unitTypes,
   ...unitPools,
+  ...unitsAvailable,
   ...units,
+  ...unitBlocks,
+  ...unitAssignments,
+  ...unitCalendar,
   ...unitReports,
   ...housekeepingBoard,
   ...housekeepingTasks,

@@ -1,25 +1,27 @@
-import { unprocessable } from '../../config/errors.ts'
+import { invalid, unprocessable } from '../../config/errors.ts'
+import { whereOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import type { UnitRow } from '../rows.ts'
 import { live } from './assignments.ts'
 import { widestGap } from './fit.ts'
 import { fromUnits } from './state.ts'
 import type { UnitState } from './state.ts'
+import type { UnitRecord } from './units.ts'
 
 export type Search = {
   poolIds: readonly string[]
   from: string
   to: string
   /** Units of this type come first. */
-  unitTypeId: string
+  unitTypeId: string | null
   /** Proposed rows of this stay are not in the way, and units that it has come first; `beside: 'all'` ignores its other rows as well. */
   reservationId?: string | undefined
   beside?: 'all' | undefined
   condition?: string | undefined
   limit: number
 }
-export type FreeUnit = Pick<UnitRow, 'name' | 'floor' | 'building' | 'attributes' | 'condition' | 'unitTypeId'> &
+export type FreeUnit = Pick<UnitRecord, 'name' | 'floor' | 'building' | 'attributes' | 'condition' | 'unitTypeId'> &
   Pick<UnitState, 'ready'> & {
     unitId: string
     unitPoolId: string
@@ -55,7 +57,7 @@ export const freeUnits = (
          and a.ends_on < d.today and ${others}))
        and (cast(:condition as text) is null or u.condition = :condition)
      order by exists (select from unit_assignment a where a.tenant_id = u.tenant_id and a.reservation_id = w.reservation_id and a.unit_id = u.id and a.status = any(w.ignored)) desc,
-       u.unit_type_id = :unitTypeId desc, least(:widestGap, coalesce(w."from" - b.at, :widestGap)) + least(:widestGap, coalesce(n.at - w."to", :widestGap)),
+       coalesce(u.unit_type_id = cast(:unitTypeId as uuid), false) desc, least(:widestGap, coalesce(w."from" - b.at, :widestGap)) + least(:widestGap, coalesce(n.at - w."to", :widestGap)),
        u.position, u.name, u.id limit :limit`,
     {
       from,
@@ -70,27 +72,53 @@ export const freeUnits = (
     },
   )
 
-type Place = { poolIds: string[]; propertyId: string }
-
-/** Pools that serve a type of a property. 422 where it is not one of its types. */
-export const poolsOfType = async (trx: Trx, propertyId: string, unitTypeId: string): Promise<string[]> => {
-  const place = await sqlOne<Place>(
-    trx,
-    `select t.property_id, array(select s.unit_pool_id from unit_type_pool s where s.tenant_id = t.tenant_id and s.unit_type_id = t.id order by 1) as pool_ids
-     from unit_type t where t.id = ? and t.property_id = ?`,
-    [unitTypeId, propertyId],
-  )
-  if (!place)
-    throw unprocessable('reference_not_found', 'The property has no such type', [
-      { field: 'unitTypeId', message: 'is not a type of the property' },
-    ])
-  return place.poolIds
+export type Wanted = {
+  propertyId: string
+  /** Default: the days of the stay. */
+  from?: string | undefined
+  to?: string | undefined
+  unitTypeId?: string | undefined
+  reservationId?: string | undefined
+  condition?: string | undefined
 }
 
-/** Pools with units of a property. */
-export const poolsOfProperty = async (trx: Trx, propertyId: string): Promise<string[]> =>
-  (
-    await sql<{ id: string }>(trx, `select id from unit_pool where property_id = ? and kind = 'unit' order by id`, [
-      propertyId,
-    ])
-  ).map((row) => row.id)
+const unknown = (field: string) =>
+  unprocessable('reference_not_found', 'The property has no such record', [{ field, message: 'is not known here' }])
+
+/** Free units for a type, for a stay, or of a whole house. 422 where the property does not have the type or the stay. */
+export const unitsFor = async (
+  trx: Trx,
+  { propertyId, unitTypeId, reservationId, condition, ...days }: Wanted,
+  scope: Condition,
+  limit: number,
+): Promise<FreeUnit[]> => {
+  const stay =
+    reservationId === undefined
+      ? null
+      : await sqlOne<{ unitTypeId: string; arrival: string; departure: string }>(
+          trx,
+          `select unit_type_id, arrival, departure from reservation where id = ? and property_id = ? and ?`,
+          [reservationId, propertyId, whereOf(trx, scope, { propertyId: 'property_id' })],
+        )
+  if (reservationId !== undefined && !stay) throw unknown('reservationId')
+  const type = stay?.unitTypeId ?? unitTypeId
+  const pools = await sql<{ id: string }>(
+    trx,
+    `select p.id from unit_pool p where p.property_id = ? and p.kind = 'unit' and ?
+       and (?::uuid is null or exists (select from unit_type_pool s where s.tenant_id = p.tenant_id and s.unit_pool_id = p.id and s.unit_type_id = ?::uuid))`,
+    [propertyId, whereOf(trx, scope, { propertyId: 'p.property_id' }), type ?? null, type ?? null],
+  )
+  if (type !== undefined && pools.length === 0) throw unknown('unitTypeId')
+  const [from, to] = [days.from ?? stay?.arrival ?? '', days.to ?? stay?.departure ?? '']
+  if (to <= from) throw invalid([{ field: 'to', message: 'must be after from' }])
+  return freeUnits(trx, {
+    poolIds: pools.map((pool) => pool.id),
+    from,
+    to,
+    unitTypeId: type ?? null,
+    reservationId,
+    beside: 'all',
+    condition,
+    limit,
+  })
+}

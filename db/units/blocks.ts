@@ -11,8 +11,8 @@ import type { ShortNight } from './block-moves.ts'
 import { addRows, endRows, giveBack, lockBlock, lockUnits, notOpen, readRow, readUnits, tell } from './block-rows.ts'
 import type { Unit } from './block-rows.ts'
 import { moveInventory } from './inventory.ts'
-import { clearUnits } from './repack.ts'
-import type { Cleared } from './repack.ts'
+import { clearUnits } from './clear.ts'
+import type { Cleared } from './clear.ts'
 
 /** The longest block, in days. */
 const longest = 1_096

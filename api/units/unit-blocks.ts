@@ -1,0 +1,246 @@
+import {
+  AnyOf,
+  Bool,
+  Day,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageOf,
+  PageQuery,
+  Sparse,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
+import type { Static } from '../../config/schema.ts'
+import { cancelBlock, endBlock } from '../../db/units/block-end.ts'
+import {
+  blockKinds,
+  blockPhases,
+  blockReasons,
+  blockStatuses,
+  listBlocks,
+  readBlock,
+  staysOfBlock,
+} from '../../db/units/block-list.ts'
+import { changeBlock, createBlock, previewBlock } from '../../db/units/blocks.ts'
+import { can } from '../lib/access.ts'
+import type { Admission } from '../lib/caller.ts'
+import { Reply, route } from '../lib/route.ts'
+import { stamps } from '../properties/schemas.ts'
+
+const sent = {
+  unitIds: List(Uuid, { min: 1, max: 100 }, { uniqueItems: true }),
+  kind: OneOf([...blockKinds]),
+  reason: OneOf([...blockReasons]),
+  note: Text(0, 1000),
+  from: Day,
+  to: Day,
+  issueId: Nullable(Uuid),
+}
+const fields = {
+  id: Uuid,
+  propertyId: Uuid,
+  ...sent,
+  status: OneOf([...blockStatuses]),
+  phase: OneOf([...blockPhases]),
+  cancelReason: Nullable(Text(1, 500)),
+  ...stamps,
+}
+/** `rules` opens R12: nights are oversold, and promised stays have to go. */
+const Override = Obj({ rules: List(OneOf(['availability']), { min: 1, max: 1 }), reason: Text(3, 500) })
+const most = 50_000
+const cleared = {
+  /** Proposed stays that go elsewhere; without a unit where none was found. */
+  moves: List(Obj({ reservationId: Uuid, fromUnitId: Uuid, toUnitId: Nullable(Uuid) }), { max: most }),
+  /** Stays whose promised unit is taken from them. */
+  displaced: List(Obj({ reservationId: Uuid, unitId: Uuid, from: Day, to: Day }), { max: most }),
+}
+const UnitBlock = Obj(fields, { title: 'UnitBlock' })
+const ChangedUnitBlock = Obj({ ...fields, ...cleared }, { title: 'ChangedUnitBlock' })
+const UnitBlockWithStays = Obj(
+  {
+    ...fields,
+    stays: List(
+      Obj({
+        reservationId: Uuid,
+        number: Text(10, 11),
+        status: Text(1, 20),
+        arrival: Day,
+        departure: Day,
+        guestName: Opt(Nullable(Text(0, 302))),
+        unitId: Uuid,
+        displaced: Bool,
+        unitIds: List(Uuid, { max: 500 }),
+      }),
+      { max: 500 },
+    ),
+  },
+  { title: 'UnitBlockWithStays' },
+)
+const Preview = Obj(
+  {
+    dryRun: Bool,
+    ...cleared,
+    shortNights: List(Obj({ unitPoolId: Uuid, night: Day, shortage: Int(1, 100_000) }), { max: 100_000 }),
+  },
+  { title: 'UnitBlockPreview' },
+)
+
+const path = '/api/tenants/:tenantId/unit-blocks'
+const record = { table: 'unit_block', param: 'unitBlockId', lockedBy: 'command' } as const
+const refusals = ['sold_out', 'unit_conflict', 'unit_not_in_property', 'date_out_of_range', 'invalid_transition']
+
+/** Nights are oversold, and promises broken, only by those who may. */
+const admitOverride = (
+  override: Static<typeof Override> | undefined,
+  propertyId: string,
+  kind: string,
+  admission: Pick<Admission, 'check'>,
+) => {
+  if (override) admission.check('override', 'UnitBlock', { propertyId, kind })
+}
+
+const list = route({
+  id: 'unitBlocks.list',
+  method: 'GET',
+  path,
+  summary: 'List out-of-order and out-of-service blocks',
+  description: '`from` and `to` find the blocks with a night in `[from, to)`.',
+  access: can('read', 'UnitBlock'),
+  query: Obj({
+    ...PageQuery,
+    propertyId: Opt(Uuid),
+    unitId: Opt(Uuid),
+    kind: Opt(sent.kind),
+    status: Opt(fields.status),
+    from: Opt(Day),
+    to: Opt(Day),
+    issueId: Opt(Uuid),
+  }),
+  returns: PageOf(UnitBlock),
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const { total, rows } = await listBlocks(trx, {
+      ...filter,
+      page,
+      limit,
+      scope: admission.scope('read', 'UnitBlock'),
+    })
+    return { data: rows, meta: pageMeta(page, limit, total) }
+  },
+})
+
+const create = route({
+  id: 'unitBlocks.create',
+  method: 'POST',
+  path,
+  summary: 'Preview or place a block on units',
+  description:
+    '`[from, to)`, from the business date on; all units or none. Out of order leaves capacity, out of service stays sellable. Proposed stays move elsewhere. `override` oversells nights and releases locked stays, which `displaced` lists; an occupied unit is never blocked. `dryRun` answers 200 with what would happen, locked stays and sold-out nights included, and stores nothing.',
+  access: can('create', 'UnitBlock'),
+  status: 201,
+  errors: refusals,
+  body: Obj({
+    propertyId: Uuid,
+    unitIds: sent.unitIds,
+    kind: sent.kind,
+    reason: sent.reason,
+    note: Opt(sent.note),
+    from: Day,
+    to: Day,
+    issueId: Opt(sent.issueId),
+    dryRun: Opt(Bool),
+    override: Opt(Override),
+  }),
+  returns: AnyOf([ChangedUnitBlock, Preview]),
+  handle: async ({ trx, body: { dryRun, ...block }, admission }) => {
+    const { propertyId, kind } = block
+    admission.check('create', 'UnitBlock', { propertyId, kind })
+    admitOverride(block.override, propertyId, kind, admission)
+    if (dryRun) return new Reply({ dryRun: true, ...(await previewBlock(trx, block)) }, { status: 200 })
+    const { id, ...moved } = await createBlock(trx, block)
+    return { ...(await readBlock(trx, id)), ...moved }
+  },
+})
+
+const read = route({
+  id: 'unitBlocks.read',
+  method: 'GET',
+  path: `${path}/:unitBlockId`,
+  summary: 'Read a block with the stays it touches',
+  description: '`stays` are those that had to move for it, with the units that they are to have now.',
+  access: can('read', 'UnitBlock'),
+  returns: UnitBlockWithStays,
+  handle: async ({ trx, params, admission }) => {
+    const block = await readBlock(trx, params.unitBlockId, admission.scope('read', 'UnitBlock'))
+    const stays = await staysOfBlock(trx, block.id)
+    return {
+      ...block,
+      stays: seesGuests(admission) ? stays : stays.map(({ guestName: _, ...stay }) => stay),
+    }
+  },
+})
+
+/** Names of guests are for roles that read guests. */
+export const seesGuests = ({ can: may, isMasked }: Pick<Admission, 'can' | 'isMasked'>): boolean =>
+  may('read', 'Guest') && !isMasked('Guest')
+
+const change = route({
+  id: 'unitBlocks.update',
+  method: 'PATCH',
+  path: `${path}/:unitBlockId`,
+  summary: 'Change dates, units, kind or reason of a block',
+  description:
+    'Counters move by the difference alone. A block that has begun changes `to`, units and note only; units that are taken off it then are dirty, and to be inspected.',
+  access: can('update', 'UnitBlock'),
+  record,
+  errors: [...refusals, 'block_begun'],
+  body: Obj({ ...Sparse(Obj(sent)).properties, override: Opt(Override) }),
+  returns: ChangedUnitBlock,
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
+    const { propertyId, kind } = await readBlock(trx, params.unitBlockId)
+    admission.check('update', 'UnitBlock', { propertyId, kind: body.kind ?? kind })
+    admitOverride(body.override, propertyId, kind, admission)
+    const moved = await changeBlock(trx, params.unitBlockId, body, expectedVersion)
+    return { ...(await readBlock(trx, params.unitBlockId)), ...moved }
+  },
+})
+
+const end = route({
+  id: 'unitBlocks.end',
+  method: 'POST',
+  path: `${path}/:unitBlockId/end`,
+  summary: 'Give the units back from today',
+  description:
+    'Nights to come can be sold again. The units are dirty unless `condition` says otherwise, and get an inspection task unless they are inspected.',
+  access: can('update', 'UnitBlock'),
+  record,
+  errors: ['invalid_transition'],
+  body: Obj({ condition: Opt(OneOf(['dirty', 'clean', 'inspected', 'pickup'])) }),
+  returns: UnitBlock,
+  handle: async ({ trx, params, body: { condition = 'dirty' }, expectedVersion }) => {
+    await endBlock(trx, params.unitBlockId, condition, expectedVersion)
+    return readBlock(trx, params.unitBlockId)
+  },
+})
+
+const cancel = route({
+  id: 'unitBlocks.cancel',
+  method: 'POST',
+  path: `${path}/:unitBlockId/cancel`,
+  summary: 'Cancel a block that has not begun',
+  access: can('delete', 'UnitBlock'),
+  record,
+  errors: ['invalid_transition'],
+  body: Obj({ reason: Opt(Text(1, 500)) }),
+  returns: UnitBlock,
+  handle: async ({ trx, params, body: { reason = null }, expectedVersion }) => {
+    await cancelBlock(trx, params.unitBlockId, reason, expectedVersion)
+    return readBlock(trx, params.unitBlockId)
+  },
+})
+
+export const routes = [list, create, read, change, end, cancel]

@@ -1,0 +1,103 @@
+import type { Trx } from '../connection.ts'
+import type { Board, BoardRow } from './board.ts'
+import { pack } from './fit.ts'
+import type { Packing, Piece, Taken } from './fit.ts'
+import type { Need } from './needs.ts'
+import { settle, strand, unstrand } from './settle.ts'
+import type { Change, Stranded } from './settle.ts'
+
+const keyOf = (need: Need, index: number) => `${need.reservationId} ${need.from} ${index}`
+
+/** What a packing changes: rows that go elsewhere, rows that have to go, and units for stays that had none. */
+const changesOf = (packing: Packing, rows: readonly BoardRow[], needs: readonly Need[]): Change[] => [
+  ...rows.flatMap((row) => {
+    const place = packing.places.get(row.id) ?? null
+    return row.reservationId === null || (place === row.unitId && row.status === 'proposed')
+      ? []
+      : [
+          {
+            assignmentId: row.id,
+            reservationId: row.reservationId,
+            poolId: row.poolId,
+            from: row.from,
+            to: row.to,
+            fromUnitId: row.unitId,
+            toUnitId: place,
+          },
+        ]
+  }),
+  ...needs.flatMap((need, index) => {
+    const place = packing.places.get(keyOf(need, index))
+    return place === undefined
+      ? []
+      : [
+          {
+            assignmentId: null,
+            reservationId: need.reservationId,
+            poolId: need.poolId,
+            from: need.from,
+            to: need.to,
+            fromUnitId: null,
+            toUnitId: place,
+          },
+        ]
+  }),
+]
+
+const pieceOf = (row: BoardRow): Piece => ({
+  key: row.id,
+  unitTypeId: row.unitTypeId,
+  from: row.from,
+  to: row.to,
+  unitId: row.unitId,
+})
+
+export type Plan = { changes: Change[]; stranded: Stranded[] }
+
+/** Finds places in one pool: `seek` and `needs` are placed, `taken` stands, and what else is proposed gives way where that helps. */
+export const planPool = (
+  { units, rows }: Board,
+  poolId: string,
+  seek: ReadonlySet<string>,
+  needs: readonly Need[],
+  closed: readonly Taken[] = [],
+): Plan => {
+  const here = rows.filter((row) => row.poolId === poolId)
+  const seeking = here.filter((row) => seek.has(row.id))
+  const movable = here.filter((row) => row.status === 'proposed' && !seek.has(row.id))
+  const fixed = here.filter((row) => row.status !== 'proposed' && !seek.has(row.id))
+  const wanted = needs.filter((need) => need.poolId === poolId)
+  const packing = pack(
+    units.filter((unit) => unit.poolId === poolId),
+    [...fixed, ...closed],
+    movable.map(pieceOf),
+    [...seeking.map(pieceOf), ...wanted.map((need, index) => ({ ...need, key: keyOf(need, index), unitId: null }))],
+  )
+  const without = new Set(packing.stranded)
+  const stays = [
+    ...seeking.filter((row) => without.has(row.id)),
+    ...wanted.filter((need, index) => without.has(keyOf(need, index))),
+  ]
+  return {
+    changes: changesOf(packing, [...seeking, ...movable], wanted),
+    stranded: stays.flatMap(({ reservationId, from, to }) =>
+      reservationId === null ? [] : [{ reservationId, poolId, from, to }],
+    ),
+  }
+}
+
+export const settleAll = async (trx: Trx, plans: readonly Plan[]): Promise<void> => {
+  const changes = plans.flatMap((plan) => plan.changes)
+  await settle(trx, changes)
+  const stranded = plans.flatMap((plan) => plan.stranded)
+  const waiting = new Set(stranded.map(({ reservationId, poolId }) => `${reservationId} ${poolId}`))
+  for (const poolId of new Set(changes.map((change) => change.poolId)))
+    await unstrand(
+      trx,
+      poolId,
+      changes.flatMap(({ reservationId, poolId: of }) =>
+        of === poolId && !waiting.has(`${reservationId} ${poolId}`) ? [reservationId] : [],
+      ),
+    )
+  await strand(trx, stranded)
+}
