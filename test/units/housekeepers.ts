@@ -1,0 +1,92 @@
+import { addMembership } from '../../db/auth/users.ts'
+import { sql } from '../../db/connection.ts'
+import { assignUnits } from '../../db/reservations/assign.ts'
+import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { occupy, vacate } from '../../db/units/assignments.ts'
+import { generateTasks } from '../../db/units/roll.ts'
+import type { Task } from '../../db/units/tasks.ts'
+import { makeUser, signIn } from '../auth/support.ts'
+import { deskOf } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
+import type { House } from '../support/factories.ts'
+import { makeHold, readBooking } from '../support/stay.ts'
+import type { StayOptions } from '../support/stay.ts'
+import type { World } from '../support/world.ts'
+
+export type Worker = Desk & { userId: string }
+
+/** A member with a role, signed in, whom tasks can be given to. */
+export const hire = async (
+  world: World,
+  house: House,
+  role: string,
+  propertyIds: string[] | null = null,
+): Promise<Worker> => {
+  const person = await makeUser()
+  await house.inHouse((trx) => addMembership(trx, { userId: person.userId, role, propertyIds }))
+  return { ...deskOf(world, house.tenantId, (await signIn(world, person)).token), userId: person.userId }
+}
+
+/** The business date, `n` days from today, without what its beginning does. */
+export const putDate = (house: House, n: number) =>
+  house.inHouse((trx) =>
+    sql(trx, `update property set business_date = ? where id = ?`, [house.day(n), house.propertyId]),
+  )
+
+/** The night before day `n` is over. */
+export const beginDay = async (house: House, n: number) => {
+  const businessDate = house.day(n)
+  for (let done = false; !done;)
+    ({ done } = await house.inHouse((trx) => generateTasks(trx, { propertyId: house.propertyId, businessDate })))
+  await putDate(house, n)
+}
+
+export type Stay = { reservationId: string; unitId: string }
+
+/** A confirmed stay with its unit. */
+export const book = async (house: House, options: StayOptions = {}): Promise<Stay> => {
+  const { rooms } = await readBooking(house, await makeHold(house, options))
+  const [room] = rooms
+  if (!room) throw new Error('the booking has a room')
+  return house.inHouse(async (trx) => {
+    await confirmBooking(trx, room.bookingId)
+    await assignUnits(trx, room.id)
+    const [row] = await sql<Stay>(trx, `select reservation_id, unit_id from unit_assignment where reservation_id = ?`, [
+      room.id,
+    ])
+    if (!row) throw new Error('the stay has a unit')
+    return row
+  })
+}
+
+export const moveIn = (house: House, stay: Stay, n = 0) =>
+  house.inHouse((trx) => occupy(trx, stay.reservationId, { businessDate: house.day(n) }))
+export const moveOut = (house: House, stay: Stay, n: number) =>
+  house.inHouse((trx) => vacate(trx, stay.reservationId, { businessDate: house.day(n) }))
+
+export const setUnit = (house: House, unitId: string, columns: Record<string, unknown>) =>
+  house.inHouse((trx) => trx('unit').where({ id: unitId }).update(columns))
+
+/** Tasks of a house as they are stored, the oldest day first. */
+export const tasksOf = (house: House, unitId?: string): Promise<Task[]> =>
+  house.inHouse((trx) =>
+    sql<Task>(
+      trx,
+      `select * from housekeeping_task where property_id = ? and (?::uuid is null or unit_id = ?) order by date, unit_id, created_at, kind`,
+      [house.propertyId, unitId ?? null, unitId ?? null],
+    ),
+  )
+
+/** What each task of a unit is about, day by day. */
+export const summary = async (house: House, unitId: string): Promise<string[]> =>
+  (await tasksOf(house, unitId)).map(({ date, kind, status, skipReason }) =>
+    [date, kind, status, ...(skipReason ? [skipReason] : [])].join(' '),
+  )
+
+export const changeSettings = (house: House, settings: object) =>
+  house.inHouse((trx) =>
+    sql(trx, `update property set settings = settings || ?::jsonb where id = ?`, [
+      JSON.stringify(settings),
+      house.propertyId,
+    ]),
+  )
