@@ -8,6 +8,7 @@ import { log } from '../config/log.ts'
 import { assertAgreement } from './lib/agreement.ts'
 import { cors } from './lib/cors.ts'
 import { documentation } from './lib/docs.ts'
+import { door } from './lib/door.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
 import { openApi } from './lib/openapi.ts'
@@ -51,6 +52,7 @@ export const makeApp = async (): Promise<Koa> => {
   })
   app.use(health)
   app.use(cors)
+  app.use(door(routes))
   app.use(documentation(routes))
   await mountDashboard(app)
   mountOperations(app)

@@ -18,6 +18,7 @@ const signIn = route({
   description: 'With a second factor the reply is mfaRequired and an mfaToken instead of a token.',
   access: open(),
   rate: 'sign_in',
+  hashes: true,
   transaction: 'none',
   errors: ['invalid_credentials', 'sign_in_throttled', 'hashing_busy'],
   body: Obj({ email: Email, password: Text(1, mostBytes) }),

@@ -2,6 +2,7 @@ import { crashPoint } from '../../config/crash.ts'
 import { invalid, notFound, unauthenticated } from '../../config/errors.ts'
 import { isUuid } from '../../config/validator.ts'
 import { audit, hasAudited } from '../../db/audit.ts'
+import { hashingBusy, isHashingFull } from '../../db/auth/hashing.ts'
 import { database, inPlatform, inTenant, sqlOne, withoutTenant } from '../../db/connection.ts'
 import type { AnyTrx, Context, PlatformTrx, Trx } from '../../db/connection.ts'
 import { keepReply, requestHash, takeKey } from '../../db/idempotency.ts'
@@ -15,7 +16,7 @@ import { parseBody } from './json.ts'
 import { metered } from './metering.ts'
 import { presenter } from './present.ts'
 import { within } from './properties.ts'
-import { limit } from './rate-limit.ts'
+import { limit, rateClassOf } from './rate-limit.ts'
 import { lockRecord } from './record.ts'
 import { Reply } from './route.ts'
 import type { AnyRoute, RequestFacts } from './route.ts'
@@ -43,13 +44,6 @@ const identify = (route: AnyRoute, request: RequestFacts): Promise<Caller> => {
     default:
       return authenticate(request, { anonymous: false })
   }
-}
-
-const rateClassOf = (route: AnyRoute) => {
-  if (route.rate) return route.rate
-  if (['tenant', 'session', 'superuser'].includes(route.access.kind)) return 'credential'
-  if (route.access.kind === 'callback') return 'none'
-  return route.method === 'GET' ? 'public_read' : 'public_write'
 }
 
 const idempotencyKey = (route: AnyRoute, request: RequestFacts): string | null => {
@@ -96,6 +90,7 @@ export const endpoint = (route: AnyRoute) => {
   const present = presenter(route.returns)
   const handle = route.handle as Handler
   const usual = route.status ?? 200
+  const rateClass = rateClassOf(route)
 
   const reply = (result: unknown): Answer => {
     const wrapped = result instanceof Reply ? (result as Reply<unknown>) : new Reply(result)
@@ -233,7 +228,8 @@ export const endpoint = (route: AnyRoute) => {
 
   return async (request: RequestFacts, loaded: Loaded): Promise<Answer> => {
     const caller = await identify(route, request)
-    await limit(caller, rateClassOf(route), request, loaded.setHeader)
+    await limit(caller, rateClass, request, loaded.setHeader)
+    if (route.hashes && isHashingFull()) throw hashingBusy()
     return metered(caller, () => serve(request, loaded, caller))
   }
 }

@@ -100,6 +100,8 @@ export type RouteOptions = {
   errors?: string[]
   /** Writes no audit entry where nothing of the house changes, such as pricing a stay. */
   readOnly?: boolean
+  /** Always hashes a password: 429 `hashing_busy`, before anything of it is done, while too many wait for that. */
+  hashes?: true
   catalogue?: false
   /** The credential in the document, where that is not plain from the access. */
   security?: 'bearer'

@@ -1,14 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { hash, verify } from '@node-rs/argon2'
 import { Counter, Gauge } from 'prom-client'
 import { required, settings } from '../../config/env.ts'
 import { tooMany } from '../../config/errors.ts'
 import { registry } from '../../config/metrics.ts'
+import { hashingThreads } from './hashing-threads.ts'
 
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const atOnce = availableParallelism()
 const mostWaiting = 50
+/** That may wait or be under way at once. */
+export const hashingPlaces = atOnce + mostWaiting
+
+// One core is left to the requests, where there is more than one.
+const inThread = hashingThreads(Math.max(1, atOnce - 1))
 
 let running = 0
 const waiting: (() => void)[] = []
@@ -34,13 +39,18 @@ const done = new Counter({
 done.inc({ purpose: 'store' }, 0)
 done.inc({ purpose: 'compare' }, 0)
 
+export const hashingBusy = () => tooMany('hashing_busy', 'Too many sign-ins at once; try again', 2)
+
+/** Whether who asks for a turn now is sent away. */
+export const isHashingFull = (): boolean => waiting.length >= mostWaiting
+
 /**
- * Work that hashes, once its turn has come: at most one per core at once, 50 more wait, then 429 `hashing_busy`. Hashing shares libuv's
- * threads with every token check, so more of it at once would stall all requests. Nothing inside may wait for a turn of its own.
+ * Work that hashes, once its turn has come: at most one per core at once, 50 more wait, then 429 `hashing_busy`. Nothing inside may wait for
+ * a turn of its own.
  */
 export const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
   if (running >= atOnce) {
-    if (waiting.length >= mostWaiting) throw tooMany('hashing_busy', 'Too many sign-ins at once; try again', 2)
+    if (isHashingFull()) throw hashingBusy()
     await new Promise<void>((resolve) => waiting.push(resolve))
   } else running += 1
   try {
@@ -65,7 +75,8 @@ export type PasswordHash = { passwordHash: string; pepperId: string }
 const hashNow = async (password: string): Promise<PasswordHash> => {
   const { id, key } = pepper()
   done.inc({ purpose: 'store' })
-  return { passwordHash: await hash(peppered(password, key), parameters), pepperId: id }
+  const passwordHash = await inThread({ text: peppered(password, key), against: null, parameters })
+  return { passwordHash: String(passwordHash), pepperId: id }
 }
 
 /** argon2id over the password under a pepper, in its turn. */
@@ -75,16 +86,16 @@ let dummy: Promise<PasswordHash> | null = null
 
 /** Compares, in the same time whether or not there is a hash to compare with. For who has a turn. */
 export const compareNow = async (password: string, stored: PasswordHash | null): Promise<boolean> => {
-  dummy ??= hashNow(randomBytes(24).toString('base64url'))
+  dummy ??= hashNow(randomBytes(24).toString('base64url')).catch((error: unknown) => {
+    dummy = null
+    throw error
+  })
   const against = stored ?? (await dummy)
   done.inc({ purpose: 'compare' })
-  const same = await verify(against.passwordHash, peppered(password, pepper(against.pepperId).key))
-  return stored !== null && same
+  const text = peppered(password, pepper(against.pepperId).key)
+  const same = await inThread({ text, against: against.passwordHash, parameters })
+  return stored !== null && same === true
 }
-
-/** The same, in its turn. */
-export const verifyPassword = (password: string, stored: PasswordHash | null): Promise<boolean> =>
-  inTurn(() => compareNow(password, stored))
 
 /** Whether a hash was made with other parameters or another pepper than those in use. */
 export const isOutdated = ({ passwordHash, pepperId }: PasswordHash): boolean =>

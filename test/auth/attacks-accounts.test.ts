@@ -3,13 +3,14 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { hash } from '@node-rs/argon2'
 import { settings } from '../../config/env.ts'
 import { mailedToken } from '../../config/derived-secrets.ts'
-import { hashPassword, verifyPassword } from '../../db/auth/hashing.ts'
+import { hashPassword } from '../../db/auth/hashing.ts'
 import { enrolTotp } from '../../db/auth/second-factor.ts'
 import { beginSecondHalf, confirmPassword, proveIdentity } from '../../db/auth/sign-in.ts'
 import type { Open } from '../../db/auth/sign-in.ts'
 import { inTenant, sql, sqlOne, withoutTenant } from '../../db/connection.ts'
 import { makeHouse } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
+import { verifies } from './hashing-work.ts'
 import { accountsOf } from './account-support.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
 
@@ -64,7 +65,7 @@ describe('who attacks an account', () => {
         `select password_hash, pepper_id from app_user where id = ?`,
         [person.userId],
       )
-      expect(await verifyPassword(fresh, row)).to.equal(true)
+      expect(await verifies(fresh, row)).to.equal(true)
     })
 
     it('gets no second half of a sign-in whose first half was overtaken', async () => {

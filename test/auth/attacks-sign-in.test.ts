@@ -1,11 +1,10 @@
 import { expect } from 'chai'
 import { availableParallelism } from 'node:os'
-import { verifyPassword } from '../../db/auth/hashing.ts'
 import { sql } from '../../db/connection.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { codeOf, roomInStep, wrongCode } from './authenticator.ts'
-import { hashesOf } from './hashing-work.ts'
+import { hashesOf, verifies } from './hashing-work.ts'
 import { forgetLimits, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
 import type { Person } from './support.ts'
 
@@ -17,7 +16,7 @@ describe('who attacks the sign-in', () => {
   before(async () => {
     tenantId = await makeTenant()
     // The hash that unknown addresses are compared with is made once.
-    await verifyPassword(password, null)
+    await verifies(password, null)
   })
   beforeEach(async () => {
     await forgetLimits(world)

@@ -1,3 +1,5 @@
+import { compareNow, inTurn } from '../../db/auth/hashing.ts'
+import type { PasswordHash } from '../../db/auth/hashing.ts'
 import { registry } from '../../config/metrics.ts'
 
 type Work = { store: number; compare: number }
@@ -15,3 +17,7 @@ export const hashesOf = async (work: () => Promise<unknown>): Promise<Work> => {
   const after = await totals()
   return { store: after.store - before.store, compare: after.compare - before.compare }
 }
+
+/** Whether a password is that of a hash, in its turn. */
+export const verifies = (password: string, stored: PasswordHash | null): Promise<boolean> =>
+  inTurn(() => compareNow(password, stored))

@@ -132,7 +132,7 @@ describe('the limit of requests a minute', () => {
       limit(
         { kind: 'anonymous', address },
         'sign_in',
-        { address, receivedAt: new Date('2026-11-21T12:04:00.000Z') } as RequestFacts,
+        { address, receivedAt: new Date('2026-11-21T12:04:00.000Z') },
         () => {},
       )
     for (let n = 0; n < 20; n += 1) await use(`2001:db8:1:2::${n + 1}`)

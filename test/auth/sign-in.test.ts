@@ -2,10 +2,11 @@ import { expect } from 'chai'
 import { availableParallelism } from 'node:os'
 import { settings } from '../../config/env.ts'
 import { closeRedis, openRedis } from '../../api/lib/redis.ts'
-import { hashPassword, isOutdated, verifyPassword } from '../../db/auth/hashing.ts'
+import { hashPassword, isOutdated } from '../../db/auth/hashing.ts'
 import { addMembership } from '../../db/auth/users.ts'
 import { inTenant, sql } from '../../db/connection.ts'
 import { useWorld } from '../support/world.ts'
+import { verifies } from './hashing-work.ts'
 import {
   forgetLimits,
   makeSuperuser,
@@ -105,21 +106,21 @@ describe('signing in', () => {
   it('takes a password byte for byte', async () => {
     const nfc = 'café com leite 12'
     const hash = await hashPassword(nfc.normalize('NFC'))
-    expect(await verifyPassword(nfc.normalize('NFC'), hash)).to.equal(true)
-    expect(await verifyPassword(nfc.normalize('NFD'), hash)).to.equal(false)
-    expect(await verifyPassword(`${nfc.normalize('NFC')} `, hash)).to.equal(false)
-    expect(await verifyPassword(nfc, null)).to.equal(false)
+    expect(await verifies(nfc.normalize('NFC'), hash)).to.equal(true)
+    expect(await verifies(nfc.normalize('NFD'), hash)).to.equal(false)
+    expect(await verifies(`${nfc.normalize('NFC')} `, hash)).to.equal(false)
+    expect(await verifies(nfc, null)).to.equal(false)
   })
 
   it('hashes at most one password per core at once, lets fifty wait, and sends the others away', async () => {
     const most = availableParallelism() + 50
     const hash = await hashPassword(password)
-    const results = await Promise.allSettled(Array.from({ length: most + 7 }, () => verifyPassword(password, hash)))
+    const results = await Promise.allSettled(Array.from({ length: most + 7 }, () => verifies(password, hash)))
     expect(results.filter((result) => result.status === 'fulfilled' && result.value)).to.have.length(most)
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
     expect(refused).to.have.length(7)
     for (const one of refused) expect(one).to.include({ status: 429, code: 'hashing_busy', retryAfterSeconds: 2 })
-    expect(await verifyPassword(password, hash)).to.equal(true)
+    expect(await verifies(password, hash)).to.equal(true)
   })
 
   it('hashes again what was hashed with other parameters', async () => {

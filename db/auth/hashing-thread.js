@@ -1,0 +1,31 @@
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { parentPort } from 'node:worker_threads'
+import { hashSync, verifySync } from '@node-rs/argon2'
+
+// JavaScript, since a thread is started without the loaders of its process. See hashing-threads.ts for what passes.
+
+const lowest = 19
+
+// Linux keeps a priority per thread: this one takes what the requests leave. Elsewhere there is no such link, and nothing to lower.
+const ownThread = () => {
+  try {
+    return Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+  } catch {
+    return null
+  }
+}
+
+const thread = ownThread()
+if (thread !== null) setPriority(thread, lowest)
+
+const work = ({ text, against, parameters }) =>
+  against === null ? hashSync(text, parameters) : verifySync(against, text)
+
+parentPort?.on('message', ({ id, ...task }) => {
+  try {
+    parentPort?.postMessage({ id, result: work(task) })
+  } catch (error) {
+    parentPort?.postMessage({ id, problem: String(error) })
+  }
+})

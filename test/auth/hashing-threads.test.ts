@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { hashPassword } from '../../db/auth/hashing.ts'
+import { hashingThreads } from '../../db/auth/hashing-threads.ts'
+import { verifies } from './hashing-work.ts'
+
+const parameters = { memoryCost: 64, timeCost: 1, parallelism: 1 }
+const task = (text: string, against: string | null = null) => ({ text, against, parameters })
+
+/** The nice values of this process's threads: field 19 of a thread's stat, counted behind the name in brackets. */
+const priorities = () =>
+  readdirSync('/proc/self/task').map((thread) =>
+    Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[16]),
+  )
+
+describe('the threads that hash', () => {
+  it('take what the requests leave: the lowest priority is theirs alone', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const before = priorities().filter((nice) => nice === 19).length
+    const own = hashingThreads(1)
+    await own(task('a'))
+    expect(priorities().filter((nice) => nice === 19).length).to.equal(before + 1)
+    expect(priorities()[0]).to.be.lessThan(19)
+  })
+
+  it('are as many as allowed, however much is asked, and answer each what he asked', async () => {
+    const own = hashingThreads(2)
+    const texts = Array.from({ length: 12 }, (_, n) => `text ${n}`)
+    const hashes = await Promise.all(texts.map((text) => own(task(text))))
+    const same = await Promise.all(texts.map((text, n) => own(task(text, String(hashes[n])))))
+    const other = await Promise.all(texts.map((text, n) => own(task(text, String(hashes[(n + 1) % 12])))))
+    expect([...same, ...other]).to.deep.equal([...Array<boolean>(12).fill(true), ...Array<boolean>(12).fill(false)])
+  })
+
+  it('tell what is wrong with a task, and go on', async () => {
+    const own = hashingThreads(1)
+    const results = await Promise.allSettled([own(task('a', 'no hash at all')), own(task('a'))])
+    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled'])
+  })
+
+  it('that die answer who waits with 503, and are replaced', async () => {
+    const own = hashingThreads(1, new URL('./mortal-thread.js', import.meta.url))
+    const first = own(task('lives'))
+    expect(await first).to.equal('done')
+    const doomed = await Promise.allSettled(['dies', 'waits behind it'].map((text) => own(task(text))))
+    for (const one of doomed)
+      expect(one.status === 'rejected' && one.reason).to.include({ status: 503, code: 'service_unavailable' })
+    expect(await own(task('lives'))).to.equal('done')
+  })
+
+  it('hold no process that has nothing else to do, and are waited for by one that has', async function () {
+    this.timeout(20_000)
+    const file = fileURLToPath(new URL('../../db/auth/hashing-threads.ts', import.meta.url))
+    const script = `
+      import { hashingThreads } from ${JSON.stringify(file)}
+      const own = hashingThreads(1)
+      console.log(String(await own(${JSON.stringify(task('a'))})).slice(0, 9))`
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--import', 'tsx/esm', '--input-type=module', '-e', script],
+      { timeout: 15_000 },
+    )
+    expect(stdout.trim()).to.equal('$argon2id')
+  })
+
+  it('are those of passwords', async () => {
+    const hash = await hashPassword('a password of some length')
+    expect(await verifies('a password of some length', hash)).to.equal(true)
+    expect(await verifies('another one', hash)).to.equal(false)
+  })
+})
