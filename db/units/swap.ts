@@ -162,6 +162,7 @@ export const swapUnits = async (
   if (known.some((stay) => stay.propertyId !== propertyId)) throw mismatch('The stays are in different properties')
   const today = await businessDay(trx, propertyId)
   const stays = await readStays(trx, ids, scope, 'for no key update of r')
+  if (stays.some((stay) => stay.quantity !== 1)) throw mismatch('Each stay must take one unit')
   const { from, to } = nightsOf(stays, today, asked)
   const planned = await readRows(trx, ids, from, to)
   await lockPools(
@@ -172,7 +173,6 @@ export const swapUnits = async (
     planned.map((row) => row.unitId),
   ])
   const [a, b] = await readRows(trx, ids, from, to)
-  if (stays.some((stay) => stay.quantity !== 1)) throw mismatch('Each stay must take one unit')
   for (const [row, target] of [
     [a, b],
     [b, a],
