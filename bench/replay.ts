@@ -63,7 +63,14 @@ const learn = (captured: unknown, answered: unknown, fresh: Set<string>, names: 
   for (const [index, value] of Object.values(captured).entries()) learn(value, theirs[index], fresh, names)
 }
 
-type Options = { url: string; seconds: number; inFlight: number; most?: number }
+type Options = {
+  url: string
+  seconds: number
+  inFlight: number
+  most?: number
+  /** Ids that each repetition puts in the place of captured ones, such as another room's. */
+  instead?: () => [captured: string, id: string][]
+}
 
 /**
  * The same statements by pg alone, over and over: no HTTP, no checks, no code of ours in between. `other` is a second capture of the same
@@ -72,18 +79,18 @@ type Options = { url: string; seconds: number; inFlight: number; most?: number }
 export const replay = async (
   statements: Statement[],
   other: Statement[],
-  { url, seconds, inFlight, most = Infinity }: Options,
+  { url, seconds, inFlight, most = Infinity, instead = () => [] }: Options,
 ): Promise<Load> => {
   if (statements.length !== other.length)
     throw new Error(`the work sends ${statements.length} statements once and ${other.length} the next time`)
-  const fresh = freshIds(statements, other)
+  const fresh = new Set([...freshIds(statements, other), ...instead().map(([captured]) => captured)])
   const pool = new pg.Pool({ connectionString: url, max: 10 })
   const times: number[] = []
   const started = performance.now()
   const until = started + seconds * 1000
   let begun = 0
   const once = async () => {
-    const names: Names = new Map()
+    const names: Names = new Map(instead())
     const client = await pool.connect()
     try {
       for (const [index, { text, values, rows }] of statements.entries()) {
