@@ -67,8 +67,10 @@ const audits = async (knex: Knex) => {
   // When a local time comes, of two the first; one that a clock change skips is met early, and whoever starts the audit looks again.
   await knex.raw(`
     create function local_time_not_before(local timestamp, zone text) returns timestamptz language sql stable as $$
-      select t.at - case when (t.at at time zone zone) <> local then interval '1 hour' else interval '0' end
-      from (select least(local at time zone zone, ((local - interval '6 hours') at time zone zone) + interval '6 hours') as at) t
+      select coalesce(
+        (select min(c.at) from (values (t.at), (t.at - interval '30 minutes'), (t.at - interval '1 hour')) c (at) where (c.at at time zone zone) = local),
+        t.at - interval '1 hour')
+      from (select local at time zone zone as at) t
     $$`)
   await sweepFunction(
     knex,
