@@ -67,11 +67,12 @@ const withTheirTasks = async (trx: Trx, sheets: readonly Sheet[], scope?: Part):
   return sheets.map((sheet) => ({ ...sheet, tasks: tasks.filter((task) => task.sheetId === sheet.id) }))
 }
 
+/** In the order of their ids as given. */
 const readSheets = (trx: Trx, ids: readonly string[]) =>
   sql<Sheet>(
     trx,
-    `select ${columns} from housekeeping_sheet h where h.id = any(?::uuid[]) order by h.created_at, h.id`,
-    [ids],
+    `select ${columns} from housekeeping_sheet h where h.id = any(?::uuid[]) order by array_position(?::uuid[], h.id)`,
+    [ids, ids],
   )
 
 export const readSheet = async (trx: Trx, id: string): Promise<Sheet> => {

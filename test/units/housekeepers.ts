@@ -5,7 +5,7 @@ import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { occupy, vacate } from '../../db/units/assignments.ts'
 import { generateTasks } from '../../db/units/roll.ts'
 import type { Task } from '../../db/units/tasks.ts'
-import { makeUser, signIn } from '../auth/support.ts'
+import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
 import { deskOf } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
@@ -90,3 +90,16 @@ export const changeSettings = (house: House, settings: object) =>
       house.propertyId,
     ]),
   )
+
+/** The house as on its first morning: every unit dirty and empty, nothing planned, on the business date of today. */
+export const tidy = async (world: World, house: House) => {
+  await forgetLimits(world)
+  const { admin } = world.database
+  await admin.raw(`delete from housekeeping_task; delete from housekeeping_sheet; delete from unit_assignment`)
+  await admin.raw(
+    `update unit set condition = 'dirty', do_not_disturb = false, make_up_requested = false, service_refused = null, observed_occupancy = null,
+       discrepancy_on = null, rolled_on = null, notes = ''`,
+  )
+  await changeSettings(house, { housekeeping: {} })
+  await putDate(house, 0)
+}

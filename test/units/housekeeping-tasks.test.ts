@@ -1,13 +1,12 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
 import { createTasks } from '../../db/units/tasks.ts'
-import { forgetLimits } from '../auth/support.ts'
 import type { Reply } from '../support/client.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
-import { book, changeSettings, hire, moveIn, moveOut, putDate, setUnit, summary, tasksOf } from './housekeepers.ts'
+import { book, changeSettings, hire, moveIn, moveOut, setUnit, summary, tasksOf, tidy } from './housekeepers.ts'
 import type { Worker } from './housekeepers.ts'
 
 describe('Housekeeping tasks', () => {
@@ -29,15 +28,7 @@ describe('Housekeeping tasks', () => {
   })
 
   beforeEach(async () => {
-    await forgetLimits(world)
-    await world.database.admin.raw(
-      `delete from housekeeping_task; delete from housekeeping_sheet; delete from unit_assignment`,
-    )
-    await world.database.admin.raw(
-      `update unit set condition = 'dirty', do_not_disturb = false, service_refused = null, observed_occupancy = null, rolled_on = null`,
-    )
-    await changeSettings(house, { housekeeping: {} })
-    await putDate(house, 0)
+    await tidy(world, house)
     ;[first = '', second = ''] = house.unitIds
   })
 
