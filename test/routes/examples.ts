@@ -8,6 +8,7 @@ import { ofAccounts } from './examples-of-accounts.ts'
 import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
+import { ofUnits } from './examples-of-units.ts'
 import type { Known } from './inputs.ts'
 
 /** Values of records that are there, by the names of the fields (of a path also by endpoint and name); and by endpoint what works, where a schema alone seldom hits upon it. */
@@ -21,6 +22,7 @@ export const prepare = async (
   const accounts = await ofAccounts(house)
   const members = await ofMembers(house)
   const properties = await ofProperties(house)
+  const units = await ofUnits(house)
   const operators = await ofOperators(world)
   const portal = portalOf(world.request, house, key)
   const { body: quoted } = await portal.quote({ from: 20 })
@@ -71,6 +73,7 @@ export const prepare = async (
     ...accounts.known,
     ...members.known,
     ...properties.known,
+    ...units.known,
   }
   const { body: paid } = await world.request('POST', '/api/public/payments/create', {
     guest: payer,
@@ -91,6 +94,7 @@ export const prepare = async (
   }
   const examples: Record<string, unknown[]> = {
     ...properties.examples,
+    ...units.examples,
     'auth.signIn': [{ email: reader.email, password }],
     'auth.reauthenticate': [{ password }],
     'auth.tenantContext': [{ tenantId: house.tenantId }],
