@@ -12,9 +12,15 @@ export type Child = {
   kill: () => Promise<void>
 }
 
-/** A process of bench/processes, with the database and Redis of this bench; there once it says `ready`. */
-export const startChild = async (file: string, role: string, given: Record<string, unknown> = {}): Promise<Child> => {
+/** A process of bench/processes, with the database and Redis of this bench; there once it says `ready`. `detached`: in a session of its own. */
+export const startChild = async (
+  file: string,
+  role: string,
+  given: Record<string, unknown> = {},
+  { detached = false } = {},
+): Promise<Child> => {
   const child = fork(new URL(`./processes/${file}.ts`, import.meta.url), [role, JSON.stringify(given)], {
+    detached,
     execArgv: [
       '--import',
       'tsx/esm',

@@ -106,7 +106,8 @@ const flood = async (tenantId: string, tokens: string[], people: Person[]) => {
   const api = await startApi()
   const path = `/api/tenants/${tenantId}`
   const emails = people.map(({ email }) => email)
-  const child = await startChild('flood', 'flood', { baseUrl: api.baseUrl, emails, password, atOnce })
+  const given = { baseUrl: api.baseUrl, emails, password, atOnce }
+  const child = await startChild('flood', 'flood', given, { detached: true })
   try {
     const idle: number[] = []
     const beyond: number[] = []
