@@ -71,7 +71,9 @@ const offeredMethod = async (
 ) => {
   const offer = (await portalMethods(trx, property.id)).find((one) => one.method === wanted.method)
   if (!offer?.gatewayAccountId) throw unavailable('The property does not take this method here')
-  if (daysBetween(todayIn(property.timezone, property.now), arrival) < offer.minDaysBeforeArrival)
+  const ahead = daysBetween(todayIn(property.timezone, property.now), arrival)
+  // Without a minimum it is taken of guests in the house too.
+  if (offer.minDaysBeforeArrival > 0 && ahead < offer.minDaysBeforeArrival)
     throw unavailable(`It takes this method up to ${offer.minDaysBeforeArrival} days before the arrival`)
   if (offer.maxAmount !== null && amount > offer.maxAmount) throw unavailable('The amount is too high for this method')
   const installments = wanted.installments ?? 1

@@ -18,9 +18,9 @@ import { depositsOf, lockFolios, lockStay } from './lock.ts'
 import { recordTransition } from './record.ts'
 import { uncovered } from './rules/deposits.ts'
 
-type Tonight = Pick<UnitState, 'occupancy' | 'service'> & { name: string; condition: string }
+type Tonight = Pick<UnitState, 'occupancy'> & { name: string; condition: string }
 
-/** The units that the stay is to have tonight, and how many it needs. */
+/** The units that the stay is to have tonight, and how many it needs. A unit that is blocked tonight is nobody's: a constraint says so. */
 const unitsTonight = async (trx: Trx, stay: ReservationRow, businessDate: string) => {
   const units = await sql<Tonight>(
     trx,
@@ -51,7 +51,6 @@ const unitBlockers = async (
     ...blocker(units.length < needed, 'unit_not_assigned', 'No unit is free for the stay'),
     ...units.flatMap((unit) => [
       ...blocker(unit.occupancy === 'occupied', 'unit_occupied', `The guest before is still in ${unit.name}`),
-      ...blocker(unit.service !== 'in_service', 'unit_out_of_order', `${unit.name} is out of service`),
       ...blocker(
         !allowed.includes(unit.condition),
         'unit_condition_not_allowed',

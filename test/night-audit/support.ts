@@ -7,9 +7,11 @@ import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
 import { requestNightAudit } from '../../db/properties/night-audit/request.ts'
 import { checkIn } from '../../db/reservations/check-in.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { confirmPaid } from '../../db/reservations/paid.ts'
 import type { NightAuditRow, ReservationRow } from '../../db/rows.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House, HouseOptions } from '../support/factories.ts'
+import { pay } from '../support/pay.ts'
 import { holdQuote, quotedClaims } from '../support/stay.ts'
 
 /** Days before today of the first night that these houses have. */
@@ -132,6 +134,13 @@ export const arrive = (house: House, reservationId: string) =>
     checkIn(trx, reservationId, { override: { rules: ['early_check_in', 'unit_condition'], reason: 'a test' } }),
   )
 
+/** The guest pays all that the stay will owe, by a gateway; the money is on the folio afterwards. */
+export const payAll = async (house: House, reservationId: string): Promise<void> => {
+  const { bookingId } = await readStay(house, reservationId)
+  await pay(house, bookingId, 'all')
+  await house.inHouse((trx) => confirmPaid(trx, bookingId))
+}
+
 /** Moves a confirmed booking by days, with all that hangs on its dates. */
 const shift = (house: House, bookingId: string, days: number) =>
   house.inHouse(async (trx) => {
@@ -180,10 +189,11 @@ export const request = (house: House, businessDate: string) =>
 export const runAudit = async (
   house: House,
   id: string,
-  { atOnce = 200, runner = randomUUID() } = {},
+  { atOnce = 200, runner }: { atOnce?: number; runner?: string } = {},
 ): Promise<number> => {
+  const owner = runner ?? randomUUID()
   for (let count = 1; count < 500; count += 1)
-    if ((await house.inHouse((trx) => advanceNightAudit(trx, id, runner, atOnce))) === 'over') return count
+    if ((await house.inHouse((trx) => advanceNightAudit(trx, id, owner, atOnce))) === 'over') return count
   throw new Error('the audit does not come to an end')
 }
 
