@@ -4,6 +4,8 @@ import { routes as chartOfAccounts } from './financial/chart-of-accounts.ts'
 import { routes as ledgerEntries } from './financial/ledger-entries.ts'
 import { routes as guests } from './guests/list.ts'
 import { routes as reservations } from './reservations/list.ts'
+import { routes as channelBookings } from './properties/channel-bookings.ts'
+import { routes as channelConnections } from './properties/channel-connections.ts'
 import { routes as extras } from './properties/extras.ts'
 import { routes as policies } from './properties/policies.ts'
 import { routes as properties } from './properties/properties.ts'
@@ -73,6 +75,8 @@ export const routes: readonly AnyRoute[] = [
   ...propertyPaymentMethods,
   ...taxRules,
   ...promoCodes,
+  ...channelConnections,
+  ...channelBookings,
   ...unitTypes,
   ...unitPools,
   ...unitsAvailable,

@@ -101,6 +101,8 @@ export const settings = {
   sandboxUrl: optional('SANDBOX_URL'),
   /** Secrets that sign the sandbox gateway's callbacks: the first signs, all are believed. */
   sandboxCallbackSecrets: list('SANDBOX_CALLBACK_SECRETS', environmentName === 'production' ? '' : 'sandbox-callbacks'),
+  /** Port of the channel that plays the driver `simulator` on this machine; 0 where none does. */
+  channelSimulatorPort: environmentName === 'production' ? 0 : integer('CHANNEL_SIMULATOR_PORT', 0),
   /** Where spans go, OTLP over HTTP; without it there are none. */
   otlpEndpoint: optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
   smtpUrl: optional('SMTP_URL'),

@@ -1,3 +1,4 @@
+import { channelsJobs, channelsSchedules } from './channels.ts'
 import { inventoryJobs, inventorySchedules } from './inventory.ts'
 import { jobsJobs, jobsSchedules } from './jobs.ts'
 import { ledgerJobs, ledgerSchedules } from './ledger.ts'
@@ -8,6 +9,7 @@ import type { Job, Schedule } from './job.ts'
 
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
 export const jobs: Job[] = [
+  ...channelsJobs,
   ...inventoryJobs,
   ...jobsJobs,
   ...ledgerJobs,
@@ -18,6 +20,7 @@ export const jobs: Job[] = [
 
 /** Every job that comes by the clock. */
 export const schedules: Schedule[] = [
+  ...channelsSchedules,
   ...inventorySchedules,
   ...jobsSchedules,
   ...ledgerSchedules,

@@ -1,4 +1,5 @@
 import type { Processor } from './lib/processor.ts'
+import { processors as channels } from './channels/index.ts'
 import { processors as inventory } from './inventory/index.ts'
 import { processors as jobs } from './jobs/index.ts'
 import { processors as ledger } from './ledger/index.ts'
@@ -8,6 +9,7 @@ import { processors as payments } from './payments/index.ts'
 
 /** Every processor, one per declared job. */
 export const processors: readonly Processor[] = [
+  ...channels,
   ...inventory,
   ...jobs,
   ...ledger,

@@ -1,6 +1,6 @@
 import type { Meter } from '../../config/meters.ts'
 import { sql } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import type { AnyTrx } from '../connection.ts'
 
 /** Units that a tenant used up to `at`. */
 export type Used = { tenantId: string; quantity: number; at: Date }
@@ -10,7 +10,7 @@ export type Used = { tenantId: string; quantity: number; at: Date }
  * already changes nothing, so whoever does not know whether it was written may write it again. Answers how many were new.
  */
 export const recordUsage = async (
-  trx: PlatformTrx,
+  trx: AnyTrx,
   meter: Meter,
   key: string,
   used: readonly Used[],

@@ -126,6 +126,9 @@ export const up = async (knex: Knex) => {
   await knex.raw(
     `create index channel_push_connection on channel_push (tenant_id, channel_connection_id, started_at, id)`,
   )
+  await knex.raw(
+    `create index channel_push_sending on channel_push (tenant_id, channel_connection_id) where status = 'sending'`,
+  )
   await knex.raw(`create index channel_push_property on channel_push (tenant_id, property_id)`)
   await knex.raw(`create index channel_push_age on channel_push (started_at)`)
 

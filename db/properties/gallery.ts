@@ -99,7 +99,7 @@ export const changeImage = async (trx: Trx, propertyId: string, id: string, chan
   requireTexts(property, { caption: change.caption })
   await refuseTypes(trx, propertyId, change.unitTypeId)
   await changeRow(trx, 'gallery_image', id, change, ['caption'])
-  await changePortal(trx, propertyId)
+  await changePortal(trx, propertyId, 'nothing')
   await changed(trx, propertyId)
   await askForCheck(trx, id)
 }
@@ -109,7 +109,7 @@ export const removeImage = async (trx: Trx, propertyId: string, id: string): Pro
   const image = await readImage(trx, propertyId, id)
   await lockForChange(trx, propertyId)
   await sql(trx, `delete from gallery_image where id = ?`, [id])
-  await changePortal(trx, propertyId)
+  await changePortal(trx, propertyId, 'nothing')
   await changed(trx, propertyId)
   return image
 }
@@ -145,7 +145,7 @@ export const recordCheck = async (trx: Trx, id: string, finding: Finding): Promi
   )
   const isSame = before.status === status && (broken || before.width === facts.width) && before.height === facts.height
   if (isSame) return
-  await changePortal(trx, before.propertyId)
+  await changePortal(trx, before.propertyId, 'nothing')
   if (!broken) await changed(trx, before.propertyId)
   else if (before.status !== 'broken')
     await emit(trx, {

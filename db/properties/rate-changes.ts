@@ -10,6 +10,7 @@ import { emit } from '../events.ts'
 import type { RateChangeRow } from '../rows.ts'
 import { lockForChange, inScope, readPage, where } from './editing.ts'
 import type { Paging } from './editing.ts'
+import { ratesOf } from './channels/dirty.ts'
 import { changePortal } from './portal.ts'
 import { keepCells, readCells, readKeptCells, writeCells } from './rate-cells.ts'
 import { houseOf, judgeItems } from './rate-requests.ts'
@@ -109,7 +110,7 @@ const write = async (trx: Trx, change: Pick<RateChange, 'id' | 'propertyId' | 'r
   )
   if (change.revertsId !== null)
     await sql(trx, `update rate_change set status = 'reverted', version = version + 1 where id = ?`, [change.revertsId])
-  await changePortal(trx, change.propertyId)
+  await changePortal(trx, change.propertyId, ratesOf(cells))
   await emit(trx, {
     type: 'rates.changed',
     propertyId: change.propertyId,

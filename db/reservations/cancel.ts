@@ -24,6 +24,8 @@ export type Cancellation = {
   reservationIds?: readonly string[] | undefined
   /** What the caller has agreed to pay, in minor units; must be what it costs now. */
   acceptedFee?: number | undefined
+  /** For who agreed elsewhere, such as with a channel: what the policy says, or nothing. */
+  terms?: 'policy' | 'free' | undefined
   reason: CancelReason
 }
 
@@ -41,7 +43,7 @@ const feeChanged = (fee: number) =>
 export const cancelReservations = async (
   trx: Trx,
   bookingId: string,
-  { reservationIds, acceptedFee, reason }: Cancellation,
+  { reservationIds, acceptedFee, terms, reason }: Cancellation,
 ): Promise<'cancelled' | 'already' | null> => {
   const propertyId = await propertyOfBooking(trx, bookingId)
   if (!propertyId) return null
@@ -53,9 +55,10 @@ export const cancelReservations = async (
   const rooms = roomsToCancel(reservations, reservationIds, businessDate)
   if (rooms.length === 0) return 'already'
   const fees = await cancellationFees(trx, property, booking, rooms, now)
-  const feeOf = (id: string) => (noFee.has(reason) ? 0 : (fees.find((one) => one.reservationId === id)?.fee ?? 0))
+  const isFree = noFee.has(reason) || terms === 'free'
+  const feeOf = (id: string) => (isFree ? 0 : (fees.find((one) => one.reservationId === id)?.fee ?? 0))
   const fee = rooms.reduce((sum, one) => sum + feeOf(one.id), 0)
-  if (fee !== (acceptedFee ?? 0)) throw feeChanged(fee)
+  if (terms === undefined && fee !== (acceptedFee ?? 0)) throw feeChanged(fee)
   if (isRunning(await paymentState(trx, 'booking', bookingId)))
     throw conflict('payment_in_progress', 'A payment is being processed; wait for its end')
 

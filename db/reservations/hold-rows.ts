@@ -15,12 +15,16 @@ export const requestsPlace = (reservationId: string) => ({
 
 type Words = { requests: string | null; arrivalTime: string | null }
 
-/** Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. */
+/**
+ * Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. `after`: position of the
+ * last room that the booking has.
+ */
 export const insertHeldRooms = async (
   trx: Trx,
   booking: BookingRow,
   rooms: readonly PricedRoom[],
   words: Words,
+  after = 0,
 ): Promise<ReservationRow[]> => {
   const ids = rooms.map(() => randomUUID())
   const { requests } = words
@@ -44,7 +48,7 @@ export const insertHeldRooms = async (
       JSON.stringify(
         rooms.map(({ quoted, sold }, index) => ({
           id: ids[index],
-          position: index + 1,
+          position: after + index + 1,
           unitTypeId: quoted.unitTypeId,
           ratePlanId: quoted.ratePlanId,
           arrival: quoted.arrival,

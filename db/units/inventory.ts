@@ -4,6 +4,7 @@ import { registry } from '../../config/metrics.ts'
 import { contextOf, logOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { hasChannels, requestMarks } from '../properties/channels/dirty.ts'
 
 export type Counters = {
   capacity: number
@@ -94,13 +95,16 @@ export type LockedNight = PoolNight & {
   propertyId: string
   /** Of the property, once whatever the command has written before stands. */
   publicVersion: number
+  /** Somebody else sells it too, and is to be told. */
+  hasChannels: boolean
 }
 
 /** Locks counters in the one order of all commands, and reads them. */
 export const lockPoolNights = (trx: Trx, keys: readonly PoolNightKey[]) =>
   sql<LockedNight>(
     trx,
-    `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id, y.public_version
+    `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id, y.public_version,
+       ${hasChannels('y')} as has_channels
      from pool_night n join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id
      join property y on y.tenant_id = p.tenant_id and y.id = p.property_id
      where (n.pool_id, n.night) in (select * from unnest(?::uuid[], ?::date[]))
@@ -182,7 +186,28 @@ export const moveInventory = async (
   await check?.(after)
   await writePoolNights(trx, after)
   await announce(trx, after, force ? short : [])
+  await tellChannels(trx, [...before.values()], after)
   return after
+}
+
+const freeOf = (row: Counters) => Math.max(0, row.capacity + row.oversell - usage(row))
+
+/** Asks that channels be told of the nights on which more or less is free than before. */
+const tellChannels = async (trx: Trx, before: readonly LockedNight[], after: readonly LockedNight[]) => {
+  if (!before.some((row) => row.hasChannels)) return
+  const freeBefore = new Map(before.map((row) => [keyOf(row), freeOf(row)]))
+  const changed = after.filter((row) => row.hasChannels && freeOf(row) !== freeBefore.get(keyOf(row)))
+  for (const propertyId of new Set(changed.map((row) => row.propertyId))) {
+    const ofProperty = changed.filter((row) => row.propertyId === propertyId)
+    const nights = ofProperty.map((row) => row.night).sort()
+    await requestMarks(trx, {
+      propertyId,
+      kind: 'availability',
+      from: nights[0]!,
+      to: nights.at(-1)!,
+      unitPoolIds: [...new Set(ofProperty.map((row) => row.poolId))],
+    })
+  }
 }
 
 const announce = async (

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { holdsCardNumber } from '../../api/lib/cards.ts'
+import { holdsCardNumber } from '../../config/card-numbers.ts'
 import { parseBody } from '../../api/lib/json.ts'
 import { isDay } from '../../config/validator.ts'
 import { settings } from '../../config/env.ts'

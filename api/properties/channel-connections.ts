@@ -1,0 +1,261 @@
+import { channelDrivers } from '../../config/channels.ts'
+import {
+  Bool,
+  Count,
+  Day,
+  Https,
+  Instant,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  PageOf,
+  PageQuery,
+  Sparse,
+  Text,
+  Uuid,
+  pageMeta,
+} from '../../config/schema.ts'
+import {
+  changeConnection,
+  createConnection,
+  listConnections,
+  readConnection,
+} from '../../db/properties/channels/connections.ts'
+import {
+  activateConnection,
+  disconnect,
+  pauseConnection,
+  syncConnection,
+} from '../../db/properties/channels/lifecycle.ts'
+import { listPushes } from '../../db/properties/channels/push.ts'
+import { can } from '../lib/access.ts'
+import { route } from '../lib/route.ts'
+import { Reason, stamps } from './schemas.ts'
+
+const Status = OneOf(['draft', 'connecting', 'active', 'paused', 'failed', 'disconnected'])
+const Driver = OneOf([...channelDrivers])
+const ExternalId = Text(1, 100, { cardNumber: 'exempt' })
+const mappingFields = {
+  unitTypeId: Uuid,
+  /** Null maps availability alone. */
+  ratePlanId: Nullable(Uuid),
+  externalUnitTypeId: ExternalId,
+  externalRatePlanId: Nullable(ExternalId),
+}
+const mappingOptions = {
+  /** Signed basis points upon the plan's price. */
+  modifierRate: Int(-10_000, 10_000),
+  enabled: Bool,
+}
+const MappingSent = Obj({ ...mappingFields, ...Sparse(Obj(mappingOptions)).properties })
+const identity = {
+  name: Text(1, 120),
+  endpointUrl: Https,
+  externalPropertyId: ExternalId,
+}
+const limits = {
+  /** Units kept back from the channel. */
+  buffer: Int(0, 20),
+  horizonDays: Int(1, 730),
+}
+/** Written, never read: `secret` signs every call. */
+const Credentials = Obj({ secret: Text(16, 200, { cardNumber: 'exempt' }) })
+const written = { credentials: Opt(Credentials), mappings: Opt(List(MappingSent, { max: 400 })) }
+const fields = {
+  id: Uuid,
+  propertyId: Uuid,
+  driver: Driver,
+  status: Status,
+  ...identity,
+  ...limits,
+  hasCredentials: Bool,
+  lastPushAt: Nullable(Instant),
+  lastPullAt: Nullable(Instant),
+  /** Age of the oldest change that the channel was not told of yet. */
+  lagSeconds: Count,
+  lastError: Nullable(Text(0, 1_000)),
+  pushLeaseUntil: Nullable(Instant),
+  disconnectedAt: Nullable(Instant),
+  ...stamps,
+}
+const ChannelConnectionSummary = Obj(fields, { title: 'ChannelConnectionSummary' })
+const ChannelConnection = Obj(
+  { ...fields, mappings: List(Obj({ ...mappingFields, ...mappingOptions }), { max: 2_000 }) },
+  { title: 'ChannelConnection' },
+)
+const Range = Obj({
+  unitType: ExternalId,
+  ratePlan: Opt(ExternalId),
+  from: Day,
+  to: Day,
+  available: Opt(Count),
+})
+const ChannelPush = Obj(
+  {
+    id: Uuid,
+    channelConnectionId: Uuid,
+    kind: OneOf(['availability', 'rates']),
+    status: OneOf(['sending', 'accepted', 'partial', 'failed']),
+    rangeCount: Count,
+    messageCount: Count,
+    attempts: Count,
+    error: Nullable(Text(0, 1_000)),
+    startedAt: Instant,
+    finishedAt: Nullable(Instant),
+    /** The first of them. */
+    ranges: List(Range, { max: 50 }),
+  },
+  { title: 'ChannelPush' },
+)
+
+const path = '/api/tenants/:tenantId/channel-connections'
+const one = `${path}/:channelConnectionId` as const
+const record = { table: 'channel_connection', param: 'channelConnectionId' }
+
+const list = route({
+  id: 'channelConnections.list',
+  method: 'GET',
+  path,
+  summary: 'List channel connections with their lag',
+  description: 'Ended ones are listed with `status=disconnected` alone.',
+  access: can('read', 'ChannelConnection'),
+  query: Obj({ ...PageQuery, propertyId: Opt(Uuid), status: Opt(Status), driver: Opt(Driver) }),
+  returns: PageOf(ChannelConnectionSummary),
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const scope = admission.scope('read', 'ChannelConnection')
+    const { total, rows } = await listConnections(trx, { ...filter, page, limit, scope })
+    return { data: rows, meta: pageMeta(page, limit, total) }
+  },
+})
+
+const create = route({
+  id: 'channelConnections.create',
+  method: 'POST',
+  path,
+  summary: 'Create a channel connection',
+  description: 'A draft: nothing is exchanged before it is activated. One live connection per account of the channel.',
+  access: can('create', 'ChannelConnection'),
+  status: 201,
+  errors: ['duplicate_code', 'reference_not_found', 'invalid_transition'],
+  body: Obj({ propertyId: Uuid, driver: Driver, ...identity, ...Sparse(Obj(limits)).properties, ...written }),
+  returns: ChannelConnection,
+  handle: async ({ trx, body }) => readConnection(trx, await createConnection(trx, body)),
+})
+
+const read = route({
+  id: 'channelConnections.read',
+  method: 'GET',
+  path: one,
+  summary: 'Read a connection with its mappings',
+  access: can('read', 'ChannelConnection'),
+  returns: ChannelConnection,
+  handle: ({ trx, params, admission }) =>
+    readConnection(trx, params.channelConnectionId, admission.scope('read', 'ChannelConnection')),
+})
+
+const change = route({
+  id: 'channelConnections.update',
+  method: 'PATCH',
+  path: one,
+  summary: 'Change credentials, mappings, buffer or horizon of a connection',
+  description:
+    '`mappings` replaces them all; one that is left out and that the channel was told of stays, disabled, so that the channel hears that it is closed.',
+  access: can('update', 'ChannelConnection'),
+  record,
+  errors: ['duplicate_code', 'reference_not_found', 'invalid_transition'],
+  body: Obj({ ...Sparse(Obj({ ...identity, ...limits })).properties, ...written }),
+  returns: ChannelConnection,
+  handle: async ({ trx, params, body }) => {
+    await changeConnection(trx, params.channelConnectionId, body)
+    return readConnection(trx, params.channelConnectionId)
+  },
+})
+
+const activate = route({
+  id: 'channelConnections.activate',
+  method: 'POST',
+  path: `${one}/activate`,
+  summary: 'Test a connection and start exchanging',
+  access: can('publish', 'ChannelConnection'),
+  record,
+  errors: ['mapping_missing', 'credentials_missing', 'invalid_transition'],
+  returns: ChannelConnection,
+  handle: async ({ trx, params }) => {
+    await activateConnection(trx, params.channelConnectionId)
+    return readConnection(trx, params.channelConnectionId)
+  },
+})
+
+const pause = route({
+  id: 'channelConnections.pause',
+  method: 'POST',
+  path: `${one}/pause`,
+  summary: 'Stop pushing and pulling for now',
+  access: can('publish', 'ChannelConnection'),
+  record,
+  errors: ['invalid_transition'],
+  body: Reason,
+  returns: ChannelConnection,
+  handle: async ({ trx, params, body }) => {
+    await pauseConnection(trx, params.channelConnectionId, body.reason)
+    return readConnection(trx, params.channelConnectionId)
+  },
+})
+
+const sync = route({
+  id: 'channelConnections.sync',
+  method: 'POST',
+  path: `${one}/sync`,
+  summary: 'Push everything and pull bookings now',
+  access: can('update', 'ChannelConnection'),
+  record,
+  errors: ['invalid_transition'],
+  body: Obj({ rates: Opt(Bool), bookings: Opt(Bool) }),
+  returns: ChannelConnection,
+  handle: async ({ trx, params, body: { rates = true, bookings = true } }) => {
+    await syncConnection(trx, params.channelConnectionId, { rates, bookings })
+    return readConnection(trx, params.channelConnectionId)
+  },
+})
+
+const end = route({
+  id: 'channelConnections.disconnect',
+  method: 'POST',
+  path: `${one}/disconnect`,
+  summary: 'Close the channel’s inventory and end the connection',
+  description:
+    'An active connection tells its channel that nothing is left before it ends, unless `closeOut` is false; the credentials are erased after that.',
+  access: can('delete', 'ChannelConnection'),
+  record,
+  errors: ['invalid_transition'],
+  body: Obj({ closeOut: Opt(Bool) }),
+  returns: ChannelConnection,
+  handle: async ({ trx, params, body }) => {
+    await disconnect(trx, params.channelConnectionId, body.closeOut)
+    return readConnection(trx, params.channelConnectionId)
+  },
+})
+
+const pushes = route({
+  id: 'channelConnections.pushes',
+  method: 'GET',
+  path: `${one}/pushes`,
+  summary: 'List pushes with their outcome',
+  access: can('read', 'ChannelConnection'),
+  query: Obj({
+    ...PageQuery,
+    status: Opt(OneOf(['sending', 'accepted', 'partial', 'failed'])),
+    kind: Opt(OneOf(['availability', 'rates'])),
+  }),
+  returns: PageOf(ChannelPush),
+  handle: async ({ trx, params: { channelConnectionId }, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    await readConnection(trx, channelConnectionId, admission.scope('read', 'ChannelConnection'))
+    const { total, rows } = await listPushes(trx, { ...filter, channelConnectionId, page, limit })
+    return { data: rows, meta: pageMeta(page, limit, total) }
+  },
+})
+
+export const routes = [list, create, read, change, activate, pause, sync, end, pushes]

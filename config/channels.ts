@@ -1,0 +1,99 @@
+import {
+  Amount,
+  Country,
+  Currency,
+  Day,
+  Email,
+  Instant,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Phone,
+  Text,
+} from './schema.ts'
+import type { Static } from './schema.ts'
+
+/** How channels are spoken with: `open` is the contract of docs/integrators/channels.md, `simulator` the same with a peer of tests and development. */
+export const channelDrivers = ['open', 'simulator'] as const
+export type ChannelDriver = (typeof channelDrivers)[number]
+
+/** The host that the driver `simulator` takes to the peer of this machine. */
+export const simulatorHost = 'simulator.channels.test'
+
+/** How long a change waits for others, so that they are told together; what closes sales does not wait. */
+export const pushDelayMs = 6_000
+export const pushLeaseSeconds = 60
+export const mostRanges = 1_000
+export const pullEverySeconds = 120
+export const attentionAfterMinutes = 10
+/** Marks are no longer than this, so that one of them always fits a push. */
+export const markDays = 31
+/** Rates of one unit type that one connection may sell. */
+export const mostRatesPerType = 30
+
+const ExternalId = Text(1, 100, { cardNumber: 'exempt' })
+
+const ChannelRoom = Obj({
+  externalUnitTypeId: ExternalId,
+  externalRatePlanId: Nullable(ExternalId),
+  arrival: Day,
+  departure: Day,
+  adults: Int(1, 40),
+  childrenAges: List(Int(0, 17), { max: 40 }),
+  guestNames: Opt(List(Text(1, 160), { max: 40 })),
+  /** Of the room, without what stands in `extras`. */
+  nights: List(Obj({ date: Day, amount: Amount }), { max: 366 }),
+  extras: Opt(List(Obj({ name: Text(1, 120), quantity: Opt(Int(1, 99)), amount: Amount }), { max: 20 })),
+})
+
+const fields = {
+  externalId: ExternalId,
+  revision: Int(0, 2_147_483_647),
+  kind: OneOf(['new', 'modified', 'cancelled']),
+  issuedAt: Instant,
+  booker: Opt(Obj({ name: Text(1, 160), email: Opt(Email), phone: Opt(Phone), countryCode: Opt(Country) })),
+  rooms: List(ChannelRoom, { max: 9 }),
+  currency: Currency,
+  /** All that the guest owes for the stay, in minor units of `currency`. */
+  total: Amount,
+  collectedBy: OneOf(['channel', 'property']),
+  /** What the channel keeps or is owed of it, in minor units. */
+  commission: Opt(Amount),
+  notes: Opt(Text(0, 2_000)),
+}
+
+/** A revision of a booking as a channel says it. */
+export const ChannelRevision = Obj(fields)
+export type ChannelRevision = Static<typeof ChannelRevision>
+export type ChannelRoom = Static<typeof ChannelRoom>
+
+/** The same as it is fetched: `id` is what it is acknowledged by. */
+export const PulledRevision = Obj({ id: Text(1, 200, { cardNumber: 'exempt' }), ...fields })
+export type PulledRevision = Static<typeof PulledRevision>
+
+export type ChannelRestrictions = {
+  stopSell: boolean
+  closedToArrival: boolean
+  closedToDeparture: boolean
+  minStayArrival: number | null
+  maxStayArrival: number | null
+  minStayThrough: number | null
+  maxStayThrough: number | null
+  minAdvanceDays: number | null
+  maxAdvanceDays: number | null
+}
+
+/** What a channel is told of one of its unit types or rates, from a night to a night, both included. */
+export type ChannelRange = {
+  unitType: string
+  ratePlan?: string
+  from: string
+  to: string
+  available?: number
+  /** By the number of adults, minor units. */
+  amounts?: Record<string, number>
+  restrictions?: ChannelRestrictions
+}

@@ -1,0 +1,63 @@
+import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { createGuest } from '../guests/profiles.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
+import { plainText } from '../sealing/index.ts'
+import type { NamedGuests } from './named-guests.ts'
+
+type Booker = NonNullable<ChannelRevision['booker']>
+
+/** A whole name in two parts: channels send one. */
+export const nameParts = (name: string): { firstName: string; lastName: string } => {
+  const words = name.trim().split(/\s+/)
+  const firstName = words.length > 1 ? words.slice(0, -1).join(' ') : words[0] || 'Guest'
+  return { firstName: firstName.slice(0, 80), lastName: (words.length > 1 ? (words.at(-1) ?? '') : '').slice(0, 80) }
+}
+
+/**
+ * Profiles for those whom a channel names (R5 of guests.md): it sends no documents, so none is linked to a profile that stands, and none is
+ * changed. A booking that has its booker keeps him. A room without names is the booker's.
+ */
+export const nameChannelGuests = async (
+  trx: Trx,
+  booking: BookingRow,
+  reservations: readonly ReservationRow[],
+  booker: Booker | undefined,
+  rooms: readonly ChannelRoom[],
+): Promise<NamedGuests> => {
+  const common = { language: booking.language, source: 'channel' as const }
+  const bookerGuestId =
+    booking.bookerGuestId ??
+    (await createGuest(trx, {
+      ...nameParts(booker?.name ?? ''),
+      ...common,
+      email: booker?.email ?? null,
+      phone: booker?.phone ?? null,
+      residenceCountry: booker?.countryCode ?? null,
+    }))
+  const primaryOf = new Map<string, string>()
+  const rows: { reservationId: string; guestId: string; role: 'primary' | 'companion' }[] = []
+  for (const [index, reservation] of reservations.entries()) {
+    const guestIds: string[] = []
+    for (const name of rooms[index]?.guestNames ?? []) {
+      const isBooker = plainText(name) === plainText(booker?.name ?? '') && !guestIds.includes(bookerGuestId)
+      guestIds.push(isBooker ? bookerGuestId : await createGuest(trx, { ...nameParts(name), ...common }))
+    }
+    if (guestIds.length === 0) guestIds.push(bookerGuestId)
+    primaryOf.set(reservation.id, guestIds[0]!)
+    rows.push(
+      ...guestIds.map((guestId, place) => ({
+        reservationId: reservation.id,
+        guestId,
+        role: place === 0 ? ('primary' as const) : ('companion' as const),
+      })),
+    )
+  }
+  await sql(
+    trx,
+    `insert into reservation_guest (reservation_id, guest_id, role) select * from unnest(?::uuid[], ?::uuid[], ?::text[])`,
+    [rows.map((row) => row.reservationId), rows.map((row) => row.guestId), rows.map((row) => row.role)],
+  )
+  return { bookerGuestId, primaryOf }
+}

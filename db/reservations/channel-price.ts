@@ -1,0 +1,60 @@
+import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
+import type { QuotedNight } from '../../config/quote.ts'
+import { daysIn } from '../../config/time.ts'
+import type { Catalogue, SaleProperty } from '../properties/catalogue.ts'
+import { countParty } from '../properties/party.ts'
+import { localTaxRules } from '../properties/price.ts'
+import { split, sum } from '../properties/rules/amounts.ts'
+import { nightTaxes, onTop } from '../properties/rules/taxes.ts'
+
+export type ChannelNight = QuotedNight & {
+  /** What of it is the channel's, in minor units. */
+  commission: number
+}
+
+type Priced = Pick<ChannelRevision, 'total' | 'commission'> & { rooms: readonly ChannelRoom[] }
+
+/**
+ * The nights of each room at the price of a channel (R31): what they come to is `total`, to the cent. Taxes on top are told apart where the
+ * channel's total holds them; where it does not, its price is all that the guest owes. What of the total is in no night (extras, rounding,
+ * nights without a price) is spread over the nights in proportion.
+ */
+export const channelNights = (
+  property: SaleProperty,
+  catalogue: Catalogue,
+  { rooms, total, commission = 0 }: Priced,
+): ChannelNight[][] => {
+  const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
+  const places = rooms.flatMap((room, place) => {
+    const { persons } = countParty(catalogue, room)
+    const amounts = new Map(room.nights.map((night) => [night.date, night.amount]))
+    return daysIn(room.arrival, room.departure).map((date, index) => ({
+      place,
+      date,
+      index,
+      persons,
+      amount: amounts.get(date) ?? 0,
+    }))
+  })
+  const taxed = places.map((night) => nightTaxes(rules, night))
+  const extras = sum(rooms.flatMap((room) => (room.extras ?? []).map((extra) => extra.amount)))
+  const stated = sum(places.map((night) => night.amount))
+  const isOnTop = extras === 0 && total === stated + sum(taxed.map(onTop))
+  const amounts = isOnTop
+    ? places.map((night) => night.amount)
+    : split(
+        total,
+        places.map((night) => night.amount),
+      )
+  const commissions = split(commission, amounts)
+  return rooms.map((_, place) =>
+    places.flatMap((night, index) => {
+      if (night.place !== place) return []
+      const amount = amounts[index] ?? 0
+      const taxes = isOnTop
+        ? (taxed[index] ?? [])
+        : nightTaxes(rules, { ...night, amount }).filter((tax) => tax.included)
+      return [{ date: night.date, amount, taxes, components: [], commission: commissions[index] ?? 0 }]
+    }),
+  )
+}

@@ -1,0 +1,117 @@
+import type { ChannelRevision } from '../../config/channels.ts'
+import { addDays, daysIn } from '../../config/time.ts'
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { businessDay } from '../financial/index.ts'
+import type { ReservationRow } from '../rows.ts'
+import { lockPoolNights } from '../units/inventory.ts'
+import { amendLocked } from './amend.ts'
+import { cancelReservations } from './cancel.ts'
+import { addRooms, openHouse, soldRooms, tellOverbooked, writeCommissions } from './import.ts'
+import type { House, Imported, ImportedStay, Sold } from './import.ts'
+import { lockBooking, propertyOfBooking } from './lock.ts'
+import type { LockedBooking } from './lock.ts'
+import { isLive } from './rules/states.ts'
+
+/** All counters that a change of the rooms may move, in the one order, before the first of them moves. */
+const lockCounters = (trx: Trx, { catalogue }: House, before: readonly ReservationRow[], sold: readonly Sold[]) => {
+  const stays = [
+    ...before.map(({ unitTypeId, arrival, departure }) => ({ unitTypeId, arrival, departure })),
+    ...sold.map(({ type, room }) => ({ unitTypeId: type.id, arrival: room.arrival, departure: room.departure })),
+  ]
+  const types = new Set(stays.map((one) => one.unitTypeId))
+  const pools = new Set(
+    catalogue.unitTypes.flatMap((type) => (types.has(type.id) ? type.pools.map((pool) => pool.poolId) : [])),
+  )
+  const from = stays.reduce((first, one) => (one.arrival < first ? one.arrival : first), stays[0]?.arrival ?? '')
+  const until = stays.reduce((last, one) => (one.departure > last ? one.departure : last), addDays(from, 1))
+  const keys = [...pools].flatMap((poolId) => daysIn(from, until).map((night) => ({ poolId, night })))
+  return lockPoolNights(trx, keys)
+}
+
+/**
+ * Brings the stays of a booking to what a later revision says (T12): rooms in their order, those that are too many cancelled, those that are new
+ * added. The booking exists; a room whose guest has left is not changed any more.
+ */
+export const changeStay = async (trx: Trx, bookingId: string, stay: ImportedStay): Promise<Imported> => {
+  const house = await openHouse(trx, stay.propertyId)
+  const locked = await lockBooking(trx, bookingId)
+  if (!locked) throw new Error(`booking ${bookingId} is gone`)
+  const sold = soldRooms(house, stay)
+  const live = locked.reservations.filter((one) => isLive(one.status))
+  await lockCounters(trx, house, live, sold)
+  const kept = await amendRooms(trx, house, locked, live, sold)
+  const tooMany = live.slice(sold.length).map((one) => one.id)
+  const missing = sold.slice(live.length)
+  const { booking, reservations } = locked
+  const added =
+    missing.length > 0
+      ? await addRooms(trx, house, { booking, stay, sold: missing, after: reservations.at(-1)?.position ?? 0 })
+      : []
+  if (tooMany.length > 0)
+    await cancelReservations(trx, bookingId, {
+      reservationIds: tooMany,
+      reason: 'guest_request',
+      terms: stay.revision.collectedBy === 'property' ? 'policy' : 'free',
+    })
+  const { collectedBy, commission } = stay.revision
+  await sql(trx, `update booking set collected_by = ?, commission = ?, version = version + 1 where id = ?`, [
+    collectedBy,
+    commission ?? null,
+    bookingId,
+  ])
+  return { bookingId, reservationIds: [...kept, ...added.map((one) => one.id)] }
+}
+
+const amendRooms = async (
+  trx: Trx,
+  { businessDate }: House,
+  locked: LockedBooking,
+  live: readonly ReservationRow[],
+  sold: readonly Sold[],
+): Promise<string[]> => {
+  const pairs = live.flatMap((reservation, index) => (sold[index] ? [{ reservation, room: sold[index] }] : []))
+  for (const { reservation, room } of pairs) {
+    const { reservation: after } = await amendLocked(
+      trx,
+      locked,
+      reservation.id,
+      {
+        arrival: room.room.arrival,
+        departure: room.room.departure,
+        unitTypeId: room.type.id,
+        ratePlanId: room.plan.id,
+        adults: room.room.adults,
+        childrenAges: room.room.childrenAges,
+        nights: room.nights.map(({ commission: _of, ...night }) => night),
+      },
+      { force: true, businessDate },
+    )
+    if (after.overbooked && !reservation.overbooked) await tellOverbooked(trx, locked.booking, [after])
+  }
+  await writeCommissions(
+    trx,
+    pairs.map(({ reservation, room }) => ({ id: reservation.id, nights: room.nights })),
+  )
+  return pairs.map(({ reservation }) => reservation.id)
+}
+
+/** Ends what a channel has cancelled (T11): by the policy where the property collects, free of charge where the channel does. Answers the rooms. */
+export const cancelStay = async (
+  trx: Trx,
+  bookingId: string,
+  collectedBy: ChannelRevision['collectedBy'],
+): Promise<Imported> => {
+  const propertyId = await propertyOfBooking(trx, bookingId)
+  if (!propertyId) throw new Error(`booking ${bookingId} is gone`)
+  await businessDay(trx, propertyId)
+  const locked = await lockBooking(trx, bookingId)
+  const live = (locked?.reservations ?? []).filter((one) => isLive(one.status)).map((one) => one.id)
+  if (live.length > 0)
+    await cancelReservations(trx, bookingId, {
+      reservationIds: live,
+      reason: 'guest_request',
+      terms: collectedBy === 'property' ? 'policy' : 'free',
+    })
+  return { bookingId, reservationIds: live }
+}

@@ -1,0 +1,89 @@
+import { Day, List, Obj, OneOf, Uuid } from '../config/schema.ts'
+import { daily, every, job } from './job.ts'
+import type { Job, Schedule } from './job.ts'
+
+const ofConnection = Obj({ tenantId: Uuid, channelConnectionId: Uuid })
+const ofBooking = Obj({ tenantId: Uuid, channelBookingId: Uuid })
+
+/** What a property sells has changed: its channels are to be told. Nothing named means all types, or all pools. */
+export const markDirty = job({
+  name: 'channels.mark-dirty',
+  queue: 'channels',
+  payload: Obj({
+    tenantId: Uuid,
+    propertyId: Uuid,
+    unitTypeIds: List(Uuid, { max: 50 }),
+    unitPoolIds: List(Uuid, { max: 20 }),
+    kind: OneOf(['availability', 'rates', 'all']),
+    /** Nights, both included. */
+    from: Day,
+    to: Day,
+  }),
+  retry: 'internal',
+})
+
+/** A channel is asked whether it answers, before anything is exchanged. */
+export const testChannel = job({
+  name: 'channels.test',
+  queue: 'channels',
+  payload: ofConnection,
+  retry: 'provider',
+  tries: 3,
+})
+
+/** A channel is told what has changed. */
+export const pushChannel = job({
+  name: 'channels.push',
+  queue: 'channels',
+  payload: ofConnection,
+  retry: 'provider',
+})
+
+/** A channel is asked for its bookings. */
+export const pullChannel = job({
+  name: 'channels.pull',
+  queue: 'channels',
+  payload: ofConnection,
+  retry: 'tick',
+})
+
+/** A channel is told that a revision is stored here. */
+export const acknowledgeRevision = job({
+  name: 'channels.acknowledge',
+  queue: 'channels',
+  payload: ofBooking,
+  retry: 'provider',
+})
+
+/** A stored revision becomes a stay, a change of one, or its end. */
+export const applyRevision = job({
+  name: 'channels.apply-booking',
+  queue: 'channels',
+  payload: ofBooking,
+  retry: 'internal',
+  class: 'urgent',
+})
+
+/** Finds connections with something to be done: bookings to ask for, marks left over, a day that came into reach, somebody to be called. */
+export const tickChannels = job({ name: 'channels.tick', queue: 'channels', payload: Obj({}), retry: 'tick' })
+
+/** Erases what channels said of guests, 90 days after their departure, and drops pushes of 90 days ago. */
+export const eraseChannelPayloads = job({
+  name: 'privacy.erase-channel-payloads',
+  queue: 'privacy',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+export const channelsJobs: Job[] = [
+  markDirty,
+  testChannel,
+  pushChannel,
+  pullChannel,
+  acknowledgeRevision,
+  applyRevision,
+  tickChannels,
+  eraseChannelPayloads,
+]
+
+export const channelsSchedules: Schedule[] = [every(30, tickChannels), daily('03:35', eraseChannelPayloads)]

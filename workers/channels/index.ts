@@ -1,0 +1,79 @@
+import { inTenant } from '../../db/connection.ts'
+import { applyStored } from '../../db/properties/channels/apply.ts'
+import { accountToTest, connected, notConnected } from '../../db/properties/channels/lifecycle.ts'
+import { writeMarks } from '../../db/properties/channels/marks.ts'
+import {
+  dueChannels,
+  erasablePayloads,
+  erasePayloads,
+  keepUp,
+  purgePushes,
+  tenantsWithOldPushes,
+} from '../../db/properties/channels/upkeep.ts'
+import * as jobs from '../../jobs/channels.ts'
+import { readCall } from '../lib/external-call.ts'
+import { onDatabase, processor } from '../lib/processor.ts'
+import type { Processor } from '../lib/processor.ts'
+import { driverOf } from './drivers/index.ts'
+import { acknowledgeProcessor, pullProcessor } from './pull.ts'
+import { pushProcessor } from './push.ts'
+
+const first = '00000000-0000-0000-0000-000000000000'
+const atOnce = 200
+const mostTests = 3
+
+export const processors: readonly Processor[] = [
+  onDatabase(jobs.markDirty, (trx, { tenantId: _tenant, ...change }) => writeMarks(trx, change)),
+  onDatabase(jobs.applyRevision, (trx, { channelBookingId }) => applyStored(trx, channelBookingId)),
+  pushProcessor,
+  pullProcessor,
+  acknowledgeProcessor,
+
+  processor(jobs.testChannel, async (context) => {
+    const { channelConnectionId: id } = context.payload
+    const account = await context.effect((trx) => accountToTest(trx, id))
+    if (!account) return context.finish()
+    const { driver } = account
+    const outcome = await readCall(context, { provider: driver, operation: 'test' }, () =>
+      driverOf(driver).test(account, context.signal),
+    )
+    if (outcome.kind === 'known') return context.finish((trx) => connected(trx, id))
+    const isFinal = outcome.kind === 'refused' || context.attempt >= mostTests
+    if (!isFinal) return context.retryLater(`the channel does not answer: ${outcome.code}`)
+    return context.finish((trx) => notConnected(trx, id, outcome.code))
+  }),
+
+  // Each connection in a transaction of its own: one that cannot be looked at now does not keep the others.
+  processor(jobs.tickChannels, async ({ effect, finish, log, signal }) => {
+    for (let after = first; !signal.aborted;) {
+      const from = after
+      const due = await effect((trx) => dueChannels(trx, from, atOnce))
+      const last = due.at(-1)
+      if (!last) break
+      after = last.id
+      for (const { tenantId, id } of due)
+        await inTenant(tenantId, (trx) => keepUp(trx, id)).catch((error: unknown) =>
+          log.warn({ err: error, tenantId, channelConnectionId: id }, 'a channel could not be looked at'),
+        )
+    }
+    await finish()
+  }),
+
+  processor(jobs.eraseChannelPayloads, async ({ effect, finish, signal }) => {
+    for (
+      let due = await effect((trx) => erasablePayloads(trx));
+      due.length > 0 && !signal.aborted;
+      due = await effect((trx) => erasablePayloads(trx))
+    )
+      for (const tenantId of new Set(due.map((one) => one.tenantId)))
+        await inTenant(tenantId, (trx) =>
+          erasePayloads(
+            trx,
+            due.filter((one) => one.tenantId === tenantId).map((one) => one.id),
+          ),
+        )
+    for (const { tenantId } of await effect((trx) => tenantsWithOldPushes(trx)))
+      while (!signal.aborted && (await inTenant(tenantId, purgePushes)));
+    await finish()
+  }),
+]
