@@ -43,7 +43,7 @@ export const readBoard = async (trx: Trx, poolIds: readonly string[], from: stri
      join unit_assignment a on a.tenant_id = u.tenant_id and a.unit_id = u.id and a.status in ${live}
        and (a.ends_on > ?::date or a.status = 'occupied') and a.starts_on < ?::date
      left join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id
-     where u.unit_pool_id = any(?::uuid[]) order by a.id`,
+     where u.unit_pool_id = any(?::uuid[]) order by a.starts_on, a.id`,
     [addDays(from, -widestGap), to === forever ? forever : addDays(to, widestGap), poolIds],
   ),
 })

@@ -10,13 +10,17 @@ import type { Worker } from '../../workers/lib/start.ts'
 import { ask, newKey, note } from './support.ts'
 
 export const testWorker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
-export const handed = { tenantId: null, requestId: 'request-1', traceparent: null }
-export const dispatch = (id: string) => inPlatform((trx) => markDispatched(trx, [id]))
+export const handed = { tenantId: null as string | null, requestId: 'request-1', traceparent: null }
+export const dispatch = (id: string) => inPlatform(async (trx) => markDispatched(trx, [id]))
 
 /** One delivery, as BullMQ would make it. */
-export const deliver = async (each: Processor, jobId: string, delivery: number, dispatchNo = 1) => {
+export const deliver = async (each: Processor, jobId: string, delivery: number, dispatchNo = 1, given = handed) => {
   try {
-    return await runStart(each, { fence: { jobId, dispatchNo, delivery }, kind: each.job.name, handed }, testWorker)
+    return await runStart(
+      each,
+      { fence: { jobId, dispatchNo, delivery }, kind: each.job.name, handed: given },
+      testWorker,
+    )
   } catch (error) {
     if (error instanceof WaitInRedis) return `again in ${error.delayMs <= 5_000 ? 'a moment' : 'a while'}`
     if (error instanceof UnrecoverableError) return `given up: ${error.message}`
