@@ -1,15 +1,19 @@
-import knex from 'knex'
 import type { Knex } from 'knex'
-import { knexSnakeCaseMappers } from 'objection'
-import pg from 'pg'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../config/env.ts'
 import { log } from '../config/log.ts'
 import { traceIdOf } from '../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../config/errors.ts'
-import { watchPool } from './pool-metrics.ts'
+import type { Opening } from './joined.ts'
+import { plannedQuery } from './planned.ts'
+import type { Bindings, Connection, Statement } from './planned.ts'
+import { database, inCamelCase } from './pool.ts'
 import { wakeRelay } from './wake.ts'
+
+export { lastly } from './joined.ts'
+export type { Statement } from './planned.ts'
+export { closeDatabase, database, makeKnex, openDatabase } from './pool.ts'
 
 export type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'; id: string | null }
 export type Context = {
@@ -28,71 +32,6 @@ export type Trx = Knex.Transaction & { readonly [scope]: 'tenant' }
 /** A transaction that sees the platform's tables, and no tenant's. */
 export type PlatformTrx = Knex.Transaction & { readonly [scope]: 'platform' }
 export type AnyTrx = Trx | PlatformTrx
-
-const safeInteger = (value: string) => {
-  const number = Number(value)
-  if (!Number.isSafeInteger(number)) throw new RangeError(`${value} is beyond the safe integers`)
-  return number
-}
-const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.INT8, safeInteger)
-types.setTypeParser(pg.types.builtins.DATE, (value: string) => value)
-types.setTypeParser(1182, (value: string) => value.slice(1, -1).split(',').filter(Boolean))
-
-// The mappers of Objection rename the columns of built queries alone; what trx.raw answers has its rows one level down.
-const mappers = knexSnakeCaseMappers() as {
-  wrapIdentifier: NonNullable<Knex.Config['wrapIdentifier']>
-  postProcessResponse: (result: unknown) => unknown
-}
-const isRawResult = (result: unknown): result is { rows: unknown } =>
-  typeof result === 'object' && result !== null && !Array.isArray(result) && 'rows' in result && 'command' in result
-
-const note = (message: unknown) => log.debug({ knex: String(message) }, 'knex')
-
-/** A knex over one connection string, with the conversions that all code here relies on. */
-export const makeKnex = (url: string, pool: number): Knex =>
-  knex({
-    client: 'pg',
-    connection: {
-      connectionString: url,
-      types: { getTypeParser: types.getTypeParser.bind(types) },
-      application_name: 'pousada',
-      connectionTimeoutMillis: 3_000,
-      keepAlive: true,
-    } as Knex.PgConnectionConfig,
-    pool: { min: 0, max: pool, acquireTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, propagateCreateError: true },
-    // Its own way is plain text on standard output, in the middle of the JSON lines.
-    log: { warn: note, error: note, deprecate: note, debug: note },
-    wrapIdentifier: mappers.wrapIdentifier,
-    postProcessResponse: (result: unknown) => {
-      if (!isRawResult(result)) return mappers.postProcessResponse(result)
-      result.rows = mappers.postProcessResponse(result.rows)
-      return result
-    },
-  } as Knex.Config)
-
-let open: Knex | null = null
-
-/** Connects the process to its database; an open connection to another is closed first. */
-export const openDatabase = async (url = settings.databaseUrl, pool = settings.databasePool) => {
-  await closeDatabase()
-  if (!url) throw new Error('DATABASE_URL is not set')
-  open = makeKnex(url, pool)
-  watchPool(open)
-  return open
-}
-
-export const closeDatabase = async () => {
-  const closing = open
-  open = null
-  await closing?.destroy()
-}
-
-/** The pool itself: for health checks and reads that belong to no transaction. */
-export const database = (): Knex => {
-  if (!open) throw new Error('openDatabase() was not called')
-  return open
-}
 
 const contexts = new WeakMap<object, Context>()
 const afterCommit = new WeakMap<object, (() => void)[]>()
@@ -118,11 +57,11 @@ export const onCommit = (trx: AnyTrx, run: () => void) => {
 
 export const systemContext = (tenantId: string | null, given: Partial<Context> = {}): Context => ({
   actor: { type: 'system', id: null },
-  requestId: randomUUID(),
   traceparent: null,
   causeId: null,
   address: null,
   ...given,
+  requestId: given.requestId ?? randomUUID(),
   tenantId,
 })
 
@@ -164,31 +103,48 @@ export const isUnreachable = (error: unknown): boolean => {
   )
 }
 
-type Options = { repeats?: number; isolation?: 'read committed' | 'repeatable read'; readOnly?: boolean }
+type Options = {
+  repeats?: number
+  isolation?: 'read committed' | 'repeatable read'
+  readOnly?: boolean
+  /** Goes with the beginning, where it can; `work` is given its rows. */
+  first?: Statement | undefined
+  /** More settings that hold until the end of the transaction: `name = value`, constants alone. */
+  local?: readonly string[]
+}
+type Work<T> = (trx: never, rows: never[]) => Promise<T>
 
-const run = async <T>(
-  begin: string,
-  bindings: string[],
-  context: Context,
-  work: (trx: never) => Promise<T>,
-  options: Options,
-): Promise<T> => {
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const openingOf = (
+  tenantId: string | null,
+  scope: string,
+  { isolation, readOnly, first, local = [] }: Options,
+): Opening => {
+  if (tenantId !== null && !uuid.test(tenantId)) throw new TypeError('a tenant is named by a uuid')
+  const begin = `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`
+  const held = [`app.tenant_id = '${tenantId ?? ''}'`, `app.scope = '${scope}'`, `lock_timeout = '2s'`, ...local]
+  return { text: [begin, ...held.map((each) => `set local ${each}`)].join('; '), first, rows: null }
+}
+
+const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, options: Options): Promise<T> => {
   let recovered = false
   for (let attempt = 1; ; attempt += 1) {
     let committed: (() => void)[] = []
+    const opening = openingOf(context.tenantId, scope, options)
     try {
       const result = await database().transaction(
         async (trx) => {
           contexts.set(trx, context)
-          const [own] = await prepared<{ pid: number }>(trx, begin, bindings)
-          if (own) await planAnew(trx, own.pid)
-          const value = await work(trx as never)
+          const { first } = opening
+          const rows =
+            first &&
+            (opening.rows === null ? await prepared(trx, first.text, first.bindings) : inCamelCase(opening.rows))
+          const value = await work(trx as never, (rows ?? []) as never[])
           committed = afterCommit.get(trx) ?? []
           return value
         },
-        options.isolation === undefined && !options.readOnly
-          ? {}
-          : { isolationLevel: options.isolation ?? 'read committed', readOnly: options.readOnly ?? false },
+        { opening } as Knex.TransactionConfig,
       )
       for (const hook of committed) hook()
       return result
@@ -220,47 +176,26 @@ const busy = (cause: unknown) => {
  * The only opener of tenant transactions. Deadlocks and serialisation failures repeat the work (up to 3 times); an error that
  * carries a recovery repeats it once. A lock not had within 2 s is 409.
  */
-export const inTenant = <T>(
+export const inTenant = <T, Row = Record<string, unknown>>(
   tenantId: string,
-  work: (trx: Trx) => Promise<T>,
+  work: (trx: Trx, first: Row[]) => Promise<T>,
   context: Partial<Context> = {},
   options: Options = {},
-): Promise<T> =>
-  run(
-    `select set_config('app.tenant_id', ?, true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true), pg_backend_pid() as pid`,
-    [tenantId],
-    systemContext(tenantId, context),
-    work as (trx: never) => Promise<T>,
-    options,
-  )
+): Promise<T> => run('', systemContext(tenantId, context), work as Work<T>, options)
 
 /** For superuser handlers, the relay and sweeps: sees the platform's tables whole, and no row of a tenant's. */
-export const inPlatform = <T>(
-  work: (trx: PlatformTrx) => Promise<T>,
+export const inPlatform = <T, Row = Record<string, unknown>>(
+  work: (trx: PlatformTrx, first: Row[]) => Promise<T>,
   context: Partial<Context> = {},
   options: Options = {},
-): Promise<T> =>
-  run(
-    `select set_config('app.tenant_id', '', true), set_config('app.scope', 'platform', true), set_config('lock_timeout', '2s', true), pg_backend_pid() as pid`,
-    [],
-    systemContext(null, context),
-    work as (trx: never) => Promise<T>,
-    options,
-  )
+): Promise<T> => run('platform', systemContext(null, context), work as Work<T>, options)
 
 /** For tables that belong to no tenant (users, sessions, the directory of properties): no tenant's rows and no platform rows. */
 export const withoutTenant = <T>(
   work: (trx: AnyTrx) => Promise<T>,
   context: Partial<Context> = {},
   options: Options = {},
-): Promise<T> =>
-  run(
-    `select set_config('app.tenant_id', '', true), set_config('app.scope', '', true), set_config('lock_timeout', '2s', true), pg_backend_pid() as pid`,
-    [],
-    systemContext(null, context),
-    work as (trx: never) => Promise<T>,
-    options,
-  )
+): Promise<T> => run('', systemContext(null, context), work as Work<T>, options)
 
 /**
  * Enters a tenant inside an open platform transaction, for commands that make a tenant and fill it at once.
@@ -272,42 +207,22 @@ export const enterTenant = async (trx: PlatformTrx, tenantId: string, actor?: Ac
   return trx as unknown as Trx
 }
 
+/** What is used here of the client of a transaction; its own types leave it out. */
+type Direct = {
+  acquireConnection: () => Promise<Connection>
+  query: (connection: Connection, query: unknown) => Promise<{ response: { rows: unknown } }>
+}
+
 /** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
 export const sql = async <Row = Record<string, unknown>>(
   trx: Knex,
   text: string,
-  bindings: readonly unknown[] | Record<string, unknown> = [],
+  bindings: Bindings = [],
 ): Promise<Row[]> => {
   // Among named bindings knex would take `:id::uuid` for an identifier, and `::date` for a binding of that name.
   const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
   const result = await trx.raw(safe, bindings as never)
   return (result as { rows: Row[] }).rows
-}
-
-// Names of statements that PostgreSQL keeps planned, per connection.
-const planned = new Map<string, string>()
-
-const planOf = (text: string): string => {
-  const known = planned.get(text)
-  if (known !== undefined) return known
-  // Made of the text: behind a pooler that hands connections around, another's statement of the same name would be run in its place.
-  const name = createHash('sha256').update(text).digest('base64url')
-  planned.set(text, name)
-  return name
-}
-
-const plansLastMs = 10_000
-const plannedAt = new Map<number, number>()
-
-/** What was planned while a table was empty would be run so until something analyses it, however full it is by then. */
-const planAnew = async (trx: Knex, pid: number): Promise<void> => {
-  const now = Date.now()
-  const before = plannedAt.get(pid)
-  if (before !== undefined && now - before < plansLastMs) return
-  // Of connections that were closed long ago.
-  if (plannedAt.size > 1_000) plannedAt.clear()
-  plannedAt.set(pid, now)
-  if (before !== undefined && settings.databasePrepare) await trx.raw(`discard plans`)
 }
 
 /**
@@ -317,25 +232,26 @@ const planAnew = async (trx: Knex, pid: number): Promise<void> => {
 export const prepared = async <Row = Record<string, unknown>>(
   trx: Knex,
   text: string,
-  bindings: readonly unknown[] | Record<string, unknown> = [],
+  bindings: Bindings = [],
 ): Promise<Row[]> => {
-  if (!settings.databasePrepare) return sql<Row>(trx, text, bindings)
-  const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
-  const result = await trx.raw(safe, bindings as never).options({ name: planOf(text) })
-  return (result as { rows: Row[] }).rows
+  if (!settings.databasePrepare || !trx.isTransaction) return sql<Row>(trx, text, bindings)
+  // What knex builds of a raw statement costs more than all of its answer.
+  const client = trx.client as Direct
+  const { response } = await client.query(await client.acquireConnection(), plannedQuery({ text, bindings }))
+  return inCamelCase<Row>(response.rows)
 }
 
 export const preparedOne = async <Row = Record<string, unknown>>(
   trx: Knex,
   text: string,
-  bindings: readonly unknown[] | Record<string, unknown> = [],
+  bindings: Bindings = [],
 ): Promise<Row | null> => (await prepared<Row>(trx, text, bindings))[0] ?? null
 
 /** The only row of a statement, or null. */
 export const sqlOne = async <Row = Record<string, unknown>>(
   trx: Knex,
   text: string,
-  bindings: readonly unknown[] | Record<string, unknown> = [],
+  bindings: Bindings = [],
 ): Promise<Row | null> => (await sql<Row>(trx, text, bindings))[0] ?? null
 
 /** Tells the relay, after the commit, that there is work; it would find out by itself within 250 ms. */

@@ -7,11 +7,11 @@ import type { QueueName } from '../config/queues.ts'
 import type { RedisConnection } from '../config/redis.ts'
 import { beginSpan } from '../config/tracing.ts'
 import { inPlatform } from '../db/connection.ts'
-import { leadQueue, lookAt, markDispatched, queuesWithWork } from '../db/jobs/dispatch.ts'
-import type { Candidate, Look, Pick } from '../db/jobs/dispatch.ts'
+import { leadQueue, lookAt, lookForWork, markDispatched, walkIndexes } from '../db/jobs/dispatch.ts'
+import type { Candidate, Look, Pick, Work } from '../db/jobs/dispatch.ts'
 import { pickFair } from '../db/jobs/fair.ts'
 import { takeBackPaused } from '../db/jobs/pauses.ts'
-import { beginEpoch, readEpoch } from '../db/jobs/recovery.ts'
+import { beginEpoch } from '../db/jobs/recovery.ts'
 import { startBeating } from './lib/beat.ts'
 import { measureMemory, startMeasuring } from './lib/measure.ts'
 import * as metrics from './lib/metrics.ts'
@@ -103,40 +103,44 @@ const add = (relay: Relay, name: QueueName, jobs: readonly Candidate[]) =>
  * again, which BullMQ ignores. Answers how many, and whether more may follow at once.
  */
 const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boolean }> =>
-  inPlatform(async (trx) => {
-    if (!(await leadQueue(trx, name))) return { count: 0, more: false }
-    const look = await lookAt(trx, name)
-    const before = relay.depths.get(name)
-    const room = {
-      ...look,
-      depth: nextDepth(before, look),
-      due: Math.max(0, look.window - look.held),
-      waiting: Math.max(0, look.window - look.heldWaiting),
-    }
-    const isDry = look.held <= look.concurrency
-    const picked = await (relay.options.pick ?? pickFair)(trx, name, room)
-    const isFull = look.readyClasses.length > 0 && (picked.isHeldBack || picked.jobs.length >= room.due)
-    relay.depths.set(name, { depth: room.depth, wasHeldBack: picked.isHeldBack })
-    if (isFull) relay.nextMs = Math.min(relay.nextMs, isDry && look.concurrency > 0 ? dryPollMs : fullPollMs)
-    const { jobs } = picked
-    if (jobs.length === 0) return { count: 0, more: false }
-    crashPoint('relay.picked', name)
-    const spans = jobs.map((job) =>
-      beginSpan('internal', `dispatch ${job.kind}`, job.traceparent, {
-        'job.id': job.id,
-        'job.dispatch': job.dispatchNo,
-      }),
-    )
-    await add(relay, name, jobs)
-    crashPoint('relay.added', name)
-    await relay.options.afterAdd?.(jobs)
-    await markDispatched(
-      trx,
-      jobs.map((job) => job.id),
-    )
-    for (const span of spans) span.end()
-    return { count: jobs.length, more: picked.more }
-  })
+  inPlatform(
+    async (trx, led) => {
+      if (led.length === 0) return { count: 0, more: false }
+      const look = await lookAt(trx, name)
+      const before = relay.depths.get(name)
+      const room = {
+        ...look,
+        depth: nextDepth(before, look),
+        due: Math.max(0, look.window - look.held),
+        waiting: Math.max(0, look.window - look.heldWaiting),
+      }
+      const isDry = look.held <= look.concurrency
+      const picked = await (relay.options.pick ?? pickFair)(trx, name, room)
+      const isFull = look.readyClasses.length > 0 && (picked.isHeldBack || picked.jobs.length >= room.due)
+      relay.depths.set(name, { depth: room.depth, wasHeldBack: picked.isHeldBack })
+      if (isFull) relay.nextMs = Math.min(relay.nextMs, isDry && look.concurrency > 0 ? dryPollMs : fullPollMs)
+      const { jobs } = picked
+      if (jobs.length === 0) return { count: 0, more: false }
+      crashPoint('relay.picked', name)
+      const spans = jobs.map((job) =>
+        beginSpan('internal', `dispatch ${job.kind}`, job.traceparent, {
+          'job.id': job.id,
+          'job.dispatch': job.dispatchNo,
+        }),
+      )
+      await add(relay, name, jobs)
+      crashPoint('relay.added', name)
+      await relay.options.afterAdd?.(jobs)
+      markDispatched(
+        trx,
+        jobs.map((job) => job.id),
+      )
+      for (const span of spans) span.end()
+      return { count: jobs.length, more: picked.more }
+    },
+    {},
+    leadQueue(name),
+  )
 
 /** Redis forgets its epoch with everything else: what was handed over comes back, and is handed over again. */
 const beginAnew = async (relay: Relay, seen: string): Promise<void> => {
@@ -155,10 +159,15 @@ const beginAnew = async (relay: Relay, seen: string): Promise<void> => {
 
 const cycle = async (relay: Relay): Promise<void> => {
   relay.nextMs = relay.options.pollMs ?? pollEveryMs
-  const look = () => inPlatform(async (trx) => ({ epoch: await readEpoch(trx), names: await queuesWithWork(trx) }))
+  const look = () =>
+    inPlatform(
+      (_, [work]: Work[]) => Promise.resolve(work ?? { epoch: '', queues: [] }),
+      {},
+      { first: lookForWork, local: walkIndexes },
+    )
   const [known, seen] = await Promise.all([relay.redis.get(epochKey()), look()])
   if (known !== seen.epoch) await beginAnew(relay, seen.epoch)
-  for (const name of known === seen.epoch ? seen.names : (await look()).names)
+  for (const name of known === seen.epoch ? seen.queues : (await look()).queues)
     for (let more = true; more;) {
       const filled = await fill(relay, name)
       if (filled.count > 0) metrics.handedOver.inc({ queue: name }, filled.count)

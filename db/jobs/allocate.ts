@@ -5,6 +5,8 @@ export type Lane<J> = {
   kind: string
   /** Only so many may pass as there are tokens of its account or kind. */
   isLimited: boolean
+  /** There are more than these. */
+  isCut: boolean
   jobs: readonly J[]
 }
 
@@ -16,6 +18,8 @@ export type Allocation<J> = {
   last: string | null
   /** Somebody has more than the share lets through. */
   isHeldBack: boolean
+  /** What is left of the room is wanted by who has its share not yet, and more than was given here. */
+  isWanted: boolean
 }
 
 type Limits = {
@@ -105,13 +109,15 @@ export const allocate = <J extends Order>(
   if (limited.length > 0) serve(limited, free.length > 0 ? Math.ceil(limits.room / 2) : limits.room, limits, jobs)
   const last = serve(free, limits.room - jobs.length, limits, jobs)
   if (free.length > 0 && limited.length > 0) serve(limited, limits.room - jobs.length, limits, jobs)
+  const hasMore = new Set(lanes.filter((lane) => lane.isCut && !lane.isLimited).map((lane) => lane.tenant))
+  const isWanted = jobs.length < limits.room && [...hasMore].some((each) => (limits.held.get(each) ?? 0) < limits.share)
   // All have their share: what is left is theirs as well, as far as the queue drains it.
   const inWindow = [...limits.held.values()].reduce((sum, count) => sum + count, 0)
-  const rest = Math.max(0, Math.min(limits.room - jobs.length, limits.depth - inWindow))
+  const rest = isWanted ? 0 : Math.max(0, Math.min(limits.room - jobs.length, limits.depth - inWindow))
   const before = jobs.length
   const unbound = { ...limits, share: Number.POSITIVE_INFINITY }
   const again = serve(free, rest, unbound, jobs)
   serve(limited, rest - (jobs.length - before), unbound, jobs)
   const isHeldBack = lanes.some((lane) => !lane.isLimited && (limits.held.get(lane.tenant) ?? 0) >= limits.share)
-  return { jobs, last: again ?? last, isHeldBack }
+  return { jobs, last: again ?? last, isHeldBack, isWanted }
 }

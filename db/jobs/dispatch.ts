@@ -1,7 +1,7 @@
-import { queues } from '../../config/queues.ts'
+import { queueNames, queues } from '../../config/queues.ts'
 import type { JobClass, QueueName } from '../../config/queues.ts'
-import { prepared, preparedOne } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { lastly, prepared, preparedOne } from '../connection.ts'
+import type { PlatformTrx, Statement } from '../connection.ts'
 
 /** What BullMQ is told of a job. The row stays the truth: a start reads its payload there. */
 export type Candidate = {
@@ -36,44 +36,34 @@ const anyNear = (queue: string) => `
 
 /**
  * Statements of the relay walk indexes whatever the table held when they were planned: a plan of a time when it was empty reads all of a
- * flood, again for each lane. First in a transaction that looks for work.
+ * flood, again for each lane. Settings of a transaction that looks for work.
  */
-const walkIndexes = ['seqscan', 'bitmapscan', 'sort']
-  .map((way) => `set_config('enable_${way}', 'off', true)`)
-  .join(', ')
+export const walkIndexes = ['seqscan', 'bitmapscan', 'sort'].map((way) => `enable_${way} = off`)
 
-/** Queues that have something to hand over, now or within a minute, and are not paused. */
-export const queuesWithWork = async (trx: PlatformTrx): Promise<QueueName[]> => {
-  await prepared(trx, `select ${walkIndexes}`)
-  const rows = await prepared<{ queue: QueueName }>(
-    trx,
-    `with recursive found as (
-       (select queue from jobs where status = 'pending' order by queue limit 1)
-       union all
-       select (select j.queue from jobs j where j.status = 'pending' and j.queue > found.queue order by j.queue limit 1)
-       from found where found.queue is not null)
-     select queue from found where queue is not null
-       and (${anyReady('found.queue')} is not null or ${anyNear('found.queue')} is not null)
-       and not exists (select from queue_control c where c.scope = 'queue' and c.queue = found.queue
-         and c.paused and (c.until is null or c.until > now()))`,
-    { nearMs },
-  )
-  return rows.map((row) => row.queue)
+/** The epoch that Redis should hold, and the queues that have something to hand over, now or within a minute, and are not paused. */
+export type Work = { epoch: string; queues: QueueName[] }
+
+export const lookForWork: Statement = {
+  text: `
+    select epoch, array(select name from unnest(cast(:names as text[])) as name
+      where (${anyReady('name')} is not null or ${anyNear('name')} is not null)
+        and not exists (select from queue_control c where c.scope = 'queue' and c.queue = name
+          and c.paused and (c.until is null or c.until > now()))) as queues
+    from dispatch_epoch`,
+  bindings: { nearMs, names: queueNames },
 }
 
 /**
  * One relay fills a queue at a time; held until the transaction ends. That of a relay which stopped in its middle is ended by
- * PostgreSQL, so that another can go on within two seconds.
+ * PostgreSQL, so that another can go on within two seconds. No row: another has it.
  */
-export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<boolean> => {
-  const row = await preparedOne<{ led: boolean }>(
-    trx,
-    `select pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0)) as led,
-       set_config('idle_in_transaction_session_timeout', '1500', true), ${walkIndexes}`,
-    [queue],
-  )
-  return row?.led ?? false
-}
+export const leadQueue = (queue: QueueName): { first: Statement; local: readonly string[] } => ({
+  first: {
+    text: `select 1 as led where pg_try_advisory_xact_lock(hashtextextended('relay:' || :queue, 0))`,
+    bindings: { queue },
+  },
+  local: [`idle_in_transaction_session_timeout = 1500`, ...walkIndexes],
+})
 
 /** What of a queue may be in Redis at once: twice what its live workers run, at least 50, at most 500. */
 export const windowOf = (concurrency: number): number => Math.min(500, Math.max(50, 2 * concurrency))
@@ -171,12 +161,11 @@ export type Picked = {
 /** Chooses what a queue gets next, and locks it. */
 export type Pick = (trx: PlatformTrx, queue: QueueName, room: Room) => Promise<Picked>
 
-/** Marks rows as handed over, under the dispatch number that their BullMQ ids carry. */
-export const markDispatched = (trx: PlatformTrx, ids: string[]) =>
-  prepared(
-    trx,
-    `update jobs set status = 'dispatched', dispatch_no = dispatch_no + 1, delivery = 0, worker = null,
+/** Marks rows as handed over, under the dispatch number that their BullMQ ids carry; goes with the commit. */
+export const markDispatched = (trx: PlatformTrx, ids: string[]): void =>
+  lastly(trx, {
+    text: `update jobs set status = 'dispatched', dispatch_no = dispatch_no + 1, delivery = 0, worker = null,
        leased_until = greatest(run_at, now()) + make_interval(secs => :dispatchLeaseMs / 1000.0)
      where id = any(:ids)`,
-    { ids, dispatchLeaseMs },
-  )
+    bindings: { ids, dispatchLeaseMs },
+  })

@@ -1,7 +1,7 @@
 import type { AnyTrx } from '../connection.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Job } from '../../jobs/job.ts'
-import { archiveWhere, moneyQueues } from './complete.ts'
+import { archiveWhere } from './complete.ts'
 import { countedStarts } from './fence.ts'
 import type { Fence } from './fence.ts'
 import { pausedIn } from './gates.ts'
@@ -58,7 +58,6 @@ export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure)
   if (wait.tier === 'end' && wait.outcome !== 'dead')
     await sql(trx, archiveWhere('id = :jobId'), {
       jobId: fence.jobId,
-      moneyQueues,
       outcome: wait.outcome,
       reason: failure.error.code,
       worker: failure.worker,
@@ -178,5 +177,4 @@ export const recordSkip = async (
   trx: AnyTrx,
   fence: Fence,
   end: { reason: string; worker: string; ranMs: number },
-): Promise<boolean> =>
-  (await sqlOne(trx, archiveWhere(mine), { ...fence, ...end, moneyQueues, outcome: 'skipped' })) !== null
+): Promise<boolean> => (await sqlOne(trx, archiveWhere(mine), { ...fence, ...end, outcome: 'skipped' })) !== null

@@ -76,7 +76,7 @@ const lanesOf = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, room: R
      held as materialized (select unnest(cast(:heldTenants as uuid[])) as tenant, unnest(cast(:heldCounts as int[])) as count),
      counted as materialized (
        select
-         greatest(1, ceil(2.0 * :most / greatest(1, (select count(distinct tenant) from lane where may))))::int as each,
+         greatest(1, ceil(cast(:most as float8) / greatest(1, (select count(distinct tenant) from lane where may))))::int as each,
          (select count(*) from lane)::int as walked)
      select lane.tenant as lane_tenant, lane.gate as lane_gate, lane.kind as lane_kind, lane.limited, lane.may,
        counted.each, counted.walked, (select last from turn) as turn, picked.*
@@ -114,10 +114,11 @@ const waitingIn = (rows: Found[]): Waiting | null => {
       gate: row.laneGate,
       kind: row.laneKind,
       isLimited: row.limited,
+      isCut: false,
       jobs: [],
     }
     if (row.id !== null) lane.jobs.push({ ...row, id: row.id })
-    lanes.set(key, lane)
+    lanes.set(key, { ...lane, isCut: !lane.isLimited && lane.jobs.length >= row.each })
   }
   const found = [...lanes.values()]
   return {
@@ -167,9 +168,10 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
     // Nobody here may go: the next look begins behind those that this one walked past.
     const last = given.last ?? (first.walked >= mostLanes ? here.lastTenant : null)
     if (last !== null && last !== first.turn) await keepTurn(trx, queue, jobClass, last)
-    const isCut = lanes.some((lane) => !lane.isLimited && lane.jobs.length >= first.each)
-    picked.more ||= isCut && given.jobs.length > 0 && given.jobs.length === here.available
+    const isUsedUp = given.jobs.length === here.available && lanes.some((lane) => lane.isCut)
+    picked.more ||= given.jobs.length > 0 && (given.isWanted || isUsedUp)
   }
+  picked.more &&= picked.jobs.length < room.due
   await spendTokens(trx, before, tokens, picked.jobs)
   return picked
 }

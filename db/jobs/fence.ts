@@ -1,5 +1,5 @@
 import type { QueueName } from '../../config/queues.ts'
-import type { AnyTrx } from '../connection.ts'
+import type { AnyTrx, Statement } from '../connection.ts'
 import { preparedOne } from '../connection.ts'
 
 /** Who may act for a job: the newest pair of dispatch and delivery. A start that finds a newer pair in the row is a ghost. */
@@ -61,49 +61,39 @@ export const lostStarts = async (trx: AnyTrx, fence: Fence, style: 'outside' | '
 }
 
 /**
- * Takes the job for this start, in a transaction of its own; from here the row says running. Null: a ghost. Deliveries that never came
+ * Takes the job for this start, in a transaction of its own; from here the row says running. No row: a ghost. Deliveries that never came
  * so far do not count as starts, but for those that `unseen` says: nothing of the job had run, so it cannot be what ended their process.
  * @param leaseMs how long the row is believed to be in hand before reconciliation asks BullMQ about it.
  */
-export const claim = (
-  trx: AnyTrx,
-  fence: Fence,
-  worker: string,
-  leaseMs: number,
-  unseen = 0,
-): Promise<JobStart | null> =>
-  preparedOne<JobStart>(
-    trx,
-    `update jobs set status = 'running', starts = starts + 1 + cast(:unseen as int), dispatch_no = :dispatchNo, delivery = :delivery,
+export const claim = (fence: Fence, worker: string, leaseMs: number, unseen = 0): Statement => ({
+  text: `update jobs set status = 'running', starts = starts + 1 + cast(:unseen as int), dispatch_no = :dispatchNo, delivery = :delivery,
        leased_until = now() + make_interval(secs => :leaseMs / 1000.0), worker = :worker
      where id = :jobId and ${newer} returning ${columns}`,
-    { ...fence, worker, leaseMs, unseen },
-  )
+  bindings: { ...fence, worker, leaseMs, unseen },
+})
 
 /**
  * Takes the job inside the transaction that will also finish it: the row is locked, not written. `starts` counts this start.
- * Statements of the transaction end after `timeoutMs`.
+ * Statements of the transaction end after `timeoutMs`. No row: a ghost.
  */
-export const lockStart = (trx: AnyTrx, fence: Fence, timeoutMs: number): Promise<JobStart | null> =>
-  preparedOne<JobStart>(
-    trx,
-    `select ${columns.replace('starts', `${countedStarts} as starts`)}, set_config('statement_timeout', cast(:timeoutMs as text), true)
+export const lockStart = (fence: Fence, timeoutMs: number): Statement => ({
+  text: `select ${columns.replace('starts', `${countedStarts} as starts`)}, set_config('statement_timeout', cast(:timeoutMs as text), true)
      from jobs where id = :jobId and ${newer} for update`,
-    { ...fence, timeoutMs },
-  )
+  bindings: { ...fence, timeoutMs },
+})
 
-/** First statement of every effect: locks the row, and throws FenceLost unless this start still owns it. */
-export const lockFence = async (trx: AnyTrx, fence: Fence): Promise<void> => {
-  const row = await preparedOne(
-    trx,
-    `select id from jobs where id = :jobId and dispatch_no = :dispatchNo and delivery = :delivery and status = 'running' for update`,
-    fence,
-  )
-  if (!row) throw new FenceLost(fence)
-}
+const owned = `from jobs where id = :jobId and dispatch_no = :dispatchNo and delivery = :delivery and status = 'running' for update`
+
+/** First statement of every effect: locks the row. No row: this start does not own it any more, see mustOwn. */
+export const lockFence = (fence: Fence): Statement => ({ text: `select id ${owned}`, bindings: fence })
 
 /** The same for a start that claimed its job although it works in one transaction; its statements end after `timeoutMs`. */
-export const lockClaimed = async (trx: AnyTrx, fence: Fence, timeoutMs: number): Promise<void> => {
-  await lockFence(trx, fence)
-  await preparedOne(trx, `select set_config('statement_timeout', cast(:timeoutMs as text), true)`, { timeoutMs })
+export const lockClaimed = (fence: Fence, timeoutMs: number): Statement => ({
+  text: `select id, set_config('statement_timeout', cast(:timeoutMs as text), true) ${owned}`,
+  bindings: { ...fence, timeoutMs },
+})
+
+/** Throws FenceLost unless the statement that locked the row under its fence answered it. */
+export const mustOwn = (fence: Fence, rows: readonly unknown[]): void => {
+  if (rows.length === 0) throw new FenceLost(fence)
 }

@@ -228,7 +228,6 @@ export const discardJobs = async (trx: PlatformTrx, jobIds: string[], reason: st
     )
   const gone = await sql(trx, archiveWhere(`status = 'dead' and id = any(:jobIds)`), {
     jobIds,
-    moneyQueues,
     outcome: 'discarded',
     reason,
     worker: null,

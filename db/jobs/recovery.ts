@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { preparedOne, sql, sqlOne } from '../connection.ts'
+import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { dispatchLeaseMs } from './dispatch.ts'
-
-/** The epoch that Redis should hold, beside everything that was dispatched in it. */
-export const readEpoch = async (trx: PlatformTrx): Promise<string> => {
-  const row = await preparedOne<{ epoch: string }>(trx, `select epoch from dispatch_epoch`)
-  return row?.epoch ?? ''
-}
 
 /**
  * Redis was lost whole: what was dispatched becomes pending, in one statement, and a new epoch begins. `publish` writes it to Redis

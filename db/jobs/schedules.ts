@@ -6,7 +6,7 @@ import { enqueue } from '../enqueue.ts'
 
 /** A slot of a cron schedule older than this is a missed one. */
 const graceMs = 60_000
-/** Of slots that nobody was there for, `all` makes up at most so many. */
+/** Of slots that nobody was there for, `all` makes up at most so many in one transaction. */
 const mostBackfilled = 1000
 
 type Clock = Pick<Schedule, 'everySeconds' | 'cron' | 'timeZone'>
@@ -54,26 +54,29 @@ export const dueSlots = (schedule: Clock & Pick<Schedule, 'backfill'>, nextAt: D
 
 /** Writes the declared schedules; one that is declared no more goes. A changed clock begins anew. */
 export const declareSchedules = async (trx: PlatformTrx, schedules: readonly Schedule[], now: Date): Promise<void> => {
-  for (const schedule of schedules)
-    await sql(
-      trx,
-      `insert into schedule (kind, every_seconds, cron, time_zone, backfill, next_at)
-       values (:kind, :everySeconds, :cron, :timeZone, :backfill, :nextAt)
-       on conflict (kind) do update set every_seconds = excluded.every_seconds, cron = excluded.cron, time_zone = excluded.time_zone,
-         backfill = excluded.backfill, next_at = excluded.next_at, updated_at = now()
-       where (schedule.every_seconds, schedule.cron, schedule.time_zone) is distinct from (excluded.every_seconds, excluded.cron, excluded.time_zone)
-         or schedule.backfill <> excluded.backfill`,
-      {
-        kind: schedule.job.name,
-        everySeconds: schedule.everySeconds ?? null,
-        cron: schedule.cron ?? null,
-        timeZone: schedule.timeZone ?? 'UTC',
-        backfill: schedule.backfill,
-        nextAt: slotAfter(schedule, now),
-      },
-    )
+  const rows = schedules.map((schedule) => ({
+    kind: schedule.job.name,
+    everySeconds: schedule.everySeconds ?? null,
+    cron: schedule.cron ?? null,
+    timeZone: schedule.timeZone ?? 'UTC',
+    backfill: schedule.backfill,
+    nextAt: slotAfter(schedule, now),
+  }))
+  await sql(
+    trx,
+    `insert into schedule (kind, every_seconds, cron, time_zone, backfill, next_at)
+     select kind, "everySeconds", cron, "timeZone", backfill, "nextAt" from jsonb_to_recordset(cast(:rows as jsonb))
+       as r (kind text, "everySeconds" int, cron text, "timeZone" text, backfill text, "nextAt" timestamptz) order by kind
+     on conflict (kind) do update set every_seconds = excluded.every_seconds, cron = excluded.cron, time_zone = excluded.time_zone,
+       backfill = excluded.backfill, next_at = excluded.next_at, updated_at = now()
+     where (schedule.every_seconds, schedule.cron, schedule.time_zone) is distinct from (excluded.every_seconds, excluded.cron, excluded.time_zone)
+       or schedule.backfill <> excluded.backfill`,
+    { rows: JSON.stringify(rows) },
+  )
   await sql(trx, `delete from schedule where kind <> all(?)`, [schedules.map((schedule) => schedule.job.name)])
 }
+
+type Due = { kind: string; nextAt: Date; now: Date; isBusy: boolean }
 
 /**
  * Makes the jobs of the slots that are due. Any number of schedulers may do so at once: a schedule's row is locked by one, and a
@@ -81,27 +84,33 @@ export const declareSchedules = async (trx: PlatformTrx, schedules: readonly Sch
  * Answers the kinds that got jobs.
  */
 export const fireDue = async (trx: PlatformTrx, schedules: readonly Schedule[]): Promise<string[]> => {
-  const due = await sql<{ kind: string; nextAt: Date; now: Date }>(
+  const due = await sql<Due>(
     trx,
-    `select kind, next_at, clock_timestamp() as now from schedule where next_at <= now() order by next_at for update skip locked`,
+    `select kind, next_at, clock_timestamp() as now,
+       exists (select from jobs where jobs.kind = schedule.kind and tenant_id is null and status <> 'dead') as is_busy
+     from schedule where next_at <= now() order by next_at, kind for update skip locked`,
   )
   const fired: string[] = []
-  for (const { kind, nextAt, now } of due) {
+  const moved: { kind: string; nextAt: Date; lastAt: Date | null }[] = []
+  for (const { kind, nextAt, now, isBusy } of due) {
     const schedule = schedules.find((each) => each.job.name === kind)
     if (!schedule) continue
     const slots = dueSlots(schedule, nextAt, now)
-    const busy =
-      schedule.backfill === 'none' &&
-      (await sqlOne(trx, `select id from jobs where kind = ? and status <> 'dead' limit 1`, [kind])) !== null
-    if (!busy)
-      for (const slot of slots) await enqueue(trx, schedule.job, {}, { uniqueKey: `slot:${slot.toISOString()}` })
-    if (!busy && slots.length > 0) fired.push(kind)
+    const last = slots.at(-1) ?? null
+    // What is beyond the most that is made up at once is due still, and follows with the next look.
+    const isCut = slots.length === mostBackfilled && last !== null
+    moved.push({ kind, nextAt: slotAfter(schedule, isCut ? last : now), lastAt: last })
+    if (schedule.backfill === 'none' && isBusy) continue
+    for (const slot of slots) await enqueue(trx, schedule.job, {}, { uniqueKey: `slot:${slot.toISOString()}` })
+    if (slots.length > 0) fired.push(kind)
+  }
+  if (moved.length > 0)
     await sql(
       trx,
-      `update schedule set next_at = ?, last_at = coalesce(?, last_at), updated_at = now() where kind = ?`,
-      [slotAfter(schedule, now), slots.at(-1) ?? null, kind],
+      `update schedule set next_at = moved."nextAt", last_at = coalesce(moved."lastAt", last_at), updated_at = now()
+       from jsonb_to_recordset(cast(? as jsonb)) as moved (kind text, "nextAt" timestamptz, "lastAt" timestamptz) where moved.kind = schedule.kind`,
+      [JSON.stringify(moved)],
     )
-  }
   return fired
 }
 

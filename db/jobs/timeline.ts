@@ -99,7 +99,10 @@ export const readTimeline = async (trx: PlatformTrx, jobId: string): Promise<Tim
   )
   const related = await sql<RelatedJob>(
     trx,
-    `select id, kind, status, created_at, null::timestamptz as finished_at from jobs where request_id = :requestId and id <> :jobId
+    `select id, kind, status, created_at, null::timestamptz as finished_at from jobs
+     where request_id = :requestId and status in ('pending', 'dead') and id <> :jobId
+     union all
+     select id, kind, status, created_at, null from jobs where request_id = :requestId and status in ('dispatched', 'running') and id <> :jobId
      union all
      select id, kind, outcome, created_at, finished_at from job_archive where request_id = :requestId and id <> :jobId
      order by created_at limit :most`,

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/connection.ts'
-import { claim, lostStarts } from '../../db/jobs/fence.ts'
+import { lostStarts } from '../../db/jobs/fence.ts'
 import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { deliver, dispatch, fine, ready, refused } from './deliver.ts'
-import { archived, ask, call, newKey, note, once, pick, rowOf } from './support.ts'
+import { archived, ask, call, newKey, note, once, pick, rowOf, takeStart } from './support.ts'
 
 const replay = (id: string) => inPlatform((trx) => replayJobs(trx, { selection: { jobIds: [id] }, reason: 'mended' }))
 
@@ -36,8 +36,7 @@ describe('jobs that die', () => {
     const id = await ready(note)
     const lost = (delivery: number) =>
       inPlatform((trx) => lostStarts(trx, { jobId: id, dispatchNo: 1, delivery }, 'database'))
-    const take = (delivery: number, unseen: number) =>
-      inPlatform((trx) => claim(trx, { jobId: id, dispatchNo: 1, delivery }, 'died', 1_000, unseen))
+    const take = (delivery: number, unseen: number) => takeStart({ jobId: id, dispatchNo: 1, delivery }, 'died', unseen)
     expect(await lost(1)).to.deep.equal({ begun: 0, unseen: 0 })
     expect(await lost(2)).to.deep.equal({ begun: 0, unseen: 1 })
     expect(await take(2, 1)).to.include({ starts: 2 })

@@ -116,7 +116,7 @@ describe('every job, run twice', function () {
     const make = (trx: Parameters<typeof enqueue>[0]) => enqueue(trx, job, payload)
     const id = tenantId === null ? await inPlatform(make) : await inTenant(tenantId, make)
     if (id === null) throw new Error(`${job.name} was not made`)
-    await inPlatform((trx) => markDispatched(trx, [id]))
+    await inPlatform(async (trx) => markDispatched(trx, [id]))
     const delivery = {
       fence: { jobId: id, dispatchNo: 1, delivery: 1 },
       kind: job.name,

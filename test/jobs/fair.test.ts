@@ -52,7 +52,7 @@ describe('the turns of tenants', () => {
       more = await inPlatform(async (trx) => {
         const left = room.due === undefined ? {} : { due: room.due - taken.length }
         const picked = await pick(trx, 'inventory', { ...room, ...left })
-        await markDispatched(
+        markDispatched(
           trx,
           picked.jobs.map((job) => job.id),
         )

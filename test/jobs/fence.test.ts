@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { inPlatform, inTenant, sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { putBack } from '../../db/jobs/fail.ts'
-import { FenceLost, claim } from '../../db/jobs/fence.ts'
+import { FenceLost } from '../../db/jobs/fence.ts'
 import { GivenUp } from '../../workers/lib/failure.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { JobContext } from '../../workers/lib/processor.ts'
@@ -11,10 +11,9 @@ import { runStart } from '../../workers/lib/start.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { dispatch, handed, testWorker as worker } from './deliver.ts'
-import { archived, ask, call, effects, inTenantJob, makeEffects, newKey, note, rowOf } from './support.ts'
+import { archived, ask, call, effects, inTenantJob, makeEffects, newKey, note, rowOf, takeStart } from './support.ts'
 
-const take = (jobId: string, dispatchNo: number, delivery: number) =>
-  inPlatform((trx) => claim(trx, { jobId, dispatchNo, delivery }, 'test', 1_000))
+const take = (jobId: string, dispatchNo: number, delivery: number) => takeStart({ jobId, dispatchNo, delivery })
 const insert = (trx: Parameters<typeof sql>[0], key: string) => sql(trx, `insert into effect (key) values (?)`, [key])
 
 describe('the fence of a job', () => {

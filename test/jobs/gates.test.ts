@@ -51,7 +51,7 @@ describe('the gates of accounts, kinds and pauses', () => {
   const taken = (): Promise<string[]> =>
     inPlatform(async (trx) => {
       const { jobs } = await pick(trx, 'payments')
-      await markDispatched(
+      markDispatched(
         trx,
         jobs.map((job) => job.id),
       )

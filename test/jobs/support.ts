@@ -9,6 +9,8 @@ import { enqueue } from '../../db/enqueue.ts'
 import { lookAt } from '../../db/jobs/dispatch.ts'
 import type { Picked, Room } from '../../db/jobs/dispatch.ts'
 import { pickFair } from '../../db/jobs/fair.ts'
+import { claim } from '../../db/jobs/fence.ts'
+import type { Fence, JobStart } from '../../db/jobs/fence.ts'
 import type { EnqueueOptions } from '../../db/enqueue.ts'
 import { job } from '../../jobs/job.ts'
 import type { Job, PayloadOf } from '../../jobs/job.ts'
@@ -39,6 +41,10 @@ export const ask = <J extends Job>(kind: J, given: PayloadOf<J>, options: Enqueu
     if (id === null) throw new Error('a live job has this key')
     return id
   })
+
+/** One delivery claims its job, as a start does; null where it is a ghost. */
+export const takeStart = (fence: Fence, worker = 'test', unseen = 0): Promise<JobStart | null> =>
+  inPlatform((_, [row]: JobStart[]) => Promise.resolve(row ?? null), {}, { first: claim(fence, worker, 1_000, unseen) })
 
 export type Row = {
   id: string

@@ -30,7 +30,7 @@ const takeDue = (aheadMs: number, kinds: string[] | null) =>
       [aheadMs, kinds, kinds],
     )
     if (due.length > 0)
-      await markDispatched(
+      markDispatched(
         trx,
         due.map((job) => job.id),
       )

@@ -1,5 +1,4 @@
 import { compile } from '../../config/validator.ts'
-import type { PlatformTrx } from '../../db/connection.ts'
 import { putBack } from '../../db/jobs/fail.ts'
 import { claim } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart } from '../../db/jobs/fence.ts'
@@ -8,6 +7,8 @@ import { upcast } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
 import { GivenUp } from './failure.ts'
 import * as metrics from './metrics.ts'
+import { persist } from './persist.ts'
+import type { Worker } from './start.ts'
 
 /** The payload is of a version that only newer code knows. */
 export class Newer extends Error {}
@@ -45,15 +46,18 @@ export const observeStart = (row: JobStart): void => {
  * Claims a job that may call its account; one whose gate was closed since it was handed over goes back, and its start does not count.
  * Null: a ghost.
  */
-export const claimOpen = async (
-  trx: PlatformTrx,
+export const claimOpen = (
   fence: Fence,
-  worker: string,
+  worker: Worker,
   leaseMs: number,
-): Promise<{ claimed: JobStart; passage: 'open' | 'probe' | 'closed' } | null> => {
-  const claimed = await claim(trx, fence, worker, leaseMs)
-  if (!claimed) return null
-  const passage = claimed.gate === '' ? 'open' : await mayPass(trx, claimed)
-  if (passage === 'closed') await putBack(trx, fence, 0)
-  return { claimed, passage }
-}
+): Promise<{ claimed: JobStart; passage: 'open' | 'probe' | 'closed' } | null> =>
+  persist<{ claimed: JobStart; passage: 'open' | 'probe' | 'closed' } | null, JobStart>(
+    worker,
+    async (trx, [claimed]) => {
+      if (!claimed) return null
+      const passage = claimed.gate === '' ? 'open' : await mayPass(trx, claimed)
+      if (passage === 'closed') await putBack(trx, fence, 0)
+      return { claimed, passage }
+    },
+    claim(fence, worker.name, leaseMs),
+  )

@@ -2,21 +2,25 @@ import { crashPoint } from '../../config/crash.ts'
 import { child } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import { inPlatform, inTenant } from '../../db/connection.ts'
-import type { AnyTrx, Context } from '../../db/connection.ts'
+import type { AnyTrx, Context, Statement } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
-import { lockFence } from '../../db/jobs/fence.ts'
+import { lockFence, mustOwn } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart } from '../../db/jobs/fence.ts'
 import { GivenUp, RetryLater, Skipped } from './failure.ts'
 import type { DatabaseContext, JobContext } from './processor.ts'
 
-/** Opens what a job works in: its tenant, or the platform. The request that asked for the job goes with it. */
-export const openFor = <T>(
+/**
+ * Opens what a job works in: its tenant, or the platform. The request that asked for the job goes with it.
+ * @param first locks the job; `work` is given its rows.
+ */
+export const openFor = <T, Row = Record<string, unknown>>(
   start: Pick<JobStart, 'requestId' | 'traceparent'>,
   tenantId: string | null,
-  work: (trx: AnyTrx) => Promise<T>,
+  first: Statement,
+  work: (trx: AnyTrx, rows: Row[]) => Promise<T>,
 ): Promise<T> => {
   const context: Partial<Context> = { requestId: start.requestId, traceparent: start.traceparent }
-  return tenantId === null ? inPlatform(work, context) : inTenant(tenantId, work, context)
+  return tenantId === null ? inPlatform(work, context, { first }) : inTenant(tenantId, work, context, { first })
 }
 
 export const tenantOf = (payload: unknown): string | null =>
@@ -72,11 +76,11 @@ export const outsideRun = (
   }
   const effect = async <T>(work: (trx: never) => Promise<T>, ends = false): Promise<T> => {
     if (isFinished) throw new Error(`${row.kind}: the job has ended; nothing can follow finish()`)
-    const result = await openFor(row, base.tenantId, async (trx) => {
-      await lockFence(trx, fence)
+    const result = await openFor(row, base.tenantId, lockFence(fence), async (trx, rows) => {
+      mustOwn(fence, rows)
       await recordPending(trx)
       const value = await work(trx as never)
-      if (ends) await completeJob(trx, fence, { outcome: 'done', worker, ranMs: Date.now() - startedAt })
+      if (ends) completeJob(trx, fence, { outcome: 'done', worker, ranMs: Date.now() - startedAt })
       crashPoint(ends ? 'job.completing' : 'effect.writing', row.kind)
       return value
     })

@@ -7,7 +7,7 @@ import { isUnreachable } from '../../db/connection.ts'
 import type { AnyTrx } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
-import { FenceLost, claim, lockClaimed, lockStart } from '../../db/jobs/fence.ts'
+import { FenceLost, claim, lockClaimed, lockStart, mustOwn } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart, Lost } from '../../db/jobs/fence.ts'
 import { releaseProbe } from '../../db/jobs/gates.ts'
 import { countMiss } from '../../db/jobs/schedules.ts'
@@ -110,7 +110,7 @@ const runClaimed = async (
 const runOutside = async (each: Processor & { style: 'outside' }, start: Start, worker: Worker): Promise<void> => {
   const { timeoutMs, lockMs } = queues[each.job.queue]
   const { fence } = start.delivery
-  const opened = await persist(worker, (trx) => claimOpen(trx, fence, worker.name, timeoutMs + lockMs))
+  const opened = await claimOpen(fence, worker, timeoutMs + lockMs)
   if (!opened) throw new Ghost()
   const { claimed, passage } = opened
   if (passage === 'closed') throw new Closed()
@@ -132,14 +132,19 @@ const runOnDatabase = async (
   // What has been lost before is claimed: whether it really began must be known if it is lost again.
   const isClaimed = begun + unseen > 0
   const claimed = isClaimed
-    ? await persist(worker, (trx) => claim(trx, fence, worker.name, timeoutMs + lockMs, unseen))
-    : null
+    ? await persist<JobStart | undefined, JobStart>(
+        worker,
+        (_, [row]) => Promise.resolve(row),
+        claim(fence, worker.name, timeoutMs + lockMs, unseen),
+      )
+    : undefined
   if (isClaimed && !claimed) throw new Ghost()
   const time = timed(start.abort, timeoutMs)
-  const working = openFor(handed, handed.tenantId, async (trx) => {
+  const lock = isClaimed ? lockClaimed(fence, timeoutMs) : lockStart(fence, timeoutMs)
+  const working = openFor<void, JobStart>(handed, handed.tenantId, lock, async (trx, rows) => {
     const startedAt = Date.now()
-    if (claimed) await lockClaimed(trx, fence, timeoutMs)
-    const locked = claimed ?? (await lockStart(trx, fence, timeoutMs))
+    if (claimed) mustOwn(fence, rows)
+    const locked = claimed ?? rows[0]
     if (!locked) throw new Ghost()
     const row = tracedRow(locked, start)
     crashPoint('job.claimed', row.kind)
@@ -147,7 +152,7 @@ const runOnDatabase = async (
     refusePoison(row)
     await each.run(trx, payloadOf(each.job, row), databaseContext(row, start.abort.signal))
     if (time.isLate()) throw new TimedOut(timeoutMs)
-    await completeJob(trx, fence, { outcome: 'done', worker: worker.name, ranMs: Date.now() - startedAt })
+    completeJob(trx, fence, { outcome: 'done', worker: worker.name, ranMs: Date.now() - startedAt })
     crashPoint('job.completing', row.kind)
   })
   working.catch(() => {})
