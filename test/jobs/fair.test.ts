@@ -222,6 +222,7 @@ describe('the turns of tenants', () => {
       gate: isLimited ? 'smtp' : '',
       kind: 'k',
       isLimited,
+      isCut: false,
       jobs: Array.from({ length: 9 }, (_, seq) => ({ runAt: new Date(0), seq, tenant })),
     })
     const share = (tokens: number, random: () => number) =>
