@@ -179,7 +179,7 @@ const read = route({
     const stays = await staysOfBlock(trx, block.id)
     return {
       ...block,
-      stays: seesGuests(admission) ? stays : stays.map(({ guestName: _, ...stay }) => stay),
+      stays: seesGuests(admission) ? stays : stays.map(({ guestName: _name, ...stay }) => stay),
     }
   },
 })

@@ -215,18 +215,18 @@ describe('Units of stays', () => {
         )
       return [ofBed.id, ofWhole.id]
     })
-    const entire = await book(house, { from: 5, nights: 2, unitTypeId: whole! })
+    const entire = await book(house, { from: 5, nights: 2, unitTypeId: whole })
     await assign(house, entire)
     expect(new Set(await unitsOf(house, entire)).size).to.equal(8)
-    for (const taken of [bed!, whole!])
+    for (const taken of [bed, whole])
       expect(await refusal({ from: 6, nights: 1, unitTypeId: taken })).to.match(soldOut)
     const sleepers = await Promise.all(
-      Array.from({ length: 7 }, () => book(house, { from: 7, nights: 1, unitTypeId: bed! })),
+      Array.from({ length: 7 }, () => book(house, { from: 7, nights: 1, unitTypeId: bed })),
     )
     const given = await Promise.all(sleepers.map((stay) => assign(house, stay)))
     expect(given).to.deep.equal(Array.from({ length: 7 }, () => 'assigned'))
     expect(new Set((await Promise.all(sleepers.map((stay) => unitsOf(house, stay)))).flat()).size).to.equal(7)
-    expect(await refusal({ from: 7, nights: 1, unitTypeId: whole! })).to.match(soldOut)
+    expect(await refusal({ from: 7, nights: 1, unitTypeId: whole })).to.match(soldOut)
   })
 
   it('of a suite are a room of each of its pools, or none for it while one of them is sold', async () => {
