@@ -8,6 +8,7 @@ import type { Task } from '../../db/units/tasks.ts'
 import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
 import { deskOf } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
+import type { Reply } from '../support/client.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold, readBooking } from '../support/stay.ts'
 import type { StayOptions } from '../support/stay.ts'
@@ -103,3 +104,27 @@ export const tidy = async (world: World, house: House) => {
   await changeSettings(house, { housekeeping: {} })
   await putDate(house, 0)
 }
+
+/** A task for today by a person; a departure, unless `more` says otherwise. Answers its id. */
+export const plan = async (house: House, by: Worker, unitId: string, more: object = {}): Promise<string> => {
+  const { status, body } = await by.send('POST', 'housekeeping/tasks', {
+    unitId,
+    date: house.day(0),
+    kind: 'departure',
+    ...more,
+  })
+  if (status !== 201) throw new Error(`the task was not made: ${status} ${body.code}`)
+  return body.id
+}
+
+/** Starts, completes, inspects or skips a task, of the version that was read. */
+export const act = (by: Worker, id: string, verb: string, body: object = {}, version?: number) =>
+  by.send(
+    'POST',
+    `housekeeping/tasks/${id}/${verb}`,
+    body,
+    version === undefined ? {} : { headers: { 'if-match': `"${version}"` } },
+  )
+
+/** Status and code of a reply, or the status of the task that it is. */
+export const outcome = ({ status, body }: Reply) => [status, status < 300 ? body.status : body.code]

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { shareOut } from '../../db/units/share-out.ts'
+import type { Share } from '../../db/units/share-out.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'
@@ -34,9 +35,7 @@ describe('Sharing out', () => {
         const { given, left } = shareOut(tasks, attendants)
         // Every task is given or left, once.
         expect([...given.keys(), ...left].sort()).to.deep.equal(tasks.map(({ id }) => id).sort())
-        const load = new Map(
-          attendants.map((one) => [one.attendantId, { credits: one.credits, floor: one.floor as string | null }]),
-        )
+        const load = new Map<string, Pick<Share, 'credits' | 'floor'>>(attendants.map((one) => [one.attendantId, one]))
         for (const { id, credits, floor } of tasks) {
           const could = attendants.filter(
             (one) => (load.get(one.attendantId)?.credits ?? 0) + credits <= one.maxCredits,
@@ -203,7 +202,7 @@ describe('Housekeeping sheets', () => {
     const ranks = new Map((await tasksOf(house)).map((task) => [task.unitId, task.priority]))
     expect(ranks.get(stay.unitId)).to.equal(2)
     expect(ranks.get(house.unitIds[4] ?? '')).to.equal(4)
-    expect([...ranks.values()].sort()).to.deep.equal([2, 3, 3, 3, 3, 4])
+    expect([...ranks.values()].sort((a, b) => a - b)).to.deep.equal([2, 3, 3, 3, 3, 4])
   })
 
   it('are moved to by a task that is given to their attendant, and left by it', async () => {
