@@ -99,8 +99,9 @@ export const replay = async (
         const bindings = text.includes('pg_advisory_xact_lock')
           ? again.map((value, at) => (value === other[index]?.values[at] ? value : renamed(value)))
           : again
-        const { rows: answered } = await client.query<Record<string, unknown>>(text, bindings)
-        learn(rows, answered, fresh, names)
+        // A text of several statements has an answer for each, and none of them names anything.
+        const answer = await client.query<Record<string, unknown>>(text, bindings)
+        if (!Array.isArray(answer)) learn(rows, answer.rows, fresh, names)
       }
     } catch (cause) {
       await client.query('rollback')

@@ -10,7 +10,9 @@ process.once('message', (message) => {
     const client = await pool.connect()
     try {
       const results: unknown[][] = []
-      for (const { text, values } of statements) results.push((await client.query(text, values)).rows)
+      // A text of several statements has an answer for each.
+      for (const { text, values } of statements)
+        for (const { rows } of [await client.query(text, values)].flat()) results.push(rows ?? [])
       return JSON.stringify({ data: results.reduce((most, rows) => (rows.length > most.length ? rows : most), []) })
     } finally {
       client.release()
