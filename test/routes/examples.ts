@@ -5,9 +5,11 @@ import type { House } from '../support/factories.ts'
 import { makeHold, portalOf, readBooking } from '../support/stay.ts'
 import type { World } from '../support/world.ts'
 import { ofAccounts } from './examples-of-accounts.ts'
+import { ofHousekeeping } from './examples-of-housekeeping.ts'
 import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
+import { ofBlocks } from './examples-of-blocks.ts'
 import { ofUnits } from './examples-of-units.ts'
 import type { Known } from './inputs.ts'
 
@@ -23,6 +25,8 @@ export const prepare = async (
   const members = await ofMembers(house)
   const properties = await ofProperties(house)
   const units = await ofUnits(house)
+  const blocks = await ofBlocks(house)
+  const housekeeping = await ofHousekeeping(house)
   const operators = await ofOperators(world)
   const portal = portalOf(world.request, house, key)
   const { body: quoted } = await portal.quote({ from: 20 })
@@ -74,6 +78,8 @@ export const prepare = async (
     ...members.known,
     ...properties.known,
     ...units.known,
+    ...housekeeping.known,
+    ...blocks.known,
   }
   const { body: paid } = await world.request('POST', '/api/public/payments/create', {
     guest: payer,
@@ -95,6 +101,8 @@ export const prepare = async (
   const examples: Record<string, unknown[]> = {
     ...properties.examples,
     ...units.examples,
+    ...housekeeping.examples,
+    ...blocks.examples,
     'auth.signIn': [{ email: reader.email, password }],
     'auth.reauthenticate': [{ password }],
     'auth.tenantContext': [{ tenantId: house.tenantId }],
