@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/connection.ts'
 import { createExtra, createPromoCode, createTaxRule } from '../../db/properties/charges.ts'
 import { createProperty } from '../../db/properties/commands.ts'
+import { addImages } from '../../db/properties/portal.ts'
 import { createPolicy } from '../../db/properties/policies.ts'
 import { createRateChange } from '../../db/properties/rate-changes.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
@@ -53,6 +55,7 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
     validTo: '2020-02-01',
   })
   const promo = (code: string) => ({ propertyId, code, type: 'percent' as const, value: 500 })
+  const picture = (file: string) => ({ url: `https://example.com/${file}.jpg`, category: 'common' as const })
   const made = await house.inHouse(async (trx) => ({
     // Without plans that speak of its ages.
     barePropertyId: await createProperty(trx, { ...newProperty('BARE'), kind: 'inn' }),
@@ -69,6 +72,7 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
     gonePolicyId: await createPolicy(trx, policy('GONE')),
     extraId: await createExtra(trx, extra('BOAT')),
     goneExtraId: await createExtra(trx, extra('GONE')),
+    imageIds: await addImages(trx, propertyId, [picture('first'), picture('gone')]),
   }))
   const { plan } = made
   const ratePlan = (code: string) => ({
@@ -89,6 +93,17 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
       items: [{ from: house.day(100), to: house.day(101), ratePlanIds: [house.ratePlanId], amount: 9_000 }],
     }),
   }))
+  const nightAudit = randomUUID()
+  await stopped.inHouse(async (trx) => {
+    await sql(trx, `insert into night_audit (id, property_id, business_date) values (?, ?, ?)`, [
+      nightAudit,
+      stopped.propertyId,
+      stopped.day(-9),
+    ])
+    // A day that is over.
+    await sql(trx, `update business_day set date = date - 1 where property_id = ?`, [stopped.propertyId])
+    await sql(trx, `update property set business_date = business_date - 1 where id = ?`, [stopped.propertyId])
+  })
   const item = (more: object) => ({ from: house.day(200), to: house.day(203), ...more })
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   return {
@@ -123,11 +138,15 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
       validTo: one(null),
       taxRuleId: one(made.taxRuleId),
       promoCodeId: one(made.promoCodeId),
+      galleryImageId: one(made.imageIds[0]),
+      unitPoolId: one(house.poolId),
       rateChangeId: one(change),
+      nightAuditId: one(nightAudit),
       ratePlanIds: one([house.ratePlanId]),
       cancellationPolicyId: one(plan?.cancellationPolicyId),
       noShowPolicyId: one(plan?.noShowPolicyId),
       'taxRules.delete taxRuleId': one(made.goneTaxIds),
+      'gallery.delete galleryImageId': one(made.imageIds[1]),
       'promoCodes.archive promoCodeId': one(made.gonePromoCodeId),
       'ratePlans.archive ratePlanId': one(gonePlanId),
       'ratePlans.restore ratePlanId': one(gonePlanId),
@@ -149,6 +168,17 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
       'ratePlans.create': Array.from({ length: 20 }, (_, index) => ratePlan(`R-${index}`)),
       'ratePlans.update': [{ name }, { minNights: 1 }, { losDiscounts: [{ minNights: 7, rate: 500 }] }],
       'rateCalendar.read': [{ propertyId, from: house.day(1), to: house.day(9), trace: true }],
+      'availability.read': [{ propertyId, from: house.day(1), to: house.day(9) }],
+      'availability.search': [
+        { propertyId, arrival: house.day(20), departure: house.day(22), rooms: [{ adults: 2, childrenAges: [] }] },
+      ],
+      'overbookingLimits.list': [{ propertyId }, { propertyId, from: house.day(1), to: house.day(30) }],
+      'overbookingLimits.set': [
+        item({ propertyId, unitPoolId: house.poolId, quantity: 2, reason: 'a fair in town' }),
+        item({ propertyId, unitPoolId: house.poolId, quantity: 0, reason: 'no fair in town', weekDays: [6, 7] }),
+      ],
+      'gallery.create': Array.from({ length: 20 }, (_, index) => picture(`fuzz-${index}`)),
+      'gallery.update': [{ position: 3 }, { caption: { 'pt-BR': 'A fachada' } }, { category: 'unit' }],
       'availability.explain': [
         {
           propertyId,
@@ -157,6 +187,11 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
           unitTypeId: house.unitTypeId,
           ratePlanId: house.ratePlanId,
         },
+      ],
+      'nightAudits.list': [{}, { propertyId, status: 'queued' }],
+      'nightAudits.run': [
+        { propertyId: stopped.propertyId, businessDate: stopped.day(-1) },
+        { propertyId, businessDate: house.today, dryRun: true },
       ],
       'rateChanges.list': [{}, { propertyId, status: 'applied' }],
       'rateChanges.create': [

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { ApiError } from '../../config/errors.ts'
+import { sql } from '../../db/connection.ts'
+import { checkBook } from '../../db/financial/checks.ts'
+import { postWaiting } from '../../db/financial/waiting.ts'
+import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
+import { checkOut } from '../../db/reservations/check-out.ts'
+import type { FolioRow } from '../../db/rows.ts'
+import { balanceOf } from '../financial/support.ts'
+import { useDatabase } from '../support/database.ts'
+import { deadlocks } from '../support/deadlocks.ts'
+import type { House } from '../support/factories.ts'
+import { eventsOf, miscounted } from '../support/stay.ts'
+import {
+  arrive,
+  linesOf,
+  makeLateHouse,
+  makeStays,
+  payAll,
+  readAudit,
+  readStay,
+  request,
+  runAudit,
+  setDay,
+  unposted,
+} from './support.ts'
+
+const owing = { override: { rules: ['balance' as const], reason: 'a test' } }
+
+describe('While the night audit runs', () => {
+  useDatabase()
+  let house: House
+  beforeEach(async () => {
+    house = await makeLateHouse(1, { units: 12 })
+  })
+
+  const leave = (id: string, early = false) => house.inHouse((trx) => checkOut(trx, id, { early, ...owing }))
+  /** Every night once, every line posted once, debits equal credits, and the guest ledger is what the folios owe. */
+  const healthy = async () => {
+    const twice = await house.inHouse((trx) =>
+      sql(
+        trx,
+        `select l.source_id, left(l.source_key, 15) from folio_line l where l.source_type = 'reservation_night' and l.source_key like '%:room' group by 1, 2 having count(*) > 1`,
+      ),
+    )
+    expect(twice).to.deep.equal([])
+    const open = await house.inHouse((trx) =>
+      sql(
+        trx,
+        `select n.reservation_id, n.date from reservation_night n join reservation r on r.id = n.reservation_id
+         where r.status in ('checked_in', 'checked_out') and n.status = 'open' and n.date <= ?`,
+        [house.day(-1)],
+      ),
+    )
+    expect(open).to.deep.equal([])
+    expect(await unposted(house)).to.deep.equal([])
+    expect(await miscounted(house)).to.deep.equal([])
+    await house.inHouse((trx) => postWaiting(house.bookId, (work) => work(trx)))
+    const results = await house.inHouse((trx) => checkBook(trx, house.bookId))
+    expect(results.filter((one) => one.status !== 'passed')).to.deep.equal([])
+    const folios = await house.inHouse((trx) => sql<FolioRow>(trx, `select * from folio where stage = 'guest'`))
+    expect(await balanceOf({ ...house }, 'guest_ledger')).to.equal(folios.reduce((sum, one) => sum + one.balance, 0))
+  }
+
+  it('a guest leaves and another pays between two batches of step 3, and both are right', async () => {
+    await setDay(house, -2)
+    const leaving = await makeStays(house, 3, { from: -2, nights: 1, checkedIn: true })
+    const early = await makeStays(house, 2, { from: -2, nights: 4, checkedIn: true })
+    const staying = await makeStays(house, 3, { from: -2, nights: 3, checkedIn: true })
+    await setDay(house, -1)
+    const { id } = await request(house, house.day(-1))
+    const runner = randomUUID()
+    const step = () => house.inHouse((trx) => advanceNightAudit(trx, id, runner, 3))
+    for (let at = ''; at !== 'room_charges';) {
+      await step()
+      at = (await readAudit(house, id)).step ?? ''
+    }
+    // Three of eight are charged: some of these are among them, some are not.
+    for (const one of leaving) await leave(one)
+    for (const one of early) await leave(one, true)
+    for (const one of staying) await payAll(house, one)
+    await runAudit(house, id, { runner, atOnce: 3 })
+    for (const one of leaving) {
+      const rooms = (await linesOf(house, [one])).filter((line) => line.category === 'room')
+      expect(rooms.map((line) => line.key.slice(0, 10))).to.deep.equal([house.day(-2)])
+    }
+    for (const one of early) {
+      const stay = await readStay(house, one)
+      expect(stay.postedTotal).to.equal(stay.total)
+    }
+    for (const one of staying) {
+      const { total } = await readStay(house, one)
+      const [folio] = await house.inHouse((trx) =>
+        sql<FolioRow>(trx, `select * from folio where reservation_id = ?`, [one]),
+      )
+      expect(folio).to.include({ credits: total })
+      expect(folio?.charges).to.be.lessThan(total)
+    }
+    await healthy()
+  })
+
+  it('guests come, leave and pay at the same moment, without a deadlock, and each night is charged once', async () => {
+    const before = await deadlocks()
+    const here = await makeStays(house, 5, { from: -2, nights: 3, checkedIn: true })
+    const coming = await makeStays(house, 3, { from: -1 })
+    const paying = here.slice(3)
+    const { id } = await request(house, house.day(-1))
+    const runner = randomUUID()
+    const failed: string[] = []
+    const note = (error: unknown) => void failed.push(error instanceof ApiError ? error.code : String(error))
+    await Promise.all([
+      runAudit(house, id, { runner, atOnce: 1 }).catch(note),
+      ...coming.map((one) => arrive(house, one).catch(note)),
+      ...here.slice(0, 3).map((one) => leave(one, true).catch(note)),
+      ...paying.map((one) => payAll(house, one).catch(note)),
+    ])
+    // The audit may have come first, and said of one that he did not come.
+    expect(failed.filter((code) => code !== 'invalid_transition')).to.deep.equal([])
+    const came = await Promise.all(coming.map((one) => readStay(house, one)))
+    expect(came.filter((one) => one.status === 'no_show')).to.have.lengthOf(failed.length)
+    expect(came.every((one) => one.status === 'no_show' || one.status === 'checked_in')).to.equal(true)
+    await runAudit(house, id, { runner, atOnce: 1 })
+    expect((await readAudit(house, id)).status).to.equal('succeeded')
+    for (const one of here.slice(0, 3)) expect((await readStay(house, one)).status).to.equal('checked_out')
+    expect(await eventsOf(house, 'reservation.checked_out')).to.have.lengthOf(3)
+    await healthy()
+    expect(await deadlocks()).to.equal(before)
+  })
+})
