@@ -29,6 +29,8 @@ const dryPollMs = 2
 const mostRestMs = 5
 const reconcileEveryMs = 30_000
 const measureEveryMs = 5_000
+/** So many queues are filled at once; its connections are one more. */
+const atOnce = 3
 /** Above this share of Redis' memory nothing more goes in. */
 const memoryLimit = 0.7
 
@@ -157,6 +159,22 @@ const beginAnew = async (relay: Relay, seen: string): Promise<void> => {
   log.warn({ jobs: back }, 'redis does not know the last epoch: a new one begins, and what was dispatched goes again')
 }
 
+/** Several queues at once: PostgreSQL chooses for one while Redis takes in what another gets. All have ended when one has failed. */
+const fillAll = async (relay: Relay, names: readonly QueueName[]): Promise<void> => {
+  const left = [...names]
+  const lane = async () => {
+    for (let name = left.shift(); name !== undefined; name = left.shift())
+      for (let more = true; more;) {
+        const filled = await fill(relay, name)
+        if (filled.count > 0) metrics.handedOver.inc({ queue: name }, filled.count)
+        crashPoint('relay.committed', name)
+        more = filled.more
+      }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(atOnce, names.length) }, lane))
+  for (const each of ended) if (each.status === 'rejected') throw each.reason
+}
+
 const cycle = async (relay: Relay): Promise<void> => {
   relay.nextMs = relay.options.pollMs ?? pollEveryMs
   const look = () =>
@@ -167,13 +185,7 @@ const cycle = async (relay: Relay): Promise<void> => {
     )
   const [known, seen] = await Promise.all([relay.redis.get(epochKey()), look()])
   if (known !== seen.epoch) await beginAnew(relay, seen.epoch)
-  for (const name of known === seen.epoch ? seen.queues : (await look()).queues)
-    for (let more = true; more;) {
-      const filled = await fill(relay, name)
-      if (filled.count > 0) metrics.handedOver.inc({ queue: name }, filled.count)
-      crashPoint('relay.committed', name)
-      more = filled.more
-    }
+  await fillAll(relay, known === seen.epoch ? seen.queues : (await look()).queues)
 }
 
 /** Hands jobs from PostgreSQL to BullMQ. Any number may run; a queue is filled by one at a time. openDatabase() comes first. */
