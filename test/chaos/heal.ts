@@ -89,7 +89,8 @@ const letTimePass = async (database: Knex): Promise<void> => {
     `update external_call set started_at = started_at - interval '1 hour' where state <> 'succeeded'`,
     `update payment set next_read_at = now() where next_read_at > now() and status in ('created', 'unknown', 'requires_action', 'processing')`,
     `update payment set expires_at = now() - interval '1 second' where expires_at > now() and status = 'requires_action' and external_id is not null`,
-    `update refund set next_read_at = now() where next_read_at > now() and status in ('requested', 'unknown', 'processing')`,
+    // Those that succeeded too: the gateway may have taken one back and told nobody.
+    `update refund set next_read_at = now() where next_read_at > now() and status in ('requested', 'unknown', 'processing', 'succeeded')`,
     `update posting_event set next_at = now() where next_at > now() and status in ('pending', 'failed')`,
   ]
   for (const statement of statements) await sql(database, statement)
@@ -112,13 +113,15 @@ const waiting = async (database: Knex): Promise<number> => {
 
 const rounds = 12
 
-/** Lets time pass again and again, until nothing waits any more. Answers how many rounds it took, and what is left of them. */
+/** Lets time pass again and again, until nothing waits any more, and once more. Answers how many rounds it took, and what is left of them. */
 export const untilOver = async (database: Knex): Promise<{ rounds: number; left: number }> => {
+  let isOver = false
   for (let round = 1; ; round += 1) {
     await letTimePass(database)
     await wait(1_500)
     await quiescence(database, 45_000)
     const left = await waiting(database)
-    if (left === 0 || round === rounds) return { rounds: round, left }
+    if ((left === 0 && isOver) || round === rounds) return { rounds: round, left }
+    isOver = left === 0
   }
 }
