@@ -7,7 +7,7 @@ import { enqueue } from '../enqueue.ts'
 import { businessDay } from '../financial/index.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { blockMoves, spanFrom } from './block-moves.ts'
-import { endRows, giveBack, lockBlock, lockUnits, readRow, readUnits, tell } from './block-rows.ts'
+import { endRows, giveBack, lockBlock, lockUnits, readRow, readUnits, seenAs, tell } from './block-rows.ts'
 import { moveInventory } from './inventory.ts'
 
 /** Gives the units back from tonight on. Ended before: nothing to do. */
@@ -18,7 +18,7 @@ export const endBlock = async (trx: Trx, id: string, condition: string, expected
   if (block.status !== 'open' || block.from > today)
     throw conflict('invalid_transition', 'Only a block that has begun can be ended; cancel it instead')
   const units = await readUnits(trx, block.unitIds)
-  await moveInventory(trx, await blockMoves(trx, units, spanFrom(block, today), null))
+  await moveInventory(trx, await blockMoves(trx, units, spanFrom(block, today), null), { check: seenAs(trx, block) })
   await lockUnits(trx, units)
   await lockBlock(trx, block, expected)
   await endRows(trx, [id], block.unitIds, today)
@@ -42,7 +42,7 @@ export const cancelBlock = async (
   if (block.status !== 'open' || block.from <= today)
     throw conflict('invalid_transition', 'A block that has begun cannot be cancelled; end it instead')
   const units = await readUnits(trx, block.unitIds)
-  await moveInventory(trx, await blockMoves(trx, units, block, null))
+  await moveInventory(trx, await blockMoves(trx, units, block, null), { check: seenAs(trx, block) })
   await lockUnits(trx, units)
   await lockBlock(trx, block, expected)
   await sql(trx, `update unit_assignment set status = 'released' where unit_block_id = ? and status = 'blocked'`, [id])

@@ -3,7 +3,7 @@ import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
 import type { UnitBlockRow } from '../rows.ts'
-import { soil } from './assignments.ts'
+import { lockPools, soil } from './assignments.ts'
 import type { BlockUnit } from './block-moves.ts'
 import { createTasks } from './tasks.ts'
 
@@ -16,9 +16,13 @@ export const readUnits = (trx: Trx, unitIds: readonly string[], lock = '') =>
     [unitIds],
   )
 
-/** Locks units, the last before the block itself, and sees that they are still what was judged. */
+/** Locks units after their pools, before what stands in them and before the block itself, and sees that they are still what was judged. */
 export const lockUnits = async (trx: Trx, before: readonly Unit[]) => {
   const ids = before.map((unit) => unit.id)
+  await lockPools(
+    trx,
+    before.map((unit) => unit.poolId),
+  )
   const now = await readUnits(trx, ids, 'for no key update')
   const same = (unit: Unit, index: number) =>
     (['poolId', 'status', 'activeFrom', 'activeUntil'] as const).every(
@@ -34,6 +38,12 @@ export const lockBlock = async (trx: Trx, before: UnitBlockRow, expected: number
   if (!now) throw notFound()
   if (expected !== null && now.version !== expected) throw versionConflict(now.version)
   if (now.version !== before.version) throw overtaken()
+}
+
+/** Sees that a block is still what its nights were reckoned by, before they are written; who changes it meanwhile waits for them. */
+export const seenAs = (trx: Trx, before: UnitBlockRow) => async (): Promise<void> => {
+  const now = await sqlOne<{ version: number }>(trx, `select version from unit_block where id = ?`, [before.id])
+  if (now?.version !== before.version) throw overtaken()
 }
 
 export const readRow = async (trx: Trx, id: string): Promise<UnitBlockRow> => {

@@ -8,7 +8,18 @@ import { fieldsOf } from '../properties/editing.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { blockMoves, shortNights, spanFrom } from './block-moves.ts'
 import type { ShortNight } from './block-moves.ts'
-import { addRows, endRows, giveBack, lockBlock, lockUnits, notOpen, readRow, readUnits, tell } from './block-rows.ts'
+import {
+  addRows,
+  endRows,
+  giveBack,
+  lockBlock,
+  lockUnits,
+  notOpen,
+  readRow,
+  readUnits,
+  seenAs,
+  tell,
+} from './block-rows.ts'
 import type { Unit } from './block-rows.ts'
 import { moveInventory } from './inventory.ts'
 import { clearUnits } from './clear.ts'
@@ -79,8 +90,8 @@ export const createBlock = async (trx: Trx, block: NewBlock): Promise<{ id: stri
   judgeUnits(units, block, block.from, block.to)
   const force = block.override !== undefined
   await moveInventory(trx, await blockMoves(trx, units, null, block), { force })
-  const cleared = await clearUnits(trx, { ...block, force })
   await lockUnits(trx, units)
+  const cleared = await clearUnits(trx, { ...block, force })
   const row = await sqlOne<{ id: string }>(
     trx,
     `insert into unit_block (property_id, unit_ids, kind, reason, note, "from", "to", issue_id) values (?, ?::uuid[], ?, ?, ?, ?, ?, ?) returning id`,
@@ -163,7 +174,9 @@ export const changeBlock = async (
   const all = await readUnits(trx, [...new Set([...block.unitIds, ...next.unitIds])])
   judgeUnits(all, next, after?.from ?? next.from, next.to)
   const force = override !== undefined
-  await moveInventory(trx, await blockMoves(trx, all, before, after), { force })
+  await moveInventory(trx, await blockMoves(trx, all, before, after), { force, check: seenAs(trx, block) })
+  await lockUnits(trx, all)
+  await lockBlock(trx, block, expected)
   const cleared = await clearUnits(trx, {
     unitIds: next.unitIds,
     from: after?.from ?? next.from,
@@ -171,8 +184,6 @@ export const changeBlock = async (
     blockId: id,
     force,
   })
-  await lockUnits(trx, all)
-  await lockBlock(trx, block, expected)
   const gone = block.unitIds.filter((unitId) => !next.unitIds.includes(unitId))
   await endRows(trx, [id], gone, today)
   await sql(
