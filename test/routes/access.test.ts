@@ -6,6 +6,7 @@ import { inTenant, sql } from '../../db/connection.ts'
 import { createRateChange } from '../../db/properties/rate-changes.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
+import { insertTasks } from '../../db/units/tasks.ts'
 import { forgetLimits, makeUser } from '../auth/support.ts'
 import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { makeHouse as makeRooms } from '../support/factories.ts'
@@ -231,10 +232,14 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
   if (!entry) throw new Error('nothing was posted')
   const house = await makeRooms()
   const [policy] = await house.inHouse((trx) => sql<{ id: string }>(trx, `select id from policy`))
+  const [task] = await house.inHouse((trx) =>
+    insertTasks(trx, [{ unitId: house.unitIds[0] ?? '', date: house.today, kind: 'other' }], false),
+  )
   return {
     ledgerEntryId: entry.id,
     propertyId: house.propertyId,
     policyId: policy?.id ?? '',
+    housekeepingTaskId: task?.id ?? '',
     ratePlanId: house.ratePlanId,
     rateChangeId: await house.inHouse((trx) =>
       createRateChange(trx, {
