@@ -25,6 +25,9 @@ const ends: Record<Story, Found> = {
   unread: { booking: 'confirmed', payments: 'captured', refunds: '' },
   busy: { booking: 'confirmed', payments: 'captured', refunds: '' },
   wipe: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  unreturned: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
+  unheard: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  slot: { booking: 'confirmed', payments: 'captured', refunds: '' },
 }
 
 const foundOf = async (database: Knex, bookingId: string): Promise<Found> => {
@@ -40,27 +43,73 @@ const foundOf = async (database: Knex, bookingId: string): Promise<Found> => {
   return row
 }
 
-const bringForward = async (database: Knex, statement: string, bookingId: string) => {
-  await sql(database, statement, [bookingId])
+const bringForward = async (database: Knex, statement: string, id: string) => {
+  await sql(database, statement, [id])
 }
 
 type Scene = { town: Town; database: Knex; house: House; ledger: Ledger; folder: string }
 
+/** The connection to the mail server breaks once the message has gone out on it, and before it arrives. */
+const loseAnswer = async ({ proxies: { smtp } }: Town, database: Knex, guest: Guest): Promise<void> => {
+  const [since] = await sql<{ at: Date }>(database, `select clock_timestamp() as at`)
+  const asked = `kind = 'messages.resolve-unknown' and status = 'pending' and created_at >= ?`
+  const isLost = async () => {
+    smtp.cut()
+    return (await sql(database, `select 1 from jobs where ${asked}`, [since?.at])).length > 0
+  }
+  smtp.freezeOn('\r\n.\r\n')
+  try {
+    await guest.pay({ method: 'card', cardToken: 'success' })
+    await until(isLost, { withinMs: 60_000, everyMs: 1_000, what: 'a mail of which nobody knows' })
+  } finally {
+    smtp.freezeOn(null)
+    smtp.cut()
+  }
+  await sql(database, `update jobs set run_at = now() where ${asked}`, [since?.at])
+}
+
 /** Plays a story up to the step that its case is about; the rest follows by itself. */
-const play = async ({ town, database }: Scene, story: Story, guest: Guest): Promise<void> => {
+const play = async ({ town, database }: Scene, { story, kind }: Case, guest: Guest): Promise<void> => {
+  const confirmed = () =>
+    until(async () => (await foundOf(database, guest.bookingId)).booking === 'confirmed', {
+      withinMs: 60_000,
+      what: 'the confirmation',
+    })
   switch (story) {
     case 'book':
       await guest.pay({ method: 'card', cardToken: 'success' })
       return
     case 'cancel': {
       await guest.pay({ method: 'card', cardToken: 'success', amount: 'all' })
-      await until(async () => (await foundOf(database, guest.bookingId)).booking === 'confirmed', {
-        withinMs: 60_000,
-        what: 'the confirmation',
-      })
+      await confirmed()
       await guest.cancel()
       return
     }
+    case 'unreturned':
+      await guest.pay({ method: 'card', cardToken: 'success', amount: 'all' })
+      await confirmed()
+      await town.gateway('loses_callbacks')
+      await guest.cancel()
+      await until(async () => (await foundOf(database, guest.bookingId)).refunds === 'processing', {
+        withinMs: 30_000,
+        what: 'the refund',
+      })
+      await town.gateway('well')
+      // The gateway has returned the money by now.
+      await wait(1_000)
+      await bringForward(
+        database,
+        `update refund set next_read_at = now() where payment_id in (select id from payment where target_id = ?)`,
+        guest.bookingId,
+      )
+      return
+    case 'unheard':
+      await loseAnswer(town, database, guest)
+      return
+    case 'slot':
+      await bringForward(database, `update schedule set next_at = now() where kind = ?`, kind)
+      await guest.pay({ method: 'card', cardToken: 'success' })
+      return
     case 'expire':
       await bringForward(
         database,
@@ -135,7 +184,7 @@ export const reach = async (scene: Scene, one: Case, number: number): Promise<Re
   })
   if (!guest) return { case: one, problem: 'nothing could be held', guest }
   if (!isOfHold) await arm()
-  await play(scene, one.story, guest)
+  await play(scene, one, guest)
   const reached = await until(() => existsSync(marker), { withinMs: reachedWithinMs, everyMs: 50, what: name }).catch(
     () => false,
   )

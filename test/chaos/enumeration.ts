@@ -16,12 +16,12 @@ import { buildTown } from './town.ts'
 /** So many cases one after the other before the checker looks: what one leaves behind heals while the next begins. */
 const together = 5
 
-/** Every point once, by name: a process dies there, and the checker looks on. `prefix` chooses some; all where it is empty. */
-export const enumeration = async (prefix: string, { built, folder, services }: Places): Promise<Violation[]> => {
+/** Every point once, by name: a process dies there, and the checker looks on. `part` of their names chooses some; all where it is empty. */
+export const enumeration = async (part: string, { built, folder, services }: Places): Promise<Violation[]> => {
   const lacking = crashPoints.filter((point) => !cases.some((one) => one.point === point))
   if (lacking.length > 0) throw new Error(`no case for ${lacking.join(', ')}`)
-  const chosen = cases.filter((one) => nameOf(one).startsWith(prefix))
-  if (chosen.length === 0) throw new Error(`no point begins with ${prefix}`)
+  const chosen = cases.filter((one) => nameOf(one).includes(part))
+  if (chosen.length === 0) throw new Error(`no point is named ${part}`)
   mkdirSync(folder, { recursive: true })
   const town = await buildTown(built, folder, services, { api: 1, relay: 1, scheduler: 1, worker: 1 })
   const violations: Violation[] = []

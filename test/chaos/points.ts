@@ -1,4 +1,5 @@
 import type { CrashPoint } from '../../config/crash.ts'
+import { schedules } from '../../jobs/all.ts'
 import type { Kind } from './fleet.ts'
 
 /** What a guest does while a process waits to die. */
@@ -17,6 +18,12 @@ export type Story =
   | 'busy'
   /** Redis loses everything before the booking. */
   | 'wipe'
+  /** Pays, cancels, and the gateway never says that the money went back: read by the schedule. */
+  | 'unreturned'
+  /** Books; the mail server hears the message, and its answer is lost: what became of it is asked later. */
+  | 'unheard'
+  /** Books while the clock asks for the kind of the case. */
+  | 'slot'
 
 export type Case = { point: CrashPoint; kind: string; process: Kind; story: Story }
 
@@ -37,7 +44,9 @@ export const cases: readonly Case[] = [
     'payments.read': 'unread',
     'payments.cancel': 'supersede',
     'payments.refund': 'cancel',
+    'payments.read-refund': 'unreturned',
     'messages.deliver': 'book',
+    'messages.resolve-unknown': 'unheard',
   }),
   ...every(inDatabase, 'worker', {
     'payments.process-callback': 'book',
@@ -48,6 +57,7 @@ export const cases: readonly Case[] = [
     'messages.trigger': 'book',
     'messages.plan-stay': 'book',
   }),
+  ...every(inDatabase, 'worker', Object.fromEntries(schedules.map(({ job }) => [job.name, 'slot' as const]))),
   ...every(aroundCall, 'worker', { submit: 'book', cancel: 'supersede', refund: 'cancel', send: 'book' }),
   ...every(['job.failed'], 'worker', { 'payments.submit': 'busy' }),
   ...every(ofRelay, 'relay', { payments: 'book', inventory: 'book', ledger: 'book', messages: 'book' }),
