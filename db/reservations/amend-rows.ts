@@ -196,6 +196,12 @@ export const reshapeUnits = async (
     trx,
     pools.map((one) => one.poolId),
   )
+  await sql(
+    trx,
+    `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a
+       where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')) order by u.id for no key update`,
+    [id],
+  )
   // What began with the stay begins with it still; an occupied unit keeps the day on which the guest came into it.
   const moved = await sql<{ id: string }>(
     trx,
