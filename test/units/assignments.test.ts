@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
+import { promiseUnit, withdrawPromise } from '../../db/reservations/promise.ts'
 import { createUnits } from '../../db/units/units.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { forgetLimits } from '../auth/support.ts'
@@ -186,6 +187,30 @@ describe('Units of stays', () => {
     expect(await unitsOf(house, stay)).to.deep.equal([second])
   })
 
+  it('that a guest asks for are promised: proposed stays give way, promised ones do not, and nothing moves it', async () => {
+    const ask = (stay: string, unitId: string) =>
+      house
+        .inHouse((trx) => promiseUnit(trx, stay, unitId))
+        .then(
+          () => 'promised',
+          (error: { code: string }) => error.code,
+        )
+    const other = await place(house, { from: 5, nights: 3, unitId: first })
+    const stay = await place(house, { from: 6, nights: 3, unitId: second })
+    expect(await ask(stay, first)).to.equal('promised')
+    expect(await shown(stay)).to.deep.equal([['locked', 0, house.day(6), house.day(9)]])
+    expect((await shown(other)).map(([status, index]) => [status, index === 0])).to.deep.equal([['proposed', false]])
+    expect(await ask(stay, first)).to.equal('promised')
+    expect(await ask(other, first)).to.equal('unit_conflict')
+    const suite = await place(house, { from: 6, nights: 1, unitTypeId: house.suiteTypeId! })
+    expect(await ask(suite, second)).to.equal('unit_type_mismatch')
+    expect(await ask(stay, house.propertyId)).to.equal('unit_not_in_property')
+    const both = await Promise.all([ask(other, second), ask(await place(house, { from: 7, nights: 2 }), second)])
+    expect(both.toSorted()).to.deep.equal(['promised', 'unit_conflict'])
+    await house.inHouse((trx) => withdrawPromise(trx, stay))
+    expect((await shown(stay))[0]?.[0]).to.equal('proposed')
+  })
+
   it('of a dormitory are beds for each, or all of them for who takes it whole', async () => {
     const { propertyId } = house
     const type = {
@@ -218,8 +243,7 @@ describe('Units of stays', () => {
     const entire = await book(house, { from: 5, nights: 2, unitTypeId: whole })
     await assign(house, entire)
     expect(new Set(await unitsOf(house, entire)).size).to.equal(8)
-    for (const taken of [bed, whole])
-      expect(await refusal({ from: 6, nights: 1, unitTypeId: taken })).to.match(soldOut)
+    for (const taken of [bed, whole]) expect(await refusal({ from: 6, nights: 1, unitTypeId: taken })).to.match(soldOut)
     const sleepers = await Promise.all(
       Array.from({ length: 7 }, () => book(house, { from: 7, nights: 1, unitTypeId: bed })),
     )

@@ -1,13 +1,12 @@
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
-import { markDispatched } from '../../db/jobs/dispatch.ts'
 import { enqueueCloseBlocks } from '../../db/units/block-end.ts'
 import { createBlock } from '../../db/units/blocks.ts'
 import { assignUnit, closeBlocks, repack, requestRepacks } from '../../jobs/inventory.ts'
 import { processors } from '../../workers/inventory/index.ts'
 import { forgetLimits } from '../auth/support.ts'
-import { deliver, handed } from '../jobs/deliver.ts'
+import { deliver, dispatch, handed } from '../jobs/deliver.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -168,7 +167,7 @@ describe('Repacking', () => {
     expect(jobs.map((job) => job.kind)).to.deep.equal([closeBlocks.name, assignUnit.name, repack.name])
     for (const { id, kind } of jobs) {
       const processor = processors.find((one) => one.job.name === kind)!
-      await inPlatform((trx) => markDispatched(trx, [id]))
+      await dispatch(id)
       expect(await deliver(processor, id, 1, 1, { ...handed, tenantId }), kind).to.equal('done')
       const once = await stored(house)
       expect(await deliver(processor, id, 2, 1, { ...handed, tenantId }), kind).not.to.equal('done')
