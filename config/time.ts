@@ -9,9 +9,19 @@ export const addDays = (day: string, days: number) =>
 export const daysBetween = (from: string, until: string) =>
   Math.round((Date.parse(`${until}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
 
-/** The days of `[from, until)`. */
-export const daysIn = (from: string, until: string) =>
-  Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
+const written = new Map<string, string[]>()
+const mostWritten = 500
+
+/** The days of `[from, until)`. Whoever prices stays asks for the same few stretches over and over. */
+export const daysIn = (from: string, until: string): string[] => {
+  const key = `${from} ${until}`
+  const known = written.get(key)
+  if (known) return [...known]
+  const days = Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
+  if (written.size >= mostWritten) written.clear()
+  if (days.length <= 400) written.set(key, days)
+  return [...days]
+}
 
 /**
  * The instant at which a local time comes. A time that a clock change skips means the first instant after the gap, one

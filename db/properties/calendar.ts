@@ -1,4 +1,4 @@
-import { sql } from '../connection.ts'
+import { prepared } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { Catalogue, SalePlan } from './catalogue.ts'
 import { combine, unrestricted } from './rules/restrictions.ts'
@@ -35,7 +35,7 @@ const standardOf = (catalogue: Catalogue, plan: SalePlan) => (descent(catalogue,
 
 /** Prices of the nights `[from, until)`. */
 export const readPrices = async (trx: Trx, { catalogue, plans, unitTypeIds, from, until }: Range): Promise<PriceOf> => {
-  const rows = await sql<CellRow>(
+  const rows = await prepared<CellRow>(
     trx,
     `select rate_plan_id, unit_type_id, date, amount from rate_cell
      where rate_plan_id = any(?::uuid[]) and unit_type_id = any(?::uuid[]) and date >= ?::date and date < ?::date`,
@@ -82,7 +82,7 @@ export const readLevels = async (
   { catalogue, plans, unitTypeIds, from, until }: Range,
 ): Promise<{ effective: RestrictionOf; levelsOf: LevelsOf }> => {
   const named = new Map(plans.map((plan) => [plan.id, namedPlans(descent(catalogue, plan) ?? [plan])]))
-  const rows = await sql<RestrictionRow>(
+  const rows = await prepared<RestrictionRow>(
     trx,
     `select rate_plan_id, unit_type_id, date, stop_sell, closed_to_arrival, closed_to_departure, min_stay_arrival, max_stay_arrival,
        min_stay_through, max_stay_through, min_advance_days, max_advance_days

@@ -3,7 +3,7 @@ import type { CancellationRules, DepositRules, NoShowRules } from '../../config/
 import { settingsOf } from '../../config/property-settings.ts'
 import type { PropertySettings, StoredSettings } from '../../config/property-settings.ts'
 import type { ExtraBasis } from '../../config/quote.ts'
-import { contextOf, sqlOne } from '../connection.ts'
+import { contextOf, preparedOne, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { PoolShare } from '../units/availability.ts'
 import type { Derivation, LosDiscount, OccupancyPrices } from './rules/prices.ts'
@@ -137,7 +137,7 @@ type PropertyRow = Omit<SaleProperty, 'settings' | 'checkInFrom' | 'checkOutUnti
 
 /** The property as a sale sees it; null where the tenant has none of that id. Hours that a draft lacks are 14:00 and 12:00. */
 export const readProperty = async (trx: Trx, propertyId: string): Promise<SaleProperty | null> => {
-  const row = await sqlOne<PropertyRow>(
+  const row = await preparedOne<PropertyRow>(
     trx,
     `select id, slug, name, description, kind, status, timezone, currency, locales, address, latitude, longitude, phone, email, website,
        book_id, check_in_from, check_in_until, check_out_until, cleaning_minutes, amenities, house_rules, business_date, public_version, settings,

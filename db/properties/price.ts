@@ -1,5 +1,5 @@
 import { textIn } from '../../config/local-text.ts'
-import type { QuotedExtra, QuotedNight, QuotedRoom, QuotedTax } from '../../config/quote.ts'
+import type { QuotedExtra, QuotedNight, QuotedRoom } from '../../config/quote.ts'
 import { addDays, daysIn } from '../../config/time.ts'
 import { descent } from './calendar.ts'
 import type { PriceOf } from './calendar.ts'
@@ -10,7 +10,7 @@ import { depositSchedule } from './rules/deposits.ts'
 import { dailyAmount, extraAmount, serviceDates } from './rules/extras.ts'
 import { losRate, nightPrice, takePromo } from './rules/prices.ts'
 import type { PriceStep, Promo } from './rules/prices.ts'
-import { addTaxes, extraTaxes, nightTaxes, onTop } from './rules/taxes.ts'
+import { addTaxes, extraTaxes, onTop, nightTaxes } from './rules/taxes.ts'
 import type { TaxRule } from './rules/taxes.ts'
 
 export type Stay = { arrival: string; departure: string }
@@ -47,12 +47,16 @@ export const nightPrices = (
   const derivations = line.flatMap(({ id, derivation }) => (derivation ? [{ planId: id, derivation }] : []))
   const occupancy = { ...own, baseOccupancy: type.baseOccupancy }
   const rate = losRate(plan.losDiscounts, dates.length)
+  // Most nights of a stay begin with the same price.
+  const priced = new Map<number, number>()
   return dates.map((date) => {
     const amount = pricing.priceOf(standard.id, type.id, date) ?? base.standardAmount
     if (amount === null) return null
+    const same = trace ? undefined : priced.get(amount)
+    if (same !== undefined) return same
     const steps: PriceStep[] = [{ step: 'base', before: amount, after: amount, recordId: standard.id }]
     trace?.push({ date, steps })
-    return nightPrice(amount, {
+    const price = nightPrice(amount, {
       derivations,
       occupancy,
       party,
@@ -60,6 +64,8 @@ export const nightPrices = (
       promo: pricing.promo,
       ...(trace ? { trace: steps } : {}),
     })
+    priced.set(amount, price)
+    return price
   })
 }
 
@@ -144,8 +150,7 @@ export const priceRoom = (pricing: Pricing, room: RoomToPrice, stay: Stay): Quot
   })
   const roomTotal = sum(amounts)
   const extrasTotal = sum(extras.map((extra) => extra.amount))
-  const taxes: QuotedTax[] = [...nights, ...extras].flatMap((entry) => entry.taxes)
-  const taxTotal = onTop(taxes)
+  const taxTotal = sum([...nights, ...extras].map((entry) => onTop(entry.taxes)))
   const total = roomTotal + extrasTotal + taxTotal
   const { property, now } = pricing
   return {

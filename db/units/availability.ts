@@ -1,5 +1,5 @@
 import { daysIn } from '../../config/time.ts'
-import { sql } from '../connection.ts'
+import { prepared } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { usage } from './inventory.ts'
 import type { Counters, Move, PoolNight } from './inventory.ts'
@@ -14,7 +14,7 @@ export const readNights = async (
   from: string,
   until: string,
 ): Promise<Map<string, Map<string, PoolNight>>> => {
-  const rows = await sql<PoolNight>(
+  const rows = await prepared<PoolNight>(
     trx,
     `select pool_id, night, capacity, sold, held, allotted, blocked, oversell, forced from pool_night
      where pool_id = any(?::uuid[]) and night >= ?::date and night < ?::date`,

@@ -1,4 +1,4 @@
-import { addDays, daysBetween } from '../../../config/time.ts'
+import { daysBetween, daysIn } from '../../../config/time.ts'
 
 /** What one cell says; null says nothing. */
 export type Restriction = {
@@ -75,48 +75,44 @@ export type CheckedStay = {
   plan: PlanLimits
 }
 
-const atLeast = (code: string, actual: number, limit: number | null, date?: string): Check[] =>
-  limit === null ? [] : [{ code, passed: actual >= limit, actual, limit, ...(date ? { date } : {}) }]
-const atMost = (code: string, actual: number, limit: number | null, date?: string): Check[] =>
-  limit === null ? [] : [{ code, passed: actual <= limit, actual, limit, ...(date ? { date } : {}) }]
-const closed = (code: string, value: boolean | null, date: string): Check[] =>
-  value === null ? [] : [{ code, passed: !value, date, actual: value, limit: false }]
-const notBefore = (code: string, actual: string, limit: string | null): Check[] =>
-  limit === null ? [] : [{ code, passed: actual >= limit, actual, limit }]
-const notAfter = (code: string, actual: string, limit: string | null): Check[] =>
-  limit === null ? [] : [{ code, passed: actual <= limit, actual, limit }]
-
 /** Every restriction that speaks about a stay, in the order of R9. Of the day of departure only `closedToDeparture` counts. */
 export const stayChecks = ({ arrival, departure, today, on, plan }: CheckedStay): Check[] => {
-  const nights = daysBetween(arrival, departure)
+  const dates = daysIn(arrival, departure)
+  const nights = dates.length
   const advance = daysBetween(today, arrival)
-  const last = addDays(departure, -1)
+  const last = dates.at(-1) ?? arrival
   const first = on(arrival)
-  const dates = Array.from({ length: nights }, (_, index) => addDays(arrival, index))
-  return [
-    ...dates.flatMap((date) => closed('stop_sell', on(date).stopSell, date)),
-    ...closed('closed_to_arrival', first.closedToArrival, arrival),
-    ...closed('closed_to_departure', on(departure).closedToDeparture, departure),
-    ...atLeast('min_stay_arrival', nights, first.minStayArrival, arrival),
-    ...atMost('max_stay_arrival', nights, first.maxStayArrival, arrival),
-    ...dates.flatMap((date) => {
-      const night = on(date)
-      return [
-        ...atLeast('min_stay_through', nights, night.minStayThrough, date),
-        ...atMost('max_stay_through', nights, night.maxStayThrough, date),
-      ]
-    }),
-    ...atLeast('min_advance', advance, first.minAdvanceDays, arrival),
-    ...atMost('max_advance', advance, first.maxAdvanceDays, arrival),
-    ...notBefore('plan_bookable_from', today, plan.bookableFrom),
-    ...notAfter('plan_bookable_until', today, plan.bookableUntil),
-    ...notBefore('plan_stay_from', arrival, plan.stayFrom),
-    ...notAfter('plan_stay_until', last, plan.stayUntil),
-    ...atLeast('plan_min_advance', advance, plan.minAdvanceDays),
-    ...atMost('plan_max_advance', advance, plan.maxAdvanceDays),
-    ...atLeast('plan_min_nights', nights, plan.minNights),
-    ...atMost('plan_max_nights', nights, plan.maxNights),
-  ]
+  const checks: Check[] = []
+  const note = (code: string, passed: boolean, actual: Check['actual'], limit: Check['limit'], date?: string) =>
+    checks.push({ code, passed, actual, limit, ...(date === undefined ? {} : { date }) })
+  const closed = (code: string, value: boolean | null, date: string) =>
+    value !== null && note(code, !value, value, false, date)
+  const atLeast = <V extends number | string>(code: string, actual: V, limit: V | null, date?: string) =>
+    limit !== null && note(code, actual >= limit, actual, limit, date)
+  const atMost = <V extends number | string>(code: string, actual: V, limit: V | null, date?: string) =>
+    limit !== null && note(code, actual <= limit, actual, limit, date)
+
+  for (const date of dates) closed('stop_sell', on(date).stopSell, date)
+  closed('closed_to_arrival', first.closedToArrival, arrival)
+  closed('closed_to_departure', on(departure).closedToDeparture, departure)
+  atLeast('min_stay_arrival', nights, first.minStayArrival, arrival)
+  atMost('max_stay_arrival', nights, first.maxStayArrival, arrival)
+  for (const date of dates) {
+    const night = on(date)
+    atLeast('min_stay_through', nights, night.minStayThrough, date)
+    atMost('max_stay_through', nights, night.maxStayThrough, date)
+  }
+  atLeast('min_advance', advance, first.minAdvanceDays, arrival)
+  atMost('max_advance', advance, first.maxAdvanceDays, arrival)
+  atLeast('plan_bookable_from', today, plan.bookableFrom)
+  atMost('plan_bookable_until', today, plan.bookableUntil)
+  atLeast('plan_stay_from', arrival, plan.stayFrom)
+  atMost('plan_stay_until', last, plan.stayUntil)
+  atLeast('plan_min_advance', advance, plan.minAdvanceDays)
+  atMost('plan_max_advance', advance, plan.maxAdvanceDays)
+  atLeast('plan_min_nights', nights, plan.minNights)
+  atMost('plan_max_nights', nights, plan.maxNights)
+  return checks
 }
 
 const sentences: Record<string, (check: Check) => string> = {

@@ -47,14 +47,35 @@ export type TaxedNight = {
   persons: readonly (string | null)[]
 }
 
-/** Taxes of a night, by the rules valid on its date. A tax per stay is taken on the first night. */
+type KeptTaxes = {
+  /** Rules of a date; dates with the same rules share one list. */
+  dates: Map<string, { rules: TaxRule[]; key: string; hangsOnIndex: boolean }>
+  lines: Map<string, QuotedTax[]>
+}
+const kept = new WeakMap<readonly TaxRule[], KeptTaxes>()
+
+/**
+ * Taxes of a night, by the rules valid on its date. A tax per stay is taken on the first night. Computed once for all nights of one list
+ * of rules that are taxed alike, as most of a search are: the lines are shared.
+ */
 export const nightTaxes = (rules: readonly TaxRule[], night: TaxedNight): QuotedTax[] => {
-  const due = rules.filter(
-    (rule) =>
-      rule.appliesTo !== 'extras' &&
-      validOn(rule, night.date) &&
-      (rule.maxNights === null || night.index < rule.maxNights),
-  )
+  const known = kept.get(rules) ?? { dates: new Map(), lines: new Map<string, QuotedTax[]>() }
+  kept.set(rules, known)
+  let day = known.dates.get(night.date)
+  if (!day) {
+    const due = rules.filter((rule) => rule.appliesTo !== 'extras' && validOn(rule, night.date))
+    const hangsOnIndex = due.some((rule) => rule.maxNights !== null || rule.basis === 'per_stay')
+    day = { rules: due, key: due.map((rule) => rule.id).join(), hangsOnIndex }
+    known.dates.set(night.date, day)
+  }
+  const key = `${night.amount} ${day.hangsOnIndex ? night.index : ''} ${night.persons.join()} ${day.key}`
+  const lines = known.lines.get(key) ?? taxesOf(day.rules, night)
+  known.lines.set(key, lines)
+  return lines
+}
+
+const taxesOf = (rules: readonly TaxRule[], night: TaxedNight): QuotedTax[] => {
+  const due = rules.filter((rule) => rule.maxNights === null || night.index < rule.maxNights)
   const fixed = due.flatMap((rule) => {
     const amount = rule.amount ?? 0
     if (rule.basis === 'per_night') return [line(rule, amount)]
