@@ -3,7 +3,7 @@ import { addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { changeRow } from '../properties/editing.ts'
+import { changeRow, fieldsOf } from '../properties/editing.ts'
 import { holdUnit } from './conditions.ts'
 import type { HeldUnit } from './conditions.ts'
 import { sealRefusal } from './refusals.ts'
@@ -46,14 +46,18 @@ export const observe = async (
     serviceRefused: refusal,
     ...(occupancy === undefined
       ? {}
-      : { observedOccupancy: occupancy, observedAt: new Date(), observedBy: actor.type === 'user' ? actor.id : null }),
+      : {
+          observedOccupancy: occupancy,
+          observedAt: trx.raw('now()'),
+          observedBy: actor.type === 'user' ? actor.id : null,
+        }),
   }
   const version = await changeRow(trx, 'unit', unitId, change, ['serviceRefused'])
   await emit(trx, {
     type: 'unit.changed',
     propertyId: unit.propertyId,
     entity: { type: 'unit', id: unitId, version },
-    data: { unitId, name: unit.name, fields: Object.keys(change).filter((field) => field in change) },
+    data: { unitId, name: unit.name, fields: fieldsOf(change) },
   })
   if (refusal) await skipStayover(trx, unit)
   const isRefused = refusal ? true : refusal !== null && unit.refusedUntil !== null && unit.refusedUntil >= unit.today
