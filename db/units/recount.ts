@@ -39,8 +39,8 @@ export const recountRange = async (trx: Trx, propertyId: string): Promise<{ from
 
 type Counted = Pick<PoolNight, 'poolId' | 'night' | 'capacity' | 'sold' | 'held' | 'blocked'>
 
-/** What the counters stand for: nights of reservations, days of limited extras, units and their blocks. */
-const countNights = (trx: Trx, propertyId: string, from: string, until: string) =>
+/** What the counters stand for, without locks: nights of reservations, days of limited extras, units and their blocks. */
+export const countNights = (trx: Trx, propertyId: string, from: string, until: string) =>
   sql<Counted>(
     trx,
     `with day as (
@@ -78,7 +78,7 @@ const countNights = (trx: Trx, propertyId: string, from: string, until: string) 
     { propertyId, from, until },
   )
 
-const compared = ['capacity', 'sold', 'held', 'blocked'] as const
+export const compared = ['capacity', 'sold', 'held', 'blocked'] as const
 
 /**
  * Counts `[from, until)` anew under the locks of the nights: who moves them waits, and what has moved them is seen. Answers the

@@ -38,7 +38,15 @@ export const ofUnits = async (house: House): Promise<{ known: Known; examples: R
   return {
     known: {
       unitId: one(made.unit),
-      unitPoolId: one(made.pool),
+      unitPoolId: one(house.poolId),
+      baseOccupancy: one(1),
+      maxAdults: one(1, 2),
+      maxOccupancy: one(2, 40),
+      description: one({ 'pt-BR': 'Vista', en: 'A view' }),
+      pools: one(pools),
+      activeFrom: one(house.day(0), house.day(3)),
+      activeUntil: one(null, house.day(700)),
+      'unitPools.update unitPoolId': one(made.pool),
       'unitTypes.update unitTypeId': one(made.spare),
       'unitTypes.archive unitTypeId': one(made.gone),
       'unitTypes.restore unitTypeId': one(made.gone),

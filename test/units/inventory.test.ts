@@ -5,6 +5,7 @@ import { inTenant, sql } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { moveInventory, reapHoldsWith } from '../../db/units/inventory.ts'
 import type { Move, PoolNight } from '../../db/units/inventory.ts'
+import { createUnitType } from '../../db/units/types.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -169,5 +170,33 @@ describe('Inventory', () => {
       ),
     )
     expect(events[0]?.data).to.deep.equal({ from: house.day(10), to: house.day(12), nights: 3 })
+  })
+
+  it('is taken of two pools in one order, whatever the order of the moves: nobody locks another out', async () => {
+    house = await makeHouse({ units: 50 })
+    const other = await house.inHouse((trx) =>
+      createUnitType(trx, {
+        propertyId: house.propertyId,
+        code: 'B',
+        name: { en: 'B' },
+        kind: 'private',
+        baseOccupancy: 1,
+        maxAdults: 1,
+        maxChildren: 0,
+        maxOccupancy: 1,
+      }),
+    )
+    const pools = [house.poolId, other.pools[0]?.poolId ?? '']
+    const take = (order: string[]) =>
+      house.inHouse((trx) =>
+        moveInventory(
+          trx,
+          order.flatMap((poolId) => [11, 10, 12].map((day) => ({ poolId, night: house.day(day), oversell: 1 }))),
+        ),
+      )
+    const results = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, index) => take(index % 2 ? pools : pools.toReversed())),
+    )
+    expect(results.filter((result) => result.status === 'rejected')).to.deep.equal([])
   })
 })

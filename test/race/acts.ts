@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto'
+import type { ChannelRevision } from '../../config/channels.ts'
+import { addDays, daysIn } from '../../config/time.ts'
+import { sql, sqlOne } from '../../db/connection.ts'
+import { amendReservation } from '../../db/reservations/amend.ts'
+import { assignUnits } from '../../db/reservations/assign.ts'
+import { cancelReservations } from '../../db/reservations/cancel.ts'
+import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { expireHold } from '../../db/reservations/expire.ts'
+import { cancelStay, changeStay } from '../../db/reservations/import-changes.ts'
+import { importStay } from '../../db/reservations/import.ts'
+import { cancelBlock, endBlock } from '../../db/units/block-end.ts'
+import { changeBlock, createBlock } from '../../db/units/blocks.ts'
+import { archiveUnit, changeUnit, restoreUnit } from '../../db/units/placement.ts'
+import { repackPools } from '../../db/units/repack.ts'
+import type { Random } from '../chaos/random.ts'
+import type { House } from '../support/factories.ts'
+import { makeHold } from '../support/stay.ts'
+
+/** What is fought for: a house with a channel, and what it sells. */
+export type Ground = {
+  house: House
+  connectionId: string
+  /** Types with the plan that sells each; one takes two units of another's pool. */
+  sold: { unitTypeId: string; ratePlanId: string }[]
+  /** Types that units may be of. */
+  homes: string[]
+  poolIds: string[]
+}
+
+/** Days that everybody wants. */
+const days = 7
+
+const revisionOf = (random: Random, { house, sold }: Ground, externalId: string, revision: number) => {
+  const rooms = Array.from({ length: random.pick([1, 1, 2]) }, () => {
+    const mapped = random.pick(sold)
+    const [arrival, nights] = [random.between(0, days - 1), random.between(1, 3)]
+    return { mapped, arrival: house.day(arrival), departure: house.day(arrival + nights) }
+  })
+  const said: ChannelRevision = {
+    externalId,
+    revision,
+    kind: revision === 0 ? 'new' : 'modified',
+    issuedAt: '2026-11-20T12:00:00.000Z',
+    booker: { name: 'Ana Souza' },
+    rooms: rooms.map(({ mapped, arrival, departure }) => ({
+      externalUnitTypeId: mapped.unitTypeId,
+      externalRatePlanId: mapped.ratePlanId,
+      arrival,
+      departure,
+      adults: 2,
+      childrenAges: [],
+      nights: daysIn(arrival, departure).map((date) => ({ date, amount: 10_000 })),
+    })),
+    currency: 'BRL',
+    total: rooms.reduce((sum, { arrival, departure }) => sum + daysIn(arrival, departure).length * 10_000, 0),
+    collectedBy: 'channel',
+  }
+  return { revision: said, mapped: rooms.map((room) => room.mapped) }
+}
+
+/** All that may happen to a house at once. Each answers whether there was something to do. */
+export const actsOn = (ground: Ground, random: Random) => {
+  const { house, connectionId } = ground
+  const { propertyId } = house
+  const { inHouse } = house
+  const one = async (text: string, values: unknown[] = []): Promise<string | null> =>
+    (await inHouse((trx) => sqlOne<{ id: string }>(trx, `${text} order by random() limit 1`, values)))?.id ?? null
+  const booking = (statuses: string[], source?: string) =>
+    one(
+      `select b.id from booking b where (?::text is null or b.source = ?) and exists (select from reservation r where r.booking_id = b.id and r.status = any(?::text[]))`,
+      [source ?? null, source ?? null, statuses],
+    )
+  const reservation = (statuses: string[]) =>
+    one(`select id from reservation where status = any(?::text[])`, [statuses])
+  const unit = (status = 'active') => one(`select id from unit where status = ?`, [status])
+  const block = () => one(`select id from unit_block where status = 'open'`)
+  const on = async (found: Promise<string | null>, work: (id: string) => Promise<unknown>) => {
+    const id = await found
+    if (id !== null) await work(id)
+    return id !== null
+  }
+  const span = () => {
+    const from = random.between(0, days - 1)
+    return { from: house.day(from), to: house.day(from + random.between(1, 3)) }
+  }
+
+  return {
+    hold: async () => {
+      const nobody = randomUUID()
+      await makeHold(house, {
+        ...random.pick(ground.sold),
+        from: random.between(0, days - 1),
+        nights: random.between(1, 3),
+        rooms: random.pick([1, 1, 2]),
+        email: `${nobody}@example.com`,
+        address: nobody,
+      })
+      return true
+    },
+    confirm: () => on(booking(['held']), (id) => inHouse((trx) => confirmBooking(trx, id))),
+    cancel: () =>
+      on(booking(['held', 'confirmed']), (id) =>
+        inHouse((trx) => cancelReservations(trx, id, { terms: 'free', reason: 'guest_request' })),
+      ),
+    amend: () =>
+      on(reservation(['held', 'confirmed']), (id) => {
+        const { from, to } = span()
+        const change = random.chance(0.3) ? random.pick(ground.sold) : { arrival: from, departure: to }
+        return inHouse((trx) => amendReservation(trx, id, change, random.chance(0.2) ? { force: true } : {}))
+      }),
+    /** Its time is over; whoever wants the room ends it, or `expire`. */
+    outlive: () =>
+      on(booking(['held']), (id) =>
+        inHouse((trx) =>
+          sql(
+            trx,
+            `update booking set hold_expires_at = now() - interval '1 second' where id = ? and hold_expires_at is not null`,
+            [id],
+          ),
+        ),
+      ),
+    expire: () =>
+      on(one(`select id from booking where hold_expires_at < now()`), (id) => inHouse((trx) => expireHold(trx, id))),
+    assign: () => on(reservation(['confirmed']), (id) => inHouse((trx) => assignUnits(trx, id))),
+    repack: async () => {
+      const [from, to] = [house.day(0), house.day(days + 3)]
+      const poolIds = [random.pick(ground.poolIds)]
+      await inHouse((trx) => repackPools(trx, { poolIds, from, to, unassigned: true }))
+      return true
+    },
+    block: () =>
+      on(unit(), async (first) => {
+        const second = random.chance(0.3) ? await unit() : null
+        const unitIds = [...new Set([first, second ?? first])]
+        const override = random.chance(0.2) ? { rules: ['availability' as const], reason: 'a burst pipe' } : undefined
+        const kind = random.pick(['out_of_order', 'out_of_order', 'out_of_service'] as const)
+        return inHouse((trx) => createBlock(trx, { propertyId, unitIds, kind, reason: 'damage', ...span(), override }))
+      }),
+    changeBlock: () =>
+      on(block(), (id) =>
+        inHouse(async (trx) => {
+          const row = await sqlOne<{ from: string }>(trx, `select "from" from unit_block where id = ?`, [id])
+          const to = addDays(row?.from ?? house.today, random.between(1, 5))
+          return changeBlock(trx, id, { to }, null)
+        }),
+      ),
+    endBlock: () =>
+      on(block(), (id) =>
+        inHouse((trx) => (random.chance(0.5) ? endBlock(trx, id, 'clean', null) : cancelBlock(trx, id, null, null))),
+      ),
+    import: async () => {
+      const stay = { propertyId, channelConnectionId: connectionId, ...revisionOf(random, ground, randomUUID(), 0) }
+      await inHouse((trx) => importStay(trx, stay))
+      return true
+    },
+    importChange: () =>
+      on(booking(['confirmed'], 'channel'), (id) =>
+        inHouse((trx) =>
+          random.chance(0.6)
+            ? cancelStay(trx, id, 'channel')
+            : changeStay(trx, id, {
+                propertyId,
+                channelConnectionId: connectionId,
+                ...revisionOf(random, ground, randomUUID(), 1),
+              }),
+        ),
+      ),
+    place: () =>
+      on(unit(), (id) => {
+        const change = random.pick([
+          { unitTypeId: random.pick(ground.homes) },
+          { activeUntil: random.pick([null, house.day(random.between(1, days + 2))]) },
+          { activeFrom: house.day(random.between(-1, 2)) },
+        ])
+        return inHouse((trx) => changeUnit(trx, id, change, null))
+      }),
+    archive: () => on(unit(), (id) => inHouse((trx) => archiveUnit(trx, id, null))),
+    restore: () => on(unit('archived'), (id) => inHouse((trx) => restoreUnit(trx, id, null))),
+  } satisfies Record<string, () => Promise<boolean>>
+}
+
+export type Act = keyof ReturnType<typeof actsOn>
+
+/** How often each is done beside the others. */
+export const weights: Readonly<Record<Act, number>> = {
+  hold: 8,
+  confirm: 5,
+  cancel: 3,
+  amend: 4,
+  outlive: 2,
+  expire: 2,
+  assign: 4,
+  repack: 1,
+  block: 2,
+  changeBlock: 1,
+  endBlock: 3,
+  import: 2,
+  importChange: 2,
+  place: 2,
+  archive: 1,
+  restore: 2,
+}
+
+/** What may be answered to who comes too late; anything else is a fault. */
+export const refusals = new Set([
+  'sold_out',
+  'capacity_in_use',
+  'inventory_contended',
+  'invalid_transition',
+  'unit_conflict',
+  'transition_blocked',
+  'restriction_violated',
+  'hold_expired',
+  'hold_limit',
+  'fee_changed',
+  'cancellation_not_allowed',
+  'amendment_stale',
+  'date_out_of_range',
+  'unit_not_in_property',
+  'unit_type_mismatch',
+  'block_begun',
+])

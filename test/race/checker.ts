@@ -1,0 +1,68 @@
+import { inTenant, sql } from '../../db/connection.ts'
+import type { Trx } from '../../db/connection.ts'
+import { usage } from '../../db/units/inventory.ts'
+import type { PoolNight } from '../../db/units/inventory.ts'
+import { compared, countNights } from '../../db/units/recount.ts'
+import type { House } from '../support/factories.ts'
+
+export type Violation = { rule: string; count: number; examples: unknown[] }
+
+/** Statements that answer what must not be. */
+const never: Record<string, string> = {
+  'no unit is given to two at once': `
+    select a.id, b.id as other, a.during::text from unit_assignment a join unit_assignment b
+      on b.unit_id = a.unit_id and b.id > a.id and b.during && a.during and b.status in ('proposed', 'locked', 'occupied', 'blocked')
+    where a.status in ('proposed', 'locked', 'occupied', 'blocked')`,
+  'a unit that is given is there, of a pool of the type, and for a stay that stands': `
+    select a.id, a.status, a.during::text, u.status as unit, u.active_from, u.active_until, r.status as stay from unit_assignment a
+    join unit u on u.id = a.unit_id join reservation r on r.id = a.reservation_id
+    where a.status in ('proposed', 'locked', 'occupied') and (u.status <> 'active' or a.starts_on < u.active_from or a.ends_on > u.active_until
+      or r.status not in ('confirmed', 'checked_in')
+      or not exists (select from unit_type_pool s where s.unit_type_id = r.unit_type_id and s.unit_pool_id = u.unit_pool_id))`,
+  'no stay has more units than it takes': `
+    select r.id, n.date, s.unit_pool_id, s.quantity, count(*)::int as given from reservation r
+    join reservation_night n on n.reservation_id = r.id and n.status <> 'released'
+    join unit_type_pool s on s.unit_type_id = n.unit_type_id
+    join unit_assignment a on a.reservation_id = r.id and a.status in ('proposed', 'locked', 'occupied') and a.during @> n.date
+    join unit u on u.id = a.unit_id and u.unit_pool_id = s.unit_pool_id
+    group by 1, 2, 3, 4 having count(*) > s.quantity`,
+  'an open block has each of its units, and one that is over none': `
+    select b.id, b.status, b.unit_ids, x.units from unit_block b
+    cross join lateral (select array(select a.unit_id from unit_assignment a where a.unit_block_id = b.id and a.status = 'blocked' order by 1) as units) x
+    where x.units is distinct from case b.status when 'open' then array(select u from unnest(b.unit_ids) u order by 1) else '{}' end`,
+}
+
+const counters = async (trx: Trx, { propertyId, day }: House) => {
+  const [from, until] = [day(0), day(40)]
+  const rows = await sql<PoolNight>(
+    trx,
+    `select n.* from pool_night n join unit_pool p on p.id = n.pool_id where p.property_id = ? and n.night >= ?::date and n.night < ?::date`,
+    [propertyId, from, until],
+  )
+  const truth = new Map(
+    (await countNights(trx, propertyId, from, until)).map((row) => [`${row.poolId} ${row.night}`, row]),
+  )
+  return rows.flatMap((row) => {
+    const counted = truth.get(`${row.poolId} ${row.night}`)
+    const differs = compared.filter((kind) => counted?.[kind] !== row[kind])
+    const forced = Math.max(0, usage(row) - row.capacity - row.oversell)
+    return differs.length === 0 && forced === row.forced ? [] : [{ ...row, counted, forced: [row.forced, forced] }]
+  })
+}
+
+/** Looks at a house as it is at one instant, whatever goes on. Answers what must not be. */
+export const look = (house: House): Promise<Violation[]> =>
+  inTenant(
+    house.tenantId,
+    async (trx) => {
+      const found: Violation[] = []
+      const judge = (rule: string, rows: unknown[]) => {
+        if (rows.length > 0) found.push({ rule, count: rows.length, examples: rows.slice(0, 3) })
+      }
+      judge('counters equal a recount, and what is forced is what is short', await counters(trx, house))
+      for (const [rule, text] of Object.entries(never)) judge(rule, await sql(trx, text))
+      return found
+    },
+    {},
+    { isolation: 'repeatable read', readOnly: true },
+  )
