@@ -4,11 +4,19 @@ import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { PostingError } from './selectors.ts'
 
+/** Seed of the advisory lock in which the roll of a day takes its turn. */
+const turn = 31
+
+/**
+ * PostgreSQL lets who shares a row pass who waits to have it alone, so commands that never stop to overlap would keep the day from closing for ever. All of
+ * them stand in one line first, where nobody passes.
+ */
 const openDay = (trx: Trx, propertyId: string) =>
   sqlOne<{ id: string; date: string }>(
     trx,
-    `select id, date from business_day where tenant_id = ? and property_id = ? and status = 'open' for share`,
-    [contextOf(trx).tenantId, propertyId],
+    `with line as materialized (select pg_advisory_xact_lock_shared(hashtextextended(?, ${turn})))
+     select d.id, d.date from line, business_day d where d.tenant_id = ? and d.property_id = ? and d.status = 'open' for share of d`,
+    [propertyId, contextOf(trx).tenantId, propertyId],
   )
 
 /**
@@ -61,12 +69,15 @@ export const openBusinessDay = async (trx: Trx, propertyId: string, date: string
  * Locks the open day so that nothing more is dated on it: the first lock of its close. False where another day is open by now; 409 where commands
  * that are dated by it do not end within the time that a lock may take.
  */
-export const lockDayForRoll = async (trx: Trx, propertyId: string, date: string): Promise<boolean> =>
-  (await sqlOne(
+export const lockDayForRoll = async (trx: Trx, propertyId: string, date: string): Promise<boolean> => {
+  await sql(trx, `select pg_advisory_xact_lock(hashtextextended(?, ${turn}))`, [propertyId])
+  const day = await sqlOne(
     trx,
     `select id from business_day where tenant_id = ? and property_id = ? and status = 'open' and date = ? for update`,
     [contextOf(trx).tenantId, propertyId, date],
-  )) !== null
+  )
+  return day !== null
+}
 
 /**
  * Closes the open day, which `lockDayForRoll` has locked, with its totals frozen, and opens the next (R32). The night audit alone calls it. Answers

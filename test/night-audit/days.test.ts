@@ -243,6 +243,25 @@ describe('The close of business days', () => {
     expect(lines.some((one) => one.category === 'minibar')).to.equal(true)
   })
 
+  it('comes to its turn though commands of the day never stop to overlap', async () => {
+    const house = await makeLateHouse(1)
+    const { id } = await request(house, house.day(-1))
+    let isOver = false
+    const seen = new Set<string>()
+    const busy = Array.from({ length: 5 }, async (_, index) => {
+      while (!isOver)
+        await house.inHouse(async (trx) => {
+          seen.add(await businessDay(trx, house.propertyId))
+          await sql(trx, `select pg_sleep(?)`, [0.05 + index * 0.02])
+        })
+    })
+    const closed = await code(runAudit(house, id))
+    await until(() => seen.size > 1 || closed !== 'done').finally(() => (isOver = true))
+    await Promise.all(busy)
+    expect(closed).to.equal('done')
+    expect([...seen].sort()).to.deep.equal([house.day(-1), house.today])
+  })
+
   it('raises the first day with go-live, and closes it like any other', async () => {
     const house = await makeHouse()
     expect(await openDay(house)).to.equal(house.today)

@@ -20,6 +20,14 @@ export const askFor = async (trx: Trx, { id, turn }: Pick<NightAuditRow, 'id' | 
   if (tenantId) await enqueue(trx, closeBusinessDay, { tenantId, nightAuditId: id }, { uniqueKey: `${id}.${turn}` })
 }
 
+/** An audit that is over, or in somebody's hands, is answered as it stands, without waiting for what its runner holds. */
+const undisturbed = (trx: Trx, propertyId: string, businessDate: string) =>
+  sqlOne<{ id: string }>(
+    trx,
+    `select id from night_audit where property_id = ? and business_date = ? and (status = 'succeeded' or lease_until > now())`,
+    [propertyId, businessDate],
+  )
+
 const lockAudit = (trx: Trx, propertyId: string, businessDate: string) =>
   sqlOne<Standing>(
     trx,
@@ -79,6 +87,8 @@ export const requestNightAudit = async (
 ): Promise<{ id: string; isNew: boolean }> => {
   const property = await readProperty(trx, propertyId)
   if (!property) throw notFound()
+  const running = await undisturbed(trx, propertyId, businessDate)
+  if (running) return { id: running.id, isNew: false }
   const standing = await lockAudit(trx, propertyId, businessDate)
   if (standing) {
     await resume(trx, standing)
