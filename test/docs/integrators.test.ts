@@ -1,8 +1,13 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { settings } from '../../config/env.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
+import { startMailbox } from '../../scripts/services/mailbox.ts'
+import type { Mailbox } from '../../scripts/services/mailbox.ts'
+import { closeMail } from '../../workers/providers/smtp.ts'
 import { useWorld } from '../support/world.ts'
 
 const folder = new URL('../../docs/integrators/', import.meta.url)
@@ -21,9 +26,37 @@ const scriptOf = (page: string): string => {
 }
 
 describe('a page for integrators', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const world = useWorld()
-  before(() => seedDemo())
+  const smtpBefore = settings.smtpUrl
+  let mailbox: Mailbox
+  before(async () => {
+    mailbox = await startMailbox({ smtpPort: 0, httpPort: 0, file: null })
+    // A house that is made while there is a mail server sends by it.
+    settings.smtpUrl = `smtp://127.0.0.1:${mailbox.smtpPort}`
+    await seedDemo()
+  })
+  after(async () => {
+    settings.smtpUrl = smtpBefore
+    closeMail()
+    await mailbox.stop()
+  })
+  /** What the workers of the demo do while somebody reads the page. */
+  const whileWorking = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false
+    const working = (async () => {
+      while (!isOver) {
+        await world.drain()
+        await wait(50)
+      }
+    })()
+    try {
+      return await work
+    } finally {
+      isOver = true
+      await working
+    }
+  }
 
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.md')))
     it(`${file} says what the demo does, block by block`, async () => {
@@ -31,10 +64,12 @@ describe('a page for integrators', function () {
       expect(page).to.match(/^```sh$/m)
       // A code of an authenticator is for its half minute.
       const left = 30_000 - (Date.now() % 30_000)
-      if (left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 50))
-      const { stdout } = await run('bash', ['-c', scriptOf(page)], {
-        env: { ...process.env, BASE: world.baseUrl },
-      }).catch((error: Error & { stdout?: string; stderr?: string }) => {
+      if (page.includes('totp') && left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 50))
+      const script = run('bash', ['-c', scriptOf(page)], {
+        env: { ...process.env, BASE: world.baseUrl, MAIL: `http://127.0.0.1:${mailbox.httpPort}` },
+        timeout: 100_000,
+      })
+      const { stdout } = await whileWorking(script).catch((error: Error & { stdout?: string; stderr?: string }) => {
         throw new Error(`${file}: ${error.stderr ?? ''}\nafter: ${error.stdout ?? ''}`)
       })
       // What a value was picked out of held it.
