@@ -8,6 +8,7 @@ import type { UnitRow } from '../rows.ts'
 import { refusedUntil } from './conditions.ts'
 import { fromUnits, stateColumns } from './state.ts'
 import type { UnitState } from './state.ts'
+import { doorOrder } from './task-list.ts'
 import type { Task } from './tasks.ts'
 import { unitConditionsOf } from './units.ts'
 import type { UnitFilter } from './units.ts'
@@ -85,7 +86,7 @@ export const readHousekeepingBoard = async (
          'serviceRefused', coalesce(${refusedUntil} >= g.date, false)) as flags,
        ${departure} as departure, ${arrival(withNames)} as arrival, ${nextArrival} as next_arrival, ${task} as task
      from ${fromUnits} cross join (select ?::date as date) g ${given}
-     order by u.building nulls first, u.floor nulls first, u.position, u.name, u.id limit ? offset ?`,
+     order by ${doorOrder}, u.id limit ? offset ?`,
     [
       whereOf(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' }),
       date,

@@ -17,8 +17,10 @@ const columns = `t.id, t.property_id, t.unit_id, u.name as unit_name, u.building
   t.due_at, t.checklist, t.reservation_id, t.issue_id, t.note, t.started_at, t.completed_at, t.completed_by, t.inspected_at, t.inspected_by, t.minutes,
   t.skip_reason, t.generated, t.version, t.created_at, t.updated_at`
 const from = `housekeeping_task t join unit u on u.tenant_id = t.tenant_id and u.id = t.unit_id`
-/** The way round a house: what is urgent first, then by building, floor and door. */
-export const roundOrder = `t.priority, u.building nulls first, u.floor nulls first, u.position, u.name`
+/** The way round a house: by building, floor and door. */
+export const doorOrder = `u.building nulls first, u.floor nulls first, u.position, u.name`
+/** What is urgent comes first on it. */
+const roundOrder = `t.priority, ${doorOrder}`
 
 /** The tasks that a role's condition is for; `t` names them. */
 export const tasksInScope = (trx: Trx, scope: Condition): Part => ({
