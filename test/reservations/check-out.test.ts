@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { sql } from '../../db/connection.ts'
+import { balanceOf } from '../financial/support.ts'
+import { linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'
+import { useDatabase } from '../support/database.ts'
+import type { House } from '../support/factories.ts'
+import { gatewaySays, startPayment } from '../support/pay.ts'
+import { eventsOf } from '../support/stay.ts'
+import { blockersOf, deskOf, refusal } from './desk.ts'
+
+describe('At check-out', () => {
+  useDatabase()
+  let house: House
+  beforeEach(async () => {
+    house = await makeLateHouse(1, { units: 3 })
+  })
+  const { leave, folioOf, unitsOf, healthy } = deskOf(() => house)
+
+  it('what is open is charged, folios without a balance are closed, and the unit is dirty', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
+    await setDay(house, 0)
+    expect(await blockersOf(leave(id))).to.deep.equal(['balance_not_zero'])
+    expect(await linesOf(house, [id])).to.deep.equal([])
+    await payAll(house, id)
+    const asked = await Promise.all([leave(id), leave(id)])
+    expect(asked.sort()).to.deep.equal(['already', 'checked_out'])
+    const stay = await readStay(house, id)
+    expect(stay).to.include({ status: 'checked_out', checkOutBusinessDate: house.today, postedTotal: stay.total })
+    expect(await folioOf(id)).to.include({ status: 'closed', balance: 0, charges: stay.total })
+    expect(await unitsOf(id)).to.deep.equal([{ status: 'ended', condition: 'dirty', name: '101' }])
+    expect(await eventsOf(house, 'reservation.checked_out')).to.have.lengthOf(1)
+    await healthy()
+    expect(await balanceOf({ ...house }, 'guest_ledger')).to.equal(0)
+  })
+
+  it('a balance can be waived, and stays visible on the open folio', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
+    await setDay(house, 0)
+    expect(await leave(id, false, 'balance')).to.equal('checked_out')
+    const { total } = await readStay(house, id)
+    expect(await folioOf(id)).to.include({ status: 'open', balance: total })
+  })
+
+  it('who leaves early says so, pays for it what the policy says, and gives the nights and days of service back', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -2, nights: 5, checkedIn: true })
+    expect(await blockersOf(leave(id))).to.deep.equal(['balance_not_zero', 'early_departure_not_confirmed'])
+    const before = await readStay(house, id)
+    expect(await leave(id, true, 'balance')).to.equal('checked_out')
+    const stay = await readStay(house, id)
+    // One night of the room, of those not stayed.
+    const lines = await linesOf(house, [id])
+    expect(lines.filter((line) => line.kind === 'fee').map((line) => [line.category, line.amount])).to.deep.equal([
+      ['early_departure', 20_000],
+    ])
+    expect(stay.roomTotal).to.equal(20_000)
+    expect(before.roomTotal).to.equal(100_000)
+    expect(stay.extrasTotal).to.equal(1_003 + 2_999)
+    expect(stay.postedTotal).to.equal(stay.total)
+    expect((await folioOf(id)).charges).to.equal(stay.total + 20_000)
+    const nights = await house.inHouse((trx) =>
+      sql<{ status: string }>(trx, `select status from reservation_night where reservation_id = ? order by date`, [id]),
+    )
+    expect(nights.map((one) => one.status)).to.deep.equal(['charged', 'released', 'released', 'released', 'released'])
+    await healthy()
+  })
+
+  it('a payment that is being processed stands in the way', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
+    const { bookingId } = await readStay(house, id)
+    const paymentId = await startPayment(house, bookingId, 'all')
+    await gatewaySays(house, paymentId, 'processing')
+    await setDay(house, 0)
+    expect(await blockersOf(leave(id))).to.deep.equal(['balance_not_zero', 'payment_in_progress'])
+  })
+
+  it('only a guest in the house leaves', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -1 })
+    expect((await refusal(leave(id))).code).to.equal('invalid_transition')
+  })
+})
