@@ -4,6 +4,7 @@ import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { businessDay } from '../financial/index.ts'
 import type { ReservationRow } from '../rows.ts'
+import { lockPools } from '../units/assignments.ts'
 import { lockPoolNights } from '../units/inventory.ts'
 import { amendLocked } from './amend.ts'
 import { cancelReservations } from './cancel.ts'
@@ -13,8 +14,13 @@ import { lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { isLive } from './rules/states.ts'
 
-/** All counters that a change of the rooms may move, in the one order, before the first of them moves. */
-const lockCounters = (trx: Trx, { catalogue }: House, before: readonly ReservationRow[], sold: readonly Sold[]) => {
+/** All counters that a change of the rooms may move, and the units of their pools, in the one order, before the first of them moves. */
+const lockCounters = async (
+  trx: Trx,
+  { catalogue }: House,
+  before: readonly ReservationRow[],
+  sold: readonly Sold[],
+) => {
   const stays = [
     ...before.map(({ unitTypeId, arrival, departure }) => ({ unitTypeId, arrival, departure })),
     ...sold.map(({ type, room }) => ({ unitTypeId: type.id, arrival: room.arrival, departure: room.departure })),
@@ -26,7 +32,9 @@ const lockCounters = (trx: Trx, { catalogue }: House, before: readonly Reservati
   const from = stays.reduce((first, one) => (one.arrival < first ? one.arrival : first), stays[0]?.arrival ?? '')
   const until = stays.reduce((last, one) => (one.departure > last ? one.departure : last), addDays(from, 1))
   const keys = [...pools].flatMap((poolId) => daysIn(from, until).map((night) => ({ poolId, night })))
-  return lockPoolNights(trx, keys)
+  await lockPoolNights(trx, keys)
+  // The units of a later room may be of a pool that comes before that of an earlier one.
+  await lockPools(trx, [...pools])
 }
 
 /**
