@@ -255,4 +255,4 @@ export const sqlOne = async <Row = Record<string, unknown>>(
 ): Promise<Row | null> => (await sql<Row>(trx, text, bindings))[0] ?? null
 
 /** Tells the relay, after the commit, that there is work; it would find out by itself within 250 ms. */
-export const wakeAfterCommit = (trx: AnyTrx, queue: string) => onCommit(trx, () => wakeRelay(queue))
+export const wakeAfterCommit = (trx: AnyTrx) => onCommit(trx, wakeRelay)

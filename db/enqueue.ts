@@ -70,6 +70,6 @@ export const enqueue = async <J extends Job>(
   if (rows.length === 0) return null
   // One whose transaction rolls back never was, and is not told of.
   onCommit(trx, () => span.end())
-  wakeAfterCommit(trx, kind.queue)
+  wakeAfterCommit(trx)
   return id
 }

@@ -1,4 +1,4 @@
-type Wake = (queue: string) => void
+type Wake = () => void
 
 let wake: Wake = () => {}
 
@@ -7,4 +7,4 @@ export const onWake = (how: Wake) => {
   wake = how
 }
 
-export const wakeRelay = (queue: string) => wake(queue)
+export const wakeRelay = () => wake()

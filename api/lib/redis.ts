@@ -73,8 +73,8 @@ export const quickly = async <T>(work: (redis: RedisConnection) => Promise<T>): 
   }
 }
 
-/** Says that a queue has work: fire and forget, the relay's poll finds it anyway. */
-export const publishWake = (queue: string): void => {
+/** Says that there is work: fire and forget, the relay's poll finds it anyway. */
+export const publishWake = (): void => {
   const redis = client
-  if (redis?.status === 'ready') redis.publish(`${settings.redisPrefix}:wake`, queue).catch(() => {})
+  if (redis?.status === 'ready') redis.publish(`${settings.redisPrefix}:wake`, '').catch(() => {})
 }

@@ -2,6 +2,7 @@ import { queueNames, queues } from '../../config/queues.ts'
 import type { JobClass, QueueName } from '../../config/queues.ts'
 import { lastly, prepared, preparedOne } from '../connection.ts'
 import type { PlatformTrx, Statement } from '../connection.ts'
+import { isAlive } from './heartbeat.ts'
 
 /** What BullMQ is told of a job. The row stays the truth: a start reads its payload there. */
 export type Candidate = {
@@ -100,7 +101,7 @@ export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> 
     trx,
     `select
        (select coalesce(sum((queues->>:queue)::int), 0) from worker_heartbeat
-        where process = 'worker' and beat_at > now() - interval '20 seconds') as concurrency,
+        where process = 'worker' and ${isAlive}) as concurrency,
        (select count(*) from jobs where queue = :queue and status in ('dispatched', 'running') and run_at > now()) as held_waiting,
        (select coalesce(json_agg(json_build_object('class', class, 'tenant', tenant, 'count', count)), '[]') from (
           select class, ${tenantKey} as tenant, count(*) as count from jobs

@@ -9,6 +9,7 @@ import { historyAnd } from './history.ts'
 import type { HistoryEntry } from './history.ts'
 import { nextWait } from './retries.ts'
 import type { Wait } from './retries.ts'
+import { takeBackWhere } from './take-back.ts'
 
 /** What the row keeps of an error: enough for an operator, no more than 2,000 characters of stack. */
 export type KeptError = { code: string; message: string; stack: string | null; stackHash: string | null; at: string }
@@ -163,12 +164,7 @@ export const pausePoisoned = async (
     { kind, queue },
   )
   if (rows.length === 0) return false
-  await sql(
-    trx,
-    `update jobs set status = 'pending', leased_until = null, worker = null where id in (
-       select id from jobs where queue = :queue and kind = :kind and status = 'dispatched' for update skip locked)`,
-    { kind, queue },
-  )
+  await sql(trx, takeBackWhere(`queue = :queue and kind = :kind and status = 'dispatched'`), { kind, queue })
   return true
 }
 

@@ -5,7 +5,7 @@ import { allocate, limitsOf } from './allocate.ts'
 import type { Lane } from './allocate.ts'
 import { nearMs, noTenant, tenantKey as tenant } from './dispatch.ts'
 import type { Candidate, Pick, Picked, Room } from './dispatch.ts'
-import { pausedIn, spendTokens, tokensOf } from './gates.ts'
+import { milliTokensNow, pausedIn, spendTokens, tokensOf } from './gates.ts'
 
 /** Most lanes that one look walks past, where most of them are paused or closed. */
 const mostLanes = 1000
@@ -23,8 +23,7 @@ const standing = (lane: string) => `
   select not ${pausedIn({ queue: ':queue', kind: `${lane}.kind`, tenantId: `${lane}.tenant`, gate: `${lane}.gate` })}
     and coalesce(bool_and(
       (g.state = 'open' or (g.closed_until <= clock_timestamp() and (g.probe_job_id is null or g.probe_until < clock_timestamp())))
-      and (g.rate_per_second is null or g.milli_tokens
-        + g.rate_per_second * extract(epoch from clock_timestamp() - g.tokens_at) * 1000 >= 1000)), true) as may,
+      and (g.rate_per_second is null or ${milliTokensNow('g')} >= 1000)), true) as may,
     coalesce(bool_or(g.rate_per_second is not null or g.state = 'closed'), false) as limited
   from provider_gate g where g.gate in (${lane}.gate, 'kind:' || ${lane}.kind)`
 

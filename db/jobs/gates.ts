@@ -167,6 +167,13 @@ export const releaseProbe = (trx: PlatformTrx, { id, gate }: { id: string; gate:
     id,
   ])
 
+/** Thousandths of a token that a gate with a rate has now, a second of them at most; columns of `provider_gate`, under an alias where one is given. */
+export const milliTokensNow = (alias = '') => {
+  const of = alias === '' ? '' : `${alias}.`
+  return `least(${of}rate_per_second * 1000,
+    ${of}milli_tokens + ${of}rate_per_second * extract(epoch from clock_timestamp() - ${of}tokens_at) * 1000)`
+}
+
 /** How many jobs each of these keys lets through now, locked: only keys with a rate, and closed gates whose probe is due, are answered. */
 export const tokensOf = async (trx: PlatformTrx, keys: readonly string[]): Promise<Map<string, number>> => {
   if (keys.length === 0) return new Map()
@@ -175,8 +182,7 @@ export const tokensOf = async (trx: PlatformTrx, keys: readonly string[]): Promi
     `select gate, least(
          case when state = 'open' then 2147483647
            when closed_until <= clock_timestamp() and (probe_job_id is null or probe_until < clock_timestamp()) then 1 else 0 end,
-         case when rate_per_second is null then 2147483647 else floor(least(rate_per_second * 1000,
-           milli_tokens + rate_per_second * extract(epoch from clock_timestamp() - tokens_at) * 1000) / 1000) end)::int as tokens
+         case when rate_per_second is null then 2147483647 else floor(${milliTokensNow()} / 1000) end)::int as tokens
      from provider_gate where gate = any(?) and (rate_per_second is not null or state = 'closed') order by gate for update`,
     [[...new Set(keys)]],
   )
@@ -190,18 +196,18 @@ export const spendTokens = async (
   after: ReadonlyMap<string, number>,
   jobs: readonly { id: string; gate: string }[],
 ): Promise<void> => {
-  for (const [gate, tokens] of after) {
-    const used = (before.get(gate) ?? tokens) - tokens
-    if (used <= 0) continue
-    await sql(
-      trx,
-      `update provider_gate set tokens_at = clock_timestamp(),
-         milli_tokens = case when rate_per_second is null then 0 else least(rate_per_second * 1000,
-           milli_tokens + rate_per_second * extract(epoch from clock_timestamp() - tokens_at) * 1000)::int - :used * 1000 end,
-         probe_job_id = case when state = 'closed' then :jobId::uuid end,
-         probe_until = case when state = 'closed' then clock_timestamp() + make_interval(secs => :probeMs / 1000.0) end
-       where gate = :gate`,
-      { gate, used, probeMs, jobId: jobs.find((job) => job.gate === gate)?.id ?? null },
-    )
-  }
+  const used = [...after].flatMap(([gate, tokens]) => {
+    const count = (before.get(gate) ?? tokens) - tokens
+    return count > 0 ? [{ gate, count, jobId: jobs.find((job) => job.gate === gate)?.id ?? null }] : []
+  })
+  if (used.length === 0) return
+  await sql(
+    trx,
+    `update provider_gate set tokens_at = clock_timestamp(),
+       milli_tokens = case when rate_per_second is null then 0 else ${milliTokensNow()}::int - used.count * 1000 end,
+       probe_job_id = case when state = 'closed' then used."jobId" end,
+       probe_until = case when state = 'closed' then clock_timestamp() + make_interval(secs => :probeMs / 1000.0) end
+     from jsonb_to_recordset(cast(:used as jsonb)) as used (gate text, count int, "jobId" uuid) where used.gate = provider_gate.gate`,
+    { used: JSON.stringify(used), probeMs },
+  )
 }

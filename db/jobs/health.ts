@@ -4,7 +4,7 @@ import { queueNames, queues } from '../../config/queues.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { isMigrated } from '../migrate.ts'
-import { listProcesses, listSchedules, queueStates } from './overview.ts'
+import { calledProviders, listProcesses, listSchedules, queueStates } from './overview.ts'
 import type { ProcessRow, QueueState, ScheduleRow } from './overview.ts'
 
 export type DatabaseHealth = {
@@ -47,11 +47,7 @@ const readDatabase = async (trx: PlatformTrx): Promise<DatabaseHealth> => {
 const readGateways = (trx: PlatformTrx): Promise<GatewayHealth[]> =>
   sql<GatewayHealth>(
     trx,
-    `with recursive named as (
-       (select provider from external_call order by provider limit 1)
-       union all
-       select (select c.provider from external_call c where c.provider > named.provider order by c.provider limit 1)
-       from named where named.provider is not null)
+    `with recursive ${calledProviders}
      select provider,
        (select finished_at from external_call c where c.provider = named.provider and state = 'succeeded' order by started_at desc limit 1) as last_success_at,
        (select count(*) from external_call c where c.provider = named.provider and state in ('started', 'unknown')

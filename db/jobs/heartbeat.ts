@@ -16,6 +16,9 @@ export type Beat = {
   current: { jobId: string; kind: string }[]
 }
 
+/** Beats come every five seconds; who missed four is taken for dead. A condition of `worker_heartbeat`. */
+export const isAlive = `beat_at > now() - interval '20 seconds'`
+
 /** Says that a process is alive; rows of processes that fell silent an hour ago go. */
 export const beat = async (trx: PlatformTrx, state: Beat) => {
   await sql(

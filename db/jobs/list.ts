@@ -41,6 +41,9 @@ export const mostCounted = 10_000
 /** Without a narrower filter, so far back is the archive searched for what no index knows. */
 const searchedDays = 7
 
+/** So many waiting jobs, the newest, are searched for a subject alone: no index knows what stands in a payload. */
+const searchedPending = 20_000
+
 const live = ['pending', 'dispatched', 'running', 'dead'] as const
 const conditions = {
   kind: `kind = :kind`,
@@ -68,16 +71,17 @@ const parts = (filter: JobFilter): Part[] => {
   const where = (...more: string[]) => [...more, ...given].join(' and ')
   const ofQueue = queue === undefined ? [] : [`queue = :queue`]
   const statuses = live.filter((each) => status === undefined || status === each)
+  // Whoever names one of these finds few rows, by an index of its own.
+  const isNarrow = filter.requestId !== undefined || filter.kind !== undefined || filter.tenantId !== undefined
+  const isSearch = filter.subjectId !== undefined && !isNarrow && filter.from === undefined
+  const newest = `from (select * from jobs where status = 'pending' order by created_at desc, id limit ${searchedPending}) as jobs`
   const fromLive = statuses.map((each) => ({
     select: `select ${columns}, status, created_at as at, null::timestamptz as finished_at, last_error->>'reason' as reason`,
-    from: 'from jobs',
+    from: isSearch && each === 'pending' ? newest : 'from jobs',
     where: where(`status = '${each}'`, ...ofQueue),
     order: 'order by created_at desc, id',
   }))
   if (status !== undefined && statuses.length > 0) return fromLive
-  // Whoever names one of these finds few rows, by an index of its own.
-  const isNarrow = filter.requestId !== undefined || filter.kind !== undefined || filter.tenantId !== undefined
-  const isSearch = filter.subjectId !== undefined && !isNarrow && filter.from === undefined
   const rest = [
     ...(status === undefined ? [] : [`outcome = :status`]),
     // Nothing ends before it was made: whole weeks of the archive need no look.
@@ -106,7 +110,7 @@ const counted = (filter: JobFilter) =>
 
 /**
  * Live and archived jobs, what happened last first: a live one counts from its making, one that is over from its end. `total` counts
- * up to `mostCounted`. A search for a subject alone goes back a week in the archive.
+ * up to `mostCounted`. A search for a subject alone goes back a week in the archive, and over the newest waiting jobs alone.
  */
 export const listJobs = async (
   trx: PlatformTrx,

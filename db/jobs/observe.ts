@@ -1,5 +1,6 @@
 import { sql } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
+import { isAlive } from './heartbeat.ts'
 
 export type Pause = { scope: string; queue: string | null; kind: string | null; seconds: number }
 
@@ -20,14 +21,11 @@ export const scheduleStates = (trx: PlatformTrx): Promise<ScheduleState[]> =>
     `select kind, misses, greatest(0, extract(epoch from now() - next_at))::float8 as late_seconds from schedule`,
   )
 
-/** Beats come every five seconds; who missed four is not counted. */
-const alive = `beat_at > now() - interval '20 seconds'`
-
 export const liveProcesses = (trx: PlatformTrx): Promise<{ process: string; count: number }[]> =>
   sql<{ process: string; count: number }>(
     trx,
     `select kinds.process, count(worker_heartbeat.id) as count from (values ('worker'), ('relay'), ('scheduler')) as kinds (process)
-     left join worker_heartbeat on worker_heartbeat.process = kinds.process and ${alive} group by kinds.process`,
+     left join worker_heartbeat on worker_heartbeat.process = kinds.process and ${isAlive} group by kinds.process`,
   )
 
 /** How many jobs of each queue all live workers together may run at once. */
@@ -36,7 +34,7 @@ export const liveConcurrency = (trx: PlatformTrx): Promise<{ queue: string; conc
     trx,
     `select taken.queue, sum(taken.concurrency::int) as concurrency
      from worker_heartbeat, lateral jsonb_each_text(queues) as taken (queue, concurrency)
-     where process = 'worker' and ${alive} group by taken.queue`,
+     where process = 'worker' and ${isAlive} group by taken.queue`,
   )
 
 /** Calls of which nobody knows, minutes later, what the other side did. */

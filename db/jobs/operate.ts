@@ -5,6 +5,7 @@ import { audit } from '../audit.ts'
 import { contextOf, nativeError, sql, sqlOne, wakeAfterCommit } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { archiveWhere, moneyQueues } from './complete.ts'
+import { noTenant } from './dispatch.ts'
 import { historyAnd } from './history.ts'
 import type { HistoryEntry } from './history.ts'
 
@@ -80,7 +81,7 @@ const chosen = (selection: Selection) =>
       }
 
 // As the index on unique keys writes it.
-const nobody = `'00000000-0000-0000-0000-000000000000'::uuid`
+const nobody = `'${noTenant}'::uuid`
 
 // Of several dead jobs of one unique key the newest comes back, where no live one has the key.
 const returning = (where: string, lock: string) => `
@@ -208,7 +209,7 @@ export const replayJobs = async (trx: PlatformTrx, replay: Replay): Promise<Repl
       ...(perMinute === undefined ? [] : [{ field: 'perMinute', after: perMinute }]),
     ],
   })
-  if (!dryRun && count > 0) wakeAfterCommit(trx, 'filter' in selection ? selection.filter.queue : 'replay')
+  if (!dryRun && count > 0) wakeAfterCommit(trx)
   return { count, kept: dead.kept + (dryRun ? 0 : done.length - again) }
 }
 

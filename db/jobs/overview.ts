@@ -3,14 +3,13 @@ import type { QueueName } from '../../config/queues.ts'
 import { jobs as declared } from '../../jobs/all.ts'
 import { sql } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
+import { isAlive } from './heartbeat.ts'
 import { listPauses } from './pauses.ts'
 import type { Pause } from './pauses.ts'
 import { totals } from './totals.ts'
 
 /** Older than this the totals are counted anew by whoever reads them: no relay runs. */
 const mostSeconds = 60
-/** Beats come every five seconds; who missed two is not counted. */
-const alive = `beat_at > now() - interval '15 seconds'`
 
 export type QueueState = {
   queue: QueueName
@@ -45,8 +44,8 @@ const rates = (trx: PlatformTrx): Promise<Rate[]> =>
 const taken = (trx: PlatformTrx): Promise<Taken[]> =>
   sql<Taken>(
     trx,
-    `select takes.queue, count(*) filter (where ${alive}) as workers,
-       coalesce(sum(takes.concurrency::int) filter (where ${alive}), 0) as concurrency, max(beat_at) as last_beat_at
+    `select takes.queue, count(*) filter (where ${isAlive}) as workers,
+       coalesce(sum(takes.concurrency::int) filter (where ${isAlive}), 0) as concurrency, max(beat_at) as last_beat_at
      from worker_heartbeat, lateral jsonb_each_text(queues) as takes (queue, concurrency) where process = 'worker' group by takes.queue`,
   )
 
@@ -183,15 +182,18 @@ export type ProviderCalls = {
   open: number
 }
 
+/** `named`: the providers that were ever called, each found by one step in an index. For `with recursive`. */
+export const calledProviders = `named as (
+       (select provider from external_call order by provider limit 1)
+       union all
+       select (select c.provider from external_call c where c.provider > named.provider order by c.provider limit 1)
+       from named where named.provider is not null)`
+
 /** Calls of the last hour by provider. */
 export const callsOfLastHour = (trx: PlatformTrx): Promise<ProviderCalls[]> =>
   sql<ProviderCalls>(
     trx,
-    `with recursive named as (
-       (select provider from external_call order by provider limit 1)
-       union all
-       select (select c.provider from external_call c where c.provider > named.provider order by c.provider limit 1)
-       from named where named.provider is not null)
+    `with recursive ${calledProviders}
      select named.provider, count(c.id) as calls, count(*) filter (where state = 'succeeded') as succeeded,
        count(*) filter (where state in ('failed', 'not_sent')) as failed, count(*) filter (where state = 'unknown') as unknown,
        count(*) filter (where state = 'started') as open
@@ -219,6 +221,6 @@ export type ProcessRow = {
 export const listProcesses = (trx: PlatformTrx): Promise<ProcessRow[]> =>
   sql<ProcessRow>(
     trx,
-    `select id, process, name, host, pid, version, queues, running, loop_lag_ms, current, started_at, beat_at, ${alive} as is_alive
+    `select id, process, name, host, pid, version, queues, running, loop_lag_ms, current, started_at, beat_at, ${isAlive} as is_alive
      from worker_heartbeat order by process, host, pid, id limit 500`,
   )

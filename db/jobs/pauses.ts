@@ -1,10 +1,12 @@
-import { invalid, notFound } from '../../config/errors.ts'
+import { invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { providers } from '../../config/providers.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { jobs as declared } from '../../jobs/all.ts'
 import { audit } from '../audit.ts'
 import { contextOf, sql, sqlOne, wakeAfterCommit } from '../connection.ts'
 import type { Actor, PlatformTrx } from '../connection.ts'
 import { kindGate, openGate, pausedIn, readGate, setGateRate } from './gates.ts'
+import { takeBackWhere } from './take-back.ts'
 
 /** A queue or, within it, one kind, tenant or provider. */
 export type Scope = {
@@ -80,6 +82,15 @@ const resume = async (trx: PlatformTrx, of: Named): Promise<boolean> => {
 
 const narrower = ['kind', 'tenantId', 'provider'] as const
 
+/** 422 for a name that no job calls: a pause of it would hold nothing back. */
+const checkProvider = async (trx: PlatformTrx, provider: string): Promise<void> => {
+  if (providers.includes(provider)) return
+  if (await sqlOne(trx, `select 1 from provider_gate where provider = ? limit 1`, [provider])) return
+  throw unprocessable('provider_unknown', 'No job calls this provider', [
+    { field: 'provider', message: `is none of ${providers.join(', ')}` },
+  ])
+}
+
 const checkScope = async (trx: PlatformTrx, scope: Scope): Promise<void> => {
   const given = narrower.filter((field) => scope[field] !== undefined)
   if (given.length > 1)
@@ -101,11 +112,9 @@ const takeBack = async (trx: PlatformTrx, { queue, kind, tenantId, provider }: S
   await sql(trx, `select pg_advisory_xact_lock(hashtextextended('relay:' || ?, 0))`, [queue])
   await sql(
     trx,
-    `update jobs set status = 'pending', leased_until = null, worker = null
-     where id in (
-       select id from jobs where status = 'dispatched' and queue = :queue and (cast(:kind as text) is null or kind = :kind)
-         and (cast(:tenantId as uuid) is null or tenant_id = :tenantId)
-         and (cast(:provider as text) is null or split_part(gate, ':', 1) = :provider) for update skip locked)`,
+    takeBackWhere(`status = 'dispatched' and queue = :queue and (cast(:kind as text) is null or kind = :kind)
+      and (cast(:tenantId as uuid) is null or tenant_id = :tenantId)
+      and (cast(:provider as text) is null or split_part(gate, ':', 1) = :provider)`),
     { queue, kind: kind ?? null, tenantId: tenantId ?? null, provider: provider ?? null },
   )
 }
@@ -116,11 +125,7 @@ const takeBack = async (trx: PlatformTrx, { queue, kind, tenantId, provider }: S
  */
 export const takeBackPaused = async (trx: PlatformTrx): Promise<number> => {
   const of = { queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' }
-  const back = await sql(
-    trx,
-    `update jobs set status = 'pending', leased_until = null, worker = null
-     where id in (select id from jobs where status = 'dispatched' and ${pausedIn(of)} for update skip locked) returning id`,
-  )
+  const back = await sql(trx, `${takeBackWhere(`status = 'dispatched' and ${pausedIn(of)}`)} returning id`)
   return back.length
 }
 
@@ -130,6 +135,7 @@ export const takeBackPaused = async (trx: PlatformTrx): Promise<number> => {
  */
 export const pauseQueue = async (trx: PlatformTrx, scope: Scope, { reason, until = null }: Why): Promise<void> => {
   await checkScope(trx, scope)
+  if (scope.provider !== undefined) await checkProvider(trx, scope.provider)
   await pause(trx, scope, { reason, until })
   await takeBack(trx, scope)
   await audit(trx, {
@@ -155,7 +161,7 @@ export const resumeQueue = async (trx: PlatformTrx, scope: Scope, reason: string
     reason,
     changes: [...changesOf(scope), { field: 'wasPaused', before: wasPaused, after: false }],
   })
-  wakeAfterCommit(trx, scope.queue)
+  wakeAfterCommit(trx)
   return wasPaused
 }
 
@@ -165,6 +171,7 @@ export const pauseProvider = async (
   provider: string,
   { reason, until = null }: Why,
 ): Promise<void> => {
+  await checkProvider(trx, provider)
   await pause(trx, { provider }, { reason, until })
   await audit(trx, { action: 'provider.pause', subjectType: 'Queue', subjectId: provider, reason })
 }
@@ -173,7 +180,7 @@ export const pauseProvider = async (
 export const resumeProvider = async (trx: PlatformTrx, provider: string, reason: string): Promise<boolean> => {
   const ended = await resume(trx, { provider })
   await audit(trx, { action: 'provider.resume', subjectType: 'Queue', subjectId: provider, reason })
-  wakeAfterCommit(trx, provider)
+  wakeAfterCommit(trx)
   return ended
 }
 
@@ -181,7 +188,7 @@ export const resumeProvider = async (trx: PlatformTrx, provider: string, reason:
 export const reopenGate = async (trx: PlatformTrx, gate: string, reason: string): Promise<boolean> => {
   const opened = await openGate(trx, gate)
   await audit(trx, { action: 'provider.open', subjectType: 'Queue', subjectId: gate, reason })
-  wakeAfterCommit(trx, gate)
+  wakeAfterCommit(trx)
   return opened
 }
 
@@ -205,5 +212,5 @@ export const limitGate = async (
     reason,
     changes: [{ field: 'perSecond', before: before?.ratePerSecond ?? null, after: perSecond }],
   })
-  wakeAfterCommit(trx, gate)
+  wakeAfterCommit(trx)
 }

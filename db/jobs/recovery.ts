@@ -3,6 +3,7 @@ import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { dispatchLeaseMs } from './dispatch.ts'
+import { takeBackWhere } from './take-back.ts'
 
 /**
  * Redis was lost whole: what was dispatched becomes pending, in one statement, and a new epoch begins. `publish` writes it to Redis
@@ -18,9 +19,7 @@ export const beginEpoch = async (
   if (!row) return null
   const back = await sqlOne<{ count: number }>(
     trx,
-    `with back as (update jobs set status = 'pending', leased_until = null, worker = null
-       where id in (select id from jobs where status = 'dispatched' for update skip locked) returning 1)
-     select count(*) as count from back`,
+    `with back as (${takeBackWhere(`status = 'dispatched'`)} returning 1) select count(*) as count from back`,
   )
   const epoch = randomUUID()
   await sql(trx, `update dispatch_epoch set epoch = ?, changed_at = now()`, [epoch])
@@ -53,11 +52,8 @@ export const renewLeases = (trx: PlatformTrx, rows: readonly Overdue[]) =>
 export const dispatchAgain = async (trx: PlatformTrx, rows: readonly Overdue[]): Promise<number> => {
   const back = await sql(
     trx,
-    `update jobs set status = 'pending', leased_until = null, worker = null
-     where id in (
-       select j.id from jobs j join (select unnest(cast(:ids as uuid[])) as id, unnest(cast(:numbers as int[])) as dispatch_no) lost
-         on lost.id = j.id and lost.dispatch_no = j.dispatch_no
-       where j.status in ('dispatched', 'running') and j.leased_until < now() for update of j skip locked) returning id`,
+    `${takeBackWhere(`status in ('dispatched', 'running') and leased_until < now()
+       and (id, dispatch_no) in (select unnest(cast(:ids as uuid[])), unnest(cast(:numbers as int[])))`)} returning id`,
     { ids: rows.map((row) => row.id), numbers: rows.map((row) => row.dispatchNo) },
   )
   return back.length

@@ -2,6 +2,7 @@ import type { Trx } from '../connection.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
 import { unseal } from '../sealing/index.ts'
+import { gateOf } from './accounts.ts'
 import { submissionPlace } from './commands.ts'
 import type { Submission } from './commands.ts'
 import { openException } from './exceptions.ts'
@@ -114,15 +115,25 @@ export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall
   }
 }
 
-/** Takes what is due to be read in a tenant off the schedule for two minutes; a read that ends sets it anew. */
-export const takeDue = (
+/**
+ * Takes what is due to be read in a tenant off the schedule for two minutes; a read that ends sets it anew. Answers each with the gate
+ * of its account, empty where it has none.
+ */
+export const takeDue = async (
   trx: Trx,
   table: 'payment' | 'refund',
   ids: readonly string[],
-): Promise<{ id: string; gatewayAccountId: string | null }[]> =>
-  sql<{ id: string; gatewayAccountId: string | null }>(
+): Promise<{ id: string; gate: string }[]> => {
+  const rows = await sql<{ id: string; accountId: string | null; provider: string | null }>(
     trx,
-    `update ?? set next_read_at = now() + interval '2 minutes'
-     where id in (select id from ?? where id = any(?) and next_read_at <= now() order by id for update skip locked) returning id, gateway_account_id`,
+    `with taken as (
+       update ?? set next_read_at = now() + interval '2 minutes'
+       where id in (select id from ?? where id = any(?) and next_read_at <= now() order by id for update skip locked) returning id, gateway_account_id)
+     select taken.id, a.id as account_id, a.provider from taken left join gateway_account a on a.id = taken.gateway_account_id order by taken.id`,
     [table, table, ids],
   )
+  return rows.map(({ id, accountId, provider }) => ({
+    id,
+    gate: accountId !== null && provider !== null ? gateOf({ provider, id: accountId }) : '',
+  }))
+}

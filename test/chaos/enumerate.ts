@@ -88,15 +88,16 @@ const play = async ({ town, database }: Scene, { story, kind }: Case, guest: Gue
     case 'unreturned':
       await guest.pay({ method: 'card', cardToken: 'success', amount: 'all' })
       await confirmed()
-      await town.gateway('loses_callbacks')
+      await town.gateway('hangs_after')
       await guest.cancel()
-      await until(async () => (await foundOf(database, guest.bookingId)).refunds === 'processing', {
-        withinMs: 30_000,
-        what: 'the refund',
-      })
+      await until(
+        async () => {
+          town.proxies.gateway.cut()
+          return (await foundOf(database, guest.bookingId)).refunds === 'unknown'
+        },
+        { withinMs: 60_000, everyMs: 1_000, what: 'a refund of which nobody knows' },
+      )
       await town.gateway('well')
-      // The gateway has returned the money by now.
-      await wait(1_000)
       await bringForward(
         database,
         `update refund set next_read_at = now() where payment_id in (select id from payment where target_id = ?)`,

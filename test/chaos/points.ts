@@ -18,7 +18,7 @@ export type Story =
   | 'busy'
   /** Redis loses everything before the booking. */
   | 'wipe'
-  /** Pays, cancels, and the gateway never says that the money went back: read by the schedule. */
+  /** Pays and cancels; the gateway returns the money and its answer is lost: read by the schedule. */
   | 'unreturned'
   /** Books; the mail server hears the message, and its answer is lost: what became of it is asked later. */
   | 'unheard'

@@ -253,7 +253,7 @@ describe('the gates of accounts, kinds and pauses', () => {
 
     it('jobs that Redis has when their gate closes go back, and no start of theirs counts; open again, they run once', async () => {
       const calls: string[] = []
-      let sign: CallOutcome = { kind: 'not_sent', code: 'busy', httpStatus: 429, retryAfterMs: 60_000 }
+      let sign: CallOutcome = { kind: 'not_sent', code: 'busy', httpStatus: 429, afterMs: 60_000 }
       const calling = processor(call, async (context) => {
         const name = { provider: 'sandbox', operation: 'test', key: `${context.payload.key}-${context.attempt}` }
         const { outcome } = await externalCall(context, name, () => {

@@ -109,6 +109,15 @@ describe('schedulers', () => {
     expect(new Set(keys).size).to.equal(keys.length)
   })
 
+  it('of more slots than one transaction makes up, all become jobs, look by look', async () => {
+    await inPlatform((trx) => declareSchedules(trx, [everySlot], new Date()))
+    await held.database.admin.raw(`update schedule set next_at = date_trunc('second', now()) - interval '1100 seconds'`)
+    for (let n = 0; n < 2; n += 1) await inPlatform((trx) => fireDue(trx, [everySlot]))
+    const times = (await slots()).map(({ uniqueKey }) => Date.parse(uniqueKey.slice('slot:'.length)) / 1000)
+    expect(times.length).to.be.at.least(1101)
+    for (const [index, time] of times.entries()) if (index > 0) expect(time).to.equal((times[index - 1] ?? 0) + 1)
+  })
+
   it('a kind that catches up by itself does not pile up while nobody works', async () => {
     const scheduled = every(1, tick)
     await inPlatform((trx) => declareSchedules(trx, [scheduled], new Date()))

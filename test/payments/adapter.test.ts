@@ -144,7 +144,7 @@ describe('the adapter of a gateway', () => {
     })
 
   it('hands on how long the gateway asks to wait', async () => {
-    expect(await submitting(json(429, {}, { 'retry-after': '7' }))).to.include({ retryAfterMs: 7_000 })
+    expect(await submitting(json(429, {}, { 'retry-after': '7' }))).to.include({ afterMs: 7_000 })
   })
 
   it('takes it for not sent when nobody listens', async () => {

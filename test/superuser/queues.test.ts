@@ -185,6 +185,7 @@ describe('the queues', () => {
       [{ reason: 'a reason', kind: 'inventory.assign', provider: 'sandbox' }, 400],
       [{ reason: 'a reason', until: '2020-01-01T00:00:00Z' }, 400],
       [{ reason: 'a reason', tenantId: randomUUID() }, 404],
+      [{ reason: 'a reason', provider: 'nobody' }, 422],
     ] as const)
       expect((await act('pause', body)).status, JSON.stringify(body)).to.equal(status)
     expect((await act('pause', { reason: 'a reason' }, 'nothing')).status).to.equal(400)

@@ -10,7 +10,7 @@ import type { Method } from '../../db/payment/rules.ts'
 export type Outcome<S> =
   | { kind: 'known'; snapshot: S; reference?: string | undefined; httpStatus?: number | undefined }
   | { kind: 'refused'; code: string; message: string; httpStatus?: number | undefined }
-  | { kind: 'not_sent'; code: string; httpStatus?: number | undefined; retryAfterMs?: number | undefined }
+  | { kind: 'not_sent'; code: string; httpStatus?: number | undefined; afterMs?: number | undefined }
   | { kind: 'unknown'; code: string; httpStatus?: number | undefined }
 
 export type GatewayPayment = {

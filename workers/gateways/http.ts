@@ -9,7 +9,7 @@ export type Request = {
   signal: AbortSignal
 }
 
-type Answer = { kind: 'answered'; status: number; body: unknown; retryAfterMs: number | undefined }
+type Answer = { kind: 'answered'; status: number; body: unknown; afterMs: number | undefined }
 
 // What cannot have reached the other side: no connection was made.
 const neverConnected = new Set([
@@ -54,7 +54,7 @@ const send = async ({ url, method, headers, body, timeoutMs, signal }: Request):
       kind: 'answered',
       status: response.status,
       body: await read(response),
-      retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3600) * 1000 : undefined,
+      afterMs: Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3600) * 1000 : undefined,
     }
   } catch (error) {
     const code = codeOf(error)
@@ -85,7 +85,7 @@ export const ask = async <S>(
 ): Promise<Outcome<S>> => {
   const answer = await send(request)
   if (answer.kind !== 'answered') return answer
-  const { status: httpStatus, body, retryAfterMs } = answer
+  const { status: httpStatus, body, afterMs } = answer
   if (httpStatus === 200 || httpStatus === 201) {
     const understood = understand(body)
     return understood
@@ -94,7 +94,7 @@ export const ask = async <S>(
   }
   const refusal = refusalOf(body)
   if (httpStatus === 429 || (httpStatus === 503 && refusal?.notProcessed === true))
-    return { kind: 'not_sent', code: refusal?.code ?? 'busy', httpStatus, retryAfterMs }
+    return { kind: 'not_sent', code: refusal?.code ?? 'busy', httpStatus, afterMs }
   if (httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408 && httpStatus !== 409 && refusal)
     return { kind: 'refused', code: refusal.code, message: refusal.message, httpStatus }
   return { kind: 'unknown', code: refusal?.code ?? 'unexpected_status', httpStatus }

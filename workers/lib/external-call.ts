@@ -13,8 +13,7 @@ export type CallOutcome = {
   httpStatus?: number | undefined
   /** The other side's id. */
   reference?: string | undefined
-  /** How long the other side asked to be left alone; adapters call it one or the other. */
-  retryAfterMs?: number | undefined
+  /** How long the other side asked to be left alone. */
   afterMs?: number | undefined
 }
 

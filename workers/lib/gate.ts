@@ -26,6 +26,14 @@ export const signOf = ({ kind, code = '', httpStatus }: CallOutcome): GateSign |
 /** Successes are written every few seconds alone: nothing but the first one after a failure changes a gate. */
 const upEveryMs = 2_000
 const upAt = new Map<string, number>()
+/** So many accounts are remembered; what of them is old says nothing any more. */
+const mostRemembered = 10_000
+
+const remember = (gate: string): void => {
+  const now = Date.now()
+  if (upAt.size >= mostRemembered) for (const [old, at] of upAt) if (now - at > upEveryMs) upAt.delete(old)
+  if (upAt.size < mostRemembered) upAt.set(gate, now)
+}
 
 /** The next success of the gate is written at once. */
 export const forget = (gate: string): void => void upAt.delete(gate)
@@ -45,10 +53,10 @@ export const tellGate = async (
         // One account of the service serves all tenants.
         tenantId: gate.includes(':') ? tenantId : null,
         reason: outcome.code ?? sign,
-        afterMs: outcome.retryAfterMs ?? outcome.afterMs,
+        afterMs: outcome.afterMs,
       }),
     )
-    if (sign === 'up') upAt.set(gate, Date.now())
+    if (sign === 'up') remember(gate)
     else forget(gate)
     if (closedMs === null) return
     gateClosures.inc({ provider: gate.split(':', 1)[0] ?? gate, sign })

@@ -6,7 +6,7 @@ import { beginSpan, traceIdOf } from '../../config/tracing.ts'
 import { isUnreachable } from '../../db/connection.ts'
 import type { AnyTrx } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
-import { pausePoisoned, putBack, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
+import { pausePoisoned, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
 import { FenceLost, claim, lockClaimed, lockStart, mustOwn } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart, Lost } from '../../db/jobs/fence.ts'
 import { releaseProbe } from '../../db/jobs/gates.ts'
@@ -19,6 +19,7 @@ import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
 import { persist } from './persist.ts'
 import type { Processor } from './processor.ts'
+import { returnJob } from './return.ts'
 import { lostBefore, oneSuspectAtATime } from './suspects.ts'
 import { tally } from './tally.ts'
 import { timed } from './timed.ts'
@@ -245,21 +246,6 @@ const tell = (job: Job, delivery: Delivery, outcome: string, ranMs: number) => {
   if (outcome !== 'done' && outcome !== 'skipped') return
   const line = { ...idsOf(delivery), kind: job.name, outcome, ms: ranMs }
   plainLog[job.retry === 'tick' ? 'debug' : 'info'](line, 'the job ended')
-}
-
-/** Gives a job back that was not run, or could not run. */
-export const returnJob = async (
-  fence: Fence,
-  worker: Worker,
-  afterMs = 0,
-  record: (trx: AnyTrx) => Promise<void> = () => Promise.resolve(),
-): Promise<string> => {
-  const isBack = await persist(worker, async (trx) => {
-    const written = await putBack(trx, fence, afterMs)
-    if (written) await record(trx)
-    return written
-  })
-  return isBack ? 'returned' : 'ghost'
 }
 
 /**

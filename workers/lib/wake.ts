@@ -9,14 +9,14 @@ export const wakeChannel = () => `${settings.redisPrefix}:wake`
 /** Commits of this process wake the relay through Redis: fire and forget, nothing while Redis is away. Answers how to stop. */
 export const wakeThrough = (redis: RedisConnection): (() => void) => {
   const channel = wakeChannel()
-  const waking = new Set<string>()
-  onWake((queue) => {
+  let isWaking = false
+  onWake(() => {
     // One message tells of everything that commits in the same turn.
-    if (waking.has(queue) || !isReady(redis)) return
-    waking.add(queue)
+    if (isWaking || !isReady(redis)) return
+    isWaking = true
     setImmediate(() => {
-      waking.delete(queue)
-      redis.publish(channel, queue).catch(() => {})
+      isWaking = false
+      redis.publish(channel, '').catch(() => {})
     })
   })
   return () => onWake(() => {})

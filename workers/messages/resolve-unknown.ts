@@ -15,9 +15,9 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   const attemptId = ctx.payload.messageAttemptId
   const message = await ctx.effect((trx) => openUnknown(trx, attemptId))
   if (!message) return
+  const calling = { ...ctx, gate: carrierGate(message) }
   if (message.transport === 'platform' && message.kind !== 'email') {
     const search = async () => (await findText(message)) ?? { kind: 'known' as const }
-    const calling = { ...ctx, gate: carrierGate(message) }
     const found = await readCall(calling, { provider: 'twilio', operation: 'find' }, search).catch((error: unknown) => {
       if (ctx.attempt >= mostTries) return 'unasked' as const
       throw error
@@ -33,7 +33,7 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   }
   if (!(await ctx.effect((trx) => allowResend(trx, attemptId)))) return
   const { outcome } = await externalCall(
-    { ...ctx, gate: carrierGate(message) },
+    calling,
     { provider: providerOf(message), operation: 'send', key: attemptId },
     () => send(message, ctx.signal),
   )

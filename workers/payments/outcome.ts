@@ -41,10 +41,10 @@ export const ended = (status: 'failed' | 'cancelled', code: FailureCode | null, 
 })
 
 /** Not sent: a job that acts tries again; one that reads gives way to the schedule after its tries. */
-export const notSent = (context: PaymentContext, code: string, retryAfterMs: number | undefined, mayWait: boolean) => {
+export const notSent = (context: PaymentContext, code: string, afterMs: number | undefined, mayWait: boolean) => {
   if (mayWait && context.attempt >= 3)
     return context.finish((trx) => applyUnknown(trx, context.payload.paymentId, false))
-  return context.retryLater(`the gateway was not reached: ${code}`, { afterMs: retryAfterMs ?? 0 })
+  return context.retryLater(`the gateway was not reached: ${code}`, { afterMs: afterMs ?? 0 })
 }
 
 /** Asks the gateway to take the money, under the payment's own key, and applies what came of it. */
@@ -65,7 +65,7 @@ export const submit = async (context: PaymentContext, call: PaymentCall, mayWait
       )
       return
     case 'not_sent':
-      await notSent(context, outcome.code, outcome.retryAfterMs, mayWait)
+      await notSent(context, outcome.code, outcome.afterMs, mayWait)
       return
     default:
       await context.finish((trx) => applyUnknown(trx, paymentId, true))

@@ -18,7 +18,7 @@ const isOver = ({ payment, now }: PaymentCall) =>
 const apply = async (context: PaymentContext, outcome: Outcome<PaymentSnapshot>, mayWait: boolean): Promise<void> => {
   const { paymentId } = context.payload
   if (outcome.kind === 'known') await context.finish((trx) => applySnapshot(trx, paymentId, outcome.snapshot))
-  else if (outcome.kind === 'not_sent') await notSent(context, outcome.code, outcome.retryAfterMs, mayWait)
+  else if (outcome.kind === 'not_sent') await notSent(context, outcome.code, outcome.afterMs, mayWait)
   // A refusal to read or close says nothing of the money.
   else await context.finish((trx) => applyUnknown(trx, paymentId, true))
 }

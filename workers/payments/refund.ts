@@ -34,7 +34,7 @@ const apply = async (context: RefundContext, outcome: Outcome<RefundSnapshot>, m
       failure: { code: failureCode(outcome.code), message: outcome.message.slice(0, 200) },
     })
   if (outcome.kind === 'unknown' || (mayWait && context.attempt >= 3)) return write(unknown)
-  return context.retryLater(`the gateway was not reached: ${outcome.code}`, { afterMs: outcome.retryAfterMs ?? 0 })
+  return context.retryLater(`the gateway was not reached: ${outcome.code}`, { afterMs: outcome.afterMs ?? 0 })
 }
 
 /** Sends the money back under the refund's own key; a repeated call is the same refund. */

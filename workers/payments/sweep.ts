@@ -2,7 +2,6 @@ import { settings } from '../../config/env.ts'
 import { inPlatform, inTenant, sql } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
-import { gateOfAccount } from '../../db/payment/accounts.ts'
 import { takeDue } from '../../db/payment/calls.ts'
 import { openException } from '../../db/payment/exceptions.ts'
 import { readPayment as paymentById } from '../../db/payment/queries.ts'
@@ -25,14 +24,10 @@ const due = () =>
 
 const work = async (trx: Trx, tenantId: string, mine: readonly Due[]) => {
   const ids = (kind: Due['kind']) => mine.filter((one) => one.kind === kind).map((one) => one.id)
-  for (const { id, gatewayAccountId } of await takeDue(trx, 'payment', ids('payment'))) {
-    const gate = await gateOfAccount(trx, gatewayAccountId)
+  for (const { id, gate } of await takeDue(trx, 'payment', ids('payment')))
     await enqueue(trx, readPayment, { tenantId, paymentId: id }, { uniqueKey: `sweep-${id}`, gate })
-  }
-  for (const { id, gatewayAccountId } of await takeDue(trx, 'refund', ids('refund'))) {
-    const gate = await gateOfAccount(trx, gatewayAccountId)
+  for (const { id, gate } of await takeDue(trx, 'refund', ids('refund')))
     await enqueue(trx, readRefund, { tenantId, refundId: id }, { uniqueKey: `sweep-${id}`, gate })
-  }
   for (const id of ids('unallocated')) {
     const payment = await paymentById(trx, id)
     if (!payment) continue
