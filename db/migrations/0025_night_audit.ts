@@ -25,7 +25,7 @@ const audits = async (knex: Knex) => {
      status text not null default 'queued',
      step text,
      done int not null default 0,
-     total int not null default 0,
+     total bigint not null default 0,
      exceptions jsonb not null default '[]',
      exception_count int not null default 0,
      turn int not null default 1,

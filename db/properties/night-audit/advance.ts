@@ -83,7 +83,7 @@ const keepAudit = (trx: Trx, audit: NightAuditRow, { step, progress, total, runn
   const room = Math.max(0, keptExceptions - audit.exceptionCount)
   return sql(
     trx,
-    `update night_audit set status = :status, step = :step, done = :done, total = greatest(cast(:total as int), cast(:done as int)),
+    `update night_audit set status = :status, step = :step, done = :done, total = greatest(cast(:total as bigint), cast(:done as bigint)),
        exceptions = exceptions || cast(:exceptions as jsonb), exception_count = exception_count + :count, started_at = coalesce(started_at, now()),
        lease_owner = case when not cast(:isOver as boolean) then cast(:runner as uuid) end,
        lease_until = case when not cast(:isOver as boolean) then now() + make_interval(secs => ${leaseSeconds}) end,
