@@ -1,11 +1,11 @@
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
 import { lockPools } from '../units/assignments.ts'
 import { freeUnits } from '../units/available.ts'
 import { lackingUnits } from '../units/needs.ts'
 import type { Need } from '../units/needs.ts'
 import { placeStays } from '../units/repack.ts'
+import { byStay, tellStays } from '../units/stay-events.ts'
 import type { ReservationRow } from '../rows.ts'
 
 export type Assigned = 'assigned' | 'already' | 'stranded' | 'nothing'
@@ -16,9 +16,9 @@ type Given = Need & { unitId: string }
  * unit for all its nights where it can. Where none is free, proposed stays give way (R9); what then finds none is stranded, and told of once.
  */
 export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assigned> => {
-  const reservation = await sqlOne<ReservationRow & { number: string }>(
+  const reservation = await sqlOne<Pick<ReservationRow, 'status'>>(
     trx,
-    `select r.*, b.number from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ? for no key update of r`,
+    `select status from reservation where id = ? for no key update`,
     [reservationId],
   )
   if (reservation?.status !== 'confirmed' && reservation?.status !== 'checked_in') return 'nothing'
@@ -29,7 +29,7 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
   const whole = (await lackingUnits(trx, [reservationId], 'fixed')).filter((need) => poolIds.includes(need.poolId))
   const found = await findFree(trx, whole, reservationId)
   if (!found) return (await placeStays(trx, lacking)).length > 0 ? 'stranded' : 'assigned'
-  await give(trx, reservation, poolIds, found)
+  await give(trx, reservationId, poolIds, found)
   return 'assigned'
 }
 
@@ -54,38 +54,22 @@ const findFree = async (trx: Trx, needs: readonly Need[], reservationId: string)
   return given
 }
 
-type Stay = Pick<ReservationRow, 'id' | 'propertyId' | 'version' | 'position' | 'arrival' | 'departure'> & {
-  number: string
-}
-
-const give = async (trx: Trx, stay: Stay, poolIds: readonly string[], given: readonly Given[]) => {
+const give = async (trx: Trx, reservationId: string, poolIds: readonly string[], given: readonly Given[]) => {
   await sql(
     trx,
     `update unit_assignment a set status = 'released' from unit u
      where a.reservation_id = ? and a.status = 'proposed' and u.tenant_id = a.tenant_id and u.id = a.unit_id and u.unit_pool_id = any(?::uuid[])`,
-    [stay.id, poolIds],
+    [reservationId, poolIds],
   )
   await sql(
     trx,
     `insert into unit_assignment (unit_id, reservation_id, during, status)
      select v.unit_id, ?, daterange(v."from", v."to"), 'proposed' from unnest(?::uuid[], ?::date[], ?::date[]) as v (unit_id, "from", "to")`,
-    [stay.id, given.map((one) => one.unitId), given.map((one) => one.from), given.map((one) => one.to)],
+    [reservationId, given.map((one) => one.unitId), given.map((one) => one.from), given.map((one) => one.to)],
   )
   await sql(trx, `delete from stranded_stay where reservation_id = ? and unit_pool_id = any(?::uuid[])`, [
-    stay.id,
+    reservationId,
     poolIds,
   ])
-  await emit(trx, {
-    type: 'reservation.unit_assigned',
-    propertyId: stay.propertyId,
-    entity: { type: 'reservation', id: stay.id, version: stay.version },
-    data: {
-      reservationId: stay.id,
-      number: `${stay.number}-${stay.position}`,
-      arrival: stay.arrival,
-      departure: stay.departure,
-      unitIds: given.map((one) => one.unitId),
-      status: 'proposed',
-    },
-  })
+  await tellStays(trx, 'reservation.unit_assigned', byStay(given, { status: 'proposed' }))
 }

@@ -1,26 +1,19 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
 import { lockPools } from '../units/assignments.ts'
 import { clearUnits } from '../units/clear.ts'
 import { presentDay } from '../units/state.ts'
+import { byStay, tellStays } from '../units/stay-events.ts'
 
-type Stay = Pick<
-  ReservationRow,
-  'id' | 'propertyId' | 'status' | 'version' | 'unitTypeId' | 'arrival' | 'departure'
-> & {
-  number: string
-  today: string
-}
+type Stay = Pick<ReservationRow, 'propertyId' | 'status' | 'unitTypeId' | 'arrival' | 'departure'> & { today: string }
 
 const lockStay = async (trx: Trx, reservationId: string): Promise<Stay> => {
   const stay = await sqlOne<Stay>(
     trx,
-    `select r.id, r.property_id, r.status, r.version, r.unit_type_id, r.arrival, r.departure, b.number || '-' || r.position as number, ${presentDay('y')} as today
-     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-     join property y on y.tenant_id = r.tenant_id and y.id = r.property_id where r.id = ? for no key update of r`,
+    `select r.property_id, r.status, r.unit_type_id, r.arrival, r.departure, ${presentDay('y')} as today
+     from reservation r join property y on y.tenant_id = r.tenant_id and y.id = r.property_id where r.id = ? for no key update of r`,
     [reservationId],
   )
   if (!stay) throw notFound()
@@ -28,21 +21,6 @@ const lockStay = async (trx: Trx, reservationId: string): Promise<Stay> => {
     throw conflict('invalid_transition', `A stay that is ${stay.status} is promised no unit`)
   return stay
 }
-
-const tell = (trx: Trx, stay: Stay, unitIds: readonly string[], status: 'locked' | 'proposed') =>
-  emit(trx, {
-    type: 'reservation.unit_assigned',
-    propertyId: stay.propertyId,
-    entity: { type: 'reservation', id: stay.id, version: stay.version },
-    data: {
-      reservationId: stay.id,
-      number: stay.number,
-      arrival: stay.arrival,
-      departure: stay.departure,
-      unitIds,
-      status,
-    },
-  })
 
 type Asked = Pick<UnitRow, 'id' | 'propertyId' | 'unitPoolId' | 'status' | 'activeFrom' | 'activeUntil'> & {
   quantity: number | null
@@ -105,22 +83,16 @@ export const promiseUnit = async (trx: Trx, reservationId: string, unitId: strin
       reservationId,
       unit.unitPoolId,
     ])
-  await tell(trx, stay, [unitId], 'locked')
+  await tellStays(trx, 'reservation.unit_assigned', byStay([{ reservationId, unitId }], { status: 'locked' }))
 }
 
 /** What was promised to a stay is proposed again: the system may move it. */
 export const withdrawPromise = async (trx: Trx, reservationId: string): Promise<void> => {
-  const stay = await lockStay(trx, reservationId)
-  const rows = await sql<{ unitId: string }>(
+  await lockStay(trx, reservationId)
+  const rows = await sql<{ reservationId: string; unitId: string }>(
     trx,
-    `update unit_assignment set status = 'proposed' where reservation_id = ? and status = 'locked' returning unit_id`,
+    `update unit_assignment set status = 'proposed' where reservation_id = ? and status = 'locked' returning reservation_id, unit_id`,
     [reservationId],
   )
-  if (rows.length > 0)
-    await tell(
-      trx,
-      stay,
-      rows.map((row) => row.unitId),
-      'proposed',
-    )
+  await tellStays(trx, 'reservation.unit_assigned', byStay(rows, { status: 'proposed' }))
 }

@@ -2,6 +2,7 @@ import { unprocessable } from '../../config/errors.ts'
 import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
+import { byStay, tellStays } from './stay-events.ts'
 import { createTasks } from './tasks.ts'
 
 /** First number of the advisory lock of a pool's units. */
@@ -24,6 +25,17 @@ type Held = { id: string; unitId: string; propertyId: string }
 
 /** Rows of a reservation with the property of their units, locked by id after the units. */
 const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: string, values: unknown[] = []) => {
+  // Under the pools, since a row that is moved meanwhile would be missed by those who wait for it.
+  const pools = await sql<{ poolId: string }>(
+    trx,
+    `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.reservation_id = any(?::uuid[]) and ${condition}`,
+    [reservationIds, ...values],
+  )
+  await lockPools(
+    trx,
+    pools.map((one) => one.poolId),
+  )
   await sql(
     trx,
     `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a where a.reservation_id = any(?::uuid[]) and ${condition})
@@ -65,16 +77,6 @@ export const occupy = async (
   { businessDate }: { businessDate: string },
 ): Promise<string[]> => {
   const tonight = `a.status in ('proposed', 'locked', 'occupied') and a.starts_on <= ?::date and a.ends_on > ?::date`
-  const pools = await sql<{ poolId: string }>(
-    trx,
-    `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
-     where a.reservation_id = ? and ${tonight}`,
-    [reservationId, businessDate, businessDate],
-  )
-  await lockPools(
-    trx,
-    pools.map((one) => one.poolId),
-  )
   const rows = await lockRows(trx, [reservationId], tonight, [businessDate, businessDate])
   const unitIds = rows.map((row) => row.unitId)
   await refuseOccupancy(trx, reservationId, businessDate, unitIds)
@@ -181,16 +183,5 @@ export const releaseUnits = async (trx: Trx, reservationIds: readonly string[]):
   await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
     rows.map((row) => row.id),
   ])
-  await emitAll(
-    trx,
-    [...new Set(rows.map((row) => row.reservationId))].map((reservationId) => {
-      const ofStay = rows.filter((row) => row.reservationId === reservationId)
-      return {
-        type: 'reservation.unit_unassigned',
-        propertyId: ofStay[0]?.propertyId ?? null,
-        entity: { type: 'reservation', id: reservationId, version: null },
-        data: { reservationId, unitIds: ofStay.map((row) => row.unitId) },
-      }
-    }),
-  )
+  await tellStays(trx, 'reservation.unit_unassigned', byStay(rows))
 }

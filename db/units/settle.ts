@@ -2,8 +2,7 @@ import { repack } from '../../jobs/inventory.ts'
 import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
-import { emitAll } from '../events.ts'
-import type { EventInput } from '../events.ts'
+import { byStay, tellStays } from './stay-events.ts'
 
 /** Where one unit of a stay is to be. `assignmentId` is its row; null makes one. No unit: the row is given up. */
 export type Change = {
@@ -15,27 +14,6 @@ export type Change = {
   fromUnitId: string | null
   toUnitId: string | null
 }
-
-type Stay = { id: string; propertyId: string; version: number; number: string; arrival: string; departure: string }
-
-const staysOf = async (trx: Trx, reservationIds: readonly string[]): Promise<Map<string, Stay>> =>
-  new Map(
-    (
-      await sql<Stay>(
-        trx,
-        `select r.id, r.property_id, r.version, b.number || '-' || r.position as number, r.arrival, r.departure
-         from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = any(?::uuid[])`,
-        [reservationIds],
-      )
-    ).map((row) => [row.id, row]),
-  )
-
-const eventOf = (type: string, stay: Stay, data: Record<string, unknown>): EventInput => ({
-  type,
-  propertyId: stay.propertyId,
-  entity: { type: 'reservation', id: stay.id, version: stay.version },
-  data: { reservationId: stay.id, number: stay.number, ...data },
-})
 
 /**
  * Writes changes of proposed rows, all at once: chains and circles of exchanges meet the constraint when they are complete. The pools are locked. A stay
@@ -85,30 +63,10 @@ export const settle = async (trx: Trx, changes: readonly Change[]): Promise<void
     ],
   )
   await sql(trx, `set constraints unit_assignment_no_overlap immediate`)
-  await tell(trx, [...moved, ...made], lost)
-}
-
-const tell = async (trx: Trx, given: readonly Change[], lost: readonly Change[]) => {
-  const stays = await staysOf(
-    trx,
-    [...given, ...lost].map((change) => change.reservationId),
-  )
-  const events: EventInput[] = []
-  for (const stay of stays.values()) {
-    const [have, had] = [given, lost].map((changes) => changes.filter((change) => change.reservationId === stay.id))
-    if (have?.length)
-      events.push(
-        eventOf('reservation.unit_assigned', stay, {
-          arrival: stay.arrival,
-          departure: stay.departure,
-          unitIds: have.map((change) => change.toUnitId),
-          status: 'proposed',
-        }),
-      )
-    if (had?.length)
-      events.push(eventOf('reservation.unit_unassigned', stay, { unitIds: had.map((change) => change.fromUnitId) }))
-  }
-  await emitAll(trx, events)
+  const placed = [...moved, ...made].map(({ reservationId, toUnitId }) => ({ reservationId, unitId: toUnitId }))
+  await tellStays(trx, 'reservation.unit_assigned', byStay(placed, { status: 'proposed' }))
+  const gone = lost.map(({ reservationId, fromUnitId }) => ({ reservationId, unitId: fromUnitId }))
+  await tellStays(trx, 'reservation.unit_unassigned', byStay(gone))
 }
 
 export type Stranded = { reservationId: string; poolId: string; from: string; to: string }
@@ -149,16 +107,10 @@ export const strand = async (trx: Trx, stranded: readonly Stranded[]): Promise<v
       rows.map((row) => row.to),
     ],
   )
-  const stays = await staysOf(
+  await tellStays(
     trx,
-    told.map((row) => row.reservationId),
-  )
-  await emitAll(
-    trx,
-    told.flatMap(({ reservationId, poolId, from, to }) => {
-      const stay = stays.get(reservationId)
-      return stay ? [eventOf('assignment.stranded', stay, { unitPoolId: poolId, from, to })] : []
-    }),
+    'assignment.stranded',
+    told.map(({ reservationId, poolId, from, to }) => ({ reservationId, data: { unitPoolId: poolId, from, to } })),
   )
   const { tenantId } = contextOf(trx)
   for (const unitPoolId of new Set(told.map((row) => row.poolId)))

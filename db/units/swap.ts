@@ -3,9 +3,10 @@ import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { emit, emitAll } from '../events.ts'
+import { emit } from '../events.ts'
 import { businessDay } from '../financial/index.ts'
 import { announceOccupancy, live, lockPools, soil } from './assignments.ts'
+import { byStay, tellStays } from './stay-events.ts'
 
 type Stay = {
   id: string
@@ -13,8 +14,6 @@ type Stay = {
   status: string
   arrival: string
   departure: string
-  version: number
-  number: string
   /** Pools that serve its type, and how many units it takes. */
   poolIds: string[]
   quantity: number
@@ -33,11 +32,10 @@ type Piece = Pick<Row, 'reservationId' | 'unitId' | 'status' | 'from' | 'to'>
 const readStays = (trx: Trx, ids: readonly string[], scope: Condition, lock = '') =>
   sql<Stay>(
     trx,
-    `select r.id, r.property_id, r.status, r.arrival, r.departure, r.version, b.number || '-' || r.position as number,
+    `select r.id, r.property_id, r.status, r.arrival, r.departure,
        array(select s.unit_pool_id from unit_type_pool s where s.tenant_id = r.tenant_id and s.unit_type_id = r.unit_type_id) as pool_ids,
        (select sum(s.quantity)::int from unit_type_pool s where s.tenant_id = r.tenant_id and s.unit_type_id = r.unit_type_id) as quantity
-     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-     where r.id = any(?::uuid[]) and ? order by r.id ${lock}`,
+     from reservation r where r.id = any(?::uuid[]) and ? order by r.id ${lock}`,
     [ids, whereOf(trx, scope, { propertyId: 'r.property_id' })],
   )
 
@@ -220,20 +218,13 @@ const announce = async (
     entity: { type: 'reservation', id: rows[0]?.reservationId ?? '', version: null },
     data: { reservationIds: rows.map((row) => row.reservationId), unitIds, from, to },
   })
-  await emitAll(
-    trx,
-    stays.map((stay) => ({
-      type: 'reservation.unit_assigned',
-      propertyId,
-      entity: { type: 'reservation', id: stay.id, version: stay.version },
-      data: {
-        reservationId: stay.id,
-        number: stay.number,
-        arrival: stay.arrival,
-        departure: stay.departure,
-        unitIds: [...new Set(pieces.filter((piece) => piece.reservationId === stay.id).map((piece) => piece.unitId))],
-        status: stay.status === 'checked_in' ? 'occupied' : 'locked',
-      },
-    })),
-  )
+  for (const { id, status } of stays)
+    await tellStays(
+      trx,
+      'reservation.unit_assigned',
+      byStay(
+        pieces.filter((piece) => piece.reservationId === id),
+        { status: status === 'checked_in' ? 'occupied' : 'locked' },
+      ),
+    )
 }

@@ -1,0 +1,55 @@
+import { sql } from '../connection.ts'
+import type { Trx } from '../connection.ts'
+import { emitAll } from '../events.ts'
+
+type Stay = { id: string; propertyId: string; version: number; number: string; arrival: string; departure: string }
+type Told = { reservationId: string; data: Record<string, unknown> }
+
+/** Tells of the units of stays, one event each, with what listeners know a stay by. */
+export const tellStays = async (
+  trx: Trx,
+  type: 'reservation.unit_assigned' | 'reservation.unit_unassigned' | 'assignment.stranded',
+  told: readonly Told[],
+): Promise<void> => {
+  if (told.length === 0) return
+  const stays = new Map(
+    (
+      await sql<Stay>(
+        trx,
+        `select r.id, r.property_id, r.version, b.number || '-' || r.position as number, r.arrival, r.departure
+         from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = any(?::uuid[])`,
+        [told.map((one) => one.reservationId)],
+      )
+    ).map((row) => [row.id, row]),
+  )
+  await emitAll(
+    trx,
+    told.flatMap(({ reservationId, data }) => {
+      const stay = stays.get(reservationId)
+      if (!stay) return []
+      const { propertyId, version, number, arrival, departure } = stay
+      return [
+        {
+          type,
+          propertyId,
+          entity: { type: 'reservation', id: reservationId, version },
+          data: { reservationId, number, arrival, departure, ...data },
+        },
+      ]
+    }),
+  )
+}
+
+/** The same for units given or taken, by stay. */
+export const byStay = (
+  rows: readonly { reservationId: string; unitId: string | null }[],
+  more: object = {},
+): Told[] => {
+  const units = new Map<string, string[]>()
+  for (const { reservationId, unitId } of rows)
+    units.set(reservationId, [...(units.get(reservationId) ?? []), ...(unitId === null ? [] : [unitId])])
+  return [...units].map(([reservationId, unitIds]) => ({
+    reservationId,
+    data: { unitIds: [...new Set(unitIds)], ...more },
+  }))
+}
