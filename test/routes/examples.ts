@@ -6,6 +6,7 @@ import { makeHold, portalOf, readBooking } from '../support/stay.ts'
 import type { World } from '../support/world.ts'
 import { ofAccounts } from './examples-of-accounts.ts'
 import { ofHousekeeping } from './examples-of-housekeeping.ts'
+import { ofChannels } from './examples-of-channels.ts'
 import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
@@ -24,6 +25,7 @@ export const prepare = async (
   const accounts = await ofAccounts(house)
   const members = await ofMembers(house)
   const properties = await ofProperties(house)
+  const channels = await ofChannels(house)
   const units = await ofUnits(house)
   const blocks = await ofBlocks(house)
   const housekeeping = await ofHousekeeping(house)
@@ -37,7 +39,7 @@ export const prepare = async (
     tenantId: one(house.tenantId),
     id: one(other),
     provider: one('sandbox'),
-    key: one('pos', 'channels', 'nothing_of_the_kind'),
+    key: one('pos', 'webhooks', 'nothing_of_the_kind'),
     reason: one('a trial for the season', '  padded  '),
     propertyId: one(house.propertyId),
     unitTypeId: one(house.unitTypeId, house.suiteTypeId),
@@ -77,6 +79,7 @@ export const prepare = async (
     ...accounts.known,
     ...members.known,
     ...properties.known,
+    ...channels.known,
     ...units.known,
     ...housekeeping.known,
     ...blocks.known,
@@ -100,6 +103,7 @@ export const prepare = async (
   }
   const examples: Record<string, unknown[]> = {
     ...properties.examples,
+    ...channels.examples,
     ...units.examples,
     ...housekeeping.examples,
     ...blocks.examples,

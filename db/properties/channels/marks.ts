@@ -24,9 +24,9 @@ const inTenantOf = (trx: Trx) => {
 export const requestPush = async (
   trx: Trx,
   channelConnectionId: string,
-  { soon, key, delayMs = 0 }: { soon: boolean; key?: string; delayMs?: number },
+  { soon, key, notBefore }: { soon: boolean; key?: string; notBefore?: Date | undefined },
 ): Promise<void> => {
-  const at = Date.now() + (soon ? pushDelayMs : delayMs)
+  const at = notBefore?.getTime() ?? Date.now() + (soon ? pushDelayMs : 0)
   await enqueue(
     trx,
     pushChannel,

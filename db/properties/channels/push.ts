@@ -223,14 +223,16 @@ export const pushFailed = async (
     code,
     push.pushId,
   ])
-  await sql(
+  // By the database's clock, which judges it: a job that came a moment early would find itself waiting, and nobody after it.
+  const row = await sqlOne<{ pushNotBefore: Date }>(
     trx,
     `update channel_connection set push_lease_until = null, push_lease_by = null, push_failures = ?, last_error = ?,
        push_not_before = clock_timestamp() + make_interval(secs => ? / 1000.0), push_failing_since = coalesce(push_failing_since, clock_timestamp())
-     where id = ?`,
+     where id = ? returning push_not_before`,
     [failures, code, delayMs, connectionId],
   )
-  await requestPush(trx, connectionId, { soon: false, key: `retry ${failures}`, delayMs: delayMs + 50 })
+  const notBefore = row && new Date(row.pushNotBefore.getTime() + 1)
+  await requestPush(trx, connectionId, { soon: false, key: `retry ${failures}`, notBefore: notBefore ?? undefined })
 }
 
 /** Gives a close-out up whose time is over: the channel was not reached for a day. */

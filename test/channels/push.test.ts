@@ -1,0 +1,216 @@
+import { expect } from 'chai'
+import { addDays } from '../../config/time.ts'
+import { sql } from '../../db/connection.ts'
+import { goLive, suspendProperty } from '../../db/properties/commands.ts'
+import { changeConnection } from '../../db/properties/channels/connections.ts'
+import { activateConnection, disconnect, pauseConnection } from '../../db/properties/channels/lifecycle.ts'
+import { priceStay } from '../../db/properties/quote.ts'
+import { writeRestrictions } from '../../db/properties/rates.ts'
+import { searchOffers } from '../../db/properties/search.ts'
+import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { drain } from '../support/drain.ts'
+import type { House } from '../support/factories.ts'
+import { makeHold } from '../support/stay.ts'
+import { useShop } from './shop.ts'
+import { connect, connectionRow, marksLeft, settle } from './support.ts'
+
+describe('What a channel is told', function () {
+  this.timeout(30_000)
+
+  const shop = useShop()
+  const { simulator, sell, price } = shop
+  let house: House
+  before(() => void (house = shop.house))
+  const stopSell = (days: number) =>
+    house.inHouse((trx) => writeRestrictions(trx, house.propertyId, [{ date: house.day(days), stopSell: true }]))
+
+  it('is everything when it begins: what search and quote answer, to the unit and the cent, compacted', async () => {
+    await sell(5, 2, 2)
+    await price(6, 31_337)
+    const { account } = await connect(house, simulator, { buffer: 0 })
+    await settle()
+    const { days, log } = await account.look()
+    const pushes = log.filter((one) => one.path === '/ari')
+    expect(pushes[0]?.kind, 'availability goes before rates').to.equal('availability')
+    const ranges = pushes.flatMap((one) => one.ranges)
+    expect(ranges.filter((one) => one.available !== undefined && one.unitType === 'DBL')).to.have.length(3)
+    for (const from of [4, 5, 6, 7, 39]) {
+      const day = house.day(from)
+      const { offers } = await house.inHouse((trx) =>
+        searchOffers(trx, {
+          propertyId: house.propertyId,
+          arrival: day,
+          departure: addDays(day, 1),
+          rooms: [{ adults: 2, childrenAges: [] }],
+          audience: 'staff',
+        }),
+      )
+      for (const offer of offers) {
+        const type = offer.type.id === house.unitTypeId ? 'DBL' : 'STE'
+        expect(days[`${type}||${day}`]?.available, `${type} ${day}`).to.equal(offer.free)
+      }
+      for (const [plan, ratePlanId] of [
+        ['BAR', house.ratePlanId],
+        ['NRF', house.saverPlanId],
+      ] as const)
+        for (const adults of [1, 2, 3]) {
+          const { priced } = await house.inHouse((trx) =>
+            priceStay(trx, {
+              propertyId: house.propertyId,
+              arrival: day,
+              departure: addDays(day, 1),
+              rooms: [{ unitTypeId: house.unitTypeId, ratePlanId, adults, childrenAges: [], extras: [] }],
+              audience: 'staff',
+            }),
+          )
+          expect(days[`DBL|${plan}|${day}`]?.amounts?.[adults], `${plan} ${day} for ${adults}`).to.equal(
+            priced[0]?.roomTotal,
+          )
+        }
+    }
+    expect(days[`DBL||${house.day(40)}`], 'beyond the horizon').to.equal(undefined)
+  })
+
+  it('keeps the buffer back and takes the modifier of the mapping', async () => {
+    const { account } = await connect(house, simulator, {
+      buffer: 2,
+      mappings: [
+        {
+          unitTypeId: house.unitTypeId,
+          ratePlanId: house.ratePlanId,
+          externalUnitTypeId: 'DBL',
+          externalRatePlanId: 'BAR',
+          modifierRate: 1_250,
+        },
+      ],
+    })
+    await sell(8, 1, 2)
+    await settle()
+    const { days } = await account.look()
+    expect(days[`DBL||${house.day(7)}`]?.available).to.equal(1)
+    expect(days[`DBL||${house.day(8)}`]?.available, 'one is free, two are kept').to.equal(0)
+    expect(days[`DBL|BAR|${house.day(7)}`]?.amounts?.['2']).to.equal(22_500)
+  })
+
+  it('of a change is that change alone, once, some seconds later; nothing is told of a swap of held for sold', async () => {
+    const { id, account } = await connect(house, simulator)
+    await settle()
+    const before = (await account.look()).log.length
+    const bookingId = await makeHold(house, { from: 10, nights: 2 })
+    await price(20, 25_000)
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    expect((await account.look()).log, 'it waits for what else comes').to.have.length(before)
+    await settle()
+    const told = (await account.look()).log.slice(before)
+    expect(
+      told.map((one) => [one.kind, one.ranges.map((range) => [range.unitType, range.from, range.to])]),
+    ).to.deep.equal([
+      ['availability', [['DBL', house.day(10), house.day(11)]]],
+      [
+        'rates',
+        [
+          ['DBL', house.day(20), house.day(20)],
+          ['DBL', house.day(20), house.day(20)],
+        ],
+      ],
+    ])
+    await house.inHouse((trx) => confirmBooking(trx, bookingId))
+    expect(await settle()).to.deep.equal([])
+    expect(await marksLeft(house, id)).to.deep.equal([])
+  })
+
+  it('of a stop of sales does not wait for a change of rates that came before it', async () => {
+    const { account } = await connect(house, simulator)
+    await settle()
+    await price(12, 24_000)
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    await stopSell(12)
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    const { days } = await account.look()
+    expect(days[`DBL|BAR|${house.day(12)}`]).to.deep.include({
+      restrictions: { ...days[`DBL|BAR|${house.day(12)}`]?.restrictions, stopSell: true },
+    })
+    await sell(13, 1, 3)
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    expect((await account.look()).days[`DBL||${house.day(13)}`]?.available, 'the last unit').to.equal(0)
+  })
+
+  it('of a property that is suspended is that nothing is left, at once; and everything when it is live again', async () => {
+    const { account } = await connect(house, simulator)
+    await settle()
+    await house.inHouse((trx) => suspendProperty(trx, house.propertyId, 'water in the house'))
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    const closed = (await account.look()).days
+    expect(Object.entries(closed).filter(([, day]) => (day?.available ?? 0) > 0)).to.deep.equal([])
+    expect(closed[`DBL|BAR|${house.day(3)}`]?.restrictions?.stopSell).to.equal(true)
+    await house.inHouse((trx) => goLive(trx, house.propertyId))
+    await settle()
+    expect((await account.look()).days[`DBL||${house.day(3)}`]?.available).to.equal(3)
+  })
+
+  it('of a tenant that is suspended is that nothing is left', async () => {
+    const { id, account } = await connect(house, simulator)
+    await settle()
+    await sell(4)
+    await shop.database.admin.raw(`update tenant set status = 'suspended'`)
+    await settle()
+    await shop.database.admin.raw(`update tenant set status = 'active'`)
+    expect((await account.look()).days[`DBL||${house.day(4)}`]?.available).to.equal(0)
+    expect(await marksLeft(house, id)).to.deep.equal([])
+  })
+
+  it('of a mapping that is left out is that it is closed', async () => {
+    const { id, account } = await connect(house, simulator)
+    await settle()
+    await house.inHouse((trx) =>
+      changeConnection(trx, id, {
+        mappings: [
+          {
+            unitTypeId: house.unitTypeId,
+            ratePlanId: house.ratePlanId,
+            externalUnitTypeId: 'DBL',
+            externalRatePlanId: 'BAR',
+          },
+        ],
+      }),
+    )
+    await settle()
+    const { days } = await account.look()
+    expect(days[`STE||${house.day(2)}`]?.available).to.equal(0)
+    expect(days[`DBL|NRF|${house.day(2)}`]?.restrictions?.stopSell).to.equal(true)
+    expect(days[`DBL||${house.day(2)}`]?.available).to.equal(3)
+  })
+
+  it('while it is paused is nothing, and everything when it goes on', async () => {
+    const { id, account } = await connect(house, simulator)
+    await settle()
+    await house.inHouse((trx) => pauseConnection(trx, id, 'a quarrel about rates'))
+    const before = (await account.look()).log.length
+    await sell(25)
+    await settle()
+    expect((await account.look()).log).to.have.length(before)
+    await house.inHouse((trx) => activateConnection(trx, id))
+    await drain({ kinds: ['channels.test', 'channels.push'], aheadMs: 10_000 })
+    expect((await account.look()).days[`DBL||${house.day(25)}`]?.available).to.equal(2)
+  })
+
+  it('at its end is that nothing is left; its credentials are erased with the answer, not before', async () => {
+    const { id, account } = await connect(house, simulator)
+    await settle()
+    await account.behave('busy')
+    await house.inHouse((trx) => disconnect(trx, id, undefined))
+    await drain({ kinds: ['channels.push'] })
+    const waiting = await connectionRow(house, id)
+    expect(waiting.status).to.equal('disconnected')
+    expect(waiting.credentials, 'it is still to be told').to.not.equal(null)
+    await account.behave('well')
+    await house.inHouse((trx) => sql(trx, `update channel_connection set push_not_before = null where id = ?`, [id]))
+    await settle(60_000)
+    const { days, log } = await account.look()
+    expect(Object.entries(days).filter(([, day]) => (day?.available ?? 0) > 0)).to.deep.equal([])
+    expect(await connectionRow(house, id)).to.include({ credentials: null, closeOutUntil: null, lastError: null })
+    await sell(26)
+    await settle()
+    expect((await account.look()).log).to.have.length(log.length)
+  })
+})
