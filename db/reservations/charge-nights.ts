@@ -1,7 +1,9 @@
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
+import { daysBetween } from '../../config/time.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import type { DayPosting } from '../financial/index.ts'
 import type { ExtraRow, ReservationNightRow } from '../rows.ts'
 import { writeCharges } from './charges.ts'
 import type { Charge, Charged, ChargedStay } from './charges.ts'
@@ -10,6 +12,9 @@ import type { LineTax } from './folios.ts'
 type Night = Pick<ReservationNightRow, 'reservationId' | 'date' | 'amount' | 'unitTypeId' | 'ratePlanId'> & {
   taxes: LineTax[]
   components: { extraId: string; amount: number }[]
+  /** What of it is a channel's; null where none has sold it. */
+  commission: number | null
+  channelConnectionId: string | null
 }
 type Component = Pick<ExtraRow, 'id' | 'code' | 'revenueGroup'> & { name: LocalText }
 
@@ -65,8 +70,10 @@ type Charging = { businessDate: string; stays: readonly ChargedStay[]; through: 
 export const chargeNights = async (trx: Trx, { businessDate, stays, through }: Charging): Promise<Charged> => {
   const nights = await sql<Night>(
     trx,
-    `select reservation_id, date, amount, unit_type_id, rate_plan_id, taxes, components from reservation_night
-     where reservation_id = any(?::uuid[]) and status = 'open' and date <= ?::date order by reservation_id, date`,
+    `select n.reservation_id, n.date, n.amount, n.unit_type_id, n.rate_plan_id, n.taxes, n.components, n.commission, b.channel_connection_id
+     from reservation_night n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+     join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+     where n.reservation_id = any(?::uuid[]) and n.status = 'open' and n.date <= ?::date order by n.reservation_id, n.date`,
     [stays.map((one) => one.id), through],
   )
   const extraIds = [...new Set(nights.flatMap((night) => night.components.map((part) => part.extraId)))]
@@ -89,5 +96,24 @@ export const chargeNights = async (trx: Trx, { businessDate, stays, through }: C
        where n.reservation_id = v.reservation_id and n.date = v.date`,
       [nights.map((night) => night.reservationId), nights.map((night) => night.date)],
     )
-  return { ...charged, count: nights.length }
+  return { ...charged, count: nights.length, postings: [...charged.postings, ...nights.flatMap(commissionOf)] }
 }
+
+/** What is owed to the channel that has sold a night, accrued with its charge: once, since a night is charged once. */
+const commissionOf = (night: Night): DayPosting[] =>
+  night.commission === null || night.channelConnectionId === null
+    ? []
+    : [
+        {
+          event: 'properties.channel_commission_accrued',
+          source: { id: night.reservationId, seq: daysBetween('1970-01-01', night.date) },
+          payload: {
+            amounts: { amount: night.commission },
+            context: {
+              channelConnectionId: night.channelConnectionId,
+              unitTypeId: night.unitTypeId,
+              ratePlanId: night.ratePlanId,
+            },
+          },
+        },
+      ]
