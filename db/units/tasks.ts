@@ -55,7 +55,8 @@ export const insertTasks = async (trx: Trx, tasks: readonly NewTask[], generated
     `insert into housekeeping_task (property_id, unit_id, date, kind, assignee_id, sheet_id, priority, ranked, credits, due_at, checklist, reservation_id,
        note, generated)
      select u.property_id, u.id, n.date, n.kind, n.assignee_id,
-       (select s.id from housekeeping_sheet s where s.property_id = u.property_id and s.date = n.date and s.attendant_id = n.assignee_id and s.status <> 'closed'),
+       (select s.id from housekeeping_sheet s where s.property_id = u.property_id and s.date = n.date and s.attendant_id = n.assignee_id and s.status <> 'closed'
+         for key share),
        coalesce(n.priority, ${priorityOf({ unit: 'u', date: 'n.date', kind: 'n.kind' })}), n.priority is not null,
        coalesce(n.credits, case when n.kind = any(?::text[]) then u.credits else 1 end),
        coalesce(n.due_at, case when n.kind = 'departure' then (n.date + y.check_in_from::time) at time zone y.timezone end),
