@@ -8,6 +8,7 @@ import { syncConnection } from '../../db/properties/channels/lifecycle.ts'
 import { beginPush } from '../../db/properties/channels/push.ts'
 import { keepUp } from '../../db/properties/channels/upkeep.ts'
 import { startRelay } from '../../workers/relay.ts'
+import type { RunningRelay } from '../../workers/relay.ts'
 import { drain } from '../support/drain.ts'
 import type { House } from '../support/factories.ts'
 import { startProcess } from '../support/processes.ts'
@@ -19,6 +20,11 @@ describe('What a channel is told, whatever goes wrong', function () {
   this.timeout(60_000)
   const folder = mkdtempSync(join(tmpdir(), 'pousada-channels-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
+  let relay: RunningRelay | null = null
+  afterEach(async () => {
+    await relay?.stop()
+    relay = null
+  })
 
   const shop = useShop()
   const { simulator, sell, pushNow } = shop
@@ -63,7 +69,7 @@ describe('What a channel is told, whatever goes wrong', function () {
     await settle()
     await sell(18)
     await drain({ kinds: ['channels.mark-dirty'] })
-    const relay = await startRelay()
+    relay = await startRelay()
     const dying = await startProcess('workers', {
       WORKER_QUEUES: 'channels:1',
       CHANNEL_SIMULATOR_PORT: String(simulator.port),
@@ -71,6 +77,7 @@ describe('What a channel is told, whatever goes wrong', function () {
     })
     await dying.exited
     await relay.stop()
+    relay = null
     expect((await account.look()).days[`DBL||${house.day(18)}`]?.available).to.equal(2)
     expect(await marksLeft(house, id), 'nothing is lost with it').to.have.length(1)
     const { pushLeaseBy } = await connectionRow(house, id)
