@@ -2,6 +2,8 @@ import { unprocessable } from '../../config/errors.ts'
 import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
+import { holdUnits, writeConditions } from './conditions.ts'
+import type { Condition } from './conditions.ts'
 import { byStay, tellStays } from './stay-events.ts'
 import { createTasks } from './tasks.ts'
 
@@ -164,14 +166,16 @@ export const endOccupied = async (
   )
 }
 
-/** Units that somebody has used: dirty, by whoever acts, and the wishes of the guest who left are over. */
-export const soil = (trx: Trx, unitIds: readonly string[], condition = 'dirty') => {
-  const { actor } = contextOf(trx)
-  return sql(
+/** Units that somebody has used: dirty, unless it is said otherwise, and the wishes of the guest who left are over. They are locked. */
+export const soil = async (trx: Trx, unitIds: readonly string[], condition: Condition = 'dirty'): Promise<void> => {
+  await sql(
     trx,
-    `update unit set condition = ?, condition_at = now(), condition_by = ?, do_not_disturb = false, make_up_requested = false, version = version + 1
-     where id = any(?::uuid[])`,
-    [condition, actor.type === 'user' ? actor.id : null, unitIds],
+    `update unit set do_not_disturb = false, make_up_requested = false where id = any(?::uuid[]) and (do_not_disturb or make_up_requested)`,
+    [unitIds],
+  )
+  await writeConditions(
+    trx,
+    (await holdUnits(trx, unitIds)).map((unit) => ({ unit, condition })),
   )
 }
 

@@ -8,10 +8,11 @@ import { businessDay } from '../financial/index.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { blockMoves, spanFrom } from './block-moves.ts'
 import { endRows, giveBack, lockBlock, lockUnits, readRow, readUnits, seenAs, tell } from './block-rows.ts'
+import type { Condition } from './conditions.ts'
 import { moveInventory } from './inventory.ts'
 
 /** Gives the units back from tonight on. Ended before: nothing to do. */
-export const endBlock = async (trx: Trx, id: string, condition: string, expected: number | null): Promise<void> => {
+export const endBlock = async (trx: Trx, id: string, condition: Condition, expected: number | null): Promise<void> => {
   const block = await readRow(trx, id)
   const today = await businessDay(trx, block.propertyId)
   if (block.status === 'ended') return

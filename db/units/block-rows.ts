@@ -5,6 +5,7 @@ import { emitAll } from '../events.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { lockPools, soil } from './assignments.ts'
 import type { BlockUnit } from './block-moves.ts'
+import type { Condition } from './conditions.ts'
 import { createTasks } from './tasks.ts'
 
 export type Unit = BlockUnit & { propertyId: string; status: string }
@@ -89,7 +90,7 @@ export const endRows = (trx: Trx, ids: readonly string[], unitIds: readonly stri
   )
 
 /** Somebody has worked in the units: they are looked at before the next guest. */
-export const giveBack = async (trx: Trx, unitIds: readonly string[], today: string, condition: string) => {
+export const giveBack = async (trx: Trx, unitIds: readonly string[], today: string, condition: Condition) => {
   if (unitIds.length === 0) return
   await soil(trx, unitIds, condition)
   if (condition !== 'inspected')
