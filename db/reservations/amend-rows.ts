@@ -12,6 +12,7 @@ import { addTaxes, extraTaxes, onTop } from '../properties/rules/taxes.ts'
 import { extraMoves } from '../properties/sellable.ts'
 import type { BookingRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
 import { lockPools } from '../units/assignments.ts'
+import { clearUnits } from '../units/repack.ts'
 import type { Move } from '../units/inventory.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
 import { policiesOf } from './fees.ts'
@@ -175,6 +176,16 @@ export const renewDeposits = async (
   )
 }
 
+/** A guest who is in a unit stays in it: who was proposed for it goes elsewhere, and 409 `unit_conflict` where it is promised to another. */
+const stayOn = async (trx: Trx, reservationId: string, from: string, to: string) => {
+  const inside = await sql<{ unitId: string }>(
+    trx,
+    `select unit_id from unit_assignment where reservation_id = ? and status = 'occupied' and ends_on = ?::date`,
+    [reservationId, from],
+  )
+  if (inside.length > 0) await clearUnits(trx, { unitIds: inside.map((one) => one.unitId), from, to, reservationId })
+}
+
 /**
  * Moves the units of a stay to its new days (R19). Proposed and locked ones that are not free then, or not of the type any more, are
  * released: answers false, and others are to be looked for. An occupied one that is not free is 409 `unit_conflict`.
@@ -202,6 +213,7 @@ export const reshapeUnits = async (
        where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')) order by u.id for no key update`,
     [id],
   )
+  if (departure > before.departure) await stayOn(trx, id, before.departure, departure)
   // What began with the stay begins with it still; an occupied unit keeps the day on which the guest came into it.
   const moved = await sql<{ id: string }>(
     trx,

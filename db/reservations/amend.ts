@@ -13,6 +13,7 @@ import { onTop } from '../properties/rules/taxes.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/inventory.ts'
 import type { Move, PoolNight } from '../units/inventory.ts'
+import { requireSoldAs } from '../units/type-changes.ts'
 import { amendedNights, refuseAddedNights, refuseDays } from './amend-nights.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
 import { amendedExtras, renewDeposits, reshapeUnits, writeExtras, writeNights } from './amend-rows.ts'
@@ -135,7 +136,10 @@ export const amendLocked = async (
       ...(await nightMoves(trx, nights, after, before.status === 'held' ? 'held' : 'sold')),
       ...extras.moves(before.status === 'held' ? 'held' : 'sold'),
     ],
-    force ? { force, onShort: (short) => void shortNights.push(...short) } : {},
+    {
+      check: (locked) => requireSoldAs(trx, property.publicVersion, soldAs(catalogue, target), locked),
+      ...(force ? { force, onShort: (short) => void shortNights.push(...short) } : {}),
+    },
   )
   await writeNights(trx, reservationId, nights, after)
   await writeExtras(trx, extras)
@@ -169,6 +173,10 @@ const targetOf = (before: ReservationRow, change: StayChange): Target => {
     allAnew: change.price === 'current',
   }
 }
+
+/** The type that the stay comes to, as it was read: its pools are those that are moved. */
+const soldAs = (catalogue: Catalogue, { unitTypeId }: Target) =>
+  catalogue.unitTypes.filter((type) => type.id === unitTypeId)
 
 const datesOf = ({ arrival, departure }: Pick<Target, 'arrival' | 'departure'>) => daysIn(arrival, departure)
 

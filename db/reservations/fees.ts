@@ -1,6 +1,6 @@
 import type { PolicySnapshots } from '../../config/policy-rules.ts'
 import { localInstant } from '../../config/time.ts'
-import { sql } from '../connection.ts'
+import { prepared } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { SaleProperty } from '../properties/catalogue.ts'
 import { feeAt, nextDeadline } from '../properties/rules/policies.ts'
@@ -17,19 +17,24 @@ export type StayFee = {
   instants: FeeInstants
 }
 
-/** What cancelling each confirmed reservation costs at an instant, by its own copy of the policy; a held one costs nothing (R28). */
+type NightAmount = { reservationId: string; amount: number }
+
+/** What cancelling each confirmed reservation costs at an instant, by its own copy of the policy; a held one costs nothing (R28). `known`: nights by date, read already. */
 export const cancellationFees = async (
   trx: Trx,
   property: SaleProperty,
   booking: Pick<BookingRow, 'createdAt'>,
   reservations: readonly ReservationRow[],
   now: Date,
+  known?: readonly NightAmount[],
 ): Promise<StayFee[]> => {
-  const nights = await sql<{ reservationId: string; amount: number }>(
-    trx,
-    `select reservation_id, amount from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
-    [reservations.map((one) => one.id)],
-  )
+  const nights =
+    known ??
+    (await prepared<NightAmount>(
+      trx,
+      `select reservation_id, amount from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
+      [reservations.map((one) => one.id)],
+    ))
   return reservations.map((one) => {
     const base = {
       nights: nights.filter((night) => night.reservationId === one.id).map((night) => night.amount),

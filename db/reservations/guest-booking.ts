@@ -2,7 +2,7 @@ import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import type { QuotedTax } from '../../config/quote.ts'
 import { localInstant } from '../../config/time.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { prepared, preparedOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { maskEmail } from '../guests/masks.ts'
 import { paymentsOf, paymentState, shownStatus } from '../payment/index.ts'
@@ -25,8 +25,8 @@ type Named = ReservationRow & { unitTypeName: LocalText; ratePlanName: LocalText
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 const unique = (texts: readonly string[]) => [...new Set(texts)].join('\n')
 
-const read = async (trx: Trx, bookingId: string) => {
-  const found = await sqlOne<BookingRow & { now: Date; businessDate: string | null }>(
+const read = async (trx: Trx, bookingId: string, known?: SaleProperty) => {
+  const found = await preparedOne<BookingRow & { now: Date; businessDate: string | null }>(
     trx,
     `select b.*, now() as now, (select d.date from business_day d where d.tenant_id = b.tenant_id and d.property_id = b.property_id and d.status = 'open')
        as business_date from booking b where b.id = ?`,
@@ -34,7 +34,7 @@ const read = async (trx: Trx, bookingId: string) => {
   )
   if (!found) return null
   const { now, businessDate, ...booking } = found
-  const reservations = await sql<Named>(
+  const reservations = await prepared<Named>(
     trx,
     `select r.*, t.name as unit_type_name, p.name as rate_plan_name from reservation r
      join unit_type t on t.tenant_id = r.tenant_id and t.id = r.unit_type_id join rate_plan p on p.tenant_id = r.tenant_id and p.id = r.rate_plan_id
@@ -42,18 +42,18 @@ const read = async (trx: Trx, bookingId: string) => {
     [bookingId],
   )
   const ids = reservations.map((one) => one.id)
-  const nights = await sql<ReservationNightRow>(
+  const nights = await prepared<ReservationNightRow>(
     trx,
     `select * from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
     [ids],
   )
-  const extras = await sql<ReservationExtraRow>(
+  const extras = await prepared<ReservationExtraRow>(
     trx,
     `select * from reservation_extra where reservation_id = any(?::uuid[]) and status = 'active' order by reservation_id, name, id`,
     [ids],
   )
-  const folios = await sql<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[])`, [ids])
-  const property = await readProperty(trx, booking.propertyId)
+  const folios = await prepared<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[])`, [ids])
+  const property = known ?? (await readProperty(trx, booking.propertyId))
   if (!property) throw new Error(`property ${booking.propertyId} is gone`)
   return {
     booking,
@@ -70,16 +70,16 @@ const read = async (trx: Trx, bookingId: string) => {
 
 type Parts = NonNullable<Awaited<ReturnType<typeof read>>>
 
-/** A booking as its guest sees it, in the language of the booking; null where there is none. Nothing of any other booking is in it. */
-export const readGuestBooking = async (trx: Trx, bookingId: string) => {
-  const parts = await read(trx, bookingId)
+/** A booking as its guest sees it, in the language of the booking; null where there is none. Nothing of any other booking is in it. `known`: its property, read already. */
+export const readGuestBooking = async (trx: Trx, bookingId: string, known?: SaleProperty) => {
+  const parts = await read(trx, bookingId, known)
   if (!parts) return null
   const { booking, reservations, folios, property, now } = parts
   const booker = await bookerOf(trx, booking)
   const speaking = reservations.some((one) => isLive(one.status))
     ? reservations.filter((one) => isLive(one.status))
     : reservations
-  const fees = await cancellationFees(trx, property, booking, speaking, now)
+  const fees = await cancellationFees(trx, property, booking, speaking, now, parts.nights)
   const total = sum(
     reservations.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))),
   )

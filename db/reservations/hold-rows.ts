@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { QuotedRoom } from '../../config/quote.ts'
 import type { SellableRoom } from '../properties/sellable.ts'
-import { sql } from '../connection.ts'
+import { prepared } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { seal } from '../sealing/index.ts'
@@ -32,7 +32,7 @@ export const insertHeldRooms = async (
     requests === null
       ? ids.map(() => null)
       : await Promise.all(ids.map((id) => seal(trx, 'tenant', requestsPlace(id), { requests })))
-  const reservations = await sql<ReservationRow>(
+  const reservations = await prepared<ReservationRow>(
     trx,
     `insert into reservation (id, booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, children_ages,
        policies, currency, room_total, extras_total, tax_total, total, arrival_time, market_segment, requests)
@@ -73,7 +73,7 @@ export const insertHeldRooms = async (
 }
 
 const insertNights = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) =>
-  sql(
+  prepared(
     trx,
     `insert into reservation_night (reservation_id, date, unit_type_id, rate_plan_id, amount, taxes, components)
      select (v->>'reservationId')::uuid, (v->>'date')::date, (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'amount')::bigint, v->'taxes',
@@ -97,7 +97,7 @@ const insertExtras = async (trx: Trx, ids: readonly string[], rooms: readonly Pr
     quoted.extras.map((extra) => ({ ...extra, reservationId: ids[index] })),
   )
   if (extras.length === 0) return
-  await sql(
+  await prepared(
     trx,
     `insert into reservation_extra (reservation_id, extra_id, name, basis, quantity, "from", "until", unit_amount, amount, taxes)
      select (v->>'reservationId')::uuid, (v->>'extraId')::uuid, v->>'name', v->>'basis', (v->>'quantity')::int, (v->>'from')::date,
@@ -117,7 +117,7 @@ const insertDeposits = async (trx: Trx, ids: readonly string[], rooms: readonly 
     })),
   )
   if (deposits.length === 0) return
-  await sql(
+  await prepared(
     trx,
     `insert into deposit (reservation_id, position, due_at, amount)
      select (v->>'reservationId')::uuid, (v->>'position')::int, coalesce((v->>'dueAt')::timestamptz, now()), (v->>'amount')::bigint

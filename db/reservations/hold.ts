@@ -3,12 +3,13 @@ import { conflict, unprocessable } from '../../config/errors.ts'
 import { roomsOfQuote } from '../../config/quote.ts'
 import type { QuoteClaims } from '../../config/quote.ts'
 import { expireHold } from '../../jobs/inventory.ts'
-import { contextOf, sqlOne } from '../connection.ts'
+import { contextOf, preparedOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import { blockAgainst } from '../guests/blocks.ts'
 import { promoCodeInvalid, redeemPromoCode } from '../properties/promo.ts'
 import { checkSellable } from '../properties/sellable.ts'
+import type { SaleProperty } from '../properties/catalogue.ts'
 import type { Sellable } from '../properties/sellable.ts'
 import type { BookingRow } from '../rows.ts'
 import { blindIndex } from '../sealing/index.ts'
@@ -31,12 +32,16 @@ export type HoldRequest = {
   /** Of the client's address (R10 of public.md); 16 bytes. */
   addressHash: Buffer
   locale: string | undefined
+  /** As `propertyFor` has answered it to guests in this transaction. */
+  property?: SaleProperty | undefined
+  /** Reads what it wants of the booking while nobody waits for the counters yet. */
+  beforeCounters?: (bookingId: string) => Promise<unknown>
 }
 
 export type Held = { bookingId: string; repeated: boolean }
 
 const findByQuote = (trx: Trx, quoteId: string) =>
-  sqlOne<Pick<BookingRow, 'id' | 'emailIndex'>>(trx, `select id, email_index from booking where quote_id = ?`, [
+  preparedOne<Pick<BookingRow, 'id' | 'emailIndex'>>(trx, `select id, email_index from booking where quote_id = ?`, [
     quoteId,
   ])
 
@@ -53,7 +58,7 @@ const ofQuote = async (trx: Trx, quoteId: string, emailIndex: Buffer): Promise<H
  */
 export const holdStay = async (
   trx: Trx,
-  { claims, words, arrivalTime, addressHash, locale }: HoldRequest,
+  { claims, words, arrivalTime, addressHash, locale, property, beforeCounters }: HoldRequest,
 ): Promise<Held> => {
   const { propertyId } = claims
   const emailIndex = blindIndex(trx, 'email', words.booker.email)
@@ -72,6 +77,7 @@ export const holdStay = async (
     audience: 'portal',
     locale: locale ?? claims.locale,
     promoCode: claims.promoCode,
+    property,
   })
   const number = words.booker.document?.number ?? null
   if ((await blockAgainst(trx, propertyId, sellable.today, { documentNumber: number })) === 'refuse')
@@ -100,6 +106,7 @@ export const holdStay = async (
   const { tenantId } = contextOf(trx)
   if (tenantId && booking.holdExpiresAt)
     await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
+  await beforeCounters?.(booking.id)
   // Last, so that the counters, which everybody wants, are locked for as short as can be.
   const { holdShare } = sellable.property.settings.portal
   const wanted = { propertyId, holdShare, rooms: sellable.rooms.map((room) => ({ pools: room.unitType.pools })) }
@@ -125,7 +132,7 @@ const insertBooking = async (
   const { checkoutMinutes, paymentMaxHours } = sellable.property.settings.holds
   const sealed = await sealWords(trx, id, words)
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    const booking = await sqlOne<BookingRow>(
+    const booking = await preparedOne<BookingRow>(
       trx,
       `insert into booking (id, property_id, number, source, currency, quote_id, promo_code_id, sealed, email_index, address_hash, accepted_terms,
          language, hold_kind, hold_expires_at, hold_cap_at, hold_version)
@@ -158,7 +165,7 @@ const insertBooking = async (
 const redeem = async (trx: Trx, promoCodeId: string, booking: BookingRow) => {
   const { maxPerBooker } = await redeemPromoCode(trx, promoCodeId)
   if (maxPerBooker === null) return
-  const used = await sqlOne<{ count: number }>(
+  const used = await preparedOne<{ count: number }>(
     trx,
     `select count(*) as count from booking b where b.promo_code_id = ? and b.email_index = ? and b.id <> ?
        and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status in ('held', 'confirmed', 'checked_in', 'checked_out'))`,

@@ -15,6 +15,7 @@ import { onTop } from '../properties/rules/taxes.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { blindIndex } from '../sealing/index.ts'
 import { moveInventory } from '../units/inventory.ts'
+import { requireSoldAs } from '../units/type-changes.ts'
 import { nameChannelGuests } from './channel-guests.ts'
 import { channelNights } from './channel-price.ts'
 import type { ChannelNight } from './channel-price.ts'
@@ -187,6 +188,13 @@ export const addRooms = async (
     ),
     {
       force: true,
+      check: (locked) =>
+        requireSoldAs(
+          trx,
+          property.publicVersion,
+          sold.map(({ type }) => type),
+          locked,
+        ),
       onShort: (nights) => nights.forEach((row) => short.add(`${row.poolId} ${row.night}`)),
     },
   )

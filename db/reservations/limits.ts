@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { required, settings } from '../../config/env.ts'
 import { ApiError } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
+import { contextOf, prepared, preparedOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { PoolShare } from '../units/availability.ts'
 import type { PoolNight } from '../units/inventory.ts'
@@ -28,7 +28,7 @@ const lockName = (key: Buffer) => key.readInt32BE(0)
 
 /** Makes what follows one after the other for one address, and for one e-mail at one property. The first locks of a hold. */
 export const lockLimits = async (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger): Promise<void> => {
-  await sql(trx, `select pg_advisory_xact_lock(?, ?), pg_advisory_xact_lock(?, ? # hashtext(?))`, [
+  await prepared(trx, `select pg_advisory_xact_lock(?, ?), pg_advisory_xact_lock(?, ? # hashtext(?))`, [
     addressClass,
     lockName(addressHash),
     emailClass,
@@ -50,7 +50,7 @@ type Counts = {
 
 /** Refuses who holds too much already (R9). The locks of `lockLimits` make the counts exact. */
 export const checkLimits = async (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger): Promise<void> => {
-  const counts = await sqlOne<Counts>(
+  const counts = await preparedOne<Counts>(
     trx,
     `select
        (select count(*) from booking b where b.address_hash = :addressHash and b.hold_expires_at > now()) as of_address,
@@ -95,7 +95,7 @@ export const checkHoldShare = async (
   // What is held at all is no less than what strangers hold, so most nights need no count.
   const doubtful = locked.filter((row) => own.has(row.poolId) && row.held > holdAllowance(row.capacity, holdShare))
   if (doubtful.length === 0) return
-  const rows = await sql<{ poolId: string; night: string; held: number; endsIn: number }>(
+  const rows = await prepared<{ poolId: string; night: string; held: number; endsIn: number }>(
     trx,
     `select p.unit_pool_id as pool_id, n.date as night, sum(p.quantity)::int as held, extract(epoch from min(b.hold_expires_at) - now())::float8 as ends_in
      from unit_type_pool p

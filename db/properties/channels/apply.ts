@@ -1,4 +1,4 @@
-import { ApiError, conflict, unprocessable } from '../../../config/errors.ts'
+import { ApiError, conflict, recoveryOf, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { ChannelRevision } from '../../../config/channels.ts'
 import { compile } from '../../../config/validator.ts'
@@ -153,6 +153,8 @@ export const applyNow = async (trx: Trx, id: string): Promise<void> => {
 
 /** What a revision cannot pass without a person; all else is tried again. */
 const refusalOf = (error: unknown): ApiError | null => {
+  // What has a way out is repeated by the opener of the transaction.
+  if (recoveryOf(error)) return null
   const refusal = error instanceof ApiError ? error : fromDatabase(error)
   const passes = refusal === null || refusal.status >= 500 || refusal.code === 'inventory_contended'
   return passes || refusal.code === 'business_day_changed' || refusal.code === 'payment_in_progress' ? null : refusal
