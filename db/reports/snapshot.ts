@@ -5,7 +5,7 @@ const inHouse = `r.status = 'checked_in'`
 
 /** The fields of a fact that its reservation `r`, its booking `b` and the night `n` know; the night's own type and plan, where there is one. */
 const dimensions = `coalesce(n.unit_type_id, r.unit_type_id), coalesce(n.rate_plan_id, r.rate_plan_id), r.market_segment, b.source,
-  (select g.residence_country from guest g where g.tenant_id = b.tenant_id and g.id = b.booker_guest_id)`
+  b.channel_connection_id, (select g.residence_country from guest g where g.tenant_id = b.tenant_id and g.id = b.booker_guest_id)`
 
 /** Units that one sale of a type takes. */
 const unitsOf = (type: string) =>
@@ -14,7 +14,7 @@ const unitsOf = (type: string) =>
 const free = `case r.market_segment when 'complimentary' then 'complimentary' when 'house_use' then 'house_use' else 'none' end`
 
 const columns = `(property_id, business_date, stay_date, reservation_id, kind, source_type, source_id, unit_type_id, rate_plan_id, market_segment, source,
-  country_code, unit_nights, adults, children, free, room_revenue, included_tax)`
+  channel_connection_id, country_code, unit_nights, adults, children, free, room_revenue, included_tax, commission)`
 
 /** One fact for each line of category room on the folios of a day. A night that is charged after its date has revenue, and no unit-night. */
 const lineFacts = `
@@ -22,7 +22,8 @@ const lineFacts = `
   select f.property_id, l.business_date, coalesce(n.date, l.business_date), r.id, k.kind, 'folio_line', l.id, ${dimensions},
     case when k.counts then ${unitsOf('n.unit_type_id')} else 0 end, case when k.counts then r.adults else 0 end,
     case when k.counts then cardinality(r.children_ages) else 0 end, ${free}, l.amount,
-    coalesce((select sum((t ->> 'amount')::bigint) from jsonb_array_elements(l.taxes) t where (t ->> 'included')::boolean), 0) * sign(l.amount)::bigint
+    coalesce((select sum((t ->> 'amount')::bigint) from jsonb_array_elements(l.taxes) t where (t ->> 'included')::boolean), 0) * sign(l.amount)::bigint,
+    case when k.kind = 'night' then coalesce(n.commission, 0) else 0 end
   from folio_line l
   join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id
   left join folio_line o on o.tenant_id = l.tenant_id and o.id = l.original_line_id
@@ -40,7 +41,7 @@ const lineFacts = `
 const freeFacts = `
   insert into night_fact ${columns}
   select r.property_id, n.date, n.date, r.id, 'night', 'reservation_night', md5(n.reservation_id || ' ' || n.date)::uuid, ${dimensions},
-    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0
+    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0, coalesce(n.commission, 0)
   from reservation r
   join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.date = cast(:date as date) and n.status = 'charged'
   join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
