@@ -32,7 +32,6 @@ export const ofHousekeeping = async (house: House): Promise<{ known: Known; exam
       housekeepingSheetId: one(sheets[0]?.id),
       assigneeId: one(userId, null),
       attendantId: one(userId),
-      reservationId: one(null),
       attendants: one(attendants),
       dueAt: one(null, `${date}T18:00:00.000Z`),
       'housekeepingTasks.start housekeepingTaskId': one(begun?.id),
