@@ -12,18 +12,16 @@ import { door } from './lib/door.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
 import { openApi } from './lib/openapi.ts'
-import { requestIdOf, spanOf } from './lib/request.ts'
+import { requestIdOf, spanOf, timesSent } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { mountDashboard } from './superuser/dashboard.ts'
 import { mountOperations } from './superuser/ops/index.ts'
 
-const twice = (rawHeaders: string[], name: string) =>
-  rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length > 1
-
 /** The whole HTTP edge as a koa application; no port is opened yet. */
 export const makeApp = async (): Promise<Koa> => {
-  assertAgreement(routes, openApi(routes))
+  const document = openApi(routes)
+  assertAgreement(routes, document)
   const app = new Koa()
   app.proxy = false
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a reply could not be sent'))
@@ -40,7 +38,7 @@ export const makeApp = async (): Promise<Koa> => {
     ctx.set('Referrer-Policy', 'no-referrer')
     ctx.set('Cache-Control', 'no-store')
     try {
-      if (twice(ctx.req.rawHeaders, 'host'))
+      if (timesSent(ctx.req.rawHeaders, 'host') > 1)
         throw new ApiError(400, 'request_invalid', 'The Host header stands twice', { errors: [] })
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw notFound('There is no such endpoint')
@@ -53,7 +51,7 @@ export const makeApp = async (): Promise<Koa> => {
   app.use(health)
   app.use(cors)
   app.use(door(routes))
-  app.use(documentation(routes))
+  app.use(documentation(document))
   await mountDashboard(app)
   mountOperations(app)
   app.use(makeRouter(routes))

@@ -1,12 +1,11 @@
-import { invalid } from '../../config/errors.ts'
 import { Bool, Email, Instant, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { acceptInvitation, assertAccount, readInvitation } from '../../db/auth/invitations.ts'
 import { assertStrong } from '../../db/auth/strength.ts'
 import { open } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
+import { bounded, Password } from './given-password.ts'
 
-const mostBytes = 1_024
 const Token = Text(1, 200)
 
 const preview = route({
@@ -41,14 +40,13 @@ const accept = route({
   rate: 'sign_in',
   transaction: 'none',
   errors: ['token_invalid', 'password_too_weak', 'hashing_busy', 'tenant_suspended'],
-  body: Obj({ token: Token, name: Opt(Text(1, 120)), password: Opt(Text(1, mostBytes)) }),
+  body: Obj({ token: Token, name: Opt(Text(1, 120)), password: Opt(Password) }),
   returns: Obj({ tenantId: Uuid, email: Email }),
   handle: async ({ open: transaction, body: { token, name, password } }) => {
     const offer = await transaction((trx) => readInvitation(trx, token))
     assertAccount(offer.accountExists, { name: name !== undefined, password: password !== undefined })
     if (name === undefined || password === undefined) return transaction((trx) => acceptInvitation(trx, token, null))
-    if (Buffer.byteLength(password) > mostBytes)
-      throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
+    bounded('password', password)
     assertStrong(password, offer.email)
     const hash = await hashPassword(password)
     return transaction((trx) => acceptInvitation(trx, token, { name, hash }))

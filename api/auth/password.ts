@@ -1,5 +1,3 @@
-import { passwordLimits } from '../../config/limits.ts'
-import { invalid } from '../../config/errors.ts'
 import { Bool, Email, Obj, Text } from '../../config/schema.ts'
 import { askPasswordReset, changePassword, resetPassword } from '../../db/auth/password.ts'
 import { open, signedIn } from '../lib/access.ts'
@@ -7,16 +5,8 @@ import { requireOwn } from '../lib/admission.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'
 import { carriedOver } from './carried-over.ts'
+import { bounded, Password } from './given-password.ts'
 import { originOf } from './origin.ts'
-
-const { mostBytes } = passwordLimits
-const Password = Text(1, mostBytes)
-
-// Taken byte for byte, so what counts is the length in bytes.
-const bounded = (field: string, password: string) => {
-  if (Buffer.byteLength(password) > mostBytes)
-    throw invalid([{ field, message: `must not be longer than ${mostBytes} bytes` }])
-}
 
 const change = route({
   id: 'auth.changePassword',

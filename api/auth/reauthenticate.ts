@@ -1,5 +1,5 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
-import { Instant, Matching, Obj, Opt, Text } from '../../config/schema.ts'
+import { Instant, Matching, Obj, Opt } from '../../config/schema.ts'
 import { audit } from '../../db/audit.ts'
 import { beginCodeTry, checkTotp } from '../../db/auth/second-factor.ts'
 import { confirmPassword } from '../../db/auth/sign-in.ts'
@@ -8,9 +8,8 @@ import { signedIn } from '../lib/access.ts'
 import { requireSession } from '../lib/admission.ts'
 import { route } from '../lib/route.ts'
 import { forgetSession } from '../lib/session-cache.ts'
+import { bounded, Password } from './given-password.ts'
 import { originOf } from './origin.ts'
-
-const mostBytes = 1_024
 
 const reauthenticate = route({
   id: 'auth.reauthenticate',
@@ -21,7 +20,7 @@ const reauthenticate = route({
   access: signedIn('update', 'Session'),
   transaction: 'none',
   errors: ['password_wrong', 'code_wrong', 'sign_in_throttled', 'hashing_busy'],
-  body: Obj({ password: Opt(Text(1, mostBytes)), code: Opt(Matching('^[0-9]{6}$', 6)) }),
+  body: Obj({ password: Opt(Password), code: Opt(Matching('^[0-9]{6}$', 6)) }),
   returns: Obj({ reauthenticatedUntil: Instant }),
   handle: async ({ open: transaction, caller, body: { password, code }, request }) => {
     requireSession(caller)
@@ -35,8 +34,7 @@ const reauthenticate = route({
     } else {
       if (password === undefined || code !== undefined)
         throw invalid([{ field: 'password', message: 'is required, alone' }])
-      if (Buffer.byteLength(password) > mostBytes)
-        throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
+      bounded('password', password)
       if (!(await confirmPassword(transaction, caller.userId, password, origin)))
         throw unprocessable('password_wrong', 'The password is wrong')
     }

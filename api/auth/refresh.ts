@@ -1,4 +1,5 @@
-import { ApiError, unauthenticated } from '../../config/errors.ts'
+import { unauthenticated } from '../../config/errors.ts'
+import { longestCredential } from '../../config/limits.ts'
 import { Instant, Obj, Text } from '../../config/schema.ts'
 import { audit } from '../../db/audit.ts'
 import { tellEnded } from '../../db/auth/ended.ts'
@@ -6,22 +7,19 @@ import { rotateSession } from '../../db/auth/rotation.ts'
 import { sqlOne } from '../../db/connection.ts'
 import { mailUser } from '../../db/ocp/user-mail.ts'
 import { open } from '../lib/access.ts'
-import { bearerOf, unambiguous } from '../lib/authenticate.ts'
-import { countFailure, limitRefresh } from '../lib/rate-limit.ts'
+import { bearerOf, refuseCredential, unambiguous } from '../lib/authenticate.ts'
+import { limitRefresh } from '../lib/rate-limit.ts'
 import { route } from '../lib/route.ts'
 import type { RequestFacts } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
 import { verifyToken } from '../lib/tokens.ts'
 import { accessToken } from './session-token.ts'
 
-const longest = 2_048
 const days = 86_400_000
 const leeway = { user: 7 * days, superuser: 3_600_000 }
 
-const refuse = async (request: RequestFacts): Promise<never> => {
-  await countFailure(request)
-  throw unauthenticated('unauthenticated', 'The token cannot be refreshed; sign in again')
-}
+const refuse = (request: RequestFacts) =>
+  refuseCredential(request, 'unauthenticated', 'The token cannot be refreshed; sign in again')
 
 const refresh = route({
   id: 'auth.refresh',
@@ -37,7 +35,7 @@ const refresh = route({
     unambiguous(request)
     const token = bearerOf(request)
     if (token === '') throw unauthenticated()
-    if (token.length > longest) return refuse(request)
+    if (token.length > longestCredential) return refuse(request)
     const now = request.receivedAt
     const result = await verifyToken('access', token, { allowExpired: true, now })
     if (!result.ok) return refuse(request)
@@ -51,7 +49,7 @@ const refresh = route({
       ])
       if (now.getTime() - result.expiresAt.getTime() > (superuser ? leeway.superuser : leeway.user))
         return { outcome: 'refused' as const }
-      const answer = await rotateSession(trx, sid, jti, ep)
+      const answer = await rotateSession(trx, { sessionId: sid, userId: sub, jti, epoch: ep })
       if (answer.outcome === 'reused') {
         await audit(trx, { action: 'session.reuse', subjectType: 'Session', subjectId: sid })
         await mailUser(trx, answer.userId, 'security_notice', sid)
@@ -61,7 +59,6 @@ const refresh = route({
     })
     if (rotation.outcome === 'reused') await buryOf(rotation.revoked)
     if (rotation.outcome === 'refused' || rotation.outcome === 'reused') return refuse(request)
-    if (rotation.userId !== sub) throw new ApiError(401, 'unauthenticated', 'The credential is not valid')
     await forgetSession(sid)
     return { token: await accessToken({ sessionId: sid, ...rotation }), expiresAt: rotation.expiresAt }
   },

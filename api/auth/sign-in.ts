@@ -1,14 +1,12 @@
 import { Bool, Email, Instant, Obj, Opt, Text } from '../../config/schema.ts'
-import { invalid } from '../../config/errors.ts'
 import { mailedToken } from '../../config/derived-secrets.ts'
 import { beginSecondHalf, openSession, proveIdentity } from '../../db/auth/sign-in.ts'
 import { open } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'
+import { bounded, Password } from './given-password.ts'
 import { originOf } from './origin.ts'
 import { SignedInUser, signedInReply } from './signed-in.ts'
-
-const mostBytes = 1_024
 
 const signIn = route({
   id: 'auth.signIn',
@@ -21,7 +19,7 @@ const signIn = route({
   hashes: true,
   transaction: 'none',
   errors: ['invalid_credentials', 'sign_in_throttled', 'hashing_busy'],
-  body: Obj({ email: Email, password: Text(1, mostBytes) }),
+  body: Obj({ email: Email, password: Password }),
   returns: Obj({
     token: Opt(Text(1, 2_048)),
     user: Opt(SignedInUser),
@@ -30,8 +28,7 @@ const signIn = route({
     expiresAt: Opt(Instant),
   }),
   handle: async ({ open: transaction, body, request }) => {
-    if (Buffer.byteLength(body.password) > mostBytes)
-      throw invalid([{ field: 'password', message: `must not be longer than ${mostBytes} bytes` }])
+    bounded('password', body.password)
     const attempt = { ...body, origin: originOf(request), userAgent: request.header('user-agent') }
     const user = await proveIdentity(transaction, attempt)
     if (user.mfaEnabled) {

@@ -36,14 +36,17 @@ const account = {
   balance: Opt(SignedAmount),
 }
 
-/** The chart is at most six levels deep. */
+const deepest = 6
+
+/** The chart is at most six levels deep; the outermost has the name, since each level has one fewer below it. */
 const branch = (levels: number): Schema =>
-  Obj(levels === 1 ? account : { ...account, children: Opt(List(branch(levels - 1), { max: 2000 })) }, {
-    title: 'Account',
-  })
+  Obj(
+    levels === 1 ? account : { ...account, children: Opt(List(branch(levels - 1), { max: 2000 })) },
+    levels === deepest ? { title: 'Account' } : {},
+  )
 
 const Chart = Obj({
-  data: List(branch(6), { max: 2000 }),
+  data: List(branch(deepest), { max: 2000 }),
   meta: Obj({ page: Int(1, 100_000), limit: Int(1, 2000), total: Count, totalPages: Count }),
   currency: Currency,
   asOf: Opt(Day),

@@ -19,6 +19,7 @@ import {
   windowOfKey,
   windowOfSession,
 } from './rate-limit.ts'
+import { timesSent } from './request.ts'
 import type { RequestFacts } from './route.ts'
 import { sessions } from './session-cache.ts'
 import { tokenDigest, verifyToken } from './tokens.ts'
@@ -26,10 +27,8 @@ import type { Verified } from './tokens.ts'
 
 const graceMs = sessionLimits.graceSeconds * 1_000
 
-const timesSent = (request: RequestFacts, name: string) =>
-  request.rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
-
-const refuse = async (
+/** Counts a failed authentication of the address, and refuses: 401, or 429 beyond the limit. */
+export const refuseCredential = async (
   request: RequestFacts,
   code = 'unauthenticated',
   message = 'The credential is not valid',
@@ -46,8 +45,8 @@ export const bearerOf = (request: RequestFacts): string => {
 
 /** Throws where two credentials came, or one twice. */
 export const unambiguous = (request: RequestFacts) => {
-  const bearers = timesSent(request, 'authorization')
-  const keys = timesSent(request, 'x-api-key')
+  const bearers = timesSent(request.rawHeaders, 'authorization')
+  const keys = timesSent(request.rawHeaders, 'x-api-key')
   if (bearers + keys > 1)
     throw new ApiError(400, 'ambiguous_credentials', 'Send one credential: a Bearer token or an API key, once', {
       errors: [],
@@ -99,13 +98,15 @@ const isLive = (state: SessionState, { sub, hash, epoch, now }: Proof): boolean 
 }
 
 const byToken = async (token: string, request: RequestFacts): Promise<UserCaller> => {
-  if (token.length > longestCredential) return refuse(request)
+  if (token.length > longestCredential) return refuseCredential(request)
   const now = request.receivedAt
   const result = await verifyOnce(token, now)
   if (!result.ok)
-    return result.expired ? refuse(request, 'token_expired', 'The token has expired; refresh it') : refuse(request)
+    return result.expired
+      ? refuseCredential(request, 'token_expired', 'The token has expired; refresh it')
+      : refuseCredential(request)
   const { sid, jti, ep, sub } = result.claims
-  if (typeof sid !== 'string' || typeof jti !== 'string' || typeof ep !== 'number') return refuse(request)
+  if (typeof sid !== 'string' || typeof jti !== 'string' || typeof ep !== 'number') return refuseCredential(request)
   const window = windowOfSession(sid)
   const found = await sessions.find(sid, countedIn(window, now))
   const count = countOf(window, now, found.used)
@@ -113,7 +114,7 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
   let { state } = found
   // The signature is good: what is remembered may be older than the token, and then the truth decides.
   if (state && !found.isFresh && !isLive(state, proof)) state = await sessions.reread(sid)
-  if (!state || !isLive(state, proof)) return refuse(request)
+  if (!state || !isLive(state, proof)) return refuseCredential(request)
   noteSeen({ kind: 'session', id: state.id }, request.address, now)
   const caller: UserCaller = {
     kind: 'user',
@@ -134,11 +135,11 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
 const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => {
   const now = request.receivedAt
   const keyId = key.length > longestCredential ? null : keyIdOf(key)
-  if (keyId === null) return refuse(request)
+  if (keyId === null) return refuseCredential(request)
   const window = windowOfKey(keyId)
   // The id is no secret: only who has the whole key uses up its limit.
   const { state: record, used } = await keys.find(keyId, { ...countedIn(window, now), ifHolds: keyHashes(key) })
-  if (!record || !keyMatches(key, record, now)) return refuse(request)
+  if (!record || !keyMatches(key, record, now)) return refuseCredential(request)
   const count = used === null ? undefined : countOf(window, now, used)
   if (record.cidrs.length > 0 && !isWithin(request.address, record.cidrs))
     throw new ApiError(403, 'address_not_allowed', 'This key may not be used from this address', {
@@ -166,7 +167,7 @@ export const authenticate = async (request: RequestFacts, { anonymous }: { anony
   if (key !== '') return byKey(key, request)
   const token = bearerOf(request)
   if (token === '') {
-    if (request.header('authorization') !== '') return refuse(request)
+    if (request.header('authorization') !== '') return refuseCredential(request)
     throw new ApiError(401, 'unauthenticated', 'Sign in, or send an API key', { headers: await countNobody(request) })
   }
   return byToken(token, request)
@@ -177,7 +178,8 @@ export const authenticateGuest = async (request: RequestFacts): Promise<GuestCal
   const token = request.header('x-guest-token')
   if (token === '') throw unauthenticated('guest_token_missing', 'Send the X-Guest-Token of the booking')
   const result = await verifyToken('guest', token, { now: request.receivedAt })
-  const invalidToken = () => refuse(request, 'guest_token_invalid', 'The guest token is not valid, or has expired')
+  const invalidToken = () =>
+    refuseCredential(request, 'guest_token_invalid', 'The guest token is not valid, or has expired')
   if (!result.ok) return invalidToken()
   const { tenant, booking } = result.claims
   if (typeof tenant !== 'string' || typeof booking !== 'string') return invalidToken()

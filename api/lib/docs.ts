@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Context, Middleware, Next } from 'koa'
-import { openApi } from './openapi.ts'
-import type { AnyRoute } from './route.ts'
 
 const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 const served: Record<string, string> = {
@@ -32,8 +30,8 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
 
 /** `/api/openapi.json`, and a page to read it at `/api/docs`; both need no credential. */
-export const documentation = (routes: readonly AnyRoute[]): Middleware => {
-  let document: string | null = null
+export const documentation = (document: object): Middleware => {
+  const text = JSON.stringify(document)
   const files = new Map<string, Buffer>()
   const asset = (name: string) => {
     const known = files.get(name)
@@ -45,10 +43,9 @@ export const documentation = (routes: readonly AnyRoute[]): Middleware => {
   return async (ctx: Context, next: Next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next()
     if (ctx.path === '/api/openapi.json') {
-      document ??= JSON.stringify(openApi(routes))
       ctx.type = 'application/json; charset=utf-8'
       ctx.set('Cache-Control', 'public, max-age=60')
-      ctx.body = document
+      ctx.body = text
       return undefined
     }
     if (ctx.path !== '/api/docs' && !ctx.path.startsWith('/api/docs/')) return next()

@@ -48,13 +48,13 @@ const readQuery = (
 
 export type Input = { params: Record<string, string>; query: Record<string, unknown>; body: unknown }
 
-/** Compiles a route's checks once; the reader throws one 400 with all field errors of path, query and body. */
+/** Compiles a route's checks once; the reader throws one 400 with all field errors of path, query and body. `parsed`: the body, where it was parsed already. */
 export const inputReader = (route: AnyRoute) => {
   const checkPath = compileQuery(pathSchema(route))
   const checkQuery = route.query ? compileQuery(route.query) : null
   const checkBody = route.body ? compile(route.body) : null
   const carriesBody = route.method !== 'GET' && route.bodyFormat !== 'raw'
-  return (pathParams: Record<string, string>, search: URLSearchParams, raw: Buffer): Input => {
+  return (pathParams: Record<string, string>, search: URLSearchParams, raw: Buffer, parsed?: unknown): Input => {
     const params = Object.fromEntries(
       Object.entries(pathParams).map(([name, value]) => [
         name,
@@ -65,7 +65,7 @@ export const inputReader = (route: AnyRoute) => {
     const errors = [...(checkPath(params) ?? []), ...problems, ...(checkQuery?.(query) ?? [])]
     let body: unknown = {}
     if (carriesBody) {
-      body = raw.length === 0 ? {} : parseBody(raw)
+      body = parsed ?? (raw.length === 0 ? {} : parseBody(raw))
       if (checkBody)
         errors.push(
           ...(checkBody(body) ?? []).map((error) => (error.field === '' ? { ...error, field: 'body' } : error)),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Schema } from '../../config/schema.ts'
 import { neverByKey } from '../../config/scopes.ts'
 import { pathSchema } from './input.ts'
@@ -7,7 +8,7 @@ type Json = Record<string, unknown>
 
 const plain = (schema: Schema): Json => JSON.parse(JSON.stringify(schema)) as Json
 
-/** Puts schemas with a title among the components, so that the document names what the code names. */
+/** Puts schemas with a title among the components, so that the document names what the code names. Throws where two have one title. */
 const hoist = (schema: unknown, components: Json): unknown => {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, components))
   if (typeof schema !== 'object' || schema === null) return schema
@@ -20,7 +21,10 @@ const hoist = (schema: unknown, components: Json): unknown => {
   if (typeof inner.cardNumber === 'string') delete inner.cardNumber
   if (typeof inner.format === 'string') inner.format = formats[inner.format] ?? inner.format
   if (typeof inner.title !== 'string' || inner.type !== 'object') return inner
-  components[inner.title] ??= inner
+  const known = components[inner.title]
+  if (known && !isDeepStrictEqual(known, inner))
+    throw new Error(`${inner.title} is the title of two schemas that differ`)
+  components[inner.title] = inner
   return { $ref: `#/components/schemas/${inner.title}` }
 }
 

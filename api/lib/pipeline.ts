@@ -63,6 +63,12 @@ const idempotencyKey = (route: AnyRoute, request: RequestFacts): string | null =
   return key
 }
 
+/** What a key stands for: who sent it, and with which request. */
+const claimOf = (key: string, { method, path, rawBody }: RequestFacts, caller: Caller, tenantId: string | null) => {
+  const hash = requestHash(method, path, rawBody)
+  return { key, hash, owner: callerKey(caller, tenantId, hash) }
+}
+
 /** The version that the caller read, from `If-Match: "<version>"`. */
 const expectedVersion = (request: RequestFacts): number | null => {
   const header = request.header('if-match')
@@ -122,9 +128,8 @@ export const endpoint = (route: AnyRoute) => {
     const expected = expectedVersion(request)
     await lockRecord(trx, route, input.params, expected, extra.admission)
     const key = idempotencyKey(route, request)
-    const hash = requestHash(route.method, request.path, request.rawBody)
-    const owner = callerKey(caller, tenantId, hash)
-    const kept = key === null ? null : await takeKey(trx, owner, key, hash)
+    const claim = key === null ? null : claimOf(key, request, caller, tenantId)
+    const kept = claim && (await takeKey(trx, claim.owner, claim.key, claim.hash))
     if (kept) {
       const body = route.replay ? await route.replay(kept.body as never, { caller, trx: trx as Trx }) : kept.body
       return { status: kept.status, headers: { ...kept.headers, 'Idempotent-Replayed': 'true' }, body }
@@ -137,8 +142,8 @@ export const endpoint = (route: AnyRoute) => {
         subjectType: 'subject' in route.access ? route.access.subject : (route.id.split('.')[0] ?? ''),
         subjectId: subjectId(input, answer),
       })
-    if (key !== null)
-      await keepReply(trx, owner, key, hash, {
+    if (claim)
+      await keepReply(trx, claim.owner, claim.key, claim.hash, {
         ...answer,
         body: route.keep ? route.keep(answer.body as never) : answer.body,
       })
@@ -154,7 +159,7 @@ export const endpoint = (route: AnyRoute) => {
       traceparent: request.traceparent,
       address: request.address,
     }
-    const input = () => read(params, search, request.rawBody)
+    const input = (parsed?: unknown) => read(params, search, request.rawBody, parsed)
     const waits = route.transaction === 'none'
 
     switch (access.kind) {
@@ -175,18 +180,18 @@ export const endpoint = (route: AnyRoute) => {
         })
       }
       case 'property': {
-        const body = route.body && request.rawBody.length > 0 ? parseBody(request.rawBody) : {}
-        const propertyId = (await access.property({ params, body })).toLowerCase()
+        const body = route.body && request.rawBody.length > 0 ? parseBody(request.rawBody) : undefined
+        const propertyId = (await access.property({ params, body: body ?? {} })).toLowerCase()
         const tenantId = await directory(propertyId)
         if (caller.kind === 'api_key') ownTenant(caller, tenantId)
         const open = <T>(work: (trx: Trx) => Promise<T>) => inTenant(tenantId, work, context)
         if (waits) {
           await open((trx) => admitPublic(trx, access.feature))
-          return reply(await handle({ open, tenantId, propertyId, caller, request, ...input() }))
+          return reply(await handle({ open, tenantId, propertyId, caller, request, ...input(body) }))
         }
         return open(async (trx) => {
           await admitPublic(trx, access.feature)
-          return inside(trx, caller, request, { tenantId, propertyId }, input(), tenantId)
+          return inside(trx, caller, request, { tenantId, propertyId }, input(body), tenantId)
         })
       }
       case 'guest': {

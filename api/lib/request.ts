@@ -13,6 +13,13 @@ export const requestIdOf = (message: IncomingMessage): string => {
   return typeof given === 'string' && ownId.test(given) ? given : randomUUID()
 }
 
+/** How often a header was sent, by its lower-case name. */
+export const timesSent = (rawHeaders: readonly string[], name: string): number => {
+  let times = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === name) times += 1
+  return times
+}
+
 /** The span of a request, a child of what the client says it comes from. A malformed header begins a trace of its own. */
 export const spanOf = (message: IncomingMessage): Span => {
   const { traceparent } = message.headers

@@ -16,7 +16,7 @@ import { grantEntitlement, listEntitlements, revokeEntitlement } from '../../db/
 import { superuser } from '../lib/access.ts'
 import { requireRecent } from '../lib/admission.ts'
 import { route } from '../lib/route.ts'
-import { Reason, trimmed } from './reason.ts'
+import { Reason, trimmed } from '../lib/reason.ts'
 
 const Key = Matching('^[a-z][a-z_]{1,39}$', 40)
 const Source = OneOf(['PLAN_DEFAULT', 'STORE_PURCHASE', 'N1_GRANT'])

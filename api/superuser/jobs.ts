@@ -23,7 +23,7 @@ import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import type { Selection } from '../../db/jobs/operate.ts'
 import { superuser } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
-import { Reason, trimmed } from './reason.ts'
+import { Reason, trimmed } from '../lib/reason.ts'
 
 const Job = Obj(
   {

@@ -8,7 +8,7 @@ import type { QueueName } from '../../config/queues.ts'
 import { notFound } from '../../config/errors.ts'
 import { superuser } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
-import { Reason, trimmed } from './reason.ts'
+import { Reason, trimmed } from '../lib/reason.ts'
 
 const QueueParam = Obj({ queue: OneOf(queueNames) })
 const Kind = Matching('^[a-z][a-z0-9.-]{2,99}$', 100)

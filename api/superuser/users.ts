@@ -1,8 +1,9 @@
-import { Int, Obj, Text, Uuid } from '../../config/schema.ts'
+import { Int, Obj, Uuid } from '../../config/schema.ts'
 import { resetUserMfa } from '../../db/auth/lost-factor.ts'
 import { onCommit } from '../../db/connection.ts'
 import { superuser } from '../lib/access.ts'
 import { requireRecent, requireSession } from '../lib/admission.ts'
+import { Reason, trimmed } from '../lib/reason.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'
 
@@ -14,12 +15,12 @@ const resetMfa = route({
   description: 'All sessions of the user end, and the user is told by mail.',
   access: superuser('N1', 'reset', 'SuperuserAccount'),
   errors: ['not_oneself', 'reauthentication_required'],
-  body: Obj({ reason: Text(3, 500) }),
+  body: Obj({ reason: Reason }),
   returns: Obj({ userId: Uuid, revoked: Int(0, 1_000) }),
   handle: async ({ trx, params, caller, body, request }) => {
     requireSession(caller)
     requireRecent(caller, request.receivedAt)
-    const sessionIds = await resetUserMfa(trx, caller.userId, params.userId, body.reason)
+    const sessionIds = await resetUserMfa(trx, caller.userId, params.userId, trimmed(body.reason))
     onCommit(trx, () => void buryOf(sessionIds))
     return { userId: params.userId, revoked: sessionIds.length }
   },

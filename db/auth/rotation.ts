@@ -7,11 +7,14 @@ export type Rotation =
   | { outcome: 'reused'; userId: string; revoked: string[] }
   | { outcome: 'refused' }
 
+/** What the token says that is to be exchanged. */
+type Shown = { sessionId: string; userId: string; jti: string; epoch: number }
+
 /**
  * Exchanges a token's id for the next one, once. The id before it gets the same new one again within 30 s, so that a lost reply does no
  * harm; any other was used twice, and the session is revoked.
  */
-export const rotateSession = async (trx: AnyTrx, sessionId: string, jti: string, epoch: number): Promise<Rotation> => {
+export const rotateSession = async (trx: AnyTrx, { sessionId, userId, jti, epoch }: Shown): Promise<Rotation> => {
   const row = await sqlOne<{
     userId: string
     generation: number
@@ -31,7 +34,7 @@ export const rotateSession = async (trx: AnyTrx, sessionId: string, jti: string,
      from session s join app_user u on u.id = s.user_id where s.id = ? for no key update of s`,
     [sessionId],
   )
-  if (!row?.live || row.epoch !== epoch) return { outcome: 'refused' }
+  if (!row?.live || row.epoch !== epoch || row.userId !== userId) return { outcome: 'refused' }
   const hash = jtiHash(jti)
   if (hash.equals(row.current)) {
     const next = jtiOf(sessionId, row.generation + 1)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { openApi } from '../../api/lib/openapi.ts'
 import { pathSchema } from '../../api/lib/input.ts'
 import { routes } from '../../api/routes.ts'
+import { Obj, Uuid } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 
 type Json = Record<string, unknown>
@@ -58,6 +59,19 @@ describe('every endpoint, as a value', () => {
       if (route.access.kind === 'tenant') expect(route.path, route.id).to.match(/^\/api\/tenants\/:tenantId(\/|$)/)
       if (route.access.kind === 'superuser') expect(route.path, route.id).to.match(/^\/superuser\//)
     }
+  })
+
+  it('has schemas of its own name: two that differ under one title make no document', () => {
+    const [first, second] = routes
+    if (!first || !second) throw new Error('there are routes')
+    const named = (field: string) => Obj({ [field]: Uuid }, { title: 'Twofold' })
+    const both = (a: string, b: string) =>
+      openApi([
+        { ...first, returns: named(a) },
+        { ...second, returns: named(b) },
+      ])
+    expect(() => both('id', 'id')).to.not.throw()
+    expect(() => both('id', 'otherId')).to.throw('Twofold is the title of two schemas that differ')
   })
 
   it('stands in the document, with its replies', () => {
