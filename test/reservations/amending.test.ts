@@ -13,6 +13,7 @@ import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
+import { arrive, drift, place, unitsOf } from '../units/stays.ts'
 
 describe('Amending a stay', () => {
   useDatabase()
@@ -189,5 +190,21 @@ describe('Amending a stay', () => {
     ])
     const failed = results.filter((result) => result.status === 'rejected')
     expect(failed.map((result) => (result.reason as ApiError).code)).to.deep.equal(['amendment_stale'])
+  })
+
+  it('of a guest in the house keeps him in his unit: who was proposed for it goes elsewhere, and who was promised it stands in the way', async () => {
+    const home = await makeHouse({ units: 2, deposit: null, settings: { portal: { holdShare: 10_000 } } })
+    const inside = await place(home, { from: 0, nights: 1 })
+    await arrive(home, inside)
+    const [unitId = ''] = await unitsOf(home, inside)
+    const next = await place(home, { from: 1, nights: 2, unitId })
+    const stayUntil = (day: number) =>
+      home.inHouse((trx) => amendReservation(trx, inside, { departure: home.day(day) }))
+    await stayUntil(2)
+    expect(await unitsOf(home, inside)).to.deep.equal([unitId])
+    expect(await unitsOf(home, next)).to.deep.equal(home.unitIds.filter((id) => id !== unitId))
+    await place(home, { from: 3, nights: 1, unitId, locked: true })
+    expect((await refusal(stayUntil(4))).code).to.equal('unit_conflict')
+    expect(await drift(home)).to.deep.equal([])
   })
 })
