@@ -16,6 +16,7 @@ import { repackPools } from '../../db/units/repack.ts'
 import type { Random } from '../chaos/random.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
+import { arrive, leave } from '../units/stays.ts'
 
 /** What is fought for: a house with a channel, and what it sells. */
 export type Ground = {
@@ -109,6 +110,11 @@ export const actsOn = (ground: Ground, random: Random) => {
         const change = random.chance(0.3) ? random.pick(ground.sold) : { arrival: from, departure: to }
         return inHouse((trx) => amendReservation(trx, id, change, random.chance(0.2) ? { force: true } : {}))
       }),
+    /** A guest in the house stays longer, or leaves sooner. */
+    extend: () =>
+      on(reservation(['checked_in']), (id) =>
+        inHouse((trx) => amendReservation(trx, id, { departure: house.day(random.between(1, 4)) })),
+      ),
     /** Its time is over; whoever wants the room ends it, or `expire`. */
     outlive: () =>
       on(booking(['held']), (id) =>
@@ -122,7 +128,12 @@ export const actsOn = (ground: Ground, random: Random) => {
       ),
     expire: () =>
       on(one(`select id from booking where hold_expires_at < now()`), (id) => inHouse((trx) => expireHold(trx, id))),
-    assign: () => on(reservation(['confirmed']), (id) => inHouse((trx) => assignUnits(trx, id))),
+    assign: () => on(reservation(['confirmed', 'checked_in']), (id) => inHouse((trx) => assignUnits(trx, id))),
+    arrive: () =>
+      on(one(`select id from reservation where status = 'confirmed' and arrival = ?`, [house.today]), (id) =>
+        arrive(house, id),
+      ),
+    leave: () => on(reservation(['checked_in']), (id) => leave(house, id)),
     repack: async () => {
       const [from, to] = [house.day(0), house.day(days + 3)]
       const poolIds = [random.pick(ground.poolIds)]
@@ -188,9 +199,12 @@ export const weights: Readonly<Record<Act, number>> = {
   confirm: 5,
   cancel: 3,
   amend: 4,
+  extend: 1,
   outlive: 2,
   expire: 2,
   assign: 4,
+  arrive: 2,
+  leave: 2,
   repack: 1,
   block: 2,
   changeBlock: 1,
@@ -201,23 +215,3 @@ export const weights: Readonly<Record<Act, number>> = {
   archive: 1,
   restore: 2,
 }
-
-/** What may be answered to who comes too late; anything else is a fault. */
-export const refusals = new Set([
-  'sold_out',
-  'capacity_in_use',
-  'inventory_contended',
-  'invalid_transition',
-  'unit_conflict',
-  'transition_blocked',
-  'restriction_violated',
-  'hold_expired',
-  'hold_limit',
-  'fee_changed',
-  'cancellation_not_allowed',
-  'amendment_stale',
-  'date_out_of_range',
-  'unit_not_in_property',
-  'unit_type_mismatch',
-  'block_begun',
-])

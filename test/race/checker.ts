@@ -20,12 +20,13 @@ const never: Record<string, string> = {
       or r.status not in ('confirmed', 'checked_in')
       or not exists (select from unit_type_pool s where s.unit_type_id = r.unit_type_id and s.unit_pool_id = u.unit_pool_id))`,
   'no stay has more units than it takes': `
-    select r.id, n.date, s.unit_pool_id, s.quantity, count(*)::int as given from reservation r
+    select r.id, r.arrival, r.departure, n.date, s.quantity, count(*)::int as given,
+      jsonb_agg(jsonb_build_array(a.status, a.during, a.created_at, a.updated_at)) as rows from reservation r
     join reservation_night n on n.reservation_id = r.id and n.status <> 'released'
     join unit_type_pool s on s.unit_type_id = n.unit_type_id
     join unit_assignment a on a.reservation_id = r.id and a.status in ('proposed', 'locked', 'occupied') and a.during @> n.date
     join unit u on u.id = a.unit_id and u.unit_pool_id = s.unit_pool_id
-    group by 1, 2, 3, 4 having count(*) > s.quantity`,
+    group by r.id, r.arrival, r.departure, n.date, s.unit_pool_id, s.quantity having count(*) > s.quantity`,
   'an open block has each of its units, and one that is over none': `
     select b.id, b.status, b.unit_ids, x.units from unit_block b
     cross join lateral (select array(select a.unit_id from unit_assignment a where a.unit_block_id = b.id and a.status = 'blocked' order by 1) as units) x

@@ -1,8 +1,8 @@
-import { EventEmitter } from 'node:events'
+import type { EventEmitter } from 'node:events'
 
 /**
- * The one order of locks (section 3 of the design's README), by class. What stands in one line has no order among itself: it is locked under what comes before
- * it. Records of what a house is (types, the property, rows of pools) come before the nights: bookings lock none of them.
+ * The one order of locks (section 3 of the design's README), by class. What stands in one line has no order among itself: it is locked under what comes
+ * before it. Records of what a house is (types, the property, rows of pools) come before the nights: bookings lock none of them.
  */
 const order: readonly (readonly string[])[] = [
   ['jobs', 'kept_reply'],
@@ -17,8 +17,7 @@ const order: readonly (readonly string[])[] = [
   ['pool_night'],
   ['promo_code'],
   ['units of pools'],
-  ['unit'],
-  ['unit_assignment', 'unit_block', 'housekeeping_task'],
+  ['unit', 'unit_assignment', 'unit_block', 'housekeeping_task'],
   ['folio'],
   ['payment', 'refund', 'dispute'],
   ['number_series'],

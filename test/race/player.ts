@@ -6,7 +6,7 @@ import { closeDatabase, database, inTenant, openDatabase } from '../../db/connec
 import { randomOf } from '../chaos/random.ts'
 import type { House } from '../support/factories.ts'
 import { until as waitUntil } from '../support/until.ts'
-import { actsOn, refusals, weights } from './acts.ts'
+import { actsOn, weights } from './acts.ts'
 import type { Act, Ground } from './acts.ts'
 import { recordLocks } from './locks.ts'
 import type { Said } from './campaign.ts'
@@ -22,6 +22,8 @@ type Orders = {
   ground: Ground
 }
 
+/** What is answered to who comes too late, or asks for what a rule of the house refuses; errors of the database are none of these here. */
+const refusals = new Set([409, 422, 429])
 const say = (said: Said) => process.stdout.write(`${JSON.stringify(said)}\n`)
 const { seed, name, seconds, hands, begin, ground: given } = JSON.parse(process.env.RACE_ORDERS ?? '') as Orders
 const house: House = {
@@ -45,7 +47,7 @@ const play = async (hand: number) => {
     try {
       if (await acts[act]()) count(done, act)
     } catch (error) {
-      if (error instanceof ApiError && refusals.has(error.code)) count(refused, `${act} ${error.code}`)
+      if (error instanceof ApiError && refusals.has(error.status)) count(refused, `${act} ${error.code}`)
       else {
         const what = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
         say({ kind: 'unexpected', what: act, detail: what.slice(0, 2_000) })
