@@ -105,7 +105,7 @@ const play = async ({ town, database }: Scene, { story, kind }: Case, guest: Gue
           town.proxies.gateway.cut()
           return (await foundOf(database, guest.bookingId)).refunds === 'unknown'
         },
-        { withinMs: 60_000, everyMs: 1_000, what: 'a refund of which nobody knows' },
+        { withinMs: 60_000, everyMs: 200, what: 'a refund of which nobody knows' },
       )
       await town.gateway('well')
       await openGates(database)
@@ -228,6 +228,11 @@ export const conclude = async (
   // One worker dies again and again here, so that who is in hand with each may be taken for poison.
   const isOver = async () => {
     await replayInnocent(database)
+    // Whoever died while it was read is not due before minutes have passed, which nobody waits for here.
+    await sql(
+      database,
+      `update refund set next_read_at = now() where status = 'unknown' and next_read_at > now() + interval '20 seconds'`,
+    )
     return (await differing()).length === 0
   }
   await until(isOver, { withinMs: 60_000, everyMs: 500 }).catch(() => false)
