@@ -6,7 +6,7 @@ import { log } from '../config/log.ts'
 import { traceIdOf } from '../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../config/errors.ts'
 import type { Opening } from './joined.ts'
-import { plannedQuery } from './planned.ts'
+import { isForeignName, plannedQuery } from './planned.ts'
 import type { Bindings, Connection, Statement } from './planned.ts'
 import { database, inCamelCase } from './pool.ts'
 import { wakeRelay } from './wake.ts'
@@ -155,6 +155,7 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
         if (await recover()) continue
         throw error
       }
+      if (attempt === 1 && isForeignName(error)) continue
       const code = sqlState(error)
       if (code !== null && repeatable.has(code)) {
         if (attempt > (options.repeats ?? 3)) throw busy(error)

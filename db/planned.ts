@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { settings } from '../config/env.ts'
+import { log } from '../config/log.ts'
 
 export type Bindings = readonly unknown[] | Record<string, unknown>
 
@@ -70,12 +71,26 @@ const literal = (value: unknown): string | null => {
   return typeof value === 'string' && !/[?\\\0]/.test(value) ? pg.escapeLiteral(value) : null
 }
 
+let knowsNames = true
+
+/**
+ * True where PostgreSQL did not know a planned statement by our name for it: a pooler that hands connections around has given it one of
+ * its own. From then on, statements go by themselves.
+ */
+export const isForeignName = (error: unknown): boolean => {
+  if (!(error instanceof Error && 'code' in error && error.code === '26000')) return false
+  if (knowsNames)
+    log.info('statements are named by a pooler: none is joined with the beginning or the end of a transaction')
+  knowsNames = false
+  return true
+}
+
 /**
  * The statement as words of a longer text, where this connection has planned it before: so it needs no round trip of its own. Null
  * where it has not, or where its values do not stand for themselves (buffers, lists of more than ids).
  */
 export const asWords = (connection: Connection, { text, bindings }: Statement): string | null => {
-  if (!settings.databasePrepare) return null
+  if (!settings.databasePrepare || !knowsNames) return null
   const plan = planOf(text, bindings)
   if (connection.connection.parsedStatements[plan.name] !== plan.native) return null
   const literals = valuesOf(plan, bindings).map(literal)

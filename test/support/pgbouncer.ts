@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { delimiter, join } from 'node:path'
@@ -12,6 +13,14 @@ export const pgBouncerBinary = (): string | null =>
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, 'pgbouncer'))
     .find((file) => existsSync(file)) ?? null
+
+/** Since 1.21 it knows of statements that a connection keeps planned. */
+export const knowsPlans = (binary: string): boolean => {
+  const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(execFileSync(binary, ['--version'], { encoding: 'utf8' })) ?? [])
+    .slice(1)
+    .map(Number)
+  return major > 1 || minor >= 21
+}
 
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -49,7 +58,7 @@ pool_mode = transaction
 default_pool_size = ${pool}
 max_client_conn = 200
 server_reset_query =
-`,
+${knowsPlans(binary) ? 'max_prepared_statements = 200\n' : ''}`,
   }
   for (const [file, content] of Object.entries(files)) {
     writeFileSync(file, content, { mode: 0o600 })
