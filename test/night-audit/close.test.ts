@@ -26,7 +26,7 @@ const categories = (lines: Awaited<ReturnType<typeof linesOf>>) =>
   lines.map(({ category, amount }) => [category, amount])
 
 describe('The night audit', () => {
-  useDatabase()
+  const world = useDatabase()
   let house: House
   beforeEach(async () => {
     house = await makeLateHouse(1)
@@ -243,6 +243,25 @@ describe('The night audit', () => {
       includedTax: 952,
     })
     await healthy()
+  })
+
+  it('leaves a day whose change is found, where somebody with the rights of the database made one', async () => {
+    await makeStays(house, 1, { from: -1, checkedIn: true })
+    await closeOpenDay(house)
+    await healthy()
+    await world.database.admin.transaction(async (trx) => {
+      await sql(trx, `set local session_replication_role = replica`)
+      await sql(
+        trx,
+        `insert into folio_line (tenant_id, folio_id, kind, category, description, unit_amount, amount, business_date, source_type, source_id, posted_by)
+         select tenant_id, id, 'charge', 'other', 'Late', 100, 100, ?, 'late', id, '{}' from folio where tenant_id = ?`,
+        [house.day(-1), house.tenantId],
+      )
+    })
+    const results = await house.inHouse((trx) => checkBook(trx, house.bookId))
+    expect(results.filter((one) => one.status !== 'passed').map(({ check, count }) => [check, count])).to.deep.equal([
+      ['day_frozen', 1],
+    ])
   })
 
   it('is shown by a dry run, which stores nothing', async () => {
