@@ -6,6 +6,7 @@ import { Email, Obj, OneOf, Text } from '../config/schema.ts'
 import { enrolTotp } from '../db/auth/second-factor.ts'
 import { revokeAll } from '../db/auth/sessions.ts'
 import { assertStrong } from '../db/auth/strength.ts'
+import { hashPassword } from '../db/auth/hashing.ts'
 import { createUser, grantSuperuser, userByEmail } from '../db/auth/users.ts'
 import { closeDatabase, inPlatform, openDatabase } from '../db/connection.ts'
 
@@ -42,10 +43,11 @@ const password = chosen ?? randomBytes(18).toString('base64url')
 
 await openDatabase()
 try {
+  const hash = await hashPassword(password)
   const { known, enrolment } = await inPlatform(async (trx) => {
     const user = await userByEmail(trx, given.email)
     if (!user) assertStrong(password, given.email)
-    const userId = user?.id ?? (await createUser(trx, { email: given.email, name: given.name, locale: 'en', password }))
+    const userId = user?.id ?? (await createUser(trx, { email: given.email, name: given.name, locale: 'en', hash }))
     await grantSuperuser(trx, userId, given.level, 'made on the command line')
     // Another second factor: who is signed in signs in anew, with it.
     if (user) await revokeAll(trx, userId, 'mfa')

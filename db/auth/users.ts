@@ -2,7 +2,6 @@ import { isBuiltInRole } from '../../config/roles.ts'
 import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
-import { hashPassword } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
 import { Membership, MembershipProperty, SuperuserAccount, User } from './models.ts'
 
@@ -62,14 +61,13 @@ export const updateProfile = async (trx: AnyTrx, userId: string, { name, locale 
   await audit(trx, { action: 'user.profile_update', subjectType: 'User', subjectId: userId, changes })
 }
 
-type NewUser = { id?: string; email: string; name: string; locale?: string; password?: string }
+type NewUser = { id?: string; email: string; name: string; locale?: string; hash?: PasswordHash }
 
-/** A user; active where a password is given, else invited. */
+/** A user; active where he has a password, which was hashed before any transaction began, else invited. */
 export const createUser = async (
   trx: PlatformTrx,
-  { id, email, name, locale = 'en', password }: NewUser,
+  { id, email, name, locale = 'en', hash }: NewUser,
 ): Promise<string> => {
-  const hashed = password === undefined ? null : await hashPassword(password)
   const now = new Date()
   const user = await User.query(trx)
     .insert({
@@ -78,9 +76,9 @@ export const createUser = async (
       emailKey: email.toLowerCase(),
       name,
       locale,
-      ...(hashed === null
+      ...(hash === undefined
         ? { status: 'invited' }
-        : { ...hashed, status: 'active', emailVerifiedAt: now, passwordChangedAt: now }),
+        : { ...hash, status: 'active', emailVerifiedAt: now, passwordChangedAt: now }),
     })
     .returning('id')
   return user.id

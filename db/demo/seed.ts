@@ -3,6 +3,7 @@ import { required, settings } from '../../config/env.ts'
 import { createTenant } from '../admin/index.ts'
 import { createApiKey } from '../auth/api-keys.ts'
 import { composeKey, keyIdFrom, keyIdOf } from '../auth/keys.ts'
+import { hashPassword } from '../auth/hashing.ts'
 import { addMembership, createUser, grantSuperuser, userByEmail } from '../auth/users.ts'
 import { inPlatform, inTenant, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -52,12 +53,14 @@ const ensureKey = async (trx: Trx, tenantId: string): Promise<void> => {
 
 /** Users first; each step finds what an earlier start left behind. */
 const ensurePeople = async (): Promise<void> => {
-  for (const { id, email, name, level } of people)
+  for (const { id, email, name, level } of people) {
+    if (await inPlatform((trx) => userByEmail(trx, email))) continue
+    const hash = await hashPassword(password)
     await inPlatform(async (trx) => {
-      if (await userByEmail(trx, email)) return
-      await createUser(trx, { id, email, name, locale: 'pt-BR', password })
+      await createUser(trx, { id, email, name, locale: 'pt-BR', hash })
       if (level) await grantSuperuser(trx, id, level, 'demo data')
     })
+  }
 }
 
 /** A tenant with all it has, in one transaction: it is there whole, or not at all. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createTenant } from '../../db/admin/index.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
+import { hashPassword } from '../../db/auth/hashing.ts'
 import { addMembership, createUser, grantSuperuser } from '../../db/auth/users.ts'
 import { enterTenant, inPlatform, inTenant } from '../../db/connection.ts'
 import type { Plan } from '../../config/plans.ts'
@@ -28,16 +29,18 @@ export const makeTenant = (plan: Plan = 'Enterprise', name = 'House'): Promise<s
 export type Person = { userId: string; email: string }
 
 /** An active user with these memberships. */
-export const makeUser = (
+export const makeUser = async (
   memberships: Record<string, string> = {},
   { email = newEmail('user'), name = 'Somebody' } = {},
-): Promise<Person> =>
-  inPlatform(async (trx) => {
-    const userId = await createUser(trx, { email, name, password })
+): Promise<Person> => {
+  const hash = await hashPassword(password)
+  return inPlatform(async (trx) => {
+    const userId = await createUser(trx, { email, name, hash })
     for (const [tenantId, role] of Object.entries(memberships))
       await addMembership(await enterTenant(trx, tenantId), { userId, role })
     return { userId, email }
   })
+}
 
 export const makeSuperuser = async (level: 'N1' | 'N2'): Promise<Person> => {
   const person = await makeUser({}, { email: newEmail(level.toLowerCase()) })

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { hashPassword } from '../../db/auth/hashing.ts'
 import { createUser, grantSuperuser } from '../../db/auth/users.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { inPlatform, inTenant } from '../../db/connection.ts'
@@ -14,8 +15,9 @@ export type Staff = { keys: { tenantId: string; key: string }[] }
 
 /** An operator, and a key of each tenant. openDatabase() comes first. */
 export const hireStaff = async (houses: readonly House[]): Promise<Staff> => {
+  const hash = await hashPassword(operator.password)
   await inPlatform(async (trx) => {
-    const userId = await createUser(trx, { ...operator, name: 'Operator' })
+    const userId = await createUser(trx, { email: operator.email, name: 'Operator', hash })
     await grantSuperuser(trx, userId, 'N1', 'for the campaign')
   })
   const tenantIds = [...new Set(houses.map((house) => house.tenantId))]

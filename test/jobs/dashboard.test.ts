@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { hashPassword } from '../../db/auth/hashing.ts'
 import { grantSuperuser, createUser } from '../../db/auth/users.ts'
 import { inPlatform } from '../../db/connection.ts'
 import { closeDashboard } from '../../api/superuser/dashboard.ts'
@@ -18,8 +19,9 @@ describe('the dashboard', () => {
   before(async () => {
     for (const level of ['N1', 'N2'] as const) {
       const email = `${level.toLowerCase()}@pousada.example`
+      const hash = await hashPassword(password)
       await inPlatform(async (trx) => {
-        const userId = await createUser(trx, { email, name: level, password })
+        const userId = await createUser(trx, { email, name: level, hash })
         await grantSuperuser(trx, userId, level, 'the tests of the dashboard')
       })
     }

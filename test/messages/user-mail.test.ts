@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { mailedToken } from '../../config/derived-secrets.ts'
+import { hashPassword } from '../../db/auth/hashing.ts'
 import { createUser } from '../../db/auth/users.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { mailUser } from '../../db/ocp/index.ts'
@@ -13,13 +14,14 @@ describe('mail to staff', () => {
 
   const person = async (locale: string) => {
     const id = randomUUID()
+    const hash = await hashPassword('a long enough passphrase')
     await inPlatform((trx) =>
       createUser(trx, {
         id,
         email: `user-${id.slice(0, 8)}@house.example`,
         name: 'Rita',
         locale,
-        password: 'a long enough passphrase',
+        hash,
       }),
     )
     return id

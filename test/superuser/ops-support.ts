@@ -1,3 +1,4 @@
+import { hashPassword } from '../../db/auth/hashing.ts'
 import { grantSuperuser, createUser } from '../../db/auth/users.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { makeTenant } from '../auth/support.ts'
@@ -9,12 +10,14 @@ export const operator = { email: 'n1@pousada.example', password: 'a long phrase 
 /** What somebody would write to harm the reader of a page. */
 export const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>&amp;`
 
-export const makeOperator = () =>
-  inPlatform(async (trx) => {
-    const userId = await createUser(trx, { ...operator, name: 'N1' })
+export const makeOperator = async () => {
+  const hash = await hashPassword(operator.password)
+  return inPlatform(async (trx) => {
+    const userId = await createUser(trx, { email: operator.email, name: 'N1', hash })
     await grantSuperuser(trx, userId, 'N1', 'the tests of operations')
     return userId
   })
+}
 
 /** Something on every page: dead letters, a flood, pauses, schedules, calls, gates, processes, an hour of minutes. */
 export const fill = async (world: Pick<World, 'database'>) => {
