@@ -7,8 +7,9 @@ import { routes } from '../../api/routes.ts'
 import { builtInRoles, isGrantable, rolePermissions } from '../../config/roles.ts'
 import { scopes } from '../../config/scopes.ts'
 import { actionsOf, subjectFacts, subjects } from '../../config/subjects.ts'
+import { grantEntitlement } from '../../db/admin/index.ts'
 import { createRole } from '../../db/auth/roles.ts'
-import { inTenant, sql } from '../../db/connection.ts'
+import { inPlatform, inTenant, sql } from '../../db/connection.ts'
 import { forgetLimits, makeKey, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import type { Reply } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
@@ -39,6 +40,8 @@ describe('the table of permissions', () => {
   before(async function () {
     this.timeout(30_000)
     tenantId = await makeTenant()
+    // No plan has it.
+    await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'channels', reason: 'for the test' }))
   })
 
   const call = (route: AnyRoute, credential: { token: string } | { key: string }) => {
