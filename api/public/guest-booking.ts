@@ -18,6 +18,7 @@ import {
 } from '../../config/schema.ts'
 import { notFound } from '../../config/errors.ts'
 import type { Trx } from '../../db/connection.ts'
+import type { SaleProperty } from '../../db/properties/catalogue.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
 import type { GuestBooking as Booking } from '../../db/reservations/guest-booking.ts'
 import { signToken } from '../lib/tokens.ts'
@@ -108,8 +109,8 @@ export const HeldBooking = Obj({ ...fields, ...token })
 export const GuestToken = Obj(token)
 
 /** The booking of a token; 404 where it is not there. */
-export const guestBooking = async (trx: Trx, bookingId: string): Promise<Booking> => {
-  const booking = await readGuestBooking(trx, bookingId)
+export const guestBooking = async (trx: Trx, bookingId: string, property?: SaleProperty): Promise<Booking> => {
+  const booking = await readGuestBooking(trx, bookingId, property)
   if (!booking) throw notFound()
   return booking
 }

@@ -33,6 +33,7 @@ import type { Caller } from '../lib/caller.ts'
 import { Reply, route } from '../lib/route.ts'
 import type { RequestFacts } from '../lib/route.ts'
 import { verifyToken } from '../lib/tokens.ts'
+import type { GuestBooking } from '../../db/reservations/guest-booking.ts'
 import { guestBooking, HeldBooking, holdTokenSeconds, mintGuestToken } from './guest-booking.ts'
 import { withinHoldRate } from './hold-rate.ts'
 
@@ -128,7 +129,8 @@ const hold = async (trx: Trx, body: HoldBody, addressOf: () => string) => {
       { field: 'acceptedTerms', message: 'is not the present version' },
     ])
   const client = addressOf()
-  return withinHoldRate(client, () =>
+  let shown: GuestBooking | null = null
+  const held = await withinHoldRate(client, () =>
     holdStay(trx, {
       claims,
       words: {
@@ -141,8 +143,13 @@ const hold = async (trx: Trx, body: HoldBody, addressOf: () => string) => {
       arrivalTime: body.arrivalTime ?? null,
       addressHash: hashAddress(trx, client),
       locale: body.locale,
+      property,
+      beforeCounters: async (bookingId) => {
+        shown = await guestBooking(trx, bookingId, property)
+      },
     }),
   )
+  return { ...held, shown: shown ?? (await guestBooking(trx, held.bookingId, property)) }
 }
 
 export const routes = [
@@ -169,9 +176,9 @@ export const routes = [
       'hold_limit',
     ],
     handle: async ({ trx, tenantId, body, caller, request }) => {
-      const { bookingId, repeated } = await hold(trx, body, () => clientAddress(caller, tenantId, request))
+      const { bookingId, repeated, shown } = await hold(trx, body, () => clientAddress(caller, tenantId, request))
       const reply = {
-        ...(await guestBooking(trx, bookingId)),
+        ...shown,
         ...(await mintGuestToken(tenantId, bookingId, holdTokenSeconds)),
       }
       return new Reply(reply, { status: repeated ? 200 : 201 })

@@ -65,11 +65,13 @@ type SaleRequest = Stay & {
   audience: Audience
   locale?: string | undefined
   promoCode?: string | null | undefined
+  /** What `propertyFor` has answered to the audience in this transaction. */
+  property?: SaleProperty | undefined
 }
 
 /** Opens a question. 400 for days that make no stay, 404 and 422 as the property is; a promo code that is no good is 422. */
 export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> => {
-  const property = await propertyFor(trx, request.propertyId, request.audience)
+  const property = request.property ?? (await propertyFor(trx, request.propertyId, request.audience))
   const { arrival, departure, audience } = request
   const today = todayIn(property.timezone, property.now)
   const nights = daysBetween(arrival, departure)

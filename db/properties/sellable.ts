@@ -42,6 +42,8 @@ export type QuotedStay = {
   departure: string
   rooms: Pick<QuotedRoom, 'unitTypeId' | 'ratePlanId' | 'adults' | 'childrenAges' | 'extras' | 'policies'>[]
   audience: Audience
+  /** As `propertyFor` has answered it to the audience in this transaction. */
+  property?: SaleProperty | undefined
   locale?: string | undefined
   /** Staff with the permission may leave restrictions aside. */
   waiveRestrictions?: boolean

@@ -1,9 +1,10 @@
 import { Counter } from 'prom-client'
 import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
 import { registry } from '../../config/metrics.ts'
-import { contextOf, logOf, sql } from '../connection.ts'
+import { contextOf, logOf, prepared } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
+import { emitAll } from '../events.ts'
+import type { EventInput } from '../events.ts'
 import { hasChannels, requestMarks } from '../properties/channels/dirty.ts'
 
 export type Counters = {
@@ -101,7 +102,7 @@ export type LockedNight = PoolNight & {
 
 /** Locks counters in the one order of all commands, and reads them. */
 export const lockPoolNights = (trx: Trx, keys: readonly PoolNightKey[]) =>
-  sql<LockedNight>(
+  prepared<LockedNight>(
     trx,
     `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id, y.public_version,
        ${hasChannels('y')} as has_channels
@@ -121,7 +122,7 @@ lastWall.inc(0)
 
 /** Writes locked counters. The table's checks are the last wall. */
 export const writePoolNights = (trx: Trx, rows: PoolNight[]) =>
-  sql(
+  prepared(
     trx,
     `update pool_night n set capacity = v.capacity, sold = v.sold, held = v.held, allotted = v.allotted, blocked = v.blocked,
        oversell = v.oversell, forced = v.forced
@@ -215,23 +216,17 @@ const announce = async (
   rows: (PoolNight & { propertyId: string })[],
   forced: (PoolNight & { shortage: number })[],
 ) => {
-  for (const poolId of new Set(rows.map((row) => row.poolId))) {
+  const events = [...new Set(rows.map((row) => row.poolId))].flatMap((poolId): EventInput[] => {
     const ofPool = rows.filter((row) => row.poolId === poolId)
     const { propertyId } = ofPool[0]!
     const entity = { type: 'unit_pool', id: poolId, version: null }
-    await emit(trx, {
-      type: 'availability.changed',
-      propertyId,
-      entity,
-      data: { from: ofPool[0]!.night, to: ofPool.at(-1)!.night, nights: ofPool.length },
-    })
+    const data = { from: ofPool[0]!.night, to: ofPool.at(-1)!.night, nights: ofPool.length }
     const over = forced.filter((row) => row.poolId === poolId)
-    if (over.length > 0)
-      await emit(trx, {
-        type: 'inventory.oversold',
-        propertyId,
-        entity,
-        data: { nights: over.slice(0, 92).map(({ night, shortage }) => ({ night, shortage })) },
-      })
-  }
+    const nights = over.slice(0, 92).map(({ night, shortage }) => ({ night, shortage }))
+    return [
+      { type: 'availability.changed', propertyId, entity, data },
+      ...(over.length > 0 ? [{ type: 'inventory.oversold', propertyId, entity, data: { nights } }] : []),
+    ]
+  })
+  await emitAll(trx, events)
 }
