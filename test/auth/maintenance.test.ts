@@ -123,4 +123,47 @@ describe('what has been kept for its time', () => {
     expect(await sql(world.database.admin, `select count(*) as n from password_request`)).to.deep.equal([{ n: 1 }])
     expect(await inPlatform((trx) => purgeOver(trx))).to.equal(false)
   })
+
+  it('goes: failures after 25 hours, networks after 30 days, usage after 60, replies after 72 hours, and nothing younger', async () => {
+    const { userId } = await makeUser()
+    const tenantId = await makeTenant()
+    const put = (statement: string, bindings: unknown[]) => sql(world.database.admin, statement, bindings)
+    const ages = async (table: string, column: string) =>
+      (
+        await sql<{ hours: number }>(
+          world.database.admin,
+          `select round(extract(epoch from now() - ${column}) / 3600)::int as hours from ${table} order by 1`,
+        )
+      ).map(({ hours }) => hours)
+    for (const table of ['sign_in_failure', 'known_network', 'usage_event', 'kept_reply'])
+      await put(`delete from ${table}`, [])
+    for (const hours of [24, 26])
+      await put(
+        `insert into sign_in_failure (account_key, address, network, at) values ('x', '192.0.2.1', '192.0.2.0/24', now() - make_interval(hours => ?))`,
+        [hours],
+      )
+    for (const [hours, network] of [
+      [29 * 24, '192.0.2.0/24'],
+      [31 * 24, '198.51.100.0/24'],
+    ] as const)
+      await put(
+        `insert into known_network (user_id, network, last_at) values (?, ?, now() - make_interval(hours => ?))`,
+        [userId, network, hours],
+      )
+    for (const hours of [59 * 24, 61 * 24])
+      await put(
+        `insert into usage_event (tenant_id, meter, key, quantity, at) values (?, 'api.requests', ?, 1, now() - make_interval(hours => ?))`,
+        [tenantId, `k${hours}`, hours],
+      )
+    for (const hours of [71, 73])
+      await put(
+        `insert into kept_reply (caller, key, request_hash, status, body, created_at) values ('c', ?, 'x', 200, 'x', now() - make_interval(hours => ?))`,
+        [`k${hours}`, hours],
+      )
+    expect(await inPlatform((trx) => purgeOver(trx))).to.equal(false)
+    expect(await ages('sign_in_failure', 'at')).to.deep.equal([24])
+    expect(await ages('known_network', 'last_at')).to.deep.equal([29 * 24])
+    expect(await ages('usage_event', 'at')).to.deep.equal([59 * 24])
+    expect(await ages('kept_reply', 'created_at')).to.deep.equal([71])
+  })
 })

@@ -214,6 +214,13 @@ describe('signing in', () => {
       expect(
         await sql(world.database.admin, `select kind from user_mail where user_id = ?`, [person.userId]),
       ).to.deep.equal([{ kind: 'security_notice' }])
+      expect(
+        await sql(
+          world.database.admin,
+          `select count(*) as n from audit_entry where action = 'session.failures_over_limit' and subject_id = ?`,
+          [person.userId],
+        ),
+      ).to.deep.equal([{ n: 1 }])
       await settle()
       expect(await codeOf({ email: person.email, password })).to.deep.equal([429, 'sign_in_throttled'])
       await sql(world.database.admin, `insert into known_network (user_id, network) values (?, '127.0.0.0/24')`, [
