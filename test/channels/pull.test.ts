@@ -30,7 +30,11 @@ describe('What a channel is asked', function () {
   const keeping = () => makeConnection(house, { name: 'keeping', secret: 'x'.repeat(20) })
 
   it('keeps what a channel said sealed, without what a card number may be, and erases it', async () => {
-    const [stored] = await receive(house, await keeping(), revision({ from: 24, notes: 'Pay with 4111 1111 1111 1111, CVV 123' }))
+    const [stored] = await receive(
+      house,
+      await keeping(),
+      revision({ from: 24, notes: 'Pay with 4111 1111 1111 1111, CVV 123' }),
+    )
     const row = await bookingRow(house, stored?.id ?? '')
     expect(row.payload?.toString('utf8')).to.not.contain('Ana Clara')
     const said = await house.inHouse((trx) => readPayload(trx, row))

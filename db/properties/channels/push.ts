@@ -2,12 +2,12 @@ import { mostRanges, pushLeaseSeconds } from '../../../config/channels.ts'
 import type { ChannelRange } from '../../../config/channels.ts'
 import { sql, sqlOne } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
-import { emit } from '../../events.ts'
 import type { ChannelConnectionRow, ChannelPushRow } from '../../rows.ts'
 import { readPage, where } from '../editing.ts'
 import type { Paging } from '../editing.ts'
 import { accountOf } from './account.ts'
 import type { ChannelAccount } from './account.ts'
+import { tellOfConnection } from './connections.ts'
 import { requestPush } from './marks.ts'
 import type { Kind } from './marks.ts'
 import { compact } from './ranges.ts'
@@ -239,12 +239,7 @@ export const pushFailed = async (
 export const giveUpCloseOut = async (trx: Trx, connection: ChannelConnectionRow): Promise<void> => {
   await sql(trx, `delete from channel_dirty where channel_connection_id = ?`, [connection.id])
   await release(trx, connection)
-  await emit(trx, {
-    type: 'channel.attention_needed',
-    propertyId: connection.propertyId,
-    entity: { type: 'channel_connection', id: connection.id, version: null },
-    data: { channelConnectionId: connection.id, driver: connection.driver, cause: 'close_out_failed' },
-  })
+  await tellOfConnection(trx, 'channel.attention_needed', connection, 'close_out_failed')
 }
 
 export type PushRecord = Omit<ChannelPushRow, 'tenantId' | 'ranges'> & {
