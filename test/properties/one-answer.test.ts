@@ -22,7 +22,7 @@ import type { RandomHouse } from './paper/random.ts'
 import { paperOf, wantedOf } from './paper/write-down.ts'
 
 // A longer run by hand: CALENDARS=1000 SEED=7 npx mocha test/properties/one-answer.test.ts
-const calendars = Number(process.env.CALENDARS ?? 12)
+const calendars = Number(process.env.CALENDARS ?? 40)
 const seed = Number(process.env.SEED ?? 20_261_121)
 
 /** Ends a transaction whose work was only looked at. */

@@ -50,7 +50,7 @@ const plan: fc.Arbitrary<RandomPlan> = fc.record({
           ),
       ),
     ),
-  limits: fc.option(fc.record(limits), { freq: 1 }),
+  limits: fc.option(fc.record(limits), { freq: 2 }),
 })
 
 const prices: fc.Arbitrary<PaperPrices> = fc.record({
@@ -84,9 +84,9 @@ const tax: fc.Arbitrary<RandomTax> = fc
     included: fc.boolean(),
     appliesTo: fc.constantFrom('room' as const, 'extras' as const, 'both' as const),
     exempt: fc.subarray(['INFANT', 'CHILD']),
-    maxNights: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 1 }),
-    from: fc.option(day, { freq: 1 }),
-    to: fc.option(day, { freq: 1 }),
+    maxNights: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2 }),
+    from: fc.option(day, { freq: 2 }),
+    to: fc.option(day, { freq: 2 }),
   })
   .map((rule) =>
     // Only percentages are inside a price, or of extras.
@@ -157,15 +157,15 @@ export const randomHouse = fc.record({
       length: fc.integer({ min: 0, max: 6 }),
       amount: fc.integer({ min: 0, max: 99_999 }),
       inSeason: fc.boolean(),
-      weekDays: fc.option(fc.subarray([1, 2, 3, 4, 5, 6, 7], { minLength: 1 }), { freq: 1 }),
+      weekDays: fc.option(fc.subarray([1, 2, 3, 4, 5, 6, 7], { minLength: 1 }), { freq: 2 }),
     }),
     { minLength: 1, maxLength: 5 },
   ),
   season: fc.record({ from: day, length: fc.integer({ min: 0, max: 10 }) }),
   rules: fc.array(
     fc.record({
-      plan: fc.option(index(planCount), { freq: 1 }),
-      type: fc.option(index(typeCount), { freq: 1 }),
+      plan: fc.option(index(planCount), { freq: 2 }),
+      type: fc.option(index(typeCount), { freq: 2 }),
       from: day,
       length: fc.integer({ min: 0, max: 4 }),
       says,
