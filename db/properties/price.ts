@@ -73,7 +73,7 @@ export const extrasOf = (catalogue: Catalogue, type: SaleType) =>
   catalogue.extras.filter((extra) => extra.unitTypeIds.length === 0 || extra.unitTypeIds.includes(type.id))
 
 /** Shares of each night that belong to the extras in the plan; those not of every night are part of the first. */
-const componentsOf = (
+export const componentsOf = (
   pricing: Pricing,
   plan: SalePlan,
   party: CountedParty,

@@ -8,7 +8,7 @@ import { catalogueOf } from '../properties/catalogue.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../properties/catalogue.ts'
 import { countParty } from '../properties/party.ts'
 import type { Party } from '../properties/party.ts'
-import { localTaxRules, nightPrices } from '../properties/price.ts'
+import { componentsOf, localTaxRules, nightPrices } from '../properties/price.ts'
 import { sentenceOf, stayChecks } from '../properties/rules/restrictions.ts'
 import { nightTaxes } from '../properties/rules/taxes.ts'
 import type { ReservationNightRow } from '../rows.ts'
@@ -114,6 +114,12 @@ const evaluated = async (trx: Trx, property: SaleProperty, target: Target): Prom
   }
   const counted = countParty(catalogue, target.party)
   const amounts = nightPrices(pricing, plan, type, counted, { arrival, departure })
+  const components = componentsOf(
+    pricing,
+    plan,
+    counted,
+    amounts.map((amount) => amount ?? 0),
+  )
   return daysIn(arrival, departure).flatMap((date, index) => {
     const amount = amounts[index]
     if (amount === null || amount === undefined) return []
@@ -122,7 +128,7 @@ const evaluated = async (trx: Trx, property: SaleProperty, target: Target): Prom
         date,
         amount,
         taxes: nightTaxes(taxRules, { date, index, amount, persons: counted.persons }),
-        components: [],
+        components: components[index] ?? [],
       },
     ]
   })

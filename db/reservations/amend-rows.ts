@@ -1,5 +1,5 @@
 import type { QuotedTax } from '../../config/quote.ts'
-import { addDays, daysIn } from '../../config/time.ts'
+import { addDays, daysBetween, daysIn } from '../../config/time.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { catalogueOf } from '../properties/catalogue.ts'
@@ -15,15 +15,17 @@ import { lockPools } from '../units/assignments.ts'
 import { clearUnits } from '../units/clear.ts'
 import type { Move } from '../units/inventory.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
+import { upTo } from './charge-extras.ts'
 import { policiesOf } from './fees.ts'
 import { depositsOf } from './lock.ts'
 
-type ExtraRow = ReservationExtraRow & { poolId: string | null }
-type ServedExtra = Pick<ExtraRow, 'id' | 'from' | 'until' | 'quantity' | 'poolId' | 'amount' | 'status'> & {
-  taxes: QuotedTax[]
+type ExtraRow = ReservationExtraRow & { poolId: string | null; taxes: QuotedTax[] }
+type ServedExtra = Pick<ExtraRow, 'id' | 'from' | 'until' | 'quantity' | 'poolId' | 'amount' | 'status' | 'taxes'> & {
+  /** What comes after days that are charged, and costs something else: a row of its own. */
+  isRest?: boolean
 }
 export type AmendedExtras = {
-  /** Those that change. */
+  /** Those that change, and what comes after what was charged of them. */
   rows: ServedExtra[]
   total: number
   taxesOnTop: number
@@ -46,7 +48,27 @@ const served = (extra: ExtraRow, before: ReservationRow, target: Target): { from
   return { from, until: later(until, extra.chargedUntil ?? until) }
 }
 
-/** The extras of a stay as its new days and party make them, at the price that they were sold for. */
+/** A daily extra up to a day that was charged, at what its days have cost. */
+const upToDay = <E extends ServedExtra>(extra: E, until: string): E => {
+  const all = daysBetween(extra.from, extra.until) + 1
+  const days = daysBetween(extra.from, until) + 1
+  const taxes = extra.taxes.map((tax) => ({ ...tax, amount: upTo(tax.amount, days, all) }))
+  return { ...extra, until, amount: upTo(extra.amount, days, all), taxes }
+}
+
+const costsTheSame = (a: ServedExtra, b: ServedExtra) => {
+  const taxesOf = ({ taxes }: ServedExtra) =>
+    taxes
+      .map((tax) => `${tax.taxRuleId} ${tax.amount}`)
+      .sort()
+      .join()
+  return a.amount === b.amount && taxesOf(a) === taxesOf(b)
+}
+
+/**
+ * The extras of a stay as its new days and party make them, at the price that they were sold for. Days that were charged stay as they are (R35): where
+ * later ones cost something else, they are sold apart.
+ */
 export const amendedExtras = async (
   trx: Trx,
   property: SaleProperty,
@@ -63,13 +85,24 @@ export const amendedExtras = async (
   const catalogue = await catalogueOf(trx, property)
   const { counted } = countParty(catalogue, target.party)
   const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
-  const rows = stored.map((extra): ServedExtra => {
+  const rows = stored.flatMap((extra): ServedExtra[] => {
     const { from, until } = served(extra, before, target)
-    if (from > until) return { ...extra, status: 'cancelled', taxes: [] }
+    if (from > until) return [{ ...extra, status: 'cancelled', taxes: [] }]
+    if (extra.chargedUntil !== null && !everyNight(extra.basis)) return [extra]
     const daily = dailyAmount(extra.unitAmount, extra.basis, extra.quantity, counted)
-    const days = daysIn(from, addDays(until, 1))
-    const taxes = addTaxes(days.flatMap((date) => extraTaxes(rules, { date, amount: daily })))
-    return { ...extra, from, until, amount: daily * days.length, taxes }
+    const sold = (first: string): ServedExtra => {
+      const days = daysIn(first, addDays(until, 1))
+      const taxes = addTaxes(days.flatMap((date) => extraTaxes(rules, { date, amount: daily })))
+      return { ...extra, from: first, until, amount: daily * days.length, taxes }
+    }
+    const whole = sold(from)
+    // Nothing of it changes: nor do its taxes, whatever the rules are by now.
+    if (extra.from === from && extra.until === until && extra.amount === whole.amount) return [extra]
+    if (extra.chargedUntil === null) return [whole]
+    const charged = upToDay(extra, extra.chargedUntil)
+    if (costsTheSame(charged, upToDay(whole, extra.chargedUntil))) return [whole]
+    const next = addDays(extra.chargedUntil, 1)
+    return next > until ? [charged] : [charged, { ...sold(next), isRest: true }]
   })
   const active = rows.filter((row) => row.status === 'active')
   return {
@@ -85,12 +118,23 @@ export const amendedExtras = async (
 
 export const writeExtras = async (trx: Trx, { rows }: Pick<AmendedExtras, 'rows'>): Promise<void> => {
   if (rows.length === 0) return
+  const written = JSON.stringify(rows)
+  if (rows.some((row) => row.isRest))
+    await sql(
+      trx,
+      `insert into reservation_extra (reservation_id, extra_id, name, basis, quantity, "from", "until", unit_amount, amount, taxes)
+       select e.reservation_id, e.extra_id, e.name, e.basis, e.quantity, v."from", v."until", e.unit_amount, v.amount, v.taxes
+       from jsonb_to_recordset(?::jsonb) as v (id uuid, "from" date, "until" date, amount bigint, taxes jsonb, "isRest" boolean)
+       join reservation_extra e on e.id = v.id where v."isRest" order by e.id`,
+      [written],
+    )
   await sql(
     trx,
     `update reservation_extra e set "from" = v."from", "until" = v."until", amount = v.amount, taxes = v.taxes, status = v.status,
        version = e.version + 1
-     from jsonb_to_recordset(?::jsonb) as v (id uuid, "from" date, "until" date, amount bigint, taxes jsonb, status text) where e.id = v.id`,
-    [JSON.stringify(rows)],
+     from jsonb_to_recordset(?::jsonb) as v (id uuid, "from" date, "until" date, amount bigint, taxes jsonb, status text, "isRest" boolean)
+     where e.id = v.id and v."isRest" is not true`,
+    [written],
   )
 }
 
@@ -202,11 +246,13 @@ export const reshapeUnits = async (
      where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')`,
     [id],
   )
-  if (pools.length === 0) return false
   await lockPools(
     trx,
     pools.map((one) => one.poolId),
   )
+  // Who waits for a unit waits for other nights now.
+  await sql(trx, `delete from stranded_stay where reservation_id = ?`, [id])
+  if (pools.length === 0) return false
   await sql(
     trx,
     `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a

@@ -15,8 +15,8 @@ type Served = Pick<
 
 const daily = new Set<Served['basis']>(['per_night', 'per_person_per_night'])
 
-/** What falls on the days before the `count`-th of all: parts of all days sum to the whole exactly. */
-const upTo = (whole: number, count: number, all: number) =>
+/** What falls on the first `count` days of all: parts of all days sum to the whole exactly. */
+export const upTo = (whole: number, count: number, all: number) =>
   Number((BigInt(whole) * BigInt(count)) / BigInt(Math.max(1, all)))
 const share = (whole: number, index: number, all: number) => upTo(whole, index + 1, all) - upTo(whole, index, all)
 

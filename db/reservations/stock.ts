@@ -51,7 +51,10 @@ export const releaseNights = async (trx: Trx, nights: readonly NightKey[]): Prom
   return rows.map(({ poolId, night, quantity }) => ({ poolId, night, sold: -quantity }))
 }
 
-/** Moves that give back the limited extras of reservations: all of them, or the daily ones on their days of service from a day on. */
+/**
+ * Moves that give back the limited extras of reservations: all of them, or the daily ones on their days of service from a day on that are not charged
+ * yet.
+ */
 export const limitedExtras = async (
   trx: Trx,
   reservationIds: readonly string[],
@@ -63,7 +66,8 @@ export const limitedExtras = async (
      from reservation_extra e join extra x on x.tenant_id = e.tenant_id and x.id = e.extra_id and x.pool_id is not null
      cross join lateral generate_series(e."from"::timestamp, e."until"::timestamp, interval '1 day') as d (day)
      where e.reservation_id = any(?::uuid[]) and e.status = 'active'
-       and (?::date is null or e.basis in ('per_night', 'per_person_per_night') and d.day >= ?::date::timestamp) group by 1, 2`,
+       and (?::date is null or e.basis in ('per_night', 'per_person_per_night')
+         and d.day >= greatest(?::date, e.charged_until + 1)::timestamp) group by 1, 2`,
     [reservationIds, dailyFrom, dailyFrom],
   )
   return rows.map(({ poolId, night, quantity }) => ({ poolId, night, sold: -quantity }))

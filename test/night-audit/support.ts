@@ -149,7 +149,12 @@ const shift = (house: House, bookingId: string, days: number) =>
     const nights = await sql<{ poolId: string; night: string; quantity: number }>(
       trx,
       `select p.unit_pool_id as pool_id, n.date as night, sum(p.quantity)::int as quantity from reservation_night n
-       join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id where n.reservation_id in (${rooms}) group by 1, 2`,
+       join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id where n.reservation_id in (${rooms}) group by 1, 2
+       union all
+       select x.pool_id, d.day::date, sum(e.quantity)::int from reservation_extra e
+       join extra x on x.tenant_id = e.tenant_id and x.id = e.extra_id and x.pool_id is not null
+       cross join lateral generate_series(e."from"::timestamp, e."until"::timestamp, interval '1 day') as d (day)
+       where e.reservation_id in (${rooms}) and e.status = 'active' group by 1, 2`,
       bound,
     )
     for (const { poolId, night, quantity } of nights) {
