@@ -163,9 +163,10 @@ export const changeProperty = async (trx: Trx, propertyId: string, change: Prope
 const openBusiness: [table: string, condition: string, what: string][] = [
   ['reservation', `status in ('held', 'confirmed', 'checked_in')`, 'has reservations that have not ended'],
   ['folio', `status = 'open'`, 'has open folios'],
+  ['channel_connection', `status <> 'disconnected'`, 'is connected with channels'],
 ]
 
-/** Retires a property. 422 `in_use` while a hold, a stay or a folio is open; 409 while it is live. */
+/** Retires a property. 422 `in_use` while a hold, a stay or a folio is open, or a channel connected; 409 while it is live. */
 export const archiveProperty = async (trx: Trx, propertyId: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)
   if (property.status === 'archived') return

@@ -108,6 +108,7 @@ type WarningFacts = Pick<Facts, 'address' | 'checkInFrom' | 'checkOutUntil' | 's
   lateOrEarly: number
   images: number
   bareTypes: number
+  unmappedTypes: number
 }
 
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
@@ -121,7 +122,11 @@ export const warningsOf = async (trx: Trx, propertyId: string): Promise<Blocker[
           and e.category in ('early_check_in', 'late_check_out')) as late_or_early,
        (select count(*)::int from gallery_image i where i.tenant_id = p.tenant_id and i.property_id = p.id and i.status = 'ready') as images,
        (select count(*)::int from unit_type t where t.tenant_id = p.tenant_id and t.property_id = p.id and t.status = 'active' and not exists (
-          select from gallery_image i where i.tenant_id = t.tenant_id and i.unit_type_id = t.id and i.status = 'ready')) as bare_types
+          select from gallery_image i where i.tenant_id = t.tenant_id and i.unit_type_id = t.id and i.status = 'ready')) as bare_types,
+       (select count(distinct t.id)::int from unit_type t join channel_connection c on c.tenant_id = t.tenant_id and c.property_id = t.property_id
+          and c.status <> 'disconnected'
+        where t.tenant_id = p.tenant_id and t.property_id = p.id and t.status = 'active' and t.bookable and not exists (
+          select from channel_mapping m where m.tenant_id = c.tenant_id and m.channel_connection_id = c.id and m.unit_type_id = t.id and m.enabled)) as unmapped_types
      from property p where p.id = ?`,
     [propertyId],
   )
@@ -142,6 +147,7 @@ export const warningsOf = async (trx: Trx, propertyId: string): Promise<Blocker[
     [brazilian && !facts.registryNumber, 'registry_number_missing', 'add the number of the Cadastur'],
     [brazilian, 'guest_registration_not_connected', 'guests are not reported to the authority by this service yet'],
     [facts.images < 3 || facts.bareTypes > 0, 'gallery_small', 'show at least three images, and one of each unit type'],
+    [facts.unmappedTypes > 0, 'channel_unmapped', 'map each unit type with the channels that are connected'],
     ...missing
       .slice(0, 1)
       .map(({ date, plan, type }): [boolean, string, string] => [

@@ -110,6 +110,40 @@ describe('Channels by the API', () => {
     expect(refused.code).to.equal('credentials_missing')
   })
 
+  it('a house is not archived while a channel sells it, however close the two come, and is warned of types that a channel does not know', async () => {
+    const retiring = await makeHouse({ tenantId: house.tenantId, units: 1, suite: true, deposit: null })
+    const { token: owner } = await signIn(world, await makeUser({ [house.tenantId]: 'owner' }))
+    const send = (method: 'GET' | 'POST', route: string, given: object = {}) =>
+      world.request(method, `${path}/${route}`, { token: owner, ...(method === 'GET' ? {} : { body: given }) })
+    const warnings = async () => {
+      const { body } = await send('GET', `properties/${retiring.propertyId}/readiness`)
+      return body.warnings.map((warning: { code: string }) => warning.code) as string[]
+    }
+    const given = { propertyId: retiring.propertyId, mappings: mappingsOf(retiring) }
+    await send('POST', `properties/${retiring.propertyId}/suspend`, { reason: 'it closes' })
+    const archive = () => send('POST', `properties/${retiring.propertyId}/archive`)
+    expect(await warnings(), 'without a channel there is nothing to map').to.not.include('channel_unmapped')
+    const half = await create({ ...given, mappings: given.mappings.slice(0, 2) }, owner)
+    expect(await warnings()).to.include('channel_unmapped')
+    await world.request('PATCH', `${path}/channel-connections/${half.body.id}`, {
+      token: owner,
+      body: { mappings: given.mappings },
+    })
+    expect(await warnings()).to.not.include('channel_unmapped')
+    const refused = await archive()
+    expect([refused.status, refused.body.code, refused.body.errors[0].field]).to.deep.equal([
+      422,
+      'in_use',
+      'channel_connection',
+    ])
+    await send('POST', `channel-connections/${half.body.id}/disconnect`)
+    const [archived, connected] = await Promise.all([archive(), create(given, owner)])
+    expect([archived.status, connected.status].filter((status) => status < 300)).to.have.length(1)
+    expect([archived.body.code, connected.body.code]).to.include(
+      archived.status === 200 ? 'invalid_transition' : 'in_use',
+    )
+  })
+
   it('mappings are of what the property sells, both ways once', async () => {
     const [first, second] = mappingsOf(house)
     const mapped = async (mappings: object[]) => (await create({ mappings })).body

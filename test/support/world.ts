@@ -28,9 +28,16 @@ const begin = async (): Promise<Parts> => {
   const { openRedis, closeRedis } = await import('../../api/lib/redis.ts')
   const { listen, makeServer } = await import('../../api/server.ts')
   openRedis(settings.redisUrl)
-  const server = await makeServer()
-  const baseUrl = await listen(server, 0, '127.0.0.1')
-  return { database, redis: new Redis(settings.redisUrl), server, baseUrl, closeRedis }
+  try {
+    const server = await makeServer()
+    const baseUrl = await listen(server, 0, '127.0.0.1')
+    return { database, redis: new Redis(settings.redisUrl), server, baseUrl, closeRedis }
+  } catch (error) {
+    // Nobody ends what never was: a connection that stays would keep the run from ending.
+    closeRedis()
+    await leaveDatabase()
+    throw error
+  }
 }
 
 const end = async ({ server, redis, closeRedis }: Parts) => {
