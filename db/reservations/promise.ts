@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, notFound, overtaken, unprocessable } from '../../config/errors.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
@@ -50,6 +50,8 @@ const judge = (unit: Asked | null, stay: Stay, from: string) => {
 export const promiseUnit = async (trx: Trx, reservationId: string, unitId: string): Promise<void> => {
   const stay = await lockStay(trx, reservationId)
   const from = stay.arrival > stay.today ? stay.arrival : stay.today
+  const pool = await sqlOne<{ id: string }>(trx, `select unit_pool_id as id from unit where id = ?`, [unitId])
+  if (pool) await lockPools(trx, [pool.id])
   const unit = judge(
     await sqlOne<Asked>(
       trx,
@@ -60,9 +62,9 @@ export const promiseUnit = async (trx: Trx, reservationId: string, unitId: strin
     stay,
     from,
   )
-  await lockPools(trx, [unit.unitPoolId])
+  if (unit.unitPoolId !== pool?.id) throw overtaken()
   await clearUnits(trx, { unitIds: [unitId], from, to: stay.departure, reservationId })
-  // Of several units of the pool, one makes room: what it has of this unit already, else one that was only proposed.
+  // Of several units of the pool, one makes room: what it has of this unit already, else one that was only proposed. Who takes one has no other.
   await sql(
     trx,
     `with had as (
@@ -70,7 +72,7 @@ export const promiseUnit = async (trx: Trx, reservationId: string, unitId: strin
        from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id and u.unit_pool_id = :poolId
        where a.reservation_id = :reservationId and a.status in ('proposed', 'locked') group by a.unit_id)
      update unit_assignment a set status = 'released' from had h
-     where a.reservation_id = :reservationId and a.unit_id = h.unit_id and a.status in ('proposed', 'locked') and (h.unit_id = :unitId or (h.rank = 1 and h.units >= :quantity))`,
+     where a.reservation_id = :reservationId and a.unit_id = h.unit_id and a.status in ('proposed', 'locked') and (h.unit_id = :unitId or (h.rank = 1 and h.units >= :quantity) or :quantity = 1)`,
     { unitId, reservationId, poolId: unit.unitPoolId, quantity: unit.quantity },
   )
   await sql(

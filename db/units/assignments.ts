@@ -181,8 +181,8 @@ export const soil = async (trx: Trx, unitIds: readonly string[], condition: Cond
 
 /** Cancelled, not come, or amended: proposed and locked units of reservations are free again. */
 export const releaseUnits = async (trx: Trx, reservationIds: readonly string[]): Promise<void> => {
-  await sql(trx, `delete from stranded_stay where reservation_id = any(?::uuid[])`, [reservationIds])
   const rows = await lockRows(trx, reservationIds, `a.status in ('proposed', 'locked')`)
+  await sql(trx, `delete from stranded_stay where reservation_id = any(?::uuid[])`, [reservationIds])
   if (rows.length === 0) return
   await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
     rows.map((row) => row.id),

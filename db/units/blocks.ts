@@ -122,10 +122,12 @@ const refuseArchived = async (trx: Trx, propertyId: string) => {
 /** Who had to move is kept with the block; an override is written to the trail with its reason. */
 const keepStays = async (trx: Trx, id: string, { moves, displaced }: Cleared, override: Override | undefined) => {
   const gone = new Set(displaced.map((one) => `${one.reservationId} ${one.unitId}`))
-  const stays = moves.map(({ reservationId, fromUnitId }) => ({
+  // One that was to come back to a unit loses it twice.
+  const touched = new Map(moves.map((move) => [`${move.reservationId} ${move.fromUnitId}`, move]))
+  const stays = [...touched].map(([key, { reservationId, fromUnitId }]) => ({
     reservationId,
     unitId: fromUnitId,
-    displaced: gone.has(`${reservationId} ${fromUnitId}`),
+    displaced: gone.has(key),
   }))
   await sql(
     trx,

@@ -1,4 +1,3 @@
-import { addDays } from '../../config/time.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { live } from './assignments.ts'
@@ -19,13 +18,18 @@ export type BoardRow = {
   from: string
   /** Of a guest who should have left: tomorrow, since nobody can have the unit tonight. */
   to: string
+  /** All that stands beside it is on the board: where else it would be free can be told. */
+  isWhole: boolean
 }
 export type Board = { units: BoardUnit[]; rows: BoardRow[] }
 
 /** Later than any stay. */
 export const forever = '9999-12-31'
 
-/** Active units of pools, and what stands in them on `[from, to)` and so far around that gaps can be told. */
+/**
+ * Active units of pools, and what stands in them on `[from, to)`, on all other days of the stays that do, and so far around that gaps can be told. A stay that
+ * reaches beyond is in the way, and is not to be moved.
+ */
 export const readBoard = async (trx: Trx, poolIds: readonly string[], from: string, to: string): Promise<Board> => ({
   units: await sql<BoardUnit>(
     trx,
@@ -35,15 +39,21 @@ export const readBoard = async (trx: Trx, poolIds: readonly string[], from: stri
   ),
   rows: await sql<BoardRow>(
     trx,
-    `select a.id, a.unit_id, u.unit_pool_id as pool_id, a.reservation_id, a.unit_block_id, a.status, coalesce(r.unit_type_id::text, '') as unit_type_id,
-       a.starts_on as "from", case when a.status = 'occupied' then greatest(a.ends_on, case when a.ends_on < d.today then d.today + 1 end) else a.ends_on end as "to"
-     from unit u
+    `with span as (
+       select least(cast(:from as date), min(a.starts_on)) - cast(:gap as int) as first, greatest(cast(:to as date), max(a.ends_on)) + cast(:gap as int) as last
+       from unit u join unit_assignment a on a.tenant_id = u.tenant_id and a.unit_id = u.id and a.status in ('proposed', 'locked')
+         and a.ends_on > :from and a.starts_on < :to
+       where u.unit_pool_id = any(:poolIds))
+     select a.id, a.unit_id, u.unit_pool_id as pool_id, a.reservation_id, a.unit_block_id, a.status, coalesce(r.unit_type_id::text, '') as unit_type_id,
+       a.starts_on as "from", case when a.status = 'occupied' then greatest(a.ends_on, case when a.ends_on < d.today then d.today + 1 end) else a.ends_on end as "to",
+       a.starts_on >= w.first and a.ends_on <= w.last as is_whole
+     from span w cross join unit u
      join property y on y.tenant_id = u.tenant_id and y.id = u.property_id
      cross join lateral (select ${presentDay('y')} as today) d
      join unit_assignment a on a.tenant_id = u.tenant_id and a.unit_id = u.id and a.status in ${live}
-       and (a.ends_on > ?::date or a.status = 'occupied') and a.starts_on < ?::date
+       and (a.ends_on > w.first or a.status = 'occupied') and a.starts_on < w.last
      left join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id
-     where u.unit_pool_id = any(?::uuid[]) order by a.starts_on, a.id`,
-    [addDays(from, -widestGap), to === forever ? forever : addDays(to, widestGap), poolIds],
+     where u.unit_pool_id = any(:poolIds) order by a.starts_on, a.id`,
+    { from, to, gap: widestGap, poolIds },
   ),
 })

@@ -24,7 +24,7 @@ export const extendNights = async (trx: Trx, poolIds: readonly string[]): Promis
          case p.kind
            when 'unit' then (select count(*)::int from unit u where u.tenant_id = p.tenant_id and u.unit_pool_id = p.id and u.status = 'active'
              and u.active_from <= d.night and (u.active_until is null or u.active_until > d.night))
-           else coalesce((select e.daily_limit from extra e where e.tenant_id = p.tenant_id and e.pool_id = p.id and e.status = 'active'), 0)
+           else coalesce((select e.daily_limit from extra e where e.tenant_id = p.tenant_id and e.pool_id = p.id), 0)
          end as capacity,
          (select count(*)::int from unit_assignment a
           join unit_block b on b.tenant_id = a.tenant_id and b.id = a.unit_block_id and b.kind = 'out_of_order'

@@ -2,6 +2,7 @@ import type { Trx } from '../connection.ts'
 import type { Board, BoardRow } from './board.ts'
 import { pack } from './fit.ts'
 import type { Packing, Piece, Taken } from './fit.ts'
+import { lackingUnits } from './needs.ts'
 import type { Need } from './needs.ts'
 import { settle, strand, unstrand } from './settle.ts'
 import type { Change, Stranded } from './settle.ts'
@@ -64,8 +65,9 @@ export const planPool = (
 ): Plan => {
   const here = rows.filter((row) => row.poolId === poolId)
   const seeking = here.filter((row) => seek.has(row.id))
-  const movable = here.filter((row) => row.status === 'proposed' && !seek.has(row.id))
-  const fixed = here.filter((row) => row.status !== 'proposed' && !seek.has(row.id))
+  const mayMove = (row: BoardRow) => row.status === 'proposed' && row.isWhole
+  const movable = here.filter((row) => mayMove(row) && !seek.has(row.id))
+  const fixed = here.filter((row) => !mayMove(row) && !seek.has(row.id))
   const wanted = needs.filter((need) => need.poolId === poolId)
   const packing = pack(
     units.filter((unit) => unit.poolId === poolId),
@@ -90,7 +92,12 @@ export const settleAll = async (trx: Trx, plans: readonly Plan[]): Promise<void>
   const changes = plans.flatMap((plan) => plan.changes)
   await settle(trx, changes)
   const stranded = plans.flatMap((plan) => plan.stranded)
-  const waiting = new Set(stranded.map(({ reservationId, poolId }) => `${reservationId} ${poolId}`))
+  // Who has one unit may still wait for another, on nights that were not looked at.
+  const lacking = await lackingUnits(
+    trx,
+    changes.map((change) => change.reservationId),
+  )
+  const waiting = new Set([...stranded, ...lacking].map(({ reservationId, poolId }) => `${reservationId} ${poolId}`))
   for (const poolId of new Set(changes.map((change) => change.poolId)))
     await unstrand(
       trx,

@@ -39,7 +39,8 @@ export const repackPools = async (
     await lockPools(trx, poolIds)
   }
   const needs = (await lackingUnits(trx, lacking)).filter((need) => need.from >= from && need.from < to)
-  const board = await readBoard(trx, poolIds, from, to)
+  const last = needs.reduce((day, need) => (need.to > day ? need.to : day), to)
+  const board = await readBoard(trx, poolIds, from, last)
   const seek = new Set(
     board.rows.filter((row) => row.status === 'proposed' && row.from >= from && row.from < to).map((row) => row.id),
   )

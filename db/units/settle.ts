@@ -97,8 +97,9 @@ export const strand = async (trx: Trx, stranded: readonly Stranded[]): Promise<v
     trx,
     `insert into stranded_stay as s (reservation_id, unit_pool_id, "from", "to")
      select * from unnest(?::uuid[], ?::uuid[], ?::date[], ?::date[])
-     on conflict (tenant_id, reservation_id, unit_pool_id) do update set "from" = excluded."from", "to" = excluded."to", since = now()
-       where s."to" <> excluded."to" or s."from" > excluded."from"
+     on conflict (tenant_id, reservation_id, unit_pool_id) do update
+       set "from" = least(s."from", excluded."from"), "to" = greatest(s."to", excluded."to"), since = now()
+       where s."to" < excluded."to" or s."from" > excluded."from"
      returning reservation_id, unit_pool_id as pool_id, "from", "to"`,
     [
       rows.map((row) => row.reservationId),

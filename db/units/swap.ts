@@ -93,12 +93,14 @@ const piecesOf = (row: Row, unitId: string, from: string, to: string, isFree: bo
 
 const freeAfter = async (trx: Trx, unitId: string, rows: readonly Row[], from: string, to: string) => {
   if (from >= to) return true
-  const taken = await sql(
+  const free = await sql(
     trx,
-    `select 1 from unit_assignment where unit_id = ? and status in ${live} and starts_on < ?::date and ends_on > ?::date and not (id = any(?::uuid[])) limit 1`,
-    [unitId, to, from, rows.map((row) => row.id)],
+    `select 1 from unit u where u.id = ? and (u.active_until is null or u.active_until >= ?::date) and not exists (
+       select from unit_assignment a where a.tenant_id = u.tenant_id and a.unit_id = u.id and a.status in ${live}
+         and a.starts_on < ?::date and a.ends_on > ?::date and not (a.id = any(?::uuid[])))`,
+    [unitId, to, to, from, rows.map((row) => row.id)],
   )
-  return taken.length === 0
+  return free.length > 0
 }
 
 const refuseThird = async (trx: Trx, rows: readonly Row[], from: string, today: string) => {
