@@ -5,7 +5,8 @@ import type { Connection, Statement } from './planned.ts'
 // A round trip costs both sides more than most statements of the jobs do: the first statement of a transaction goes with its beginning,
 // the last one with its end.
 
-type Answer = { response: { rows: unknown }[] }
+type Tagged = { rows: unknown; command: string }
+type Answer = { response: Tagged[] }
 
 /** What is changed here of a transaction of knex; its own types leave it out. */
 export type Joinable = {
@@ -56,20 +57,28 @@ const joinBegin = (transaction: Joinable, opening: Opening): void => {
   }
 }
 
+/** The commit as knex does it: what is sent from here on would run after it, in no transaction, and is refused. */
+const commit = async (transaction: Joinable, connection: Connection, text: string): Promise<void> => {
+  const sent = transaction.trxClient.query(connection, text) as Promise<Answer | { response: Tagged }>
+  transaction._completed = true
+  const { response } = await sent
+  const { command } = [response].flat().at(-1) ?? { command: 'none' }
+  // PostgreSQL answers a commit so where a statement has failed, though somebody went on as if it had not.
+  if (command !== 'COMMIT') throw new Error(`an error in the transaction was passed over: its end is ${command}`)
+}
+
 /** What it throws, knex answers with a rollback. */
 const joinCommit = (transaction: Joinable): void => {
-  const plain = transaction.commit.bind(transaction)
   transaction.commit = async (connection, value) => {
     const last = lasts.get(transaction.transactor)
-    if (!last) return plain(connection, value)
-    const words = asWords(connection, last)
+    const words = last ? asWords(connection, last) : null
     try {
-      await transaction.trxClient.query(connection, words === null ? plannedQuery(last) : `${words}; commit`)
+      if (last && words === null) await transaction.trxClient.query(connection, plannedQuery(last))
+      await commit(transaction, connection, words === null ? 'commit' : `${words}; commit`)
     } catch (error) {
-      throw (isRefusal(error) && last.refused?.()) || error
+      transaction._completed = false
+      throw (isRefusal(error) && last?.refused?.()) || error
     }
-    if (words === null) return plain(connection, value)
-    transaction._completed = true
     transaction._resolver(value)
     return undefined
   }

@@ -142,6 +142,16 @@ describe('the turns of tenants', () => {
     expect(namesOf(await take()), 'nothing is kept free for those who do not wait').to.have.lengthOf(50)
   })
 
+  it('of many tenants one with much that is urgent has its share of it before anything that is not', async () => {
+    await ask(a, 30, { class: 'urgent' })
+    for (const tenant of tenants.slice(1, 9)) await ask(tenant, 1, { class: 'urgent' })
+    await ask(tenants[9] ?? '', 60)
+    const counts = tally(namesOf(await take()))
+    expect(counts.a, 'twelve is a quarter of fifty').to.be.at.least(12)
+    expect(counts).to.include({ b: 1, i: 1 })
+    expect(counts.j).to.be.within(5, 30)
+  })
+
   it('what waits for its time is not walked past, is due when it comes, and waits in Redis for its last minute', async () => {
     await inPlatform(async (trx) => {
       await sql(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { inPlatform, inTenant, lastly, openDatabase, sql, sqlOne } from '../../db/connection.ts'
+import { inPlatform, inTenant, lastly, onCommit, openDatabase, sql, sqlOne } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { FenceLost, lockStart } from '../../db/jobs/fence.ts'
 import { useDatabase } from '../support/database.ts'
@@ -86,6 +86,40 @@ describe('statements that go with the beginning and the end of a transaction', (
           )
         expect(rows).to.deep.equal([1, 2].map(() => ({ text, list, none: null })))
       }
+  })
+
+  it('what is sent while the commit is under way is refused, not written after it', async () => {
+    const last = { text: `select 1 as late`, bindings: {} }
+    await inPlatform((trx) => Promise.resolve(lastly(trx, last)))
+    for (const ends of [false, true]) {
+      const key = newKey()
+      const late: Promise<unknown>[] = []
+      await inPlatform(async (trx) => {
+        if (ends) lastly(trx, last)
+        await insert(trx, key)
+        setImmediate(() => late.push(insert(trx, `${key} late`).catch((error: unknown) => (error as Error).message)))
+      })
+      await new Promise(setImmediate)
+      expect((await Promise.all(late)).map(String), `with a last statement: ${ends}`).to.match(/already complete/)
+      expect([await effects(key), await effects(`${key} late`)]).to.deep.equal([[key], []])
+    }
+  })
+
+  it('a transaction in which an error was passed over is not taken for committed', async () => {
+    for (const ends of [false, true]) {
+      const key = newKey()
+      let told = false
+      const ended = inPlatform(async (trx) => {
+        if (ends) lastly(trx, { text: `select 2 as late`, bindings: {} })
+        await insert(trx, key)
+        await sql(trx, `select 1 / 0`).catch(() => null)
+        onCommit(trx, () => {
+          told = true
+        })
+      })
+      expect(await ended.catch((error: unknown) => error), `with a last statement: ${ends}`).to.be.instanceOf(Error)
+      expect([told, await effects(key)]).to.deep.equal([false, []])
+    }
   })
 
   it('a transaction has one last statement, and a tenant has a name that is one', async () => {
