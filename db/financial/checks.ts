@@ -43,14 +43,14 @@ const checks: Record<string, string> = {
       on o.reversal_id = r.id and o.line_no = a.line_no and o.account_id = a.account_id and o.debit = a.credit and o.credit = a.debit
     where r.tenant_id = :tenantId and r.book_id = :bookId and r.kind = 'reversal' and o.reversal_id is null or r.id is null`,
   day_frozen: `
-    select d.property_id, d.date, (d.totals ->> 'lineSum')::bigint as frozen, l.sum as found
+    select d.property_id, d.date, (d.totals ->> 'lineSum')::bigint as frozen, coalesce(l.sum, 0) as found
     from property p
     join business_day d on d.tenant_id = p.tenant_id and d.property_id = p.id and d.status = 'closed' and d.date >= current_date - 35
-    cross join lateral (select count(*) as count, coalesce(sum(l.amount), 0) as sum from folio_line l
-      join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id and f.property_id = p.id
-      where l.tenant_id = d.tenant_id and l.business_date = d.date) l
+    left join (select f.property_id, l.business_date, count(*) as count, sum(l.amount) as sum from folio_line l
+      join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id
+      where l.tenant_id = :tenantId and l.business_date >= current_date - 35 group by 1, 2) l on l.property_id = p.id and l.business_date = d.date
     where p.tenant_id = :tenantId and p.book_id = :bookId and d.totals ->> 'lineSum' is not null
-      and ((d.totals ->> 'lineSum')::bigint, (d.totals ->> 'lineCount')::bigint) <> (l.sum, l.count)`,
+      and ((d.totals ->> 'lineSum')::bigint, (d.totals ->> 'lineCount')::bigint) <> (coalesce(l.sum, 0), coalesce(l.count, 0))`,
   archived_zero: `
     select a.id as account_id, a.code, sum(b.debit - b.credit) as balance
     from account a join account_balance b on b.tenant_id = a.tenant_id and b.book_id = a.book_id and b.account_id = a.id

@@ -57,7 +57,8 @@ export const exceptionsOfDay = async (
      union all
      (select 'balance_after_departure', r.id, 'folio ' || f.number || ' of a guest who left has a balance of ' || f.balance
       from reservation r join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id and f.status = 'open' and f.balance <> 0
-      where r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date = cast(:businessDate as date)
+      where r.id in (select e.reservation_id from reservation_event e where e.business_date = cast(:businessDate as date) and e.transition = 'T16')
+        and r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date = cast(:businessDate as date)
       order by f.number limit :most)`,
     { propertyId, businessDate, most },
   )

@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { useDatabase } from '../support/database.ts'
+import type { House } from '../support/factories.ts'
+import { deskOf } from '../reservations/desk.ts'
+import { closeOpenDay, makeLateHouse, makeStays, readAudit, readStay } from './support.ts'
+
+describe('The night audit finds', () => {
+  useDatabase()
+  let house: House
+  beforeEach(async () => {
+    house = await makeLateHouse(2, { units: 3 })
+  })
+  const { leave, folioOf } = deskOf(() => house)
+
+  it('what was waived on the day, and who left with a folio that owes, on that day alone and of that house alone', async () => {
+    const other = await makeLateHouse(2, { units: 3 })
+    const [id = ''] = await makeStays(house, 1, { from: -3, nights: 3, checkedIn: true })
+    const [paid = ''] = await makeStays(house, 1, { from: -2, nights: 3, checkedIn: true })
+    expect(await leave(id, true, 'balance')).to.equal('checked_out')
+    const { number, balance } = await folioOf(id)
+    const found = async (of: House) =>
+      (await readAudit(of, await closeOpenDay(of))).exceptions as {
+        code: string
+        reservationId: string
+        message: string
+      }[]
+    const first = await found(house)
+    expect(first.filter((one) => one.code === 'balance_after_departure')).to.deep.equal([
+      {
+        code: 'balance_after_departure',
+        reservationId: id,
+        message: `folio ${number} of a guest who left has a balance of ${balance}`,
+      },
+    ])
+    const waived = first.filter((one) => one.code === 'override')
+    expect(waived.map((one) => one.reservationId)).to.include.members([id])
+    expect(waived.find((one) => one.message.includes('balance'))?.message).to.match(/-1: check.out waived balance$/)
+    expect((await readStay(house, paid)).status).to.equal('checked_in')
+    expect(await found(house)).to.deep.equal([])
+    expect(await found(other)).to.deep.equal([])
+  })
+})
