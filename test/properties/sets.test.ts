@@ -83,9 +83,11 @@ describe('Sets, taxes and codes of a house', () => {
         'PUT',
         ofHouse(path),
         {
-          [set]: body.data.map(({ position: _, ...entry }: { position?: number }) =>
-            set === 'ageCategories' ? { ...entry, name: { 'pt-BR': 'Idade' } } : entry,
-          ),
+          [set]: body.data.map((entry: Record<string, unknown>) => ({
+            ...entry,
+            position: undefined,
+            ...(set === 'ageCategories' ? { name: { 'pt-BR': 'Idade' } } : {}),
+          })),
         },
         at(headers.etag?.replaceAll('"', '')),
       )

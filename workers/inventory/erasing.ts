@@ -13,7 +13,7 @@ export const erasing = (
   erase: (trx: Trx, ids: readonly string[]) => Promise<void>,
 ): Processor =>
   processor(asked, async ({ effect, finish, signal }) => {
-    const look = () => effect((trx) => find(trx as PlatformTrx))
+    const look = () => effect((trx) => find(trx))
     for (let due = await look(); due.length > 0 && !signal.aborted; due = await look())
       for (const tenantId of new Set(due.map((one) => one.tenantId)))
         await inTenant(tenantId, (trx) =>
