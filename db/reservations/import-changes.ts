@@ -1,4 +1,5 @@
 import type { ChannelRevision } from '../../config/channels.ts'
+import { unprocessable } from '../../config/errors.ts'
 import { addDays, daysIn } from '../../config/time.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -37,20 +38,42 @@ const lockCounters = async (
   await lockPools(trx, [...pools])
 }
 
+/** 422 for a room that nobody came to and that is to begin on another day: somebody means to come, and people must know. */
+const refuseMissed = (places: readonly ReservationRow[], sold: readonly Sold[]) => {
+  const missed = places.flatMap((one, index) =>
+    one.status === 'no_show' && sold[index] && sold[index].room.arrival !== one.arrival ? [index] : [],
+  )
+  if (missed.length > 0)
+    throw unprocessable(
+      'transition_blocked',
+      'The stay cannot be changed so',
+      missed.map((index) => ({
+        field: `rooms.${index}`,
+        message: 'nobody came; who comes now needs a stay of his own',
+      })),
+    )
+}
+
 /**
  * Brings the stays of a booking to what a later revision says (T12): rooms in their order, those that are too many cancelled, those that are new
- * added. The booking exists; a room whose guest has left is not changed any more.
+ * added. The booking exists; a room whose guest has left keeps its place, and is not changed any more.
  */
 export const changeStay = async (trx: Trx, bookingId: string, stay: ImportedStay): Promise<Imported> => {
   const house = await openHouse(trx, stay.propertyId)
   const locked = await lockBooking(trx, bookingId)
   if (!locked) throw new Error(`booking ${bookingId} is gone`)
   const sold = soldRooms(house, stay)
-  const live = locked.reservations.filter((one) => isLive(one.status))
-  await lockCounters(trx, house, live, sold)
-  const kept = await amendRooms(trx, house, locked, live, sold)
-  const tooMany = live.slice(sold.length).map((one) => one.id)
-  const missing = sold.slice(live.length)
+  const places = locked.reservations.filter((one) => one.status !== 'cancelled' && one.status !== 'expired')
+  refuseMissed(places, sold)
+  await lockCounters(
+    trx,
+    house,
+    places.filter((one) => isLive(one.status)),
+    sold,
+  )
+  const kept = await amendRooms(trx, house, locked, places, sold)
+  const tooMany = places.slice(sold.length).flatMap((one) => (isLive(one.status) ? [one.id] : []))
+  const missing = sold.slice(places.length)
   const { booking, reservations } = locked
   const added =
     missing.length > 0
@@ -75,10 +98,11 @@ const amendRooms = async (
   trx: Trx,
   { businessDate }: House,
   locked: LockedBooking,
-  live: readonly ReservationRow[],
+  places: readonly ReservationRow[],
   sold: readonly Sold[],
 ): Promise<string[]> => {
-  const pairs = live.flatMap((reservation, index) => (sold[index] ? [{ reservation, room: sold[index] }] : []))
+  const said = places.flatMap((reservation, index) => (sold[index] ? [{ reservation, room: sold[index] }] : []))
+  const pairs = said.filter(({ reservation }) => isLive(reservation.status))
   for (const { reservation, room } of pairs) {
     const { reservation: after } = await amendLocked(
       trx,
@@ -101,7 +125,7 @@ const amendRooms = async (
     trx,
     pairs.map(({ reservation, room }) => ({ id: reservation.id, nights: room.nights })),
   )
-  return pairs.map(({ reservation }) => reservation.id)
+  return said.map(({ reservation }) => reservation.id)
 }
 
 /** Ends what a channel has cancelled (T11): by the policy where the property collects, free of charge where the channel does. Answers the rooms. */
