@@ -1,7 +1,6 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { todayIn } from '../../config/time.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -9,6 +8,7 @@ import { emit } from '../events.ts'
 import type { ExtraRow } from '../rows.ts'
 import { moveInventory } from '../units/inventory.ts'
 import { nightsFrom } from '../units/nights.ts'
+import { presentDayOf } from '../units/state.ts'
 import { createExtraPool } from './charges.ts'
 import type { NewExtra } from './charges.ts'
 import { changeRow, fieldsOf, lockForChange, inScope, readPage, requireTexts, where } from './editing.ts'
@@ -100,7 +100,7 @@ const limitTo = async (trx: Trx, property: LockedProperty, extra: ExtraRecord, l
   // The pool of a limit that ended stays behind: its past nights are history.
   if (limit === null) return null
   const poolId = extra.poolId ?? (await createExtraPool(trx, property.id))
-  const from = extra.poolId === null ? '1970-01-01' : todayIn(property.timezone, property.now)
+  const from = extra.poolId === null ? '1970-01-01' : presentDayOf(property)
   const delta = limit - (extra.dailyLimit ?? 0)
   await sql(trx, `select id from unit_pool where id = ? for no key update`, [poolId])
   await moveInventory(

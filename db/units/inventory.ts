@@ -186,7 +186,7 @@ export const moveInventory = async (
   after.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   await check?.(after)
   await writePoolNights(trx, after)
-  await announce(trx, after, force ? short : [])
+  await announce(trx, before, after, force ? short : [])
   await tellChannels(trx, [...before.values()], after)
   return after
 }
@@ -211,21 +211,33 @@ const tellChannels = async (trx: Trx, before: readonly LockedNight[], after: rea
   }
 }
 
+/** Tells of the nights that changed, of those that were forced, and of those of which nothing is overbooked any more. */
 const announce = async (
   trx: Trx,
+  before: ReadonlyMap<string, PoolNight>,
   rows: (PoolNight & { propertyId: string })[],
   forced: (PoolNight & { shortage: number })[],
 ) => {
+  const over = forced.map(({ poolId, night, shortage }) => ({ poolId, night, units: shortage }))
+  const back = rows.flatMap((row) => {
+    const units = before.get(keyOf(row))?.forced ?? 0
+    return units > 0 && row.forced === 0 ? [{ poolId: row.poolId, night: row.night, units }] : []
+  })
   const events = [...new Set(rows.map((row) => row.poolId))].flatMap((poolId): EventInput[] => {
     const ofPool = rows.filter((row) => row.poolId === poolId)
     const { propertyId } = ofPool[0]!
     const entity = { type: 'unit_pool', id: poolId, version: null }
     const data = { from: ofPool[0]!.night, to: ofPool.at(-1)!.night, nights: ofPool.length }
-    const over = forced.filter((row) => row.poolId === poolId)
-    const nights = over.slice(0, 92).map(({ night, shortage }) => ({ night, shortage }))
+    const told = (type: string, all: typeof over): EventInput[] => {
+      const nights = all.filter((one) => one.poolId === poolId).map(({ night, units }) => ({ date: night, units }))
+      return nights.length > 0
+        ? [{ type, propertyId, entity, data: { unitPoolId: poolId, nights: nights.slice(0, 92) } }]
+        : []
+    }
     return [
       { type: 'availability.changed', propertyId, entity, data },
-      ...(over.length > 0 ? [{ type: 'inventory.oversold', propertyId, entity, data: { nights } }] : []),
+      ...told('inventory.oversold', over),
+      ...told('inventory.recovered', back),
     ]
   })
   await emitAll(trx, events)

@@ -232,7 +232,7 @@ const give = async (
   return sql<ShownTask>(
     trx,
     `update housekeeping_task t set assignee_id = n.user_id, sheet_id = n.sheet_id, version = t.version + 1
-     from unnest(?::uuid[], ?::uuid[], ?::uuid[]) as n (id, user_id, sheet_id) where t.id = n.id returning t.*`,
+     from unnest(?::uuid[], ?::uuid[], ?::uuid[]) as n (id, user_id, sheet_id) where t.id = n.id and t.status = 'open' and t.assignee_id is null returning t.*`,
     [[...given.keys()], [...given.values()], [...given.values()].map((userId) => sheetOf.get(userId))],
   )
 }

@@ -140,7 +140,9 @@ export const inspectTask = async (
     [to, by, result === 'pass' ? (note ?? null) : null, id],
   )
   const cleans = isCleaning(task)
-  if (result === 'pass' && cleans) await becomes(trx, unit, 'inspected')
+  // A unit that was used since, or is being cleaned anew, is not made ready by what was done before.
+  const isUsed = unit.condition === 'dirty' || unit.condition === 'cleaning'
+  if (result === 'pass' && cleans && !isUsed) await becomes(trx, unit, 'inspected')
   if (result === 'fail' && (cleans || task.kind === 'inspection')) await becomes(trx, unit, 'dirty')
   if (inspected) await emitTasks(trx, to, [inspected])
   if (result === 'fail')

@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/connection.ts'
+import type { Trx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { createExtra } from '../../db/properties/charges.ts'
-import { archiveExtra } from '../../db/properties/extras.ts'
+import { archiveExtra, changeExtra } from '../../db/properties/extras.ts'
 import { promiseUnit } from '../../db/reservations/promise.ts'
 import { createBlock } from '../../db/units/blocks.ts'
 import { extendNights } from '../../db/units/nights.ts'
 import { archiveUnit } from '../../db/units/placement.ts'
+import { recountNights } from '../../db/units/recount.ts'
 import { repack, requestRepacks } from '../../jobs/inventory.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
@@ -53,6 +55,18 @@ describe('Edges of units', () => {
       propertyId: house.propertyId,
       from: house.day(from),
       to: house.day(to),
+    })
+
+  const makeExtra = (trx: Trx) =>
+    createExtra(trx, {
+      propertyId: house.propertyId,
+      code: 'BIKE',
+      name: { 'pt-BR': 'Bicicleta', en: 'Bike' },
+      category: 'activity',
+      revenueGroup: 'other',
+      amount: 1_000,
+      basis: 'per_stay',
+      dailyLimit: 3,
     })
 
   describe('stays of months', () => {
@@ -155,21 +169,21 @@ describe('Edges of units', () => {
 
   it('an archived extra keeps its limit on nights that come into reach', async () => {
     await house.inHouse(async (trx) => {
-      const id = await createExtra(trx, {
-        propertyId: house.propertyId,
-        code: 'BIKE',
-        name: { 'pt-BR': 'Bicicleta', en: 'Bike' },
-        category: 'activity',
-        revenueGroup: 'other',
-        amount: 1_000,
-        basis: 'per_stay',
-        dailyLimit: 3,
-      })
+      const id = await makeExtra(trx)
       await archiveExtra(trx, id)
       const [row] = await sql<{ poolId: string }>(trx, `select pool_id from extra where id = ?`, [id])
       const poolId = row?.poolId ?? ''
       await sql(trx, `delete from pool_night where pool_id = ? and night > ?::date`, [poolId, house.day(300)])
       expect(await extendNights(trx, [poolId])).to.be.above(400)
+    })
+  })
+
+  it('an extra that is given another limit has it on the night that the house is on', async () => {
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update property set business_date = ? where id = ?`, [house.day(-1), house.propertyId])
+      const id = await makeExtra(trx)
+      await changeExtra(trx, id, { dailyLimit: 5 })
+      expect(await recountNights(trx, house.propertyId, house.day(-1), house.today)).to.deep.equal([])
     })
   })
 

@@ -114,6 +114,16 @@ describe('Housekeeping tasks', () => {
     expect(again?.checklist).to.deep.equal([{ key: 'bath', text: 'Bath', required: true, done: false }])
   })
 
+  it('that pass when their unit was used again leave it as it is', async () => {
+    const stay = await book(house, { from: 0, nights: 2 })
+    const id = await planned(stay.unitId)
+    await act(ana, id, 'complete')
+    await moveIn(house, stay)
+    await moveOut(house, stay, 1)
+    expect(outcome(await act(manager, id, 'inspect', { result: 'pass' }))).to.deep.equal([200, 'passed'])
+    expect(await conditionOf(stay.unitId)).to.equal('dirty')
+  })
+
   it('are done only with what their checklist requires, which comes from the settings of the house', async () => {
     await changeSettings(house, {
       housekeeping: {

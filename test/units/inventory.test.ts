@@ -122,9 +122,16 @@ describe('Inventory', () => {
     await move({ sold: -3 })
     expect(await counters(house.day(10))).to.include({ sold: 1, forced: 0 })
     const events = await house.inHouse((trx) =>
-      sql<{ data: { nights: unknown } }>(trx, `select data from event where type = 'inventory.oversold'`),
+      sql(
+        trx,
+        `select type, data from event where type in ('inventory.oversold', 'inventory.recovered') order by occurred_at, type`,
+      ),
     )
-    expect(events.map((event) => event.data.nights)).to.deep.equal([[{ night: house.day(10), shortage: 2 }]])
+    const told = (units: number) => ({ unitPoolId: house.poolId, nights: [{ date: house.day(10), units }] })
+    expect(events).to.deep.equal([
+      { type: 'inventory.oversold', data: told(2) },
+      { type: 'inventory.recovered', data: told(1) },
+    ])
   })
 
   it('sells planned overbooking, and no more', async () => {
