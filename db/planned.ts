@@ -48,14 +48,14 @@ const valuesOf = ({ names }: Plan, bindings: Bindings): readonly unknown[] => {
   return names.map((name) => (bindings as Record<string, unknown>)[name])
 }
 
-/** The statement as the driver takes it, to be planned once per connection. */
+/** The statement as the driver takes it, to be planned once per connection where statements are. */
 export const plannedQuery = ({ text, bindings }: Statement) => {
   const plan = planOf(text, bindings)
   return {
     // knex numbers what question marks are left.
     sql: plan.native.replaceAll('?', '\\?'),
     bindings: valuesOf(plan, bindings),
-    options: { name: plan.name },
+    options: settings.databasePrepare ? { name: plan.name } : {},
   }
 }
 

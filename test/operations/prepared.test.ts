@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { openDatabase, prepared, preparedOne, sql } from '../../db/connection.ts'
+import { inPlatform, lastly, openDatabase, prepared, preparedOne, sql } from '../../db/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
 describe('statements that run all the time', () => {
@@ -16,18 +16,27 @@ describe('statements that run all the time', () => {
   it('are planned once per connection, whatever they bind, and answer the same', async () => {
     const one = await openDatabase(settings.databaseUrl, 1)
     for (const number of [1, 2, 3])
-      expect(await preparedOne(one, text, { number, list: [number * 2] })).to.deep.equal({
+      expect(await inPlatform((trx) => preparedOne(trx, text, { number, list: [number * 2] }))).to.deep.equal({
         nextNumber: number + 1,
         firstOf: number * 2,
       })
-    await prepared(one, `select ?::text as said`, ['another'])
+    await inPlatform((trx) => prepared(trx, `select ?::text as said`, ['another']))
     expect(await sql(one, kept)).to.have.lengthOf(2)
   })
 
   it('are sent whole where a pooler knows of no plans', async () => {
     settings.databasePrepare = false
     const one = await openDatabase(settings.databaseUrl, 1)
-    expect(await preparedOne(one, text, { number: 7, list: [4] })).to.deep.equal({ nextNumber: 8, firstOf: 4 })
+    const first = { text, bindings: { number: 7, list: [4] } }
+    const answers = await inPlatform(
+      async (trx, rows) => {
+        lastly(trx, first)
+        return [...rows, await preparedOne(trx, first.text, first.bindings)]
+      },
+      {},
+      { first },
+    )
+    expect(answers).to.deep.equal([1, 2].map(() => ({ nextNumber: 8, firstOf: 4 })))
     expect(await sql(one, kept)).to.deep.equal([])
   })
 })
