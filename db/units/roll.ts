@@ -75,7 +75,8 @@ const wake = async (
 const readWaking = (trx: Trx, ids: readonly string[], date: string) =>
   sql<Waking>(
     trx,
-    `select u.id, u.condition, s.service = 'in_service' as in_service, u.make_up_requested, ${refusedUntil} as refused_until,
+    `select u.id, u.condition, not exists (select from unit_assignment a where a.tenant_id = u.tenant_id and a.unit_id = u.id and a.status = 'blocked'
+         and a.starts_on <= cast(:date as date) and a.ends_on > cast(:date as date)) as in_service, u.make_up_requested, ${refusedUntil} as refused_until,
        case when o.reservation_id is not null then json_build_object('arrival', o.arrival, 'startsOn', o.starts_on, 'endsOn', o.ends_on) end as stay,
        o.reservation_id,
        exists (select from unit_assignment a where a.tenant_id = u.tenant_id and a.unit_id = u.id and a.reservation_id is not null

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
+import { createBlock } from '../../db/units/blocks.ts'
 import { generateTasks } from '../../db/units/roll.ts'
 import { generateTasks as generateTasksJob } from '../../jobs/inventory.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -172,6 +173,30 @@ describe('The morning of a house', () => {
     await beginDay(house, 1)
     const deep = (await tasksOf(house)).filter((task) => task.kind === 'deep')
     expect(deep.map(({ unitId, priority }) => [unitId, priority])).to.deep.equal([[free[0], 5]])
+  })
+
+  it('looks at the blocks of its own day, and not of that before', async () => {
+    await rhythm('daily', { deepEveryDays: 30 })
+    await world.database.admin.raw(`update unit set last_deep_clean_at = ?`, [ago(10)])
+    const [begins = '', ends = ''] = house.unitIds
+    for (const [unitId, from] of [
+      [begins, 1],
+      [ends, 0],
+    ] as const) {
+      await setUnit(house, unitId, { lastDeepCleanAt: ago(31) })
+      await house.inHouse((trx) =>
+        createBlock(trx, {
+          propertyId: house.propertyId,
+          unitIds: [unitId],
+          kind: 'out_of_service',
+          reason: 'damage',
+          from: house.day(from),
+          to: house.day(from + 1),
+        }),
+      )
+    }
+    await beginDay(house, 1)
+    expect((await tasksOf(house)).map(({ unitId, kind }) => [unitId, kind])).to.deep.equal([[ends, 'deep']])
   })
 
   it('comes to a house of more units than one transaction takes', async () => {
