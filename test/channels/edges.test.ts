@@ -1,8 +1,27 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
+import { simulatorHost } from '../../config/channels.ts'
 import { sql } from '../../db/connection.ts'
+import { changeConnection } from '../../db/properties/channels/connections.ts'
+import { requestPull } from '../../db/properties/channels/lifecycle.ts'
+import { open } from '../../workers/channels/drivers/open.ts'
+import { standIn } from '../../workers/lib/outgoing.ts'
+import { drain } from '../support/drain.ts'
 import type { House } from '../support/factories.ts'
 import { useShop } from './shop.ts'
-import { makeConnection, newExternalId, receive, revisionOf, staysOf } from './support.ts'
+import {
+  connect,
+  connectionRow,
+  makeConnection,
+  marksLeft,
+  newExternalId,
+  receive,
+  revisionOf,
+  settle,
+  staysOf,
+} from './support.ts'
 
 describe('What a channel says that is out of the common', function () {
   this.timeout(30_000)
@@ -56,5 +75,127 @@ describe('What a channel says that is out of the common', function () {
     const [other] = await moved({ revision: 3, from: 41 })
     expect([same?.status, other?.status]).to.deep.equal(['applied', 'failed'])
     expect(other?.error).to.contain('transition_blocked')
+  })
+
+  it('does not keep its other bookings from coming, whatever it is made of', async () => {
+    const { id: at, account } = await connect(house, shop.simulator)
+    const pull = async () => {
+      await house.inHouse((trx) => requestPull(trx, at))
+      await drain({ kinds: ['channels.pull', 'channels.apply-booking', 'channels.acknowledge'] })
+    }
+    const said = [
+      { id: 'nul\0', externalId: 'x\0', revision: 1 },
+      { id: 'half', externalId: 'y\ud800', revision: 1, ['k\0'.repeat(900)]: 1 },
+      { id: 'notes', ...revision({ notes: 'late\0 arrival' }) },
+      { id: 'well', ...revision() },
+    ]
+    await account.sell(said)
+    await pull()
+    expect((await account.look()).acknowledged).to.have.members(['nul', 'half', 'notes', 'well'])
+    const kept = () =>
+      house.inHouse((trx) =>
+        sql<{ externalId: string; status: string }>(
+          trx,
+          `select external_id, status from channel_booking where channel_connection_id = ? order by external_id`,
+          [at],
+        ),
+      )
+    expect((await kept()).map((row) => row.status)).to.have.members(['applied', 'applied', 'failed', 'failed'])
+  })
+
+  it('is no page of bookings where it nests without an end, or is more than anybody asked for', async () => {
+    let body = ''
+    const server = createServer((_, response) => response.end(body)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const takeBack = standIn({ host: 'wild.example', port: (server.address() as AddressInfo).port })
+    const account = {
+      connectionId: id,
+      driver: 'open',
+      endpointUrl: 'https://wild.example',
+      externalPropertyId: 'W',
+      secret: 's',
+    } as const
+    const pull = () => open.pull(account, { after: null, limit: 100 }, new AbortController().signal)
+    try {
+      body = `{"revisions":[${'['.repeat(100_000)}${']'.repeat(100_000)}]}`
+      expect(await pull()).to.include({ kind: 'unknown', code: 'not_json' })
+      body = `{"revisions":[${'{},'.repeat(1_000)}{}]}`
+      expect(await pull()).to.include({ kind: 'unknown', code: 'not_understood' })
+    } finally {
+      takeBack()
+      server.close()
+    }
+  })
+
+  it('and does not say in time is not waited for; it is told again', async () => {
+    const { id: at, account } = await connect(house, shop.simulator)
+    await settle()
+    const takeBack = standIn({ host: simulatorHost, port: shop.simulator.port, timeoutMs: 200 })
+    try {
+      await account.behave('waits')
+      await shop.sell(38)
+      await drain({ kinds: ['channels.mark-dirty'] })
+      await shop.pushNow()
+      expect(await connectionRow(house, at)).to.include({
+        lastError: 'timed_out',
+        pushFailures: 1,
+        pushLeaseUntil: null,
+      })
+      expect(await marksLeft(house, at)).to.have.length(1)
+      await house.inHouse((trx) => requestPull(trx, at))
+      await drain({ kinds: ['channels.pull'] })
+      expect((await connectionRow(house, at)).pullFailingSince).to.be.a('date')
+    } finally {
+      takeBack()
+      standIn({ host: simulatorHost, port: shop.simulator.port })
+      await account.behave('well')
+    }
+    await house.inHouse((trx) => sql(trx, `update channel_connection set push_not_before = null where id = ?`, [at]))
+    await shop.pushNow()
+    expect(await connectionRow(house, at)).to.include({ lastError: null, pushFailures: 0 })
+    expect((await account.look()).days[`DBL||${house.day(38)}`]?.available).to.equal(2)
+  })
+
+  it('is heard of all days that it was told of: beyond a nearer horizon they are closed', async () => {
+    const { id: at, account } = await connect(house, shop.simulator)
+    await settle()
+    const told = async (day: number) => {
+      const { days } = await account.look()
+      return [days[`DBL||${house.day(day)}`]?.available, days[`DBL|BAR|${house.day(day)}`]?.restrictions?.stopSell]
+    }
+    expect(await told(35)).to.deep.equal([3, false])
+    await house.inHouse((trx) => changeConnection(trx, at, { horizonDays: 10 }))
+    await settle()
+    expect(await told(9)).to.deep.equal([3, false])
+    expect(await told(10)).to.deep.equal([0, true])
+    expect(await told(39)).to.deep.equal([0, true])
+  })
+
+  it('elsewhere is asked for from its beginning, and told everything', async () => {
+    const { id: at, account } = await connect(house, shop.simulator)
+    await settle()
+    const first = { id: 'first', ...revision() }
+    await account.sell([first])
+    await house.inHouse((trx) => requestPull(trx, at))
+    await drain({ kinds: ['channels.pull'] })
+    expect((await connectionRow(house, at)).pullCursor).to.equal('1')
+    const before = (await account.look()).log.filter((one) => one.path.endsWith('/ari')).length
+    await house.inHouse((trx) => changeConnection(trx, at, { endpointUrl: `https://${simulatorHost}:8443` }))
+    expect((await connectionRow(house, at)).pullCursor).to.equal(null)
+    await settle()
+    expect((await account.look()).log.filter((one) => one.path.endsWith('/ari')).length - before).to.equal(2)
+    for (const endpointUrl of [
+      `https://${simulatorHost}/?a=`,
+      `https://${simulatorHost}/#`,
+      `https://:word@${simulatorHost}/`,
+    ]) {
+      const error = await house
+        .inHouse((trx) => changeConnection(trx, at, { endpointUrl }))
+        .then(
+          () => null,
+          (reason: unknown) => reason,
+        )
+      expect(error, endpointUrl).to.include({ code: 'validation_failed' })
+    }
   })
 })

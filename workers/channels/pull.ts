@@ -19,7 +19,13 @@ export const pullProcessor = processor(pullChannel, async (context) => {
     )
     if (outcome.kind !== 'known') return context.finish((trx) => pullFailed(trx, id, outcome.code))
     const { revisions, cursor } = outcome
-    await context.effect((trx) => storePulled(trx, id, revisions, cursor))
+    try {
+      await context.effect((trx) => storePulled(trx, account, revisions, { after, cursor }))
+    } catch (error) {
+      // What cannot be kept would come again and again: somebody must hear of it.
+      await context.effect((trx) => pullFailed(trx, id, 'not_stored'))
+      throw error
+    }
     if (revisions.length < page || cursor === after) break
   }
   return context.finish()

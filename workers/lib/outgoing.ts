@@ -34,15 +34,17 @@ export type OutgoingReply = {
  */
 export type OutgoingOutcome = OutgoingReply | { kind: 'refused' | 'not_sent' | 'unknown'; code: string }
 
-type Peer = { host: string; port: number }
-const peers = new Map<string, number>()
+/** `timeoutMs`: how long calls to it may take where they say nothing else. */
+type Peer = { host: string; port: number; timeoutMs?: number }
+const peers = new Map<string, Omit<Peer, 'host'>>()
+const longestMs = 10_000
 
 /**
  * For the code that starts a process of development or a test, and nobody else: calls to `host` go to a peer on 127.0.0.1, as plain
  * HTTP. Every other rule stands. Answers how to take it back.
  */
-export const standIn = ({ host, port }: Peer): (() => void) => {
-  peers.set(host, port)
+export const standIn = ({ host, ...peer }: Peer): (() => void) => {
+  peers.set(host, peer)
   return () => void peers.delete(host)
 }
 
@@ -88,7 +90,7 @@ const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOST
 /** Where a call goes to: a peer of this process, or the public addresses of its host. */
 const placeOf = async (url: URL, resolve: Resolve, signal: AbortSignal): Promise<number | Found> => {
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') throw new Refused('not_https')
-  return peers.get(url.hostname) ?? (await publicAddresses(bare(url), resolve, signal))
+  return peers.get(url.hostname)?.port ?? (await publicAddresses(bare(url), resolve, signal))
 }
 
 const bare = (url: URL) => url.hostname.replace(/^\[|\]$/g, '')
@@ -155,14 +157,14 @@ const codeOf = (error: unknown): string =>
  * nothing is repeated.
  */
 export const callOut = async (sent: OutgoingRequest, resolve: Resolve = resolveByDns): Promise<OutgoingOutcome> => {
-  const { mostBytes, keptBytes = mostBytes, timeoutMs = 10_000 } = sent
+  if (!URL.canParse(sent.url)) return { kind: 'refused', code: 'not_https' }
+  let url = new URL(sent.url)
+  const { mostBytes, keptBytes = mostBytes, timeoutMs = peers.get(url.hostname)?.timeoutMs ?? longestMs } = sent
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([sent.signal, deadline])
   let wasHeard = false
   let request: ClientRequest | null = null
   try {
-    if (!URL.canParse(sent.url)) return { kind: 'refused', code: 'not_https' }
-    let url = new URL(sent.url)
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
       const asked = await ask(url, await placeOf(url, resolve, signal), sent, signal)
       const { answer } = asked

@@ -94,7 +94,10 @@ export const readConnection = async (trx: Trx, id: string, scope?: Condition) =>
 const isOffered = (driver: ChannelDriver) =>
   channelDrivers.includes(driver) && (driver !== 'simulator' || !settings.production)
 
+/** What is called is this and a path: a query would swallow it, and a password would be read by whoever reads the connection. */
 const judgeEndpoint = (driver: ChannelDriver, endpointUrl: string) => {
+  if (/[?#]/.test(endpointUrl) || new URL(endpointUrl).password !== '')
+    throw invalid([{ field: 'endpointUrl', message: 'must hold no password, query or fragment' }])
   if (driver === 'simulator' && new URL(endpointUrl).hostname !== simulatorHost)
     throw invalid([{ field: 'endpointUrl', message: `must be on ${simulatorHost}` }])
 }
@@ -184,13 +187,20 @@ export const changeConnection = async (trx: Trx, id: string, change: ConnectionC
       id,
     ])
   if (fieldsOf(change).length === 0) return
+  const endpoint = endpointUrl?.replace(/\/+$/, '') ?? before.endpointUrl
+  const isElsewhere =
+    endpoint !== before.endpointUrl ||
+    (fields.externalPropertyId ?? before.externalPropertyId) !== before.externalPropertyId
+  // Where to go on was said by another: nothing is kept twice, and what that one never handed out is asked for.
+  if (isElsewhere) await sql(trx, `update channel_connection set pull_cursor = null where id = ?`, [id])
   // What is not a column of its own raises the version all the same.
   await changeRow(trx, 'channel_connection', id, {
     ...fields,
     name: fields.name ?? before.name,
-    endpointUrl: endpointUrl?.replace(/\/+$/, ''),
+    endpointUrl: endpoint,
   })
-  if (before.status === 'active' && (mappings || fields.buffer !== undefined || fields.horizonDays !== undefined)) {
+  const isToldAnew = mappings || isElsewhere || fields.buffer !== undefined || fields.horizonDays !== undefined
+  if (before.status === 'active' && isToldAnew) {
     const { propertyId, horizonDays } = before
     const horizon = Math.max(horizonDays, fields.horizonDays ?? 0)
     await markAll(trx, { id, propertyId, horizonDays: horizon }, ['availability', 'rates'])

@@ -6,6 +6,7 @@ import type { ChannelConnectionRow } from '../../rows.ts'
 import { accountOf } from './account.ts'
 import type { ChannelAccount } from './account.ts'
 import { tellOfConnection } from './connections.ts'
+import { lockConnection } from './lifecycle.ts'
 import { problemsOf, storeRevision, storeUnreadable } from './revisions.ts'
 
 export type Pull = { account: ChannelAccount; cursor: string | null }
@@ -24,19 +25,22 @@ export const beginPull = async (trx: Trx, id: string): Promise<Pull | null> => {
 /** A revision as it was fetched, whatever it is: the other side is not trusted to keep to the contract. */
 export type Fetched = { id: string; revision: unknown }
 
-/** Keeps what was fetched, and where to go on. What cannot be read is kept for people to look at. */
+/**
+ * Keeps what was fetched, and where to go on, unless another has gone on meanwhile, or the account is another one. What cannot be read is kept
+ * for people to look at.
+ */
 export const storePulled = async (
   trx: Trx,
-  id: string,
+  { connectionId: id, endpointUrl, externalPropertyId }: ChannelAccount,
   fetched: readonly Fetched[],
-  cursor: string | null,
+  { after, cursor }: { after: string | null; cursor: string | null },
 ): Promise<void> => {
-  const connection = await sqlOne<Pick<ChannelConnectionRow, 'id' | 'propertyId' | 'driver'>>(
-    trx,
-    `select id, property_id, driver from channel_connection where id = ? for no key update`,
-    [id],
-  )
+  const connection = await lockConnection(trx, id)
   if (!connection) return
+  const goesOn =
+    connection.pullCursor === after &&
+    connection.endpointUrl === endpointUrl &&
+    connection.externalPropertyId === externalPropertyId
   const problemsIn = compile(ChannelRevision)
   const lost: string[] = []
   for (const { id: pulledAs, revision } of fetched) {
@@ -55,7 +59,7 @@ export const storePulled = async (
        last_error = case when ?::text is not null then ? when pull_failing_since is not null then null else last_error end, pull_failing_since = null
      where id = ?`,
     [
-      cursor,
+      goesOn ? cursor : connection.pullCursor,
       ...[0, 1].map(() => (lost.length > 0 ? `unreadable bookings: ${lost.join(', ')}`.slice(0, 1_000) : null)),
       id,
     ],

@@ -22,8 +22,9 @@ type House = {
   property: SaleProperty
   catalogue: Catalogue
   today: string
-  /** Whether anything can be sold through the connection at all (R30). */
+  /** Whether anything can be sold through the connection at all (R30), and the last night of its horizon. */
   isOpen: boolean
+  last: string
   mappings: ChannelMappingRow[]
 }
 
@@ -38,22 +39,23 @@ const houseOf = async (trx: Trx, connection: Connection): Promise<House> => {
     `select * from channel_mapping where channel_connection_id = ? order by external_unit_type_id, external_rate_plan_id nulls first`,
     [connection.id],
   )
+  const today = todayIn(property.timezone, property.now)
   return {
     property,
     catalogue: await catalogueOf(trx, property),
-    today: todayIn(property.timezone, property.now),
+    today,
+    last: addDays(today, connection.horizonDays - 1),
     isOpen: property.status === 'live' && tenant?.status === 'active' && connection.status === 'active',
     mappings,
   }
 }
 
-/** The days of each type that lie between today and the horizon, each once. */
-const daysOf = (stretches: readonly Stretch[], today: string, horizonDays: number): Map<string, string[]> => {
-  const last = addDays(today, horizonDays - 1)
+/** The days of each type from today on, each once. */
+const daysOf = (stretches: readonly Stretch[], today: string): Map<string, string[]> => {
   const days = new Map<string, Set<string>>()
   for (const { unitTypeId, from, to } of stretches) {
     const known = days.get(unitTypeId) ?? new Set<string>()
-    for (const day of daysIn(from < today ? today : from, addDays(to > last ? last : to, 1))) known.add(day)
+    for (const day of daysIn(from < today ? today : from, addDays(to, 1))) known.add(day)
     days.set(unitTypeId, known)
   }
   return new Map([...days].map(([id, found]) => [id, [...found].sort()]))
@@ -64,7 +66,10 @@ const spanOf = (days: Map<string, string[]>) => {
   return { from: all[0] ?? '', until: addDays(all.at(-1) ?? '1970-01-01', 1) }
 }
 
-/** What a connection is to be told of some days now, by the evaluator that search and quote go through. */
+/**
+ * What a connection is to be told of some days now, by the evaluator that search and quote go through. Days beyond its horizon are closed: it
+ * was told of them while it reached further.
+ */
 export const channelDays = async (
   trx: Trx,
   connection: Connection,
@@ -72,14 +77,14 @@ export const channelDays = async (
   stretches: readonly Stretch[],
 ): Promise<ChannelDay[]> => {
   const house = await houseOf(trx, connection)
-  const days = daysOf(stretches, house.today, connection.horizonDays)
+  const days = daysOf(stretches, house.today)
   if ([...days.values()].every((dates) => dates.length === 0)) return []
   return kind === 'availability' ? availabilityDays(trx, house, connection.buffer, days) : rateDays(trx, house, days)
 }
 
 const availabilityDays = async (
   trx: Trx,
-  { catalogue, mappings, isOpen }: House,
+  { catalogue, mappings, isOpen, last }: House,
   buffer: number,
   days: Map<string, string[]>,
 ): Promise<ChannelDay[]> => {
@@ -99,7 +104,7 @@ const availabilityDays = async (
     return (days.get(unitTypeId) ?? []).map((date) => ({
       unitType,
       date,
-      available: sells ? Math.max(0, (freeOn(nights, type.pools, date) ?? 0) - buffer) : 0,
+      available: sells && date <= last ? Math.max(0, (freeOn(nights, type.pools, date) ?? 0) - buffer) : 0,
     }))
   })
 }
@@ -149,7 +154,7 @@ const byNight = (plan: SalePlan): SalePlan => ({
 
 const rateDays = async (
   trx: Trx,
-  { property, catalogue, mappings, isOpen, today }: House,
+  { property, catalogue, mappings, isOpen, today, last }: House,
   days: Map<string, string[]>,
 ): Promise<ChannelDay[]> => {
   const rates = mappings.flatMap((mapping) => {
@@ -189,6 +194,7 @@ const rateDays = async (
     const { plan, type } = sold
     const amountsOn = amountsOf(plan, type, mapping.modifierRate)
     return dates.map((date) => {
+      if (date > last) return { ...place, date, restrictions: closed }
       const amounts = amountsOn(date)
       const restrictions = told(restrictionOf(plan, type.id, date), plan, date, today)
       return amounts === null

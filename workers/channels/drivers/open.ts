@@ -5,6 +5,9 @@ import type { OutgoingOutcome, OutgoingReply } from '../../lib/outgoing.ts'
 import type { Answer, Driver, Failure } from '../driver.ts'
 
 const mostBytes = 8 * 1024 * 1024
+/** More than a page, and less than would keep a worker from everybody else. */
+const mostRevisions = 1_000
+const mostRejections = 1_000
 
 /** `t=<unix seconds>,v1=<HMAC-SHA256 of t.body>`, in hex. A GET has an empty body. */
 export const signatureOf = (secret: string, body: string, at = Math.floor(Date.now() / 1_000)): string =>
@@ -47,6 +50,16 @@ const failureOf = (outcome: OutgoingOutcome): Failure | null => {
   return { kind: status >= 500 || status === 408 ? 'unknown' : 'refused', ...named }
 }
 
+const cleanText = (text: string) => text.replaceAll('\0', '').toWellFormed()
+
+/** What was parsed, without what no database keeps as text. Too deep a value throws, as one does that is none. */
+const storable = (value: unknown): unknown => {
+  if (typeof value === 'string') return cleanText(value)
+  if (Array.isArray(value)) return value.map(storable)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, held]) => [cleanText(key), storable(held)]))
+}
+
 const call = async <T>(
   account: ChannelAccount,
   sent: Sent,
@@ -58,7 +71,7 @@ const call = async <T>(
   if (failure || outcome.kind !== 'answered') return failure ?? { kind: 'unknown', code: 'unanswered' }
   let body: unknown
   try {
-    body = JSON.parse(outcome.body.toString('utf8') || '{}')
+    body = storable(JSON.parse(outcome.body.toString('utf8') || '{}'))
   } catch {
     return { kind: 'unknown', code: 'not_json', httpStatus: outcome.status }
   }
@@ -89,7 +102,7 @@ export const open: Driver = {
       (body) => {
         const { accepted, rejected } = fieldsOf(body)
         if (accepted === undefined && rejected === undefined) return null
-        const list = Array.isArray(rejected) ? rejected : []
+        const list = Array.isArray(rejected) ? rejected.slice(0, mostRejections) : []
         return {
           rejected: list.map((one) => {
             const { index, message } = fieldsOf(one)
@@ -106,7 +119,7 @@ export const open: Driver = {
       signal,
       (body) => {
         const { revisions, cursor } = fieldsOf(body)
-        if (!Array.isArray(revisions)) return null
+        if (!Array.isArray(revisions) || revisions.length > mostRevisions) return null
         const next = textOf(cursor).slice(0, 500) || after
         return {
           cursor: next,
