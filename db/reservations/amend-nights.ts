@@ -11,16 +11,20 @@ import type { Party } from '../properties/party.ts'
 import { componentsOf, localTaxRules, nightPrices } from '../properties/price.ts'
 import { sentenceOf, stayChecks } from '../properties/rules/restrictions.ts'
 import { nightTaxes } from '../properties/rules/taxes.ts'
+import type { TaxedNight, TaxRule } from '../properties/rules/taxes.ts'
 import type { ReservationNightRow } from '../rows.ts'
 
 export type AmendedNight = QuotedNight & Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId' | 'status'>
 
+/** What a night is sold as. */
+export type Sale = Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId'>
+
 export type Target = {
   arrival: string
   departure: string
-  unitTypeId: string
-  ratePlanId: string
   party: Party
+  /** What nights from `from` on are to be; what is not named stays as it is. */
+  sale: { unitTypeId: string | undefined; ratePlanId: string | undefined }
   /** Nights before it keep type and plan. */
   from: string
   /** Prices that somebody else has made, such as a channel; without them the property's own hold. */
@@ -29,7 +33,52 @@ export type Target = {
   allAnew: boolean
 }
 
-export type Before = { nights: readonly ReservationNightRow[]; isParted: boolean; isOtherSale: boolean }
+export type Before = {
+  arrival: string
+  nights: readonly ReservationNightRow[]
+  isParted: boolean
+  isFixed: (night: ReservationNightRow) => boolean
+}
+
+const keyOf = ({ unitTypeId, ratePlanId }: Sale) => `${unitTypeId} ${ratePlanId}`
+
+/** What each night of an amended stay is sold as: what was asked for, else what it was, and a night that is added as the one beside it. */
+export const salesOf = (
+  { arrival, departure, from, sale }: Target,
+  { nights, isFixed }: Pick<Before, 'nights' | 'isFixed'>,
+): ReadonlyMap<string, Sale> => {
+  const known = new Map(nights.map((night) => [night.date, night]))
+  return new Map(
+    daysIn(arrival, departure).map((date) => {
+      const own = known.get(date) ?? nights.findLast((night) => night.date < date) ?? nights[0]
+      if (!own) throw new Error('a stay without nights')
+      const stays = date < from || (known.has(date) && isFixed(own))
+      const { unitTypeId, ratePlanId } = own
+      return [
+        date,
+        stays
+          ? { unitTypeId, ratePlanId }
+          : { unitTypeId: sale.unitTypeId ?? unitTypeId, ratePlanId: sale.ratePlanId ?? ratePlanId },
+      ]
+    }),
+  )
+}
+
+/** Dates of each type and plan. */
+export const bySale = (
+  dates: readonly string[],
+  sales: ReadonlyMap<string, Sale>,
+): { sale: Sale; dates: string[] }[] => {
+  const groups = new Map<string, { sale: Sale; dates: string[] }>()
+  for (const date of dates) {
+    const sale = sales.get(date)
+    if (!sale) continue
+    const group = groups.get(keyOf(sale)) ?? { sale, dates: [] }
+    group.dates.push(date)
+    groups.set(keyOf(sale), group)
+  }
+  return [...groups.values()]
+}
 
 const asNight = ({ date, amount, taxes, components, unitTypeId, ratePlanId, status }: ReservationNightRow) => ({
   date,
@@ -41,7 +90,7 @@ const asNight = ({ date, amount, taxes, components, unitTypeId, ratePlanId, stat
   status,
 })
 
-const soldHere = (catalogue: Catalogue, target: Target): { type: SaleType; plan: SalePlan } => {
+const soldHere = (catalogue: Catalogue, target: Sale): { type: SaleType; plan: SalePlan } => {
   const type = catalogue.unitTypes.find((one) => one.id === target.unitTypeId)
   const plan = catalogue.ratePlans.find((one) => one.id === target.ratePlanId)
   const errors: FieldError[] = [
@@ -63,44 +112,73 @@ export const amendedNights = async (
   trx: Trx,
   property: SaleProperty,
   target: Target,
-  { nights: before, isParted, isOtherSale }: Before,
-  isFixed: (night: ReservationNightRow) => boolean,
+  { arrival: began, nights: before, isParted, isFixed }: Before,
+  sales: ReadonlyMap<string, Sale>,
 ): Promise<AmendedNight[]> => {
-  const { arrival, departure, from, priced } = target
+  const { arrival, departure, priced } = target
   const known = new Map(before.map((night) => [night.date, night]))
-  const dates = daysIn(arrival, departure)
+  const dates = [...sales.keys()]
   const isKept = (date: string) => {
     const night = known.get(date)
-    if (!night) return false
+    const sale = sales.get(date)
+    if (!night || !sale) return false
     if (isFixed(night)) return true
-    if (priced) return false
-    return !target.allAnew && !isParted && !(isOtherSale && date >= from)
+    return !priced && !target.allAnew && !isParted && keyOf(night) === keyOf(sale)
   }
-  const wanted = dates.filter((date) => !isKept(date))
-  const made = priced ?? (wanted.length > 0 ? await evaluated(trx, property, target) : [])
-  return dates.map((date) => {
+  const wanted = bySale(
+    dates.filter((date) => !isKept(date)),
+    sales,
+  )
+  const made = new Map((priced ?? []).map((night) => [night.date, night]))
+  for (const one of priced ? [] : wanted)
+    for (const night of await evaluated(trx, property, target, one.sale))
+      if (one.dates.includes(night.date)) made.set(night.date, night)
+  const catalogue = await catalogueOf(trx, property)
+  const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
+  const { persons } = countParty(catalogue, target.party)
+  return daysIn(arrival, departure).flatMap((date, index) => {
+    const sale = sales.get(date)
+    if (!sale) return []
     const night = known.get(date)
-    if (night && isKept(date)) return asNight(night)
-    const price = made.find((one) => one.date === date)
+    if (night && isKept(date)) {
+      const kept = asNight(night)
+      if (arrival === began || isFixed(night)) return [kept]
+      return [{ ...kept, taxes: retaxed(rules, kept, { date, index, amount: kept.amount, persons }) }]
+    }
+    const price = made.get(date)
     if (!price)
       throw unprocessable('restriction_violated', 'The stay is not possible at this rate', [
         { field: `nights.${date}`, message: 'price_missing: a night has no price' },
       ])
-    const stays = night !== undefined && date < from
-    return {
-      ...price,
-      unitTypeId: stays ? night.unitTypeId : target.unitTypeId,
-      ratePlanId: stays ? night.ratePlanId : target.ratePlanId,
-      status: 'open' as const,
-    }
+    return [{ ...price, ...sale, status: 'open' as const }]
   })
 }
 
-const evaluated = async (trx: Trx, property: SaleProperty, target: Target): Promise<QuotedNight[]> => {
-  const { arrival, departure, unitTypeId } = target
+/** Taxes of a night that keeps its price, where the stay begins on another day: those that hang on how many nights came before it are taken anew. */
+const retaxed = (
+  rules: readonly TaxRule[],
+  { taxes }: Pick<QuotedNight, 'taxes'>,
+  night: TaxedNight,
+): QuotedNight['taxes'] => {
+  const moving = new Set(
+    rules.filter((rule) => rule.basis === 'per_stay' || rule.maxNights !== null).map((rule) => rule.id),
+  )
+  if (moving.size === 0) return taxes
+  return [
+    ...taxes.filter((tax) => !moving.has(tax.taxRuleId)),
+    ...nightTaxes(rules, night).filter((tax) => moving.has(tax.taxRuleId)),
+  ]
+}
+
+const evaluated = async (
+  trx: Trx,
+  property: SaleProperty,
+  { arrival, departure, party }: Target,
+  sale: Sale,
+): Promise<QuotedNight[]> => {
   const catalogue = await catalogueOf(trx, property)
-  const { type, plan } = soldHere(catalogue, target)
-  const range = { catalogue, plans: [plan], unitTypeIds: [unitTypeId], from: arrival, until: departure }
+  const { type, plan } = soldHere(catalogue, sale)
+  const range = { catalogue, plans: [plan], unitTypeIds: [type.id], from: arrival, until: departure }
   const locale = property.locales[0] ?? 'en'
   const taxRules = localTaxRules(catalogue, property, locale)
   const pricing = {
@@ -112,7 +190,7 @@ const evaluated = async (trx: Trx, property: SaleProperty, target: Target): Prom
     locale,
     now: property.now,
   }
-  const counted = countParty(catalogue, target.party)
+  const counted = countParty(catalogue, party)
   const amounts = nightPrices(pricing, plan, type, counted, { arrival, departure })
   const components = componentsOf(
     pricing,
@@ -134,18 +212,18 @@ const evaluated = async (trx: Trx, property: SaleProperty, target: Target): Prom
   })
 }
 
-/** 422 with each rule that speaks against the nights that were added, or against the new day of departure. */
+/** 422 with each rule that speaks against the nights that were added to a type and plan, or against the new day of departure. */
 export const refuseAddedNights = async (
   trx: Trx,
   property: SaleProperty,
-  target: Target,
+  { arrival, departure }: Pick<Target, 'arrival' | 'departure'>,
+  sale: Sale,
   added: readonly string[],
   isNewDeparture: boolean,
 ): Promise<void> => {
   if (added.length === 0 && !isNewDeparture) return
   const catalogue = await catalogueOf(trx, property)
-  const { type, plan } = soldHere(catalogue, target)
-  const { arrival, departure } = target
+  const { type, plan } = soldHere(catalogue, sale)
   const range = { catalogue, plans: [plan], unitTypeIds: [type.id], from: arrival, until: departure }
   const restrictionOf = await readRestrictions(trx, property.id, range)
   const days = new Set([...added, ...(isNewDeparture ? [departure] : [])])

@@ -7,15 +7,15 @@ import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import { businessDay } from '../financial/index.ts'
 import { catalogueOf, readProperty } from '../properties/catalogue.ts'
-import type { Catalogue } from '../properties/catalogue.ts'
+import type { Catalogue, SaleProperty } from '../properties/catalogue.ts'
 import { countParty, fits } from '../properties/party.ts'
 import { onTop } from '../properties/rules/taxes.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/inventory.ts'
 import type { Move, PoolNight } from '../units/inventory.ts'
 import { requireSoldAs } from '../units/type-changes.ts'
-import { amendedNights, refuseAddedNights, refuseDays } from './amend-nights.ts'
-import type { AmendedNight, Target } from './amend-nights.ts'
+import { amendedNights, bySale, refuseAddedNights, refuseDays, salesOf } from './amend-nights.ts'
+import type { AmendedNight, Sale, Target } from './amend-nights.ts'
 import { amendedExtras, renewDeposits, reshapeUnits, writeExtras, writeNights } from './amend-rows.ts'
 import { lockBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
@@ -108,25 +108,26 @@ export const amendLocked = async (
   const isFixed = (night: ReservationNightRow) => night.status !== 'open' || (hasArrived && night.date < businessDate)
   refuseDays(target, { arrival: before.arrival, hasArrived, fixed: nights.filter(isFixed) }, businessDate)
   const catalogue = await catalogueOf(trx, property)
+  const sales = salesOf(target, { nights, isFixed })
+  const open = datesOf(target).filter((date) => !nights.some((night) => night.date === date && isFixed(night)))
+  const types = soldAs(catalogue, bySale(open, sales))
   if (!force) {
-    refuseCrowd(catalogue, target)
-    const stood = new Set(nights.map((night) => night.date))
-    const isOther = target.unitTypeId !== before.unitTypeId || target.ratePlanId !== before.ratePlanId
-    const added = datesOf(target).filter((date) => !stood.has(date) || (isOther && date >= target.from))
-    await refuseAddedNights(trx, property, target, added, target.departure !== before.departure)
+    refuseCrowd(catalogue, types, target)
+    await refuseAdded(trx, property, target, { before, nights, sales })
   }
   const after = await amendedNights(
     trx,
     property,
     target,
     {
+      arrival: before.arrival,
       nights,
       isParted:
         target.party.adults !== before.adults ||
         JSON.stringify(target.party.childrenAges) !== JSON.stringify(before.childrenAges),
-      isOtherSale: target.unitTypeId !== before.unitTypeId || target.ratePlanId !== before.ratePlanId,
+      isFixed,
     },
-    isFixed,
+    sales,
   )
   const extras = await amendedExtras(trx, property, before, target)
   const shortNights: PoolNight[] = []
@@ -137,7 +138,7 @@ export const amendLocked = async (
       ...extras.moves(before.status === 'held' ? 'held' : 'sold'),
     ],
     {
-      check: (locked) => requireSoldAs(trx, property.publicVersion, soldAs(catalogue, target), locked),
+      check: (locked) => requireSoldAs(trx, property.publicVersion, types, locked),
       ...(force ? { force, onShort: (short) => void shortNights.push(...short) } : {}),
     },
   )
@@ -165,8 +166,7 @@ const targetOf = (before: ReservationRow, change: StayChange): Target => {
   return {
     arrival,
     departure: change.departure ?? before.departure,
-    unitTypeId: change.unitTypeId ?? before.unitTypeId,
-    ratePlanId: change.ratePlanId ?? before.ratePlanId,
+    sale: { unitTypeId: change.unitTypeId, ratePlanId: change.ratePlanId },
     party: { adults: change.adults ?? before.adults, childrenAges: change.childrenAges ?? before.childrenAges },
     from: change.from ?? arrival,
     priced: change.nights ?? null,
@@ -174,18 +174,39 @@ const targetOf = (before: ReservationRow, change: StayChange): Target => {
   }
 }
 
-/** The type that the stay comes to, as it was read: its pools are those that are moved. */
-const soldAs = (catalogue: Catalogue, { unitTypeId }: Target) =>
-  catalogue.unitTypes.filter((type) => type.id === unitTypeId)
+/** The types that nights come to, as they were read: their pools are those that are moved. */
+const soldAs = (catalogue: Catalogue, groups: readonly { sale: Sale }[]) =>
+  catalogue.unitTypes.filter((type) => groups.some(({ sale }) => sale.unitTypeId === type.id))
 
 const datesOf = ({ arrival, departure }: Pick<Target, 'arrival' | 'departure'>) => daysIn(arrival, departure)
 
-const refuseCrowd = (catalogue: Catalogue, { unitTypeId, party }: Target) => {
-  const type = catalogue.unitTypes.find((one) => one.id === unitTypeId)
-  if (type && !fits(type, countParty(catalogue, party)))
+const refuseCrowd = (catalogue: Catalogue, types: Catalogue['unitTypes'], { party }: Target) => {
+  const type = types.find((one) => !fits(one, countParty(catalogue, party)))
+  if (type)
     throw unprocessable('occupancy_exceeded', 'The party does not fit the room', [
       { field: 'unitTypeId', message: `takes at most ${type.maxOccupancy} guests` },
     ])
+}
+
+type Sold = { before: ReservationRow; nights: readonly ReservationNightRow[]; sales: ReadonlyMap<string, Sale> }
+
+/** Restrictions are asked for nights that come to a type and plan, and for a new day of departure. */
+const refuseAdded = async (trx: Trx, property: SaleProperty, target: Target, { before, nights, sales }: Sold) => {
+  const stood = new Map(nights.map((night) => [night.date, night]))
+  const isAdded = (date: string) => {
+    const [night, sale] = [stood.get(date), sales.get(date)]
+    return night?.unitTypeId !== sale?.unitTypeId || night?.ratePlanId !== sale?.ratePlanId
+  }
+  const last = datesOf(target).at(-1) ?? ''
+  for (const { sale, dates } of bySale(datesOf(target), sales))
+    await refuseAddedNights(
+      trx,
+      property,
+      target,
+      sale,
+      dates.filter(isAdded),
+      target.departure !== before.departure && dates.includes(last),
+    )
 }
 
 /** What the old nights give back and the new ones take; what stays the same cancels out. */
@@ -224,8 +245,8 @@ const writeReservation = async (
   const taxTotal =
     sum(nights.filter((night) => night.status !== 'waived').map((night) => onTop(night.taxes))) + extras.taxesOnTop
   // Type and plan are as first booked (the nights are what counts) until no night is of them any more.
-  const keepsType = nights.some((night) => night.unitTypeId === before.unitTypeId)
-  const keepsPlan = nights.some((night) => night.ratePlanId === before.ratePlanId)
+  const typeId = (nights.find((night) => night.unitTypeId === before.unitTypeId) ?? nights[0] ?? before).unitTypeId
+  const planId = (nights.find((night) => night.ratePlanId === before.ratePlanId) ?? nights[0] ?? before).ratePlanId
   const row = await sqlOne<ReservationRow>(
     trx,
     `update reservation set arrival = ?, departure = ?, adults = ?, children_ages = ?::int[], unit_type_id = ?, rate_plan_id = ?, room_total = ?,
@@ -235,8 +256,8 @@ const writeReservation = async (
       target.departure,
       target.party.adults,
       target.party.childrenAges,
-      keepsType ? before.unitTypeId : target.unitTypeId,
-      keepsPlan ? before.ratePlanId : target.ratePlanId,
+      typeId,
+      planId,
       roomTotal,
       extras.total,
       taxTotal,
@@ -254,13 +275,16 @@ const rehouse = async (
   trx: Trx,
   before: ReservationRow,
   after: ReservationRow,
-  nightsBefore: readonly Pick<ReservationNightRow, 'unitTypeId'>[],
-  nightsAfter: readonly Pick<AmendedNight, 'unitTypeId'>[],
+  nightsBefore: readonly Pick<ReservationNightRow, 'date' | 'unitTypeId'>[],
+  nightsAfter: readonly Pick<AmendedNight, 'date' | 'unitTypeId'>[],
   automatic: boolean,
 ) => {
   const typesOf = (nights: readonly { unitTypeId: string }[]) =>
     [...new Set(nights.map((night) => night.unitTypeId))].sort().join()
-  const sameType = typesOf(nightsBefore) === typesOf(nightsAfter)
+  const typeOn = new Map(nightsBefore.map((night) => [night.date, night.unitTypeId]))
+  const sameType =
+    typesOf(nightsBefore) === typesOf(nightsAfter) &&
+    nightsAfter.every(({ date, unitTypeId }) => (typeOn.get(date) ?? unitTypeId) === unitTypeId)
   if (sameType && before.arrival === after.arrival && before.departure === after.departure) return
   const settled = await reshapeUnits(trx, before, after, sameType)
   const { tenantId } = contextOf(trx)
