@@ -35,7 +35,7 @@ export const extraCharges = (stay: ChargedStay, extra: Served, through: string):
             stay,
             kind: 'charge' as const,
             category: extra.revenueGroup,
-            description: extra.name.slice(0, 200),
+            description: extra.name,
             amount: share(extra.amount, index, days.length),
             taxes: extra.taxes.map((tax) => lineTax({ ...tax, amount: share(tax.amount, index, days.length) })),
             source: { type: 'reservation_extra', id: extra.id, key: day },

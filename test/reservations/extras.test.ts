@@ -134,6 +134,20 @@ describe('Extras of a guest in the house', () => {
     expect(await parts()).to.deep.equal([3_002, 4_503, 4_503])
   })
 
+  it('are charged by their whole name, in whatever script', async () => {
+    const name = `a${'🏖'.repeat(199)}`
+    await change(
+      `update extra set name = jsonb_build_object('en', ?::text) where property_id = ? and code = 'DINNER'`,
+      [name, house.propertyId],
+    )
+    await change(`update property set public_version = public_version + 1 where id = ?`, [house.propertyId])
+    const [id = ''] = await makeStays(house, 1, { from: -2, checkedIn: true })
+    await closeOpenDay(house)
+    const lines = await change(`select description from folio_line where amount = 6002 and description = ?`, [name])
+    expect(lines).to.have.lengthOf(1)
+    expect(await dinners(id)).to.deep.equal([[house.day(-2), 6_002]])
+  })
+
   it('that were charged for a day are not given back by who leaves on it', async () => {
     const [id = ''] = await makeStays(house, 1, { from: -2, nights: 4, checkedIn: true })
     const { id: audit } = await request(house, house.day(-2))
