@@ -59,8 +59,9 @@ export const plannedQuery = ({ text, bindings }: Statement) => {
   }
 }
 
-/** Stands in a list of PostgreSQL as it is. */
-const isPlain = (item: unknown) => Number.isFinite(item) || (typeof item === 'string' && /^[\w-]+$/.test(item))
+/** Stands in a list of PostgreSQL as it is; the word null would mean that nothing stands there. */
+const isPlain = (item: unknown) =>
+  Number.isFinite(item) || (typeof item === 'string' && /^(?!null$)[\w-]+$/i.test(item))
 
 // PostgreSQL itself finds the type of what is quoted. What knex would take for a binding goes by parameters.
 const literal = (value: unknown): string | null => {

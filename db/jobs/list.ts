@@ -71,13 +71,16 @@ const parts = (filter: JobFilter): Part[] => {
   const where = (...more: string[]) => [...more, ...given].join(' and ')
   const ofQueue = queue === undefined ? [] : [`queue = :queue`]
   const statuses = live.filter((each) => status === undefined || status === each)
-  // Whoever names one of these finds few rows, by an index of its own.
-  const isNarrow = filter.requestId !== undefined || filter.kind !== undefined || filter.tenantId !== undefined
-  const isSearch = filter.subjectId !== undefined && !isNarrow && filter.from === undefined
-  const newest = `from (select * from jobs where status = 'pending' order by created_at desc, id limit ${searchedPending}) as jobs`
+  // Whoever names one of these finds few rows, by an index of its own; of what lives, kinds have none.
+  const isOfFew = filter.requestId !== undefined || filter.tenantId !== undefined
+  const isNarrow = isOfFew || filter.kind !== undefined
+  const isSubject = filter.subjectId !== undefined && filter.from === undefined
+  const isSearch = isSubject && !isNarrow
+  const ofKind = filter.kind === undefined ? '' : ` and ${conditions.kind}`
+  const newest = `from (select * from jobs where status = 'pending'${ofKind} order by created_at desc, id limit ${searchedPending}) as jobs`
   const fromLive = statuses.map((each) => ({
     select: `select ${columns}, status, created_at as at, null::timestamptz as finished_at, last_error->>'reason' as reason`,
-    from: isSearch && each === 'pending' ? newest : 'from jobs',
+    from: isSubject && !isOfFew && each === 'pending' ? newest : 'from jobs',
     where: where(`status = '${each}'`, ...ofQueue),
     order: 'order by created_at desc, id',
   }))
@@ -110,7 +113,8 @@ const counted = (filter: JobFilter) =>
 
 /**
  * Live and archived jobs, what happened last first: a live one counts from its making, one that is over from its end. `total` counts
- * up to `mostCounted`. A search for a subject alone goes back a week in the archive, and over the newest waiting jobs alone.
+ * up to `mostCounted`. A search for a subject alone goes back a week in the archive, and over the newest waiting jobs alone (of a kind
+ * where one is named).
  */
 export const listJobs = async (
   trx: PlatformTrx,

@@ -76,7 +76,7 @@ describe('statements that go with the beginning and the end of a transaction', (
   it('values arrive as they are, also those that no text could hold', async () => {
     const kept = `select cast(:text as text) as text, cast(:list as text[]) as list, cast(:none as text) as none`
     for (const text of [`it's`, `a ? b`, `back\\slash \\? $1 :name`, `'; drop table effect; --`, 'ü 漢', ''])
-      for (const list of [['a-b'], [], [`o'x, "y"`, '{}']]) {
+      for (const list of [['a-b'], ['null', 'NULL'], [], [`o'x, "y"`, '{}']]) {
         const rows: unknown[] = []
         for (let n = 0; n < 2; n += 1)
           await inPlatform(

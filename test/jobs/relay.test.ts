@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis'
 import { settings } from '../../config/env.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
+import { pickFair } from '../../db/jobs/fair.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import { drain } from '../../workers/drain.ts'
 import { startRelay } from '../../workers/relay.ts'
@@ -150,6 +151,28 @@ describe('the relay', () => {
       else Reflect.deleteProperty(OpenRedis.prototype, 'on')
     }
     expect(listeners).to.be.at.most(2)
+  })
+
+  it('a queue that cannot be filled holds up no other', async () => {
+    let failing: string | null = null
+    await relay({
+      pick: (trx, queue, room) =>
+        queue === failing ? Promise.reject(new Error('not this one')) : pickFair(trx, queue, room),
+    })
+    await work()
+    for (const [own, other] of [
+      [note, call],
+      [call, note],
+    ] as const) {
+      failing = own.queue
+      const [held, free] = [newKey(), newKey()]
+      await ask(own, { key: held })
+      await ask(other, { key: free })
+      await until(async () => (await effects(free)).length === 1)
+      expect(await effects(held)).to.deep.equal([])
+      failing = null
+      await until(async () => (await effects(held)).length === 1)
+    }
   })
 
   it('a job that Redis lost alone is handed over again after its lease', async () => {
