@@ -3,9 +3,9 @@ import type { FieldError } from '../../config/errors.ts'
 import { audit } from '../audit.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { emitAll } from '../events.ts'
+import { emit, emitAll } from '../events.ts'
 import type { UnitRow } from '../rows.ts'
-import { fromUnits, stateColumns } from './state.ts'
+import { fromUnits, presentDay, stateColumns } from './state.ts'
 import type { UnitState } from './state.ts'
 
 export type Condition = UnitRow['condition']
@@ -42,6 +42,24 @@ export const holdUnit = async (trx: Trx, id: string): Promise<HeldUnit> => {
   const [unit] = await holdUnits(trx, [id])
   if (!unit) throw notFound()
   return unit
+}
+
+/** Whom units that have become ready are for today: each stay once all of its units are, by one of them. */
+const awaitedIn = async (trx: Trx, units: readonly HeldUnit[]): Promise<Map<string, string>> => {
+  if (units.length === 0) return new Map()
+  const rows = await sql<{ unitId: string; reservationId: string }>(
+    trx,
+    `select distinct on (c.reservation_id) c.unit_id, c.reservation_id from unit_assignment c
+     join reservation r on r.tenant_id = c.tenant_id and r.id = c.reservation_id and r.status = 'confirmed'
+     join property p on p.tenant_id = r.tenant_id and p.id = r.property_id
+     where c.unit_id = any(?::uuid[]) and c.status in ('proposed', 'locked') and c.starts_on = ${presentDay('p')}
+       and not exists (select from unit_assignment o cross join (${fromUnits})
+         where o.tenant_id = c.tenant_id and o.reservation_id = c.reservation_id and o.starts_on = c.starts_on and o.status in ('proposed', 'locked')
+           and u.tenant_id = o.tenant_id and u.id = o.unit_id and not s.ready)
+     order by c.reservation_id, c.unit_id`,
+    [units.map((unit) => unit.id)],
+  )
+  return new Map(rows.map((row) => [row.unitId, row.reservationId]))
 }
 
 type Cleaned = {
@@ -90,6 +108,8 @@ export const writeConditions = async (
       discrepancy: unit.discrepancy,
     },
   })
+  const ready = after.filter((unit) => unit.ready && !before.get(unit.id)?.ready)
+  const awaited = await awaitedIn(trx, ready)
   await emitAll(trx, [
     ...after
       .filter((unit) => unit.condition !== before.get(unit.id)?.condition)
@@ -97,8 +117,13 @@ export const writeConditions = async (
         ...event('condition_changed', unit),
         changed: [{ field: 'condition', before: before.get(unit.id)?.condition, after: unit.condition }],
       })),
-    ...after.filter((unit) => unit.ready && !before.get(unit.id)?.ready).map((unit) => event('made_ready', unit)),
+    ...ready.filter((unit) => !awaited.has(unit.id)).map((unit) => event('made_ready', unit)),
   ])
+  // Guests may be written to about these.
+  for (const unit of ready) {
+    const [reservationId, told] = [awaited.get(unit.id), event('made_ready', unit)]
+    if (reservationId !== undefined) await emit(trx, { ...told, data: { ...told.data, reservationId } })
+  }
   return after
 }
 

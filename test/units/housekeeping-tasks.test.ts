@@ -19,6 +19,7 @@ import {
   tasksOf,
   tidy,
 } from './housekeepers.ts'
+import { makePair } from './support.ts'
 import type { Worker } from './housekeepers.ts'
 
 describe('Housekeeping tasks', () => {
@@ -112,6 +113,54 @@ describe('Housekeeping tasks', () => {
       generated: false,
     })
     expect(again?.checklist).to.deep.equal([{ key: 'bath', text: 'Bath', required: true, done: false }])
+  })
+
+  it('that make a unit ready are told to the guest who arrives in it today, once all of his are', async () => {
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `insert into automation (name, enabled, trigger, template_id)
+         select 'Ready', true, '{"event": "unit.made_ready"}', template_id from automation where trigger ->> 'event' = 'reservation.confirmed'`,
+      ),
+    )
+    const [one, two] = [
+      await book(house, { from: 0, nights: 1 }),
+      await book(house, { from: 0, ...(await makePair(house)) }),
+    ]
+    const pair = (
+      await house.inHouse((trx) =>
+        sql<{ unitId: string }>(trx, `select unit_id from unit_assignment where reservation_id = ? order by unit_id`, [
+          two.reservationId,
+        ]),
+      )
+    ).map((row) => row.unitId)
+    const free = house.unitIds.find((id) => id !== one.unitId && !pair.includes(id)) ?? ''
+    const told = async () => {
+      await world.drain({ kinds: ['messages.trigger'] })
+      const rows = await house.inHouse((trx) =>
+        sql<{ reservationId: string }>(
+          trx,
+          `select m.reservation_id from message m join automation a on a.id = m.automation_id where a.name = 'Ready' order by m.created_at`,
+        ),
+      )
+      return rows.map((row) => row.reservationId)
+    }
+    const clean = (...unitIds: string[]) =>
+      manager.send('POST', 'housekeeping/conditions', {
+        propertyId: house.propertyId,
+        items: unitIds.map((unitId) => ({ unitId, condition: 'clean' })),
+      })
+    expect(pair).to.have.length(2)
+    expect((await clean(free, pair[0] ?? '')).status).to.equal(200)
+    expect(await told()).to.deep.equal([])
+    await act(ana, await planned(one.unitId), 'complete')
+    expect(await told()).to.deep.equal([one.reservationId])
+    await clean(pair[1] ?? '')
+    expect(await told()).to.deep.equal([one.reservationId, two.reservationId])
+    await setUnit(house, pair[0] ?? '', { condition: 'dirty' })
+    await setUnit(house, pair[1] ?? '', { condition: 'dirty' })
+    await clean(...pair)
+    expect(await told()).to.deep.equal([one.reservationId, two.reservationId, two.reservationId])
   })
 
   it('that pass when their unit was used again leave it as it is', async () => {
