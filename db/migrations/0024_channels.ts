@@ -189,16 +189,17 @@ export const up = async (knex: Knex) => {
     knex,
     'channels_due(after uuid, most int)',
     'tenant_id uuid, id uuid',
-    `select c.tenant_id, c.id from channel_connection c where c.id > after and (
+    `select c.tenant_id, c.id from channel_connection c join property y on y.tenant_id = c.tenant_id and y.id = c.property_id
+     where c.id > after and (
          (c.close_out_until is not null and (c.close_out_until <= now() or coalesce(c.push_not_before, now()) <= now()))
          or (c.status = 'active' and (
-           c.next_pull_at is null or c.next_pull_at <= now() or c.resynced_on is null or c.resynced_on < current_date
+           c.next_pull_at is null or c.next_pull_at <= now() or c.resynced_on is null or c.resynced_on < (now() at time zone y.timezone)::date
            or (coalesce(c.push_not_before, now()) <= now() and exists (select from channel_dirty d where d.tenant_id = c.tenant_id and d.channel_connection_id = c.id
-             and d.changed_at < now() - interval '30 seconds'))
-           or ((c.attention_at is null or c.attention_at <= now() - interval '1 hour') and (
-             c.pull_failing_since <= now() - interval '10 minutes' or c.push_failing_since <= now() - interval '10 minutes'
-             or exists (select from channel_booking b where b.tenant_id = c.tenant_id and b.channel_connection_id = c.id
-               and b.status in ('received', 'needs_mapping', 'failed') and b.created_at <= now() - interval '10 minutes'))))))
+             and d.changed_at < now() - interval '30 seconds'))))
+         or ((c.attention_at is null or c.attention_at <= now() - interval '1 hour') and (
+           (c.status = 'active' and (c.pull_failing_since <= now() - interval '10 minutes' or c.push_failing_since <= now() - interval '10 minutes'))
+           or exists (select from channel_booking b where b.tenant_id = c.tenant_id and b.channel_connection_id = c.id
+             and b.status in ('received', 'needs_mapping', 'failed') and b.created_at <= now() - interval '10 minutes'))))
      order by c.id limit most`,
   )
   await sweepFunction(

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { simulatorHost } from '../../config/channels.ts'
-import { sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/connection.ts'
 import { changeConnection } from '../../db/properties/channels/connections.ts'
-import { requestPull } from '../../db/properties/channels/lifecycle.ts'
+import { disconnect, requestPull } from '../../db/properties/channels/lifecycle.ts'
+import { beginPush, pushArrived, pushFailed } from '../../db/properties/channels/push.ts'
+import { dueChannels, keepUp } from '../../db/properties/channels/upkeep.ts'
 import { open } from '../../workers/channels/drivers/open.ts'
 import { standIn } from '../../workers/lib/outgoing.ts'
 import { drain } from '../support/drain.ts'
@@ -197,5 +200,52 @@ describe('What a channel says that is out of the common', function () {
         )
       expect(error, endpointUrl).to.include({ code: 'validation_failed' })
     }
+  })
+
+  it('is told once more by one that stood still while another told it: nothing stale is the last word', async () => {
+    const { id: at } = await connect(house, shop.simulator)
+    await settle()
+    await shop.sell(36)
+    await drain({ kinds: ['channels.mark-dirty'] })
+    const [slow, quick] = [randomUUID(), randomUUID()]
+    const begin = async (jobId: string) => {
+      const push = await house.inHouse((trx) => beginPush(trx, at, jobId))
+      if (typeof push === 'string') throw new Error(`the push is ${push}`)
+      return push
+    }
+    for (const end of ['answered', 'failed'] as const) {
+      const stale = await begin(slow)
+      await house.inHouse((trx) =>
+        sql(trx, `update channel_connection set push_lease_until = now() - interval '1 second' where id = ?`, [at]),
+      )
+      const fresh = await begin(quick)
+      await house.inHouse((trx) => pushArrived(trx, at, quick, fresh, []))
+      expect(await marksLeft(house, at)).to.deep.equal([])
+      await house.inHouse(async (trx) => {
+        if (end === 'answered') await pushArrived(trx, at, slow, stale, [])
+        else await pushFailed(trx, at, slow, stale, { code: 'timed_out' })
+      })
+      expect(await marksLeft(house, at), end).to.have.length(1)
+      expect(await connectionRow(house, at)).to.include({ pushFailures: 0, pushLeaseBy: null })
+    }
+  })
+
+  it('is called for where it cannot be applied, though the connection has ended', async () => {
+    const [stuck] = await receive(house, id, revision({ currency: 'EUR' }))
+    await house.inHouse((trx) => disconnect(trx, id, false))
+    await house.inHouse((trx) =>
+      sql(trx, `update channel_booking set created_at = now() - interval '11 minutes' where id = ?`, [stuck?.id]),
+    )
+    const due = await inPlatform((trx) => dueChannels(trx, '00000000-0000-0000-0000-000000000000', 200))
+    expect(due.map((one) => one.id)).to.include(id)
+    for (const _ of [1, 2]) await house.inHouse((trx) => keepUp(trx, id))
+    const calls = await house.inHouse((trx) =>
+      sql<{ cause: string }>(
+        trx,
+        `select data ->> 'cause' as cause from event where type = 'channel.attention_needed' and data ->> 'channelConnectionId' = ?`,
+        [id],
+      ),
+    )
+    expect(calls).to.deep.equal([{ cause: 'bookings_unapplied' }])
   })
 })

@@ -28,13 +28,13 @@ export const pushProcessor = processor(pushChannel, async (context) => {
       )
       if (outcome.kind !== 'known') {
         pushesUnder.inc({ driver, outcome: outcome.kind })
-        return context.finish((trx) => pushFailed(trx, id, push, outcome))
+        return context.finish((trx) => pushFailed(trx, id, context.jobId, push, outcome))
       }
       pushesUnder.inc({ driver, outcome: outcome.rejected.length > 0 ? 'partial' : 'accepted' })
       pushedAfter.observe({ driver, kind }, (Date.now() - push.oldestAt.getTime()) / 1_000)
-      const hasMore = await context.effect((trx) => pushArrived(trx, id, push, outcome.rejected))
+      const hasMore = await context.effect((trx) => pushArrived(trx, id, context.jobId, push, outcome.rejected))
       if (!hasMore) return context.finish()
-    } else if (!(await context.effect((trx) => pushArrived(trx, id, push, [])))) return context.finish()
+    } else if (!(await context.effect((trx) => pushArrived(trx, id, context.jobId, push, [])))) return context.finish()
     if (Date.now() - startedAt > enoughMs) return context.finish((trx) => pushLater(trx, id, context.jobId))
   }
 })

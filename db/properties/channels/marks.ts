@@ -39,7 +39,7 @@ export const requestPush = async (
   )
 }
 
-type Mark = { unitTypeId: string; kind: Kind; from: string; to: string }
+export type Mark = { unitTypeId: string; kind: Kind; from: string; to: string }
 
 /** A stretch of days in parts, each short enough for one push. */
 const partsOf = (from: string, to: string): { from: string; to: string }[] => {
@@ -51,7 +51,7 @@ const partsOf = (from: string, to: string): { from: string; to: string }[] => {
   return parts
 }
 
-const write = (trx: Trx, channelConnectionId: string, marks: readonly Mark[]) =>
+export const addMarks = (trx: Trx, channelConnectionId: string, marks: readonly Mark[]) =>
   sql(
     trx,
     `insert into channel_dirty (channel_connection_id, unit_type_id, kind, during, changed_at)
@@ -83,7 +83,7 @@ export const markAll = async (
   const marks = rows.flatMap(({ unitTypeId }) =>
     kinds.flatMap((kind) => parts.map((part) => ({ unitTypeId, kind, ...part }))),
   )
-  await write(trx, connection.id, marks)
+  await addMarks(trx, connection.id, marks)
   return true
 }
 
@@ -181,7 +181,7 @@ const markOne = async (
     .filter(concerns)
     .flatMap((unitTypeId) => partsOf(from, to).map((part) => ({ unitTypeId, ...part })))
   if (stretches.length === 0) return
-  await write(
+  await addMarks(
     trx,
     id,
     stretches.flatMap((stretch) => kinds.map((kind) => ({ ...stretch, kind }))),

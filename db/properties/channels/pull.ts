@@ -51,7 +51,13 @@ export const storePulled = async (
   }
   if (lost.length > 0) {
     logOf(trx).error({ channelConnectionId: id, lost }, 'a channel sent bookings that nobody can read')
-    await tellOfConnection(trx, 'channel.attention_needed', connection, 'unreadable_bookings')
+    // They come with each page until somebody over there looks: once an hour is enough (R34).
+    const calls = await sqlOne(
+      trx,
+      `update channel_connection set attention_at = now() where id = ? and coalesce(attention_at <= now() - interval '1 hour', true) returning id`,
+      [id],
+    )
+    if (calls) await tellOfConnection(trx, 'channel.attention_needed', connection, 'unreadable_bookings')
   }
   await sql(
     trx,

@@ -8,8 +8,8 @@ import type { Paging } from '../editing.ts'
 import { accountOf } from './account.ts'
 import type { ChannelAccount } from './account.ts'
 import { tellOfConnection } from './connections.ts'
-import { requestPush } from './marks.ts'
-import type { Kind } from './marks.ts'
+import { addMarks, requestPush } from './marks.ts'
+import type { Kind, Mark } from './marks.ts'
 import { compact } from './ranges.ts'
 import type { ChannelDay } from './ranges.ts'
 import { channelDays } from './values.ts'
@@ -23,6 +23,8 @@ export type Push = {
   kind: Kind
   ranges: ChannelRange[]
   markIds: string[]
+  /** The same marks, for who must tell them once more. */
+  marks: Mark[]
   oldestAt: Date
 }
 
@@ -112,6 +114,7 @@ export const beginPush = async (trx: Trx, connectionId: string, jobId: string): 
     kind,
     ranges,
     markIds: taken.map((mark) => mark.id),
+    marks: taken.map(({ unitTypeId, from, to }) => ({ unitTypeId, kind, from, to })),
     oldestAt: oldest.changedAt,
   }
 }
@@ -153,6 +156,26 @@ const release = async (trx: Trx, connection: Pick<ChannelConnectionRow, 'id' | '
   )
 }
 
+type Sent = Pick<Push, 'pushId' | 'markIds' | 'marks' | 'ranges'>
+
+/**
+ * Whether a push lost its lease while it was under way, as where its process stood still: the other one's values may have been heard before its
+ * own. Then its days are told once more.
+ */
+const wasOvertaken = async (
+  trx: Trx,
+  connection: ChannelConnectionRow,
+  { marks }: Sent,
+  jobId: string,
+): Promise<boolean> => {
+  if (connection.pushLeaseBy === jobId) return false
+  if (connection.status === 'active' || connection.closeOutUntil !== null) {
+    await addMarks(trx, connection.id, marks)
+    await requestPush(trx, connection.id, { soon: true })
+  }
+  return true
+}
+
 export type Refusal = { index: number; message: string }
 
 /**
@@ -162,11 +185,13 @@ export type Refusal = { index: number; message: string }
 export const pushArrived = async (
   trx: Trx,
   connectionId: string,
-  push: Pick<Push, 'pushId' | 'markIds' | 'ranges'>,
+  jobId: string,
+  push: Sent,
   refused: readonly Refusal[],
 ): Promise<boolean> => {
   const connection = await lockConnection(trx, connectionId)
   if (!connection) return false
+  const isOvertaken = await wasOvertaken(trx, connection, push, jobId)
   const problem = refused
     .slice(0, 20)
     .map(({ index, message }) => `${push.ranges[index]?.unitType ?? index}: ${message}`)
@@ -178,6 +203,7 @@ export const pushArrived = async (
     [refused.length === 0 ? 'accepted' : 'partial', problem || null, push.ranges.length > 0 ? 1 : 0, push.pushId],
   )
   await sql(trx, `delete from channel_dirty where id = any(?::uuid[])`, [push.markIds])
+  if (isOvertaken) return false
   await sql(
     trx,
     `update channel_connection set last_push_at = clock_timestamp(), push_failures = 0, push_not_before = null, push_failing_since = null,
@@ -212,7 +238,8 @@ const waitMs = (failures: number, afterMs: number) =>
 export const pushFailed = async (
   trx: Trx,
   connectionId: string,
-  push: Pick<Push, 'pushId'>,
+  jobId: string,
+  push: Sent,
   { code, afterMs = 0 }: { code: string; afterMs?: number | undefined },
 ): Promise<void> => {
   const connection = await lockConnection(trx, connectionId)
@@ -223,6 +250,7 @@ export const pushFailed = async (
     code,
     push.pushId,
   ])
+  if (await wasOvertaken(trx, connection, push, jobId)) return
   // By the database's clock, which judges it: a job that came a moment early would find itself waiting, and nobody after it.
   const row = await sqlOne<{ pushNotBefore: Date }>(
     trx,

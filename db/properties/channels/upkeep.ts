@@ -15,7 +15,8 @@ export const dueChannels = (trx: PlatformTrx, after: string, most: number) =>
   sql<Named>(trx, `select tenant_id, id from channels_due(?, ?)`, [after, most])
 
 type Looked = ChannelConnectionRow & {
-  now: Date
+  /** Today in the house. */
+  today: string
   pullIsDue: boolean
   resyncIsDue: boolean
   pushIsDue: boolean
@@ -26,18 +27,18 @@ type Looked = ChannelConnectionRow & {
 const look = (trx: Trx, id: string) =>
   sqlOne<Looked>(
     trx,
-    `select c.*, now() as now, c.next_pull_at is null or c.next_pull_at <= now() as pull_is_due,
-       c.resynced_on is null or c.resynced_on < current_date as resync_is_due,
+    `select c.*, (now() at time zone y.timezone)::date as today, c.next_pull_at is null or c.next_pull_at <= now() as pull_is_due,
+       c.resynced_on is null or c.resynced_on < (now() at time zone y.timezone)::date as resync_is_due,
        coalesce(c.push_not_before, now()) <= now() and exists (select from channel_dirty d where d.tenant_id = c.tenant_id
          and d.channel_connection_id = c.id and d.changed_at < now() - interval '30 seconds') as push_is_due,
        coalesce(c.close_out_until <= now(), false) as close_out_is_over,
        case when c.attention_at > now() - interval '1 hour' then null
-         when c.pull_failing_since <= now() - make_interval(mins => :minutes) then 'pull_failed'
-         when c.push_failing_since <= now() - make_interval(mins => :minutes) then 'push_failed'
+         when c.status = 'active' and c.pull_failing_since <= now() - make_interval(mins => :minutes) then 'pull_failed'
+         when c.status = 'active' and c.push_failing_since <= now() - make_interval(mins => :minutes) then 'push_failed'
          when exists (select from channel_booking b where b.tenant_id = c.tenant_id and b.channel_connection_id = c.id
            and b.status in ('received', 'needs_mapping', 'failed') and b.created_at <= now() - make_interval(mins => :minutes)) then 'bookings_unapplied'
        end as cause
-     from channel_connection c where c.id = :id for no key update of c`,
+     from channel_connection c join property y on y.tenant_id = c.tenant_id and y.id = c.property_id where c.id = :id for no key update of c`,
     { id, minutes: attentionAfterMinutes },
   )
 
@@ -48,6 +49,11 @@ const look = (trx: Trx, id: string) =>
 export const keepUp = async (trx: Trx, id: string): Promise<void> => {
   const found = await look(trx, id)
   if (!found) return
+  // Also of one that is not at work any more: whom it has sold a room will come.
+  if (found.cause !== null) {
+    await sql(trx, `update channel_connection set attention_at = now() where id = ?`, [id])
+    await tellOfConnection(trx, 'channel.attention_needed', found, found.cause)
+  }
   if (found.closeOutUntil !== null) {
     if (found.closeOutIsOver) await giveUpCloseOut(trx, found)
     else await requestPush(trx, id, { soon: false, key: 'tick' })
@@ -59,14 +65,10 @@ export const keepUp = async (trx: Trx, id: string): Promise<void> => {
     await requestPull(trx, id)
   }
   if (found.resyncIsDue) {
-    await sql(trx, `update channel_connection set resynced_on = current_date where id = ?`, [id])
+    await sql(trx, `update channel_connection set resynced_on = ? where id = ?`, [found.today, id])
     await markAll(trx, found, ['availability', 'rates'])
   }
   if (found.resyncIsDue || found.pushIsDue) await requestPush(trx, id, { soon: false, key: 'tick' })
-  if (found.cause !== null) {
-    await sql(trx, `update channel_connection set attention_at = now() where id = ?`, [id])
-    await tellOfConnection(trx, 'channel.attention_needed', found, found.cause)
-  }
 }
 
 /** What channels said of guests who left 90 days ago; ids alone. */
