@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
 import { useDatabase } from '../support/database.ts'
 import type { House } from '../support/factories.ts'
 import { deskOf } from '../reservations/desk.ts'
-import { closeOpenDay, makeLateHouse, makeStays, readAudit, readStay } from './support.ts'
+import { closeOpenDay, makeLateHouse, makeStays, readAudit, readStay, request } from './support.ts'
 
 describe('The night audit finds', () => {
   useDatabase()
@@ -38,5 +39,17 @@ describe('The night audit finds', () => {
     expect((await readStay(house, paid)).status).to.equal('checked_in')
     expect(await found(house)).to.deep.equal([])
     expect(await found(other)).to.deep.equal([])
+  })
+
+  it('how many stays each step goes through before it begins, and says how far it is', async () => {
+    await makeStays(house, 3, { from: -2 })
+    const { id } = await request(house, house.day(-2))
+    const seen: string[] = []
+    for (let state = 'more'; state === 'more';) {
+      state = await house.inHouse((trx) => advanceNightAudit(trx, id, id, 1))
+      const { step, done, total } = await readAudit(house, id)
+      if (step === 'no_shows') seen.push(`${done} of ${total}`)
+    }
+    expect(seen).to.deep.equal(['1 of 3', '2 of 3', '3 of 3', '3 of 3'])
   })
 })

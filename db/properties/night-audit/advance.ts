@@ -53,10 +53,11 @@ export const advanceNightAudit = async (
   if (!step) throw new Error(`night audit ${id} has no step left and did not end`)
   const before = checkpoints.find((one) => one.step === step)
   const of = auditedOf(trx, audit, atOnce)
+  const which = goesThrough[step]
+  // Before the work: who is a no-show by then is not among those who have not come.
+  const total = before || which === null ? audit.total : await countStays(trx, of, which)
   const progress = await works[step](trx, of, { lastId: before?.lastId ?? null, done: before?.done ?? 0 })
   await keepCheckpoint(trx, id, step, progress)
-  const which = goesThrough[step]
-  const total = before || which === null ? audit.total : await countStays(trx, of, which)
   await keepAudit(trx, audit, { step, progress, total: which === null ? 0 : total, runner })
   if (progress.next === undefined) return 'more'
   await emit(trx, {
