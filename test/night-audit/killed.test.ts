@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/connection.ts'
-import { advanceNightAudit, failNightAudit } from '../../db/properties/night-audit/advance.ts'
+import { advanceNightAudit, failNightAudit, handOver } from '../../db/properties/night-audit/advance.ts'
 import { auditSteps } from '../../db/properties/night-audit/audits.ts'
 import { startRelay } from '../../workers/relay.ts'
 import type { RunningRelay } from '../../workers/relay.ts'
@@ -151,6 +151,34 @@ describe('A night audit that is killed', function () {
     }
     await Promise.all([run(randomUUID()), run(randomUUID())])
     expect(states).to.include('busy')
+    expect(await outcome(house, ids)).to.deep.equal(undisturbed)
+  })
+
+  it('or stopped before any batch is gone on with at once by the job that it was handed to', async () => {
+    const house = await makeLateHouse(1, { units: 8 })
+    const ids = await fill(house)
+    const { id } = await request(house, house.day(-1))
+    const asked = async () =>
+      (
+        await inPlatform((trx) =>
+          sql(trx, `select id from jobs where kind = 'ledger.close-business-day' and payload ->> 'nightAuditId' = ?`, [
+            id,
+          ]),
+        )
+      ).length
+    let turns = 1
+    for (let state = 'more'; state !== 'over';) {
+      const runner = randomUUID()
+      await house.inHouse((trx) => handOver(trx, id, runner))
+      expect(await asked()).to.equal((turns += 1))
+      state = await house.inHouse((trx) => advanceNightAudit(trx, id, runner, atOnce))
+      expect(state).to.not.equal('busy')
+      // Nobody else gives away what this one has.
+      await house.inHouse((trx) => handOver(trx, id, randomUUID()))
+      expect(await asked()).to.equal(turns)
+      await house.inHouse((trx) => handOver(trx, id, runner))
+      turns = await asked()
+    }
     expect(await outcome(house, ids)).to.deep.equal(undisturbed)
   })
 

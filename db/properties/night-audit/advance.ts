@@ -123,7 +123,7 @@ export const failNightAudit = async (trx: Trx, id: string, runner: string, error
 /** Hands a long audit over to a job of its own, in the transaction that ends this one. */
 export const handOver = async (trx: Trx, id: string, runner: string): Promise<void> => {
   const audit = await claim(trx, id, runner)
-  if (!audit || audit.isLeased || audit.status !== 'running') return
+  if (!audit || audit.isLeased || audit.status === 'succeeded' || audit.status === 'failed') return
   await sql(trx, `update night_audit set turn = turn + 1, lease_owner = null, lease_until = null where id = ?`, [id])
   await askFor(trx, { id, turn: audit.turn + 1 })
 }
