@@ -47,6 +47,8 @@ const ChannelBooking = Obj(
     dismissReason: Nullable(Text(0, 500)),
     /** With `include=payload`, for those who may reveal it; null once it is erased, or where it cannot be read as a booking. */
     payload: Opt(Nullable(ChannelRevision)),
+    /** With the same: what was sent where it cannot be read as a booking, as it came. */
+    unreadable: Opt(Nullable(Text(0, 50_000))),
     ...stamps,
   },
   { title: 'ChannelBooking' },
@@ -80,8 +82,8 @@ const list = route({
     const { total, rows } = await listRevisions(trx, { ...filter, page, limit, scope })
     const meta = pageMeta(page, limit, total)
     if (!include) return { data: rows.map(withoutPayload), meta }
-    const payloads = await revealPayloads(trx, rows)
-    return { data: rows.map((row, index) => ({ ...row, payload: payloads[index] ?? null })), meta }
+    const revealed = await revealPayloads(trx, rows)
+    return { data: rows.map((row, index) => ({ ...row, ...(revealed[index] ?? { payload: null }) })), meta }
   },
 })
 
@@ -137,6 +139,10 @@ const apply = route({
     'beyond_horizon',
     'cancellation_not_allowed',
     'transition_blocked',
+    'already_arrived',
+    'unreadable',
+    'payload_erased',
+    'payment_in_progress',
   ],
   returns: ChannelBooking,
   handle: async ({ trx, params }) => {

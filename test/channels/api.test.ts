@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { simulatorHost } from '../../config/channels.ts'
 import { grantEntitlement } from '../../db/admin/index.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
+import { storeUnreadable } from '../../db/properties/channels/revisions.ts'
 import { makeKey, makeUser, signIn } from '../auth/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -210,6 +211,8 @@ describe('Channels by the API', () => {
     expect((await world.request('PATCH', one, { key: limited.key, body: { buffer: 1 } })).status).to.equal(404)
     const { body: list } = await world.request('GET', `${path}/channel-connections`, { key: limited.key })
     expect(list.data).to.deep.equal([])
+    const elsewhere = await world.request('POST', `${path}/channel-connections`, { key: limited.key, body: body() })
+    expect(elsewhere.status, 'nor is one made there').to.be.oneOf([403, 404])
   })
 
   it('what a guest told the channel is shown to those who may reveal it, and each look is in the trail', async () => {
@@ -227,6 +230,20 @@ describe('Channels by the API', () => {
       ]),
     )
     expect(trail).to.have.length(1)
+    await house.inHouse((trx) =>
+      storeUnreadable(
+        trx,
+        { id, propertyId: house.propertyId },
+        { externalId: 'ODD', revision: 1, rooms: 'two' },
+        'rooms must be a list',
+        'odd',
+      ),
+    )
+    const odd = (await look(manager)).body.data.find((row: { externalId: string }) => row.externalId === 'ODD')
+    expect([odd.status, odd.payload]).to.deep.equal(['failed', null])
+    expect(odd.unreadable, 'somebody may come: it is shown as it came').to.contain('"two"')
+    const applied = await world.request('POST', `${path}/channel-bookings/${odd.id}/apply`, { token: reception })
+    expect([applied.status, applied.body.code]).to.deep.equal([422, 'unreadable'])
   })
 
   it('a revision that waits for a mapping is dismissed by a manager, with a reason, or applied by the desk once it is mapped', async () => {

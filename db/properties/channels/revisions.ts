@@ -136,7 +136,7 @@ export const storeUnreadable = async (
   const isNamed = typeof externalId === 'string' && externalId.length >= 1 && externalId.length <= 100
   if (!isNamed || !Number.isInteger(revision) || Number(revision) < 0 || Number(revision) > 2_147_483_647) return false
   const id = randomUUID()
-  const words = withoutCardData(JSON.stringify(given).slice(0, 50_000))
+  const words = withoutCardData(JSON.stringify(given).slice(0, 50_000)).slice(0, 50_000)
   const row = await sqlOne<ChannelBookingRow>(
     trx,
     `insert into channel_booking (id, channel_connection_id, property_id, external_id, revision, kind, payload, status, error, pulled_as)
@@ -251,14 +251,21 @@ export const listRevisions = (
     paging,
   )
 
+/** `unreadable`: the words of what is no booking. */
+export type Revealed = { payload: ChannelRevision | null; unreadable: string | null }
+
 /** What guests have told a channel, opened for people who may see it; each look is in the trail. */
-export const revealPayloads = async (
-  trx: Trx,
-  rows: readonly ChannelBookingRow[],
-): Promise<(ChannelRevision | null)[]> => {
+export const revealPayloads = async (trx: Trx, rows: readonly ChannelBookingRow[]): Promise<Revealed[]> => {
   for (const { id } of rows)
     await audit(trx, { action: 'channel_booking.reveal', subjectType: 'ChannelBooking', subjectId: id })
-  return Promise.all(rows.map((row) => readPayload(trx, row)))
+  return Promise.all(
+    rows.map(async (row) => {
+      const said: ChannelRevision | { unreadable: string } | null = await readPayload(trx, row)
+      return said && 'unreadable' in said
+        ? { payload: null, unreadable: String(said.unreadable) }
+        : { payload: said, unreadable: null }
+    }),
+  )
 }
 
 export const readRevision = async (trx: Trx, id: string): Promise<ChannelBookingRow> => {
