@@ -2,12 +2,15 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { routes } from '../../api/routes.ts'
 import type { AnyRoute } from '../../api/lib/route.ts'
-import { inTenant, sql } from '../../db/connection.ts'
+import { grantEntitlement } from '../../db/admin/index.ts'
+import { inPlatform, inTenant, sql } from '../../db/connection.ts'
 import { createRateChange } from '../../db/properties/rate-changes.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
+import { createBlock } from '../../db/units/blocks.ts'
 import { insertTasks } from '../../db/units/tasks.ts'
 import { forgetLimits, makeUser } from '../auth/support.ts'
+import { makeConnection } from '../channels/support.ts'
 import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { makeHouse as makeRooms } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
@@ -48,6 +51,10 @@ describe('every endpoint, called', () => {
   before(async function () {
     this.timeout(60_000)
     demo = await seedDemo()
+    // No plan has channels: they are granted.
+    await inPlatform((trx) =>
+      grantEntitlement(trx, { tenantId: demo.sol.tenantId, key: 'channels', reason: 'no plan has it' }),
+    )
   })
 
   // The limit of a session is real here too: what this suite sends in one minute would pass it.
@@ -232,6 +239,22 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
   if (!entry) throw new Error('nothing was posted')
   const house = await makeRooms()
   const [policy] = await house.inHouse((trx) => sql<{ id: string }>(trx, `select id from policy`))
+  const [audit] = await house.inHouse((trx) =>
+    sql<{ id: string }>(trx, `insert into night_audit (property_id, business_date) values (?, ?) returning id`, [
+      house.propertyId,
+      house.today,
+    ]),
+  )
+  const block = await house.inHouse((trx) =>
+    createBlock(trx, {
+      propertyId: house.propertyId,
+      unitIds: house.unitIds.slice(0, 1),
+      kind: 'out_of_service',
+      reason: 'other',
+      from: house.day(10),
+      to: house.day(11),
+    }),
+  )
   const [task] = await house.inHouse((trx) =>
     insertTasks(trx, [{ unitId: house.unitIds[0] ?? '', date: house.today, kind: 'other' }], false),
   )
@@ -240,6 +263,11 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     propertyId: house.propertyId,
     policyId: policy?.id ?? '',
     housekeepingTaskId: task?.id ?? '',
+    nightAuditId: audit?.id ?? '',
+    unitTypeId: house.unitTypeId,
+    unitId: house.unitIds[0] ?? '',
+    unitBlockId: block.id,
+    channelConnectionId: await makeConnection(house, { name: 'foreign', secret: 'x'.repeat(20) }),
     ratePlanId: house.ratePlanId,
     rateChangeId: await house.inHouse((trx) =>
       createRateChange(trx, {
