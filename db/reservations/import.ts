@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
+import { unprocessable } from '../../config/errors.ts'
 import type { PolicySnapshots } from '../../config/policy-rules.ts'
 import { assignUnit } from '../../jobs/inventory.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
@@ -123,13 +124,15 @@ export const importStay = async (trx: Trx, stay: ImportedStay): Promise<Imported
 
 type Adding = { booking: BookingRow; stay: ImportedStay; sold: readonly Sold[]; after: number }
 
-/** Rooms that a booking gets, confirmed at once. The booking is new, or locked. */
+/** Rooms that a booking gets, confirmed at once. The booking is new, or locked. 422 `property_not_selling` where the house is archived. */
 export const addRooms = async (
   trx: Trx,
   house: House,
   { booking, stay, sold, after }: Adding,
 ): Promise<ReservationRow[]> => {
   const { property, businessDate } = house
+  // Its last stay is over, and nobody is there: whom a channel still sends is found another house by people (R18).
+  if (property.status === 'archived') throw unprocessable('property_not_selling', 'The property is archived')
   const rooms = sold.map(({ room, type, plan, nights }) => {
     const roomTotal = sum(nights.map((night) => night.amount))
     const taxTotal = sum(nights.map((night) => onTop(night.taxes)))

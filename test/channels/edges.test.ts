@@ -248,4 +248,13 @@ describe('What a channel says that is out of the common', function () {
     )
     expect(calls).to.deep.equal([{ cause: 'bookings_unapplied' }])
   })
+
+  it('of a house that is archived waits for people: nothing is sold there any more', async () => {
+    const set = (status: string) =>
+      house.inHouse((trx) => sql(trx, `update property set status = ? where id = ?`, [status, house.propertyId]))
+    await set('archived')
+    const [late] = await receive(house, id, revision())
+    await set('live')
+    expect(late).to.include({ status: 'failed', error: 'property_not_selling', bookingId: null })
+  })
 })
