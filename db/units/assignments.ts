@@ -53,21 +53,31 @@ const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: 
   )
 }
 
-/** Tells of units that a guest moved into or out of. */
-export const announceOccupancy = (
+/** Tells of units that a guest moved into or out of, and of what they are by it. */
+export const announceOccupancy = async (
   trx: Trx,
   occupancy: 'occupied' | 'vacant',
-  units: readonly { unitId: string; propertyId: string; reservationId: string }[],
-) =>
-  emitAll(
+  moved: readonly { unitId: string; propertyId: string; reservationId: string }[],
+): Promise<void> => {
+  if (moved.length === 0) return
+  const units = await holdUnits(
     trx,
-    units.map(({ unitId, propertyId, reservationId }) => ({
-      type: 'unit.occupancy_changed',
-      propertyId,
-      entity: { type: 'unit', id: unitId, version: null },
-      data: { unitId, occupancy, reservationId },
-    })),
+    moved.map((one) => one.unitId),
   )
+  const now = new Map(units.map((unit) => [unit.id, unit]))
+  await emitAll(
+    trx,
+    moved.map(({ unitId, propertyId, reservationId }) => {
+      const { name, condition, ready, discrepancy, version = null } = now.get(unitId) ?? {}
+      return {
+        type: 'unit.occupancy_changed',
+        propertyId,
+        entity: { type: 'unit', id: unitId, version },
+        data: { unitId, name, condition, occupancy, ready, discrepancy, reservationId },
+      }
+    }),
+  )
+}
 
 /**
  * Check-in: the units that a stay is to have tonight become occupied. The reservation is locked by the caller, who has asked `assignUnits` for what

@@ -60,7 +60,9 @@ export const addRows = (trx: Trx, id: string, unitIds: readonly string[], from: 
     [id, from, to, unitIds],
   )
 
-type Told = Pick<UnitBlockRow, 'id' | 'propertyId' | 'version' | 'kind' | 'from' | 'to' | 'unitIds'>
+type Told = Pick<UnitBlockRow, 'id' | 'propertyId' | 'version' | 'kind' | 'from' | 'to' | 'unitIds'> & {
+  issueId?: string | null | undefined
+}
 
 export const tell = (
   trx: Trx,
@@ -70,11 +72,11 @@ export const tell = (
 ) =>
   emitAll(
     trx,
-    blocks.map(({ id, propertyId, version, kind, from, to, unitIds }) => ({
+    blocks.map(({ id, propertyId, version, kind, from, to, unitIds, issueId = null }) => ({
       type: `unit_block.${what}`,
       propertyId,
       entity: { type: 'unit_block', id, version },
-      data: { unitBlockId: id, kind, unitIds, from, to, ...more },
+      data: { unitBlockId: id, kind, unitIds, from, to, issueId, ...more },
     })),
   )
 

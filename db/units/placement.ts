@@ -29,7 +29,7 @@ export type UnitChange = {
 
 type Placed = Pick<
   UnitRow,
-  'id' | 'propertyId' | 'unitTypeId' | 'unitPoolId' | 'activeFrom' | 'activeUntil' | 'status' | 'version'
+  'id' | 'propertyId' | 'name' | 'unitTypeId' | 'unitPoolId' | 'activeFrom' | 'activeUntil' | 'status' | 'version'
 >
 /** The nights of a pool that a unit counts on; null where it counts on none. */
 type Stand = { poolId: string; from: string; until: string | null } | null
@@ -37,7 +37,7 @@ type Stand = { poolId: string; from: string; until: string | null } | null
 const read = async (trx: Trx, id: string, lock: '' | 'for no key update' = ''): Promise<Placed> => {
   const unit = await sqlOne<Placed>(
     trx,
-    `select id, property_id, unit_type_id, unit_pool_id, active_from, active_until, status, version from unit where id = ? ${lock}`,
+    `select id, property_id, name, unit_type_id, unit_pool_id, active_from, active_until, status, version from unit where id = ? ${lock}`,
     [id],
   )
   if (!unit) throw notFound()
@@ -145,7 +145,7 @@ const tell = (trx: Trx, event: string, unit: Placed, version: number, data: Reco
     type: event,
     propertyId: unit.propertyId,
     entity: { type: 'unit', id: unit.id, version },
-    data: { unitId: unit.id, ...data },
+    data: { unitId: unit.id, name: unit.name, unitTypeId: unit.unitTypeId, ...data },
   })
 
 const archived = () => conflict('invalid_transition', 'The unit is archived')
@@ -165,7 +165,14 @@ export const changeUnit = async (
   const done = isPlaced
     ? await place(trx, id, expectedVersion, (unit, present) => decideChange(trx, unit, change, present))
     : await describe(trx, id, change, expectedVersion)
-  if (done) await tell(trx, 'unit.changed', done.unit, done.version, { fields: fieldsOf(change) })
+  if (done)
+    await tell(
+      trx,
+      'unit.changed',
+      { ...done.unit, name: change.name ?? done.unit.name, unitTypeId: unitTypeId ?? done.unit.unitTypeId },
+      done.version,
+      { fields: fieldsOf(change) },
+    )
 }
 
 const describe = async (trx: Trx, id: string, change: UnitChange, expectedVersion: number | null) => {

@@ -77,21 +77,21 @@ export const createPool = async (
     type: 'unit_pool.created',
     propertyId: pool.propertyId,
     entity: { type: 'unit_pool', id, version: 1 },
-    data: { unitPoolId: id },
+    data: { unitPoolId: id, name: pool.name },
   })
   return id
 }
 
 /** The caller holds its row. 409 `duplicate_name`. */
 export const changePool = async (trx: Trx, id: string, change: { name?: string | undefined }): Promise<void> => {
-  const { propertyId } = await readPool(trx, id)
+  const { propertyId, name } = await readPool(trx, id)
   await lockForChange(trx, propertyId)
   const version = await changeRow(trx, 'unit_pool', id, change)
   await emit(trx, {
     type: 'unit_pool.changed',
     propertyId,
     entity: { type: 'unit_pool', id, version },
-    data: { unitPoolId: id, fields: fieldsOf(change) },
+    data: { unitPoolId: id, name: change.name ?? name, fields: fieldsOf(change) },
   })
 }
 
@@ -120,7 +120,7 @@ export const deletePool = async (trx: Trx, id: string): Promise<UnitPoolRecord> 
     type: 'unit_pool.deleted',
     propertyId,
     entity: { type: 'unit_pool', id, version: pool.version },
-    data: { unitPoolId: id },
+    data: { unitPoolId: id, name: pool.name },
   })
   return pool
 }

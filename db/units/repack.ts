@@ -114,7 +114,14 @@ const announce = async (trx: Trx, plans: readonly Plan[]) => {
       type: 'assignment.repacked',
       propertyId: pool?.propertyId ?? null,
       entity: { type: 'unit_pool', id: poolId, version: null },
-      data: { unitPoolId: poolId, moved: changes.length, stranded: stranded.length },
+      data: {
+        unitPoolId: poolId,
+        reservationIds: [...new Set(changes.map((change) => change.reservationId))].slice(0, 100),
+        from: changes.reduce((day, change) => (change.from < day ? change.from : day), changes[0]?.from ?? ''),
+        to: changes.reduce((day, change) => (change.to > day ? change.to : day), ''),
+        moved: changes.length,
+        stranded: stranded.length,
+      },
     })
   }
 }

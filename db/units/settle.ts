@@ -111,7 +111,10 @@ export const strand = async (trx: Trx, stranded: readonly Stranded[]): Promise<v
   await tellStays(
     trx,
     'assignment.stranded',
-    told.map(({ reservationId, poolId, from, to }) => ({ reservationId, data: { unitPoolId: poolId, from, to } })),
+    told.map(({ reservationId, poolId, from, to }) => ({
+      reservationId,
+      data: { unitPoolId: poolId, reservationIds: [reservationId], from, to },
+    })),
   )
   const { tenantId } = contextOf(trx)
   for (const unitPoolId of new Set(told.map((row) => row.poolId)))

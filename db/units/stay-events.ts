@@ -2,7 +2,15 @@ import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
 
-type Stay = { id: string; propertyId: string; version: number; number: string; arrival: string; departure: string }
+type Stay = {
+  id: string
+  propertyId: string
+  version: number
+  bookingId: string
+  number: string
+  arrival: string
+  departure: string
+}
 type Told = { reservationId: string; data: Record<string, unknown> }
 
 /** Tells of the units of stays, one event each, with what listeners know a stay by. */
@@ -16,7 +24,7 @@ export const tellStays = async (
     (
       await sql<Stay>(
         trx,
-        `select r.id, r.property_id, r.version, b.number || '-' || r.position as number, r.arrival, r.departure
+        `select r.id, r.property_id, r.version, r.booking_id, b.number || '-' || r.position as number, r.arrival, r.departure
          from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = any(?::uuid[])`,
         [told.map((one) => one.reservationId)],
       )
@@ -27,13 +35,13 @@ export const tellStays = async (
     told.flatMap(({ reservationId, data }) => {
       const stay = stays.get(reservationId)
       if (!stay) return []
-      const { propertyId, version, number, arrival, departure } = stay
+      const { propertyId, version, bookingId, number, arrival, departure } = stay
       return [
         {
           type,
           propertyId,
           entity: { type: 'reservation', id: reservationId, version },
-          data: { reservationId, number, arrival, departure, ...data },
+          data: { reservationId, number, bookingId, arrival, departure, ...data },
         },
       ]
     }),
@@ -43,13 +51,18 @@ export const tellStays = async (
 /** The same for units given or taken, by stay. */
 export const byStay = (
   rows: readonly { reservationId: string; unitId: string | null }[],
-  more: object = {},
+  more: { status?: 'proposed' | 'locked' | 'occupied' } = {},
 ): Told[] => {
   const units = new Map<string, string[]>()
   for (const { reservationId, unitId } of rows)
     units.set(reservationId, [...(units.get(reservationId) ?? []), ...(unitId === null ? [] : [unitId])])
   return [...units].map(([reservationId, unitIds]) => ({
     reservationId,
-    data: { unitIds: [...new Set(unitIds)], ...more },
+    data: {
+      unitId: unitIds[0] ?? null,
+      unitIds: [...new Set(unitIds)],
+      ...more,
+      ...(more.status === undefined ? {} : { locked: more.status !== 'proposed' }),
+    },
   }))
 }

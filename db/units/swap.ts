@@ -218,7 +218,7 @@ const announce = async (
     type: 'assignment.swapped',
     propertyId,
     entity: { type: 'reservation', id: rows[0]?.reservationId ?? '', version: null },
-    data: { reservationIds: rows.map((row) => row.reservationId), unitIds, from, to },
+    data: { unitPoolId: rows[0]?.poolId, reservationIds: rows.map((row) => row.reservationId), unitIds, from, to },
   })
   for (const { id, status } of stays)
     await tellStays(

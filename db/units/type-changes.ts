@@ -108,7 +108,7 @@ export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }:
     type: 'unit_type.changed',
     propertyId: type.propertyId,
     entity: { type: 'unit_type', id, version },
-    data: { unitTypeId: id, fields: fieldsOf({ ...change, pools }) },
+    data: { unitTypeId: id, code: change.code ?? type.code, fields: fieldsOf({ ...change, pools }) },
   })
 }
 

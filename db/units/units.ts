@@ -195,11 +195,11 @@ export const createUnits = async (trx: Trx, units: NewUnits): Promise<{ id: stri
   )
   await emitAll(
     trx,
-    made.map(({ id }) => ({
+    made.map(({ id, name }) => ({
       type: 'unit.created',
       propertyId: units.propertyId,
       entity: { type: 'unit', id, version: 1 },
-      data: { unitId: id, unitTypeId: units.unitTypeId },
+      data: { unitId: id, name, unitTypeId: units.unitTypeId },
     })),
   )
   return made

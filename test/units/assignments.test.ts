@@ -163,6 +163,8 @@ describe('Units of stays', () => {
       'vacant',
       'occupied',
     ])
+    const [, left] = await eventsOf(house, 'unit.occupancy_changed')
+    expect(left?.data).to.include({ unitId, name: '101', condition: 'dirty', ready: false, reservationId: one })
   })
 
   it('are given to who arrives on another’s departure day, once that one has left', async () => {

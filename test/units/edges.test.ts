@@ -108,6 +108,10 @@ describe('Edges of units', () => {
     })
     expect(status, JSON.stringify(body)).to.equal(201)
     expect(body.moves).to.have.length(2)
+    expect((await eventsOf(house, 'unit_block.created'))[0]?.data).to.include({ kind: 'out_of_service', issueId: null })
+    const { number, bookingId } = (await eventsOf(house, 'reservation.confirmed'))[0]?.data ?? {}
+    const lost = await eventsOf(house, 'reservation.unit_assigned')
+    expect(lost.at(-1)?.data).to.include({ reservationId: stay, number, bookingId, locked: false })
   })
 
   it('a swap leaves nobody in a unit that is no more', async () => {
