@@ -16,6 +16,7 @@ import {
   pageMeta,
 } from '../../config/schema.ts'
 import { changeImage, createImage, listImages, readImage, removeImage } from '../../db/properties/gallery.ts'
+import { readPropertyRecord } from '../../db/properties/properties.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
 import { ofProperty, stamps } from './schemas.ts'
@@ -58,6 +59,7 @@ const list = route({
   query: Obj({ ...PageQuery, status: Opt(Status), category: Opt(Category), unitTypeId: Opt(Uuid) }),
   returns: PageOf(GalleryImage),
   handle: async ({ trx, params: { propertyId }, query: { page = 1, limit = 20, ...filter } }) => {
+    await readPropertyRecord(trx, propertyId)
     const { total, rows } = await listImages(trx, { ...filter, propertyId, page, limit })
     return { data: rows, meta: pageMeta(page, limit, total) }
   },

@@ -58,10 +58,17 @@ describe('a page for integrators', function () {
     }
   }
 
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.md')))
+  const pages = readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((file) => ({ file, page: readFileSync(new URL(file, folder), 'utf8') }))
+    .filter(({ page }) => /^```sh$/m.test(page))
+
+  it('are there for whoever signs in, and for portals', () => {
+    expect(pages.map(({ file }) => file)).to.include.members(['authentication.md', 'portal.md'])
+  })
+
+  for (const { file, page } of pages)
     it(`${file} says what the demo does, block by block`, async () => {
-      const page = readFileSync(new URL(file, folder), 'utf8')
-      expect(page).to.match(/^```sh$/m)
       // A code of an authenticator is for its half minute.
       const left = 30_000 - (Date.now() % 30_000)
       if (page.includes('totp') && left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 50))

@@ -92,7 +92,8 @@ describe('the relay', () => {
     expect(breaks).to.be.lessThan(3)
   })
 
-  it('Redis wiped key by key, again and again under load, loses no job and repeats no effect', async () => {
+  it('Redis wiped key by key, again and again under load, loses no job and repeats no effect', async function () {
+    this.timeout(60_000)
     await Promise.all([relay(), relay(), work(2)])
     const load = async () => {
       for (let n = 0; n < 8; n += 1) {
