@@ -165,11 +165,10 @@ const shown = ({ sale, type, plan, free, rooms, total, dueNow }: Found) => ({
   ratePlanId: plan.id,
   free,
   rooms: rooms.map((room) => ({
-    nights: room.nights.map(({ date, amount }) => ({ date, amount })),
-    mandatoryExtras: room.extras.map(({ extraId, name, amount }) => ({ extraId, name, amount })),
-    taxes: addTaxes([...room.nights, ...room.extras].flatMap((line) => line.taxes)).map(
-      ({ code, included, amount }) => ({ code, included, amount }),
-    ),
+    // The reply's schema cuts off what it does not name; a search has too many nights to write each of them twice.
+    nights: room.nights,
+    mandatoryExtras: room.extras,
+    taxes: addTaxes([...room.nights, ...room.extras].flatMap((line) => line.taxes)),
     subtotal: room.roomTotal + room.extrasTotal,
     total: room.total,
   })),

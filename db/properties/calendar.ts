@@ -28,26 +28,26 @@ type Range = {
   from: string
   until: string
 }
-type CellRow = { ratePlanId: string; unitTypeId: string; date: string; amount: number }
+type CellsRow = { ratePlanId: string; unitTypeId: string; amounts: Record<string, number> }
 type RestrictionRow = Restriction & { ratePlanId: string | null; unitTypeId: string | null; date: string }
 
 const standardOf = (catalogue: Catalogue, plan: SalePlan) => (descent(catalogue, plan) ?? [plan])[0] ?? plan
 
-/** Prices of the nights `[from, until)`. */
+/** Prices of the nights `[from, until)`. One row for each plan and type: a row for each night costs both sides more than its price. */
 export const readPrices = async (trx: Trx, { catalogue, plans, unitTypeIds, from, until }: Range): Promise<PriceOf> => {
-  const rows = await prepared<CellRow>(
+  const rows = await prepared<CellsRow>(
     trx,
-    `select rate_plan_id, unit_type_id, date, amount from rate_cell
-     where rate_plan_id = any(?::uuid[]) and unit_type_id = any(?::uuid[]) and date >= ?::date and date < ?::date`,
+    `select rate_plan_id, unit_type_id, json_object_agg(date, amount) as amounts from rate_cell
+     where rate_plan_id = any(?::uuid[]) and unit_type_id = any(?::uuid[]) and date >= ?::date and date < ?::date
+     group by rate_plan_id, unit_type_id`,
     [[...new Set(plans.map((plan) => standardOf(catalogue, plan).id))], unitTypeIds, from, until],
   )
-  const prices = new Map<string, Map<string, number>>()
-  for (const { ratePlanId, unitTypeId, date, amount } of rows) {
-    const key = `${ratePlanId} ${unitTypeId}`
-    const days = prices.get(key) ?? new Map<string, number>()
-    prices.set(key, days.set(date, amount))
+  const prices = new Map<string, Map<string, CellsRow['amounts']>>()
+  for (const { ratePlanId, unitTypeId, amounts } of rows) {
+    const ofPlan = prices.get(ratePlanId) ?? new Map<string, CellsRow['amounts']>()
+    prices.set(ratePlanId, ofPlan.set(unitTypeId, amounts))
   }
-  return (ratePlanId, unitTypeId, date) => prices.get(`${ratePlanId} ${unitTypeId}`)?.get(date) ?? null
+  return (ratePlanId, unitTypeId, date) => prices.get(ratePlanId)?.get(unitTypeId)?.[date] ?? null
 }
 
 /** Where a restriction stands: the property, a type, a plan or both; of a plan's own, or of one that it inherits from. */
@@ -105,7 +105,8 @@ export const readLevels = async (
         (row.ratePlanId === null || obeyed?.has(row.ratePlanId)),
     )
   }
-  const effective = new Map<string, Restriction>()
+  // By day, then type, then plan: most questions end with the day.
+  const effective = new Map<string, Map<string, Map<SalePlan, Restriction>>>()
   return {
     levelsOf: (plan, unitTypeId, date) =>
       bearing(plan, unitTypeId, date)
@@ -113,11 +114,12 @@ export const readLevels = async (
         .sort((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level)),
     effective: (plan, unitTypeId, date) => {
       if (!byDay.has(date)) return unrestricted
-      const key = `${plan.id} ${unitTypeId} ${date}`
-      const known = effective.get(key)
+      const known = effective.get(date)?.get(unitTypeId)?.get(plan)
       if (known) return known
       const value = combine(bearing(plan, unitTypeId, date))
-      effective.set(key, value)
+      const ofDay = effective.get(date) ?? new Map<string, Map<SalePlan, Restriction>>()
+      const ofType = ofDay.get(unitTypeId) ?? new Map<SalePlan, Restriction>()
+      effective.set(date, ofDay.set(unitTypeId, ofType.set(plan, value)))
       return value
     },
   }

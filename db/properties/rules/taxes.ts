@@ -47,31 +47,52 @@ export type TaxedNight = {
   persons: readonly (string | null)[]
 }
 
+/** Rules that hold together on some dates. */
+type TaxedAlike = {
+  rules: TaxRule[]
+  hangsOnIndex: boolean
+  /** Of a party, by the index of the night where the rules hang on it, else by 0: lines by the amount. */
+  lines: WeakMap<TaxedNight['persons'], Map<number, Map<number, QuotedTax[]>>>
+}
 type KeptTaxes = {
-  /** Rules of a date; dates with the same rules share one list. */
-  dates: Map<string, { rules: TaxRule[]; key: string; hangsOnIndex: boolean }>
-  lines: Map<string, QuotedTax[]>
+  dates: Map<string, TaxedAlike>
+  /** By the ids of the rules; dates with the same ones share one. */
+  alike: Map<string, TaxedAlike>
 }
 const kept = new WeakMap<readonly TaxRule[], KeptTaxes>()
 
+const taxedOn = (rules: readonly TaxRule[], date: string): TaxedAlike => {
+  const due = rules.filter((rule) => rule.appliesTo !== 'extras' && validOn(rule, date))
+  const hangsOnIndex = due.some((rule) => rule.maxNights !== null || rule.basis === 'per_stay')
+  return { rules: due, hangsOnIndex, lines: new WeakMap() }
+}
+
+const known = <Key, Value>(values: Map<Key, Value>, key: Key, make: () => Value): Value => {
+  const there = values.get(key)
+  if (there !== undefined) return there
+  const made = make()
+  values.set(key, made)
+  return made
+}
+
 /**
  * Taxes of a night, by the rules valid on its date. A tax per stay is taken on the first night. Computed once for all nights of one list
- * of rules that are taxed alike, as most of a search are: the lines are shared.
+ * of rules and one list of persons that are taxed alike, as most of a search are: the lines are shared.
  */
 export const nightTaxes = (rules: readonly TaxRule[], night: TaxedNight): QuotedTax[] => {
-  const known = kept.get(rules) ?? { dates: new Map(), lines: new Map<string, QuotedTax[]>() }
-  kept.set(rules, known)
-  let day = known.dates.get(night.date)
-  if (!day) {
-    const due = rules.filter((rule) => rule.appliesTo !== 'extras' && validOn(rule, night.date))
-    const hangsOnIndex = due.some((rule) => rule.maxNights !== null || rule.basis === 'per_stay')
-    day = { rules: due, key: due.map((rule) => rule.id).join(), hangsOnIndex }
-    known.dates.set(night.date, day)
+  const { dates, alike } = kept.get(rules) ?? {
+    dates: new Map<string, TaxedAlike>(),
+    alike: new Map<string, TaxedAlike>(),
   }
-  const key = `${night.amount} ${day.hangsOnIndex ? night.index : ''} ${night.persons.join()} ${day.key}`
-  const lines = known.lines.get(key) ?? taxesOf(day.rules, night)
-  known.lines.set(key, lines)
-  return lines
+  kept.set(rules, { dates, alike })
+  const day = known(dates, night.date, () => {
+    const made = taxedOn(rules, night.date)
+    return known(alike, made.rules.map((rule) => rule.id).join(), () => made)
+  })
+  const ofParty = day.lines.get(night.persons) ?? new Map<number, Map<number, QuotedTax[]>>()
+  day.lines.set(night.persons, ofParty)
+  const byAmount = known(ofParty, day.hangsOnIndex ? night.index : 0, () => new Map<number, QuotedTax[]>())
+  return known(byAmount, night.amount, () => taxesOf(day.rules, night))
 }
 
 const taxesOf = (rules: readonly TaxRule[], night: TaxedNight): QuotedTax[] => {
@@ -109,8 +130,9 @@ export const extraTaxes = (rules: readonly TaxRule[], service: { date: string; a
 export const addTaxes = (lines: readonly QuotedTax[]): QuotedTax[] => {
   const totals = new Map<string, QuotedTax>()
   for (const tax of lines) {
-    const known = totals.get(tax.taxRuleId)
-    totals.set(tax.taxRuleId, known ? { ...known, amount: known.amount + tax.amount } : tax)
+    const total = totals.get(tax.taxRuleId)
+    if (total) total.amount += tax.amount
+    else totals.set(tax.taxRuleId, { ...tax })
   }
   return [...totals.values()]
 }
