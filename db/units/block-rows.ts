@@ -5,6 +5,7 @@ import { emitAll } from '../events.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { lockPools, soil } from './assignments.ts'
 import type { BlockUnit } from './block-moves.ts'
+import { holdUnits } from './conditions.ts'
 import type { Condition } from './conditions.ts'
 import { createTasks } from './tasks.ts'
 
@@ -91,8 +92,9 @@ export const endRows = (trx: Trx, ids: readonly string[], unitIds: readonly stri
     [today, today, today, ids, unitIds],
   )
 
-/** Somebody has worked in the units: they are looked at before the next guest. */
-export const giveBack = async (trx: Trx, unitIds: readonly string[], today: string, condition: Condition) => {
+/** Somebody has worked in the units: they are looked at before the next guest. One that has its guest already is his. */
+export const giveBack = async (trx: Trx, all: readonly string[], today: string, condition: Condition) => {
+  const unitIds = (await holdUnits(trx, all)).filter((unit) => unit.occupancy === 'vacant').map((unit) => unit.id)
   if (unitIds.length === 0) return
   await soil(trx, unitIds, condition)
   if (condition !== 'inspected')

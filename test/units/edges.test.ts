@@ -5,6 +5,7 @@ import { enqueue } from '../../db/enqueue.ts'
 import { createExtra } from '../../db/properties/charges.ts'
 import { archiveExtra, changeExtra } from '../../db/properties/extras.ts'
 import { promiseUnit } from '../../db/reservations/promise.ts'
+import { closeBlocks } from '../../db/units/block-end.ts'
 import { createBlock } from '../../db/units/blocks.ts'
 import { extendNights } from '../../db/units/nights.ts'
 import { archiveUnit } from '../../db/units/placement.ts'
@@ -17,7 +18,7 @@ import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
-import { assign, book, drift, place, rowsOf, unitsOf } from './stays.ts'
+import { arrive, assign, book, drift, place, rollTo, rowsOf, unitsOf } from './stays.ts'
 
 describe('Edges of units', () => {
   const world = useWorld()
@@ -112,6 +113,32 @@ describe('Edges of units', () => {
     const { number, bookingId } = (await eventsOf(house, 'reservation.confirmed'))[0]?.data ?? {}
     const lost = await eventsOf(house, 'reservation.unit_assigned')
     expect(lost.at(-1)?.data).to.include({ reservationId: stay, number, bookingId, locked: false })
+  })
+
+  it('a block that is closed late leaves a guest who is in the unit by then in peace', async () => {
+    await house.inHouse((trx) =>
+      createBlock(trx, {
+        propertyId: house.propertyId,
+        unitIds: house.unitIds,
+        kind: 'out_of_service',
+        reason: 'damage',
+        from: house.day(0),
+        to: house.day(1),
+      }),
+    )
+    await rollTo(house, 1)
+    await arrive(house, await place(house, { from: 1, nights: 1, unitId: unit(0) }))
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update unit set condition = 'clean', do_not_disturb = true`)
+      expect(await closeBlocks(trx, house.propertyId)).to.equal(1)
+      const units = await sql(trx, `select condition, do_not_disturb from unit order by position`)
+      expect(units).to.deep.equal([
+        { condition: 'clean', doNotDisturb: true },
+        { condition: 'dirty', doNotDisturb: false },
+      ])
+      const tasks = await sql(trx, `select unit_id, kind from housekeeping_task`)
+      expect(tasks).to.deep.equal([{ unitId: unit(1), kind: 'inspection' }])
+    })
   })
 
   it('a swap leaves nobody in a unit that is no more', async () => {
