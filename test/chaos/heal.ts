@@ -88,6 +88,8 @@ const letTimePass = async (database: Knex): Promise<void> => {
        and not exists (select from payment p where p.tenant_id = b.tenant_id and p.target_id = b.id and p.status in ('created', 'unknown', 'processing'))`,
     `update external_call set started_at = started_at - interval '1 hour' where state <> 'succeeded'`,
     `update payment set next_read_at = now() where next_read_at > now() and status in ('created', 'unknown', 'requires_action', 'processing')`,
+    // Whose worker died between the mark and the call has no call that could grow old.
+    `update payment set sent_at = sent_at - interval '1 hour' where sent_at is not null and external_id is null and status in ('created', 'unknown')`,
     `update payment set expires_at = now() - interval '1 second' where expires_at > now() and status = 'requires_action' and external_id is not null`,
     // Those that succeeded too: the gateway may have taken one back and told nobody.
     `update refund set next_read_at = now() where next_read_at > now() and status in ('requested', 'unknown', 'processing', 'succeeded')`,
