@@ -22,7 +22,7 @@ import { levels } from '../../db/properties/calendar.ts'
 import { explainStay } from '../../db/properties/explain.ts'
 import { readGrid } from '../../db/properties/grid.ts'
 import { policiesShown } from '../../db/properties/quote.ts'
-import { addTaxes } from '../../db/properties/rules/taxes.ts'
+import { addTaxesOf } from '../../db/properties/rules/taxes.ts'
 import { searchOffers } from '../../db/properties/search.ts'
 import type { Offer as Found } from '../../db/properties/search.ts'
 import { can } from '../lib/access.ts'
@@ -168,7 +168,7 @@ const shown = ({ sale, type, plan, free, rooms, total, dueNow }: Found) => ({
     // The reply's schema cuts off what it does not name; a search has too many nights to write each of them twice.
     nights: room.nights,
     mandatoryExtras: room.extras,
-    taxes: addTaxes([...room.nights, ...room.extras].flatMap((line) => line.taxes)),
+    taxes: addTaxesOf([...room.nights, ...room.extras]),
     subtotal: room.roomTotal + room.extrasTotal,
     total: room.total,
   })),

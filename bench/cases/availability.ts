@@ -127,7 +127,7 @@ export const bench: Bench = async ({ admin }) => {
     ],
     notes: [
       `Ours: POST availability/search with an API key (${keys} in turn), compiled, one process, no reply kept; ${perTenant} properties and 60 days of arrival in turn. ${typesOfHouse * plansOfHouse} offers, each with ${nights} nights, their taxes and policies.`,
-      `Reference: node:http and pg in one process, the three minimal reads (prices, restrictions, counters) in a transaction of one tenant, as rows; no price is computed.`,
+      `Reference: node:http and pg in one process, the three minimal reads (prices, restrictions, counters) as the search sends them, in a transaction of one tenant; no price is computed.`,
       `${many} properties of ${many / perTenant} tenants, ${(many - 1) * reservations + 1} reservations. Growth: the evaluator in one process, one search at a time, over the median with ${few} properties; what a property sells is kept for 500 of them.`,
     ],
   }

@@ -127,19 +127,34 @@ const feeText = (fee: Fee, wording: Wording): string => {
 const span = (hours: number, words: Words) =>
   hours >= 48 && hours % 24 === 0 ? words.days(hours / 24) : words.hours(hours)
 
-export const cancellationText = (rules: CancellationRules, wording: Wording): string => {
+/** Rules do not change: what says them in a language is made once for as long as they are kept. */
+const once = <Rules extends object>(textOf: (rules: Rules, wording: Wording) => string) => {
+  const texts = new WeakMap<Rules, Map<string, string>>()
+  return (rules: Rules, wording: Wording): string => {
+    const made = texts.get(rules) ?? new Map<string, string>()
+    texts.set(rules, made)
+    const key = `${wording.locale} ${wording.currency}`
+    const text = made.get(key) ?? textOf(rules, wording)
+    made.set(key, text)
+    return text
+  }
+}
+
+export const cancellationText = once((rules: CancellationRules, wording): string => {
   const words = wordsOf(wording.locale)
   const tiers = rules.tiers.map((tier) => words.upTo(span(tier.hoursBeforeArrival, words), feeText(tier.fee, wording)))
   const last = feeText(rules.after, wording)
   const grace = rules.graceHoursAfterBooking > 0 ? [words.grace(span(rules.graceHoursAfterBooking, words))] : []
   return [...tiers, tiers.length > 0 ? words.after(last) : words.always(last), ...grace].join(' ')
-}
+})
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-export const depositText = (rules: DepositRules | null, wording: Wording): string => {
+export const depositText = (rules: DepositRules | null, wording: Wording): string =>
+  rules ? installmentsText(rules, wording) : wordsOf(wording.locale).nothingDue
+
+const installmentsText = once((rules: DepositRules, wording): string => {
   const words = wordsOf(wording.locale)
-  if (!rules) return words.nothingDue
   return rules.installments
     .map((entry) => {
       const what =
@@ -155,7 +170,8 @@ export const depositText = (rules: DepositRules | null, wording: Wording): strin
       )
     })
     .join(' ')
-}
+})
 
-export const noShowText = (rules: NoShowRules, wording: Wording): string =>
-  wordsOf(wording.locale).noShow(feeText(rules.fee, wording))
+export const noShowText = once((rules: NoShowRules, wording): string =>
+  wordsOf(wording.locale).noShow(feeText(rules.fee, wording)),
+)

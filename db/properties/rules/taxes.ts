@@ -137,5 +137,12 @@ export const addTaxes = (lines: readonly QuotedTax[]): QuotedTax[] => {
   return [...totals.values()]
 }
 
+/** The same for lines of nights and extras: a list that several of them share is gone through once. */
+export const addTaxesOf = (lines: readonly { taxes: readonly QuotedTax[] }[]): QuotedTax[] => {
+  const times = new Map<readonly QuotedTax[], number>()
+  for (const { taxes } of lines) times.set(taxes, (times.get(taxes) ?? 0) + 1)
+  return addTaxes([...times].flatMap(([taxes, count]) => taxes.map((tax) => ({ ...tax, amount: tax.amount * count }))))
+}
+
 export const onTop = (lines: readonly QuotedTax[]) =>
   lines.reduce((total, tax) => total + (tax.included ? 0 : tax.amount), 0)
