@@ -24,6 +24,8 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
   const { propertyId } = house
   const draft = await makeHouse({ tenantId: house.tenantId, draft: true, units: 0 })
   const stopped = await makeHouse({ tenantId: house.tenantId })
+  // Whose plans and types no other endpoint is told of.
+  const quiet = await makeHouse({ tenantId: house.tenantId })
   const newProperty = (code: string) => ({
     code,
     slug: `fuzz-${code.toLowerCase()}`,
@@ -181,11 +183,11 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
       'gallery.update': [{ position: 3 }, { caption: { 'pt-BR': 'A fachada' } }, { category: 'unit' }],
       'availability.explain': [
         {
-          propertyId,
-          arrival: house.day(20),
-          departure: house.day(22),
-          unitTypeId: house.unitTypeId,
-          ratePlanId: house.ratePlanId,
+          propertyId: quiet.propertyId,
+          arrival: quiet.day(20),
+          departure: quiet.day(22),
+          unitTypeId: quiet.unitTypeId,
+          ratePlanId: quiet.ratePlanId,
         },
       ],
       'nightAudits.list': [{}, { propertyId, status: 'queued' }],

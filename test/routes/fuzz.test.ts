@@ -33,7 +33,16 @@ const costly: Record<string, number> = {
 /** Of the session that asked, or of its token. */
 const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassword', 'auth.removeTotp'])
 /** Fields that hang on one another: few inputs are right. */
-const seldomRight: Record<string, number> = { 'taxRules.create': 60 }
+const seldomRight: Record<string, number> = {
+  'taxRules.create': 60,
+  'nightAudits.run': 100,
+  'availability.explain': 60,
+  'channelConnections.create': 100,
+  'unitTypes.create': 100,
+  'unitBlocks.create': 100,
+  'unitAssignments.swap': 100,
+  'unitAssignments.repack': 60,
+}
 
 const allowed = new Set([200, 201, 400, 401, 403, 404, 409, 422, 429])
 /** What a refused request, or a read, may write: who tried, how often, and counts that are taken when they are asked for. */
