@@ -62,22 +62,37 @@ describe('the limit of requests a minute', () => {
     expect([headersOf(first)[1], headersOf(second)[1]]).to.deep.equal([99, 98])
   })
 
+  /** What `count` answers of somebody new, where this machine was not so busy meanwhile that Redis seemed slow and each counted its part. */
+  const undisturbed = async <T>(count: (one: string) => Promise<T>): Promise<T> => {
+    for (let one = 0; ; one += 1) {
+      await until(() => quickly((redis) => redis.ping()).then((answer) => answer === 'PONG'))
+      let isCalm = true
+      const watching = setInterval(() => {
+        isCalm &&= redisAnswers()
+      }, 1)
+      const found = await count(String(one)).finally(() => clearInterval(watching))
+      if ((isCalm && redisAnswers()) || one === 9) return found
+    }
+  }
+
   it('is 1000 for a key', async () => {
-    const { key, keyId } = await makeKey(tenantId, ['read'])
+    const { key } = await makeKey(tenantId, ['read'])
     const first = await world.request('GET', `/api/tenants/${tenantId}`, { key })
     expect(headersOf(first).slice(0, 2)).to.deep.equal([1000, 999])
-    const caller = { kind: 'api_key', keyId, tenantId, address: '127.0.0.1' } as Caller
     // A minute of its own: a thousand requests may take more than one.
     const request = { address: '127.0.0.1', receivedAt: new Date('2026-11-21T12:00:30.000Z') } as RequestFacts
-    let passed = 0
-    for (let n = 0; n < 101; n += 1) {
-      await until(() => quickly((redis) => redis.ping()).then((answer) => answer === 'PONG'))
-      const results = await Promise.allSettled(
-        Array.from({ length: 10 }, () => limit(caller, 'credential', request, () => {})),
-      )
-      passed += results.filter(({ status }) => status === 'fulfilled').length
-    }
-    expect(passed).to.be.within(1000, redisAnswers() ? 1000 : 1010)
+    const passed = await undisturbed(async (one) => {
+      const caller = { kind: 'api_key', keyId: `KEY${one}`, tenantId, address: '127.0.0.1' } as Caller
+      let count = 0
+      for (let n = 0; n < 101; n += 1) {
+        const results = await Promise.allSettled(
+          Array.from({ length: 10 }, () => limit(caller, 'credential', request, () => {})),
+        )
+        count += results.filter(({ status }) => status === 'fulfilled').length
+      }
+      return count
+    })
+    expect(passed).to.equal(1000)
   })
 
   it('counts what runs at the same time exactly, in Redis and alone', async () => {
@@ -89,14 +104,7 @@ describe('the limit of requests a minute', () => {
       )
       return results.filter(({ status }) => status === 'fulfilled').length
     }
-    // Where this machine is so busy that Redis seems slow, each counts its part: then once more, from elsewhere.
-    let inRedis = 0
-    for (let host = 7; host < 17; host += 1) {
-      await until(() => quickly((redis) => redis.ping()).then((answer) => answer === 'PONG'))
-      inRedis = await passed(`203.0.113.${host}`)
-      if (redisAnswers()) break
-    }
-    expect(inRedis).to.equal(120)
+    expect(await undisturbed((one) => passed(`203.0.113.${one}`))).to.equal(120)
     closeRedis()
     expect(await passed('203.0.113.99'), 'alone').to.equal(120)
   })
@@ -118,16 +126,19 @@ describe('the limit of requests a minute', () => {
   })
 
   it('begins anew with the clock’s minute', async () => {
-    const caller: Caller = { kind: 'anonymous', address: '203.0.113.9' }
-    const at = (time: string) => ({ address: caller.address, receivedAt: new Date(time) }) as RequestFacts
-    const passes = (time: string) =>
-      limit(caller, 'public_write', at(time), () => {}).then(
-        () => true,
-        () => false,
-      )
-    for (let n = 0; n < 20; n += 1) expect(await passes('2026-11-21T12:02:59.999Z')).to.equal(true)
-    expect(await passes('2026-11-21T12:02:59.999Z')).to.equal(false)
-    expect(await passes('2026-11-21T12:03:00.000Z')).to.equal(true)
+    const passed = await undisturbed(async (one) => {
+      const caller: Caller = { kind: 'anonymous', address: `203.0.114.${one}` }
+      const at = (time: string) => ({ address: caller.address, receivedAt: new Date(time) }) as RequestFacts
+      const passes = (time: string) =>
+        limit(caller, 'public_write', at(time), () => {}).then(
+          () => true,
+          () => false,
+        )
+      const found: boolean[] = []
+      for (let n = 0; n < 21; n += 1) found.push(await passes('2026-11-21T12:02:59.999Z'))
+      return [...found, await passes('2026-11-21T12:03:00.000Z')]
+    })
+    expect(passed).to.deep.equal([...Array.from({ length: 20 }, () => true), false, true])
   })
 
   it('counts an IPv6 client by its network of 64 bits', async () => {
