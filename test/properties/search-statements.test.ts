@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { database, sql } from '../../db/connection.ts'
+import { sql } from '../../db/connection.ts'
 import { createPromoCode } from '../../db/properties/charges.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { searchOffers } from '../../db/properties/search.ts'
@@ -18,22 +18,19 @@ describe('Offers', () => {
     const statements = async (request: Partial<SearchRequest>) => {
       const seen: string[] = []
       const note = ({ sql: text }: { sql: string }) => void seen.push(text)
-      const found = await large.inHouse(async (trx) => {
-        database().on('query', note)
-        try {
-          return await searchOffers(trx, {
-            propertyId: large.propertyId,
-            arrival: large.day(5),
-            departure: large.day(6),
-            rooms: [{ adults: 2, childrenAges: [] }],
-            audience: 'staff',
-            ...request,
-          })
-        } finally {
-          database().off('query', note)
-        }
+      return large.inHouse(async (trx) => {
+        // Of this transaction alone: the pool serves others beside it.
+        trx.on('query', note)
+        const found = await searchOffers(trx, {
+          propertyId: large.propertyId,
+          arrival: large.day(5),
+          departure: large.day(6),
+          rooms: [{ adults: 2, childrenAges: [] }],
+          audience: 'staff',
+          ...request,
+        })
+        return { seen: [...seen], found }
       })
-      return { seen, found }
     }
     const small = await statements({ promoCode: 'TWO' }).then(
       () => null,
