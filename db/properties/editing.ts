@@ -1,9 +1,7 @@
 import { conflict, invalid, notFound } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { whereOf } from '../conditions.ts'
-import type { Condition as Scope } from '../conditions.ts'
 
 export type LockedProperty = {
   id: string
@@ -90,32 +88,3 @@ export const changeRow = async (
 /** Names of what was sent, for an event. */
 export const fieldsOf = (change: Record<string, unknown>) =>
   Object.keys(change).filter((field) => change[field] !== undefined)
-
-export type Condition = { text: string; values: unknown[] }
-export type Paging = { page: number; limit: number }
-
-/** A condition where a filter was given. */
-export const where = (text: string, value: unknown): Condition[] =>
-  value === undefined || value === null ? [] : [{ text, values: [value] }]
-
-/** One page of a list, and how many there are. `order` ends with the id. */
-export const readPage = async <Row>(
-  trx: Trx,
-  { columns, from, conditions, order }: { columns: string; from: string; conditions: Condition[]; order: string },
-  { page, limit }: Paging,
-): Promise<{ total: number; rows: Row[] }> => {
-  const given = conditions.length > 0 ? `where ${conditions.map((one) => one.text).join(' and ')}` : ''
-  const values = conditions.flatMap((one) => one.values)
-  const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count from ${from} ${given}`, values))?.count
-  const rows = await sql<Row>(trx, `select ${columns} from ${from} ${given} order by ${order} limit ? offset ?`, [
-    ...values,
-    limit,
-    (page - 1) * limit,
-  ])
-  return { total: total ?? 0, rows }
-}
-
-/** The records that the caller's role is for; `column` holds their property. */
-export const inScope = (trx: Trx, scope: Scope, column: string): Condition[] => [
-  { text: '?', values: [whereOf(trx, scope, { propertyId: column })] },
-]

@@ -6,9 +6,10 @@ import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { inScope, readPage, where } from '../paging.ts'
+import type { Paging } from '../paging.ts'
 import type { PolicyRow } from '../rows.ts'
-import { lockForChange, inScope, readPage, where } from './editing.ts'
-import type { Paging } from './editing.ts'
+import { lockForChange } from './editing.ts'
 import { changePortal } from './portal.ts'
 
 const canonical = (value: unknown): string => {

@@ -1,8 +1,8 @@
 import type { Condition } from '../conditions.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { inScope, readPage, where } from '../properties/editing.ts'
-import type { Paging } from '../properties/editing.ts'
+import { inScope, readPage, where } from '../paging.ts'
+import type { Paging } from '../paging.ts'
 
 export const assignmentStatuses = ['proposed', 'locked', 'occupied', 'blocked', 'ended', 'released'] as const
 

@@ -1,8 +1,8 @@
 import type { Condition as Scope } from '../conditions.ts'
 import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { inScope, where } from '../properties/editing.ts'
-import type { Paging } from '../properties/editing.ts'
+import { inScope, where } from '../paging.ts'
+import type { Paging } from '../paging.ts'
 import { lockPoolNights, moveInventory } from './inventory.ts'
 
 export type OversellRange = { propertyId: string; unitPoolId: string; from: string; to: string; quantity: number }

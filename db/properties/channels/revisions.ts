@@ -12,10 +12,10 @@ import { contextOf, sql, sqlOne } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
 import { enqueue } from '../../enqueue.ts'
 import { emit } from '../../events.ts'
+import { inScope, readPage, where } from '../../paging.ts'
+import type { Paging } from '../../paging.ts'
 import type { ChannelBookingRow } from '../../rows.ts'
 import { seal, unseal } from '../../sealing/index.ts'
-import { inScope, readPage, where } from '../editing.ts'
-import type { Paging } from '../editing.ts'
 
 const payloadPlace = (id: string) => ({ table: 'channel_booking', rowId: id, purpose: 'payload' })
 

@@ -3,9 +3,9 @@ import { always, whereOf } from '../../conditions.ts'
 import type { Condition } from '../../conditions.ts'
 import { sql, sqlOne } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
+import { inScope, readPage, where } from '../../paging.ts'
+import type { Paging } from '../../paging.ts'
 import type { NightAuditCheckpointRow, NightAuditRow } from '../../rows.ts'
-import { inScope, readPage, where } from '../editing.ts'
-import type { Paging } from '../editing.ts'
 
 /** The steps of a night audit, in their order (R36). */
 export const auditSteps = [
