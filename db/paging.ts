@@ -34,6 +34,8 @@ const partOf = (given: string | Part): Part => (typeof given === 'string' ? { te
 type List = {
   columns: string | Part
   from: string | Part
+  /** Joined for the columns alone: no row becomes two by it, or none. */
+  joins?: string
   conditions: readonly Part[]
   /** Ends with what no two rows have in common, so that no page leaves a row out. */
   order: string
@@ -44,15 +46,16 @@ type List = {
 /** One page of a list, and how many there are. */
 export const readPage = async <Row>(
   trx: AnyTrx,
-  { columns, from, conditions, order, around = (found) => found }: List,
+  { columns, from, joins = '', conditions, order, around = (found) => found }: List,
   { page, limit }: Paging,
 ): Promise<Page<Row>> => {
   const [head, source, given] = [partOf(columns), partOf(from), allOf(conditions)]
-  const found = { text: `from ${source.text} where ${given.text}`, values: [...source.values, ...given.values] }
-  const count = await sqlOne<{ total: number }>(trx, `select count(*) as total ${found.text}`, found.values)
+  const bound = [...source.values, ...given.values]
+  const counted = `select count(*) as total from ${source.text} where ${given.text}`
+  const count = await sqlOne<{ total: number }>(trx, counted, bound)
   const { text, values } = around({
-    text: `select ${head.text} ${found.text} order by ${order} limit ? offset ?`,
-    values: [...head.values, ...found.values, limit, (page - 1) * limit],
+    text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} limit ? offset ?`,
+    values: [...head.values, ...bound, limit, (page - 1) * limit],
   })
   return { total: count?.total ?? 0, rows: await sql<Row>(trx, text, values) }
 }

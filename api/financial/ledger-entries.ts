@@ -95,16 +95,10 @@ const list = route({
     ledgerSequence: Count,
     pendingEvents: Count,
   }),
-  handle: async ({ trx, query, admission }) => {
-    const { page = 1, limit = 20, ...filter } = query
-    const { entries, total, state } = await listEntries(
-      trx,
-      filter,
-      admission.scope('read', 'LedgerEntry'),
-      page,
-      limit,
-    )
-    return { data: entries, meta: pageMeta(page, limit, total), ...state }
+  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const scope = admission.scope('read', 'LedgerEntry')
+    const { rows, total, state } = await listEntries(trx, { ...filter, page, limit, scope })
+    return { data: rows, meta: pageMeta(page, limit, total), ...state }
   },
 })
 

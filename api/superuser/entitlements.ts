@@ -45,8 +45,8 @@ const list = route({
   query: Obj({ ...PageQuery, key: Opt(Key), source: Opt(Source) }),
   returns: PageOf(Entitlement),
   handle: async ({ trx, params, query: { page = 1, limit = 20, ...filter } }) => {
-    const { entitlements, total } = await listEntitlements(trx, params.id, { page, limit, ...filter })
-    return { data: entitlements, meta: pageMeta(page, limit, total) }
+    const { rows, total } = await listEntitlements(trx, params.id, { page, limit, ...filter })
+    return { data: rows, meta: pageMeta(page, limit, total) }
   },
 })
 

@@ -4,6 +4,8 @@ import { audit } from '../audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { readPage, where } from '../paging.ts'
+import type { Page, Paging } from '../paging.ts'
 
 export type Entitlement = {
   key: string
@@ -40,29 +42,31 @@ const lockTenant = async (trx: PlatformTrx, tenantId: string): Promise<void> => 
   if (!row) throw notFound('There is no such tenant')
 }
 
-type Filter = { key?: string | undefined; source?: string | undefined; page: number; limit: number }
+type Filter = Paging & { key?: string | undefined; source?: string | undefined }
 
 /** The open grants of a tenant: one record per feature and source. */
 export const listEntitlements = async (
   trx: PlatformTrx,
   tenantId: string,
-  { key, source, page, limit }: Filter,
-): Promise<{ entitlements: Entitlement[]; total: number }> => {
+  { key, source, ...paging }: Filter,
+): Promise<Page<Entitlement>> => {
   if (!(await sqlOne(trx, `select 1 from tenant where id = ? and status <> 'deleted'`, [tenantId])))
     throw notFound('There is no such tenant')
-  const where = `where g.tenant_id = :tenantId and ${isOpen} and (:key::text is null or g.key = :key) and (:source::text is null or g.source = :source)`
-  const bindings = { tenantId, key: key ?? null, source: source ?? null, limit, offset: (page - 1) * limit }
-  const rows = await sql<Row>(
+  const { total, rows } = await readPage<Row>(
     trx,
-    `select ${fields} from ${grants} ${where} order by g.key, g.starts_at, g.id limit :limit offset :offset`,
-    bindings,
+    {
+      columns: fields,
+      from: grants,
+      conditions: [
+        ...where(`g.tenant_id = ? and ${isOpen}`, tenantId),
+        ...where('g.key = ?', key),
+        ...where('g.source = ?', source),
+      ],
+      order: 'g.key, g.starts_at, g.id',
+    },
+    paging,
   )
-  const count = await sqlOne<{ total: number }>(
-    trx,
-    `select count(*) as total from entitlement_grant g ${where}`,
-    bindings,
-  )
-  return { entitlements: rows.map(named), total: count?.total ?? 0 }
+  return { total, rows: rows.map(named) }
 }
 
 export type Grant = { tenantId: string; key: string; reason: string; expiresAt?: Date | null }

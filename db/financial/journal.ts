@@ -1,8 +1,10 @@
 import { notFound } from '../../config/errors.ts'
-import { isAlways, whereOf } from '../conditions.ts'
+import { isAlways } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { allOf, inScope, readPage, where } from '../paging.ts'
+import type { Paging, Part } from '../paging.ts'
 import { bookFor, ledgerState } from './chart.ts'
 
 export type EntryFilter = {
@@ -65,78 +67,86 @@ export type EntryLine = {
   memo: string
 }
 
-const head = (
-  total: string,
-) => `e.id, e.sequence, s.number, e.book_id, e.journal_id, e.period_id, e.posting_date, e.currency, e.kind,
-  e.reverses_entry_id, r.id as reversed_by_entry_id, e.source_type, e.source_id, e.source_seq, ${total} as total, e.description, e.late,
-  e.created_by, e.approved_by, e.self_approved, e.created_at`
+const head = (total: Part): Part => ({
+  text: `e.id, e.sequence, s.number, e.book_id, e.journal_id, e.period_id, e.posting_date, e.currency, e.kind,
+  e.reverses_entry_id, r.id as reversed_by_entry_id, e.source_type, e.source_id, e.source_seq, ${total.text} as total, e.description, e.late,
+  e.created_by, e.approved_by, e.self_approved, e.created_at`,
+  values: total.values,
+})
 const joins = `left join journal_entry r on r.tenant_id = e.tenant_id and r.reverses_entry_id = e.id
   left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`
 
 /** The lines that a caller may see, and the total of an entry as he sees it: that of the lines shown, on their larger side. */
-const seenBy = (trx: Trx, scope: Condition) => ({
-  lines: whereOf(trx, scope, { propertyId: 'l.property_id' }),
-  total: isAlways(scope)
-    ? 'e.total'
-    : `(select cast(greatest(sum(l.debit), sum(l.credit)) as bigint) from journal_line l
-         where l.tenant_id = e.tenant_id and l.entry_id = e.id and :lines)`,
-})
+const seenBy = (trx: Trx, scope: Condition): { lines: Part[]; total: Part } => {
+  const lines = isAlways(scope) ? [] : inScope(trx, scope, 'l.property_id')
+  const { text, values } = allOf(lines)
+  const ofLines = `(select cast(greatest(sum(l.debit), sum(l.credit)) as bigint) from journal_line l
+    where l.tenant_id = e.tenant_id and l.entry_id = e.id and ${text})`
+  return { lines, total: { text: lines.length === 0 ? 'e.total' : ofLines, values } }
+}
 
-/** A condition per filter that is set; all values are bound. */
-const conditionsOf = (filter: EntryFilter, scope: Condition, total: string) => {
-  const where: string[] = []
-  const values: Record<string, unknown> = {}
-  const add = (name: string, value: unknown, condition: string) => {
-    if (value === undefined || value === null) return
-    where.push(condition)
-    values[name] = value
-  }
-  const line = (condition: string) =>
-    `exists (select from journal_line l where l.tenant_id = e.tenant_id and l.entry_id = e.id and ${condition})`
-  add('from', filter.from, 'e.posting_date >= :from')
-  add('to', filter.to, 'e.posting_date <= :to')
-  add('periodId', filter.periodId, 'e.period_id = :periodId')
-  add('journalId', filter.journalId, 'e.journal_id = :journalId')
-  add('kind', filter.kind, 'e.kind = :kind')
-  add('sourceType', filter.sourceType, 'e.source_type = :sourceType')
-  add('sourceId', filter.sourceId, 'e.source_id = :sourceId')
-  add('minTotal', filter.minTotal, `${total} >= :minTotal`)
-  add('maxTotal', filter.maxTotal, `${total} <= :maxTotal`)
-  add('late', filter.late, 'e.late = :late')
-  add('accountId', filter.accountId, line('l.account_id = :accountId'))
-  add('propertyId', filter.propertyId, line('l.property_id = :propertyId'))
-  if (!isAlways(scope)) where.push(line(':lines'))
-  add(
-    'documentId',
-    filter.documentId,
-    line(
-      `l.document_id = :documentId${filter.documentType === undefined ? '' : ' and l.document_type = :documentType'}`,
-    ),
-  )
-  if (filter.documentType !== undefined) values['documentType'] = filter.documentType
-  if (filter.documentType !== undefined && filter.documentId === undefined)
-    where.push(line('l.document_type = :documentType'))
-  return { where: where.map((condition) => ` and ${condition}`).join(''), values }
+/** That an entry has a line of which all of this is true; nothing where nothing is asked of lines. */
+const withLine = (conditions: readonly Part[]): Part[] => {
+  if (conditions.length === 0) return []
+  const { text, values } = allOf(conditions)
+  return [
+    {
+      text: `exists (select from journal_line l where l.tenant_id = e.tenant_id and l.entry_id = e.id and ${text})`,
+      values,
+    },
+  ]
+}
+
+const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] => {
+  const ofTotal = (operator: string, amount: number | undefined) =>
+    where(`${operator} ?`, amount).map(({ text, values }) => ({
+      text: `${total.text} ${text}`,
+      values: [...total.values, ...values],
+    }))
+  return [
+    ...where('e.posting_date >= ?', filter.from),
+    ...where('e.posting_date <= ?', filter.to),
+    ...where('e.period_id = ?', filter.periodId),
+    ...where('e.journal_id = ?', filter.journalId),
+    ...where('e.kind = ?', filter.kind),
+    ...where('e.source_type = ?', filter.sourceType),
+    ...where('e.source_id = ?', filter.sourceId),
+    ...ofTotal('>=', filter.minTotal),
+    ...ofTotal('<=', filter.maxTotal),
+    ...where('e.late = ?', filter.late),
+    ...withLine(where('l.account_id = ?', filter.accountId)),
+    ...withLine(where('l.property_id = ?', filter.propertyId)),
+    ...withLine(lines),
+    ...withLine([
+      ...where('l.document_id = ?', filter.documentId),
+      ...where('l.document_type = ?', filter.documentType),
+    ]),
+  ]
 }
 
 /** A page of a book's entries, the latest first; of those alone that have a line in `scope`, with the total of such lines. */
-export const listEntries = async (trx: Trx, filter: EntryFilter, scope: Condition, page: number, limit: number) => {
+export const listEntries = async (
+  trx: Trx,
+  { page, limit, scope, ...filter }: EntryFilter & Paging & { scope: Condition },
+) => {
   const book = await bookFor(trx, filter.bookId)
   const { lines, total } = seenBy(trx, scope)
-  const { where, values } = conditionsOf(filter, scope, total)
-  const bound = { ...values, lines, tenantId: contextOf(trx).tenantId, bookId: book.id }
-  const found = `e.tenant_id = :tenantId and e.book_id = :bookId${where}`
-  const counted = await sqlOne<{ total: number }>(
+  const found = await readPage<EntryHead>(
     trx,
-    `select count(*) as total from journal_entry e where ${found}`,
-    bound,
+    {
+      columns: head(total),
+      from: 'journal_entry e',
+      joins,
+      conditions: [
+        ...where('e.tenant_id = ?', contextOf(trx).tenantId),
+        ...where('e.book_id = ?', book.id),
+        ...conditionsOf(filter, lines, total),
+      ],
+      order: 'e.posting_date desc, e.sequence desc',
+    },
+    { page, limit },
   )
-  const entries = await sql<EntryHead>(
-    trx,
-    `select ${head(total)} from journal_entry e ${joins} where ${found} order by e.posting_date desc, e.sequence desc limit :limit offset :offset`,
-    { ...bound, limit, offset: (page - 1) * limit },
-  )
-  return { entries, total: counted?.total ?? 0, state: await ledgerState(trx, book.id) }
+  return { ...found, state: await ledgerState(trx, book.id) }
 }
 
 /** One entry with its lines in `scope` and the total of those. 404 where there are none. */
@@ -145,20 +155,22 @@ export const readEntry = async (
   entryId: string,
   scope: Condition,
 ): Promise<EntryHead & { lines: EntryLine[]; hash: string | null }> => {
+  const { tenantId } = contextOf(trx)
   const seen = seenBy(trx, scope)
-  const bound = { tenantId: contextOf(trx).tenantId, entryId, lines: seen.lines }
+  const { text: columns, values } = head(seen.total)
   const entry = await sqlOne<EntryHead & { hash: string | null }>(
     trx,
-    `select ${head(seen.total)}, encode(s.hash, 'hex') as hash from journal_entry e ${joins} where e.tenant_id = :tenantId and e.id = :entryId`,
-    bound,
+    `select ${columns}, encode(s.hash, 'hex') as hash from journal_entry e ${joins} where e.tenant_id = ? and e.id = ?`,
+    [...values, tenantId, entryId],
   )
+  const ofEntry = allOf([...where('l.tenant_id = ?', tenantId), ...where('l.entry_id = ?', entryId), ...seen.lines])
   const lines = await sql<EntryLine>(
     trx,
     `select l.line_no, l.account_id, a.code as account_code, a.name as account_name, l.debit, l.credit, l.property_id, l.cost_center_id, l.party_type,
        l.party_id, l.document_type, l.document_id, l.tax_code_id, l.tax_base, l.memo
      from journal_line l join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
-     where l.tenant_id = :tenantId and l.entry_id = :entryId and :lines order by l.line_no`,
-    bound,
+     where ${ofEntry.text} order by l.line_no`,
+    ofEntry.values,
   )
   if (!entry || lines.length === 0) throw notFound('No such entry')
   return { ...entry, lines }

@@ -1,7 +1,9 @@
 import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { inScope, orderBy, readPage, where } from '../paging.ts'
+import type { Paging, Part, Sort } from '../paging.ts'
 import type { GuestRow } from '../rows.ts'
 import { blindIndex, plainText, unsealGuests } from '../sealing/index.ts'
 import { maskEmail, maskPhone } from './masks.ts'
@@ -10,9 +12,7 @@ import type { GuestProfile } from './profiles.ts'
 
 export const guestSorts = { name: 'g.name_search', createdAt: 'g.created_at', updatedAt: 'g.updated_at' } as const
 
-export type GuestFilter = {
-  page: number
-  limit: number
+export type GuestFilter = Paging & {
   q?: string | undefined
   email?: string | undefined
   phone?: string | undefined
@@ -21,7 +21,7 @@ export type GuestFilter = {
   status: 'active' | 'merged' | 'erased'
   blocked?: 'warn' | 'refuse' | undefined
   updatedSince?: string | undefined
-  sort: { field: keyof typeof guestSorts; descending: boolean }[]
+  sort: Sort<keyof typeof guestSorts>
   /** The guests that the caller may read; they belong to no property, and what is told of their stays does. */
   scope: Condition
 }
@@ -96,41 +96,35 @@ const inForce = `b.tenant_id = g.tenant_id and b.guest_id = g.id and b.lifted_at
 /** A page of profiles, personal data masked (R9). */
 export const listGuests = async (trx: Trx, filter: GuestFilter) => {
   const found = await findGuests(trx, filter)
-  const conditions = [
-    { text: 'g.status = ?', values: [filter.status] as unknown[] },
-    { text: '?', values: [whereOf(trx, filter.scope, { propertyId: null })] },
-    ...(found === null ? [] : [{ text: 'g.id = any(?::uuid[])', values: [found] }]),
-    ...(filter.tag === undefined ? [] : [{ text: '? = any(g.tags)', values: [filter.tag] }]),
-    ...(filter.updatedSince === undefined
-      ? []
-      : [{ text: 'g.updated_at >= ?::timestamptz', values: [filter.updatedSince] }]),
-    ...(filter.blocked === undefined
-      ? []
-      : [{ text: `exists (select from guest_block b where ${inForce} and b.level = ?)`, values: [filter.blocked] }]),
-  ]
-  const from = `from guest g where ${conditions.map((one) => one.text).join(' and ')}`
-  const values = conditions.flatMap((one) => one.values)
-  const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count ${from}`, values))?.count ?? 0
-  const order = [
-    ...filter.sort.map(({ field, descending }) => `${guestSorts[field]} ${descending ? 'desc' : 'asc'}`),
-    'g.id',
-  ].join(', ')
-  const rows = await sql<Row>(
-    trx,
-    `select g.*, (select b.level from guest_block b where ${inForce} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
-     from (select g.* ${from} order by ${order} limit ? offset ?) g
+  const order = orderBy(filter.sort, guestSorts, 'g.id')
+  const withStays = (page: Part): Part => ({
+    text: `select g.*, (select b.level from guest_block b where ${inForce} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
+     from (${page.text}) g
      cross join lateral (
        select coalesce(bool_or(r.status = 'checked_in'), false) as in_house,
          min(r.arrival) filter (where r.status = 'confirmed' and r.arrival >= current_date) as next_arrival
        from reservation_guest n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
        where n.tenant_id = g.tenant_id and n.guest_id = g.id and ?) s
      order by ${order}`,
-    [
-      ...values,
-      filter.limit,
-      (filter.page - 1) * filter.limit,
-      whereOf(trx, filter.scope, { propertyId: 'r.property_id' }),
-    ],
+    values: [...page.values, whereOf(trx, filter.scope, { propertyId: 'r.property_id' })],
+  })
+  const { total, rows } = await readPage<Row>(
+    trx,
+    {
+      columns: 'g.*',
+      from: 'guest g',
+      conditions: [
+        ...where('g.status = ?', filter.status),
+        ...inScope(trx, filter.scope, { propertyId: null }),
+        ...where('g.id = any(?::uuid[])', found),
+        ...where('? = any(g.tags)', filter.tag),
+        ...where('g.updated_at >= ?::timestamptz', filter.updatedSince),
+        ...where(`exists (select from guest_block b where ${inForce} and b.level = ?)`, filter.blocked),
+      ],
+      order,
+      around: withStays,
+    },
+    filter,
   )
   const profiles = await unsealGuests<GuestProfile>(
     trx,

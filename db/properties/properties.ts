@@ -9,8 +9,8 @@ import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { inScope, readPage, where } from '../paging.ts'
-import type { Paging } from '../paging.ts'
+import { inScope, orderBy, readPage, where } from '../paging.ts'
+import type { Paging, Sort } from '../paging.ts'
 import type { PropertyRow } from '../rows.ts'
 import type { PropertyAddress } from './catalogue.ts'
 import type { NewProperty } from './commands.ts'
@@ -45,7 +45,7 @@ type Filter = Paging & {
   status?: string | undefined
   kind?: string | undefined
   q?: string | undefined
-  sort: { field: keyof typeof propertySorts; descending: boolean }[]
+  sort: Sort<keyof typeof propertySorts>
   /** The records that the caller's role is for. */
   scope: Condition
 }
@@ -65,10 +65,7 @@ export const listProperties = async (trx: Trx, { status, kind, q, sort, scope, .
           ? []
           : [{ text: '(strpos(lower(p.name), lower(?)) > 0 or strpos(p.code, upper(?)) > 0)', values: [q, q] }]),
       ],
-      order: [
-        ...sort.map(({ field, descending }) => `${propertySorts[field]} ${descending ? 'desc' : 'asc'}`),
-        'p.id',
-      ].join(', '),
+      order: orderBy(sort, propertySorts, 'p.id'),
     },
     paging,
   )

@@ -1,19 +1,18 @@
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { findGuests } from '../guests/list.ts'
+import { allOf, inScope, orderBy, readPage, where } from '../paging.ts'
+import type { Paging, Part, Sort } from '../paging.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { readBookingNumber } from './rules/number.ts'
 
 export const dateFields = ['stay', 'arrival', 'departure', 'created'] as const
 export const sortFields = ['arrival', 'departure', 'createdAt', 'updatedAt', 'holdExpiresAt', 'number'] as const
 
-export type ReservationFilter = {
-  page: number
-  limit: number
+export type ReservationFilter = Paging & {
   status?: string[] | undefined
   startDate?: string | undefined
   endDate?: string | undefined
@@ -27,7 +26,7 @@ export type ReservationFilter = {
   source?: string | undefined
   updatedSince?: string | undefined
   q?: string | undefined
-  sort: { field: (typeof sortFields)[number]; descending: boolean }[]
+  sort: Sort<(typeof sortFields)[number]>
   /** The reservations that the caller may read. */
   scope: Condition
 }
@@ -35,7 +34,6 @@ export type ReservationFilter = {
 /** More than these are not searched through. */
 const mostFound = 5_000
 
-type Part = { text: string; values: unknown[] }
 const columns: Record<(typeof sortFields)[number], string> = {
   arrival: 'r.arrival',
   departure: 'r.departure',
@@ -56,10 +54,7 @@ const dates = ({ dateField, startDate, endDate }: ReservationFilter): Part[] => 
       `r.created_at < (?::date + 1)::timestamp at time zone 'UTC'`,
     ],
   }[dateField] as [string, string]
-  return [
-    ...(startDate ? [{ text: from, values: [startDate] }] : []),
-    ...(endDate ? [{ text: until, values: [endDate] }] : []),
-  ]
+  return [...where(from, startDate), ...where(until, endDate)]
 }
 
 /** What a person types to find a stay: its number, the guest's name, the caller's own number, the name of a unit. Each by its own index. */
@@ -89,35 +84,21 @@ const search = async (trx: Trx, q: string): Promise<Part> => {
 }
 
 const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]> => {
-  const equals: [string, unknown][] = [
-    ['r.property_id', filter.propertyId],
-    ['r.unit_type_id', filter.unitTypeId],
-    ['r.rate_plan_id', filter.ratePlanId],
-    ['r.booking_id', filter.bookingId],
-    ['b.source', filter.source],
-  ]
   return [
-    ...equals.flatMap(([column, value]) => (value === undefined ? [] : [{ text: `${column} = ?`, values: [value] }])),
-    { text: '?', values: [whereOf(trx, filter.scope, { propertyId: 'r.property_id' })] },
-    ...(filter.status ? [{ text: `r.status = any(?)`, values: [filter.status] }] : []),
+    ...where('r.property_id = ?', filter.propertyId),
+    ...where('r.unit_type_id = ?', filter.unitTypeId),
+    ...where('r.rate_plan_id = ?', filter.ratePlanId),
+    ...where('r.booking_id = ?', filter.bookingId),
+    ...where('b.source = ?', filter.source),
+    ...inScope(trx, filter.scope, 'r.property_id'),
+    ...where('r.status = any(?)', filter.status),
     ...dates(filter),
-    ...(filter.updatedSince ? [{ text: `r.updated_at >= ?::timestamptz`, values: [filter.updatedSince] }] : []),
-    ...(filter.guestId
-      ? [
-          {
-            text: `r.id in (select g.reservation_id from reservation_guest g where g.guest_id = ?)`,
-            values: [filter.guestId],
-          },
-        ]
-      : []),
-    ...(filter.unitId
-      ? [
-          {
-            text: `r.id in (select a.reservation_id from unit_assignment a where a.unit_id = ? and a.status <> 'released')`,
-            values: [filter.unitId],
-          },
-        ]
-      : []),
+    ...where('r.updated_at >= ?::timestamptz', filter.updatedSince),
+    ...where('r.id in (select g.reservation_id from reservation_guest g where g.guest_id = ?)', filter.guestId),
+    ...where(
+      `r.id in (select a.reservation_id from unit_assignment a where a.unit_id = ? and a.status <> 'released')`,
+      filter.unitId,
+    ),
     ...(filter.q === undefined ? [] : [await search(trx, filter.q)]),
   ]
 }
@@ -184,19 +165,18 @@ const parts = `
 /** A page of reservations; a few statements whatever the number of rows. Names, nothing sealed; amounts are for the caller to leave out. */
 export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
   const conditions = await conditionsOf(trx, filter)
-  const where = `where ${conditions.map((one) => one.text).join(' and ')}`
-  const values = conditions.flatMap((one) => one.values)
-  const order = [
-    ...filter.sort.map(({ field, descending }) => `${columns[field]} ${descending ? 'desc' : 'asc'}`),
-    `r.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`,
-  ].join(', ')
-  const needsBooking = /\bb\./.test(`${where} ${order}`)
-  const from = `from reservation r ${needsBooking ? 'join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id' : ''} ${where}`
-  const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count ${from}`, values))?.count ?? 0
-  const rows = await sql<Row>(
+  const order = orderBy(filter.sort, columns, `r.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`)
+  const needsBooking = /\bb\./.test(`${allOf(conditions).text} ${order}`)
+  const { total, rows } = await readPage<Row>(
     trx,
-    `with page as materialized (select r.id, row_number() over (order by ${order}) as rank ${from} order by ${order} limit ? offset ?) ${parts}`,
-    [...values, filter.limit, (filter.page - 1) * filter.limit],
+    {
+      columns: `r.id, row_number() over (order by ${order}) as rank`,
+      from: `reservation r ${needsBooking ? 'join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id' : ''}`,
+      conditions,
+      order,
+      around: (page) => ({ text: `with page as materialized (${page.text}) ${parts}`, values: page.values }),
+    },
+    filter,
   )
   return { total, rows: rows.map(shown) }
 }

@@ -1,9 +1,9 @@
 import { notFound } from '../../config/errors.ts'
-import { always, whereOf } from '../conditions.ts'
+import { always } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { readPage, where } from '../paging.ts'
+import { allOf, inScope, readPage, where } from '../paging.ts'
 import type { Paging } from '../paging.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { guestName } from './assignment-list.ts'
@@ -29,7 +29,7 @@ const columns = `b.id, b.property_id, b.unit_ids, b.kind, b.reason, b.note, b."f
   case when b.status <> 'open' or b."to" <= d.today then 'past' when b."from" > d.today then 'planned' else 'running' end as phase`
 const from = `unit_block b join property y on y.tenant_id = b.tenant_id and y.id = b.property_id
   cross join lateral (select ${presentDay('y')} as today) d`
-const inReach = (trx: Trx, scope: Condition) => whereOf(trx, scope, { propertyId: 'b.property_id', kind: 'b.kind' })
+const inReach = (trx: Trx, scope: Condition) => inScope(trx, scope, { propertyId: 'b.property_id', kind: 'b.kind' })
 
 type Filter = Paging & {
   propertyId?: string | undefined
@@ -52,7 +52,7 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
       columns,
       from,
       conditions: [
-        { text: '?', values: [inReach(trx, scope)] },
+        ...inReach(trx, scope),
         ...where('b.property_id = ?', filter.propertyId),
         ...where('? = any(b.unit_ids)', filter.unitId),
         ...where('b.kind = ?', filter.kind),
@@ -68,10 +68,8 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
 
 /** 404. */
 export const readBlock = async (trx: Trx, id: string, scope: Condition = always): Promise<BlockRecord> => {
-  const row = await sqlOne<BlockRecord>(trx, `select ${columns} from ${from} where b.id = ? and ?`, [
-    id,
-    inReach(trx, scope),
-  ])
+  const { text, values } = allOf([...where('b.id = ?', id), ...inReach(trx, scope)])
+  const row = await sqlOne<BlockRecord>(trx, `select ${columns} from ${from} where ${text}`, values)
   if (!row) throw notFound()
   return row
 }

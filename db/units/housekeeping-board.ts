@@ -1,9 +1,10 @@
 import { notFound } from '../../config/errors.ts'
 import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import type { Paging } from '../paging.ts'
+import { readPage } from '../paging.ts'
+import type { Page, Paging } from '../paging.ts'
 import type { UnitRow } from '../rows.ts'
 import { refusedUntil } from './conditions.ts'
 import { fromUnits, stateColumns } from './state.ts'
@@ -69,31 +70,24 @@ const task = `(select json_build_object('id', t.id, 'kind', t.kind, 'status', t.
 export const readHousekeepingBoard = async (
   trx: Trx,
   { page, limit, date, withNames, scope, ...filter }: Filter,
-): Promise<{ total: number; rows: BoardLine[] }> => {
+): Promise<Page<BoardLine>> => {
   if (!(await sqlOne(trx, `select 1 from property where id = ?`, [filter.propertyId])))
     throw notFound('There is no such property')
-  const conditions = unitConditionsOf(filter)
-  const given = `where ${conditions.map((one) => one.text).join(' and ')}`
-  const values = conditions.flatMap((one) => one.values)
-  const total = (await sqlOne<{ count: number }>(trx, `select count(*) as count from ${fromUnits} ${given}`, values))
-    ?.count
-  const rows = await sql<BoardLine>(
-    trx,
-    `select json_build_object('id', u.id, 'name', u.name, 'building', u.building, 'floor', u.floor, 'unitTypeId', u.unit_type_id, 'credits', u.credits,
+  const tasks = whereOf(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })
+  const columns = `json_build_object('id', u.id, 'name', u.name, 'building', u.building, 'floor', u.floor, 'unitTypeId', u.unit_type_id, 'credits', u.credits,
          'notes', u.notes) as unit,
        u.condition, ${stateColumns},
        json_build_object('doNotDisturb', u.do_not_disturb, 'makeUpRequested', u.make_up_requested,
          'serviceRefused', coalesce(${refusedUntil} >= g.date, false)) as flags,
-       ${departure} as departure, ${arrival(withNames)} as arrival, ${nextArrival} as next_arrival, ${task} as task
-     from ${fromUnits} cross join (select ?::date as date) g ${given}
-     order by ${doorOrder}, u.id limit ? offset ?`,
-    [
-      whereOf(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' }),
-      date,
-      ...values,
-      limit,
-      (page - 1) * limit,
-    ],
+       ${departure} as departure, ${arrival(withNames)} as arrival, ${nextArrival} as next_arrival, ${task} as task`
+  return readPage<BoardLine>(
+    trx,
+    {
+      columns: { text: columns, values: [tasks] },
+      from: { text: `${fromUnits} cross join (select ?::date as date) g`, values: [date] },
+      conditions: unitConditionsOf(filter),
+      order: `${doorOrder}, u.id`,
+    },
+    { page, limit },
   )
-  return { total: total ?? 0, rows }
 }

@@ -1,7 +1,7 @@
 import type { Condition as Scope } from '../conditions.ts'
 import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { inScope, where } from '../paging.ts'
+import { allOf, inScope, where } from '../paging.ts'
 import type { Paging } from '../paging.ts'
 import { lockPoolNights, moveInventory } from './inventory.ts'
 
@@ -22,13 +22,13 @@ export const readOversell = async (
   trx: Trx,
   { propertyId, unitPoolId, from, to, scope, page, limit }: Filter,
 ): Promise<{ total: number; rows: OversellRange[] }> => {
-  const conditions = [
+  const given = allOf([
     ...inScope(trx, scope, 'p.property_id'),
     ...where('p.property_id = ?', propertyId),
     ...where('p.id = ?', unitPoolId),
     ...where('n.night >= ?::date', from),
     ...where('n.night <= ?::date', to),
-  ]
+  ])
   const found = await sqlOne<{ total: number; rows: OversellRange[] }>(
     trx,
     `with nights as (
@@ -38,7 +38,7 @@ export const readOversell = async (
        join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id
        join property y on y.tenant_id = p.tenant_id and y.id = p.property_id
        where n.oversell > 0 and n.night >= coalesce(y.business_date, (now() at time zone y.timezone)::date)
-         and ${conditions.map((one) => one.text).join(' and ')}),
+         and ${given.text}),
      ranges as (
        select property_id, pool_id, min(night) as first, max(night) as last, oversell from nights
        group by property_id, pool_id, oversell, stretch),
@@ -46,7 +46,7 @@ export const readOversell = async (
      select (select count(*) from ranges) as total,
        (select coalesce(jsonb_agg(jsonb_build_object('propertyId', property_id, 'unitPoolId', pool_id, 'from', first, 'to', last, 'quantity', oversell)
           order by property_id, pool_id, first), '[]') from page) as rows`,
-    [...conditions.flatMap((one) => one.values), limit, (page - 1) * limit],
+    [...given.values, limit, (page - 1) * limit],
   )
   return found ?? { total: 0, rows: [] }
 }

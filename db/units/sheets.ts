@@ -1,10 +1,9 @@
 import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
-import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { readPage, where } from '../paging.ts'
+import { allOf, inScope, readPage, where } from '../paging.ts'
 import type { Paging, Part } from '../paging.ts'
 import type { HousekeepingSheetRow } from '../rows.ts'
 import { shareOut } from './share-out.ts'
@@ -42,12 +41,7 @@ export const listSheets = async (trx: Trx, { scope, taskScope, withTasks, ...fil
       columns,
       from: 'housekeeping_sheet h',
       conditions: [
-        {
-          text: '?',
-          values: [
-            whereOf(trx, scope, { propertyId: 'h.property_id', attendantId: 'h.attendant_id', status: 'h.status' }),
-          ],
-        },
+        ...inScope(trx, scope, { propertyId: 'h.property_id', attendantId: 'h.attendant_id', status: 'h.status' }),
         ...where('h.property_id = ?', filter.propertyId),
         ...where('h.date = ?::date', filter.date),
         ...where('h.attendant_id = ?', filter.attendantId),
@@ -59,11 +53,12 @@ export const listSheets = async (trx: Trx, { scope, taskScope, withTasks, ...fil
   return withTasks ? { ...page, rows: await withTheirTasks(trx, page.rows, tasksInScope(trx, taskScope)) } : page
 }
 
-const withTheirTasks = async (trx: Trx, sheets: readonly Sheet[], scope?: Part): Promise<Sheet[]> => {
-  const tasks = await readTasks(trx, {
-    text: `t.sheet_id = any(?::uuid[])${scope ? ` and ${scope.text}` : ''}`,
-    values: [sheets.map((sheet) => sheet.id), ...(scope?.values ?? [])],
-  })
+const withTheirTasks = async (trx: Trx, sheets: readonly Sheet[], scope: readonly Part[] = []): Promise<Sheet[]> => {
+  const ofSheets = where(
+    't.sheet_id = any(?::uuid[])',
+    sheets.map((sheet) => sheet.id),
+  )
+  const tasks = await readTasks(trx, allOf([...ofSheets, ...scope]))
   return sheets.map((sheet) => ({ ...sheet, tasks: tasks.filter((task) => task.sheetId === sheet.id) }))
 }
 

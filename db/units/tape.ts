@@ -2,7 +2,7 @@ import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { where } from '../paging.ts'
+import { allOf, inScope, where } from '../paging.ts'
 import { guestName } from './assignment-list.ts'
 import type { AssignmentRecord } from './assignment-list.ts'
 import { fromUnits, presentDay, stateColumns } from './state.ts'
@@ -52,20 +52,20 @@ export const tapeUnits = (
   { propertyId, from, to, unitTypeId, building, floor, scope }: TapeFilter,
   most: number,
 ): Promise<TapeUnit[]> => {
-  const conditions = [
-    { text: '?', values: [whereOf(trx, scope, { propertyId: 'u.property_id' })] },
+  const given = allOf([
+    ...inScope(trx, scope, 'u.property_id'),
     ...where('u.property_id = ?', propertyId),
     ...where('u.active_from < ?::date', to),
     ...where('(u.active_until is null or u.active_until > ?::date)', from),
     ...where('u.unit_type_id = any(?::uuid[])', unitTypeId),
     ...where('u.building = ?', building),
     ...where('u.floor = ?', floor),
-  ]
+  ])
   return sql<TapeUnit>(
     trx,
     `select u.id, u.name, u.building, u.floor, u.unit_type_id, u.unit_pool_id, u.condition, u.attributes, ${stateColumns} from ${fromUnits}
-     where u.status = 'active' and ${conditions.map((one) => one.text).join(' and ')} order by u.building, u.floor, u.position, u.name, u.id limit ?`,
-    [...conditions.flatMap((one) => one.values), most + 1],
+     where u.status = 'active' and ${given.text} order by u.building, u.floor, u.position, u.name, u.id limit ?`,
+    [...given.values, most + 1],
   )
 }
 

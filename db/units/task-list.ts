@@ -1,10 +1,9 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import { readPage, where } from '../paging.ts'
+import { inScope, readPage, where } from '../paging.ts'
 import type { Paging, Part } from '../paging.ts'
 import { changeRow } from '../properties/editing.ts'
 import { presentDay } from './state.ts'
@@ -24,10 +23,8 @@ export const doorOrder = `u.building nulls first, u.floor nulls first, u.positio
 const roundOrder = `t.priority, ${doorOrder}`
 
 /** The tasks that a role's condition is for; `t` names them. */
-export const tasksInScope = (trx: Trx, scope: Condition): Part => ({
-  text: '?',
-  values: [whereOf(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })],
-})
+export const tasksInScope = (trx: Trx, scope: Condition): Part[] =>
+  inScope(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })
 
 export type TaskFilter = Paging & {
   propertyId?: string | undefined
@@ -48,7 +45,7 @@ export const listTasks = (trx: Trx, { scope, ...filter }: TaskFilter) =>
       columns,
       from,
       conditions: [
-        tasksInScope(trx, scope),
+        ...tasksInScope(trx, scope),
         ...where('t.property_id = ?', filter.propertyId),
         ...where('t.date = ?::date', filter.date),
         ...where('t.status = ?', filter.status),

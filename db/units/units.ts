@@ -5,8 +5,8 @@ import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
-import { inScope, readPage, where } from '../paging.ts'
-import type { Paging } from '../paging.ts'
+import { inScope, orderBy, readPage, where } from '../paging.ts'
+import type { Paging, Sort } from '../paging.ts'
 import { lockForChange } from '../properties/editing.ts'
 import type { UnitRow } from '../rows.ts'
 import { moveInventory } from './inventory.ts'
@@ -63,7 +63,7 @@ export const unitConditionsOf = (filter: UnitFilter) => [
 
 type List = UnitFilter &
   Paging & {
-    sort: { field: keyof typeof unitSorts; descending: boolean }[]
+    sort: Sort<keyof typeof unitSorts>
     /** The records that the caller's role is for. */
     scope: Condition
   }
@@ -76,10 +76,7 @@ export const listUnits = async (trx: Trx, { sort, scope, page, limit, ...filter 
       columns: unitColumns,
       from: fromUnits,
       conditions: [...inScope(trx, scope, 'u.property_id'), ...unitConditionsOf(filter)],
-      order: [
-        ...sort.map(({ field, descending }) => `${unitSorts[field]} ${descending ? 'desc' : 'asc'}`),
-        'u.id',
-      ].join(', '),
+      order: orderBy(sort, unitSorts, 'u.id'),
     },
     { page, limit },
   )
