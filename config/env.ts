@@ -81,6 +81,8 @@ export const settings = {
   databasePrepare: choice('DATABASE_PREPARE', ['on', 'off'], 'on') === 'on',
   redisUrl: text('REDIS_URL', ''),
   redisPrefix: text('REDIS_PREFIX', '{pousada}'),
+  /** How long a request waits for Redis before it goes on without. */
+  redisPatienceMs: integer('REDIS_PATIENCE_MS', 100, 1),
   publicBaseUrl: text('PUBLIC_BASE_URL', `http://127.0.0.1:${port}`).replace(/\/$/, ''),
   /** The application that people use, where there is one: links in mails to staff lead there. */
   appBaseUrl: optional('APP_BASE_URL')?.replace(/\/$/, '') ?? null,

@@ -57,10 +57,10 @@ export const closeBlocks = job({
   retry: 'internal',
 })
 
-/** Writes a bulk change of prices and restrictions that was too large to be waited for. */
+/** Writes a bulk change of prices and restrictions that was too large to be waited for. A hundred thousand cells take longer than the inventory has. */
 export const applyRateChange = job({
   name: 'inventory.apply-rate-change',
-  queue: 'inventory',
+  queue: 'reports',
   payload: Obj({ tenantId: Uuid, rateChangeId: Uuid }),
   retry: 'internal',
 })

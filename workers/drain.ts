@@ -7,7 +7,7 @@ import { unfinished } from '../db/jobs/queries.ts'
  * short retries too. A relay and workers must be running. Throws with the jobs that are left when it takes longer than `timeoutMs`.
  */
 export const drain = async ({
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
   withinMs = 1_500,
 }: { timeoutMs?: number; withinMs?: number } = {}): Promise<void> => {
   for (const end = Date.now() + timeoutMs; ;) {

@@ -8,12 +8,13 @@ let client: RedisConnection | null = null
 let closedUntil = 0
 let isTrying = false
 
-const patienceMs = 100
+let patienceMs = settings.redisPatienceMs
 const restMs = 1_000
 
 /** Connects the process to Redis; commands never queue while it is away. */
-export const openRedis = (url = settings.redisUrl): void => {
+export const openRedis = (url = settings.redisUrl, patience = settings.redisPatienceMs): void => {
   client?.disconnect()
+  patienceMs = patience
   closedUntil = 0
   isTrying = false
   if (!url) {
@@ -46,7 +47,7 @@ export const redisAnswers = (): boolean => client?.status === 'ready' && closedU
 const slow = Symbol('slow')
 
 /**
- * Runs one short piece of work on Redis. Answers null where Redis is down or took longer than 100 ms; it is then left alone for
+ * Runs one short piece of work on Redis. Answers null where Redis is down or took longer than its patience; it is then left alone for
  * a second, and after that one request at a time finds out whether it answers again: a Redis that hangs costs nearly all requests
  * nothing. Whoever calls must be right without it.
  */

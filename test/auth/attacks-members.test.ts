@@ -12,7 +12,7 @@ describe('who would have more than he was given', () => {
   beforeEach(() => forgetLimits(world))
 
   it('is out with the answer that removed him, however many requests he has under way', async function () {
-    this.timeout(30_000)
+    this.timeout(120_000)
     const tenantId = await makeTenant()
     const owner = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
     const member = await makeUser({ [tenantId]: 'manager' })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { availableParallelism } from 'node:os'
 import { sql } from '../../db/connection.ts'
+import { statementsOf } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { codeOf, roomInStep, wrongCode } from './authenticator.ts'
@@ -30,14 +31,6 @@ describe('who attacks the sign-in', () => {
     })
   const verify = (mfaToken: string, code: string) =>
     world.request('POST', '/api/auth/mfa/verify', { body: { mfaToken, code } })
-  const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
-    const seen: string[] = []
-    const note = ({ sql: text }: { sql: string }) => seen.push(text)
-    world.database.service.on('query', note)
-    await work()
-    world.database.service.off('query', note)
-    return seen
-  }
 
   it('learns nothing of who has an account: one comparison and the same statements for known, unknown, locked and invited', async () => {
     const [known, locked, invited] = [await makeUser(), await makeUser(), await makeUser()]
@@ -62,6 +55,7 @@ describe('who attacks the sign-in', () => {
       expect(work, email).to.deep.equal({ store: 0, compare: 1 })
       seen.push(statements)
     }
+    expect(seen[0]).to.have.length.above(0)
     for (const statements of seen) expect(statements).to.deep.equal(seen[0])
   })
 

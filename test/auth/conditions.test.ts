@@ -128,7 +128,7 @@ describe('a condition as SQL', () => {
   })
 
   it('finds the very records for which it holds once they are loaded, over random records and conditions', async function () {
-    this.timeout(30_000)
+    this.timeout(120_000)
     const ids = [here, there, me, null]
     const record = fc.record({
       propertyId: fc.constantFrom(...ids),
@@ -180,7 +180,7 @@ describe('a condition as SQL', () => {
   })
 
   it('shows a limited member and a limited key the stays of their property alone, counted alike', async function () {
-    this.timeout(30_000)
+    this.timeout(120_000)
     const house = await makeHouse({ units: 4 })
     const other = await makeHouse({ tenantId: house.tenantId, units: 4 })
     await makeHold(house, { from: 20 })

@@ -203,7 +203,7 @@ describe('an authenticator', () => {
     })
 
     it('lets the one who was made on the command line act', async function () {
-      this.timeout(30_000)
+      this.timeout(120_000)
       const email = newEmail('first')
       const script = fileURLToPath(new URL('../../scripts/superuser-create.ts', import.meta.url))
       const { stdout } = await promisify(execFile)(

@@ -52,7 +52,7 @@ describe('the threads that hash', () => {
   })
 
   it('hold no process that has nothing else to do, and are waited for by one that has', async function () {
-    this.timeout(20_000)
+    this.timeout(120_000)
     const file = fileURLToPath(new URL('../../db/auth/hashing-threads.ts', import.meta.url))
     const script = `
       import { hashingThreads } from ${JSON.stringify(file)}
@@ -61,7 +61,7 @@ describe('the threads that hash', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--import', 'tsx/esm', '--input-type=module', '-e', script],
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
     expect(stdout.trim()).to.equal('$argon2id')
   })

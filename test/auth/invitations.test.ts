@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { mailedToken } from '../../config/derived-secrets.ts'
 import { enrolTotp } from '../../db/auth/second-factor.ts'
-import { database, inPlatform, sql, sqlOne, withoutTenant } from '../../db/connection.ts'
+import { inPlatform, sql, sqlOne, withoutTenant } from '../../db/connection.ts'
 import { readUserMail } from '../../db/ocp/user-mail.ts'
+import { statementsOf } from '../support/statements.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
 import type { Person } from './support.ts'
@@ -155,12 +156,10 @@ describe('an invitation', () => {
     const { invite } = await house()
     const known = await makeUser()
     const work = async (email: string) => {
-      const seen: string[] = []
-      const note = ({ sql: text }: { sql: string }) => void seen.push(text)
-      database().on('query', note)
-      const { status } = await invite({ email, role: 'stock' })
-      database().off('query', note)
-      expect(status).to.equal(201)
+      const seen = await statementsOf(async () => {
+        const { status } = await invite({ email, role: 'stock' })
+        expect(status).to.equal(201)
+      })
       // Whether the session is looked up anew is the clock's to say, and no address's.
       return seen.filter((text) => !/\bsession\b/.test(text))
     }

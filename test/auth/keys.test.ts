@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { settings } from '../../config/env.ts'
 import { closeRedis, openRedis } from '../../api/lib/redis.ts'
 import { keyIdOf } from '../../db/auth/keys.ts'
 import { sql } from '../../db/connection.ts'
+import { connectRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeKey, makeTenant } from './support.ts'
@@ -14,7 +14,7 @@ describe('an API key', () => {
     tenantId = await makeTenant('Enterprise')
   })
   beforeEach(() => forgetLimits(world))
-  afterEach(() => openRedis(settings.redisUrl))
+  afterEach(connectRedis)
 
   const guests = async (key: string, of = tenantId, headers: Record<string, string> = {}) => {
     const { status, body } = await world.request('GET', `/api/tenants/${of}/guests`, { key, headers })

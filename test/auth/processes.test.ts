@@ -7,7 +7,7 @@ import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeKey, makeTenant, makeUser, roomInMinute, signIn } from './support.ts'
 
 describe('several processes of the api', function () {
-  this.timeout(90_000)
+  this.timeout(240_000)
   const world = useWorld()
   const started: RunningProcess[] = []
   let clients: Client[] = []

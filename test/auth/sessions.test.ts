@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { settings } from '../../config/env.ts'
 import { closeRedis, openRedis } from '../../api/lib/redis.ts'
 import { signToken, verifyToken } from '../../api/lib/tokens.ts'
 import { jtiHash, jtiOf, revokeSessions } from '../../db/auth/sessions.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
+import { connectRedis } from '../support/redis.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from './support.ts'
 import type { Person } from './support.ts'
@@ -15,7 +15,7 @@ describe('a session', () => {
     tenantId = await makeTenant()
   })
   beforeEach(() => forgetLimits(world))
-  afterEach(() => openRedis(settings.redisUrl))
+  afterEach(connectRedis)
 
   const person = () => makeUser({ [tenantId]: 'manager' })
   const me = (token: string) => world.request('GET', '/api/auth/me', { token })
@@ -219,7 +219,7 @@ describe('a session', () => {
 
     it('elsewhere, by somebody whom Redis and this process did not hear, is over within a second', async () => {
       for (const gone of [false, true]) {
-        openRedis(gone ? 'redis://127.0.0.1:1' : settings.redisUrl)
+        if (gone) openRedis('redis://127.0.0.1:1')
         const who = await person()
         const { token } = await signIn(world, who)
         expect((await me(token)).status).to.equal(200)

@@ -23,7 +23,7 @@ import {
 } from './support.ts'
 
 describe('What a channel books', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   const held = useDatabase()
   let house: House
   let id: string

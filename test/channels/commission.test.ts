@@ -8,7 +8,7 @@ import { makeHouse } from '../support/factories.ts'
 import { makeConnection, receive, revisionOf, staysOf } from './support.ts'
 
 describe('The commission of a channel', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   useDatabase()
 
   it('is accrued with each night that is charged, once, and comes to what the channel said', async () => {

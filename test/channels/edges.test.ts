@@ -27,7 +27,7 @@ import {
 } from './support.ts'
 
 describe('What a channel says that is out of the common', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   const shop = useShop()
   let house: House
   let id: string

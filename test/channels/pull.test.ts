@@ -21,7 +21,7 @@ import {
 } from './support.ts'
 
 describe('What a channel is asked', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   const shop = useShop()
   const { simulator } = shop
   let house: House

@@ -17,7 +17,7 @@ import { useShop } from './shop.ts'
 import { connect, connectionRow, marksLeft, settle } from './support.ts'
 
 describe('What a channel is told, whatever goes wrong', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const folder = mkdtempSync(join(tmpdir(), 'pousada-channels-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
   let relay: RunningRelay | null = null

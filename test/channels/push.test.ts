@@ -15,7 +15,7 @@ import { useShop } from './shop.ts'
 import { connect, connectionRow, marksLeft, settle } from './support.ts'
 
 describe('What a channel is told', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
 
   const shop = useShop()
   const { simulator, sell, price } = shop

@@ -10,7 +10,7 @@ describe('The demo data', () => {
   let demo: Demo
 
   before(async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     demo = await seedDemo()
   })
 

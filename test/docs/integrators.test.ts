@@ -26,7 +26,7 @@ const scriptOf = (page: string): string => {
 }
 
 describe('a page for integrators', function () {
-  this.timeout(120_000)
+  this.timeout(240_000)
   const world = useWorld()
   const smtpBefore = settings.smtpUrl
   let mailbox: Mailbox

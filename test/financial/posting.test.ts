@@ -48,7 +48,7 @@ describe('the poster', () => {
   const held = useDatabase()
 
   it('writes one entry per event though sixteen posters share a book and some are killed', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     await openDatabase(settings.databaseUrl, 20)
     const house = await makeHouse()
     const others = await inTenant(house.tenantId, async (trx) => [

@@ -24,7 +24,7 @@ describe('a Redis that hangs under requests', () => {
     const url = new URL(settings.redisUrl)
     proxy = await startTcpProxy(Number(url.port))
     url.port = String(proxy.port)
-    openRedis(url.href)
+    openRedis(url.href, 100)
     await until(async () => (await ping()) === 'PONG')
   })
   after(async () => {
@@ -46,7 +46,7 @@ describe('a Redis that hangs under requests', () => {
 
     // The frozen connection is never told so; it is given up by itself, and a new one is made.
     proxy.freezeNew(false)
-    await until(async () => (await ping()) === 'PONG', { withinMs: 8_000 })
+    await until(async () => (await ping()) === 'PONG', { withinMs: 30_000 })
     expect(redisAnswers()).to.equal(true)
   })
 })

@@ -34,7 +34,7 @@ describe('addresses of Redis', () => {
 })
 
 describe('a Redis Cluster of three', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const ending: (() => unknown)[] = []
   // Before the database's own, which closes it.
   after(async () => {
@@ -102,7 +102,7 @@ describe('a Redis Cluster of three', function () {
         .catch(() => {})
     }, 1_000)
     ending.push(() => clearInterval(lapse))
-    await drain({ timeoutMs: 40_000, withinMs: 10_000 })
+    await drain({ timeoutMs: 90_000, withinMs: 10_000 })
     expect(await effects()).to.have.lengthOf(120)
     expect(await mostRepeated()).to.equal(1)
     expect(relay.isReady() && workers.isReady()).to.equal(true)

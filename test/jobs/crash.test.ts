@@ -18,7 +18,7 @@ const markers = mkdtempSync(join(tmpdir(), 'pousada-crash-'))
 const crashAt = (point: string) => `${point}@${join(markers, newKey())}`
 
 describe('processes that end as in a power cut', function () {
-  this.timeout(90_000)
+  this.timeout(240_000)
   const held = useDatabase()
   let relay: RunningRelay | null = null
   let workers: RunningWorkers | null = null
@@ -50,7 +50,7 @@ describe('processes that end as in a power cut', function () {
 
     workers = await startWorkers({ queues: { inventory: 2, payments: 2, messages: 2, channels: 2 }, processors })
     for (const id of [committed, answered, claimed, slow])
-      await until(async () => (await archived(id))?.outcome === 'done', { withinMs: 30_000, everyMs: 100 })
+      await until(async () => (await archived(id))?.outcome === 'done', { withinMs: 60_000, everyMs: 100 })
     frozen.signal('SIGCONT')
     await until(() => frozen.lines.some((line) => /newer start owns this job/.test(String(line.msg))))
     await frozen.stop()

@@ -83,7 +83,7 @@ describe('every declared job', () => {
 })
 
 describe('every job, run twice', function () {
-  this.timeout(120_000)
+  this.timeout(240_000)
   const held = useDatabase()
   const worker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
   // What running a job is bound to change.

@@ -19,7 +19,7 @@ import { processors } from './kinds.ts'
 import { ask, call, effects, makeEffects, mostRepeated, newKey, note, openRedis } from './support.ts'
 
 describe('a Redis of its own that stops, hangs and forgets', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const held = useDatabase()
   const directory = mkdtempSync(join(tmpdir(), 'pousada-redis-'))
   const shared = { url: '' }
@@ -70,7 +70,7 @@ describe('a Redis of its own that stops, hangs and forgets', function () {
     await many(50)
     await sleep(1_500)
     redis = await start(redis.port)
-    await drain({ timeoutMs: 40_000, withinMs: 10_000 })
+    await drain({ timeoutMs: 90_000, withinMs: 10_000 })
     expect(await effects()).to.have.lengthOf(270)
     expect(await mostRepeated()).to.equal(1)
   })
@@ -81,7 +81,7 @@ describe('a Redis of its own that stops, hangs and forgets', function () {
     await many(50)
     await sleep(4_000)
     process.kill(pid(), 'SIGCONT')
-    await drain({ timeoutMs: 40_000 })
+    await drain({ timeoutMs: 90_000 })
     expect(await effects()).to.have.lengthOf(150)
     expect(await mostRepeated()).to.equal(1)
   })
@@ -98,7 +98,7 @@ describe('a Redis of its own that stops, hangs and forgets', function () {
     } finally {
       client.disconnect()
     }
-    await drain({ timeoutMs: 40_000 })
+    await drain({ timeoutMs: 90_000 })
     expect(await effects()).to.have.lengthOf(205)
     expect(await mostRepeated()).to.equal(1)
   })

@@ -93,7 +93,7 @@ describe('the relay', () => {
   })
 
   it('Redis wiped key by key, again and again under load, loses no job and repeats no effect', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     await Promise.all([relay(), relay(), work(2)])
     const load = async () => {
       for (let n = 0; n < 8; n += 1) {

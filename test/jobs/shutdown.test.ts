@@ -17,7 +17,7 @@ import { processors } from './kinds.ts'
 import { archived, ask, call, effects, makeEffects, mostRepeated, newKey, note, rowOf, send } from './support.ts'
 
 describe('the end of a worker', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const held = useDatabase()
   let relay: RunningRelay
   before(async () => {

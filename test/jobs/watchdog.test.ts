@@ -16,7 +16,7 @@ import { ask, effects, makeEffects, mostRepeated, newKey, note, send } from './s
 const patience = { everyMs: 60, looks: 6 }
 
 describe('a worker whose connections to Redis are dead without a word', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   const held = useDatabase()
   let direct = ''
   let proxy: TcpProxy

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 const markers = mkdtempSync(join(tmpdir(), 'pousada-mail-crash-'))
 
 describe('a worker of messages that dies as in a power cut', function () {
-  this.timeout(120_000)
+  this.timeout(240_000)
   useDatabase()
   const mail = useMailPeer()
   let house: House
@@ -49,7 +49,7 @@ describe('a worker of messages that dies as in a power cut', function () {
       )
       return (await messagesOf(house)).length === 1 && (await attemptsOf(house))[0]?.status === 'sent'
     }
-    await until(unknown, { withinMs: 60_000, everyMs: 200, what: 'the mail' })
+    await until(unknown, { withinMs: 90_000, everyMs: 200, what: 'the mail' })
   }
 
   for (const [point, copies] of [

@@ -65,7 +65,7 @@ const outcome = async (house: House, ids: readonly string[]) => ({
 })
 
 describe('A night audit that is killed', function () {
-  this.timeout(90_000)
+  this.timeout(240_000)
   useDatabase()
   let relay: RunningRelay | null = null
   const markers = mkdtempSync(join(tmpdir(), 'pousada-audit-'))

@@ -175,7 +175,7 @@ describe('the metrics of real processes', () => {
         const found = await scrape(relay)
         return /^queue_concurrency\{queue="ledger"\} 3$/m.test(found) && found
       },
-      { withinMs: 15_000, what: 'the measure of the relay' },
+      { withinMs: 30_000, what: 'the measure of the relay' },
     )
     expect(text).to.match(/^processes_alive\{process="worker"\} 1$/m)
     expect(text).to.match(/^processes_alive\{process="scheduler"\} 0$/m)

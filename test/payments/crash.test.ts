@@ -19,7 +19,7 @@ import type { Till } from './support.ts'
 const markers = mkdtempSync(join(tmpdir(), 'pousada-pay-'))
 
 describe('a worker that dies as in a power cut', function () {
-  this.timeout(120_000)
+  this.timeout(240_000)
   useDatabase()
   let till: Till
   let relay: RunningRelay | null = null
@@ -53,9 +53,9 @@ describe('a worker that dies as in a power cut', function () {
       const { id } = await pay(till, bookingId)
       await dying.exited
       await heal()
-      await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 40_000, everyMs: 100 })
+      await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 90_000, everyMs: 100 })
       await until(async () => (await balanceOf(till, 'gateway_clearing')) - before === 20_000, {
-        withinMs: 10_000,
+        withinMs: 30_000,
         everyMs: 100,
       })
       expect(await chargesOf(till, id)).to.have.length(1)
@@ -70,7 +70,7 @@ describe('a worker that dies as in a power cut', function () {
     const bookingId = await makeBooking(till)
     await heal()
     const { id } = await pay(till, bookingId)
-    await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 20_000, everyMs: 100 })
+    await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 60_000, everyMs: 100 })
     await workers?.stop({ deadlineMs: 3_000 })
     const dying = await startProcess('workers', {
       WORKER_QUEUES: 'payments:1',
@@ -79,7 +79,7 @@ describe('a worker that dies as in a power cut', function () {
     await within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 5_000, reason: 'guest_request' }))
     await dying.exited
     await heal()
-    await until(async () => (await refundsOf(till, id))[0]?.status === 'succeeded', { withinMs: 40_000, everyMs: 100 })
+    await until(async () => (await refundsOf(till, id))[0]?.status === 'succeeded', { withinMs: 90_000, everyMs: 100 })
     expect(await paymentOf(till, id)).to.include({ refundReserved: 5_000, refundedAmount: 5_000 })
     const refunds = await within(till, (trx) =>
       sql(

@@ -71,7 +71,7 @@ export const useGuests = () => {
         const reply = await status(guest, paymentId)
         return reply.body.status === wanted && reply.body
       },
-      { withinMs: 8_000, what: `the payment being ${wanted}` },
+      { withinMs: 30_000, what: `the payment being ${wanted}` },
     )
 
   const callbacks = () =>

@@ -76,7 +76,7 @@ describe('money that meets something else in the same instant', () => {
         )
         return open.length === 0
       },
-      { withinMs: 15_000, what: 'every payment to end' },
+      { withinMs: 30_000, what: 'every payment to end' },
     )
 
   /** What every story must end in: all money is on a folio, or has gone back, and the ledger says the same. */
@@ -107,7 +107,7 @@ describe('money that meets something else in the same instant', () => {
   }
 
   it('the end of the hold: each ends in exactly one of confirmed and refunded', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     const ids: string[] = []
     for (let round = 0; round < 8; round += 1) {
       const bookingId = await makeHold(house, { from: 10 + 3 * round })

@@ -182,7 +182,7 @@ export const sweep = async () => {
 }
 
 /** Makes every scheduled read due, and runs what follows, until the payment is so. */
-export const bring = (till: Till, id: string, status: PaymentRow['status'], withinMs = 8_000): Promise<PaymentRow> =>
+export const bring = (till: Till, id: string, status: PaymentRow['status'], withinMs = 30_000): Promise<PaymentRow> =>
   until(
     async () => {
       await within(till, (trx) =>

@@ -84,7 +84,7 @@ describe('The calendar, read by all who sell by it', () => {
   }
 
   it('says the same to search, quote and explain as it does on paper, over random calendars and stays', async function () {
-    this.timeout(120_000)
+    this.timeout(240_000)
     const types = [house.unitTypeId, house.suiteTypeId ?? '']
     const day = fc.integer({ min: first, max: first + span })
     const level = fc.record({

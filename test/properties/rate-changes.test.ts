@@ -212,7 +212,7 @@ describe('Changes of rates', () => {
     const large = (amount: number) => [item(1, nights, { ratePlanIds: planIds, amount })]
 
     it('is written by a job, all of it or none, and taken back by another', async function () {
-      this.timeout(60_000)
+      this.timeout(120_000)
       await prepare()
       const beyond = await change([item(1, nights + 1, { ratePlanIds: planIds, amount: 1 })])
       expect([beyond.status, beyond.body.code]).to.deep.equal([400, 'range_too_long'])
@@ -235,7 +235,7 @@ describe('Changes of rates', () => {
     })
 
     it('fails as a whole where a plan is not sold any more', async function () {
-      this.timeout(60_000)
+      this.timeout(120_000)
       await prepare()
       const { body } = await change(large(25_000))
       expect((await rates.owner.send('POST', `rate-plans/${planIds[0]}/archive`)).status).to.equal(200)

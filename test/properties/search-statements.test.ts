@@ -13,7 +13,7 @@ describe('Offers', () => {
   useDatabase()
 
   it('are found by six statements, and are 200 at most, however many types, plans and nights there are', async function () {
-    this.timeout(30_000)
+    this.timeout(120_000)
     const large = await makeHouse({ units: 2 })
     const statements = async (request: Partial<SearchRequest>) => {
       const seen: string[] = []

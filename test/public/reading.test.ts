@@ -1,11 +1,12 @@
 import { expect } from 'chai'
-import { settings } from '../../config/env.ts'
+import { closeRedis } from '../../api/lib/redis.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { changeSettings, suspendProperty } from '../../db/properties/commands.ts'
 import { addImages } from '../../db/properties/portal.ts'
 import { writePrices } from '../../db/properties/rates.ts'
 import { makeHouse } from '../support/factories.ts'
 import { usePortal } from '../support/portal.ts'
+import { connectRedis } from '../support/redis.ts'
 
 describe('What guests may look at', () => {
   const portal = usePortal()
@@ -81,14 +82,13 @@ describe('What guests may look at', () => {
     })
 
     it('works while Redis is down', async () => {
-      const { closeRedis, openRedis } = await import('../../api/lib/redis.ts')
       closeRedis()
       try {
         for (const path of ['config', 'rooms', 'gallery', 'payment-methods'])
           expect((await portal.get(path)).status, path).to.equal(200)
         expect((await portal.stay()).body.offers).to.have.length(4)
       } finally {
-        openRedis(settings.redisUrl)
+        await connectRedis()
       }
     })
   })

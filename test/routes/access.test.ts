@@ -49,7 +49,7 @@ describe('every endpoint, called', () => {
   }
 
   before(async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     demo = await seedDemo()
     // No plan has channels: they are granted.
     await inPlatform((trx) =>

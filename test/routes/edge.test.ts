@@ -168,7 +168,7 @@ describe('the edge, at a bound and one beyond', () => {
   })
 
   it('of patience: who has not sent the headers after five seconds is cut off', async function () {
-    this.timeout(15_000)
+    this.timeout(120_000)
     const { port } = new URL(world.baseUrl)
     const said = await new Promise<string>((resolve, reject) => {
       let text = ''

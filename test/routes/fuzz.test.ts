@@ -165,7 +165,7 @@ describe('every endpoint, with inputs that are nearly right', () => {
     })
 
   before(async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     house = await makeHouse({
       units: 60,
       suite: true,
@@ -258,7 +258,7 @@ describe('every endpoint, with inputs that are nearly right', () => {
 
   for (const route of routes)
     it(`${route.id}: answers with a status of the specification, and what is refused changes nothing`, async function () {
-      this.timeout(120_000)
+      this.timeout(240_000)
       for (const kind of Object.keys(sessions) as (keyof typeof sessions)[]) await held(kind)
       const before = seen ?? (await fingerprint())
       await fc.assert(

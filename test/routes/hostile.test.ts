@@ -19,7 +19,8 @@ describe('what an attacker would try', () => {
 
   const quoted = async (): Promise<string> => (await portal.quote()).body.quote
 
-  it('cannot keep the process busy with a text that is far too long for its pattern', async () => {
+  it('cannot keep the process busy with a text that is far too long for its pattern', async function () {
+    this.timeout(20_000)
     const quote = await quoted()
     // Going back over such a text at each of its letters would outlast the time that a test has.
     const { status, body } = await portal.hold(quote, {

@@ -38,7 +38,7 @@ describe('the table of permissions', () => {
   let tenantId = ''
 
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(120_000)
     tenantId = await makeTenant()
     // No plan has it.
     await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'channels', reason: 'for the test' }))
@@ -91,7 +91,7 @@ describe('the table of permissions', () => {
 
   for (const role of builtInRoles)
     it(`lets ${role} do what it says, at every endpoint, and nothing else`, async function () {
-      this.timeout(60_000)
+      this.timeout(120_000)
       const { token } = await signIn(world, await makeUser({ [tenantId]: role }))
       await callAll({ token }, (route, { status, body }) => {
         const { action, subject } = askedBy(route)
@@ -102,7 +102,7 @@ describe('the table of permissions', () => {
     })
 
   it('lets a custom role do what it names, at every endpoint, and nothing else', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     const all = Object.keys(subjects).flatMap((subject) =>
       actionsOf(subject).flatMap((action) => (isGrantable(subject, action) ? [{ subject, action }] : [])),
     )
@@ -134,7 +134,7 @@ describe('the table of permissions', () => {
   })
 
   it('lets a key do what one of its scopes gives, and with all other scopes nothing of it', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     const keyOf = new Map<string, string>()
     const keyFor = async (given: readonly string[]) => {
       const name = given.join()

@@ -35,7 +35,7 @@ const live = async (endpoint: string) => {
 }
 
 describe('traces', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
 
   it('take a traceparent as W3C writes it, and nothing else', () => {
     expect(parseTraceparent(`00-${traceId}-${spanId}-01`)).to.equal(`00-${traceId}-${spanId}-01`)

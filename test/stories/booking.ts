@@ -106,7 +106,7 @@ export const outcomeOf = async ({ admin }: Database, mailUrl: string, held: Held
 }
 
 /** Waits until nothing is under way that could still add to the outcome. */
-export const settled = (database: Database, withinMs = 60_000) =>
+export const settled = (database: Database, withinMs = 90_000) =>
   until(
     async () => {
       const rows = await sql(

@@ -22,7 +22,7 @@ import type { Outcome } from './booking.ts'
 type Kind = 'api' | 'relay' | 'workers'
 
 describe('a booking whose processes are killed', function () {
-  this.timeout(120_000)
+  this.timeout(240_000)
   const world = useDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'pousada-kill-'))
   const running = new Map<Kind, RunningProcess>()
@@ -57,7 +57,7 @@ describe('a booking whose processes are killed', function () {
   }
   const outcome = async (held: Parameters<typeof outcomeOf>[2]) => {
     await until(async () => (await outcomeOf(world.database, mailUrl, held)).booking === 'confirmed', {
-      withinMs: 60_000,
+      withinMs: 90_000,
       everyMs: 100,
       what: 'the confirmation',
     })

@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 import { hold, outcomeOf, pay, settled } from './booking.ts'
 
 describe('behind PgBouncer in transaction mode', function () {
-  this.timeout(90_000)
+  this.timeout(240_000)
   const ending: (() => unknown)[] = []
   // Before the database's own, which closes it.
   after(async () => {
@@ -70,7 +70,7 @@ describe('behind PgBouncer in transaction mode', function () {
     const mailUrl = `http://127.0.0.1:${mailbox.httpPort}`
     const outcomes = () => Promise.all(bookings.map((booking) => outcomeOf(database, mailUrl, booking)))
     await until(async () => (await outcomes()).every(({ booking }) => booking === 'confirmed'), {
-      withinMs: 40_000,
+      withinMs: 90_000,
       everyMs: 100,
       what: 'the confirmations',
     })

@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 import { hold, pay, settled, smtpOf } from './booking.ts'
 
 describe('the log of a booking', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const world = useDatabase()
   let mailbox: Mailbox
   let running: RunningProcess[] = []
@@ -53,7 +53,7 @@ describe('the log of a booking', function () {
     await pay(traced, held)
     const lines = (process: RunningProcess) => process.lines.filter((line) => line.requestId === requestId)
     const kinds = () => lines(workers).map((line) => line.kind)
-    await until(() => kinds().includes('messages.deliver'), { withinMs: 30_000, what: 'the message' })
+    await until(() => kinds().includes('messages.deliver'), { withinMs: 60_000, what: 'the message' })
     await settled(world.database)
     await until(() => lines(api).length > 0, { what: 'the line of the api' })
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
-import { closeRedis, openRedis } from '../../api/lib/redis.ts'
-import { settings } from '../../config/env.ts'
+import { closeRedis } from '../../api/lib/redis.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { startWorkers } from '../../workers/workers.ts'
 import { makeSuperuser, signIn } from '../auth/support.ts'
+import { connectRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { putJobs } from './support.ts'
@@ -89,7 +89,7 @@ describe('the health of every part', () => {
       expect(health.redis.isConnected).to.equal(false)
       expect(failing(health)).to.include('redis')
     } finally {
-      openRedis(settings.redisUrl)
+      await connectRedis()
     }
   })
 })

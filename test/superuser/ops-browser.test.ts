@@ -27,7 +27,7 @@ inBrowser(
     const complaints: string[] = []
 
     before(async function () {
-      this.timeout(30_000)
+      this.timeout(120_000)
       await makeOperator()
       given = await fill(world)
       browser = await openBrowser(executable ?? '')

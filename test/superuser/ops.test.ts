@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
-import { closeRedis, openRedis } from '../../api/lib/redis.ts'
-import { settings } from '../../config/env.ts'
+import { closeRedis } from '../../api/lib/redis.ts'
 import { clientOf } from '../support/client.ts'
 import type { Reply } from '../support/client.ts'
+import { connectRedis } from '../support/redis.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { fill, hostile, makeOperator, operator } from './ops-support.ts'
@@ -80,7 +80,7 @@ describe('the operations pages', () => {
         expect(headers['cache-control'], path).to.equal('no-store')
       }
     } finally {
-      openRedis(settings.redisUrl)
+      await connectRedis()
     }
     expect((await get('/nothing')).status).to.equal(404)
     expect((await get('/queues/nothing')).status).to.equal(404)

@@ -64,6 +64,7 @@ export const startProcess = async (
         DATABASE_URL: settings.databaseUrl,
         REDIS_URL: settings.redisUrl,
         REDIS_PREFIX: settings.redisPrefix,
+        REDIS_PATIENCE_MS: String(settings.redisPatienceMs),
         PORT: '0',
         METRICS_PORT: '0',
         SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),
@@ -82,12 +83,12 @@ export const startProcess = async (
       if (hasEnded) return { msg: 'ended' }
       return lines.find((line) => line.msg === 'api ready' || line.msg === 'started')
     },
-    { withinMs: 30_000, what: `the start of ${kind}` },
+    { withinMs: 60_000, what: `the start of ${kind}` },
   )
   if (hasEnded && ready)
     throw new Error(`${kind} ended at its start:\n${lines.map((line) => JSON.stringify(line)).join('\n')}`)
   const baseUrl = typeof begun.address === 'string' ? begun.address : `http://127.0.0.1:${Number(begun.healthPort)}`
-  if (ready) await until(() => ok(`${baseUrl}/readyz`), { withinMs: 20_000, what: `the readiness of ${kind}` })
+  if (ready) await until(() => ok(`${baseUrl}/readyz`), { withinMs: 60_000, what: `the readiness of ${kind}` })
   return {
     baseUrl,
     lines,

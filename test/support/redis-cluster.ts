@@ -80,7 +80,7 @@ export const startRedisCluster = async (): Promise<RedisCluster> => {
     await redis.cluster('ADDSLOTS', ...Array.from({ length: last - first + 1 }, (_, offset) => first + offset))
     if (index > 0) await nodes[0]?.redis.cluster('MEET', '127.0.0.1', port)
   }
-  await until(ok, { withinMs: 15_000, what: 'the cluster' })
+  await until(ok, { withinMs: 30_000, what: 'the cluster' })
   return {
     url: nodes.map(({ port }) => `redis://:${password}@127.0.0.1:${port}`).join(','),
     kill: async (slot) => {
@@ -90,7 +90,7 @@ export const startRedisCluster = async (): Promise<RedisCluster> => {
       await node.guarded.exited.catch(() => null)
       return async () => {
         node.guarded = begin(node.port)
-        await until(ok, { withinMs: 15_000, what: 'the cluster, whole again' })
+        await until(ok, { withinMs: 30_000, what: 'the cluster, whole again' })
       }
     },
     stop: async () => {

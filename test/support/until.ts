@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 /** Waits until the condition holds, and answers what it answered. A condition that throws counts as not yet. */
 export const until = async <T>(
   condition: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { withinMs = 10_000, everyMs = 25, what = 'the condition' } = {},
+  { withinMs = 30_000, everyMs = 25, what = 'the condition' } = {},
 ): Promise<T> => {
   let last: unknown = null
   for (const deadline = Date.now() + withinMs; ;) {

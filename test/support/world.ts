@@ -7,6 +7,7 @@ import { freshDatabase, leaveDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { checkContract, checkTrail } from './contract.ts'
 import { drain } from './drain.ts'
+import { connectRedis } from './redis.ts'
 
 export type World = {
   readonly database: Database
@@ -25,10 +26,10 @@ type Parts = { database: Database; redis: Redis; server: Server; baseUrl: string
 
 const begin = async (): Promise<Parts> => {
   const database = await freshDatabase()
-  const { openRedis, closeRedis } = await import('../../api/lib/redis.ts')
+  const { closeRedis } = await import('../../api/lib/redis.ts')
   const { listen, makeServer } = await import('../../api/server.ts')
-  openRedis(settings.redisUrl)
   try {
+    await connectRedis()
     const server = await makeServer()
     const baseUrl = await listen(server, 0, '127.0.0.1')
     return { database, redis: new Redis(settings.redisUrl), server, baseUrl, closeRedis }

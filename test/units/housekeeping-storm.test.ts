@@ -37,7 +37,7 @@ describe('A house in which all happens at once', () => {
   })
 
   it('never deadlocks, and every unit and task is what the last one made of it', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     const stays: Stay[] = []
     for (let index = 0; index < 4; index += 1) stays.push(await book(house, { from: 0, nights: 3 }))
     for (const stay of stays) await moveIn(house, stay)

@@ -1,0 +1,34 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { settings } from '../../config/env.ts'
+import { database } from '../../db/connection.ts'
+
+const requestOf = new AsyncLocalStorage<string[]>()
+/** Whether sessions and keys are asked what has changed is the clock's to say. */
+const looksAtChanges = (text: string) => text.includes('(select clock_timestamp() as at) clock')
+
+/**
+ * The statements of the requests that `work` sends to the API in this process, in their order. What else uses the pool meanwhile (a timer, a
+ * worker, requests of before) is none of theirs: a statement is known by the request on whose behalf it runs. Nor does it matter
+ * what a connection has planned before: none goes with another.
+ */
+export const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
+  const seen: string[] = []
+  const pool = database()
+  const begin = () => requestOf.enterWith(seen)
+  const note = ({ sql: text }: { sql: string }) => {
+    if (requestOf.getStore() === seen && !looksAtChanges(text)) seen.push(text)
+  }
+  const { databasePrepare } = settings
+  settings.databasePrepare = false
+  subscribe('http.server.request.start', begin)
+  pool.on('query', note)
+  try {
+    await work()
+  } finally {
+    settings.databasePrepare = databasePrepare
+    unsubscribe('http.server.request.start', begin)
+    pool.off('query', note)
+  }
+  return seen
+}
