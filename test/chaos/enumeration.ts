@@ -5,23 +5,23 @@ import { closeDatabase, makeKnex } from '../../db/connection.ts'
 import type { Places } from './campaign.ts'
 import { check } from './checker.ts'
 import type { Violation } from './checker.ts'
-import { conclude, reach } from './enumerate.ts'
+import { conclude, reach, survivals } from './enumerate.ts'
 import type { Reached } from './enumerate.ts'
 import { mend } from './heal.ts'
 import { openLedger } from './ledger.ts'
-import { cases, nameOf } from './points.ts'
+import { batchesOf, cases, chosenOf, nameOf } from './points.ts'
 import { deathsOf, evidenceOf, furnish } from './setting.ts'
 import { buildTown } from './town.ts'
 
 /** So many cases one after the other before the checker looks: what one leaves behind heals while the next begins. */
-const together = 5
+const together = 10
 
-/** Every point once, by name: a process dies there, and the checker looks on. `part` of their names chooses some; all where it is empty. */
-export const enumeration = async (part: string, { built, folder, services }: Places): Promise<Violation[]> => {
+/** Every point once, by name: a process dies there, and the checker looks on. `parts` of their names choose some; all where there are none. */
+export const enumeration = async (parts: string, { built, folder, services }: Places): Promise<Violation[]> => {
   const lacking = crashPoints.filter((point) => !cases.some((one) => one.point === point))
   if (lacking.length > 0) throw new Error(`no case for ${lacking.join(', ')}`)
-  const chosen = cases.filter((one) => nameOf(one).includes(part))
-  if (chosen.length === 0) throw new Error(`no point is named ${part}`)
+  const chosen = chosenOf(parts)
+  if (chosen.length === 0) throw new Error(`no point is named ${parts}`)
   mkdirSync(folder, { recursive: true })
   const town = await buildTown(built, folder, services, { api: 1, relay: 1, scheduler: 1, worker: 1 })
   const violations: Violation[] = []
@@ -38,17 +38,23 @@ export const enumeration = async (part: string, { built, folder, services }: Pla
     const database = makeKnex(town.adminUrl(), 4)
     try {
       const scene = { town, database, house, ledger, folder }
-      for (let from = 0; from < chosen.length; from += together) {
+      let number = 0
+      for (const batch of batchesOf(chosen, together)) {
         const started = Date.now()
-        const batch = chosen.slice(from, from + together)
         const reached: Reached[] = []
-        for (const [index, one] of batch.entries()) reached.push(await reach(scene, one, from + index))
+        for (const one of batch) reached.push(await reach(scene, one, number++))
         const problems = await conclude(scene, reached)
         const found = await check(database, evidenceOf(town, ledger, { effects: [], poisoned: [], missed: [] }))
         for (const { name, problem } of problems) found.push({ rule: name, count: 1, examples: [problem] })
         violations.push(...found)
         const tookMs = Date.now() - started
-        for (const one of batch) say(`${nameOf(one).padEnd(50)}${one.story}`)
+        const lived = await survivals(database, reached)
+        for (const one of batch) {
+          const seconds = (lived.get(nameOf(one)) ?? 0) / 1_000
+          say(
+            `${nameOf(one).padEnd(55)}${one.story.padEnd(12)}${seconds > 0 ? `over ${seconds.toFixed(1)} s later` : ''}`,
+          )
+        }
         say(`${(tookMs / 1_000).toFixed(1).padStart(7)} s  ${found.length === 0 ? 'all hold' : 'VIOLATED'}`)
         for (const { rule, examples } of found) say(`         ${rule}: ${JSON.stringify(examples[0])}`)
       }

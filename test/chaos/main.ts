@@ -65,9 +65,9 @@ const ofFaults = async (): Promise<Judged> => {
   return { violations, words: ['', `faults: ${counts.join(', ')}`, `seed ${options.seed}, ${options.minutes} minutes`] }
 }
 
-const ofPoints = async (prefix: string): Promise<Judged> => {
+const ofPoints = async (parts: string): Promise<Judged> => {
   const { enumeration } = await import('./enumeration.ts')
-  return { violations: await enumeration(prefix === 'all' ? '' : prefix, { built, folder, services }), words: [''] }
+  return { violations: await enumeration(parts === 'all' ? '' : parts, { built, folder, services }), words: [''] }
 }
 
 let failed = true

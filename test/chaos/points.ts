@@ -1,5 +1,7 @@
 import type { CrashPoint } from '../../config/crash.ts'
+import { queues } from '../../config/queues.ts'
 import { schedules } from '../../jobs/all.ts'
+import { processors } from '../../workers/processors.ts'
 import type { Kind } from './fleet.ts'
 
 /** What a guest does while a process waits to die. */
@@ -22,10 +24,11 @@ export type Story =
   | 'unreturned'
   /** Books; the mail server hears the message, and its answer is lost: what became of it is asked later. */
   | 'unheard'
-  /** Books while the clock asks for the kind of the case. */
+  /** Books while the clock asks for a kind. */
   | 'slot'
 
-export type Case = { point: CrashPoint; kind: string; process: Kind; story: Story }
+/** `slot` is the kind that the clock asks for: that of the case, or one that asks for it in turn. */
+export type Case = { point: CrashPoint; kind: string; process: Kind; story: Story; slot?: string }
 
 const outside = ['job.claimed', 'effect.writing', 'effect.committed', 'job.completing', 'job.committed'] as const
 const inDatabase = ['job.claimed', 'job.completing', 'job.committed'] as const
@@ -37,7 +40,20 @@ const ofApi = ['api.writing', 'api.committed'] as const
 const every = (points: readonly CrashPoint[], process: Kind, kinds: Readonly<Record<string, Story>>): Case[] =>
   Object.entries(kinds).flatMap(([kind, story]) => points.map((point) => ({ point, kind, process, story })))
 
-/** Every commit and every call of every kind of job that a booking leads to, one by one. */
+/** Whose own transaction is only the one that ends them: they read Redis, or go through a house in transactions of its tenant. */
+const endsOnly = ['maintenance.flush-last-seen', 'inventory.recount', 'inventory.repack']
+
+/** The commits of a kind, by the style of its processor. */
+const commitsOf = (kind: string): readonly CrashPoint[] => {
+  const style = processors.find((each) => each.job.name === kind)?.style
+  if (style === undefined) throw new Error(`no processor for ${kind}`)
+  return style === 'database' || endsOnly.includes(kind) ? inDatabase : outside
+}
+
+const bySlot = (kind: string, slot: string): Case[] =>
+  commitsOf(kind).map((point) => ({ point, kind, process: 'worker', story: 'slot', slot }))
+
+/** Every commit and every call of every kind of job that a booking leads to, or that the clock asks for, one by one. */
 export const cases: readonly Case[] = [
   ...every(outside, 'worker', {
     'payments.submit': 'book',
@@ -57,7 +73,10 @@ export const cases: readonly Case[] = [
     'messages.trigger': 'book',
     'messages.plan-stay': 'book',
   }),
-  ...every(inDatabase, 'worker', Object.fromEntries(schedules.map(({ job }) => [job.name, 'slot' as const]))),
+  ...schedules.flatMap(({ job }) => bySlot(job.name, job.name)),
+  ...bySlot('inventory.recount', 'maintenance.request-recounts'),
+  ...bySlot('inventory.repack', 'maintenance.request-repacks'),
+  ...bySlot('ledger.check-integrity', 'ledger.sweep-integrity'),
   ...every(aroundCall, 'worker', { submit: 'book', cancel: 'supersede', refund: 'cancel', send: 'book' }),
   ...every(['job.failed'], 'worker', { 'payments.submit': 'busy' }),
   ...every(ofRelay, 'relay', { payments: 'book', inventory: 'book', ledger: 'book', messages: 'book' }),
@@ -71,3 +90,29 @@ export const cases: readonly Case[] = [
 ]
 
 export const nameOf = ({ point, kind }: Pick<Case, 'point' | 'kind'>) => (kind === '' ? point : `${point}/${kind}`)
+
+/** Those of which a part of the name is said, separated by commas; all where nothing is. */
+export const chosenOf = (parts: string): Case[] => {
+  const wanted = parts.split(',').filter(Boolean)
+  return cases.filter((one) => wanted.length === 0 || wanted.some((part) => nameOf(one).includes(part)))
+}
+
+/**
+ * Cases that go together, in their order: of each kind one. Who died under a job is missed after a while only, and until then the clock asks
+ * for no other of its kind.
+ */
+export const batchesOf = (chosen: readonly Case[], most: number): Case[][] => {
+  const batches: Case[][] = []
+  for (const one of chosen) {
+    const room = batches.find((batch) => batch.length < most && !batch.some((other) => other.kind === one.kind))
+    if (room) room.push(one)
+    else batches.push([one])
+  }
+  return batches
+}
+
+/** How long a job of a kind may be with a process that died: BullMQ's lock, two of its looks, and a start. */
+export const missedWithinMs = (kind: string): number => {
+  const { lockMs, stalledMs } = queues[processors.find((each) => each.job.name === kind)?.job.queue ?? 'ledger']
+  return lockMs + 2 * stalledMs + 5_000
+}

@@ -63,11 +63,13 @@ const serve = async (request: IncomingMessage, response: ServerResponse) => {
   if (named !== undefined) return control(named, request, response)
   const account = accounts.get(String(request.headers['x-pousada-property']))
   const body = await bodyOf(request)
+  const at = Date.now()
   if (!account || !isSigned(request, account.secret, body)) return answer(response, 401, { error: 'signature' })
   const { mood, store } = account
   const pushed = url.pathname === '/ari' ? (JSON.parse(body) as { kind: string; ranges: ChannelRange[] }) : null
   const note = (status: number) =>
     store.log.push({
+      at,
       method: request.method ?? '',
       path: url.pathname,
       key: String(request.headers['idempotency-key'] ?? '') || null,

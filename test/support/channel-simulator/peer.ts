@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { simulatorHost } from '../../../config/channels.ts'
@@ -24,45 +23,58 @@ export type Account = {
 }
 export type Simulator = { port: number; account: (name: string) => Promise<Account> }
 
-/** A channel manager in a process of its own, for the tests of the surrounding `describe`; its host is reached from this process. */
+const accountAt = async (port: number, name: string): Promise<Account> => {
+  const ask = async (body: object) =>
+    (await clientOf(`http://127.0.0.1:${port}`)<Shown>('POST', `/control/${name}`, { body })).body
+  const secret = `secret-of-${name}-${'x'.repeat(16)}`
+  await ask({ secret })
+  return {
+    name,
+    secret,
+    behave: (mood) => ask({ mood }),
+    sell: (revisions) => ask({ revisions }),
+    look: () => ask({}),
+  }
+}
+
+/** A channel manager in a process of its own. */
+export const startSimulator = async (): Promise<Simulator & { stop: () => Promise<void> }> => {
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', fileURLToPath(new URL('./main.ts', import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })
+  const line = await new Promise<string>((resolve, reject) => {
+    lines.once('line', resolve)
+    child.once('exit', () => reject(new Error('the channel simulator ended at its start')))
+  })
+  const { port } = JSON.parse(line) as { port: number }
+  return {
+    port,
+    account: (name) => accountAt(port, name),
+    stop: async () => {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+/** One for the tests of the surrounding `describe`; its host is reached from this process. */
 export const useSimulator = (): Simulator => {
-  let child: ChildProcess | null = null
-  let port = 0
+  let running: Awaited<ReturnType<typeof startSimulator>> | null = null
   let leave = () => {}
   before(async () => {
-    child = spawn(process.execPath, ['--import', 'tsx/esm', fileURLToPath(new URL('./main.ts', import.meta.url))], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    const lines = createInterface({ input: child.stdout! })
-    const line = await new Promise<string>((resolve, reject) => {
-      lines.once('line', resolve)
-      child?.once('exit', () => reject(new Error('the channel simulator ended at its start')))
-    })
-    port = (JSON.parse(line) as { port: number }).port
-    leave = standIn({ host: simulatorHost, port })
+    running = await startSimulator()
+    leave = standIn({ host: simulatorHost, port: running.port })
   })
   after(async () => {
     leave()
-    const ended = new Promise((resolve) => child?.once('exit', resolve))
-    child?.stdin?.end()
-    await ended
+    await running?.stop()
   })
   return {
     get port() {
-      return port
+      return running?.port ?? 0
     },
-    account: async (name) => {
-      const ask = async (body: object) =>
-        (await clientOf(`http://127.0.0.1:${port}`)<Shown>('POST', `/control/${name}`, { body })).body
-      const secret = `secret-of-${name}-${'x'.repeat(16)}`
-      await ask({ secret })
-      return {
-        name,
-        secret,
-        behave: (mood) => ask({ mood }),
-        sell: (revisions) => ask({ revisions }),
-        look: () => ask({}),
-      }
-    },
+    account: (name) => accountAt(running?.port ?? 0, name),
   }
 }

@@ -19,6 +19,8 @@ export type Mood =
   | 'repeats'
 
 export type Asked = {
+  /** When all of it had come in, in milliseconds of the clock. */
+  at: number
   method: string
   path: string
   key: string | null
