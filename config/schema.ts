@@ -7,6 +7,7 @@ import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox'
  */
 export type { Static }
 export type Schema = TSchema
+export type Properties = TProperties
 
 type Extra = Record<string, unknown>
 

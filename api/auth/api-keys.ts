@@ -1,20 +1,6 @@
 import { apiKeyLimits } from '../../config/limits.ts'
 import { forbidden, invalid } from '../../config/errors.ts'
-import {
-  Bool,
-  Instant,
-  Int,
-  List,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import { scopes } from '../../config/scopes.ts'
 import { changeApiKey, listApiKeys, makeApiKey, revokeApiKey, rotateApiKey } from '../../db/auth/api-keys.ts'
 import { onCommit } from '../../db/connection.ts'
@@ -24,6 +10,7 @@ import { isNetwork } from '../lib/address.ts'
 import { requireOwn, requireRecent } from '../lib/admission.ts'
 import type { Admission } from '../lib/caller.ts'
 import { keys } from '../lib/key-cache.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 
 const Status = OneOf(['active', 'revoked', 'expired'])
@@ -90,18 +77,14 @@ const checkGiver = (
     throw forbidden('forbidden', 'Insufficient permissions: name properties of yours that the key is for')
 }
 
-const list = route({
+const list = paged({
   id: 'apiKeys.list',
-  method: 'GET',
   path: '/api/tenants/:tenantId/api-keys',
   summary: 'List API keys',
   access: can('read', 'ApiKey'),
-  query: Obj({ ...PageQuery, status: Opt(Status) }),
-  returns: PageOf(ApiKey),
-  handle: async ({ trx, admission, query: { page = 1, limit = 20, status } }) => {
-    const { keys: data, total } = await listApiKeys(trx, { status, page, limit, reach: admission.propertyIds })
-    return { data, meta: pageMeta(page, limit, total) }
-  },
+  query: { status: Opt(Status) },
+  of: ApiKey,
+  find: ({ trx, admission, query }) => listApiKeys(trx, { ...query, reach: admission.propertyIds }),
 })
 
 const create = route({

@@ -1,24 +1,12 @@
 import { reservedSubjects } from '../../config/roles.ts'
-import {
-  Bool,
-  Int,
-  List,
-  Matching,
-  Nullable,
-  Obj,
-  Opt,
-  PageOf,
-  PageQuery,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Int, List, Matching, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
 import { scopes } from '../../config/scopes.ts'
 import { actionsOf, subjectFacts, subjects } from '../../config/subjects.ts'
 import { changeRole, createRole, deleteRole, listRoles } from '../../db/auth/roles.ts'
 import { holdsScope } from '../lib/ability.ts'
 import { can } from '../lib/access.ts'
 import { requireRecent } from '../lib/admission.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 
 const Word = Matching('^[A-Za-z][A-Za-z_]*$', 40)
@@ -74,17 +62,15 @@ const permissions = route({
     }),
 })
 
-const list = route({
+const list = paged({
   id: 'roles.list',
-  method: 'GET',
   path: '/api/tenants/:tenantId/roles',
   summary: 'List built-in and custom roles with permissions',
   access: can('read', 'Role'),
-  query: Obj(PageQuery),
-  returns: PageOf(Role),
-  handle: async ({ trx, query: { page = 1, limit = 20 } }) => {
+  of: Role,
+  find: async ({ trx, query: { page, limit } }) => {
     const roles = await listRoles(trx)
-    return { data: roles.slice((page - 1) * limit, page * limit), meta: pageMeta(page, limit, roles.length) }
+    return { total: roles.length, rows: roles.slice((page - 1) * limit, page * limit) }
   },
 })
 

@@ -1,18 +1,5 @@
 import { forbidden, notFound } from '../../config/errors.ts'
-import {
-  Bool,
-  Int,
-  Instant,
-  List,
-  Matching,
-  Nullable,
-  Obj,
-  PageOf,
-  PageQuery,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Int, Instant, List, Matching, Nullable, Obj, Text, Uuid } from '../../config/schema.ts'
 import { audit } from '../../db/audit.ts'
 import { tellEnded } from '../../db/auth/ended.ts'
 import { liveSessions, revokeAll, revokeSessions, setActiveTenant } from '../../db/auth/sessions.ts'
@@ -23,6 +10,7 @@ import { signedIn } from '../lib/access.ts'
 import { neighbourhoodOf } from '../lib/address.ts'
 import { requireSession } from '../lib/admission.ts'
 import type { Caller, UserCaller } from '../lib/caller.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
 
@@ -44,38 +32,34 @@ const end = async (
   return { revoked: sessionIds.length }
 }
 
-const list = route({
+const list = paged({
   id: 'auth.sessions',
-  method: 'GET',
   path: '/api/auth/sessions',
   summary: 'List own active sessions',
   access: signedIn('read', 'Session'),
-  query: Obj(PageQuery),
-  returns: PageOf(
-    Obj(
-      {
-        tokenPrefix: Text(12, 12),
-        createdAt: Instant,
-        lastSeenAt: Instant,
-        expiresAt: Instant,
-        ip: Nullable(Text(1, 60)),
-        userAgent: Text(0, 256),
-        current: Bool,
-        activeTenantId: Nullable(Uuid),
-      },
-      { title: 'Session' },
-    ),
+  of: Obj(
+    {
+      tokenPrefix: Text(12, 12),
+      createdAt: Instant,
+      lastSeenAt: Instant,
+      expiresAt: Instant,
+      ip: Nullable(Text(1, 60)),
+      userAgent: Text(0, 256),
+      current: Bool,
+      activeTenantId: Nullable(Uuid),
+    },
+    { title: 'Session' },
   ),
-  handle: async ({ trx, caller, query: { page = 1, limit = 20 } }) => {
+  find: async ({ trx, caller, query }) => {
     const me = user(caller)
-    const { sessions, total } = await liveSessions(trx, me.userId, page, limit)
+    const { sessions, total } = await liveSessions(trx, me.userId, query.page, query.limit)
     return {
-      data: sessions.map((session) => ({
+      total,
+      rows: sessions.map((session) => ({
         ...session,
         ip: session.ip === null ? null : neighbourhoodOf(session.ip),
         current: session.id === me.sessionId,
       })),
-      meta: pageMeta(page, limit, total),
     }
   },
 })

@@ -10,11 +10,8 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  PageQuery,
   Text,
   Uuid,
-  pageMeta,
 } from '../../config/schema.ts'
 import { invite, resendInvitation } from '../../db/auth/invitations.ts'
 import { resetMemberMfa } from '../../db/auth/lost-factor.ts'
@@ -26,6 +23,7 @@ import { onCommit } from '../../db/connection.ts'
 import { can } from '../lib/access.ts'
 import { requireRecent, requireSession } from '../lib/admission.ts'
 import type { Admission, Caller } from '../lib/caller.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
 
@@ -65,36 +63,26 @@ const shown = (admission: Admission, member: Row) => {
   return admission.isMasked('User') ? { ...seen, email: maskEmail(member.email) } : seen
 }
 
-const list = route({
+const list = paged({
   id: 'users.list',
-  method: 'GET',
   path: '/api/tenants/:tenantId/users',
   summary: 'List users of the tenant',
   description: '`q` is a part of the name or the e-mail address. Roles that see names alone may search by name alone.',
   access: can('read', 'User'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     status: Opt(OneOf([...memberStatuses])),
     role: Opt(RoleKey),
     propertyId: Opt(Uuid),
     q: Opt(Text(1, 120)),
-  }),
-  returns: PageOf(Member),
-  handle: async ({ trx, query, admission }) => {
-    const { page = 1, limit = 20, ...filter } = query
+  },
+  of: Member,
+  find: async ({ trx, query, admission }) => {
     const sees = (field: string) => admission.sees('User', field)
-    for (const field of ['status', 'role'] as const) if (filter[field] !== undefined && !sees(field)) throw forbidden()
-    if (filter.propertyId !== undefined && !sees('propertyIds')) throw forbidden()
-    const { members, total } = await listMembers(trx, {
-      ...filter,
-      byName: !sees('email') || admission.isMasked('User'),
-      page,
-      limit,
-    })
-    return {
-      data: members.map((member) => shown(admission, member)),
-      meta: pageMeta(page, limit, total),
-    }
+    for (const field of ['status', 'role'] as const) if (query[field] !== undefined && !sees(field)) throw forbidden()
+    if (query.propertyId !== undefined && !sees('propertyIds')) throw forbidden()
+    const byName = !sees('email') || admission.isMasked('User')
+    const { total, rows } = await listMembers(trx, { ...query, byName })
+    return { total, rows: rows.map((member) => shown(admission, member)) }
   },
 })
 

@@ -12,15 +12,12 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  pageMeta,
-  PageQuery,
   Text,
   Uuid,
 } from '../../config/schema.ts'
 import { guestSorts, listGuests } from '../../db/guests/list.ts'
 import { can } from '../lib/access.ts'
-import { route } from '../lib/route.ts'
+import { paged } from '../lib/paged.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
 
 const statuses = ['active', 'merged', 'erased'] as const
@@ -54,16 +51,14 @@ const GuestSummary = Obj(
   { title: 'GuestSummary' },
 )
 
-const list = route({
+const list = paged({
   id: 'guests.list',
-  method: 'GET',
   path: '/api/tenants/:tenantId/guests',
   summary: 'Search and list guests, personal data masked',
   description:
     '`q` is an e-mail, the last four digits of a phone, a whole phone, CPF or document number, or words of a name in any order, without accents. A merged profile is found by its old data and answered by its survivor.',
   access: can('read', 'Guest'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     ...SortQuery,
     q: Opt(Text(3, 120, { cardNumber: 'exempt' })),
     email: Opt(Email),
@@ -73,20 +68,15 @@ const list = route({
     status: Opt(OneOf([...statuses], { default: 'active' })),
     blocked: Opt(OneOf(['warn', 'refuse'])),
     updatedSince: Opt(Instant),
-  }),
-  returns: PageOf(GuestSummary),
-  handle: async ({ trx, query, admission }) => {
-    const { page = 1, limit = 20, status = 'active', sort, ...filter } = query
-    const { total, rows } = await listGuests(trx, {
-      ...filter,
-      page,
-      limit,
+  },
+  of: GuestSummary,
+  find: ({ trx, query: { status = 'active', sort, ...query }, admission }) =>
+    listGuests(trx, {
+      ...query,
       status,
       sort: sortOf(sort, sortFields, 'name'),
       scope: admission.scope('read', 'Guest'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+    }),
 })
 
 export const routes = [list]

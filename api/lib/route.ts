@@ -71,6 +71,14 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${i
     ? { [K in Name]: string }
     : Record<never, never>
 
+/** What a handler is given: the checked path, query and body, and what the kind of access makes of the caller. */
+export type Input<A extends Access, Path extends string, P, Q, B, None> = Common<
+  PathParams<Path> & (P extends Schema ? Static<P> : unknown),
+  Value<Q>,
+  Value<B>
+> &
+  ByAccess<A, None>
+
 export type RouteOptions = {
   /** Once per module and verb, such as `reservations.list`; names the operation in OpenAPI and the act in the audit trail. */
   id: string
@@ -126,9 +134,7 @@ export type Route<
   returns: R
   /** `none`: no transaction is open while the handler runs; it opens short ones by `open`. For waits and hashing. */
   transaction?: None
-  handle: (
-    input: Common<PathParams<Path> & (P extends Schema ? Static<P> : unknown), Value<Q>, Value<B>> & ByAccess<A, None>,
-  ) => Promise<Loose<Static<R>> | Reply<Loose<Static<R>>>>
+  handle: (input: Input<A, Path, P, Q, B, None>) => Promise<Loose<Static<R>> | Reply<Loose<Static<R>>>>
   /** Takes secrets out of a reply before it is kept for its Idempotency-Key, */
   keep?: (body: Loose<Static<R>>) => unknown
   /** and puts fresh ones in when it is replayed. */

@@ -1,21 +1,7 @@
 import { ChannelRevision } from '../../config/channels.ts'
 import { holdsSecurityCode } from '../../config/card-numbers.ts'
 import { forbidden, invalid } from '../../config/errors.ts'
-import {
-  Day,
-  Instant,
-  Int,
-  List,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import { applyNow } from '../../db/properties/channels/apply.ts'
 import {
   deliverRevision,
@@ -25,6 +11,7 @@ import {
   revealPayloads,
 } from '../../db/properties/channels/revisions.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'
 import { Reason, stamps } from './schemas.ts'
 
@@ -58,32 +45,29 @@ const path = '/api/tenants/:tenantId/channel-bookings'
 const record = { table: 'channel_booking', param: 'channelBookingId' }
 const withoutPayload = <R extends { payload: unknown }>({ payload: _sealed, ...row }: R) => row
 
-const list = route({
+const list = paged({
   id: 'channelBookings.list',
-  method: 'GET',
   path,
   summary: 'List booking revisions received from channels',
   description:
     '`include=payload` shows what the channel said of the guest; it needs the permission to reveal, and each look is in the trail.',
   access: can('read', 'ChannelBooking'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     propertyId: Opt(Uuid),
     channelConnectionId: Opt(Uuid),
     status: Opt(Status),
     externalId: Opt(Text(1, 100, { cardNumber: 'exempt' })),
     include: Opt(OneOf(['payload'])),
-  }),
-  returns: PageOf(ChannelBooking),
-  handle: async ({ trx, query: { page = 1, limit = 20, include, ...filter }, admission }) => {
+  },
+  of: ChannelBooking,
+  find: async ({ trx, query: { include, ...query }, admission }) => {
     if (include && !admission.can('reveal', 'ChannelBooking')) throw forbidden()
     const scope = admission.scope(include ? 'reveal' : 'read', 'ChannelBooking')
     admission.scope('read', 'ChannelBooking')
-    const { total, rows } = await listRevisions(trx, { ...filter, page, limit, scope })
-    const meta = pageMeta(page, limit, total)
-    if (!include) return { data: rows.map(withoutPayload), meta }
+    const { total, rows } = await listRevisions(trx, { ...query, scope })
+    if (!include) return { total, rows: rows.map(withoutPayload) }
     const revealed = await revealPayloads(trx, rows)
-    return { data: rows.map((row, index) => ({ ...row, ...(revealed[index] ?? { payload: null }) })), meta }
+    return { total, rows: rows.map((row, index) => ({ ...row, ...(revealed[index] ?? { payload: null }) })) }
   },
 })
 

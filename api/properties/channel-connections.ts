@@ -11,12 +11,9 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  PageQuery,
   Sparse,
   Text,
   Uuid,
-  pageMeta,
 } from '../../config/schema.ts'
 import {
   changeConnection,
@@ -32,6 +29,7 @@ import {
 } from '../../db/properties/channels/lifecycle.ts'
 import { listPushes } from '../../db/properties/channels/push.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Reason, stamps } from './schemas.ts'
 
@@ -115,20 +113,16 @@ const path = '/api/tenants/:tenantId/channel-connections'
 const one = `${path}/:channelConnectionId` as const
 const record = { table: 'channel_connection', param: 'channelConnectionId' }
 
-const list = route({
+const list = paged({
   id: 'channelConnections.list',
-  method: 'GET',
   path,
   summary: 'List channel connections with their lag',
   description: 'Ended ones are listed with `status=disconnected` alone.',
   access: can('read', 'ChannelConnection'),
-  query: Obj({ ...PageQuery, propertyId: Opt(Uuid), status: Opt(Status), driver: Opt(Driver) }),
-  returns: PageOf(ChannelConnectionSummary),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const scope = admission.scope('read', 'ChannelConnection')
-    const { total, rows } = await listConnections(trx, { ...filter, page, limit, scope })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Opt(Uuid), status: Opt(Status), driver: Opt(Driver) },
+  of: ChannelConnectionSummary,
+  find: ({ trx, query, admission }) =>
+    listConnections(trx, { ...query, scope: admission.scope('read', 'ChannelConnection') }),
 })
 
 const create = route({
@@ -239,22 +233,19 @@ const end = route({
   },
 })
 
-const pushes = route({
+const pushes = paged({
   id: 'channelConnections.pushes',
-  method: 'GET',
   path: `${one}/pushes`,
   summary: 'List pushes with their outcome',
   access: can('read', 'ChannelConnection'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     status: Opt(OneOf(['sending', 'accepted', 'partial', 'failed'])),
     kind: Opt(OneOf(['availability', 'rates'])),
-  }),
-  returns: PageOf(ChannelPush),
-  handle: async ({ trx, params: { channelConnectionId }, query: { page = 1, limit = 20, ...filter }, admission }) => {
+  },
+  of: ChannelPush,
+  find: async ({ trx, params: { channelConnectionId }, query, admission }) => {
     await readConnection(trx, channelConnectionId, admission.scope('read', 'ChannelConnection'))
-    const { total, rows } = await listPushes(trx, { ...filter, channelConnectionId, page, limit })
-    return { data: rows, meta: pageMeta(page, limit, total) }
+    return listPushes(trx, { ...query, channelConnectionId })
   },
 })
 

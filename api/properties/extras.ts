@@ -1,24 +1,10 @@
 import { extraBases } from '../../config/quote.ts'
-import {
-  Bool,
-  Int,
-  List,
-  LocalName,
-  LocalText,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Sparse,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Int, List, LocalName, LocalText, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
 import { createExtra } from '../../db/properties/charges.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { archiveExtra, changeExtra, judgeExtra, listExtras, readExtra } from '../../db/properties/extras.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Code, Lifecycle, Price, stamps } from './schemas.ts'
 
@@ -69,18 +55,14 @@ const Extra = Obj(
 const path = '/api/tenants/:tenantId/extras'
 const record = { table: 'extra', param: 'extraId' }
 
-const list = route({
+const list = paged({
   id: 'extras.list',
-  method: 'GET',
   path,
   summary: 'List extras',
   access: can('read', 'Extra'),
-  query: Obj({ ...PageQuery, propertyId: Opt(Uuid), category: Opt(Category), status: Opt(Lifecycle) }),
-  returns: PageOf(Extra),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listExtras(trx, { ...filter, page, limit, scope: admission.scope('read', 'Extra') })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Opt(Uuid), category: Opt(Category), status: Opt(Lifecycle) },
+  of: Extra,
+  find: ({ trx, query, admission }) => listExtras(trx, { ...query, scope: admission.scope('read', 'Extra') }),
 })
 
 const create = route({

@@ -8,16 +8,14 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  PageQuery,
   Sparse,
   Text,
   Uuid,
-  pageMeta,
 } from '../../config/schema.ts'
 import { changeImage, createImage, listImages, readImage, removeImage } from '../../db/properties/gallery.ts'
 import { readPropertyRecord } from '../../db/properties/properties.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { ofProperty, stamps } from './schemas.ts'
 
@@ -50,18 +48,16 @@ const GalleryImage = Obj(
 const path = `${ofProperty}/gallery` as const
 const record = { table: 'gallery_image', param: 'galleryImageId' }
 
-const list = route({
+const list = paged({
   id: 'gallery.list',
-  method: 'GET',
   path,
   summary: 'List images of a property and its unit types',
   access: can('read', 'GalleryImage'),
-  query: Obj({ ...PageQuery, status: Opt(Status), category: Opt(Category), unitTypeId: Opt(Uuid) }),
-  returns: PageOf(GalleryImage),
-  handle: async ({ trx, params: { propertyId }, query: { page = 1, limit = 20, ...filter } }) => {
+  query: { status: Opt(Status), category: Opt(Category), unitTypeId: Opt(Uuid) },
+  of: GalleryImage,
+  find: async ({ trx, params: { propertyId }, query }) => {
     await readPropertyRecord(trx, propertyId)
-    const { total, rows } = await listImages(trx, { ...filter, propertyId, page, limit })
-    return { data: rows, meta: pageMeta(page, limit, total) }
+    return listImages(trx, { ...query, propertyId })
   },
 })
 

@@ -10,11 +10,8 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  PageQuery,
   Text,
   Uuid,
-  pageMeta,
 } from '../../config/schema.ts'
 import {
   auditSteps,
@@ -24,6 +21,7 @@ import {
 } from '../../db/properties/night-audit/audits.ts'
 import { previewNightAudit, requestNightAudit } from '../../db/properties/night-audit/request.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'
 import { stamps } from './schemas.ts'
 
@@ -72,23 +70,14 @@ const Preview = Obj(
 
 const path = '/api/tenants/:tenantId/night-audits'
 
-const list = route({
+const list = paged({
   id: 'nightAudits.list',
-  method: 'GET',
   path,
   summary: 'List night audits',
   access: can('read', 'NightAudit'),
-  query: Obj({ ...PageQuery, propertyId: Opt(Uuid), status: Opt(Status), from: Opt(Day), to: Opt(Day) }),
-  returns: PageOf(NightAudit),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listNightAudits(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'NightAudit'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Opt(Uuid), status: Opt(Status), from: Opt(Day), to: Opt(Day) },
+  of: NightAudit,
+  find: ({ trx, query, admission }) => listNightAudits(trx, { ...query, scope: admission.scope('read', 'NightAudit') }),
 })
 
 const run = route({

@@ -1,7 +1,8 @@
-import { Day, Int, List, Obj, Opt, PageOf, PageQuery, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import { Day, Int, List, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
 import { setOverbooking } from '../../db/properties/overbooking.ts'
 import { readOversell } from '../../db/units/oversell.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 
 const OverbookingLimit = Obj(
@@ -10,21 +11,17 @@ const OverbookingLimit = Obj(
 )
 const path = '/api/tenants/:tenantId/overbooking-limits'
 
-const list = route({
+const list = paged({
   id: 'overbookingLimits.list',
-  method: 'GET',
   path,
   summary: 'List planned overbooking by pool and date range',
   description:
     'From the business date on; `from` and `to` are both included. Neighbouring nights with the same quantity are one range.',
   access: can('read', 'OverbookingLimit'),
-  query: Obj({ ...PageQuery, propertyId: Uuid, unitPoolId: Opt(Uuid), from: Opt(Day), to: Opt(Day) }),
-  returns: PageOf(OverbookingLimit),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const scope = admission.scope('read', 'OverbookingLimit')
-    const { total, rows } = await readOversell(trx, { ...filter, page, limit, scope })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Uuid, unitPoolId: Opt(Uuid), from: Opt(Day), to: Opt(Day) },
+  of: OverbookingLimit,
+  find: ({ trx, query, admission }) =>
+    readOversell(trx, { ...query, scope: admission.scope('read', 'OverbookingLimit') }),
 })
 
 const replace = route({

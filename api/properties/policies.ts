@@ -1,27 +1,13 @@
 import { invalid } from '../../config/errors.ts'
 import { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
-import {
-  AnyOf,
-  Instant,
-  Int,
-  List,
-  Matching,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { AnyOf, Instant, Int, List, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { archivePolicy, changePolicy, createPolicy, listPolicies, readPolicy } from '../../db/properties/policies.ts'
 import type { NewPolicy } from '../../db/properties/policies.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Code, Lifecycle, stamps } from './schemas.ts'
 
@@ -62,23 +48,14 @@ const judged = (kind: Static<typeof Kind>, rules: Static<typeof Rules>) => {
   return { kind, rules } as Pick<NewPolicy, 'kind' | 'rules'>
 }
 
-const list = route({
+const list = paged({
   id: 'policies.list',
-  method: 'GET',
   path,
   summary: 'List cancellation, deposit and no-show policies',
   access: can('read', 'Policy'),
-  query: Obj({ ...PageQuery, propertyId: Opt(Uuid), kind: Opt(Kind), status: Opt(Lifecycle) }),
-  returns: PageOf(PolicySummary),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listPolicies(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'Policy'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Opt(Uuid), kind: Opt(Kind), status: Opt(Lifecycle) },
+  of: PolicySummary,
+  find: ({ trx, query, admission }) => listPolicies(trx, { ...query, scope: admission.scope('read', 'Policy') }),
 })
 
 const create = route({

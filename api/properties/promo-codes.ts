@@ -1,19 +1,4 @@
-import {
-  Day,
-  Int,
-  List,
-  Matching,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Sparse,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Day, Int, List, Matching, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import { createPromoCode } from '../../db/properties/charges.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import {
@@ -24,6 +9,7 @@ import {
   readPromoCode,
 } from '../../db/properties/promo-codes.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Lifecycle, stamps } from './schemas.ts'
 
@@ -60,23 +46,14 @@ const PromoCode = Obj(
 const path = '/api/tenants/:tenantId/promo-codes'
 const record = { table: 'promo_code', param: 'promoCodeId' }
 
-const list = route({
+const list = paged({
   id: 'promoCodes.list',
-  method: 'GET',
   path,
   summary: 'List promo codes with their redemptions',
   access: can('read', 'PromoCode'),
-  query: Obj({ ...PageQuery, propertyId: Opt(Uuid), status: Opt(Lifecycle), q: Opt(Text(1, 30)) }),
-  returns: PageOf(PromoCode),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listPromoCodes(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'PromoCode'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Opt(Uuid), status: Opt(Lifecycle), q: Opt(Text(1, 30)) },
+  of: PromoCode,
+  find: ({ trx, query, admission }) => listPromoCodes(trx, { ...query, scope: admission.scope('read', 'PromoCode') }),
 })
 
 const create = route({

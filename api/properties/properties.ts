@@ -1,6 +1,6 @@
 import { PropertySettings, PropertySettingsChange } from '../../config/property-settings.ts'
 import { forbidden } from '../../config/errors.ts'
-import { Bool, List, Obj, OneOf, Opt, PageOf, PageQuery, Sparse, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import { Bool, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import { changeSettings, createProperty, goLive, suspendProperty } from '../../db/properties/commands.ts'
 import {
   archiveProperty,
@@ -12,6 +12,7 @@ import {
 } from '../../db/properties/properties.ts'
 import { blockersOf, warningsOf } from '../../db/properties/readiness.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
 import { propertyFields, propertyKinds, propertyRecord, Reason } from './schemas.ts'
@@ -25,30 +26,24 @@ const record = { table: 'property', param: 'propertyId' }
 const { code, slug, name, kind, timezone, currency, locales, ...optional } = propertyFields
 const Findings = List(Obj({ code: Text(1, 60), message: Text(1, 500) }), { max: 100 })
 
-const list = route({
+const list = paged({
   id: 'properties.list',
-  method: 'GET',
   path,
   summary: 'List properties',
   access: can('read', 'Property'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     ...SortQuery,
     status: Opt(OneOf(['draft', 'live', 'suspended', 'archived'])),
     kind: Opt(OneOf([...propertyKinds])),
     q: Opt(Text(1, 120)),
-  }),
-  returns: PageOf(Summary),
-  handle: async ({ trx, query: { page = 1, limit = 20, sort, ...filter }, admission }) => {
-    const { total, rows } = await listProperties(trx, {
-      ...filter,
-      page,
-      limit,
+  },
+  of: Summary,
+  find: ({ trx, query: { sort, ...query }, admission }) =>
+    listProperties(trx, {
+      ...query,
       sort: sortOf(sort, sorts, 'name'),
       scope: admission.scope('read', 'Property'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+    }),
 })
 
 const create = route({

@@ -9,7 +9,6 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
   PageQuery,
   Text,
   Uuid,
@@ -24,6 +23,7 @@ import {
   revertRateChange,
 } from '../../db/properties/rate-changes.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'
 import { RestrictionsSent } from './rate-calendar.ts'
 import { Price, SignedPrice, stamps } from './schemas.ts'
@@ -89,30 +89,21 @@ const Preview = Obj(
 const path = '/api/tenants/:tenantId/rate-changes'
 const record = { table: 'rate_change', param: 'rateChangeId' }
 
-const list = route({
+const list = paged({
   id: 'rateChanges.list',
-  method: 'GET',
   path,
   summary: 'List bulk changes of prices and restrictions',
   access: can('read', 'RateCalendar'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     propertyId: Opt(Uuid),
     status: Opt(Status),
     createdBy: Opt(Uuid),
     from: Opt(Day),
     to: Opt(Day),
-  }),
-  returns: PageOf(RateChange),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listRateChanges(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'RateCalendar'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
   },
+  of: RateChange,
+  find: ({ trx, query, admission }) =>
+    listRateChanges(trx, { ...query, scope: admission.scope('read', 'RateCalendar') }),
 })
 
 const create = route({

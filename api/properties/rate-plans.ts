@@ -10,12 +10,9 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  PageQuery,
   Sparse,
   Text,
   Uuid,
-  pageMeta,
 } from '../../config/schema.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { judgePlan } from '../../db/properties/rate-plan-rules.ts'
@@ -28,6 +25,7 @@ import {
 } from '../../db/properties/rate-plans.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Code, Lifecycle, Price, SignedPrice, stamps } from './schemas.ts'
 
@@ -95,31 +93,21 @@ const planErrors = [
   'invalid_transition',
 ]
 
-const list = route({
+const list = paged({
   id: 'ratePlans.list',
-  method: 'GET',
   path,
   summary: 'List rate plans',
   access: can('read', 'RatePlan'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     propertyId: Opt(Uuid),
     status: Opt(Lifecycle),
     visibility: Opt(optional.visibility),
     unitTypeId: Opt(Uuid),
     parentId: Opt(Uuid),
     q: Opt(Text(1, 120)),
-  }),
-  returns: PageOf(RatePlanSummary),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listRatePlans(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'RatePlan'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
   },
+  of: RatePlanSummary,
+  find: ({ trx, query, admission }) => listRatePlans(trx, { ...query, scope: admission.scope('read', 'RatePlan') }),
 })
 
 const create = route({

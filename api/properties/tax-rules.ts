@@ -1,23 +1,9 @@
-import {
-  Bool,
-  Day,
-  Int,
-  List,
-  LocalName,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Sparse,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Day, Int, List, LocalName, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
 import { createTaxRule } from '../../db/properties/charges.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { changeTaxRule, deleteTaxRule, judgeTaxRule, listTaxRules, readTaxRule } from '../../db/properties/tax-rules.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Code, Price, stamps } from './schemas.ts'
 
@@ -52,23 +38,14 @@ const TaxRule = Obj(
 const path = '/api/tenants/:tenantId/tax-rules'
 const record = { table: 'tax_rule', param: 'taxRuleId' }
 
-const list = route({
+const list = paged({
   id: 'taxRules.list',
-  method: 'GET',
   path,
   summary: 'List taxes and fees',
   access: can('read', 'TaxRule'),
-  query: Obj({ ...PageQuery, propertyId: Opt(Uuid), validOn: Opt(Day) }),
-  returns: PageOf(TaxRule),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listTaxRules(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'TaxRule'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Opt(Uuid), validOn: Opt(Day) },
+  of: TaxRule,
+  find: ({ trx, query, admission }) => listTaxRules(trx, { ...query, scope: admission.scope('read', 'TaxRule') }),
 })
 
 const create = route({

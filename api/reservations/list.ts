@@ -12,9 +12,6 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  pageMeta,
-  PageQuery,
   SignedAmount,
   Text,
   TimeOfDay,
@@ -22,7 +19,7 @@ import {
 } from '../../config/schema.ts'
 import { dateFields, listReservations, sortFields } from '../../db/reservations/list.ts'
 import { can } from '../lib/access.ts'
-import { route } from '../lib/route.ts'
+import { paged } from '../lib/paged.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
 
 const statuses = ['held', 'confirmed', 'checked_in', 'checked_out', 'cancelled', 'no_show', 'expired'] as const
@@ -67,16 +64,14 @@ const ReservationSummary = Obj(
   { title: 'ReservationSummary' },
 )
 
-const list = route({
+const list = paged({
   id: 'reservations.list',
-  method: 'GET',
   path: '/api/tenants/:tenantId/reservations',
   summary: 'List, filter and search reservations',
   description:
     '`startDate` and `endDate` are both included; by default they find the stays that spend a night within, `dateField` chooses otherwise. Amounts are shown to roles that may read folios.',
   access: can('read', 'Reservation'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     ...SortQuery,
     status: Opt(Matching(`^${oneStatus}(,${oneStatus}){0,6}$`, 100)),
     startDate: Opt(Day),
@@ -91,31 +86,27 @@ const list = route({
     source: Opt(OneOf([...sources])),
     updatedSince: Opt(Instant),
     q: Opt(Text(1, 120)),
-  }),
-  returns: PageOf(ReservationSummary),
-  handle: async ({ trx, query, admission }) => {
-    const { page = 1, limit = 20, status, dateField = 'stay', sort, startDate, endDate, ...filter } = query
+  },
+  of: ReservationSummary,
+  find: async ({ trx, query: { status, dateField = 'stay', sort, ...query }, admission }) => {
+    const { startDate, endDate } = query
     if (startDate && endDate && startDate > endDate)
       throw invalid([{ field: 'endDate', message: 'must not be before startDate' }])
     const { total, rows } = await listReservations(trx, {
-      ...filter,
-      page,
-      limit,
+      ...query,
       status: status?.split(','),
-      startDate,
-      endDate,
       dateField,
       sort: sortOf(sort, sortFields, '-createdAt'),
       scope: admission.scope('read', 'Reservation'),
     })
     const withAmounts = admission.can('read', 'Folio')
     return {
-      data: withAmounts
+      total,
+      rows: withAmounts
         ? rows
         : rows.map(
             ({ roomTotal: _r, extrasTotal: _e, taxTotal: _t, total: _a, feeAmount: _f, balance: _b, ...row }) => row,
           ),
-      meta: pageMeta(page, limit, total),
     }
   },
 })

@@ -1,20 +1,8 @@
-import {
-  Instant,
-  List,
-  Matching,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Instant, List, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import { grantEntitlement, listEntitlements, revokeEntitlement } from '../../db/admin/index.ts'
 import { superuser } from '../lib/access.ts'
 import { requireRecent } from '../lib/admission.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 
@@ -36,18 +24,14 @@ const Entitlement = Obj(
   { title: 'Entitlement' },
 )
 
-const list = route({
+const list = paged({
   id: 'entitlements.list',
-  method: 'GET',
   path: '/superuser/tenants/:id/entitlements',
   summary: 'List active features of a tenant with their source',
   access: superuser('N1', 'read', 'Entitlement'),
-  query: Obj({ ...PageQuery, key: Opt(Key), source: Opt(Source) }),
-  returns: PageOf(Entitlement),
-  handle: async ({ trx, params, query: { page = 1, limit = 20, ...filter } }) => {
-    const { rows, total } = await listEntitlements(trx, params.id, { page, limit, ...filter })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { key: Opt(Key), source: Opt(Source) },
+  of: Entitlement,
+  find: ({ trx, params, query }) => listEntitlements(trx, params.id, query),
 })
 
 const grant = route({

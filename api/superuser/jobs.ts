@@ -10,11 +10,8 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  PageQuery,
   Text,
   Uuid,
-  pageMeta,
 } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { queueNames } from '../../config/queues.ts'
@@ -22,6 +19,7 @@ import { listJobs, mostCounted } from '../../db/jobs/list.ts'
 import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import type { Selection } from '../../db/jobs/operate.ts'
 import { superuser } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 
@@ -56,15 +54,13 @@ const Job = Obj(
   { title: 'Job' },
 )
 
-const listed = route({
+const listed = paged({
   id: 'jobs.list',
-  method: 'GET',
   path: '/superuser/jobs',
   summary: 'List jobs and dead letters with payload, attempts and error',
   description: `Live and archived jobs, what happened last first. \`subjectId\` is any id in the payload; without \`kind\`, \`tenantId\`, \`requestId\` or \`from\` the archive is searched for it a week back. \`total\` counts up to ${mostCounted}.`,
   access: superuser('N2', 'read', 'Job'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     queue: Opt(OneOf(queueNames)),
     kind: Opt(Text(1, 100)),
     status: Opt(
@@ -88,13 +84,13 @@ const listed = route({
     errorCode: Opt(Text(1, 100)),
     from: Opt(Instant),
     to: Opt(Instant),
-  }),
-  returns: PageOf(Job),
-  handle: async ({ trx, query }) => {
-    const { page = 1, limit = 20, ...filter } = query
-    const { jobs, total } = await listJobs(trx, filter, page, limit)
+  },
+  of: Job,
+  find: async ({ trx, query }) => {
+    const { total, rows } = await listJobs(trx, query)
     return {
-      data: jobs.map((job) => ({
+      total,
+      rows: rows.map((job) => ({
         ...job,
         error: job.error && {
           code: job.error.code ?? null,
@@ -104,7 +100,6 @@ const listed = route({
           at: job.error.at ?? null,
         },
       })),
-      meta: pageMeta(page, limit, total),
     }
   },
 })

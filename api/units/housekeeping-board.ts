@@ -1,23 +1,9 @@
-import {
-  Bool,
-  Day,
-  Instant,
-  Int,
-  List,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import { setConditions } from '../../db/units/conditions.ts'
 import { readHousekeepingBoard } from '../../db/units/housekeeping-board.ts'
 import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { HousekeepingTask, housekeeping } from './housekeeping-schemas.ts'
 import { Unit } from './schemas.ts'
@@ -67,26 +53,21 @@ const Line = Obj(
 
 const { propertyId: _property, status: _status, ...filters } = UnitQuery
 
-const board = route({
+const board = paged({
   id: 'housekeeping.board',
-  method: 'GET',
   path: `${housekeeping}/board`,
   summary: 'Read the state of every unit for a day',
   description:
     'Condition, occupancy and service are those of this moment; departure, arrival and task those of `date`. Of several tasks of a unit the one that is worked on, else the most urgent. Names of guests are shown to roles that may read guests.',
   access: can('read', 'HousekeepingTask'),
-  query: Obj({ ...PageQuery, propertyId: Uuid, date: Day, ...filters }),
-  returns: PageOf(Line),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await readHousekeepingBoard(trx, {
-      ...filter,
-      page,
-      limit,
+  query: { propertyId: Uuid, date: Day, ...filters },
+  of: Line,
+  find: ({ trx, query, admission }) =>
+    readHousekeepingBoard(trx, {
+      ...query,
       withNames: admission.can('read', 'Guest') && !admission.isMasked('Guest'),
       scope: admission.scope('read', 'HousekeepingTask'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+    }),
 })
 
 const conditions = route({

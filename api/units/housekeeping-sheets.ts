@@ -1,37 +1,27 @@
-import { Day, Int, List, Obj, OneOf, Opt, PageOf, PageQuery, Uuid, pageMeta } from '../../config/schema.ts'
+import { Day, Int, List, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
 import { listSheets, publishSheet, readSheet, shareOutDay } from '../../db/units/sheets.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { HousekeepingSheet, HousekeepingTask, housekeeping } from './housekeeping-schemas.ts'
 
 const path = `${housekeeping}/sheets` as const
 
-const list = route({
+const list = paged({
   id: 'housekeepingSheets.list',
-  method: 'GET',
   path,
   summary: 'List day sheets with their tasks',
   description: 'With their tasks where `include=tasks` asks for them. Housekeepers see their own, once published.',
   access: can('read', 'HousekeepingSheet'),
-  query: Obj({
-    ...PageQuery,
-    propertyId: Opt(Uuid),
-    date: Opt(Day),
-    attendantId: Opt(Uuid),
-    include: Opt(OneOf(['tasks'])),
-  }),
-  returns: PageOf(HousekeepingSheet),
-  handle: async ({ trx, query: { page = 1, limit = 20, include, ...filter }, admission }) => {
-    const { total, rows } = await listSheets(trx, {
-      ...filter,
-      page,
-      limit,
+  query: { propertyId: Opt(Uuid), date: Opt(Day), attendantId: Opt(Uuid), include: Opt(OneOf(['tasks'])) },
+  of: HousekeepingSheet,
+  find: ({ trx, query: { include, ...query }, admission }) =>
+    listSheets(trx, {
+      ...query,
       withTasks: include === 'tasks',
       scope: admission.scope('read', 'HousekeepingSheet'),
       taskScope: admission.scope('read', 'HousekeepingTask'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+    }),
 })
 
 const create = route({

@@ -1,23 +1,8 @@
 import { notFound } from '../../config/errors.ts'
-import {
-  Bool,
-  Day,
-  Instant,
-  Int,
-  List,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Sparse,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import { changeTask, listTasks, planTask, readTask } from '../../db/units/task-list.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import {
   HousekeepingTask,
@@ -32,16 +17,14 @@ import {
 const path = `${housekeeping}/tasks` as const
 const ofTask = `${path}/:housekeepingTaskId` as const
 
-const list = route({
+const list = paged({
   id: 'housekeepingTasks.list',
-  method: 'GET',
   path,
   summary: 'List tasks',
   description:
     'The newest day first, and of a day what is urgent first, then by building, floor and door. Housekeepers see what is assigned to them or to nobody.',
   access: can('read', 'HousekeepingTask'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     propertyId: Opt(Uuid),
     date: Opt(Day),
     status: Opt(OneOf([...taskStatuses])),
@@ -49,13 +32,9 @@ const list = route({
     assigneeId: Opt(Uuid),
     unitId: Opt(Uuid),
     sheetId: Opt(Uuid),
-  }),
-  returns: PageOf(HousekeepingTask),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const scope = admission.scope('read', 'HousekeepingTask')
-    const { total, rows } = await listTasks(trx, { ...filter, page, limit, scope })
-    return { data: rows, meta: pageMeta(page, limit, total) }
   },
+  of: HousekeepingTask,
+  find: ({ trx, query, admission }) => listTasks(trx, { ...query, scope: admission.scope('read', 'HousekeepingTask') }),
 })
 
 const create = route({

@@ -1,22 +1,10 @@
 import { invalid } from '../../config/errors.ts'
-import {
-  Bool,
-  Day,
-  Instant,
-  List,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Bool, Day, Instant, List, Nullable, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
 import { assignmentsOf, assignmentStatuses, listAssignments } from '../../db/units/assignment-list.ts'
 import { repackHouse } from '../../db/units/repack.ts'
 import { swapUnits } from '../../db/units/swap.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { UnitName } from './schemas.ts'
 
@@ -40,33 +28,24 @@ const UnitAssignment = Obj(
   { title: 'UnitAssignment' },
 )
 
-const list = route({
+const list = paged({
   id: 'unitAssignments.list',
-  method: 'GET',
   path,
   summary: 'List assignments by date, unit or reservation',
   description:
     '`from` and `to` find those with a night in `[from, to)`. Released ones only where `status` asks for them.',
   access: can('read', 'UnitAssignment'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     propertyId: Opt(Uuid),
     unitId: Opt(Uuid),
     reservationId: Opt(Uuid),
     status: Opt(Status),
     from: Opt(Day),
     to: Opt(Day),
-  }),
-  returns: PageOf(UnitAssignment),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listAssignments(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'UnitAssignment'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
   },
+  of: UnitAssignment,
+  find: ({ trx, query, admission }) =>
+    listAssignments(trx, { ...query, scope: admission.scope('read', 'UnitAssignment') }),
 })
 
 const swap = route({

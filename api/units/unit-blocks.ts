@@ -1,20 +1,4 @@
-import {
-  AnyOf,
-  Bool,
-  Day,
-  Int,
-  List,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  PageOf,
-  PageQuery,
-  Sparse,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { AnyOf, Bool, Day, Int, List, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { cancelBlock, endBlock } from '../../db/units/block-end.ts'
 import {
@@ -29,6 +13,7 @@ import {
 import { changeBlock, createBlock, previewBlock } from '../../db/units/blocks.ts'
 import { can } from '../lib/access.ts'
 import type { Admission } from '../lib/caller.ts'
+import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'
 
@@ -104,15 +89,13 @@ const admitOverride = (
   if (override) admission.check('override', 'UnitBlock', { propertyId, kind })
 }
 
-const list = route({
+const list = paged({
   id: 'unitBlocks.list',
-  method: 'GET',
   path,
   summary: 'List out-of-order and out-of-service blocks',
   description: '`from` and `to` find the blocks with a night in `[from, to)`.',
   access: can('read', 'UnitBlock'),
-  query: Obj({
-    ...PageQuery,
+  query: {
     propertyId: Opt(Uuid),
     unitId: Opt(Uuid),
     kind: Opt(sent.kind),
@@ -120,17 +103,9 @@ const list = route({
     from: Opt(Day),
     to: Opt(Day),
     issueId: Opt(Uuid),
-  }),
-  returns: PageOf(UnitBlock),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const { total, rows } = await listBlocks(trx, {
-      ...filter,
-      page,
-      limit,
-      scope: admission.scope('read', 'UnitBlock'),
-    })
-    return { data: rows, meta: pageMeta(page, limit, total) }
   },
+  of: UnitBlock,
+  find: ({ trx, query, admission }) => listBlocks(trx, { ...query, scope: admission.scope('read', 'UnitBlock') }),
 })
 
 const create = route({

@@ -1,20 +1,8 @@
-import {
-  Count,
-  Day,
-  List,
-  Nullable,
-  Obj,
-  Opt,
-  PageOf,
-  PageQuery,
-  Sparse,
-  Text,
-  Uuid,
-  pageMeta,
-} from '../../config/schema.ts'
+import { Count, Day, List, Nullable, Obj, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { changePool, createPool, deletePool, listPools, readPool } from '../../db/units/pools.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'
 
@@ -48,19 +36,14 @@ const UnitPool = Obj(
 const path = '/api/tenants/:tenantId/unit-pools'
 const record = { table: 'unit_pool', param: 'unitPoolId' }
 
-const list = route({
+const list = paged({
   id: 'unitPools.list',
-  method: 'GET',
   path,
   summary: 'List pools with their units and unit types',
   access: can('read', 'UnitPool'),
-  query: Obj({ ...PageQuery, propertyId: Opt(Uuid) }),
-  returns: PageOf(UnitPool),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const scope = admission.scope('read', 'UnitPool')
-    const { total, rows } = await listPools(trx, { ...filter, page, limit, scope })
-    return { data: rows, meta: pageMeta(page, limit, total) }
-  },
+  query: { propertyId: Opt(Uuid) },
+  of: UnitPool,
+  find: ({ trx, query, admission }) => listPools(trx, { ...query, scope: admission.scope('read', 'UnitPool') }),
 })
 
 const create = route({

@@ -11,18 +11,16 @@ import {
   Obj,
   OneOf,
   Opt,
-  PageOf,
-  PageQuery,
   Sparse,
   Text,
   Uuid,
-  pageMeta,
 } from '../../config/schema.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { archiveUnitType, changeUnitType, restoreUnitType } from '../../db/units/type-changes.ts'
 import { createUnitType, judgeUnitType, listUnitTypes, readUnitType } from '../../db/units/types.ts'
 import type { UnitTypeRecord } from '../../db/units/types.ts'
 import { can } from '../lib/access.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Lifecycle, stamps } from '../properties/schemas.ts'
 
@@ -61,24 +59,16 @@ const shown = (type: UnitTypeRecord) => ({
 const path = '/api/tenants/:tenantId/unit-types'
 const record = { table: 'unit_type', param: 'unitTypeId' }
 
-const list = route({
+const list = paged({
   id: 'unitTypes.list',
-  method: 'GET',
   path,
   summary: 'List unit types',
   access: can('read', 'UnitType'),
-  query: Obj({
-    ...PageQuery,
-    propertyId: Opt(Uuid),
-    status: Opt(Lifecycle),
-    kind: Opt(Kind),
-    q: Opt(Text(1, 120)),
-  }),
-  returns: PageOf(UnitType),
-  handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
-    const scope = admission.scope('read', 'UnitType')
-    const { total, rows } = await listUnitTypes(trx, { ...filter, page, limit, scope })
-    return { data: rows.map(shown), meta: pageMeta(page, limit, total) }
+  query: { propertyId: Opt(Uuid), status: Opt(Lifecycle), kind: Opt(Kind), q: Opt(Text(1, 120)) },
+  of: UnitType,
+  find: async ({ trx, query, admission }) => {
+    const { total, rows } = await listUnitTypes(trx, { ...query, scope: admission.scope('read', 'UnitType') })
+    return { total, rows: rows.map(shown) }
   },
 })
 

@@ -1,5 +1,5 @@
 import { invalid } from '../../config/errors.ts'
-import { Int, List, Obj, OneOf, Opt, PageOf, PageQuery, Sparse, Text, Uuid, pageMeta } from '../../config/schema.ts'
+import { Int, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { archiveUnit, changeUnit, restoreUnit } from '../../db/units/placement.ts'
 import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
@@ -7,6 +7,7 @@ import { createUnits, listUnits, readUnit, readUnits, unitSorts } from '../../db
 import type { UnitRecord } from '../../db/units/units.ts'
 import { can } from '../lib/access.ts'
 import type { Admission } from '../lib/caller.ts'
+import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
 import { Lifecycle } from '../properties/schemas.ts'
@@ -38,24 +39,21 @@ export const UnitQuery = {
   q: Opt(Text(1, 120)),
 }
 
-const list = route({
+const list = paged({
   id: 'units.list',
-  method: 'GET',
   path,
   summary: 'List units',
   description: 'With the present state of each. Archived units only where `status` asks for them.',
   access: can('read', 'Unit'),
-  query: Obj({ ...PageQuery, ...SortQuery, ...UnitQuery }),
-  returns: PageOf(Unit),
-  handle: async ({ trx, query: { page = 1, limit = 20, sort, ...filter }, admission }) => {
+  query: { ...SortQuery, ...UnitQuery },
+  of: Unit,
+  find: async ({ trx, query: { sort, ...query }, admission }) => {
     const { total, rows } = await listUnits(trx, {
-      ...filter,
-      page,
-      limit,
+      ...query,
       sort: sortOf(sort, sorts, 'building,floor,position,name'),
       scope: admission.scope('read', 'Unit'),
     })
-    return { data: rows.map((unit) => shownUnit(unit, admission)), meta: pageMeta(page, limit, total) }
+    return { total, rows: rows.map((unit) => shownUnit(unit, admission)) }
   },
 })
 

@@ -6,6 +6,8 @@ import { audit } from '../audit.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { allOf, readPage, where } from '../paging.ts'
+import type { Page, Paging } from '../paging.ts'
 import { newKey, storedKey } from './keys.ts'
 
 export type KeyStatus = 'active' | 'revoked' | 'expired'
@@ -39,35 +41,25 @@ const columns = `k.id, k.name, k.key_id, k.hint, ${status} as status, k.scopes, 
     coalesce((select array_agg(p.property_id order by p.property_id) from api_key_property p where p.api_key_id = k.id), '{}') end as property_ids,
   k.expires_at, k.created_at, k.created_by, k.revoked_at, k.revoked_by, k.replaces_id, k.name_released_at is not null as is_replaced,
   k.last_used_at, host(k.last_used_ip) as last_used_ip, k.version`
-const within = `(:all or not k.all_properties and not exists (
-  select from api_key_property p where p.api_key_id = k.id and p.property_id <> all(:mine::uuid[])))`
-const reachOf = (reach: Reach) => ({ all: reach === null, mine: reach ?? [] })
-
-export const listApiKeys = async (
-  trx: Trx,
-  { status: wanted, page, limit, reach }: { status: KeyStatus | undefined; page: number; limit: number; reach: Reach },
-): Promise<{ keys: ApiKey[]; total: number }> => {
-  const from = `from api_key k where ${within} and (:wanted::text is null or ${status} = :wanted)`
-  const bindings = { ...reachOf(reach), wanted: wanted ?? null, limit, offset: (page - 1) * limit }
-  const count = await sqlOne<{ total: number }>(trx, `select count(*) as total ${from}`, bindings)
-  const keys = await sql<ApiKey>(
-    trx,
-    `select ${columns} ${from} order by k.created_at desc, k.id limit :limit offset :offset`,
-    bindings,
+const within = (reach: Reach) =>
+  where(
+    `(not k.all_properties and not exists (
+      select from api_key_property p where p.api_key_id = k.id and p.property_id <> all(?::uuid[])))`,
+    reach,
   )
-  return { keys, total: count?.total ?? 0 }
+
+export const listApiKeys = (
+  trx: Trx,
+  { status: wanted, reach, ...paging }: Paging & { status?: KeyStatus | undefined; reach: Reach },
+): Promise<Page<ApiKey>> => {
+  const conditions = [...within(reach), ...where(`${status} = ?`, wanted)]
+  return readPage<ApiKey>(trx, { columns, from: 'api_key k', conditions, order: 'k.created_at desc, k.id' }, paging)
 }
 
 /** A key, locked until the end of the command. 404 for one beyond the reach of who asks. */
 const lockKey = async (trx: Trx, id: string, reach: Reach): Promise<ApiKey> => {
-  const row = await sqlOne<ApiKey>(
-    trx,
-    `select ${columns} from api_key k where k.id = :id and ${within} for no key update`,
-    {
-      id,
-      ...reachOf(reach),
-    },
-  )
+  const { text, values } = allOf([...where('k.id = ?', id), ...within(reach)])
+  const row = await sqlOne<ApiKey>(trx, `select ${columns} from api_key k where ${text} for no key update`, values)
   if (!row) throw notFound()
   return row
 }

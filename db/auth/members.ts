@@ -1,7 +1,9 @@
 import { forbidden, notFound } from '../../config/errors.ts'
 import { rankOf } from '../../config/roles.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { readPage, where } from '../paging.ts'
+import type { Page, Paging } from '../paging.ts'
 
 export const memberStatuses = ['invited', 'active', 'deactivated'] as const
 export type MemberStatus = (typeof memberStatuses)[number]
@@ -50,26 +52,28 @@ const like = (text: string) => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')
 /** A page of members by name. `byName`: what is typed is looked for in names alone, for those who are shown no address. */
 export const listMembers = async (
   trx: Trx,
-  filter: MemberFilter & { byName: boolean; page: number; limit: number },
-): Promise<{ members: Member[]; total: number }> => {
-  const found = `with member as (select ${shown} ${from}), found as (select * from member where
-      (:status::text is null or status = :status) and (:role::text is null or role = :role)
-      and (:propertyId::uuid is null or property_ids is null or :propertyId = any(property_ids))
-      and (:q::text is null or lower(name) like :q or (not :byName::boolean and lower(email) like :q)))`
-  const bound = {
-    status: filter.status ?? null,
-    role: filter.role ?? null,
-    propertyId: filter.propertyId ?? null,
-    q: filter.q === undefined ? null : like(filter.q.trim()),
-    byName: filter.byName,
-  }
-  const counted = await sqlOne<{ total: number }>(trx, `${found} select count(*) as total from found`, bound)
-  const members = await sql<Member>(
+  { status, role, propertyId, q, byName, ...paging }: MemberFilter & Paging & { byName: boolean },
+): Promise<Page<Member>> => {
+  const typed = q === undefined ? undefined : like(q.trim())
+  return readPage<Member>(
     trx,
-    `${found} select * from found order by lower(name), user_id limit :limit offset :offset`,
-    { ...bound, limit: filter.limit, offset: (filter.page - 1) * filter.limit },
+    {
+      columns: '*',
+      from: `(select ${shown} ${from}) as found`,
+      conditions: [
+        ...where('status = ?', status),
+        ...where('role = ?', role),
+        ...where('(property_ids is null or ? = any(property_ids))', propertyId),
+        ...(typed === undefined
+          ? []
+          : byName
+            ? where('lower(name) like ?', typed)
+            : [{ text: '(lower(name) like ? or lower(email) like ?)', values: [typed, typed] }]),
+      ],
+      order: 'lower(name), user_id',
+    },
+    paging,
   )
-  return { members, total: counted?.total ?? 0 }
 }
 
 /** One member of the transaction's tenant; 404 where there is none. */

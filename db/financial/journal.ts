@@ -138,7 +138,7 @@ export const listEntries = async (
       from: 'journal_entry e',
       joins,
       conditions: [
-        ...where('e.tenant_id = ?', contextOf(trx).tenantId),
+        { text: 'e.tenant_id = ?', values: [contextOf(trx).tenantId] },
         ...where('e.book_id = ?', book.id),
         ...conditionsOf(filter, lines, total),
       ],
@@ -163,7 +163,7 @@ export const readEntry = async (
     `select ${columns}, encode(s.hash, 'hex') as hash from journal_entry e ${joins} where e.tenant_id = ? and e.id = ?`,
     [...values, tenantId, entryId],
   )
-  const ofEntry = allOf([...where('l.tenant_id = ?', tenantId), ...where('l.entry_id = ?', entryId), ...seen.lines])
+  const ofEntry = allOf([{ text: 'l.tenant_id = ? and l.entry_id = ?', values: [tenantId, entryId] }, ...seen.lines])
   const lines = await sql<EntryLine>(
     trx,
     `select l.line_no, l.account_id, a.code as account_code, a.name as account_name, l.debit, l.credit, l.property_id, l.cost_center_id, l.party_type,

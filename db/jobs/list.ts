@@ -1,6 +1,7 @@
 import type { HistoryEntry } from './history.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
+import type { Page, Paging } from '../paging.ts'
 import { queueNames } from '../../config/queues.ts'
 
 export type JobFilter = {
@@ -118,20 +119,18 @@ const counted = (filter: JobFilter) =>
  */
 export const listJobs = async (
   trx: PlatformTrx,
-  filter: JobFilter,
-  page: number,
-  limit: number,
-): Promise<{ jobs: ListedJob[]; total: number }> => {
+  { page, limit, ...filter }: JobFilter & Paging,
+): Promise<Page<ListedJob>> => {
   const count = await sqlOne<{ total: number }>(
     trx,
     `select count(*) as total from (select 1 from (${counted(filter)}) as each limit :most) as counted`,
     { ...filter, most: mostCounted },
   )
   const most = page * limit
-  const jobs = await sql<ListedJob>(
+  const rows = await sql<ListedJob>(
     trx,
     `select * from (${listed(filter)}) as listed order by at desc, id limit :limit offset :offset`,
     { ...filter, most, limit, offset: most - limit },
   )
-  return { jobs, total: count?.total ?? 0 }
+  return { total: count?.total ?? 0, rows }
 }

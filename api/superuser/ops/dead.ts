@@ -88,7 +88,7 @@ const group: Page = {
   show: async ({ trx, query, formToken }) => {
     const { queue, kind, error } = groupOf(query)
     const filter = { status: 'dead', queue, kind, errorCode: error }
-    const { jobs, total } = await listJobs(trx, filter, 1, shownJobs)
+    const { rows: jobs, total } = await listJobs(trx, { ...filter, page: 1, limit: shownJobs })
     const isTried = query.get('try') === '1'
     const reason = field(query, 'reason', 500) ?? ''
     const limit = countField(query, 'limit', mostAtOnce) ?? Math.min(mostAtOnce, Math.max(1, total))

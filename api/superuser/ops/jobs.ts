@@ -50,7 +50,7 @@ export const find: Page = {
       errorCode: field(query, 'errorCode', 200),
     }
     const page = countField(query, 'page', 10_000) ?? 1
-    const { jobs, total } = await listJobs(trx, filter, page, limit)
+    const { rows: jobs, total } = await listJobs(trx, { ...filter, page, limit })
     const input = (name: Exclude<keyof typeof filter, 'queue' | 'status'>, label: string, hint = '') =>
       html`<div>
         <label for="${name}">${label} <span class="hint">${hint}</span></label
