@@ -1,5 +1,5 @@
-import { contextOf, onCommit, sql } from './connection.ts'
-import type { Actor, AnyTrx } from './connection.ts'
+import { contextOf, onCommit, prepared } from './connection.ts'
+import type { Actor, AnyTrx, Statement } from './connection.ts'
 
 export type AuditInput = {
   /** `<subject in lower case>.<verb>`, such as `entitlement.grant`. */
@@ -20,17 +20,16 @@ const audited = new WeakSet<object>()
 /** Whether this transaction has written an entry of its own; the pipeline writes one for writes that have not. */
 export const hasAudited = (trx: AnyTrx) => audited.has(trx)
 
-/** Writes to the audit trail in the transaction of the act: if the entry cannot be written, the act does not happen. */
-export const audit = async (trx: AnyTrx, entry: AuditInput): Promise<void> => {
+/** What writes an entry of the trail, for who writes something else by the same statement. */
+export const auditStatement = (trx: AnyTrx, entry: AuditInput): Statement & { bindings: readonly unknown[] } => {
   const context = contextOf(trx)
   const actor = entry.actor ?? context.actor
   const tenantId = entry.tenantId === undefined ? context.tenantId : entry.tenantId
-  await sql(
-    trx,
-    `insert into audit_entry (chain, tenant_id, actor_type, actor_id, action, subject_type, subject_id, reason, changes, request_id, address)
+  return {
+    text: `insert into audit_entry (chain, tenant_id, actor_type, actor_id, action, subject_type, subject_id, reason, changes, request_id, address)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?,
        (select network(set_masklen(a, case family(a) when 4 then 24 else 48 end))::text from (select ?::inet as a) as sent))`,
-    [
+    bindings: [
       tenantId ?? 'platform',
       tenantId,
       actor.type,
@@ -43,7 +42,13 @@ export const audit = async (trx: AnyTrx, entry: AuditInput): Promise<void> => {
       context.requestId,
       context.address,
     ],
-  )
+  }
+}
+
+/** Writes to the audit trail in the transaction of the act: if the entry cannot be written, the act does not happen. */
+export const audit = async (trx: AnyTrx, entry: AuditInput): Promise<void> => {
+  const { text, bindings } = auditStatement(trx, entry)
+  await prepared(trx, text, bindings)
   audited.add(trx)
   onCommit(trx, () => audited.delete(trx))
 }

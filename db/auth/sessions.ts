@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomInt } from 'node:crypto'
 import type { Knex } from 'knex'
 import { required, settings } from '../../config/env.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { preparedOne, sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
 import { endTokens } from './one-time-tokens.ts'
 import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
@@ -78,30 +78,30 @@ type Facts = {
   withMfa: boolean
 }
 
-/** A session of a user; the oldest beyond 20 live ones are revoked, and their ids answered. Sign-in counts as proof of identity. */
+/**
+ * A session of a user whose row is locked, so that two sign-ins do not both count to twenty; the oldest beyond 20 live ones are revoked, and their
+ * ids answered. Sign-in counts as proof of identity.
+ */
 export const createSession = async (
   trx: AnyTrx,
   { userId, epoch, address, userAgent, activeTenantId, kind = 'api', isSuperuser, withMfa }: Facts,
 ): Promise<NewSession> => {
-  // One sign-in of a user at a time, so that two of them do not both count to twenty.
-  await sql(trx, `select 1 from app_user where id = ? for no key update`, [userId])
-  const old = await sql<{ id: string }>(
-    trx,
-    `update session set revoked_at = now(), revoke_reason = 'too_many' where id in (
-       select id from session where user_id = ? and revoked_at is null and absolute_expires_at > now() order by created_at desc, id offset ?) returning id`,
-    [userId, mostLive - 1],
-  )
   const id = crypto.randomUUID()
   const tokenPrefix = makePrefix()
   const jti = jtiOf(id, 0)
   const absolute =
     kind === 'dashboard' ? absoluteSeconds.dashboard : isSuperuser ? absoluteSeconds.superuser : absoluteSeconds.api
   const life = Math.min(accessSeconds, absolute)
-  const row = await sqlOne<{ createdAt: Date; expiresAt: Date }>(
+  const row = await preparedOne<{ createdAt: Date; expiresAt: Date; revoked: string[] }>(
     trx,
-    `insert into session (id, user_id, kind, token_prefix, current_jti_hash, epoch, active_tenant_id, expires_at, absolute_expires_at, reauthenticated_at, mfa_at, first_ip, last_ip, user_agent)
+    `with old as (
+       update session set revoked_at = now(), revoke_reason = 'too_many' where id in (
+         select id from session where user_id = :userId and revoked_at is null and absolute_expires_at > now()
+           order by created_at desc, id offset ${mostLive - 1}) returning id)
+     insert into session (id, user_id, kind, token_prefix, current_jti_hash, epoch, active_tenant_id, expires_at, absolute_expires_at, reauthenticated_at, mfa_at, first_ip, last_ip, user_agent)
      values (:id, :userId, :kind, :tokenPrefix, :hash, :epoch, :activeTenantId, now() + make_interval(secs => :life), now() + make_interval(secs => :absolute), now(),
-       case when :withMfa then now() end, :address, :address, :userAgent) returning created_at, expires_at`,
+       case when :withMfa then now() end, :address::inet, :address::inet, :userAgent)
+     returning created_at, expires_at, array(select id from old) as revoked`,
     {
       id,
       userId,
@@ -125,7 +125,7 @@ export const createSession = async (
     epoch,
     issuedAt: row.createdAt,
     expiresAt: row.expiresAt,
-    revoked: old.map((session) => session.id),
+    revoked: row.revoked,
   }
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { unauthenticated } from '../../config/errors.ts'
 import { oneTimeTokenSeconds } from '../../config/limits.ts'
-import { audit } from '../audit.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { Actor, AnyTrx } from '../connection.ts'
+import { audit, auditStatement } from '../audit.ts'
+import type { AuditInput } from '../audit.ts'
+import { lastly, prepared, sqlOne } from '../connection.ts'
+import type { Actor, AnyTrx, Statement } from '../connection.ts'
 import { mailUser } from '../ocp/index.ts'
 import { tellEnded } from './ended.ts'
 import { compareNow, hashPassword, inTurn, isOutdated } from './hashing.ts'
@@ -11,9 +12,9 @@ import type { PasswordHash } from './hashing.ts'
 import { readToken, tokenInvalid } from './one-time-tokens.ts'
 import { createSession } from './sessions.ts'
 import type { NewSession, SessionKind } from './sessions.ts'
-import { beginTry, forgetTry, recordSuccess } from './throttle.ts'
+import { beginTry, forgetTry, successOf } from './throttle.ts'
 import type { Origin } from './throttle.ts'
-import { membershipsOf, renewHash, userByEmail } from './users.ts'
+import { membershipsInLine, renewHash, userByEmail } from './users.ts'
 import type { MembershipOf, SignInUser } from './users.ts'
 
 export type Open = <T>(work: (trx: AnyTrx) => Promise<T>) => Promise<T>
@@ -38,10 +39,7 @@ const shownRole = (user: SignInUser, memberships: MembershipOf[]): string =>
  */
 const tryPassword = (open: Open, email: string, password: string, origin: Origin) =>
   inTurn(async () => {
-    const { user, attempt } = await open(async (trx) => ({
-      attempt: await beginTry(trx, email, origin),
-      user: await userByEmail(trx, email),
-    }))
+    const { user, attempt } = await open((trx) => beginTry(trx, email, origin))
     const hash = stored(user)
     const right = await compareNow(password, hash).catch(async (error: unknown) => {
       await open((trx) => forgetTry(trx, attempt))
@@ -95,16 +93,25 @@ const alarm = async (trx: AnyTrx, user: SignInUser | null): Promise<void> => {
   if (user) await mailUser(trx, user.id, 'security_notice', randomUUID())
 }
 
+/** The last tenant, what a success means for later tries, and the entry of the trail. */
+const signedInStatement = (trx: AnyTrx, user: SignInUser, { email, origin }: Attempt, entry: AuditInput): Statement => {
+  const success = successOf(user.id, email, origin)
+  const written = auditStatement(trx, entry)
+  return {
+    text: `with entered as (
+        update app_user set last_tenant_id = t.id from (select ?::uuid as id) t
+          where app_user.id = ? and t.id is not null and t.id is distinct from last_tenant_id),
+      ${success.text} ${written.text}`,
+    bindings: [entry.tenantId, user.id, ...success.bindings, ...written.bindings],
+  }
+}
+
 /** Opens a session for a user whose identity is proven. Exactly one membership becomes the active tenant; of several none does. */
-export const openSession = (
-  open: Open,
-  user: SignInUser,
-  { email, userAgent, origin, kind = 'api' }: Attempt,
-  withMfa: boolean,
-): Promise<SignedIn> =>
+export const openSession = (open: Open, user: SignInUser, attempt: Attempt, withMfa: boolean): Promise<SignedIn> =>
   open(async (trx) => {
+    const { userAgent, origin, kind = 'api' } = attempt
     const actor: Actor = { type: kind === 'dashboard' ? 'superuser' : 'user', id: user.id }
-    const memberships = await membershipsOf(trx, user.id)
+    const memberships = await membershipsInLine(trx, user.id)
     const only = memberships.length === 1 ? (memberships[0]?.tenantId ?? null) : null
     const session = await createSession(trx, {
       userId: user.id,
@@ -116,18 +123,16 @@ export const openSession = (
       isSuperuser: user.superuserLevel !== null,
       withMfa,
     })
-    if (only !== null) await sql(trx, `update app_user set last_tenant_id = ? where id = ?`, [only, user.id])
-    await recordSuccess(trx, user.id, email, origin)
-    await audit(trx, {
-      action: 'session.sign_in',
-      subjectType: 'Session',
-      subjectId: session.id,
-      tenantId: only,
-      actor,
-    })
-    for (const subjectId of session.revoked)
-      await audit(trx, { action: 'session.revoke', subjectType: 'Session', subjectId, tenantId: null, actor })
-    await tellEnded(trx, session.revoked, 'too_many')
+    const entry = { action: 'session.sign_in', subjectType: 'Session', subjectId: session.id, tenantId: only, actor }
+    const last = signedInStatement(trx, user, attempt, entry)
+    if (session.revoked.length === 0) lastly(trx, last)
+    else {
+      // Telling of those that had to give way ends in one of their tenants.
+      await prepared(trx, last.text, last.bindings)
+      for (const subjectId of session.revoked)
+        await audit(trx, { action: 'session.revoke', subjectType: 'Session', subjectId, tenantId: null, actor })
+      await tellEnded(trx, session.revoked, 'too_many')
+    }
     return { user, memberships, role: shownRole(user, memberships), session }
   })
 

@@ -1,6 +1,6 @@
 import { isBuiltInRole } from '../../config/roles.ts'
 import { audit } from '../audit.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { prepared, sql, sqlOne } from '../connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
 import type { PasswordHash } from './hashing.ts'
 import { Membership, MembershipProperty, SuperuserAccount, User } from './models.ts'
@@ -18,22 +18,29 @@ export type SignInUser = {
   superuserLevel: 'N1' | 'N2' | null
 }
 
+/** Columns of a `SignInUser`, of `app_user u`. */
+export const signInColumns = `u.id, u.email, u.name, u.status, u.password_hash, u.pepper_id, u.session_epoch, u.totp_confirmed_at is not null as mfa_enabled,
+  u.last_tenant_id, (select level from superuser_account s where s.user_id = u.id and s.ended_at is null) as superuser_level`
+
 export const userByEmail = (trx: AnyTrx, email: string): Promise<SignInUser | null> =>
-  sqlOne<SignInUser>(
-    trx,
-    `select u.id, u.email, u.name, u.status, u.password_hash, u.pepper_id, u.session_epoch, u.totp_confirmed_at is not null as mfa_enabled, u.last_tenant_id,
-       (select level from superuser_account s where s.user_id = u.id and s.ended_at is null) as superuser_level
-     from app_user u where u.email_key = lower(?)`,
-    [email],
-  )
+  sqlOne<SignInUser>(trx, `select ${signInColumns} from app_user u where u.email_key = lower(?)`, [email])
 
 export type MembershipOf = { tenantId: string; tenantName: string; role: string; status: string }
 
+const activeMemberships = `select tenant_id, tenant_name, role, status from memberships_of(?) where status = 'active'`
+
 /** Active memberships of a user, oldest first; the only read across tenants. */
 export const membershipsOf = (trx: AnyTrx, userId: string): Promise<MembershipOf[]> =>
-  sql<MembershipOf>(trx, `select tenant_id, tenant_name, role, status from memberships_of(?) where status = 'active'`, [
-    userId,
+  prepared<MembershipOf>(trx, activeMemberships, [userId])
+
+/** The same for whoever opens a session: in line with the user's other sign-ins until the transaction ends. */
+export const membershipsInLine = async (trx: AnyTrx, userId: string): Promise<MembershipOf[]> => {
+  const [, memberships] = await Promise.all([
+    prepared(trx, `select 1 from app_user where id = ? for no key update`, [userId]),
+    prepared<MembershipOf>(trx, activeMemberships, [userId]),
   ])
+  return memberships
+}
 
 /** Keeps a password under a newer hash; nothing where it was changed since `old` was compared: what is over does not come back. */
 export const renewHash = async (
