@@ -6,21 +6,33 @@ const dayMs = 86_400_000
 export const addDays = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
-export const daysBetween = (from: string, until: string) =>
-  Math.round((Date.parse(`${until}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs)
+const numbers = new Map<string, number>()
+const mostNumbers = 5_000
 
-const written = new Map<string, string[]>()
+/** A calendar day as a number: the next day is one more. NaN for what is no day. */
+export const dayNumber = (day: string): number => {
+  const known = numbers.get(day)
+  if (known !== undefined) return known
+  const number = Math.round(Date.parse(`${day}T00:00:00Z`) / dayMs)
+  if (numbers.size >= mostNumbers) numbers.clear()
+  numbers.set(day, number)
+  return number
+}
+
+export const daysBetween = (from: string, until: string) => dayNumber(until) - dayNumber(from)
+
+const written = new Map<string, readonly string[]>()
 const mostWritten = 500
 
-/** The days of `[from, until)`. Whoever prices stays asks for the same few stretches over and over. */
-export const daysIn = (from: string, until: string): string[] => {
+/** The days of `[from, until)`. Whoever prices stays asks for the same few stretches over and over: what is answered is shared. */
+export const daysIn = (from: string, until: string): readonly string[] => {
   const key = `${from} ${until}`
   const known = written.get(key)
-  if (known) return [...known]
+  if (known) return known
   const days = Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
   if (written.size >= mostWritten) written.clear()
   if (days.length <= 400) written.set(key, days)
-  return [...days]
+  return days
 }
 
 /**

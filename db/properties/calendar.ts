@@ -1,5 +1,9 @@
-import { prepared } from '../connection.ts'
+import { preparedOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { dailyColumns, onDay } from '../daily.ts'
+import type { Daily } from '../daily.ts'
+import { leftInPools, leftOf } from '../units/availability.ts'
+import type { LeftInPools, LeftOn } from '../units/availability.ts'
 import type { Catalogue, SalePlan } from './catalogue.ts'
 import { combine, unrestricted } from './rules/restrictions.ts'
 import type { Restriction } from './rules/restrictions.ts'
@@ -16,8 +20,10 @@ export const descent = (catalogue: Catalogue, plan: SalePlan): SalePlan[] | null
   return line
 }
 
-/** The cell of a standard plan, if it has one. */
-export type PriceOf = (ratePlanId: string, unitTypeId: string, date: string) => number | null
+type PriceOn = (date: string) => number | null
+/** The cells of a standard plan and a type, by their days; null where there is none. */
+export type PriceOf = (ratePlanId: string, unitTypeId: string) => PriceOn
+const unpriced: PriceOn = () => null
 /** The effective restriction of a plan and type on a day, over all levels. */
 export type RestrictionOf = (plan: SalePlan, unitTypeId: string, date: string) => Restriction
 
@@ -28,26 +34,81 @@ type Range = {
   from: string
   until: string
 }
-type CellsRow = { ratePlanId: string; unitTypeId: string; amounts: Record<string, number> }
+type Cells = Daily & { ratePlanId: string; unitTypeId: string }
 type RestrictionRow = Restriction & { ratePlanId: string | null; unitTypeId: string | null; date: string }
 
 const standardOf = (catalogue: Catalogue, plan: SalePlan) => (descent(catalogue, plan) ?? [plan])[0] ?? plan
 
-/** Prices of the nights `[from, until)`. One row for each plan and type: a row for each night costs both sides more than its price. */
-export const readPrices = async (trx: Trx, { catalogue, plans, unitTypeIds, from, until }: Range): Promise<PriceOf> => {
-  const rows = await prepared<CellsRow>(
-    trx,
-    `select rate_plan_id, unit_type_id, json_object_agg(date, amount) as amounts from rate_cell
-     where rate_plan_id = any(?::uuid[]) and unit_type_id = any(?::uuid[]) and date >= ?::date and date < ?::date
-     group by rate_plan_id, unit_type_id`,
-    [[...new Set(plans.map((plan) => standardOf(catalogue, plan).id))], unitTypeIds, from, until],
-  )
-  const prices = new Map<string, Map<string, CellsRow['amounts']>>()
-  for (const { ratePlanId, unitTypeId, amounts } of rows) {
-    const ofPlan = prices.get(ratePlanId) ?? new Map<string, CellsRow['amounts']>()
-    prices.set(ratePlanId, ofPlan.set(unitTypeId, amounts))
+// Each part is one value of JSON, so that a statement can ask for several of them at once.
+
+/** Cells of `:standardIds` and `:unitTypeIds` on the nights `[:from, :until)`. */
+const cells = `(select json_agg(c) from (
+     select rate_plan_id as "ratePlanId", unit_type_id as "unitTypeId", ${dailyColumns('date', 'amount')}
+     from rate_cell where rate_plan_id = any(:standardIds::uuid[]) and unit_type_id = any(:unitTypeIds::uuid[])
+       and date >= :from::date and date < :until::date
+     group by rate_plan_id, unit_type_id) c)`
+
+/** Restrictions of the days from `:from` to `:until`, both included, since departures are restricted too. */
+const restrictions = `(select json_agg(r) from (
+     select rate_plan_id as "ratePlanId", unit_type_id as "unitTypeId", date, stop_sell as "stopSell", closed_to_arrival as "closedToArrival",
+       closed_to_departure as "closedToDeparture", min_stay_arrival as "minStayArrival", max_stay_arrival as "maxStayArrival",
+       min_stay_through as "minStayThrough", max_stay_through as "maxStayThrough", min_advance_days as "minAdvanceDays",
+       max_advance_days as "maxAdvanceDays"
+     from restriction_cell
+     where property_id = :propertyId and date between :from::date and :until::date
+       and (rate_plan_id is null or rate_plan_id = any(:ratePlanIds::uuid[])) and (unit_type_id is null or unit_type_id = any(:unitTypeIds::uuid[]))) r)`
+
+const cellsText = `select ${cells} as cells`
+const restrictionsText = `select ${restrictions} as restrictions`
+const calendarText = `select ${cells} as cells, ${restrictions} as restrictions, ${leftInPools} as pools`
+
+const priceOfCells = (found: Cells[] | null): PriceOf => {
+  const prices = new Map<string, Map<string, PriceOn>>()
+  for (const one of found ?? []) {
+    const ofPlan = prices.get(one.ratePlanId) ?? new Map<string, PriceOn>()
+    prices.set(one.ratePlanId, ofPlan.set(one.unitTypeId, onDay(one)))
   }
-  return (ratePlanId, unitTypeId, date) => prices.get(ratePlanId)?.get(unitTypeId)?.[date] ?? null
+  return (ratePlanId, unitTypeId) => prices.get(ratePlanId)?.get(unitTypeId) ?? unpriced
+}
+
+const standardIds = ({ catalogue, plans }: Range) => [...new Set(plans.map((plan) => standardOf(catalogue, plan).id))]
+
+/** Prices of the nights `[from, until)`. */
+export const readPrices = async (trx: Trx, range: Range): Promise<PriceOf> => {
+  const { unitTypeIds, from, until } = range
+  const bindings = { standardIds: standardIds(range), unitTypeIds, from, until }
+  const row = await preparedOne<{ cells: Cells[] | null }>(trx, cellsText, bindings)
+  return priceOfCells(row?.cells ?? null)
+}
+
+/** What a search asks of a stretch of days: prices, restrictions, and what is left in some pools, all as they stand at one instant. */
+export type Calendar = { priceOf: PriceOf; restrictionOf: RestrictionOf; left: LeftOn }
+
+export const readCalendar = async (
+  trx: Trx,
+  propertyId: string,
+  range: Range & { poolIds: readonly string[] },
+): Promise<Calendar> => {
+  const { unitTypeIds, poolIds, from, until } = range
+  const named = namedIn(range)
+  const row = await preparedOne<{ cells: Cells[] | null; restrictions: RestrictionRow[] | null; pools: LeftInPools }>(
+    trx,
+    calendarText,
+    {
+      propertyId,
+      standardIds: standardIds(range),
+      ratePlanIds: idsIn(named),
+      unitTypeIds,
+      poolIds,
+      from,
+      until,
+    },
+  )
+  return {
+    priceOf: priceOfCells(row?.cells ?? null),
+    restrictionOf: levelsIn(row?.restrictions ?? null, named).effective,
+    left: leftOf(row?.pools ?? null),
+  }
 }
 
 /** Where a restriction stands: the property, a type, a plan or both; of a plan's own, or of one that it inherits from. */
@@ -71,28 +132,36 @@ const levelOf = (row: RestrictionRow, plan: SalePlan): Level => {
   return row.ratePlanId === plan.id ? own : `parent_${own}`
 }
 
-/** Restrictions of the days from `from` to `until`, both included, since departures are restricted too. */
+/** Restrictions of the days from `from` to `until`, both included. */
 export const readRestrictions = async (trx: Trx, propertyId: string, range: Range): Promise<RestrictionOf> =>
   (await readLevels(trx, propertyId, range)).effective
 
+type Levels = { effective: RestrictionOf; levelsOf: LevelsOf }
+
 /** The same with the levels that they come from. */
-export const readLevels = async (
-  trx: Trx,
-  propertyId: string,
-  { catalogue, plans, unitTypeIds, from, until }: Range,
-): Promise<{ effective: RestrictionOf; levelsOf: LevelsOf }> => {
-  const named = new Map(plans.map((plan) => [plan.id, namedPlans(descent(catalogue, plan) ?? [plan])]))
-  const rows = await prepared<RestrictionRow>(
-    trx,
-    `select rate_plan_id, unit_type_id, date, stop_sell, closed_to_arrival, closed_to_departure, min_stay_arrival, max_stay_arrival,
-       min_stay_through, max_stay_through, min_advance_days, max_advance_days
-     from restriction_cell
-     where property_id = ? and date between ?::date and ?::date
-       and (rate_plan_id is null or rate_plan_id = any(?::uuid[])) and (unit_type_id is null or unit_type_id = any(?::uuid[]))`,
-    [propertyId, from, until, [...new Set([...named.values()].flatMap((ids) => [...ids]))], unitTypeIds],
-  )
+export const readLevels = async (trx: Trx, propertyId: string, range: Range): Promise<Levels> => {
+  const { unitTypeIds, from, until } = range
+  const named = namedIn(range)
+  const row = await preparedOne<{ restrictions: RestrictionRow[] | null }>(trx, restrictionsText, {
+    propertyId,
+    ratePlanIds: idsIn(named),
+    unitTypeIds,
+    from,
+    until,
+  })
+  return levelsIn(row?.restrictions ?? null, named)
+}
+
+/** By the id of a plan, the ids of those whose restrictions it obeys. */
+type Named = Map<string, Set<string>>
+
+const namedIn = ({ catalogue, plans }: Range): Named =>
+  new Map(plans.map((plan) => [plan.id, namedPlans(descent(catalogue, plan) ?? [plan])]))
+const idsIn = (named: Named) => [...new Set([...named.values()].flatMap((ids) => [...ids]))]
+
+const levelsIn = (rows: readonly RestrictionRow[] | null, named: Named): Levels => {
   const byDay = new Map<string, RestrictionRow[]>()
-  for (const row of rows) {
+  for (const row of rows ?? []) {
     const day = byDay.get(row.date)
     if (day) day.push(row)
     else byDay.set(row.date, [row])

@@ -3,7 +3,7 @@ import type { CancellationRules, DepositRules, NoShowRules } from '../../config/
 import { settingsOf } from '../../config/property-settings.ts'
 import type { PropertySettings, StoredSettings } from '../../config/property-settings.ts'
 import type { ExtraBasis } from '../../config/quote.ts'
-import { contextOf, preparedOne, sqlOne } from '../connection.ts'
+import { contextOf, preparedOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import type { PoolShare } from '../units/availability.ts'
 import type { Derivation, LosDiscount, OccupancyPrices } from './rules/prices.ts'
@@ -224,6 +224,12 @@ export const usualAges: AgeCategory[] = [
 const kept = new Map<string, { revision: string; catalogue: Catalogue }>()
 const most = 500
 
+const keyOf = (trx: Trx, propertyId: string) => `${contextOf(trx).tenantId} ${propertyId}`
+
+/** What a property sold when this process last asked: a guess at what it sells, for whoever finds out whether it still holds. */
+export const keptCatalogue = (trx: Trx, propertyId: string): Catalogue | undefined =>
+  kept.get(keyOf(trx, propertyId))?.catalogue
+
 /**
  * Everything that a property sells, in one query; kept per process until the property's row changes, which every command that
  * changes what is sold sees to by raising `publicVersion`.
@@ -232,11 +238,11 @@ export const catalogueOf = async (
   trx: Trx,
   property: Pick<SaleProperty, 'id' | 'revision' | 'publicVersion'>,
 ): Promise<Catalogue> => {
-  const key = `${contextOf(trx).tenantId} ${property.id}`
+  const key = keyOf(trx, property.id)
   const revision = `${property.publicVersion} ${property.revision}`
   const known = kept.get(key)
   if (known?.revision === revision) return known.catalogue
-  const row = await sqlOne<Catalogue>(trx, query, { propertyId: property.id })
+  const row = await preparedOne<Catalogue>(trx, query, { propertyId: property.id })
   if (!row) throw new Error('the catalogue query answers one row')
   const catalogue = row.ageCategories.length > 0 ? row : { ...row, ageCategories: usualAges }
   kept.delete(key)

@@ -1,7 +1,7 @@
 import { addDays, daysIn, todayIn } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
-import { freeOn, readNights } from '../units/availability.ts'
-import { readPrices, readRestrictions } from './calendar.ts'
+import { freeOn } from '../units/availability.ts'
+import { readCalendar } from './calendar.ts'
 import { catalogueOf } from './catalogue.ts'
 import { countParty, fits } from './party.ts'
 import type { Party } from './party.ts'
@@ -46,14 +46,8 @@ export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ curr
     from: request.from,
     until: after,
   }
-  const priceOf = await readPrices(trx, range)
-  const restrictionOf = await readRestrictions(trx, property.id, range)
-  const counters = await readNights(
-    trx,
-    [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))],
-    request.from,
-    after,
-  )
+  const poolIds = [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))]
+  const { priceOf, restrictionOf, left } = await readCalendar(trx, property.id, { ...range, poolIds })
   const pricing = {
     property,
     catalogue,
@@ -67,9 +61,7 @@ export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ curr
   const prices = new Map(
     fitting.map(({ type, plan }) => [
       `${plan.id} ${type.id}`,
-      daysIn(request.from, after).map(
-        (date) => nightPrices(pricing, plan, type, counted, { arrival: date, departure: addDays(date, 1) })[0] ?? null,
-      ),
+      nightPrices(pricing, plan, type, counted, { arrival: request.from, departure: after }, { earnedBy: 1 }),
     ]),
   )
   const sells = isSelling(property, request.audience)
@@ -82,7 +74,7 @@ export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ curr
         (request.audience === 'staff' || date <= last) &&
         (plan.stayFrom ?? date) <= date &&
         date <= (plan.stayUntil ?? date)
-      const sold = (freeOn(counters, type.pools, date) ?? 0) < 1
+      const sold = (freeOn(left, type.pools, date) ?? 0) < 1
       return sells && within && !sold && amount !== null && restriction.stopSell !== true
         ? [{ restriction, amount, plan }]
         : []

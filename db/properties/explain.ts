@@ -1,6 +1,6 @@
 import { daysIn } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
-import { freeOn, readNights, tightestOn } from '../units/availability.ts'
+import { freeOn, leftIn, readNights, tightestOn } from '../units/availability.ts'
 import type { Counters } from '../units/inventory.ts'
 import { readLevels, readPrices } from './calendar.ts'
 import type { Level, LevelsOf } from './calendar.ts'
@@ -137,10 +137,11 @@ export const explainStay = async (trx: Trx, request: ExplainRequest): Promise<Ex
   const extras = limitedExtras(sale, type)
   const poolIds = [...type.pools.map((share) => share.poolId), ...extras.map((extra) => extra.poolId)]
   const counters = await readNights(trx, [...new Set(poolIds)], arrival, departure)
+  const left = leftIn(counters)
   const nights = daysIn(arrival, departure).map((date) => ({
     date,
     counters: tightestOn(counters, type.pools, date),
-    free: freeOn(counters, type.pools, date),
+    free: freeOn(left, type.pools, date),
   }))
   const price: Explanation['price'] = []
   const pricing = {
@@ -152,13 +153,13 @@ export const explainStay = async (trx: Trx, request: ExplainRequest): Promise<Ex
     locale: sale.locale,
     now: sale.now,
   }
-  const prices = nightPrices(pricing, plan, type, room.counted, sale.stay, price)
+  const prices = nightPrices(pricing, plan, type, room.counted, sale.stay, { trace: price })
   takeFixed(pricing.promo, prices, price)
   const checks = [
     ...otherChecks(sale, rooms, nights, prices),
     ...extras.flatMap(({ extraId, poolId, nights: days }) =>
       days.map((date) => ({
-        ...unitsCheck(date, freeOn(counters, [{ poolId, quantity: 1 }], date), rooms.length, 'of what comes with it'),
+        ...unitsCheck(date, freeOn(left, [{ poolId, quantity: 1 }], date), rooms.length, 'of what comes with it'),
         recordId: extraId,
       })),
     ),

@@ -1,6 +1,6 @@
 import { daysIn, addDays } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
-import { freeOn, readNights, tightestOn } from '../units/availability.ts'
+import { freeOn, leftIn, readNights, tightestOn } from '../units/availability.ts'
 import type { Counters } from '../units/inventory.ts'
 import { readRestrictions } from './calendar.ts'
 import { catalogueOf } from './catalogue.ts'
@@ -41,6 +41,7 @@ export const readGrid = async (trx: Trx, { propertyId, from, to, unitTypeIds }: 
     from,
     until,
   )
+  const left = leftIn(counters)
   const plans = catalogue.ratePlans
   const sellers = types.map((type) => ({
     type,
@@ -59,7 +60,7 @@ export const readGrid = async (trx: Trx, { propertyId, from, to, unitTypeIds }: 
       unitTypes: sellers.map(({ type, plans: sold }) => ({
         unitTypeId: type.id,
         ...(tightestOn(counters, type.pools, date) ?? unknown),
-        free: freeOn(counters, type.pools, date),
+        free: freeOn(left, type.pools, date),
         stopSell: sold.every((plan) => restrictionOf(plan, type.id, date).stopSell === true),
       })),
     })),

@@ -1,7 +1,7 @@
 import { addDays, daysIn, todayIn } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
-import { freeOn, readNights } from '../units/availability.ts'
-import { readPrices, readRestrictions } from './calendar.ts'
+import { freeOn } from '../units/availability.ts'
+import { readCalendar } from './calendar.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from './catalogue.ts'
 import { countParty } from './party.ts'
 import { nightPrices } from './price.ts'
@@ -28,14 +28,8 @@ export const lowestAmounts = async (
     from,
     until,
   }
-  const priceOf = await readPrices(trx, range)
-  const restrictionOf = await readRestrictions(trx, property.id, range)
-  const counters = await readNights(
-    trx,
-    [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))],
-    from,
-    until,
-  )
+  const poolIds = [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))]
+  const { priceOf, restrictionOf, left } = await readCalendar(trx, property.id, { ...range, poolIds })
   const pricing = {
     property,
     catalogue,
@@ -45,14 +39,14 @@ export const lowestAmounts = async (
     locale: property.locales[0] ?? 'en',
     now: property.now,
   }
+  const nights = daysIn(from, until)
   const lowest = new Map<string, number>()
   for (const { type, plan } of pairs) {
     const counted = countParty(catalogue, { adults: type.baseOccupancy, childrenAges: [] })
-    const amounts = daysIn(from, until).flatMap((date) => {
-      if ((freeOn(counters, type.pools, date) ?? 0) < 1 || restrictionOf(plan, type.id, date).stopSell === true)
-        return []
-      const [amount] = nightPrices(pricing, plan, type, counted, { arrival: date, departure: addDays(date, 1) })
-      return amount === null || amount === undefined ? [] : [amount]
+    const prices = nightPrices(pricing, plan, type, counted, { arrival: from, departure: until }, { earnedBy: 1 })
+    const amounts = nights.flatMap((date, index) => {
+      if ((freeOn(left, type.pools, date) ?? 0) < 1 || restrictionOf(plan, type.id, date).stopSell === true) return []
+      return prices[index] ?? []
     })
     if (amounts.length > 0) lowest.set(`${plan.id} ${type.id}`, Math.min(...amounts))
   }

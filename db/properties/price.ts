@@ -10,7 +10,7 @@ import { depositSchedule } from './rules/deposits.ts'
 import { dailyAmount, extraAmount, serviceDates } from './rules/extras.ts'
 import { losRate, nightPrice, takePromo } from './rules/prices.ts'
 import type { PriceStep, Promo } from './rules/prices.ts'
-import { addTaxes, extraTaxes, onTop, nightTaxes } from './rules/taxes.ts'
+import { addTaxes, extraTaxes, onTop, stayTaxes } from './rules/taxes.ts'
 import type { TaxRule } from './rules/taxes.ts'
 
 export type Stay = { arrival: string; departure: string }
@@ -26,8 +26,25 @@ export type Pricing = {
   now: Date
 }
 
-export const localTaxRules = (catalogue: Catalogue, property: SaleProperty, locale: string): TaxRule[] =>
-  catalogue.taxRules.map((rule) => ({ ...rule, name: textIn(rule.name, locale, ...property.locales) }))
+const taxRulesIn = new WeakMap<Catalogue, Map<string, TaxRule[]>>()
+
+/** A catalogue's rules with their names in a locale of the property. */
+export const localTaxRules = (catalogue: Catalogue, property: SaleProperty, locale: string): TaxRule[] => {
+  const byLocale = taxRulesIn.get(catalogue) ?? new Map<string, TaxRule[]>()
+  taxRulesIn.set(catalogue, byLocale)
+  const key = [locale, ...property.locales].join()
+  const rules =
+    byLocale.get(key) ??
+    catalogue.taxRules.map((rule) => ({ ...rule, name: textIn(rule.name, locale, ...property.locales) }))
+  byLocale.set(key, rules)
+  return rules
+}
+
+type NightOptions = {
+  trace?: { date: string; steps: PriceStep[] }[]
+  /** Nights by which a discount for long stays is earned, where the nights are not those of one stay. */
+  earnedBy?: number
+}
 
 /** The price of each night for a party; null on nights without a price. A fixed promo is taken off by the whole stay alone. */
 export const nightPrices = (
@@ -36,7 +53,7 @@ export const nightPrices = (
   type: SaleType,
   party: CountedParty,
   stay: Stay,
-  trace?: { date: string; steps: PriceStep[] }[],
+  { trace, earnedBy }: NightOptions = {},
 ): (number | null)[] => {
   const line = descent(pricing.catalogue, plan)
   const standard = line?.[0]
@@ -44,26 +61,27 @@ export const nightPrices = (
   const dates = daysIn(stay.arrival, stay.departure)
   const base = standard?.unitTypes.find((entry) => entry.unitTypeId === type.id)
   if (!line || !standard || !own || !base) return dates.map(() => null)
-  const derivations = line.flatMap(({ id, derivation }) => (derivation ? [{ planId: id, derivation }] : []))
-  const occupancy = { ...own, baseOccupancy: type.baseOccupancy }
-  const rate = losRate(plan.losDiscounts, dates.length)
+  const priceOn = pricing.priceOf(standard.id, type.id)
+  const night = {
+    derivations: line.flatMap(({ id, derivation }) => (derivation ? [{ planId: id, derivation }] : [])),
+    occupancy: { ...own, baseOccupancy: type.baseOccupancy },
+    party,
+    losRate: losRate(plan.losDiscounts, earnedBy ?? dates.length),
+    promo: pricing.promo,
+  }
   // Most nights of a stay begin with the same price.
   const priced = new Map<number, number>()
   return dates.map((date) => {
-    const amount = pricing.priceOf(standard.id, type.id, date) ?? base.standardAmount
+    const amount = priceOn(date) ?? base.standardAmount
     if (amount === null) return null
-    const same = trace ? undefined : priced.get(amount)
+    if (trace) {
+      const steps: PriceStep[] = [{ step: 'base', before: amount, after: amount, recordId: standard.id }]
+      trace.push({ date, steps })
+      return nightPrice(amount, { ...night, trace: steps })
+    }
+    const same = priced.get(amount)
     if (same !== undefined) return same
-    const steps: PriceStep[] = [{ step: 'base', before: amount, after: amount, recordId: standard.id }]
-    trace?.push({ date, steps })
-    const price = nightPrice(amount, {
-      derivations,
-      occupancy,
-      party,
-      losRate: rate,
-      promo: pricing.promo,
-      ...(trace ? { trace: steps } : {}),
-    })
+    const price = nightPrice(amount, night)
     priced.set(amount, price)
     return price
   })
@@ -72,14 +90,17 @@ export const nightPrices = (
 export const extrasOf = (catalogue: Catalogue, type: SaleType) =>
   catalogue.extras.filter((extra) => extra.unitTypeIds.length === 0 || extra.unitTypeIds.includes(type.id))
 
+const nothing: QuotedNight['components'] = []
+
 /** Shares of each night that belong to the extras in the plan; those not of every night are part of the first. */
 export const componentsOf = (
   pricing: Pricing,
   plan: SalePlan,
   party: CountedParty,
-  amounts: number[],
+  amounts: readonly number[],
 ): QuotedNight['components'][] =>
   amounts.map((amount, index) => {
+    if (plan.includedExtras.length === 0) return nothing
     let left = amount
     return plan.includedExtras.flatMap(({ extraId, quantity }) => {
       const extra = pricing.catalogue.extras.find((known) => known.id === extraId)
@@ -120,6 +141,8 @@ const priceExtra = (
   }
 }
 
+const arePriced = (amounts: readonly (number | null)[]): amounts is number[] => !amounts.includes(null)
+
 export type RoomToPrice = {
   plan: SalePlan
   type: SaleType
@@ -132,15 +155,18 @@ export type RoomToPrice = {
 /** A room with every line of its price; null where a night has none. Lines sum to the totals exactly. */
 export const priceRoom = (pricing: Pricing, room: RoomToPrice, stay: Stay): QuotedRoom | null => {
   const { plan, type, counted } = room
-  const found = nightPrices(pricing, plan, type, counted, stay)
-  if (found.some((amount) => amount === null)) return null
-  const full = found.map((amount) => amount ?? 0)
+  const full = nightPrices(pricing, plan, type, counted, stay)
+  if (!arePriced(full)) return null
   const amounts = pricing.promo?.type === 'amount' ? takePromo(full, pricing.promo.value) : full
   const components = componentsOf(pricing, plan, counted, amounts)
-  const nights: QuotedNight[] = daysIn(stay.arrival, stay.departure).map((date, index) => {
+  const dates = daysIn(stay.arrival, stay.departure)
+  const taxesOf = stayTaxes(pricing.taxRules, dates, counted.persons)
+  let taxTotal = 0
+  const nights: QuotedNight[] = dates.map((date, index) => {
     const amount = amounts[index] ?? 0
-    const taxes = nightTaxes(pricing.taxRules, { date, index, amount, persons: counted.persons })
-    return { date, amount, taxes, components: components[index] ?? [] }
+    const taxes = taxesOf(index, amount)
+    taxTotal += taxes.onTop
+    return { date, amount, taxes: taxes.lines, components: components[index] ?? nothing }
   })
   const offered = extrasOf(pricing.catalogue, type)
   const chosen = new Map(room.extras.map((extra) => [extra.extraId, extra.quantity]))
@@ -150,7 +176,7 @@ export const priceRoom = (pricing: Pricing, room: RoomToPrice, stay: Stay): Quot
   })
   const roomTotal = sum(amounts)
   const extrasTotal = sum(extras.map((extra) => extra.amount))
-  const taxTotal = sum([...nights, ...extras].map((entry) => onTop(entry.taxes)))
+  for (const extra of extras) taxTotal += onTop(extra.taxes)
   const total = roomTotal + extrasTotal + taxTotal
   const { property, now } = pricing
   return {

@@ -32,7 +32,7 @@ export type PricedStay = { sale: Sale; rooms: SaleRoom[]; priced: QuotedRoom[] }
 const refuseSoldOut = async (trx: Trx, sale: Sale, rooms: SaleRoom[], priced: QuotedRoom[]) => {
   const { arrival, departure } = sale.stay
   const wanted = new Map<string, Map<string, number>>()
-  const want = (poolId: string, nights: string[], quantity: number) => {
+  const want = (poolId: string, nights: readonly string[], quantity: number) => {
     const ofPool = wanted.get(poolId) ?? new Map<string, number>()
     for (const night of nights) ofPool.set(night, (ofPool.get(night) ?? 0) + quantity)
     wanted.set(poolId, ofPool)

@@ -76,7 +76,7 @@ export const readRateCalendar = async (trx: Trx, request: CalendarRequest): Prom
     const line = descent(catalogue, plan)
     const standard = line?.[0]
     const entry = standard?.unitTypes.find((one) => one.unitTypeId === unitTypeId)
-    const cell = standard && entry ? priceOf(standard.id, unitTypeId, date) : null
+    const cell = standard && entry ? priceOf(standard.id, unitTypeId)(date) : null
     const base = cell ?? entry?.standardAmount ?? null
     const steps = (line ?? []).flatMap(({ derivation }) => (derivation ? [derivation] : []))
     const derived = steps.length > 0 ? 'derived' : cell === null ? 'standard' : 'cell'

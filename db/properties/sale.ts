@@ -126,27 +126,26 @@ export const planIsOffered = ({ audience, promo }: Pick<Sale, 'audience' | 'prom
 
 /** The portal's own limits of time; staff has none. */
 const portalChecks = (sale: Sale): Check[] => {
+  if (sale.audience === 'staff') return []
   const { stay, today, now, arrivalAt } = sale
   const { portal } = sale.property.settings
   const minutes = Math.floor((arrivalAt.getTime() - now.getTime()) / 60_000)
   const ahead = daysBetween(today, stay.arrival)
   // Without a limit of its own, a portal still takes guests who come later on the same day.
-  return sale.audience === 'staff'
-    ? []
-    : [
-        {
-          code: 'portal_min_advance',
-          passed: portal.minAdvanceMinutes === 0 || minutes >= portal.minAdvanceMinutes,
-          actual: minutes,
-          limit: portal.minAdvanceMinutes,
-        },
-        {
-          code: 'portal_max_advance',
-          passed: ahead <= portal.maxAdvanceDays,
-          actual: ahead,
-          limit: portal.maxAdvanceDays,
-        },
-      ]
+  return [
+    {
+      code: 'portal_min_advance',
+      passed: portal.minAdvanceMinutes === 0 || minutes >= portal.minAdvanceMinutes,
+      actual: minutes,
+      limit: portal.minAdvanceMinutes,
+    },
+    {
+      code: 'portal_max_advance',
+      passed: ahead <= portal.maxAdvanceDays,
+      actual: ahead,
+      limit: portal.maxAdvanceDays,
+    },
+  ]
 }
 
 /** Every check of a stay of a plan and type apart from price and counters, passed or not. */

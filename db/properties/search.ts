@@ -1,10 +1,11 @@
 import type { QuotedRoom } from '../../config/quote.ts'
-import { addDays, daysIn } from '../../config/time.ts'
+import { addDays, daysBetween, daysIn } from '../../config/time.ts'
 import type { Trx } from '../connection.ts'
-import { freeOn, readNights } from '../units/availability.ts'
-import { readPrices, readRestrictions } from './calendar.ts'
-import type { PriceOf, RestrictionOf } from './calendar.ts'
-import type { SalePlan, SaleType } from './catalogue.ts'
+import { freeOn } from '../units/availability.ts'
+import { readCalendar } from './calendar.ts'
+import type { Calendar } from './calendar.ts'
+import { keptCatalogue } from './catalogue.ts'
+import type { Catalogue, SalePlan, SaleType } from './catalogue.ts'
 import { countParty, fits } from './party.ts'
 import type { CountedParty, Party } from './party.ts'
 import { extrasOf, localTaxRules, nightPrices, priceRoom } from './price.ts'
@@ -12,7 +13,16 @@ import { dueNow } from './rules/deposits.ts'
 import { serviceDates } from './rules/extras.ts'
 import { sum } from './rules/amounts.ts'
 import type { TaxRule } from './rules/taxes.ts'
-import { isSelling, openSale, planIsOffered, promoFor, shiftSale, typeIsOffered, violations } from './sale.ts'
+import {
+  isSelling,
+  openSale,
+  planIsOffered,
+  promoFor,
+  propertyFor,
+  shiftSale,
+  typeIsOffered,
+  violations,
+} from './sale.ts'
 import type { Audience, Sale } from './sale.ts'
 
 export type SearchRequest = {
@@ -65,30 +75,27 @@ export const pairsOf = (
     )
 
 /** What all pairs and stays of one search share. */
-type Evaluation = {
+type Evaluation = Calendar & {
   sale: Sale
   parties: readonly Party[]
   counted: readonly CountedParty[]
-  priceOf: PriceOf
-  restrictionOf: RestrictionOf
   taxRules: TaxRule[]
-  counters: Awaited<ReturnType<typeof readNights>>
 }
 
 /** Least of the free units on each night, and what speaks against taking so many of them. */
-const unitsLeft = ({ sale, parties, counters }: Evaluation, type: SaleType): { free: number; codes: string[] } => {
+const unitsLeft = ({ sale, parties, left }: Evaluation, type: SaleType): { free: number; codes: string[] } => {
   const { arrival, departure } = sale.stay
   const wanted = parties.length
-  const units = daysIn(arrival, departure).map((night) => freeOn(counters, type.pools, night))
+  const units = daysIn(arrival, departure).map((night) => freeOn(left, type.pools, night))
   const extras = limitedExtras(sale, type).flatMap(({ poolId, nights }) =>
-    nights.map((night) => freeOn(counters, [{ poolId, quantity: 1 }], night)),
+    nights.map((night) => freeOn(left, [{ poolId, quantity: 1 }], night)),
   )
   const all = [...units, ...extras]
   return {
-    free: Math.min(...units.map((left) => left ?? 0)),
+    free: Math.min(...units.map((found) => found ?? 0)),
     codes: [
       ...(all.includes(null) ? ['beyond_horizon'] : []),
-      ...(all.some((left) => left !== null && left < wanted) ? ['sold_out'] : []),
+      ...(all.some((found) => found !== null && found < wanted) ? ['sold_out'] : []),
     ],
   }
 }
@@ -157,50 +164,79 @@ const salesAround = (sale: Sale, flexibleDays: number): Sale[] => [
   ),
 ]
 
-/**
- * Offers for a stay, cheapest first, and why the others are none. Six queries whatever the number of plans, types and nights:
- * property, catalogue, promo code, prices, restrictions, counters.
- */
-export const searchOffers = async (trx: Trx, request: SearchRequest): Promise<Found> => {
-  const sale = await openSale(trx, { ...request, rooms: request.rooms.length })
-  const pairs = pairsOf(sale, request.unitTypeIds, request.ratePlanIds)
-  if (!isSelling(sale.property, request.audience))
-    return { sale, offers: [], unavailable: pairs.map((pair) => ({ ...pair, codes: ['property_not_selling'] })) }
-
-  const sales = salesAround(sale, request.flexibleDays ?? 0)
-  const arrivals = sales.map(({ stay }) => stay.arrival).sort()
-  const from = arrivals[0] ?? sale.stay.arrival
-  const until = addDays(arrivals.at(-1) ?? sale.stay.arrival, sale.nights)
+/** What a search reads of the calendar: the stays that it may look at, of all that it may offer. */
+const rangeOf = (catalogue: Catalogue, pairs: readonly Pair[], request: SearchRequest) => {
+  const { arrival, departure, flexibleDays = 0 } = request
   const types = [...new Set(pairs.map((pair) => pair.type))]
   const poolIds = types.flatMap((type) => [
     ...type.pools.map((share) => share.poolId),
-    ...limitedExtras(sale, type).map((extra) => extra.poolId),
+    ...limitedExtras({ catalogue, stay: { arrival, departure } }, type).map((extra) => extra.poolId),
   ])
-  const range = {
-    catalogue: sale.catalogue,
+  return {
+    catalogue,
     plans: [...new Set(pairs.map((pair) => pair.plan))],
     unitTypeIds: types.map((type) => type.id),
-    from,
-    until,
+    poolIds: [...new Set(poolIds)],
+    from: addDays(arrival, -flexibleDays),
+    until: addDays(departure, flexibleDays),
   }
+}
+
+/**
+ * The calendar by what the property sold when it was last asked for, in the same round trip as the property itself: it is good where the
+ * property has not changed since. Null where nothing is kept, or where what is sold hangs on a promo code.
+ */
+const readEarly = async (
+  trx: Trx,
+  request: SearchRequest,
+): Promise<{ catalogue: Catalogue; pairs: Pair[]; calendar: Calendar } | null> => {
+  const catalogue = keptCatalogue(trx, request.propertyId)
+  const nights = daysBetween(request.arrival, request.departure)
+  if (!catalogue || request.promoCode || !(nights > 0 && nights <= 366)) return null
+  const pairs = pairsOf(
+    { catalogue, audience: request.audience, promo: null },
+    request.unitTypeIds,
+    request.ratePlanIds,
+  )
+  return { catalogue, pairs, calendar: await readCalendar(trx, request.propertyId, rangeOf(catalogue, pairs, request)) }
+}
+
+/**
+ * Offers for a stay, cheapest first, and why the others are none. Four queries whatever the number of plans, types and nights: property,
+ * catalogue, promo code, calendar; one round trip where the catalogue is kept.
+ */
+export const searchOffers = async (trx: Trx, request: SearchRequest): Promise<Found> => {
+  const [property, early] = await Promise.all([
+    propertyFor(trx, request.propertyId, request.audience),
+    readEarly(trx, request),
+  ])
+  const sale = await openSale(trx, { ...request, rooms: request.rooms.length, property })
+  const isEarly = early?.catalogue === sale.catalogue
+  const pairs = isEarly ? early.pairs : pairsOf(sale, request.unitTypeIds, request.ratePlanIds)
+  if (!isSelling(sale.property, request.audience))
+    return { sale, offers: [], unavailable: pairs.map((pair) => ({ ...pair, codes: ['property_not_selling'] })) }
+
   // Equal parties are one object, and priced once.
   const alike = new Map(request.rooms.map((party) => [JSON.stringify(party), party]))
   const parties = request.rooms.map((party) => alike.get(JSON.stringify(party)) ?? party)
+  const calendar = isEarly
+    ? early.calendar
+    : await readCalendar(trx, request.propertyId, rangeOf(sale.catalogue, pairs, request))
   const shared = {
+    ...calendar,
     parties,
     counted: parties.map((party) => countParty(sale.catalogue, party)),
-    priceOf: await readPrices(trx, range),
-    restrictionOf: await readRestrictions(trx, request.propertyId, range),
     taxRules: localTaxRules(sale.catalogue, sale.property, sale.locale),
-    counters: await readNights(trx, [...new Set(poolIds)], from, until),
   }
   const offers: Offer[] = []
   const unavailable: Refusal[] = []
-  for (const each of sales) {
+  for (const each of salesAround(sale, request.flexibleDays ?? 0)) {
     const evaluation = { ...shared, sale: each }
-    const left = new Map(types.map((type) => [type, unitsLeft(evaluation, type)]))
+    const left = new Map<SaleType, ReturnType<typeof unitsLeft>>()
     for (const pair of pairs) {
-      const judged = evaluate(evaluation, pair, left.get(pair.type)!)
+      const ofType = left.get(pair.type) ?? unitsLeft(evaluation, pair.type)
+      left.set(pair.type, ofType)
+      const judged = evaluate(evaluation, pair, ofType)
       if ('offer' in judged) offers.push(judged.offer)
       else if (each === sale) unavailable.push({ ...pair, codes: judged.codes })
     }

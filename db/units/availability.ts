@@ -1,6 +1,8 @@
 import { daysIn } from '../../config/time.ts'
-import { prepared } from '../connection.ts'
+import { prepared, preparedOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { dailyColumns, onDay } from '../daily.ts'
+import type { Daily } from '../daily.ts'
 import { usage } from './inventory.ts'
 import type { Counters, Move, PoolNight } from './inventory.ts'
 
@@ -25,18 +27,45 @@ export const readNights = async (
   return pools
 }
 
+/** What is left in a pool on a night, below 0 where it is oversold; null past the horizon. */
+export type LeftOn = (poolId: string, night: string) => number | null
+
+/** By counters that are read already. */
+export const leftIn =
+  (nights: Map<string, Map<string, PoolNight>>): LeftOn =>
+  (poolId, night) => {
+    const row = nights.get(poolId)?.get(night)
+    return row ? row.capacity + row.oversell - usage(row) : null
+  }
+
+/** What is left in `:poolIds` on the nights `[:from, :until)`, as one value of JSON: a part for each pool. */
+export const leftInPools = `(select json_agg(p) from (
+     select pool_id as "poolId", ${dailyColumns('night', 'capacity + oversell - sold - held - allotted - blocked')}
+     from pool_night where pool_id = any(:poolIds::uuid[]) and night >= :from::date and night < :until::date group by pool_id) p)`
+
+const leftText = `select ${leftInPools} as pools`
+
+export type LeftInPools = (Daily & { poolId: string })[] | null
+
+export const leftOf = (pools: LeftInPools): LeftOn => {
+  const byPool = new Map((pools ?? []).map((pool) => [pool.poolId, onDay(pool)]))
+  return (poolId, night) => byPool.get(poolId)?.(night) ?? null
+}
+
+/** What is left in some pools on `[from, until)`, read without locks: it promises nothing. */
+export const readLeft = async (trx: Trx, poolIds: readonly string[], from: string, until: string): Promise<LeftOn> => {
+  const row = await preparedOne<{ pools: LeftInPools }>(trx, leftText, { poolIds, from, until })
+  return leftOf(row?.pools ?? null)
+}
+
 /** Free units of a type on a night: what its tightest pool still gives; null past the horizon. */
-export const freeOn = (
-  nights: Map<string, Map<string, PoolNight>>,
-  shares: readonly PoolShare[],
-  night: string,
-): number | null => {
+export const freeOn = (left: LeftOn, shares: readonly PoolShare[], night: string): number | null => {
   let free: number | null = null
   for (const { poolId, quantity } of shares) {
-    const row = nights.get(poolId)?.get(night)
-    if (!row) return null
-    const left = Math.max(0, Math.floor((row.capacity + row.oversell - usage(row)) / quantity))
-    free = free === null ? left : Math.min(free, left)
+    const inPool = left(poolId, night)
+    if (inPool === null) return null
+    const units = Math.max(0, Math.floor(inPool / quantity))
+    free = free === null ? units : Math.min(free, units)
   }
   return free
 }
@@ -48,7 +77,7 @@ export const tightestOn = (
   night: string,
 ): Counters | null => {
   const [first] = shares
-    .map((share) => ({ row: nights.get(share.poolId)?.get(night), free: freeOn(nights, [share], night) ?? -1 }))
+    .map((share) => ({ row: nights.get(share.poolId)?.get(night), free: freeOn(leftIn(nights), [share], night) ?? -1 }))
     .sort((a, b) => a.free - b.free)
   if (!first?.row) return null
   const { poolId: _pool, night: _night, ...counters } = first.row

@@ -12,12 +12,15 @@ import { makeHouse } from '../support/factories.ts'
 describe('Offers', () => {
   useDatabase()
 
-  it('are found by six statements, and are 200 at most, however many types, plans and nights there are', async function () {
+  it('are found by four statements, and are 200 at most, however many types, plans and nights there are', async function () {
     this.timeout(120_000)
     const large = await makeHouse({ units: 2 })
     const statements = async (request: Partial<SearchRequest>) => {
       const seen: string[] = []
-      const note = ({ sql: text }: { sql: string }) => void seen.push(text)
+      const note = ({ sql: text }: { sql: string }) => {
+        // Not what the transaction itself begins with.
+        if (!/^(begin|set |select set_config)/.test(text)) seen.push(text)
+      }
       return large.inHouse(async (trx) => {
         // Of this transaction alone: the pool serves others beside it.
         trx.on('query', note)
@@ -72,12 +75,12 @@ describe('Offers', () => {
     })
     const one = await statements({ promoCode: 'TWO', unitTypeIds: [large.unitTypeId], ratePlanIds: [large.ratePlanId] })
     expect(one.found.offers).to.have.length(1)
-    expect(one.seen).to.have.length(6)
+    expect(one.seen).to.have.length(4)
     const many = await statements({ promoCode: 'TWO', departure: large.day(35), flexibleDays: 7 })
     expect(many.found.offers).to.have.length(200)
     const totals = many.found.offers.map((offer) => offer.total)
     expect(totals).to.deep.equal(totals.toSorted((a, b) => a - b))
     // The catalogue is kept by now.
-    expect(many.seen).to.have.length(5)
+    expect(many.seen).to.have.length(3)
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { halfUp, split, sum } from '../../db/properties/rules/amounts.ts'
+import { halfUp, shareOf, split, sum } from '../../db/properties/rules/amounts.ts'
 import { derive, losRate, nightPrice, takePromo } from '../../db/properties/rules/prices.ts'
 import type { NightPricing, PriceStep } from '../../db/properties/rules/prices.ts'
 
@@ -100,6 +100,32 @@ describe('The price of a night', () => {
     )
   })
 
+  it('derives and shares exactly, however large the amount', () => {
+    const floor = (numerator: bigint, denominator: bigint) => {
+      const rest = ((numerator % denominator) + denominator) % denominator
+      return (numerator - rest) / denominator
+    }
+    const sign = fc.integer({ min: -2_000_000_000_000, max: 9_000_000_000_000 })
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.integer({ min: -5_000, max: 2_000_000 }), sign),
+        fc.integer({ min: -10_000, max: 20_000 }),
+        fc.constantFrom(1, 7, 50, 500),
+        (amount, value, roundTo) => {
+          const numerator = BigInt(amount) * BigInt(10_000 + value)
+          const step = 10_000n * BigInt(roundTo)
+          const by = { type: 'percent' as const, value, roundTo }
+          const units = (mode: 'nearest' | 'up' | 'down') => BigInt(derive(amount, { ...by, mode })) / BigInt(roundTo)
+          expect(units('down')).to.equal(floor(numerator, step))
+          expect(units('up')).to.equal(-floor(-numerator, step))
+          expect(units('nearest')).to.equal(floor(2n * numerator + step, 2n * step))
+          expect(BigInt(shareOf(amount, value))).to.equal(floor(2n * BigInt(amount) * BigInt(value) + 10_000n, 20_000n))
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
   it('takes the discount of the longest stay that was reached', () => {
     const discounts = [
       { minNights: 3, rate: 500 },
@@ -115,6 +141,50 @@ describe('The price of a night', () => {
     expect(
       nightPrice(19_999, { ...plain, party, losRate: 500, promo: { id: 'p', type: 'percent', value: 700 } }),
     ).to.equal(15_902)
+  })
+
+  it('is the same by small numbers as by large ones, whatever the amounts', () => {
+    const adjustment = fc.record({
+      type: fc.constantFrom('percent' as const, 'amount' as const),
+      value: fc.integer({ min: -9_999, max: 30_000 }),
+    })
+    const derivation = fc.record({
+      planId: fc.constant('a'),
+      derivation: fc
+        .tuple(
+          adjustment,
+          fc.constantFrom(1, 10, 50, 99, 500),
+          fc.constantFrom('nearest' as const, 'up' as const, 'down' as const),
+        )
+        .map(([by, roundTo, mode]) => ({ ...by, roundTo, mode })),
+    })
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 0, max: 4_000_000_000_000 })),
+        fc.array(derivation, { maxLength: 3 }),
+        fc.option(adjustment),
+        fc.subarray<string | null>(['infant', 'child', 'teen', 'other']),
+        fc.constantFrom(0, 1, 777, 10_000),
+        fc.option(fc.record({ id: fc.constant('p'), type: fc.constant('percent' as const), value: fc.nat(10_000) })),
+        (base, derivations, adults, children, rate, promo) => {
+          const pricing = {
+            ...plain,
+            derivations,
+            occupancy: {
+              ...plain.occupancy,
+              adults: (adults ? { 2: adults } : {}) as NightPricing['occupancy']['adults'],
+            },
+            party: { adults: 2, children },
+            losRate: rate,
+            promo,
+          }
+          const trace: PriceStep[] = []
+          const traced = nightPrice(base, { ...pricing, trace })
+          expect(nightPrice(base, pricing)).to.equal(traced)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
   })
 
   it('never falls below 0', () => {

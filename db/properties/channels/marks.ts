@@ -4,7 +4,7 @@ import { pushChannel } from '../../../jobs/channels.ts'
 import { contextOf, sql, sqlOne } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
 import { enqueue } from '../../enqueue.ts'
-import { freeOn, readNights } from '../../units/availability.ts'
+import { freeOn, readLeft } from '../../units/availability.ts'
 import { catalogueOf, readProperty } from '../catalogue.ts'
 import type { Catalogue, SaleProperty } from '../catalogue.ts'
 
@@ -109,12 +109,12 @@ const closesUnits = async (
   const from = marks.reduce((first, mark) => (mark.from < first ? mark.from : first), marks[0]?.from ?? '')
   const until = marks.reduce((last, mark) => (mark.to > last ? mark.to : last), '')
   const pools = [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))]
-  const nights = await readNights(trx, pools, from, addDays(until, 1))
+  const left = await readLeft(trx, pools, from, addDays(until, 1))
   return types.some((type) =>
     marks.some((mark) => {
       if (mark.unitTypeId !== type.id) return false
       for (let day = mark.from; day <= mark.to; day = addDays(day, 1))
-        if ((freeOn(nights, type.pools, day) ?? 0) <= buffer) return true
+        if ((freeOn(left, type.pools, day) ?? 0) <= buffer) return true
       return false
     }),
   )

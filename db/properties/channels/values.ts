@@ -3,13 +3,13 @@ import { addDays, daysBetween, daysIn, todayIn } from '../../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
 import type { ChannelConnectionRow, ChannelMappingRow } from '../../rows.ts'
-import { freeOn, readNights } from '../../units/availability.ts'
+import { freeOn, readLeft } from '../../units/availability.ts'
 import { readPrices, readRestrictions } from '../calendar.ts'
 import { catalogueOf, readProperty } from '../catalogue.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../catalogue.ts'
 import { countParty } from '../party.ts'
 import { nightPrices } from '../price.ts'
-import { halfUp } from '../rules/amounts.ts'
+import { scaled } from '../rules/amounts.ts'
 import type { Restriction } from '../rules/restrictions.ts'
 import type { Kind } from './marks.ts'
 import type { ChannelDay } from './ranges.ts'
@@ -91,7 +91,7 @@ const availabilityDays = async (
   const types = catalogue.unitTypes.filter((type) => days.has(type.id))
   const { from, until } = spanOf(days)
   const pools = [...new Set(types.flatMap((type) => type.pools.map((share) => share.poolId)))]
-  const nights = await readNights(trx, pools, from, until)
+  const left = await readLeft(trx, pools, from, until)
   // One of theirs is open as long as one of the ways to sell it is.
   const places = new Map<string, { unitTypeId: string; enabled: boolean }>()
   for (const { unitTypeId, externalUnitTypeId, enabled } of mappings) {
@@ -104,7 +104,7 @@ const availabilityDays = async (
     return (days.get(unitTypeId) ?? []).map((date) => ({
       unitType,
       date,
-      available: sells && date <= last ? Math.max(0, (freeOn(nights, type.pools, date) ?? 0) - buffer) : 0,
+      available: sells && date <= last ? Math.max(0, (freeOn(left, type.pools, date) ?? 0) - buffer) : 0,
     }))
   })
 }
@@ -144,13 +144,7 @@ const told = (cell: Restriction, plan: SalePlan, date: string, today: string): C
 
 /** A price with the modifier of its mapping, in basis points, half-up; never below 0. */
 export const modified = (amount: number, modifierRate: number): number =>
-  Math.max(0, Number(halfUp(BigInt(amount) * BigInt(10_000 + modifierRate), 10_000n)))
-
-/** The plan as a single night is priced: discounts for longer stays are earned by stays, not by nights. */
-const byNight = (plan: SalePlan): SalePlan => ({
-  ...plan,
-  losDiscounts: plan.losDiscounts.filter((discount) => discount.minNights <= 1),
-})
+  Math.max(0, scaled(amount, 10_000 + modifierRate, 10_000))
 
 const rateDays = async (
   trx: Trx,
@@ -177,7 +171,7 @@ const rateDays = async (
     const stay = { arrival: from, departure: until }
     const rows = Array.from({ length: type.maxAdults }, (_, index) => {
       const party = countParty(catalogue, { adults: index + 1, childrenAges: [] })
-      return nightPrices(pricing, byNight(plan), type, party, stay)
+      return nightPrices(pricing, plan, type, party, stay, { earnedBy: 1 })
     })
     return (date: string): Record<string, number> | null => {
       const at = daysBetween(from, date)

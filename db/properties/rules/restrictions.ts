@@ -78,7 +78,12 @@ export type CheckedStay = {
 /** Every restriction that speaks about a stay, in the order of R9. Of the day of departure only `closedToDeparture` counts. */
 export const stayChecks = ({ arrival, departure, today, on, plan }: CheckedStay): Check[] => {
   const dates = daysIn(arrival, departure)
-  const says = dates.map(on)
+  const says: { date: string; night: Restriction }[] = []
+  for (const date of dates) {
+    const night = on(date)
+    // Most nights say nothing, and are looked at once.
+    if (night !== unrestricted) says.push({ date, night })
+  }
   const nights = dates.length
   const advance = daysBetween(today, arrival)
   const last = dates.at(-1) ?? arrival
@@ -93,13 +98,12 @@ export const stayChecks = ({ arrival, departure, today, on, plan }: CheckedStay)
   const atMost = <V extends number | string>(code: string, actual: V, limit: V | null, date?: string) =>
     limit !== null && note(code, actual <= limit, actual, limit, date)
 
-  for (const [index, date] of dates.entries()) closed('stop_sell', says[index]?.stopSell ?? null, date)
+  for (const { date, night } of says) closed('stop_sell', night.stopSell, date)
   closed('closed_to_arrival', first.closedToArrival, arrival)
   closed('closed_to_departure', on(departure).closedToDeparture, departure)
   atLeast('min_stay_arrival', nights, first.minStayArrival, arrival)
   atMost('max_stay_arrival', nights, first.maxStayArrival, arrival)
-  for (const [index, date] of dates.entries()) {
-    const night = says[index] ?? unrestricted
+  for (const { date, night } of says) {
     atLeast('min_stay_through', nights, night.minStayThrough, date)
     atMost('max_stay_through', nights, night.maxStayThrough, date)
   }

@@ -1,5 +1,5 @@
 import type { QuotedTax } from '../../../config/quote.ts'
-import { halfUp, shareOf, split } from './amounts.ts'
+import { scaled, shareOf, split, sum } from './amounts.ts'
 
 export type TaxRule = {
   id: string
@@ -30,8 +30,8 @@ const line = (rule: TaxRule, amount: number): QuotedTax => ({
 const percentages = (rules: readonly TaxRule[], price: number): QuotedTax[] => {
   const included = rules.filter((rule) => rule.included)
   const rates = included.map((rule) => rule.rate ?? 0)
-  const together = rates.reduce((total, rate) => total + BigInt(rate), 0n)
-  const extracted = split(Number(halfUp(BigInt(price) * together, 10_000n + together)), rates)
+  const together = sum(rates)
+  const extracted = split(scaled(price, together, 10_000 + together), rates)
   return [
     ...included.map((rule, index) => line(rule, extracted[index] ?? 0)),
     ...rules.filter((rule) => !rule.included).map((rule) => line(rule, shareOf(price, rule.rate ?? 0))),
@@ -47,19 +47,29 @@ export type TaxedNight = {
   persons: readonly (string | null)[]
 }
 
+/** Lines of one night, shared by all nights that are taxed alike, and what they put on top of its price. */
+export type NightTaxes = { lines: QuotedTax[]; onTop: number }
+/** By the amount. */
+type Taxed = Map<number, NightTaxes>
+
 /** Rules that hold together on some dates. */
 type TaxedAlike = {
   rules: TaxRule[]
   hangsOnIndex: boolean
-  /** Of a party, by the index of the night where the rules hang on it, else by 0: lines by the amount. */
-  lines: WeakMap<TaxedNight['persons'], Map<number, Map<number, QuotedTax[]>>>
+  /** Of a party, by the index of the night where the rules hang on it, else by 0. */
+  lines: WeakMap<TaxedNight['persons'], Map<number, Taxed>>
 }
 type KeptTaxes = {
   dates: Map<string, TaxedAlike>
   /** By the ids of the rules; dates with the same ones share one. */
   alike: Map<string, TaxedAlike>
+  /** Of a party, by the list of the nights. */
+  stays: WeakMap<TaxedNight['persons'], Map<readonly string[], ((amount: number) => NightTaxes)[]>>
 }
 const kept = new WeakMap<readonly TaxRule[], KeptTaxes>()
+const mostDates = 2_000
+const keptFor = (rules: readonly TaxRule[]) =>
+  known(kept, rules, () => ({ dates: new Map(), alike: new Map(), stays: new WeakMap() }))
 
 const taxedOn = (rules: readonly TaxRule[], date: string): TaxedAlike => {
   const due = rules.filter((rule) => rule.appliesTo !== 'extras' && validOn(rule, date))
@@ -67,7 +77,11 @@ const taxedOn = (rules: readonly TaxRule[], date: string): TaxedAlike => {
   return { rules: due, hangsOnIndex, lines: new WeakMap() }
 }
 
-const known = <Key, Value>(values: Map<Key, Value>, key: Key, make: () => Value): Value => {
+const known = <Key, Value>(
+  values: { get: (key: Key) => Value | undefined; set: (key: Key, value: Value) => unknown },
+  key: Key,
+  make: () => Value,
+): Value => {
   const there = values.get(key)
   if (there !== undefined) return there
   const made = make()
@@ -76,24 +90,43 @@ const known = <Key, Value>(values: Map<Key, Value>, key: Key, make: () => Value)
 }
 
 /**
- * Taxes of a night, by the rules valid on its date. A tax per stay is taken on the first night. Computed once for all nights of one list
- * of rules and one list of persons that are taxed alike, as most of a search are: the lines are shared.
+ * Taxes of the nights of a stay for some persons, by the index of the night and its amount; by the rules valid on its date. A tax per stay
+ * is taken on the first night. Computed once for all nights of one list of rules and one list of persons that are taxed alike, as most of
+ * a search are.
  */
-export const nightTaxes = (rules: readonly TaxRule[], night: TaxedNight): QuotedTax[] => {
-  const { dates, alike } = kept.get(rules) ?? {
-    dates: new Map<string, TaxedAlike>(),
-    alike: new Map<string, TaxedAlike>(),
-  }
-  kept.set(rules, { dates, alike })
+export const stayTaxes = (
+  rules: readonly TaxRule[],
+  dates: readonly string[],
+  persons: TaxedNight['persons'],
+): ((index: number, amount: number) => NightTaxes) => {
+  const { stays } = keptFor(rules)
+  const ofParty = known(stays, persons, () => new Map<readonly string[], ((amount: number) => NightTaxes)[]>())
+  const days = known(ofParty, dates, () => dates.map((date, index) => dayTaxes(rules, { date, index, persons })))
+  return (index, amount) => days[index]!(amount)
+}
+
+const dayTaxes = (rules: readonly TaxRule[], night: Omit<TaxedNight, 'amount'>): ((amount: number) => NightTaxes) => {
+  const { dates, alike } = keptFor(rules)
+  if (dates.size > mostDates) dates.clear()
   const day = known(dates, night.date, () => {
     const made = taxedOn(rules, night.date)
     return known(alike, made.rules.map((rule) => rule.id).join(), () => made)
   })
-  const ofParty = day.lines.get(night.persons) ?? new Map<number, Map<number, QuotedTax[]>>()
-  day.lines.set(night.persons, ofParty)
-  const byAmount = known(ofParty, day.hangsOnIndex ? night.index : 0, () => new Map<number, QuotedTax[]>())
-  return known(byAmount, night.amount, () => taxesOf(day.rules, night))
+  const ofParty = known(day.lines, night.persons, () => new Map<number, Taxed>())
+  const byAmount = known(ofParty, day.hangsOnIndex ? night.index : 0, () => new Map<number, NightTaxes>())
+  return (amount) => {
+    const there = byAmount.get(amount)
+    if (there !== undefined) return there
+    const lines = taxesOf(day.rules, { ...night, amount })
+    const made = { lines, onTop: onTop(lines) }
+    byAmount.set(amount, made)
+    return made
+  }
 }
+
+/** The same for one night. */
+export const nightTaxes = (rules: readonly TaxRule[], { amount, ...night }: TaxedNight): QuotedTax[] =>
+  dayTaxes(rules, night)(amount).lines
 
 const taxesOf = (rules: readonly TaxRule[], night: TaxedNight): QuotedTax[] => {
   const due = rules.filter((rule) => rule.maxNights === null || night.index < rule.maxNights)
@@ -127,21 +160,20 @@ export const extraTaxes = (rules: readonly TaxRule[], service: { date: string; a
   ).filter((tax) => tax.amount > 0)
 
 /** Lines of one rule added up, in the order of their first appearance. */
-export const addTaxes = (lines: readonly QuotedTax[]): QuotedTax[] => {
-  const totals = new Map<string, QuotedTax>()
-  for (const tax of lines) {
-    const total = totals.get(tax.taxRuleId)
-    if (total) total.amount += tax.amount
-    else totals.set(tax.taxRuleId, { ...tax })
-  }
-  return [...totals.values()]
-}
+export const addTaxes = (lines: readonly QuotedTax[]): QuotedTax[] => addTaxesOf([{ taxes: lines }])
 
-/** The same for lines of nights and extras: a list that several of them share is gone through once. */
-export const addTaxesOf = (lines: readonly { taxes: readonly QuotedTax[] }[]): QuotedTax[] => {
-  const times = new Map<readonly QuotedTax[], number>()
-  for (const { taxes } of lines) times.set(taxes, (times.get(taxes) ?? 0) + 1)
-  return addTaxes([...times].flatMap(([taxes, count]) => taxes.map((tax) => ({ ...tax, amount: tax.amount * count }))))
+/** The same for lines of nights and extras. */
+export const addTaxesOf = (...parts: readonly (readonly { taxes: readonly QuotedTax[] }[])[]): QuotedTax[] => {
+  const totals: QuotedTax[] = []
+  for (const lines of parts)
+    for (const { taxes } of lines)
+      for (const tax of taxes) {
+        // There are few rules, and their order seldom changes from night to night.
+        const total = totals.find(({ taxRuleId }) => taxRuleId === tax.taxRuleId)
+        if (total) total.amount += tax.amount
+        else totals.push({ ...tax })
+      }
+  return totals
 }
 
 export const onTop = (lines: readonly QuotedTax[]) =>
