@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import Koa from 'koa'
 import { settings } from '../config/env.ts'
 import { ApiError, notFound } from '../config/errors.ts'
@@ -12,14 +13,14 @@ import { door } from './lib/door.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
 import { openApi } from './lib/openapi.ts'
-import { requestIdOf, spanOf, timesSent } from './lib/request.ts'
+import { headersOfAll, requestIdOf, spanOf, timesSent } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { mountDashboard } from './superuser/dashboard.ts'
 import { mountOperations } from './superuser/ops/index.ts'
 
-/** The whole HTTP edge as a koa application; no port is opened yet. */
-export const makeApp = async (): Promise<Koa> => {
+/** All that answers as a koa application, but for the door in front of it; no port is opened yet. */
+const makeApp = async (): Promise<Koa> => {
   const document = openApi(routes)
   assertAgreement(routes, document)
   const app = new Koa()
@@ -32,11 +33,7 @@ export const makeApp = async (): Promise<Koa> => {
     const span = spanOf(ctx.req)
     ctx.state.requestId = requestId
     ctx.state.traceparent = span.traceparent
-    ctx.set('X-Request-Id', requestId)
-    ctx.set('X-Content-Type-Options', 'nosniff')
-    ctx.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
-    ctx.set('Referrer-Policy', 'no-referrer')
-    ctx.set('Cache-Control', 'no-store')
+    ctx.set(headersOfAll(requestId))
     try {
       if (timesSent(ctx.req.rawHeaders, 'host') > 1)
         throw new ApiError(400, 'request_invalid', 'The Host header stands twice', { errors: [] })
@@ -50,13 +47,19 @@ export const makeApp = async (): Promise<Koa> => {
   })
   app.use(health)
   app.use(cors)
-  app.use(door(routes))
   app.use(documentation(document))
   await mountDashboard(app)
   mountOperations(app)
   app.use(makeRouter(routes))
   return app
 }
+
+/**
+ * What a connection breaks off in the middle of has its reply, or is about to have it: another one would be taken for that of a request which
+ * nobody has sent, or for the first's.
+ */
+const isBetweenReplies = (response: ServerResponse | undefined): boolean =>
+  response !== undefined && (response.req.complete ? !response.writableEnded : response.headersSent)
 
 const badRequest = () => {
   const body = JSON.stringify({
@@ -71,20 +74,24 @@ const badRequest = () => {
 /** The server with its limits: slow or malformed senders are cut off early. */
 export const makeServer = async (): Promise<Server> => {
   const app = await makeApp()
-  const server = createServer(
-    {
-      headersTimeout: 5_000,
-      requestTimeout: 15_000,
-      connectionsCheckingInterval: 1_000,
-      keepAliveTimeout: 65_000,
-      maxHeaderSize: 8 * 1024,
-      noDelay: true,
-    },
-    app.callback(),
-  )
+  const server = createServer({
+    headersTimeout: 5_000,
+    requestTimeout: 15_000,
+    connectionsCheckingInterval: 1_000,
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: 8 * 1024,
+    noDelay: true,
+  })
+  const inside = app.callback()
+  const enter = door(routes, inside, (message, response) => app.createContext(message, response).path)
+  const latest = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (message, response) => {
+    latest.set(message.socket, response)
+    enter(message, response)
+  })
   server.maxRequestsPerSocket = 1_000
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    if (error.code === 'ECONNRESET' || !socket.writable || isBetweenReplies(latest.get(socket))) return socket.destroy()
     return socket.end(badRequest())
   })
   return server

@@ -1,3 +1,4 @@
+import { ChildrenAges } from './quote.ts'
 import {
   Amount,
   Country,
@@ -42,7 +43,7 @@ const ChannelRoom = Obj({
   arrival: Day,
   departure: Day,
   adults: Int(1, 40),
-  childrenAges: List(Int(0, 17), { max: 40 }),
+  childrenAges: ChildrenAges,
   guestNames: Opt(List(Text(1, 160), { max: 40 })),
   /** Of the room, without what stands in `extras`. */
   nights: List(Obj({ date: Day, amount: Amount }), { max: 366 }),

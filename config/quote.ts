@@ -5,6 +5,9 @@ import { addDays } from './time.ts'
 export const extraBases = ['per_stay', 'per_night', 'per_person', 'per_person_per_night', 'per_unit'] as const
 export type ExtraBasis = (typeof extraBases)[number]
 
+/** Years of each child of a room, on the day of arrival. */
+export const ChildrenAges = List(Int(0, 17), { max: 40 })
+
 /** A tax that applies to the room; its amounts stand in the lists `taxes`, in the order of this list. */
 const QuotedTaxRule = Obj({ taxRuleId: Uuid, code: Text(1, 20), name: Text(1, 200), included: Bool })
 
@@ -29,7 +32,7 @@ const ClaimedRoom = Obj({
   unitTypeId: Uuid,
   ratePlanId: Uuid,
   adults: Int(1, 40),
-  childrenAges: List(Int(0, 17), { max: 40 }),
+  childrenAges: ChildrenAges,
   /** Price of each night from the day of arrival. */
   nights: List(Amount, { max: 366 }),
   taxRules: List(QuotedTaxRule, { max: 50 }),

@@ -67,6 +67,17 @@ export const SignedAmount = Type.Integer({ minimum: -largest, maximum: largest }
 export const Count = Type.Integer({ minimum: 0, maximum: largest })
 export const Currency = Type.String({ pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3 })
 export const Country = Type.String({ pattern: '^[A-Z]{2}$', minLength: 2, maxLength: 2 })
+const addressLine = Type.Optional(Text(0, 200))
+/** Of a house or a business. */
+export const PostalAddress = Obj({
+  line1: addressLine,
+  line2: addressLine,
+  district: addressLine,
+  city: addressLine,
+  region: addressLine,
+  postalCode: Type.Optional(Text(0, 20)),
+  countryCode: Type.Optional(Country),
+})
 export const Email = Type.String({ format: 'mailbox', minLength: 3, maxLength: 254 })
 /** E.164. */
 export const Phone = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })

@@ -10,6 +10,7 @@ import {
   Obj,
   OneOf,
   Opt,
+  PostalAddress,
   Text,
   Uuid,
 } from '../../config/schema.ts'
@@ -17,17 +18,6 @@ import { changeTenant, readTenant } from '../../db/admin/own-tenant.ts'
 import { TenantSettings, TenantSettingsChange } from '../../db/admin/settings.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
-
-const line = Opt(Text(0, 200))
-const Address = Obj({
-  line1: line,
-  line2: line,
-  district: line,
-  city: line,
-  region: line,
-  postalCode: Opt(Text(0, 20)),
-  countryCode: Opt(Country),
-})
 
 /** Most roles see name and features alone. */
 const Tenant = Obj(
@@ -37,7 +27,7 @@ const Tenant = Obj(
     legalName: Opt(Nullable(Text(0, 120))),
     document: Opt(Nullable(Text(0, 40, { cardNumber: 'exempt' }))),
     billingEmail: Opt(Email),
-    billingAddress: Opt(Nullable(Address)),
+    billingAddress: Opt(Nullable(PostalAddress)),
     country: Opt(Country),
     currency: Opt(Currency),
     timeZone: Opt(Text(1, 64)),
@@ -76,7 +66,7 @@ const change = route({
     legalName: Opt(Nullable(Text(1, 120))),
     document: Opt(Nullable(Text(1, 40, { cardNumber: 'exempt' }))),
     billingEmail: Opt(Email),
-    billingAddress: Opt(Nullable(Address)),
+    billingAddress: Opt(Nullable(PostalAddress)),
     locale: Opt(LocaleTag),
     settings: Opt(TenantSettingsChange),
   }),

@@ -11,7 +11,7 @@ import { route } from '../lib/route.ts'
 
 const Word = Matching('^[A-Za-z][A-Za-z_]*$', 40)
 const Permissions = List(Obj({ subject: Word, actions: List(Word, { min: 1, max: 40 }) }), { min: 1, max: 300 })
-const RoleKey = Matching('^[a-z][a-z0-9-]{2,39}$', 40)
+export const RoleKey = Matching('^[a-z][a-z0-9-]{2,39}$', 40)
 
 const Role = Obj(
   {

@@ -1,18 +1,5 @@
 import { forbidden } from '../../config/errors.ts'
-import {
-  Bool,
-  Email,
-  Instant,
-  Int,
-  List,
-  Matching,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  Text,
-  Uuid,
-} from '../../config/schema.ts'
+import { Bool, Email, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import { invite, resendInvitation } from '../../db/auth/invitations.ts'
 import { resetMemberMfa } from '../../db/auth/lost-factor.ts'
 import { listMembers, memberStatuses, readMember } from '../../db/auth/members.ts'
@@ -26,8 +13,8 @@ import type { Admission, Caller } from '../lib/caller.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
+import { RoleKey } from './roles.ts'
 
-const RoleKey = Matching('^[a-z][a-z0-9-]{2,39}$', 40)
 const PropertyIds = Nullable(List(Uuid, { min: 1, max: 200 }))
 
 /** Who sees names alone is answered `userId` and `name`. */

@@ -26,19 +26,31 @@ export const toApiError = (error: unknown, { requestId, traceparent }: Ids): Api
   )
 }
 
-/** Writes the error body of the specification, with `code` and `requestId` beside its fields. */
-export const writeError = (ctx: Context, failure: ApiError, requestId: string) => {
-  ctx.status = failure.status
-  ctx.set('Cache-Control', 'no-store')
-  if (failure.retryAfterSeconds !== undefined)
-    ctx.set('Retry-After', String(Math.max(1, Math.ceil(failure.retryAfterSeconds))))
-  for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value)
-  ctx.body = {
+/** The error as it is sent: the body of the specification, with `code` and `requestId` beside its fields. */
+export const errorReply = (
+  failure: ApiError,
+  requestId: string,
+): { headers: Record<string, string>; body: object } => ({
+  headers: {
+    'Cache-Control': 'no-store',
+    ...(failure.retryAfterSeconds === undefined
+      ? {}
+      : { 'Retry-After': String(Math.max(1, Math.ceil(failure.retryAfterSeconds))) }),
+    ...failure.headers,
+  },
+  body: {
     statusCode: failure.status,
     code: failure.code,
     message: failure.message,
     ...(failure.errors || failure.status === 400 ? { errors: failure.errors ?? [] } : {}),
     ...(failure.status === 403 ? { error: 'ForbiddenException' } : {}),
     requestId,
-  }
+  },
+})
+
+export const writeError = (ctx: Context, failure: ApiError, requestId: string) => {
+  const { headers, body } = errorReply(failure, requestId)
+  ctx.status = failure.status
+  ctx.set(headers)
+  ctx.body = body
 }

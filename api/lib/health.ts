@@ -41,6 +41,25 @@ const readiness = async (): Promise<{ status: string; postgres: string; redis: s
   }
 }
 
+export type Refusal = { requestId: string; status: number; seconds: number; span: Span }
+
+/** The same for requests to one endpoint that were refused together, by one line. */
+export const observeRefused = (route: string, method: string, refusals: readonly Refusal[]) => {
+  for (const { status, seconds, span } of refusals) {
+    requests.inc({ route, status })
+    durations.observe({ route }, seconds)
+    span.note({ 'http.request.method': method, 'http.route': route, 'http.response.status_code': status }, route)
+    span.end()
+  }
+  const refused = refusals.map(({ requestId, status, seconds, span }) => ({
+    requestId,
+    traceId: traceIdOf(span.traceparent),
+    status,
+    ms: Math.round(seconds * 1000),
+  }))
+  plainLog.info({ route, refused }, 'refused')
+}
+
 /** `/healthz`: the process lives. `/readyz`: it can serve; without Redis it can, degraded. `/metrics`: Prometheus' format. */
 export const health = async (ctx: Context, next: Next) => {
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next()

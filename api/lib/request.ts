@@ -13,6 +13,15 @@ export const requestIdOf = (message: IncomingMessage): string => {
   return typeof given === 'string' && ownId.test(given) ? given : randomUUID()
 }
 
+/** On every reply, in front of what its endpoint sets. */
+export const headersOfAll = (requestId: string): Record<string, string> => ({
+  'X-Request-Id': requestId,
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+})
+
 /** How often a header was sent, by its lower-case name. */
 export const timesSent = (rawHeaders: readonly string[], name: string): number => {
   let times = 0

@@ -1,8 +1,8 @@
-import { Bool, Int, List, LocalName, Nullable, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
+import { Bool, Int, List, LocalName, Nullable, Obj, Opt, Uuid } from '../../config/schema.ts'
 import { readAgeCategories, replaceAgeCategories } from '../../db/properties/sets.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
-import { Code, ofProperty, propertyRow } from './schemas.ts'
+import { AgeKind, Code, ofProperty, propertyRow } from './schemas.ts'
 
 const fields = {
   code: Code,
@@ -10,7 +10,7 @@ const fields = {
   minAge: Int(0, 120),
   /** Null in the last band alone. */
   maxAge: Nullable(Int(0, 120)),
-  kind: OneOf(['infant', 'child', 'adult']),
+  kind: AgeKind,
   countsInOccupancy: Bool,
 }
 /** `id` is null where the usual bands hold; `version` is the property's. */

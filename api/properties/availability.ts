@@ -1,3 +1,4 @@
+import { ChildrenAges } from '../../config/quote.ts'
 import {
   Amount,
   AnyOf,
@@ -79,7 +80,7 @@ const Explanation = Obj(
   { title: 'Explanation' },
 )
 
-const Party = Obj({ adults: Int(1, 40), childrenAges: List(Int(0, 17), { max: 40 }) })
+const Party = Obj({ adults: Int(1, 40), childrenAges: ChildrenAges })
 const Rooms = List(Party, { min: 1, max: 9 })
 const Audience = OneOf(['staff', 'portal'])
 const PromoCode = Matching('^[A-Za-z0-9-]{3,30}$', 30)

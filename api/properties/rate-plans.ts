@@ -27,7 +27,7 @@ import { createRatePlan } from '../../db/properties/rates.ts'
 import { can } from '../lib/access.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
-import { Code, Lifecycle, Price, SignedPrice, stamps } from './schemas.ts'
+import { Code, Lifecycle, MealPlan, Price, SignedPrice, stamps } from './schemas.ts'
 
 /** Basis points or minor units, by `type`. */
 const Adjustment = Obj({ type: OneOf(['percent', 'amount']), value: SignedPrice })
@@ -64,7 +64,7 @@ const optional = {
     'complimentary',
     'house_use',
   ]),
-  mealPlan: OneOf(['none', 'breakfast', 'half_board', 'full_board', 'all_inclusive']),
+  mealPlan: MealPlan,
   includedExtras: List(Obj({ extraId: Uuid, quantity: Int(1, 99) }), { max: 20 }),
   depositPolicyId: Nullable(Uuid),
   visibility: OneOf(['public', 'code', 'private']),

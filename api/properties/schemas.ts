@@ -1,7 +1,6 @@
 import { amenities } from '../../config/amenities.ts'
 import {
   Between,
-  Country,
   Currency,
   Day,
   Email,
@@ -9,14 +8,14 @@ import {
   Instant,
   Int,
   List,
-  LocaleTag,
   LocalText,
+  LocaleTag,
   Matching,
   Nullable,
   Obj,
   OneOf,
-  Opt,
   Phone,
+  PostalAddress,
   Text,
   TimeOfDay,
   TimeZone,
@@ -35,17 +34,9 @@ export const Price = Int(0, 100_000_000_000)
 export const SignedPrice = Int(-100_000_000_000, 100_000_000_000)
 export const Lifecycle = OneOf(['active', 'archived'])
 export const Reason = Obj({ reason: Text(3, 500) })
-
-const line = Opt(Text(0, 200))
-export const Address = Obj({
-  line1: line,
-  line2: line,
-  district: line,
-  city: line,
-  region: line,
-  postalCode: Opt(Text(0, 20)),
-  countryCode: Opt(Country),
-})
+export const MealPlan = OneOf(['none', 'breakfast', 'half_board', 'full_board', 'all_inclusive'])
+export const TaxBasis = OneOf(['percent', 'per_night', 'per_stay', 'per_person_per_night'])
+export const AgeKind = OneOf(['infant', 'child', 'adult'])
 
 export const propertyKinds = ['hotel', 'inn', 'hostel', 'apart_hotel', 'resort', 'vacation_rental', 'campsite'] as const
 
@@ -59,7 +50,7 @@ export const propertyFields = {
   timezone: TimeZone,
   currency: Currency,
   locales: List(LocaleTag, { min: 1, max: 10 }, { uniqueItems: true }),
-  address: Address,
+  address: PostalAddress,
   geo: Nullable(Obj({ latitude: Between(-90, 90), longitude: Between(-180, 180) })),
   phone: Nullable(Phone),
   email: Nullable(Email),

@@ -5,13 +5,13 @@ import { changeTaxRule, deleteTaxRule, judgeTaxRule, listTaxRules, readTaxRule }
 import { can } from '../lib/access.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
-import { Code, Price, stamps } from './schemas.ts'
+import { Code, Price, TaxBasis, stamps } from './schemas.ts'
 
 const needed = {
   code: Code,
   name: LocalName,
   kind: OneOf(['tax', 'fee']),
-  basis: OneOf(['percent', 'per_night', 'per_stay', 'per_person_per_night']),
+  basis: TaxBasis,
   appliesTo: OneOf(['room', 'extras', 'both']),
   validFrom: Day,
 }

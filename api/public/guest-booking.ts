@@ -1,4 +1,4 @@
-import { extraBases } from '../../config/quote.ts'
+import { ChildrenAges, extraBases } from '../../config/quote.ts'
 import {
   Amount,
   Bool,
@@ -46,7 +46,7 @@ const Room = Obj({
   unitTypeName: Text(0, 5000),
   ratePlanName: Text(0, 5000),
   adults: Int(1, 40),
-  childrenAges: List(Int(0, 17), { max: 40 }),
+  childrenAges: ChildrenAges,
   nights: List(Obj({ date: Day, amount: Amount }), { max: 366 }),
   extras: List(
     Obj({ extraId: Uuid, name: Line, basis: OneOf([...extraBases]), quantity: Int(1, 99), amount: Amount }),

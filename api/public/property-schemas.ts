@@ -20,6 +20,8 @@ import {
   TimeOfDay,
   Uuid,
 } from '../../config/schema.ts'
+import { AgeKind, MealPlan, TaxBasis } from '../properties/schemas.ts'
+import { UnitKind } from '../units/schemas.ts'
 
 const Words = Text(0, 5000)
 const Name = Text(0, 200)
@@ -62,7 +64,7 @@ export const Config = Obj({
       name: Name,
       minAge: Int(0, 120),
       maxAge: Nullable(Int(0, 120)),
-      kind: OneOf(['infant', 'child', 'adult']),
+      kind: AgeKind,
     }),
     { max: 20 },
   ),
@@ -88,7 +90,7 @@ export const Config = Obj({
     taxes: List(
       Obj({
         name: Name,
-        basis: OneOf(['percent', 'per_night', 'per_stay', 'per_person_per_night']),
+        basis: TaxBasis,
         rate: Opt(Int(0, 10_000)),
         amount: Opt(Amount),
         included: Bool,
@@ -108,7 +110,7 @@ export const Rooms = Obj({
       code: Text(1, 12),
       name: Name,
       description: Words,
-      kind: OneOf(['private', 'shared', 'entire']),
+      kind: UnitKind,
       baseOccupancy: Int(1, 40),
       maxAdults: Int(1, 40),
       maxChildren: Int(0, 40),
@@ -123,7 +125,7 @@ export const Rooms = Obj({
           code: Text(1, 30),
           name: Name,
           description: Words,
-          mealPlan: OneOf(['none', 'breakfast', 'half_board', 'full_board', 'all_inclusive']),
+          mealPlan: MealPlan,
           includedExtras: List(Obj({ extraId: Uuid, quantity: Int(1, 99) }), { max: 50 }),
           refundable: OneOf(['full', 'partial', 'none']),
           cancellationText: Words,

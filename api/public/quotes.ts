@@ -1,5 +1,5 @@
 import { unprocessable } from '../../config/errors.ts'
-import { extraBases } from '../../config/quote.ts'
+import { ChildrenAges, extraBases } from '../../config/quote.ts'
 import {
   Amount,
   Bool,
@@ -61,7 +61,7 @@ export const Quote = Obj({
       unitTypeId: Uuid,
       ratePlanId: Uuid,
       adults: Int(1, 40),
-      childrenAges: List(Int(0, 17), { max: 40 }),
+      childrenAges: ChildrenAges,
       nights: List(Obj({ date: Day, amount: Amount }), { max: 90 }),
       extras: List(
         Obj({

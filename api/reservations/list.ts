@@ -1,4 +1,5 @@
 import { invalid } from '../../config/errors.ts'
+import { ChildrenAges } from '../../config/quote.ts'
 import {
   Amount,
   Bool,
@@ -6,7 +7,6 @@ import {
   Day,
   Instant,
   Int,
-  List,
   Matching,
   Nullable,
   Obj,
@@ -38,7 +38,7 @@ const ReservationSummary = Obj(
     departure: Day,
     arrivalTime: Nullable(TimeOfDay),
     adults: Int(1, 40),
-    childrenAges: List(Int(0, 17), { max: 40 }),
+    childrenAges: ChildrenAges,
     primaryGuest: Nullable(Obj({ guestId: Uuid, name: Text(0, 302) })),
     unitTypeId: Uuid,
     unitTypeName: Text(0, 5000),

@@ -1,13 +1,11 @@
 import { invalid } from '../../config/errors.ts'
-import { Day, Int, List, Nullable, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
+import { Day, Int, List, Nullable, Obj, Opt, Uuid } from '../../config/schema.ts'
 import { unitsFor } from '../../db/units/available.ts'
-import { unitConditions } from '../../db/units/state.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
-import { Unit, UnitName, unitFields } from './schemas.ts'
+import { Condition, Unit, UnitName, unitFields } from './schemas.ts'
 
 const most = 1_000
-const Condition = OneOf([...unitConditions])
 const Gap = Nullable(Int(0, 100_000))
 
 const read = route({

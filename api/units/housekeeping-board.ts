@@ -1,21 +1,19 @@
-import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Bool, Day, Instant, Int, List, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
 import { setConditions } from '../../db/units/conditions.ts'
 import { readHousekeepingBoard } from '../../db/units/housekeeping-board.ts'
-import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
 import { can } from '../lib/access.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { HousekeepingTask, housekeeping } from './housekeeping-schemas.ts'
-import { Unit } from './schemas.ts'
+import { Condition, Occupancy, Service, Unit } from './schemas.ts'
 import { UnitQuery } from './units.ts'
 
 const { properties: unit } = Unit
 const { properties: task } = HousekeepingTask
-const Condition = OneOf([...unitConditions])
 const state = {
-  occupancy: OneOf([...unitOccupancies]),
+  occupancy: Occupancy,
   condition: Condition,
-  service: OneOf([...unitServices]),
+  service: Service,
   ready: Bool,
   discrepancy: unit.discrepancy,
 }

@@ -8,6 +8,12 @@ export const UnitName = Text(1, 40)
 export const Building = Text(1, 40)
 export const Floor = Int(-20, 200)
 
+export const UnitKind = OneOf(['private', 'shared', 'entire'])
+/** What a unit is at this moment. */
+export const Condition = OneOf([...unitConditions])
+export const Occupancy = OneOf([...unitOccupancies])
+export const Service = OneOf([...unitServices])
+
 /** What describes a unit, whatever happens in it. */
 export const unitFields = {
   building: Nullable(Building),
@@ -28,7 +34,7 @@ export const Unit = Obj(
     unitTypeId: Uuid,
     unitPoolId: Uuid,
     ...unitFields,
-    condition: OneOf([...unitConditions]),
+    condition: Condition,
     conditionAt: Nullable(Instant),
     conditionBy: Nullable(Uuid),
     lastCleanedAt: Nullable(Instant),
@@ -40,8 +46,8 @@ export const Unit = Obj(
     observedOccupancy: Nullable(OneOf(['vacant', 'occupied'])),
     observedAt: Nullable(Instant),
     observedBy: Nullable(Uuid),
-    occupancy: OneOf([...unitOccupancies]),
-    service: OneOf([...unitServices]),
+    occupancy: Occupancy,
+    service: Service,
     ready: Bool,
     discrepancy: Nullable(OneOf(['sleep', 'skip'])),
     status: Lifecycle,

@@ -1,13 +1,12 @@
 import { invalid } from '../../config/errors.ts'
 import { Day, List, Nullable, Obj, OneOf, Opt, Text, TimeOfDay, Uuid } from '../../config/schema.ts'
 import { daysBetween } from '../../config/time.ts'
-import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
 import { tapeItems, tapeUnassigned, tapeUnits } from '../../db/units/tape.ts'
 import type { TapeItem } from '../../db/units/tape.ts'
 import { assignmentStatuses } from '../../db/units/assignment-list.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
-import { Building, Floor, Unit, UnitName, unitFields } from './schemas.ts'
+import { Building, Condition, Floor, Occupancy, Service, Unit, UnitName, unitFields } from './schemas.ts'
 import { seesGuests } from './unit-blocks.ts'
 
 const mostDays = 62
@@ -27,9 +26,9 @@ const TapeChart = Obj(
           unitTypeId,
           unitPoolId,
           attributes: unitFields.attributes,
-          condition: OneOf([...unitConditions]),
-          occupancy: OneOf([...unitOccupancies]),
-          service: OneOf([...unitServices]),
+          condition: Condition,
+          occupancy: Occupancy,
+          service: Service,
           ready,
           discrepancy,
         }),

@@ -23,12 +23,12 @@ import { can } from '../lib/access.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Lifecycle, stamps } from '../properties/schemas.ts'
+import { UnitKind } from './schemas.ts'
 
-const Kind = OneOf(['private', 'shared', 'entire'])
 const needed = {
   code: Matching('^[A-Z0-9-]{1,12}$', 12),
   name: LocalName,
-  kind: Kind,
+  kind: UnitKind,
   baseOccupancy: Int(1, 40),
   maxAdults: Int(1, 40),
   maxChildren: Int(0, 40),
@@ -64,7 +64,7 @@ const list = paged({
   path,
   summary: 'List unit types',
   access: can('read', 'UnitType'),
-  query: { propertyId: Opt(Uuid), status: Opt(Lifecycle), kind: Opt(Kind), q: Opt(Text(1, 120)) },
+  query: { propertyId: Opt(Uuid), status: Opt(Lifecycle), kind: Opt(UnitKind), q: Opt(Text(1, 120)) },
   of: UnitType,
   find: async ({ trx, query, admission }) => {
     const { total, rows } = await listUnitTypes(trx, { ...query, scope: admission.scope('read', 'UnitType') })

@@ -2,7 +2,6 @@ import { invalid } from '../../config/errors.ts'
 import { Int, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { archiveUnit, changeUnit, restoreUnit } from '../../db/units/placement.ts'
-import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
 import { createUnits, listUnits, readUnit, readUnits, unitSorts } from '../../db/units/units.ts'
 import type { UnitRecord } from '../../db/units/units.ts'
 import { can } from '../lib/access.ts'
@@ -11,12 +10,12 @@ import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
 import { Lifecycle } from '../properties/schemas.ts'
-import { Building, Floor, Unit, UnitName, unitFields } from './schemas.ts'
+import { Building, Condition, Floor, Occupancy, Service, Unit, UnitName, unitFields } from './schemas.ts'
 
 const sorts = Object.keys(unitSorts) as (keyof typeof unitSorts)[]
 const path = '/api/tenants/:tenantId/units'
 const record = { table: 'unit', param: 'unitId', lockedBy: 'command' } as const
-const Condition = OneOf(['dirty', 'clean', 'inspected'])
+const SetByHand = OneOf(['dirty', 'clean', 'inspected'])
 const most = 200
 
 /** A unit as the caller may see it. */
@@ -30,9 +29,9 @@ export const UnitQuery = {
   propertyId: Opt(Uuid),
   unitTypeId: Opt(Uuid),
   unitPoolId: Opt(Uuid),
-  condition: Opt(OneOf([...unitConditions])),
-  service: Opt(OneOf([...unitServices])),
-  occupancy: Opt(OneOf([...unitOccupancies])),
+  condition: Opt(Condition),
+  service: Opt(Service),
+  occupancy: Opt(Occupancy),
   floor: Opt(Floor),
   building: Opt(Building),
   status: Opt(Lifecycle),
@@ -81,7 +80,7 @@ const create = route({
     propertyId: Uuid,
     unitTypeId: Uuid,
     name: UnitName,
-    ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: Condition })).properties,
+    ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: SetByHand })).properties,
   }),
   returns: Unit,
   handle: async ({ trx, body: { name, ...body } }) => {
@@ -119,7 +118,7 @@ const bulk = route({
     unitTypeId: Uuid,
     names: Opt(List(UnitName, { min: 1, max: most })),
     pattern: Opt(Pattern),
-    ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: Condition })).properties,
+    ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: SetByHand })).properties,
   }),
   returns: Obj({ data: List(Unit, { max: most }) }),
   handle: async ({ trx, body: { names, pattern, ...body } }) => {
