@@ -155,7 +155,7 @@ describe('What a channel is told, whatever goes wrong', function () {
     expect(await look(), 'the first look tells it once more').to.equal(2)
     expect(await look()).to.equal(0)
     await house.inHouse((trx) =>
-      sql(trx, `update channel_connection set resynced_on = current_date - 1 where id = ?`, [id]),
+      sql(trx, `update channel_connection set resynced_on = resynced_on - 1 where id = ?`, [id]),
     )
     expect(await look(), 'availability and rates').to.equal(2)
     await sell(28)

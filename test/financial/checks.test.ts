@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { addDays } from '../../config/time.ts'
 import { inPlatform, inTenant, sql, sqlOne } from '../../db/connection.ts'
 import { carryOutIntegrityRun } from '../../db/financial/checks.ts'
 import { requestIntegrityRuns, sweepYears } from '../../db/financial/sweeps.ts'
@@ -35,7 +36,9 @@ describe('years and checks', () => {
       house.bookId,
       `${house.today.slice(0, 4)}-12-31`,
     ])
-    await sql(held.database.admin, `update fiscal_year set ends_on = current_date + 59 where book_id = ?`, [
+    // Of the book's own zone: PostgreSQL's day is another in the evening.
+    await sql(held.database.admin, `update fiscal_year set ends_on = ? where book_id = ?`, [
+      addDays(house.today, 59),
       house.bookId,
     ])
     expect(await inPlatform(sweepYears)).to.equal(1)

@@ -37,7 +37,7 @@ describe('processes that end as in a power cut', function () {
       startProcess('testJobs', { WORKER_QUEUES: 'inventory:1', CRASH_AT: crashAt('job.committed') }),
       startProcess('testJobs', { WORKER_QUEUES: 'payments:1', CRASH_AT: crashAt('call.answered') }),
       startProcess('testJobs', { WORKER_QUEUES: 'messages:1', CRASH_AT: crashAt('job.claimed') }),
-      startProcess('testJobs', { WORKER_QUEUES: 'channels:1' }),
+      startProcess('testJobs', { WORKER_QUEUES: 'channels:1', TEST_SLOW_MS: '10000' }),
     ])
     const keys = { committed: newKey(), answered: newKey(), claimed: newKey(), frozen: `slow-${newKey()}` }
     const committed = await ask(note, { key: keys.committed })

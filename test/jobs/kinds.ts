@@ -8,6 +8,9 @@ import { call, note, send } from './support.ts'
 const write = (trx: Parameters<typeof sql>[0], key: string, detail = '') =>
   sql(trx, `insert into effect (key, detail) values (?, ?)`, [key, detail])
 
+/** What a test wants to end in the middle of a job needs the time to come. */
+const slowMs = Number(process.env.TEST_SLOW_MS ?? 1_500)
+
 /** Processors of the tests' kinds, for workers in this process and in others. */
 export const processors: readonly Processor[] = [
   onDatabase(note, (trx, { key }) => write(trx, key)),
@@ -24,7 +27,7 @@ export const processors: readonly Processor[] = [
   }),
   processor(send, async (context) => {
     // Long enough to be stopped in, and asks nobody whether it may go on: that is for the fence.
-    if (context.payload.key.startsWith('slow')) await sleep(1_500)
+    if (context.payload.key.startsWith('slow')) await sleep(slowMs)
     await context.finish((trx) => write(trx, context.payload.key))
   }),
 ]
