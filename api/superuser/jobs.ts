@@ -15,7 +15,7 @@ import {
 } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { queueNames } from '../../config/queues.ts'
-import { listJobs, mostCounted } from '../../db/jobs/list.ts'
+import { jobStatuses, listJobs, mostCounted } from '../../db/jobs/list.ts'
 import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import type { Selection } from '../../db/jobs/operate.ts'
 import { superuser } from '../lib/access.ts'
@@ -63,21 +63,7 @@ const listed = paged({
   query: {
     queue: Opt(OneOf(queueNames)),
     kind: Opt(Text(1, 100)),
-    status: Opt(
-      OneOf([
-        'pending',
-        'dispatched',
-        'running',
-        'dead',
-        'done',
-        'skipped',
-        'cancelled',
-        'discarded',
-        'expired',
-        'failed',
-        'missed',
-      ]),
-    ),
+    status: Opt(OneOf([...jobStatuses])),
     tenantId: Opt(Uuid),
     requestId: Opt(Text(8, 64)),
     subjectId: Opt(Uuid),

@@ -46,6 +46,9 @@ const searchedDays = 7
 const searchedPending = 20_000
 
 const live = ['pending', 'dispatched', 'running', 'dead'] as const
+const over = ['done', 'skipped', 'cancelled', 'discarded', 'expired', 'failed', 'missed'] as const
+export const jobStatuses = [...live, ...over] as const
+
 const conditions = {
   kind: `kind = :kind`,
   tenantId: `tenant_id = :tenantId`,

@@ -7,11 +7,10 @@ import type { Selection } from '../../../db/jobs/operate.ts'
 import { deadGroups } from '../../../db/jobs/overview.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
-import { trimmed } from '../../lib/reason.ts'
 import { base } from './layout.ts'
 import { hidden, href, instant, jobLink, jobsOf, number, reasonInput, table } from './parts.ts'
 import { countField, field, queueOf } from './visit.ts'
-import type { Action, Page } from './visit.ts'
+import type { Action, Asked, Page } from './visit.ts'
 
 const mostGroups = 200
 const shownJobs = 50
@@ -191,10 +190,10 @@ const group: Page = {
 
 const replayGroup: Action = {
   path: '/dead/replay',
-  act: async (trx, _, form) => {
+  act: async ({ trx, form, reason }) => {
     const { count, kept } = await replayJobs(trx, {
       selection: selectionOf(form),
-      reason: trimmed(form.get('reason') ?? ''),
+      reason,
       perMinute: countField(form, 'perMinute', 100_000),
     })
     return href('/dead', { done: 'replayed', count, kept })
@@ -210,11 +209,9 @@ const ids = (form: URLSearchParams): string[] => {
 
 /** The marked jobs of a group, or the one of its own page: `back` says where the form stood. */
 const replayOrDiscard = async (
-  trx: Parameters<Action['act']>[0],
-  form: URLSearchParams,
+  { trx, form, reason }: Asked,
   back: (query: Record<string, string | number>) => string,
 ): Promise<string> => {
-  const reason = trimmed(form.get('reason') ?? '')
   if (form.get('verb') === 'discard')
     return back({ done: 'discarded', count: await discardJobs(trx, ids(form), reason) })
   const { count, kept } = await replayJobs(trx, { selection: { jobIds: ids(form) }, reason })
@@ -223,18 +220,18 @@ const replayOrDiscard = async (
 
 const selected: Action = {
   path: '/dead/selected',
-  act: (trx, _, form) => {
-    const { queue, kind, error } = groupOf(form)
-    return replayOrDiscard(trx, form, (query) => href('/dead/group', { queue, kind, error, ...query }))
+  act: (asked) => {
+    const { queue, kind, error } = groupOf(asked.form)
+    return replayOrDiscard(asked, (query) => href('/dead/group', { queue, kind, error, ...query }))
   },
 }
 
 const single: Action = {
   path: '/jobs/:jobId/act',
-  act: (trx, params, form) => {
-    const jobId = params.jobId ?? ''
-    form.set('jobId', jobId)
-    return replayOrDiscard(trx, form, (query) => href(`/jobs/${jobId}`, query))
+  act: (asked) => {
+    const jobId = asked.params.jobId ?? ''
+    asked.form.set('jobId', jobId)
+    return replayOrDiscard(asked, (query) => href(`/jobs/${jobId}`, query))
   },
 }
 

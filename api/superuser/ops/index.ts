@@ -5,6 +5,7 @@ import { ApiError, notFound } from '../../../config/errors.ts'
 import { isUuid } from '../../../config/validator.ts'
 import { inPlatform } from '../../../db/connection.ts'
 import { clientAddress } from '../../lib/address.ts'
+import { trimmed } from '../../lib/reason.ts'
 import { dashboardGate } from '../dashboard-gate.ts'
 import type { Operator } from '../dashboard-session.ts'
 import { formToken, readForm, refuseForeign, sendHtml } from '../forms.ts'
@@ -71,7 +72,8 @@ const act = async (ctx: Context, operator: Operator): Promise<void> => {
   if (!found) throw notFound('There is no such action')
   const form = await readForm(ctx.req)
   refuseForeign(ctx, form)
-  const next = await inPlatform((trx) => found.action.act(trx, found.params, form), contextOf(ctx, operator))
+  const asked = { params: found.params, form, reason: trimmed(form.get('reason') ?? '') }
+  const next = await inPlatform((trx) => found.action.act({ trx, ...asked }), contextOf(ctx, operator))
   ctx.status = 303
   ctx.redirect(next)
 }

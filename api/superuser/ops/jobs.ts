@@ -1,5 +1,5 @@
 import { queueNames } from '../../../config/queues.ts'
-import { listJobs, mostCounted } from '../../../db/jobs/list.ts'
+import { jobStatuses, listJobs, mostCounted } from '../../../db/jobs/list.ts'
 import { html } from '../html.ts'
 import { base } from './layout.ts'
 import { href, instant, jobLink, jobsOf, number, table, tag } from './parts.ts'
@@ -7,19 +7,6 @@ import type { Tone } from './parts.ts'
 import { countField, field, uuidField } from './visit.ts'
 import type { Page } from './visit.ts'
 
-const statuses = [
-  'pending',
-  'dispatched',
-  'running',
-  'dead',
-  'done',
-  'skipped',
-  'cancelled',
-  'discarded',
-  'expired',
-  'failed',
-  'missed',
-]
 const limit = 25
 
 export const toneOf = (status: string): Tone => {
@@ -82,7 +69,8 @@ export const find: Page = {
             ${input('requestId', 'Request', 'X-Request-Id of the reply')}
             ${input('subjectId', 'Subject', 'an id in its payload')} ${input('tenantId', 'Tenant', 'its id')}
             ${input('kind', 'Kind')} ${input('errorCode', 'Error')}
-            ${select('queue', 'Queue', queueNames, filter.queue)} ${select('status', 'Status', statuses, filter.status)}
+            ${select('queue', 'Queue', queueNames, filter.queue)}
+            ${select('status', 'Status', jobStatuses, filter.status)}
             <div><button>Find</button></div>
           </form>
         </section>

@@ -85,6 +85,23 @@ export const hidden = (fields: Record<string, string | number | null | undefined
       : [html`<input type="hidden" name="${name}" value="${value}" /> `],
   )
 
+/** A form of one button in a row of a table, and why it is pressed; `id` is once per page. */
+export const lineForm = (
+  path: string,
+  label: string,
+  id: string,
+  fields: Parameters<typeof hidden>[0],
+  isQuiet = false,
+): Html =>
+  html`<form class="line" method="post" action="${base}${path}">
+    ${hidden(fields)}
+    <div>
+      <label for="${id}">Reason</label>
+      <input id="${id}" name="reason" required minlength="3" maxlength="500" autocomplete="off" />
+    </div>
+    <button${isQuiet && html` class="quiet"`}>${label}</button>
+  </form>`
+
 /** The input for the reason; `id` is once per page. */
 export const reasonInput = (id: string, value = '', placeholder = ''): Html =>
   html`<div class="wide">

@@ -7,9 +7,8 @@ import type { Pause } from '../../../db/jobs/pauses.ts'
 import { invalid } from '../../../config/errors.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
-import { trimmed } from '../../lib/reason.ts'
 import { base } from './layout.ts'
-import { hidden, href, instant, number, reasonInput, table, tag } from './parts.ts'
+import { hidden, href, instant, lineForm, number, reasonInput, table, tag } from './parts.ts'
 import { countField, field } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 
@@ -19,11 +18,6 @@ const notes: Record<string, Html> = {
   limited: html`<p class="note" role="status">The rate is set.</p>`,
   opened: html`<p class="note" role="status">The gate is open.</p>`,
 }
-
-const actForm = (verb: string, label: string, id: string, fields: Record<string, string>): Html =>
-  html`<form class="line" method="post" action="${base}/providers/${verb}">${hidden(fields)}
-<div><label for="${id}">Reason</label><input id="${id}" name="reason" required minlength="3" maxlength="500" autocomplete="off"></div>
-<button${verb === 'pause' && html` class="quiet"`}>${label}</button></form>`
 
 const gateState = (gate: Gate): Html =>
   gate.state === 'open'
@@ -73,8 +67,8 @@ const page: Page = {
                 number(row?.unknown ?? 0),
                 number(row?.open ?? 0),
                 paused
-                  ? actForm('resume', `Resume ${provider}`, `provider-${place}`, fields)
-                  : actForm('pause', `Pause ${provider}`, `provider-${place}`, fields),
+                  ? lineForm('/providers/resume', `Resume ${provider}`, `provider-${place}`, fields)
+                  : lineForm('/providers/pause', `Pause ${provider}`, `provider-${place}`, fields, true),
               ]
             }),
             'No provider was ever called.',
@@ -103,7 +97,7 @@ const page: Page = {
               instant(gate.lastSuccessAt),
               instant(gate.lastFailureAt),
               gate.state === 'closed' &&
-                actForm('open', 'Open it now', `gate-${place}`, { formToken, gate: gate.gate }),
+                lineForm('/providers/open', 'Open it now', `gate-${place}`, { formToken, gate: gate.gate }),
             ]),
             'No account has a gate yet.',
           )}
@@ -121,7 +115,6 @@ const named = (form: URLSearchParams, name: string): string => {
   if (text === undefined) throw invalid([{ field: name, message: 'is missing' }])
   return text
 }
-const reasonOf = (form: URLSearchParams) => trimmed(form.get('reason') ?? '')
 
 const rateForm = (gates: readonly Gate[], formToken: string): Html => {
   const kinds = declared.map((job) => kindGate(job.name))
@@ -145,29 +138,29 @@ const rateForm = (gates: readonly Gate[], formToken: string): Html => {
 
 const rate: Action = {
   path: '/providers/rate',
-  act: async (trx, _, form) => {
-    await limitGate(trx, named(form, 'gate'), countField(form, 'perSecond', 100_000) ?? null, reasonOf(form))
+  act: async ({ trx, form, reason }) => {
+    await limitGate(trx, named(form, 'gate'), countField(form, 'perSecond', 100_000) ?? null, reason)
     return href('/providers', { done: 'limited' })
   },
 }
 const pause: Action = {
   path: '/providers/pause',
-  act: async (trx, _, form) => {
-    await pauseProvider(trx, named(form, 'provider'), { reason: reasonOf(form) })
+  act: async ({ trx, form, reason }) => {
+    await pauseProvider(trx, named(form, 'provider'), { reason })
     return href('/providers', { done: 'paused' })
   },
 }
 const resume: Action = {
   path: '/providers/resume',
-  act: async (trx, _, form) => {
-    await resumeProvider(trx, named(form, 'provider'), reasonOf(form))
+  act: async ({ trx, form, reason }) => {
+    await resumeProvider(trx, named(form, 'provider'), reason)
     return href('/providers', { done: 'resumed' })
   },
 }
 const open: Action = {
   path: '/providers/open',
-  act: async (trx, _, form) => {
-    await reopenGate(trx, named(form, 'gate'), reasonOf(form))
+  act: async ({ trx, form, reason }) => {
+    await reopenGate(trx, named(form, 'gate'), reason)
     return href('/providers', { done: 'opened' })
   },
 }

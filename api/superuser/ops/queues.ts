@@ -8,10 +8,9 @@ import type { Pause, Scope } from '../../../db/jobs/pauses.ts'
 import { notFound } from '../../../config/errors.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
-import { trimmed } from '../../lib/reason.ts'
 import { charts } from './chart.ts'
 import { base } from './layout.ts'
-import { facts, hidden, href, instant, number, reasonInput, table, tag } from './parts.ts'
+import { facts, hidden, href, instant, lineForm, number, reasonInput, table, tag } from './parts.ts'
 import { countField, field, queueOf, uuidField } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 
@@ -123,21 +122,12 @@ const one: Page = {
               pause.until === null ? 'resumed by hand' : instant(pause.until),
               pause.reason,
               `${pause.by.type} ${pause.by.id ?? ''}`,
-              html`<form class="line" method="post" action="${base}/queues/${queue}/resume">
-                ${hidden({ formToken, kind: pause.kind, tenantId: pause.tenantId, provider: pause.provider })}
-                <div>
-                  <label for="resume-${place}">Reason</label
-                  ><input
-                    id="resume-${place}"
-                    name="reason"
-                    required
-                    minlength="3"
-                    maxlength="500"
-                    autocomplete="off"
-                  />
-                </div>
-                <button>Resume ${nameOf(pause)}</button>
-              </form>`,
+              lineForm(`/queues/${queue}/resume`, `Resume ${nameOf(pause)}`, `resume-${place}`, {
+                formToken,
+                kind: pause.kind,
+                tenantId: pause.tenantId,
+                provider: pause.provider,
+              }),
             ]),
             'Nothing is paused.',
           )}
@@ -181,20 +171,20 @@ const scopeOf = (queue: string | undefined, form: URLSearchParams): Scope => ({
 
 const pause: Action = {
   path: '/queues/:queue/pause',
-  act: async (trx, params, form) => {
+  act: async ({ trx, params, form, reason }) => {
     const scope = scopeOf(params.queue, form)
     const minutes = countField(form, 'minutes', 10_080)
     const until = minutes === undefined ? null : new Date(Date.now() + minutes * 60_000)
-    await pauseQueue(trx, scope, { reason: trimmed(form.get('reason') ?? ''), until })
+    await pauseQueue(trx, scope, { reason, until })
     return href(`/queues/${scope.queue}`, { done: 'paused' })
   },
 }
 
 const resume: Action = {
   path: '/queues/:queue/resume',
-  act: async (trx, params, form) => {
+  act: async ({ trx, params, form, reason }) => {
     const scope = scopeOf(params.queue, form)
-    await resumeQueue(trx, scope, trimmed(form.get('reason') ?? ''))
+    await resumeQueue(trx, scope, reason)
     return href(`/queues/${scope.queue}`, { done: 'resumed' })
   },
 }

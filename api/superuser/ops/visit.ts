@@ -19,11 +19,9 @@ export type View = { title: string; place: Place; note?: Html | null; body: Part
 /** `/queues/:queue`: what a browser is shown there. */
 export type Page = { path: string; show: (visit: Visit) => Promise<View> }
 
-/** What a form asks for; it answers the page to go to, with what came of it in the query. */
-export type Action = {
-  path: string
-  act: (trx: PlatformTrx, params: Record<string, string>, form: URLSearchParams) => Promise<string>
-}
+/** What a form asks for, and why; it answers the page to go to, with what came of it in the query. */
+export type Asked = { trx: PlatformTrx; params: Record<string, string>; form: URLSearchParams; reason: string }
+export type Action = { path: string; act: (asked: Asked) => Promise<string> }
 
 export const queueOf = (name: string | null | undefined): QueueName => {
   const queue = queueNames.find((each) => each === name)
