@@ -7,18 +7,17 @@ import { errorReply, toApiError } from './failure.ts'
 import { observeRefused } from './health.ts'
 import type { Refusal } from './health.ts'
 import { limit, rateClassOf } from './rate-limit.ts'
-import { headersOfAll, requestIdOf, spanOf, timesSent } from './request.ts'
+import { countedAtDoor, headersOfAll, requestIdOf, spanOf, timesSent } from './request.ts'
 import type { AnyRoute } from './route.ts'
 
 /** A body that is not here by then keeps no place for its request. */
 const patienceMs = 1_000
-// So many go in at once; the requests of others that came meanwhile are between them.
-const slice = 4
 /** What is longer than this, or of unknown length, is not read to its end for a reply that did not wait for it. */
 const mostUnread = 64 * 1024
 
 type Place = { since: number; message: IncomingMessage }
 type Listener<Result> = (message: IncomingMessage, response: ServerResponse) => Result
+type Arrival = { message: IncomingMessage; response: ServerResponse; route: AnyRoute; since: number }
 
 /** Whoever sends slowly goes on, and is judged again when his turn should come. */
 const dropSlow = (places: Set<Place>, now: number) => {
@@ -28,10 +27,28 @@ const dropSlow = (places: Set<Place>, now: number) => {
 const isLong = ({ complete, headers }: IncomingMessage) =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > mostUnread)
 
+/** Answers an error as `inside` would, without reading on. */
+const refuse = ({ message, response, route, since }: Arrival, requestId: string, error: unknown): Refusal => {
+  const span = spanOf(message)
+  const failure = toApiError(error, { requestId, traceparent: span.traceparent })
+  const reply = errorReply(failure, requestId)
+  const body = JSON.stringify(reply.body)
+  response.writeHead(failure.status, {
+    ...headersOfAll(requestId),
+    ...originHeaders(message.headers.origin ?? '', route.path),
+    ...reply.headers,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...(isLong(message) ? { Connection: 'close' } : {}),
+  })
+  response.end(body)
+  return { requestId, status: failure.status, seconds: (performance.now() - since) / 1000, span }
+}
+
 /**
- * Stands in front of `inside`, and lets in as many of those who will hash a password, and show no credential, as may wait for it. All others are
- * 429 `hashing_busy` before anything is read of what they sent, or made for it: a flood of sign-ins costs little more than its connections.
- * `pathOf`: as `inside` itself reads it.
+ * Stands in front of `inside`. Who will hash a password, and shows no credential, is counted for his address here, and let in where he may wait
+ * for a turn. All others are 429, `rate_limited` or `hashing_busy`, before anything is read of what they sent, or made for it: a flood of
+ * sign-ins costs little more than its connections. `pathOf`: as `inside` itself reads it.
  */
 export const door = (
   routes: readonly AnyRoute[],
@@ -40,13 +57,12 @@ export const door = (
 ): Listener<void> => {
   const guarded = new Map(
     routes
-      .filter((route) => route.hashes && route.access.kind === 'open' && route.method === 'POST')
+      .filter(({ hashes, access, method }) => hashes && access.kind === 'open' && method === 'POST')
       .map((route) => [route.path, route]),
   )
   const paths = [...guarded.keys()]
   const busy = hashingBusy()
   const places = new Set<Place>()
-  const line: (() => void)[] = []
   const refusals = new Map<AnyRoute, Refusal[]>()
 
   const routeOf: Listener<AnyRoute | undefined> = (message, response) => {
@@ -56,18 +72,12 @@ export const door = (
       : undefined
   }
 
-  const enter = (message: IncomingMessage): Place | null => {
-    const since = performance.now()
-    if (places.size >= hashingPlaces) dropSlow(places, since)
-    if (places.size >= hashingPlaces || isHashingFull()) return null
+  const enter = ({ message, since }: Arrival): Place => {
+    if (places.size >= hashingPlaces) dropSlow(places, performance.now())
+    if (places.size >= hashingPlaces || isHashingFull()) throw busy
     const place = { since, message }
     places.add(place)
     return place
-  }
-
-  const goIn = () => {
-    for (const go of line.splice(0, slice)) go()
-    if (line.length > 0) setImmediate(goIn)
   }
 
   const writeDown = () => {
@@ -83,47 +93,36 @@ export const door = (
     else refusals.set(route, [refusal])
   }
 
-  const sendAway = async (message: IncomingMessage, response: ServerResponse, route: AnyRoute) => {
-    const since = performance.now()
-    const requestId = requestIdOf(message)
-    const span = spanOf(message)
-    const address = clientAddress(message)
-    const headers = { ...headersOfAll(requestId), ...originHeaders(message.headers.origin ?? '', route.path) }
-    const facts = { address, receivedAt: new Date() }
-    const set = (name: string, value: string) => {
-      headers[name] = value
+  /** The limiter tells a few at a time how they count, so that a flood goes in, or away, between the requests of others. */
+  const judge = async (arrival: Arrival): Promise<void> => {
+    const { message, response, route } = arrival
+    let place: Place
+    try {
+      const address = clientAddress(message)
+      const set = (name: string, value: string) => void response.setHeader(name, value)
+      await limit({ kind: 'anonymous', address }, rateClassOf(route), { address, receivedAt: new Date() }, set)
+      if (response.destroyed) return
+      place = enter(arrival)
+    } catch (error) {
+      note(route, refuse(arrival, requestIdOf(message), error))
+      return
     }
-    const failure = await limit({ kind: 'anonymous', address }, rateClassOf(route), facts, set).then(
-      () => busy,
-      (error: unknown) => toApiError(error, { requestId, traceparent: span.traceparent }),
-    )
-    const reply = errorReply(failure, requestId)
-    const body = JSON.stringify(reply.body)
-    response.writeHead(failure.status, {
-      ...headers,
-      ...reply.headers,
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(body),
-      ...(isLong(message) ? { Connection: 'close' } : {}),
-    })
-    response.end(body)
-    note(route, { requestId, status: failure.status, seconds: (performance.now() - since) / 1000, span })
+    countedAtDoor.add(message)
+    try {
+      await inside(message, response)
+    } finally {
+      places.delete(place)
+    }
   }
 
   return (message, response) => {
     const route = routeOf(message, response)
     // Two Host headers are refused inside, before anything else.
     if (!route || timesSent(message.rawHeaders, 'host') > 1) return void inside(message, response)
-    const place = enter(message)
-    if (!place) {
-      sendAway(message, response, route).catch((error: unknown) => {
-        log.warn({ err: error }, 'a refusal could not be sent')
-        response.destroy()
-      })
-      return undefined
-    }
-    const go = () => void inside(message, response).finally(() => places.delete(place))
-    if (line.push(go) === 1) setImmediate(goIn)
+    judge({ message, response, route, since: performance.now() }).catch((error: unknown) => {
+      log.error({ err: error }, 'a reply could not be sent')
+      response.destroy()
+    })
     return undefined
   }
 }

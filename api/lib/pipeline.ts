@@ -233,7 +233,7 @@ export const endpoint = (route: AnyRoute) => {
 
   return async (request: RequestFacts, loaded: Loaded): Promise<Answer> => {
     const caller = await identify(route, request)
-    await limit(caller, rateClass, request, loaded.setHeader)
+    if (!request.isCounted) await limit(caller, rateClass, request, loaded.setHeader)
     if (route.hashes && isHashingFull()) throw hashingBusy()
     return metered(caller, () => serve(request, loaded, caller))
   }

@@ -13,6 +13,9 @@ export const requestIdOf = (message: IncomingMessage): string => {
   return typeof given === 'string' && ownId.test(given) ? given : randomUUID()
 }
 
+/** Requests that the limiter has counted before they were let in: they are not counted again. */
+export const countedAtDoor = new WeakSet<IncomingMessage>()
+
 /** On every reply, in front of what its endpoint sets. */
 export const headersOfAll = (requestId: string): Record<string, string> => ({
   'X-Request-Id': requestId,
@@ -65,6 +68,7 @@ export const factsOf = (
     rawBody,
     traceparent,
     receivedAt: new Date(),
+    isCounted: countedAtDoor.has(message),
     gone: gone.signal,
   }
 }

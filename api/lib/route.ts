@@ -20,6 +20,8 @@ export type RequestFacts = {
   readonly rawBody: Buffer
   readonly traceparent: string | null
   readonly receivedAt: Date
+  /** The limiter has counted it already. */
+  readonly isCounted: boolean
   /** The client went away; long waits end. */
   readonly gone: AbortSignal
 }

@@ -90,7 +90,9 @@ export const compareNow = async (password: string, stored: PasswordHash | null):
     dummy = null
     throw error
   })
-  const against = stored ?? (await dummy)
+  // Awaited by all, so that the first of a process waits as long for an account that is there.
+  const none = await dummy
+  const against = stored ?? none
   done.inc({ purpose: 'compare' })
   const text = peppered(password, pepper(against.pepperId).key)
   const same = await inThread({ text, against: against.passwordHash, parameters })

@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { listen, makeServer } from '../../api/server.ts'
+import { registry } from '../../config/metrics.ts'
 import { hashingPlaces, inTurn } from '../../db/auth/hashing.ts'
 import { sql } from '../../db/connection.ts'
 import { until } from '../support/until.ts'
@@ -18,13 +20,17 @@ describe('the door before who hashes', () => {
     for (const socket of open.splice(0)) socket.destroy()
   })
 
-  /** Sends the head of a sign-in, and of its body one character. */
-  const begin = async (from = '127.0.0.1'): Promise<Socket> => {
-    const { hostname, port } = new URL(world.baseUrl)
+  const dial = async (from = '127.0.0.1', baseUrl = world.baseUrl): Promise<Socket> => {
+    const { hostname, port } = new URL(baseUrl)
     const socket = connect({ host: hostname, port: Number(port), localAddress: from })
     open.push(socket)
     socket.on('error', () => {})
     await once(socket, 'connect')
+    return socket
+  }
+  /** Sends the head of a sign-in, and of its body one character. */
+  const begin = async (from?: string, baseUrl?: string): Promise<Socket> => {
+    const socket = await dial(from, baseUrl)
     socket.write(
       `POST ${path} HTTP/1.1\r\nHost: house.example\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n{`,
     )
@@ -34,6 +40,13 @@ describe('the door before who hashes', () => {
     let text = ''
     socket.on('data', (part) => (text += part.toString()))
     return until(() => text.includes('"requestId"') && text, { what: 'an answer' })
+  }
+  /** All that is sent until the other side hangs up. */
+  const allOf = async (socket: Socket): Promise<string> => {
+    let text = ''
+    socket.on('data', (part) => (text += part.toString()))
+    await until(() => socket.closed, { what: 'an end of the connection' })
+    return text
   }
   /** All turns and all places of those who wait are taken while `work` runs. */
   const whileFull = async (work: () => Promise<void>) => {
@@ -106,5 +119,140 @@ describe('the door before who hashes', () => {
       everyMs: 200,
       what: 'a sign-in beside many slow ones',
     })
+  })
+
+  it('has no way around it: a path is what the router takes it for, and nothing else', async () => {
+    await roomInMinute(5)
+    const { host } = new URL(world.baseUrl)
+    await whileFull(async () => {
+      const outcomes = []
+      for (const [method, target] of [
+        ['POST', `${path}?a=1`],
+        ['POST', `http://${host}${path}`],
+        ['POST', `${path}/`],
+        ['POST', path.toUpperCase()],
+        ['POST', path.replace('sign', '%73ign')],
+        ['POST', `/${path}`],
+        ['PUT', path],
+        ['HEAD', path],
+      ] as const) {
+        const socket = await dial()
+        socket.write(`${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+        outcomes.push((await allOf(socket)).slice(9, 12))
+      }
+      expect(outcomes).to.deep.equal(['429', '429', '404', '404', '404', '404', '404', '404'])
+      const twice = await dial()
+      twice.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+      expect(await allOf(twice)).to.match(/^HTTP\/1\.1 400 .*request_invalid/s)
+    })
+  })
+
+  it('refuses in the words, and with the headers, of an answer from inside', async () => {
+    await roomInMinute(5)
+    const headers = { 'x-request-id': 'mine-12345678', origin: 'https://elsewhere.example' }
+    const ask = () => world.request('POST', path, { headers, body: { email: 'nobody', password } })
+    const inside = await ask()
+    await whileFull(async () => {
+      const refused = await ask()
+      expect([inside.status, refused.status]).to.deep.equal([400, 429])
+      expect(Object.keys(refused.headers).toSorted()).to.deep.equal(
+        [...Object.keys(inside.headers), 'retry-after'].toSorted(),
+      )
+      const constant = Object.entries(inside.headers).filter(
+        ([name]) => !['content-length', 'date', 'x-ratelimit-remaining'].includes(name),
+      )
+      expect(refused.headers).to.deep.include(Object.fromEntries(constant))
+      expect(refused.body).to.deep.equal({
+        statusCode: 429,
+        code: 'hashing_busy',
+        message: refused.body.message,
+        requestId: 'mine-12345678',
+      })
+    })
+  })
+
+  it('gives one address no more places than it has requests: who only begins is counted as well', async () => {
+    await roomInMinute(5)
+    const begun = await Promise.all(Array.from({ length: hashingPlaces }, () => begin('127.4.0.1')))
+    const answers = begun.map((socket) => {
+      let text = ''
+      socket.on('data', (part) => (text += part.toString()))
+      return () => text
+    })
+    const refused = () => answers.filter((answer) => /"rate_limited"/.test(answer()))
+    await until(() => refused().length === hashingPlaces - 20, { what: 'an end of patience' })
+    const person = await makeUser()
+    expect((await world.request('POST', path, { body: { email: person.email, password } })).status).to.equal(200)
+  })
+
+  it('gives back the places of those who go away', async () => {
+    const person = await makeUser()
+    const slow = await Promise.all(Array.from({ length: hashingPlaces }, (_, n) => begin(`127.5.0.${n + 1}`)))
+    for (const socket of slow) socket.destroy()
+    await until(
+      async () => (await world.request('POST', path, { body: { email: person.email, password } })).status === 200,
+      {
+        withinMs: 10_000,
+        what: 'a sign-in after those who went away',
+      },
+    )
+  })
+
+  it('takes no unread body for a request, and leaves the connection to the next one', async () => {
+    await whileFull(async () => {
+      const body = 'GET /healthz HTTP/1.1\r\nHost: smuggled.example\r\n\r\n'
+      const socket = await dial()
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+      )
+      await answerOf(socket)
+      socket.write(`${body}GET /nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      const rest = await allOf(socket)
+      expect(rest.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 404'])
+    })
+  })
+
+  it('reads no long body to its end for a reply that is sent: the connection ends', async () => {
+    await whileFull(async () => {
+      for (const length of ['Content-Length: 10000000', 'Transfer-Encoding: chunked']) {
+        const socket = await dial()
+        socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${length}\r\n\r\n`)
+        const answer = await allOf(socket)
+        expect(answer).to.match(/^HTTP\/1\.1 429 .*\r\nConnection: close\r\n.*hashing_busy/s)
+      }
+    })
+  })
+
+  it('sends one reply to who never sends the rest of his body, and then hangs up', async () => {
+    const server = await makeServer()
+    server.requestTimeout = 300
+    server.headersTimeout = 300
+    const baseUrl = await listen(server, 0)
+    try {
+      await whileFull(async () => {
+        const answer = await allOf(await begin('127.0.0.1', baseUrl))
+        expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 429'])
+      })
+    } finally {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+
+  it('counts each refusal, however many come at once', async () => {
+    const total = async () => {
+      const metric = await registry.getSingleMetric('http_requests_total')?.get()
+      const found = metric?.values.find(({ labels }) => labels.route === 'auth.signIn' && labels.status === 429)
+      return found?.value ?? 0
+    }
+    const before = await total()
+    await whileFull(async () => {
+      await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          world.request('POST', path, { body: { email: 'a@b.example', password }, from: `127.6.0.${n + 1}` }),
+        ),
+      )
+    })
+    await until(async () => (await total()) === before + 30, { what: 'all refusals to be counted' })
   })
 })
