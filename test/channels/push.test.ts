@@ -1,15 +1,16 @@
 import { expect } from 'chai'
-import { addDays } from '../../config/time.ts'
+import { addDays, daysIn } from '../../config/time.ts'
 import { sql } from '../../db/connection.ts'
 import { goLive, suspendProperty } from '../../db/properties/commands.ts'
-import { changeConnection } from '../../db/properties/channels/connections.ts'
+import { changeConnection, readConnection } from '../../db/properties/channels/connections.ts'
 import { activateConnection, disconnect, pauseConnection } from '../../db/properties/channels/lifecycle.ts'
 import { priceStay } from '../../db/properties/quote.ts'
-import { writeRestrictions } from '../../db/properties/rates.ts'
+import { writePrices } from '../../db/properties/rates.ts'
 import { searchOffers } from '../../db/properties/search.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { drain } from '../support/drain.ts'
 import type { House } from '../support/factories.ts'
+import { writeRestrictions } from '../support/restrictions.ts'
 import { makeHold } from '../support/stay.ts'
 import { useShop } from './shop.ts'
 import { connect, connectionRow, marksLeft, settle } from './support.ts'
@@ -117,6 +118,70 @@ describe('What a channel is told', function () {
     await house.inHouse((trx) => confirmBooking(trx, bookingId))
     expect(await settle()).to.deep.equal([])
     expect(await marksLeft(house, id)).to.deep.equal([])
+  })
+
+  it('of many nights, none like the other, is each of them once, from the first on, a thousand at a time', async () => {
+    const { propertyId, ratePlanId, unitTypeId, day } = house
+    const nights = 700
+    const cells = Array.from({ length: nights }, (_, night) => night).map((night) => ({
+      ratePlanId,
+      unitTypeId,
+      date: day(night),
+      amount: 40_000 + night * 100,
+    }))
+    await house.inHouse((trx) => writePrices(trx, propertyId, cells))
+    const { account, id } = await connect(house, simulator, { horizonDays: nights })
+    await settle()
+    const { log, days } = await account.look()
+    const pushes = log.filter((one) => one.kind === 'rates')
+    expect(pushes.length).to.be.at.least(2)
+    const told = pushes.map((push) =>
+      push.ranges.flatMap(({ unitType, ratePlan = '', from, to }) =>
+        daysIn(from, addDays(to, 1)).map((date) => `${unitType}|${ratePlan}|${date}`),
+      ),
+    )
+    for (const { ranges } of pushes) expect(ranges.length).to.be.at.most(1_000)
+    const all = told.flat()
+    expect(new Set(all).size, 'none is told twice').to.equal(all.length)
+    expect(all.length).to.equal(nights * 3)
+    const spans = told.map((places) => places.map((place) => place.split('|')[2] ?? '').sort())
+    const starts = spans.map((dates) => dates[0] ?? '')
+    expect(starts, 'the nearest nights go first').to.deep.equal(starts.toSorted())
+    expect((spans[0]?.at(-1) ?? '') < day(nights / 2 + 62), 'and the last ones wait').to.equal(true)
+    for (const night of [0, 31, 200, nights - 1]) {
+      expect(days[`DBL|BAR|${day(night)}`]?.amounts?.['2']).to.equal(40_000 + night * 100)
+    }
+    expect(await marksLeft(house, id)).to.deep.equal([])
+  })
+
+  it('is as late as the change is old, however long that waited to be marked', async () => {
+    const { id } = await connect(house, simulator)
+    await settle()
+    await price(15, 26_000)
+    await shop.database.admin.raw(
+      `update jobs set created_at = created_at - interval '1 minute' where kind = 'channels.mark-dirty'`,
+    )
+    await drain({ kinds: ['channels.mark-dirty'] })
+    const { lagSeconds } = await house.inHouse((trx) => readConnection(trx, id))
+    expect(lagSeconds).to.be.within(60, 120)
+  })
+
+  it('is not told later where the clock of a worker is ahead', async () => {
+    await connect(house, simulator)
+    await settle()
+    await price(16, 27_000)
+    const { now } = Date
+    Date.now = () => now() + 300_000
+    try {
+      await drain({ kinds: ['channels.mark-dirty'] })
+    } finally {
+      Date.now = now
+    }
+    const [push] = await sql<{ late: number }>(
+      shop.database.admin,
+      `select extract(epoch from run_at - now())::float as late from jobs where kind = 'channels.push' and status = 'pending'`,
+    )
+    expect(push?.late).to.be.within(0, 6)
   })
 
   it('of a stop of sales does not wait for a change of rates that came before it', async () => {

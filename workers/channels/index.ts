@@ -23,7 +23,7 @@ const atOnce = 200
 const mostTests = 3
 
 export const processors: readonly Processor[] = [
-  onDatabase(jobs.markDirty, (trx, { tenantId: _tenant, ...change }) => writeMarks(trx, change)),
+  onDatabase(jobs.markDirty, (trx, { tenantId: _tenant, ...change }, { askedAt }) => writeMarks(trx, change, askedAt)),
   onDatabase(jobs.applyRevision, (trx, { channelBookingId }) => applyStored(trx, channelBookingId)),
   pushProcessor,
   pullProcessor,

@@ -4,7 +4,7 @@ import { registry } from '../../config/metrics.ts'
 // By driver: no label may hold an id. The lag of each connection stands in its record.
 export const pushedAfter = new Histogram({
   name: 'channel_push_lag_seconds',
-  help: 'From the commit of the oldest change to the answer of the channel that was told of it',
+  help: 'From the oldest change, as its transaction began, to the answer of the channel that was told of it',
   labelNames: ['driver', 'kind'],
   buckets: [0.5, 1, 2, 4, 6, 8, 10, 15, 30, 60, 300, 1800],
   registers: [registry],

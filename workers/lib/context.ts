@@ -33,6 +33,7 @@ export const databaseContext = (row: JobStart, signal: AbortSignal): DatabaseCon
   jobId: row.id,
   kind: row.kind,
   requestId: row.requestId,
+  askedAt: row.createdAt,
   gate: row.gate,
   attempt: row.attempts + 1,
   signal,

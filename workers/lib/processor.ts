@@ -13,6 +13,8 @@ export type JobContext<P = unknown> = {
   readonly jobId: string
   readonly kind: string
   readonly requestId: string
+  /** When the transaction began that asked for it, by PostgreSQL's clock. */
+  readonly askedAt: Date
   /** What the job's steps have as their parent in its trace. */
   readonly traceparent: string | null
   /** The account that it calls, whose gate its calls open and close; empty where it calls none. */

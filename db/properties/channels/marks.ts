@@ -17,6 +17,12 @@ const inTenantOf = (trx: Trx) => {
   return tenantId
 }
 
+/** PostgreSQL's: a worker whose clock is ahead would have the channel wait for it. */
+const timeOf = async (trx: Trx): Promise<number> => {
+  const row = await sqlOne<{ now: Date }>(trx, `select clock_timestamp() as now`)
+  return row?.now.getTime() ?? Date.now()
+}
+
 /**
  * Asks for a push: `soon` lets other changes come along. However many ask within two seconds, one is made for all of them, which starts
  * after the last of them has asked.
@@ -26,7 +32,7 @@ export const requestPush = async (
   channelConnectionId: string,
   { soon, key, notBefore }: { soon: boolean; key?: string; notBefore?: Date | undefined },
 ): Promise<void> => {
-  const at = notBefore?.getTime() ?? Date.now() + (soon ? pushDelayMs : 0)
+  const at = notBefore?.getTime() ?? (await timeOf(trx)) + (soon ? pushDelayMs : 0)
   await enqueue(
     trx,
     pushChannel,
@@ -51,13 +57,15 @@ const partsOf = (from: string, to: string): { from: string; to: string }[] => {
   return parts
 }
 
-export const addMarks = (trx: Trx, channelConnectionId: string, marks: readonly Mark[]) =>
+/** @param changedAt when what is to be told came about; now unless said. */
+export const addMarks = (trx: Trx, channelConnectionId: string, marks: readonly Mark[], changedAt?: Date) =>
   sql(
     trx,
     `insert into channel_dirty (channel_connection_id, unit_type_id, kind, during, changed_at)
-     select ?::uuid, t, k, daterange(f, u, '[]'), now() from unnest(?::uuid[], ?::text[], ?::date[], ?::date[]) as m (t, k, f, u)`,
+     select ?::uuid, t, k, daterange(f, u, '[]'), coalesce(?::timestamptz, now()) from unnest(?::uuid[], ?::text[], ?::date[], ?::date[]) as m (t, k, f, u)`,
     [
       channelConnectionId,
+      changedAt ?? null,
       marks.map((mark) => mark.unitTypeId),
       marks.map((mark) => mark.kind),
       marks.map((mark) => mark.from),
@@ -141,9 +149,9 @@ const typesOf = (catalogue: Catalogue, change: Change): ((unitTypeId: string) =>
 
 /**
  * Writes down for each connection at work what it is to be told, and asks for its push: at once where sales close, else with what else
- * comes within some seconds. One that is not at work is told everything when it begins.
+ * comes within some seconds. One that is not at work is told everything when it begins. The marks are as old as the change.
  */
-export const writeMarks = async (trx: Trx, change: Change): Promise<void> => {
+export const writeMarks = async (trx: Trx, change: Change, changedAt: Date): Promise<void> => {
   const property = await readProperty(trx, change.propertyId)
   if (!property) return
   const listening = await sql<Listening>(
@@ -156,19 +164,21 @@ export const writeMarks = async (trx: Trx, change: Change): Promise<void> => {
   if (listening.length === 0) return
   const catalogue = await catalogueOf(trx, property)
   const concerns = typesOf(catalogue, change)
-  for (const connection of listening) await markOne(trx, { property, catalogue, change, concerns }, connection)
+  for (const connection of listening)
+    await markOne(trx, { property, catalogue, change, changedAt, concerns }, connection)
 }
 
 type Marking = {
   property: SaleProperty
   catalogue: Catalogue
   change: Change
+  changedAt: Date
   concerns: (unitTypeId: string) => boolean
 }
 
 const markOne = async (
   trx: Trx,
-  { property, catalogue, change, concerns }: Marking,
+  { property, catalogue, change, changedAt, concerns }: Marking,
   { id, buffer, horizonDays, unitTypeIds }: Listening,
 ) => {
   const today = todayIn(property.timezone, property.now)
@@ -185,6 +195,7 @@ const markOne = async (
     trx,
     id,
     stretches.flatMap((stretch) => kinds.map((kind) => ({ ...stretch, kind }))),
+    changedAt,
   )
   const closes =
     property.status !== 'live' ||

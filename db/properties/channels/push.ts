@@ -1,4 +1,4 @@
-import { mostRanges, pushLeaseSeconds } from '../../../config/channels.ts'
+import { pushLeaseSeconds } from '../../../config/channels.ts'
 import type { ChannelRange } from '../../../config/channels.ts'
 import { sql, sqlOne } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
@@ -8,11 +8,9 @@ import type { ChannelConnectionRow, ChannelPushRow } from '../../rows.ts'
 import { accountOf } from './account.ts'
 import type { ChannelAccount } from './account.ts'
 import { tellOfConnection } from './connections.ts'
+import { contentOf } from './content.ts'
 import { addMarks, requestPush } from './marks.ts'
 import type { Kind, Mark } from './marks.ts'
-import { compact } from './ranges.ts'
-import type { ChannelDay } from './ranges.ts'
-import { channelDays } from './values.ts'
 
 type DirtyMark = { id: string; unitTypeId: string; from: string; to: string; changedAt: Date }
 
@@ -46,22 +44,9 @@ const marksOf = (trx: Trx, id: string, kind: Kind) =>
   sql<DirtyMark>(
     trx,
     `select id, unit_type_id, lower(during) as "from", upper(during) - 1 as "to", changed_at from channel_dirty
-     where channel_connection_id = ? and kind = ? order by changed_at, id limit ?`,
+     where channel_connection_id = ? and kind = ? order by changed_at, lower(during), unit_type_id limit ?`,
     [id, kind, atOnce],
   )
-
-/** The most marks, oldest first, whose days fit one push. */
-const fitting = (marks: readonly DirtyMark[], days: readonly ChannelDay[], typeOf: (day: ChannelDay) => string) => {
-  for (let count = marks.length; ; count = Math.ceil(count / 2)) {
-    const taken = marks.slice(0, count)
-    const ranges = compact(
-      days.filter((day) =>
-        taken.some((mark) => mark.unitTypeId === typeOf(day) && mark.from <= day.date && day.date <= mark.to),
-      ),
-    )
-    if (ranges.length <= mostRanges || count === 1) return { taken, ranges }
-  }
-}
 
 /**
  * Takes the lease of a connection for a job and reads what is to be said: the oldest marks, and the values as they are after them, so that
@@ -88,9 +73,7 @@ export const beginPush = async (trx: Trx, connectionId: string, jobId: string): 
     `update channel_push set status = 'failed', error = 'interrupted', finished_at = clock_timestamp() where channel_connection_id = ? and status = 'sending'`,
     [connectionId],
   )
-  const days = await channelDays(trx, connection, kind, marks)
-  const typeIds = await theirTypes(trx, connectionId)
-  const { taken, ranges } = fitting(marks, days, (day) => typeIds.get(day.unitType) ?? '')
+  const { taken, ranges } = await contentOf(trx, connection, kind, marks)
   const row = await sqlOne<{ id: string }>(
     trx,
     `insert into channel_push (channel_connection_id, property_id, kind, ranges, range_count, attempts) values (?, ?, ?, ?::jsonb, ?, ?) returning id`,
@@ -134,17 +117,6 @@ const placeOf = ({
   ...(available === undefined ? {} : { available }),
 })
 
-const theirTypes = async (trx: Trx, connectionId: string): Promise<Map<string, string>> =>
-  new Map(
-    (
-      await sql<{ theirs: string; ours: string }>(
-        trx,
-        `select distinct external_unit_type_id as theirs, unit_type_id as ours from channel_mapping where channel_connection_id = ?`,
-        [connectionId],
-      )
-    ).map(({ theirs, ours }) => [theirs, ours]),
-  )
-
 /** Gives the lease back; a connection that was closed out has nothing more to say, and its credentials are erased. */
 const release = async (trx: Trx, connection: Pick<ChannelConnectionRow, 'id' | 'closeOutUntil'>) => {
   await sql(
@@ -156,7 +128,7 @@ const release = async (trx: Trx, connection: Pick<ChannelConnectionRow, 'id' | '
   )
 }
 
-type Sent = Pick<Push, 'pushId' | 'markIds' | 'marks' | 'ranges'>
+type Sent = Pick<Push, 'pushId' | 'markIds' | 'marks' | 'ranges' | 'oldestAt'>
 
 /**
  * Whether a push lost its lease while it was under way, as where its process stood still: the other one's values may have been heard before its
@@ -165,12 +137,12 @@ type Sent = Pick<Push, 'pushId' | 'markIds' | 'marks' | 'ranges'>
 const wasOvertaken = async (
   trx: Trx,
   connection: ChannelConnectionRow,
-  { marks }: Sent,
+  { marks, oldestAt }: Sent,
   jobId: string,
 ): Promise<boolean> => {
   if (connection.pushLeaseBy === jobId) return false
   if (connection.status === 'active' || connection.closeOutUntil !== null) {
-    await addMarks(trx, connection.id, marks)
+    await addMarks(trx, connection.id, marks, oldestAt)
     await requestPush(trx, connection.id, { soon: true })
   }
   return true
