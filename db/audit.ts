@@ -1,4 +1,4 @@
-import { contextOf, onCommit, prepared } from './connection.ts'
+import { contextOf, later, onCommit } from './connection.ts'
 import type { Actor, AnyTrx, Statement } from './connection.ts'
 
 export type AuditInput = {
@@ -48,7 +48,7 @@ export const auditStatement = (trx: AnyTrx, entry: AuditInput): Statement & { bi
 /** Writes to the audit trail in the transaction of the act: if the entry cannot be written, the act does not happen. */
 export const audit = async (trx: AnyTrx, entry: AuditInput): Promise<void> => {
   const { text, bindings } = auditStatement(trx, entry)
-  await prepared(trx, text, bindings)
+  later(trx, text, bindings)
   audited.add(trx)
   onCommit(trx, () => audited.delete(trx))
 }

@@ -1,13 +1,12 @@
 import type { Knex } from 'knex'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { settings } from '../config/env.ts'
 import { log } from '../config/log.ts'
 import { traceIdOf } from '../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../config/errors.ts'
-import type { Opening } from './joined.ts'
-import { isForeignName, plannedQuery } from './planned.ts'
-import type { Bindings, Connection, Statement } from './planned.ts'
+import { outboxOf } from './joined.ts'
+import type { Refused } from './joined.ts'
+import type { Bindings, Statement } from './planned.ts'
 import { database, inCamelCase } from './pool.ts'
 import { wakeRelay } from './wake.ts'
 
@@ -119,12 +118,19 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const openingOf = (
   tenantId: string | null,
   scope: string,
-  { isolation, readOnly, first, local = [] }: Options,
-): Opening => {
+  { isolation, readOnly, local = [] }: Options,
+): Statement[] => {
   if (tenantId !== null && !uuid.test(tenantId)) throw new TypeError('a tenant is named by a uuid')
-  const begin = `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`
-  const held = [`app.tenant_id = '${tenantId ?? ''}'`, `app.scope = '${scope}'`, `lock_timeout = '2s'`, ...local]
-  return { text: [begin, ...held.map((each) => `set local ${each}`)].join('; '), first, rows: null }
+  return [
+    `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`,
+    `set local lock_timeout = '2s'`,
+    ...local.map((each) => `set local ${each}`),
+  ]
+    .map((text): Statement => ({ text, bindings: [] }))
+    .concat({
+      text: `select set_config('app.tenant_id', ?, true), set_config('app.scope', ?, true)`,
+      bindings: [tenantId ?? '', scope],
+    })
 }
 
 const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, options: Options): Promise<T> => {
@@ -136,11 +142,9 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
       const result = await database().transaction(
         async (trx) => {
           contexts.set(trx, context)
-          const { first } = opening
-          const rows =
-            first &&
-            (opening.rows === null ? await prepared(trx, first.text, first.bindings) : inCamelCase(opening.rows))
-          const value = await work(trx as never, (rows ?? []) as never[])
+          const { first } = options
+          const rows = first ? await prepared(trx, first.text, first.bindings) : []
+          const value = await work(trx as never, rows as never[])
           committed = afterCommit.get(trx) ?? []
           return value
         },
@@ -155,7 +159,6 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
         if (await recover()) continue
         throw error
       }
-      if (attempt === 1 && isForeignName(error)) continue
       const code = sqlState(error)
       if (code !== null && repeatable.has(code)) {
         if (attempt > (options.repeats ?? 3)) throw busy(error)
@@ -208,12 +211,6 @@ export const enterTenant = async (trx: PlatformTrx, tenantId: string, actor?: Ac
   return trx as unknown as Trx
 }
 
-/** What is used here of the client of a transaction; its own types leave it out. */
-type Direct = {
-  acquireConnection: () => Promise<Connection>
-  query: (connection: Connection, query: unknown) => Promise<{ response: { rows: unknown } }>
-}
-
 /** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
 export const sql = async <Row = Record<string, unknown>>(
   trx: Knex,
@@ -228,18 +225,26 @@ export const sql = async <Row = Record<string, unknown>>(
 
 /**
  * The same, for what runs all the time: each connection plans the statement once in ten seconds, which for those of the jobs table is most of their cost.
- * For constant texts only, since none is ever forgotten; one text may not bind different types.
+ * For constant texts only, since none is ever forgotten; one text may not bind different types. Those asked for without waiting in between, as by
+ * `Promise.all`, go together, in the order in which they were asked.
  */
 export const prepared = async <Row = Record<string, unknown>>(
   trx: Knex,
   text: string,
   bindings: Bindings = [],
 ): Promise<Row[]> => {
-  if (!settings.databasePrepare || !trx.isTransaction) return sql<Row>(trx, text, bindings)
-  // What knex builds of a raw statement costs more than all of its answer.
-  const client = trx.client as Direct
-  const { response } = await client.query(await client.acquireConnection(), plannedQuery({ text, bindings }))
-  return inCamelCase<Row>(response.rows)
+  const outbox = outboxOf(trx)
+  return outbox ? inCamelCase<Row>(await outbox.ask({ text, bindings })) : sql<Row>(trx, text, bindings)
+}
+
+/**
+ * The same, for what is written and answers nothing: it goes with the next statement, at the latest with the commit. An error of it is that of what it went with;
+ * `refused` says what it means.
+ */
+export const later = (trx: AnyTrx, text: string, bindings: Bindings = [], refused?: Refused): void => {
+  const outbox = outboxOf(trx)
+  if (!outbox) throw new Error('this transaction was not opened by inTenant or inPlatform')
+  outbox.add({ text, bindings }, refused)
 }
 
 export const preparedOne = async <Row = Record<string, unknown>>(

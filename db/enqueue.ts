@@ -3,7 +3,7 @@ import type { JobClass } from '../config/queues.ts'
 import { beginSpan } from '../config/tracing.ts'
 import { compile } from '../config/validator.ts'
 import type { Job, PayloadOf } from '../jobs/job.ts'
-import { contextOf, onCommit, prepared, wakeAfterCommit } from './connection.ts'
+import { contextOf, later, onCommit, prepared, wakeAfterCommit } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 
 export type EnqueueOptions = {
@@ -17,6 +17,14 @@ export type EnqueueOptions = {
 }
 
 const most = 4096
+
+const insert = `
+  insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, gate, request_id, traceparent, actor)
+  values (?, ?, ?, ?, ?, ?::jsonb, ?, coalesce(?::timestamptz, now()), ?, ?, ?, ?, ?::jsonb)`
+const insertOnce = `${insert}
+  on conflict (coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), kind, unique_key)
+    where unique_key is not null and status <> 'dead' do nothing
+  returning id`
 
 /** A job that a sweep makes for a tenant belongs to that tenant, though the sweep's transaction belongs to none. */
 const tenantIn = (payload: unknown): string | null =>
@@ -44,30 +52,24 @@ export const enqueue = async <J extends Job>(
     'job.id': id,
     'job.kind': kind.name,
   })
-  const rows = await prepared(
-    trx,
-    `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, gate, request_id, traceparent, actor)
-     values (?, ?, ?, ?, ?, ?::jsonb, ?, coalesce(?::timestamptz, now()), ?, ?, ?, ?, ?::jsonb)
-     on conflict (coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), kind, unique_key)
-       where unique_key is not null and status <> 'dead' do nothing
-     returning id`,
-    [
-      id,
-      context.tenantId ?? tenantIn(payload),
-      kind.queue,
-      kind.name,
-      kind.version,
-      body,
-      options.class ?? kind.class,
-      options.at?.toISOString() ?? null,
-      options.uniqueKey ?? null,
-      options.gate ?? '',
-      context.requestId,
-      span.traceparent,
-      JSON.stringify(context.actor),
-    ],
-  )
-  if (rows.length === 0) return null
+  const row = [
+    id,
+    context.tenantId ?? tenantIn(payload),
+    kind.queue,
+    kind.name,
+    kind.version,
+    body,
+    options.class ?? kind.class,
+    options.at?.toISOString() ?? null,
+    options.uniqueKey ?? null,
+    options.gate ?? '',
+    context.requestId,
+    span.traceparent,
+    JSON.stringify(context.actor),
+  ]
+  // Only one that can stand already has an answer to wait for.
+  if (options.uniqueKey === undefined) later(trx, insert, row)
+  else if ((await prepared(trx, insertOnce, row)).length === 0) return null
   // One whose transaction rolls back never was, and is not told of.
   onCommit(trx, () => span.end())
   wakeAfterCommit(trx)

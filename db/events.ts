@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { messageTriggers } from '../config/message-triggers.ts'
 import { messagesTrigger } from '../jobs/messages.ts'
-import { contextOf, sql } from './connection.ts'
+import { contextOf, later } from './connection.ts'
 import type { Trx } from './connection.ts'
 import { enqueue } from './enqueue.ts'
 
@@ -25,7 +25,7 @@ export const emitAll = async (trx: Trx, events: readonly EventInput[]): Promise<
     property_id: event.propertyId,
     changed: event.changed ?? [],
   }))
-  await sql(
+  later(
     trx,
     `insert into event (id, type, property_id, entity, actor, request_id, cause_id, changed, data)
      select e.id, e.type, e.property_id, e.entity, ?::jsonb, ?, ?, e.changed, e.data
@@ -39,7 +39,7 @@ export const emitAll = async (trx: Trx, events: readonly EventInput[]): Promise<
 export const emit = async (trx: Trx, event: EventInput): Promise<string> => {
   const context = contextOf(trx)
   const id = randomUUID()
-  await sql(
+  later(
     trx,
     `insert into event (id, type, property_id, entity, actor, request_id, cause_id, changed, data)
      values (?, ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?::jsonb, ?::jsonb)`,

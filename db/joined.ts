@@ -1,29 +1,31 @@
 import type { Knex } from 'knex'
-import { aside, asWords, planAnew, plannedQuery } from './planned.ts'
-import type { Connection, Statement } from './planned.ts'
+import { sendTogether } from './batch.ts'
+import type { Answer } from './batch.ts'
+import { planAnew, planned } from './planned.ts'
+import type { Connection, Planned, Statement } from './planned.ts'
 
-// A round trip costs both sides more than most statements of the jobs do: the first statement of a transaction goes with its beginning,
-// the last one with its end.
+// A round trip costs both sides more than most statements do. What a transaction asks for in one turn of the loop goes to PostgreSQL
+// together, and so do its beginning with its first statement, what it writes with its next question, and the last of it with its end.
 
-type Tagged = { rows: unknown; command: string }
-type Answer = { response: Tagged[] }
+/** A question of knex: text and bindings before it is sent, the driver's answer after. */
+type Query = { sql: string; bindings?: readonly unknown[]; response?: unknown }
+
+type TrxClient = {
+  query: (connection: Connection, query: string | Query) => Promise<unknown>
+  emit: (event: 'query', statement: object) => void
+  prepBindings: (bindings: readonly unknown[]) => readonly unknown[]
+  positionBindings: (sql: string) => string
+}
 
 /** What is changed here of a transaction of knex; its own types leave it out. */
 export type Joinable = {
   begin: (connection: Connection) => Promise<unknown>
   commit: (connection: Connection, value: unknown) => Promise<unknown>
-  trxClient: { query: (connection: Connection, query: unknown) => Promise<unknown> }
+  rollback: (connection: Connection, error: unknown) => Promise<unknown>
+  trxClient: TrxClient
   transactor: Knex
   _completed: boolean
   _resolver: (value: unknown) => void
-}
-
-/** What a transaction begins with: `begin; set local …`, and the statement that follows at once. */
-export type Opening = {
-  text: string
-  first: Statement | undefined
-  /** What the first statement answered, columns as PostgreSQL names them; null where it is yet to be sent. */
-  rows: unknown
 }
 
 export type Last = Statement & {
@@ -31,9 +33,33 @@ export type Last = Statement & {
   refused?: () => Error
 }
 
+/** Says what an error of the statement means; undefined for what it knows nothing of. */
+export type Refused = (error: unknown) => Error | undefined
+
+type Entry = {
+  statement: Planned
+  /** What listeners to statements are told beside it. */
+  told?: object
+  refused?: Refused | undefined
+  /** Who waits for the rows, if anybody does. */
+  asker?: { resolve: (answer: Answer) => void; reject: (error: unknown) => void }
+}
+
+/** What a transaction has yet to send, in its order. */
+type Outbox = {
+  ask: (statement: Statement) => Promise<unknown[]>
+  add: (statement: Statement, refused?: Refused) => void
+  /** Sends what waits, and then more; answers the latter alone. */
+  send: (more: readonly Entry[]) => Promise<Answer[]>
+}
+
+const outboxes = new WeakMap<object, Outbox>()
 const lasts = new WeakMap<object, Last>()
 
-/** Sent once the work is done, with the commit where it can be. Once per transaction. */
+/** Of a transaction; undefined for what knex does of its own, such as migrations. */
+export const outboxOf = (trx: Knex): Outbox | undefined => outboxes.get(trx.client as object)
+
+/** Sent once the work is done, with the commit. Once per transaction. */
 export const lastly = (trx: Knex, last: Last): void => {
   if (lasts.has(trx)) throw new Error('a transaction has one last statement')
   lasts.set(trx, last)
@@ -41,43 +67,103 @@ export const lastly = (trx: Knex, last: Last): void => {
 
 const isRefusal = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22012'
 
-const joinBegin = (transaction: Joinable, opening: Opening): void => {
-  transaction.begin = async (connection) => {
-    await planAnew(connection)
-    const words = opening.first ? asWords(connection, opening.first) : null
-    const text = words === null ? opening.text : `${opening.text}; ${words}`
-    try {
-      const { response } = (await transaction.trxClient.query(connection, text)) as Answer
-      if (words !== null) opening.rows = response.at(-1)?.rows ?? null
-    } catch (error) {
-      // The beginning stands where what came after it failed; nothing else would end it before the connection is another's.
-      await aside(connection, 'rollback')
-      throw error
+const openOutbox = (transaction: Joinable, connection: Connection, opening: readonly Statement[]): Outbox => {
+  const { trxClient } = transaction
+  const sendNow = trxClient.query.bind(trxClient)
+  let waiting: Entry[] = opening.map((statement) => ({ statement: planned(statement) }))
+  let isBegun = false
+  let isDue = false
+  /** Why the transaction cannot go on, where it was told to nobody who waited. */
+  let failure: { error: unknown } | null = null
+
+  const send = async (more: readonly Entry[]): Promise<Answer[]> => {
+    const entries = [...waiting, ...more]
+    waiting = []
+    if (failure) {
+      for (const { asker } of entries) asker?.reject(failure.error)
+      throw failure.error
     }
+    if (entries.length === 0) return []
+    if (!isBegun) await planAnew(connection)
+    isBegun = true
+    const { __knexUid, __knexTxId } = connection
+    const items = entries.map(({ statement, asker, told }) => {
+      trxClient.emit('query', { __knexUid, __knexTxId, ...told, sql: statement.native, bindings: statement.values })
+      return { ...statement, isMute: asker === undefined }
+    })
+    const { done, error } = await sendTogether(connection, items)
+    for (const [index, answer] of done.entries()) entries[index]?.asker?.resolve(answer)
+    if (error) {
+      const told = entries[done.length]?.refused?.(error) ?? named(error, items[done.length]?.native)
+      failure = { error: told }
+      for (const { asker } of entries.slice(done.length)) asker?.reject(told)
+      throw told
+    }
+    return done.slice(entries.length - more.length)
+  }
+
+  /** With whatever else is asked for before the loop turns. */
+  const ask = (statement: Planned, told?: object): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      waiting.push({ statement, told: told ?? {}, asker: { resolve, reject } })
+      if (isDue) return
+      isDue = true
+      process.nextTick(() => {
+        isDue = false
+        send([]).catch(() => {})
+      })
+    })
+
+  trxClient.query = async (asked, query) => {
+    const { sql, bindings = [] } = typeof query === 'string' ? { sql: query } : query
+    if (/^rollback/i.test(sql)) {
+      // What was to be written belongs to what is taken back.
+      waiting = []
+      failure = null
+      return isBegun ? sendNow(asked, query) : { response: { command: 'ROLLBACK', rows: [] } }
+    }
+    if (transaction._completed) return sendNow(asked, query)
+    if (typeof query === 'object' && bindings.length > 0) {
+      const values = trxClient.prepBindings(bindings)
+      query.response = await ask({ name: '', native: trxClient.positionBindings(sql), values }, query)
+      return query
+    }
+    // Without values it may be many statements, which go by themselves.
+    await send([])
+    return sendNow(asked, query)
+  }
+
+  return {
+    send,
+    add: (statement, refused) => void waiting.push({ statement: planned(statement), refused }),
+    ask: async (statement) => {
+      if (transaction._completed) throw new Error('Transaction query already complete')
+      return (await ask(planned(statement))).rows
+    },
   }
 }
 
-/** The commit as knex does it: what is sent from here on would run after it, in no transaction, and is refused. */
-const commit = async (transaction: Joinable, connection: Connection, text: string): Promise<void> => {
-  const sent = transaction.trxClient.query(connection, text) as Promise<Answer | { response: Tagged }>
-  transaction._completed = true
-  const { response } = await sent
-  const { command } = [response].flat().at(-1) ?? { command: 'none' }
-  // PostgreSQL answers a commit so where a statement has failed, though somebody went on as if it had not.
-  if (command !== 'COMMIT') throw new Error(`an error in the transaction was passed over: its end is ${command}`)
+const named = (error: Error, text: string | undefined) => {
+  if (text !== undefined) error.message = `${text} - ${error.message}`
+  return error
 }
 
-/** What it throws, knex answers with a rollback. */
-const joinCommit = (transaction: Joinable): void => {
-  transaction.commit = async (connection, value) => {
+const theEnd = { name: '', native: 'commit', values: [] }
+
+/** The commit as knex does it: what is sent from here on would run after it, in no transaction, and is refused. What it throws, knex answers with a rollback. */
+const joinCommit = (transaction: Joinable, outbox: Outbox): void => {
+  transaction.commit = async (_, value) => {
     const last = lasts.get(transaction.transactor)
-    const words = last ? asWords(connection, last) : null
+    const refused: Refused = (error) => (isRefusal(error) ? last?.refused?.() : undefined)
+    const sent = outbox.send([...(last ? [{ statement: planned(last), refused }] : []), { statement: theEnd }])
+    transaction._completed = true
     try {
-      if (last && words === null) await transaction.trxClient.query(connection, plannedQuery(last))
-      await commit(transaction, connection, words === null ? 'commit' : `${words}; commit`)
+      const { command } = (await sent).at(-1) ?? { command: 'none' }
+      // PostgreSQL answers a commit so where a statement has failed, though somebody went on as if it had not.
+      if (command !== 'COMMIT') throw new Error(`an error in the transaction was passed over: its end is ${command}`)
     } catch (error) {
       transaction._completed = false
-      throw (isRefusal(error) && last?.refused?.()) || error
+      throw error
     }
     transaction._resolver(value)
     return undefined
@@ -87,12 +173,17 @@ const joinCommit = (transaction: Joinable): void => {
 /** Makes the transactions of a knex begin with their `opening`, and end with what was asked for by `lastly`. */
 export const joinStatements = (knex: Knex): void => {
   const client = knex.client as { transaction: (...given: unknown[]) => Joinable }
-  const plain = client.transaction.bind(client)
+  const simple = client.transaction.bind(client)
   client.transaction = (container, config, ...rest) => {
-    const transaction = plain(container, config, ...rest)
-    const { opening } = (config ?? {}) as { opening?: Opening }
-    if (opening) joinBegin(transaction, opening)
-    joinCommit(transaction)
+    const transaction = simple(container, config, ...rest)
+    const { opening, isolationLevel } = (config ?? {}) as { opening?: readonly Statement[]; isolationLevel?: string }
+    const text = isolationLevel === undefined ? 'begin' : `begin isolation level ${isolationLevel}`
+    transaction.begin = (connection) => {
+      const outbox = openOutbox(transaction, connection, opening ?? [{ text, bindings: [] }])
+      outboxes.set(transaction.trxClient, outbox)
+      joinCommit(transaction, outbox)
+      return Promise.resolve()
+    }
     return transaction
   }
 }

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import { settings } from '../config/env.ts'
-import { log } from '../config/log.ts'
 
 export type Bindings = readonly unknown[] | Record<string, unknown>
 
 /** A statement of constant text, `:name` or `?` in it, and what they stand for. */
 export type Statement = { text: string; bindings: Bindings }
 
-/** What is read here of a connection of pg; its own types leave it out. */
+/** What is used here of a connection of pg; its own types leave it out. */
 export type Connection = {
-  query: (text: string, done: (error: Error | null) => void) => void
-  connection: { parsedStatements: Record<string, string | undefined> }
+  query: ((text: string, done: (error: Error | null) => void) => void) & ((batch: object) => void)
+  getTypeParser: typeof pg.types.getTypeParser
+  __knexUid: string
+  __knexTxId: string
 }
 
 /** A text as PostgreSQL numbers its parameters, and under which name a connection keeps it planned. */
@@ -48,55 +49,13 @@ const valuesOf = ({ names }: Plan, bindings: Bindings): readonly unknown[] => {
   return names.map((name) => (bindings as Record<string, unknown>)[name])
 }
 
-/** The statement as the driver takes it, to be planned once per connection where statements are. */
-export const plannedQuery = ({ text, bindings }: Statement) => {
+/** A statement as PostgreSQL takes it. */
+export type Planned = { name: string; native: string; values: readonly unknown[] }
+
+/** Under a name where connections keep what they have planned; the name is empty where a pooler would not know it. */
+export const planned = ({ text, bindings }: Statement): Planned => {
   const plan = planOf(text, bindings)
-  return {
-    // knex numbers what question marks are left.
-    sql: plan.native.replaceAll('?', '\\?'),
-    bindings: valuesOf(plan, bindings),
-    options: settings.databasePrepare ? { name: plan.name } : {},
-  }
-}
-
-/** Stands in a list of PostgreSQL as it is; the word null would mean that nothing stands there. */
-const isPlain = (item: unknown) =>
-  Number.isFinite(item) || (typeof item === 'string' && /^(?!null$)[\w-]+$/i.test(item))
-
-// PostgreSQL itself finds the type of what is quoted. What knex would take for a binding goes by parameters.
-const literal = (value: unknown): string | null => {
-  if (value === null) return 'null'
-  if (typeof value === 'boolean') return String(value)
-  if (typeof value === 'number' && Number.isFinite(value)) return `'${value}'`
-  if (Array.isArray(value)) return value.every(isPlain) ? `'{${value.join(',')}}'` : null
-  return typeof value === 'string' && !/[?\\\0]/.test(value) ? pg.escapeLiteral(value) : null
-}
-
-let knowsNames = true
-
-/**
- * True where PostgreSQL did not know a planned statement by our name for it: a pooler that hands connections around has given it one of
- * its own. From then on, statements go by themselves.
- */
-export const isForeignName = (error: unknown): boolean => {
-  if (!(error instanceof Error && 'code' in error && error.code === '26000')) return false
-  if (knowsNames)
-    log.info('statements are named by a pooler: none is joined with the beginning or the end of a transaction')
-  knowsNames = false
-  return true
-}
-
-/**
- * The statement as words of a longer text, where this connection has planned it before: so it needs no round trip of its own. Null
- * where it has not, or where its values do not stand for themselves (buffers, lists of more than ids).
- */
-export const asWords = (connection: Connection, { text, bindings }: Statement): string | null => {
-  if (!settings.databasePrepare || !knowsNames) return null
-  const plan = planOf(text, bindings)
-  if (connection.connection.parsedStatements[plan.name] !== plan.native) return null
-  const literals = valuesOf(plan, bindings).map(literal)
-  if (literals.includes(null)) return null
-  return `execute "${plan.name}"${literals.length === 0 ? '' : `(${literals.join(', ')})`}`
+  return { name: settings.databasePrepare ? plan.name : '', native: plan.native, values: valuesOf(plan, bindings) }
 }
 
 /** Sends what no work waits for the outcome of: a connection that is broken says so to what follows. */

@@ -2,7 +2,7 @@ import { settings } from '../../config/env.ts'
 import { forbidden, notFound } from '../../config/errors.ts'
 import { neverByKey } from '../../config/scopes.ts'
 import { subjectFacts } from '../../config/subjects.ts'
-import { database, sqlOne } from '../../db/connection.ts'
+import { database, preparedOne, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { abilityOf, abilityOfKey } from './ability.ts'
 import type { SuperuserAccess, TenantAccess } from './access.ts'
@@ -107,7 +107,7 @@ export const admit = (trx: Trx, caller: Caller, access: TenantAccess, tenantId: 
 
 /** Public calls: a tenant that is not active has no portal; a feature that is not active is 403. */
 export const admitPublic = async (trx: Trx, feature: string): Promise<void> => {
-  const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t`)
+  const row = await preparedOne<TenantRow>(trx, `select t.status, ${features} from tenant t`)
   if (row?.status !== 'active') throw notFound('There is no such property here', 'property_not_found')
   if (!row.features.includes(feature)) throw notEnabled(feature)
 }

@@ -19,9 +19,7 @@ import { within } from './properties.ts'
 import { limit, rateClassOf } from './rate-limit.ts'
 import { lockRecord } from './record.ts'
 import { Reply } from './route.ts'
-import type { AnyRoute, RequestFacts } from './route.ts'
-
-export type Answer = { status: number; headers: Record<string, string>; body: unknown }
+import type { AnyRoute, Answer, RequestFacts } from './route.ts'
 
 type Loaded = {
   params: Record<string, string>
@@ -78,15 +76,23 @@ const expectedVersion = (request: RequestFacts): number | null => {
   return Number(version)
 }
 
+// A property never changes its tenant; whether it is still there is found out in the transaction of that.
+const tenants = new Map<string, string>()
+const mostTenants = 10_000
+
 const directory = async (propertyId: string): Promise<string> => {
   const missing = notFound('There is no such property here', 'property_not_found')
   if (!isUuid(propertyId)) throw missing
+  const known = tenants.get(propertyId)
+  if (known !== undefined) return known
   const row = await sqlOne<{ tenantId: string }>(
     database(),
     `select tenant_id from property_directory where property_id = ?`,
     [propertyId],
   )
   if (!row) throw missing
+  if (tenants.size >= mostTenants) tenants.clear()
+  tenants.set(propertyId, row.tenantId)
   return row.tenantId
 }
 
@@ -116,6 +122,17 @@ export const endpoint = (route: AnyRoute) => {
     }
   }
 
+  /** Takes the key of a request. It may be asked for before it is wanted; what speaks against it is heard then. */
+  const askKey = (trx: AnyTrx, caller: Caller, request: RequestFacts, tenantId: string | null) => {
+    const asking = (async () => {
+      const key = idempotencyKey(route, request)
+      const claim = key === null ? null : claimOf(key, request, caller, tenantId)
+      return { claim, kept: claim && (await takeKey(trx, claim.owner, claim.key, claim.hash)) }
+    })()
+    asking.catch(() => {})
+    return asking
+  }
+
   /** What is the same for every kind of caller once the transaction is open and the caller admitted. */
   const inside = async (
     trx: AnyTrx,
@@ -124,12 +141,11 @@ export const endpoint = (route: AnyRoute) => {
     extra: { admission?: Admission; [given: string]: unknown },
     input: Input,
     tenantId: string | null,
+    asked?: ReturnType<typeof askKey>,
   ): Promise<Answer> => {
     const expected = expectedVersion(request)
     await lockRecord(trx, route, input.params, expected, extra.admission)
-    const key = idempotencyKey(route, request)
-    const claim = key === null ? null : claimOf(key, request, caller, tenantId)
-    const kept = claim && (await takeKey(trx, claim.owner, claim.key, claim.hash))
+    const { claim, kept } = await (asked ?? askKey(trx, caller, request, tenantId))
     if (kept) {
       const body = route.replay ? await route.replay(kept.body as never, { caller, trx: trx as Trx }) : kept.body
       return { status: kept.status, headers: { ...kept.headers, 'Idempotent-Replayed': 'true' }, body }
@@ -143,7 +159,7 @@ export const endpoint = (route: AnyRoute) => {
         subjectId: subjectId(input, answer),
       })
     if (claim)
-      await keepReply(trx, claim.owner, claim.key, claim.hash, {
+      keepReply(trx, claim.owner, claim.key, claim.hash, {
         ...answer,
         body: route.keep ? route.keep(answer.body as never) : answer.body,
       })
@@ -189,10 +205,14 @@ export const endpoint = (route: AnyRoute) => {
           await open((trx) => admitPublic(trx, access.feature))
           return reply(await handle({ open, tenantId, propertyId, caller, request, ...input(body) }))
         }
-        return open(async (trx) => {
-          await admitPublic(trx, access.feature)
-          return inside(trx, caller, request, { tenantId, propertyId }, input(body), tenantId)
-        })
+        const run = () =>
+          open(async (trx) => {
+            const admitted = admitPublic(trx, access.feature)
+            const asked = askKey(trx, caller, request, tenantId)
+            await admitted
+            return inside(trx, caller, request, { tenantId, propertyId }, input(body), tenantId, asked)
+          })
+        return route.around ? route.around({ caller, tenantId, request }, run) : run()
       }
       case 'guest': {
         if (caller.kind !== 'guest')

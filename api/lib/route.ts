@@ -73,6 +73,11 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${i
     ? { [K in Name]: string }
     : Record<never, never>
 
+/** What is answered, before it is written. */
+export type Answer = { status: number; headers: Record<string, string>; body: unknown }
+
+export type PublicCall = { caller: Caller; tenantId: string; request: RequestFacts }
+
 /** What a handler is given: the checked path, query and body, and what the kind of access makes of the caller. */
 export type Input<A extends Access, Path extends string, P, Q, B, None> = Common<
   PathParams<Path> & (P extends Schema ? Static<P> : unknown),
@@ -136,6 +141,8 @@ export type Route<
   returns: R
   /** `none`: no transaction is open while the handler runs; it opens short ones by `open`. For waits and hashing. */
   transaction?: None
+  /** Runs the transaction of a public call and what comes before and after it, such as a count that is no part of it. */
+  around?: (call: PublicCall, run: () => Promise<Answer>) => Promise<Answer>
   handle: (input: Input<A, Path, P, Q, B, None>) => Promise<Loose<Static<R>> | Reply<Loose<Static<R>>>>
   /** Takes secrets out of a reply before it is kept for its Idempotency-Key, */
   keep?: (body: Loose<Static<R>>) => unknown
@@ -153,6 +160,7 @@ export type AnyRoute = RouteOptions & {
   body?: Schema | undefined
   returns: Schema
   transaction?: 'none' | undefined
+  around?: ((call: PublicCall, run: () => Promise<Answer>) => Promise<Answer>) | undefined
   handle: (input: never) => Promise<unknown>
   keep?: ((body: never) => unknown) | undefined
   replay?: ((body: never, input: { caller: Caller; trx: Trx }) => Promise<unknown>) | undefined

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { conflict, invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { QuoteClaims } from '../../config/quote.ts'
@@ -33,9 +34,9 @@ import type { Caller } from '../lib/caller.ts'
 import { Reply, route } from '../lib/route.ts'
 import type { RequestFacts } from '../lib/route.ts'
 import { verifyToken } from '../lib/tokens.ts'
-import type { GuestBooking } from '../../db/reservations/guest-booking.ts'
+import { showBooking } from '../../db/reservations/guest-booking.ts'
 import { guestBooking, HeldBooking, holdTokenSeconds, mintGuestToken } from './guest-booking.ts'
-import { withinHoldRate } from './hold-rate.ts'
+import { countingHold, refuseBeyondRate } from './hold-rate.ts'
 
 const Name = Matching('^(?!\\s*$)[^\\p{Cc}<>]*$', 100)
 
@@ -79,11 +80,16 @@ const openQuote = async (token: string): Promise<QuoteClaims> => {
   return claims as unknown as QuoteClaims
 }
 
+/** Quotes of bodies that are being served: a signature is looked at once. */
+const opened = new WeakMap<object, QuoteClaims>()
+
 const propertyOfQuote = async ({ body }: Unjudged): Promise<string> => {
   const token = typeof body === 'object' && body !== null && 'quote' in body ? body.quote : undefined
   if (typeof token !== 'string')
     throw invalid([{ field: 'quote', message: token === undefined ? 'is required' : 'must be a string' }])
-  return (await openQuote(token)).propertyId
+  const claims = await openQuote(token)
+  opened.set(body as object, claims)
+  return claims.propertyId
 }
 
 /** Who stands behind the request: a portal's own server, known by its key, names the guest's address (R10 of public.md). */
@@ -119,8 +125,10 @@ const problemsOf = (property: SaleProperty, claims: QuoteClaims, body: HoldBody)
   return [...missingFields(property, body), ...crowded, ...wrongNumber]
 }
 
-const hold = async (trx: Trx, body: HoldBody, addressOf: () => string) => {
-  const claims = await openQuote(body.quote)
+type Asked = { tenantId: string; body: HoldBody; caller: Caller; request: RequestFacts }
+
+const hold = async (trx: Trx, { tenantId, body, caller, request }: Asked) => {
+  const claims = opened.get(body) ?? (await openQuote(body.quote))
   const property = await propertyFor(trx, claims.propertyId, 'portal')
   const problems = problemsOf(property, claims, body)
   if (problems.length > 0) throw invalid(problems)
@@ -128,9 +136,9 @@ const hold = async (trx: Trx, body: HoldBody, addressOf: () => string) => {
     throw conflict('terms_changed', 'The terms have changed; read them again', [
       { field: 'acceptedTerms', message: 'is not the present version' },
     ])
-  const client = addressOf()
-  let shown: GuestBooking | null = null
-  const held = await withinHoldRate(client, () =>
+  refuseBeyondRate(request)
+  const bookingId = randomUUID()
+  const [held, token] = await Promise.all([
     holdStay(trx, {
       claims,
       words: {
@@ -141,15 +149,20 @@ const hold = async (trx: Trx, body: HoldBody, addressOf: () => string) => {
         termsVersion: body.acceptedTerms,
       },
       arrivalTime: body.arrivalTime ?? null,
-      addressHash: hashAddress(trx, client),
+      addressHash: hashAddress(trx, clientAddress(caller, tenantId, request)),
       locale: body.locale,
       property,
-      beforeCounters: async (bookingId) => {
-        shown = await guestBooking(trx, bookingId, property)
-      },
+      bookingId,
     }),
-  )
-  return { ...held, shown: shown ?? (await guestBooking(trx, held.bookingId, property)) }
+    // Signed while the hold is written, for nobody else can go on once its counters are locked.
+    mintGuestToken(tenantId, bookingId, holdTokenSeconds),
+  ])
+  if (held.parts) return { body: { ...showBooking(held.parts), ...token }, status: 201 } as const
+  const shown = await guestBooking(trx, held.bookingId, property)
+  return {
+    body: { ...shown, ...(await mintGuestToken(tenantId, held.bookingId, holdTokenSeconds)) },
+    status: 200,
+  } as const
 }
 
 export const routes = [
@@ -175,13 +188,11 @@ export const routes = [
       'booking_refused',
       'hold_limit',
     ],
-    handle: async ({ trx, tenantId, body, caller, request }) => {
-      const { bookingId, repeated, shown } = await hold(trx, body, () => clientAddress(caller, tenantId, request))
-      const reply = {
-        ...shown,
-        ...(await mintGuestToken(tenantId, bookingId, holdTokenSeconds)),
-      }
-      return new Reply(reply, { status: repeated ? 200 : 201 })
+    around: ({ caller, tenantId, request }, run) =>
+      countingHold(clientAddress(caller, tenantId, request), request, run),
+    handle: async ({ trx, ...asked }) => {
+      const { body, status } = await hold(trx, asked)
+      return new Reply(body, { status })
     },
     keep: ({ guestToken: _token, guestTokenExpiresAt: _expiresAt, ...booking }) => booking,
     replay: async (booking: { bookingId: string }, { trx }) => {

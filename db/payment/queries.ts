@@ -1,5 +1,5 @@
 import type { Trx } from '../connection.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
+import { contextOf, prepared, sql, sqlOne } from '../connection.ts'
 import type { PaymentAllocationRow, PaymentRow, RefundRow } from '../rows.ts'
 import { liveStatuses } from './rules.ts'
 import type { PaymentStatus } from './rules.ts'
@@ -80,7 +80,7 @@ export type PaymentShown = Pick<
 
 /** Payments made for a target, oldest first: for the replies that list them. */
 export const paymentsOf = (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentShown[]> =>
-  sql<PaymentShown>(
+  prepared<PaymentShown>(
     trx,
     `select id, method, amount, currency, status, refund_reserved, refunded_amount, created_at
      from payment where target_type = ? and target_id = ? order by created_at, id`,

@@ -31,7 +31,7 @@ export const isCovered = (due: number, credit: number, state: PaymentState) =>
   credit + state.authorised > 0 && credit + state.authorised >= due
 
 /** Its outcome is not known yet, so nothing may be decided about the hold. */
-export const isRunning = (state: PaymentState) =>
+export const isRunning = (state: { live: readonly Pick<PaymentState['live'][number], 'status'>[] }) =>
   state.live.some((payment) => payment.status === 'unknown' || payment.status === 'processing')
 
 type Rooms = {

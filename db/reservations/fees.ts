@@ -19,23 +19,35 @@ export type StayFee = {
 
 type NightAmount = { reservationId: string; amount: number }
 
-/** What cancelling each confirmed reservation costs at an instant, by its own copy of the policy; a held one costs nothing (R28). `known`: nights by date, read already. */
+/** What cancelling each confirmed reservation costs at an instant, by its own copy of the policy; a held one costs nothing (R28). */
 export const cancellationFees = async (
   trx: Trx,
   property: SaleProperty,
   booking: Pick<BookingRow, 'createdAt'>,
   reservations: readonly ReservationRow[],
   now: Date,
-  known?: readonly NightAmount[],
-): Promise<StayFee[]> => {
-  const nights =
-    known ??
-    (await prepared<NightAmount>(
+): Promise<StayFee[]> =>
+  feesOf(
+    property,
+    booking,
+    reservations,
+    now,
+    await prepared<NightAmount>(
       trx,
       `select reservation_id, amount from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
       [reservations.map((one) => one.id)],
-    ))
-  return reservations.map((one) => {
+    ),
+  )
+
+/** The same, for who has read the nights, by date. */
+export const feesOf = (
+  property: SaleProperty,
+  booking: Pick<BookingRow, 'createdAt'>,
+  reservations: readonly ReservationRow[],
+  now: Date,
+  nights: readonly NightAmount[],
+): StayFee[] =>
+  reservations.map((one) => {
     const base = {
       nights: nights.filter((night) => night.reservationId === one.id).map((night) => night.amount),
       roomTotal: one.roomTotal,
@@ -56,4 +68,3 @@ export const cancellationFees = async (
       instants,
     }
   })
-}

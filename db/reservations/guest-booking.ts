@@ -5,88 +5,120 @@ import { localInstant } from '../../config/time.ts'
 import { prepared, preparedOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { maskEmail } from '../guests/masks.ts'
-import { paymentsOf, paymentState, shownStatus } from '../payment/index.ts'
+import { paymentsOf, shownStatus } from '../payment/index.ts'
+import type { PaymentShown } from '../payment/index.ts'
 import { readProperty } from '../properties/catalogue.ts'
 import type { SaleProperty } from '../properties/catalogue.ts'
 import { feeAmount, feeTiers } from '../properties/rules/policies.ts'
 import { addTaxes } from '../properties/rules/taxes.ts'
-import type { BookingRow, FolioRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
 import { bookerOf } from './booker.ts'
+import type { BookerContact } from './booker.ts'
 import { isRunning } from './confirm.ts'
 import { dueNowOf } from './due.ts'
 import type { Money } from './due.ts'
-import { cancellationFees, policiesOf } from './fees.ts'
+import { feesOf, policiesOf } from './fees.ts'
 import type { StayFee } from './fees.ts'
-import { depositsOf } from './lock.ts'
+import type { HeldRows } from './hold-rows.ts'
 import { bookingStatus, isLive, shownRoom } from './rules/states.ts'
 
-type Named = ReservationRow & { unitTypeName: LocalText; ratePlanName: LocalText }
+type Named<Name> = ReservationRow & { unitTypeName: Name; ratePlanName: Name }
+
+/** All that a guest is shown of a booking, as it was read, or was written a moment ago. */
+export type BookingParts = Omit<HeldRows, 'reservations'> & {
+  booking: BookingRow
+  /** By position; names in the language of the booking. */
+  reservations: Named<string>[]
+  folios: FolioRow[]
+  payments: PaymentShown[]
+  booker: Pick<BookerContact, 'firstName' | 'lastName' | 'email'> | null
+  property: SaleProperty
+  businessDate: string
+  now: Date
+}
 
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 const unique = (texts: readonly string[]) => [...new Set(texts)].join('\n')
 
-const read = async (trx: Trx, bookingId: string, known?: SaleProperty) => {
-  const found = await preparedOne<BookingRow & { now: Date; businessDate: string | null }>(
-    trx,
-    `select b.*, now() as now, (select d.date from business_day d where d.tenant_id = b.tenant_id and d.property_id = b.property_id and d.status = 'open')
-       as business_date from booking b where b.id = ?`,
-    [bookingId],
-  )
+const ofRooms = `in (select id from reservation where booking_id = ?)`
+
+const read = async (trx: Trx, bookingId: string, known?: SaleProperty): Promise<BookingParts | null> => {
+  const [found, reservations, nights, extras, folios, deposits, payments] = await Promise.all([
+    preparedOne<BookingRow & { now: Date; businessDate: string | null }>(
+      trx,
+      `select b.*, now() as now, (select d.date from business_day d where d.tenant_id = b.tenant_id and d.property_id = b.property_id and d.status = 'open')
+         as business_date from booking b where b.id = ?`,
+      [bookingId],
+    ),
+    prepared<Named<LocalText>>(
+      trx,
+      `select r.*, t.name as unit_type_name, p.name as rate_plan_name from reservation r
+       join unit_type t on t.tenant_id = r.tenant_id and t.id = r.unit_type_id join rate_plan p on p.tenant_id = r.tenant_id and p.id = r.rate_plan_id
+       where r.booking_id = ? order by r.position`,
+      [bookingId],
+    ),
+    prepared<BookingParts['nights'][number]>(
+      trx,
+      `select * from reservation_night where reservation_id ${ofRooms} order by reservation_id, date`,
+      [bookingId],
+    ),
+    prepared<BookingParts['extras'][number]>(
+      trx,
+      `select * from reservation_extra where reservation_id ${ofRooms} and status = 'active' order by reservation_id, name, id`,
+      [bookingId],
+    ),
+    prepared<FolioRow>(trx, `select * from folio where reservation_id ${ofRooms}`, [bookingId]),
+    prepared<BookingParts['deposits'][number]>(
+      trx,
+      `select * from deposit where reservation_id ${ofRooms} order by reservation_id, due_at, position`,
+      [bookingId],
+    ),
+    paymentsOf(trx, 'booking', bookingId),
+  ])
   if (!found) return null
   const { now, businessDate, ...booking } = found
-  const reservations = await prepared<Named>(
-    trx,
-    `select r.*, t.name as unit_type_name, p.name as rate_plan_name from reservation r
-     join unit_type t on t.tenant_id = r.tenant_id and t.id = r.unit_type_id join rate_plan p on p.tenant_id = r.tenant_id and p.id = r.rate_plan_id
-     where r.booking_id = ? order by r.position`,
-    [bookingId],
-  )
-  const ids = reservations.map((one) => one.id)
-  const nights = await prepared<ReservationNightRow>(
-    trx,
-    `select * from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
-    [ids],
-  )
-  const extras = await prepared<ReservationExtraRow>(
-    trx,
-    `select * from reservation_extra where reservation_id = any(?::uuid[]) and status = 'active' order by reservation_id, name, id`,
-    [ids],
-  )
-  const folios = await prepared<FolioRow>(trx, `select * from folio where reservation_id = any(?::uuid[])`, [ids])
   const property = known ?? (await readProperty(trx, booking.propertyId))
   if (!property) throw new Error(`property ${booking.propertyId} is gone`)
+  const text = (value: LocalText) => textIn(value, booking.language, ...property.locales)
   return {
     booking,
     now,
     businessDate: businessDate ?? '',
-    reservations,
+    reservations: reservations.map((one) => ({
+      ...one,
+      unitTypeName: text(one.unitTypeName),
+      ratePlanName: text(one.ratePlanName),
+    })),
     nights,
     extras,
     folios,
-    deposits: await depositsOf(trx, ids),
+    deposits,
+    payments,
     property,
+    booker: await bookerOf(trx, booking),
   }
 }
-
-type Parts = NonNullable<Awaited<ReturnType<typeof read>>>
 
 /** A booking as its guest sees it, in the language of the booking; null where there is none. Nothing of any other booking is in it. `known`: its property, read already. */
 export const readGuestBooking = async (trx: Trx, bookingId: string, known?: SaleProperty) => {
   const parts = await read(trx, bookingId, known)
-  if (!parts) return null
-  const { booking, reservations, folios, property, now } = parts
-  const booker = await bookerOf(trx, booking)
+  return parts && showBooking(parts)
+}
+
+/** The same, of what is at hand. */
+export const showBooking = (parts: BookingParts) => {
+  const { booking, booker, reservations, nights, folios, property, now } = parts
   const speaking = reservations.some((one) => isLive(one.status))
     ? reservations.filter((one) => isLive(one.status))
     : reservations
-  const fees = await cancellationFees(trx, property, booking, speaking, now, parts.nights)
+  const fees = feesOf(property, booking, speaking, now, nights)
   const total = sum(
     reservations.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))),
   )
   const paid = booking.credit + sum(folios.map((folio) => folio.credits))
   const money: Money = { ...parts, folios: folios.filter((folio) => folio.isPrimary) }
   return {
-    bookingId,
+    bookingId: booking.id,
     number: booking.number,
     status: bookingStatus(reservations),
     holdExpiresAt: booking.holdExpiresAt,
@@ -119,9 +151,9 @@ export const readGuestBooking = async (trx: Trx, bookingId: string, known?: Sale
     balance: total - paid,
     dueNow: dueNowOf(money),
     schedule: scheduleOf(parts, property),
-    cancellation: await cancellationOf(trx, parts, speaking, fees),
+    cancellation: cancellationOf(parts, speaking, fees),
     policies: policiesShown(speaking, fees),
-    payments: (await paymentsOf(trx, 'booking', bookingId)).map((payment) => ({
+    payments: parts.payments.map((payment) => ({
       paymentId: payment.id,
       method: payment.method,
       amount: payment.amount,
@@ -131,18 +163,17 @@ export const readGuestBooking = async (trx: Trx, bookingId: string, known?: Sale
   }
 }
 
-export type GuestBooking = NonNullable<Awaited<ReturnType<typeof readGuestBooking>>>
+export type GuestBooking = ReturnType<typeof showBooking>
 
-const roomOf = (one: Named, { nights, extras, booking, property }: Parts) => {
+const roomOf = (one: Named<string>, { nights, extras }: BookingParts) => {
   const own = nights.filter((night) => night.reservationId === one.id)
   const ownExtras = extras.filter((extra) => extra.reservationId === one.id)
-  const text = (value: LocalText) => textIn(value, booking.language, ...property.locales)
   return {
     reservationId: one.id,
     status: shownRoom(one.status),
     unitTypeId: one.unitTypeId,
-    unitTypeName: text(one.unitTypeName),
-    ratePlanName: text(one.ratePlanName),
+    unitTypeName: one.unitTypeName,
+    ratePlanName: one.ratePlanName,
     adults: one.adults,
     childrenAges: one.childrenAges,
     nights: own.map(({ date, amount }) => ({ date, amount })),
@@ -154,7 +185,7 @@ const roomOf = (one: Named, { nights, extras, booking, property }: Parts) => {
 
 /** Installments and what is left on arrival, of rooms that stand; what a hold waits for is due by its end. */
 const scheduleOf = (
-  { reservations, deposits, booking }: Parts,
+  { reservations, deposits, booking }: BookingParts,
   property: SaleProperty,
 ): { dueAt: Date; amount: number }[] => {
   const amounts = new Map<number, number>()
@@ -174,21 +205,17 @@ const scheduleOf = (
     .map(([at, amount]) => ({ dueAt: new Date(at), amount }))
 }
 
-const refusal = async (
-  trx: Trx,
-  { booking, businessDate }: Parts,
-  rooms: readonly ReservationRow[],
-): Promise<string | null> => {
+const refusal = ({ businessDate, payments }: BookingParts, rooms: readonly ReservationRow[]): string | null => {
   if (rooms.some((one) => one.status === 'checked_in' || one.status === 'checked_out')) return 'already_arrived'
   const status = bookingStatus(rooms)
   if (status === 'cancelled' || status === 'expired') return status
   if (rooms.some((one) => one.status === 'no_show' || (one.status === 'confirmed' && businessDate > one.arrival)))
     return 'cancellation_not_allowed'
-  return isRunning(await paymentState(trx, 'booking', booking.id)) ? 'payment_in_progress' : null
+  return isRunning({ live: payments }) ? 'payment_in_progress' : null
 }
 
-const cancellationOf = async (trx: Trx, parts: Parts, rooms: readonly ReservationRow[], fees: readonly StayFee[]) => {
-  const reason = await refusal(trx, parts, rooms)
+const cancellationOf = (parts: BookingParts, rooms: readonly ReservationRow[], fees: readonly StayFee[]) => {
+  const reason = refusal(parts, rooms)
   if (reason !== null) return { allowed: false, fee: 0, refund: 0, nextDeadline: null, reason }
   const backs = fees.map(({ reservationId, fee }) => {
     const folio = parts.folios.find((one) => one.reservationId === reservationId && one.isPrimary)

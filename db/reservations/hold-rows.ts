@@ -3,7 +3,7 @@ import type { QuotedRoom } from '../../config/quote.ts'
 import type { SellableRoom } from '../properties/sellable.ts'
 import { prepared } from '../connection.ts'
 import type { Trx } from '../connection.ts'
-import type { BookingRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, DepositRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
 import { seal } from '../sealing/index.ts'
 
 export type PricedRoom = { quoted: QuotedRoom; sold: SellableRoom }
@@ -15,24 +15,63 @@ export const requestsPlace = (reservationId: string) => ({
 
 type Words = { requests: string | null; arrivalTime: string | null }
 
-/**
- * Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. `after`: position of the
- * last room that the booking has.
- */
-export const insertHeldRooms = async (
+/** Rooms with their ids, before they are written. */
+export type DraftedRooms = {
+  ids: string[]
+  rooms: readonly PricedRoom[]
+  arrivalTime: string | null
+  sealed: (Buffer | null)[]
+  /** Position of the last room that the booking has. */
+  after: number
+}
+
+export const draftRooms = async (
   trx: Trx,
-  booking: BookingRow,
   rooms: readonly PricedRoom[],
-  words: Words,
+  { requests, arrivalTime }: Words,
   after = 0,
-): Promise<ReservationRow[]> => {
+): Promise<DraftedRooms> => {
   const ids = rooms.map(() => randomUUID())
-  const { requests } = words
   const sealed =
     requests === null
       ? ids.map(() => null)
       : await Promise.all(ids.map((id) => seal(trx, 'tenant', requestsPlace(id), { requests })))
-  const reservations = await prepared<ReservationRow>(
+  return { ids, rooms, arrivalTime, sealed, after }
+}
+
+export type HeldRows = {
+  /** By position. */
+  reservations: ReservationRow[]
+  nights: ReservationNightRow[]
+  extras: ReservationExtraRow[]
+  deposits: DepositRow[]
+}
+
+/**
+ * Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. All are asked for at once, so that
+ * what the caller asks for next comes after them.
+ */
+export const writeRooms = async (
+  trx: Trx,
+  booking: Pick<BookingRow, 'id' | 'propertyId' | 'currency'>,
+  { ids, rooms, arrivalTime, sealed, after }: DraftedRooms,
+): Promise<HeldRows> => {
+  const asked = [
+    insertReservations(trx, booking, { ids, rooms, arrivalTime, sealed, after }),
+    insertNights(trx, ids, rooms),
+    insertExtras(trx, ids, rooms),
+    insertDeposits(trx, ids, rooms),
+  ] as const
+  const [reservations, nights, extras, deposits] = await Promise.all(asked)
+  return { reservations: reservations.sort((a, b) => a.position - b.position), nights, extras, deposits }
+}
+
+const insertReservations = (
+  trx: Trx,
+  booking: Pick<BookingRow, 'id' | 'propertyId' | 'currency'>,
+  { ids, rooms, arrivalTime, sealed, after }: DraftedRooms,
+) =>
+  prepared<ReservationRow>(
     trx,
     `insert into reservation (id, booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, children_ages,
        policies, currency, room_total, extras_total, tax_total, total, arrival_time, market_segment, requests)
@@ -44,7 +83,7 @@ export const insertHeldRooms = async (
       booking.id,
       booking.propertyId,
       booking.currency,
-      words.arrivalTime,
+      arrivalTime,
       JSON.stringify(
         rooms.map(({ quoted, sold }, index) => ({
           id: ids[index],
@@ -66,18 +105,13 @@ export const insertHeldRooms = async (
       sealed,
     ],
   )
-  await insertNights(trx, ids, rooms)
-  await insertExtras(trx, ids, rooms)
-  await insertDeposits(trx, ids, rooms)
-  return reservations.sort((a, b) => a.position - b.position)
-}
 
 const insertNights = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) =>
-  prepared(
+  prepared<ReservationNightRow>(
     trx,
     `insert into reservation_night (reservation_id, date, unit_type_id, rate_plan_id, amount, taxes, components)
      select (v->>'reservationId')::uuid, (v->>'date')::date, (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'amount')::bigint, v->'taxes',
-       v->'components' from jsonb_array_elements(?::jsonb) v`,
+       v->'components' from jsonb_array_elements(?::jsonb) v returning *`,
     [
       JSON.stringify(
         rooms.flatMap(({ quoted }, index) =>
@@ -92,22 +126,23 @@ const insertNights = (trx: Trx, ids: readonly string[], rooms: readonly PricedRo
     ],
   )
 
-const insertExtras = async (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
+const insertExtras = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
   const extras = rooms.flatMap(({ quoted }, index) =>
     quoted.extras.map((extra) => ({ ...extra, reservationId: ids[index] })),
   )
-  if (extras.length === 0) return
-  await prepared(
+  if (extras.length === 0) return Promise.resolve([])
+  return prepared<ReservationExtraRow>(
     trx,
-    `insert into reservation_extra (reservation_id, extra_id, name, basis, quantity, "from", "until", unit_amount, amount, taxes)
+    `with added as (insert into reservation_extra (reservation_id, extra_id, name, basis, quantity, "from", "until", unit_amount, amount, taxes)
      select (v->>'reservationId')::uuid, (v->>'extraId')::uuid, v->>'name', v->>'basis', (v->>'quantity')::int, (v->>'from')::date,
-       (v->>'until')::date, (v->>'unitAmount')::bigint, (v->>'amount')::bigint, v->'taxes' from jsonb_array_elements(?::jsonb) v`,
+       (v->>'until')::date, (v->>'unitAmount')::bigint, (v->>'amount')::bigint, v->'taxes' from jsonb_array_elements(?::jsonb) v returning *)
+     select * from added order by reservation_id, name, id`,
     [JSON.stringify(extras)],
   )
 }
 
 /** What the quote said is due at booking is due from now on. */
-const insertDeposits = async (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
+const insertDeposits = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
   const deposits = rooms.flatMap(({ quoted }, index) =>
     quoted.deposits.map((deposit, position) => ({
       reservationId: ids[index],
@@ -116,12 +151,12 @@ const insertDeposits = async (trx: Trx, ids: readonly string[], rooms: readonly 
       amount: deposit.amount,
     })),
   )
-  if (deposits.length === 0) return
-  await prepared(
+  if (deposits.length === 0) return Promise.resolve([])
+  return prepared<DepositRow>(
     trx,
     `insert into deposit (reservation_id, position, due_at, amount)
      select (v->>'reservationId')::uuid, (v->>'position')::int, coalesce((v->>'dueAt')::timestamptz, now()), (v->>'amount')::bigint
-     from jsonb_array_elements(?::jsonb) v`,
+     from jsonb_array_elements(?::jsonb) v returning *`,
     [JSON.stringify(deposits)],
   )
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, unprocessable } from '../../config/errors.ts'
+import { conflict, overtaken, unprocessable } from '../../config/errors.ts'
 import { roomsOfQuote } from '../../config/quote.ts'
 import type { QuoteClaims } from '../../config/quote.ts'
 import { expireHold } from '../../jobs/inventory.ts'
@@ -17,8 +17,10 @@ import { moveInventory } from '../units/inventory.ts'
 import { requireSoldAs } from '../units/type-changes.ts'
 import { sealWords } from './booker.ts'
 import type { HeldWords } from './booker.ts'
-import { insertHeldRooms } from './hold-rows.ts'
-import { checkHoldShare, checkLimits, lockLimits } from './limits.ts'
+import type { BookingParts } from './guest-booking.ts'
+import { draftRooms, writeRooms } from './hold-rows.ts'
+import type { DraftedRooms, HeldRows } from './hold-rows.ts'
+import { checkHoldShare, countHolds, judgeHolds, lockLimits } from './limits.ts'
 import './reap.ts'
 import { recordTransition } from './record.ts'
 import { holdLifeMs } from './rules/holds.ts'
@@ -34,19 +36,23 @@ export type HoldRequest = {
   locale: string | undefined
   /** As `propertyFor` has answered it to guests in this transaction. */
   property?: SaleProperty | undefined
-  /** Reads what it wants of the booking while nobody waits for the counters yet. */
-  beforeCounters?: (bookingId: string) => Promise<unknown>
+  /** The id that a new booking gets. */
+  bookingId?: string | undefined
 }
 
-export type Held = { bookingId: string; repeated: boolean }
+export type Held = {
+  bookingId: string
+  repeated: boolean
+  /** What a guest is shown of a new one. */
+  parts?: BookingParts
+}
 
 const findByQuote = (trx: Trx, quoteId: string) =>
   preparedOne<Pick<BookingRow, 'id' | 'emailIndex'>>(trx, `select id, email_index from booking where quote_id = ?`, [
     quoteId,
   ])
 
-const ofQuote = async (trx: Trx, quoteId: string, emailIndex: Buffer): Promise<Held | null> => {
-  const known = await findByQuote(trx, quoteId)
+const ofQuote = (known: Pick<BookingRow, 'id' | 'emailIndex'> | null, emailIndex: Buffer): Held | null => {
   if (!known) return null
   if (!known.emailIndex?.equals(emailIndex)) throw conflict('quote_used', 'This quote has been used; ask for a new one')
   return { bookingId: known.id, repeated: true }
@@ -56,110 +62,162 @@ const ofQuote = async (trx: Trx, quoteId: string, emailIndex: Buffer): Promise<H
  * Holds the rooms of a portal's quote, all or none (T3, R5 to R9 of public.md): the quoted price stands, everything else is checked
  * again. The same quote with the same e-mail answers the booking that stands.
  */
-export const holdStay = async (
-  trx: Trx,
-  { claims, words, arrivalTime, addressHash, locale, property, beforeCounters }: HoldRequest,
-): Promise<Held> => {
+export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> => {
+  const { claims, words, addressHash, property } = request
   const { propertyId } = claims
   const emailIndex = blindIndex(trx, 'email', words.booker.email)
   const stranger = { propertyId, emailIndex, addressHash }
-  await lockLimits(trx, stranger)
-  const known = await ofQuote(trx, claims.jti, emailIndex)
+  // Asked together and judged one after the other: who repeats a hold has it, whatever is sold by now.
+  const asked = [
+    lockLimits(trx, stranger),
+    findByQuote(trx, claims.jti),
+    countHolds(trx, stranger),
+    checkSellable(trx, {
+      propertyId,
+      arrival: claims.arrival,
+      departure: claims.departure,
+      rooms: roomsOfQuote(claims),
+      audience: 'portal',
+      locale: request.locale ?? claims.locale,
+      promoCode: claims.promoCode,
+      property,
+    }),
+  ] as const
+  for (const one of asked) one.catch(() => {})
+  await asked[0]
+  const known = ofQuote(await asked[1], emailIndex)
   if (known) return known
-  await checkLimits(trx, stranger)
-
-  const rooms = roomsOfQuote(claims)
-  const sellable = await checkSellable(trx, {
-    propertyId,
-    arrival: claims.arrival,
-    departure: claims.departure,
-    rooms,
-    audience: 'portal',
-    locale: locale ?? claims.locale,
-    promoCode: claims.promoCode,
-    property,
-  })
+  judgeHolds(await asked[2])
+  const sellable = await asked[3]
   const number = words.booker.document?.number ?? null
   if ((await blockAgainst(trx, propertyId, sellable.today, { documentNumber: number })) === 'refuse')
     throw unprocessable('booking_refused', 'This booking cannot be made online; contact the property')
+  return write(trx, request, emailIndex, sellable)
+}
 
-  const booking = await insertBooking(trx, { claims, words, emailIndex, addressHash, sellable })
-  if (!booking) {
-    // Somebody else used the quote a moment ago, with another e-mail.
-    const used = await ofQuote(trx, claims.jti, emailIndex)
-    if (!used) throw new Error(`quote ${claims.jti} is used by a booking that cannot be found`)
-    return used
+/** A number that was drawn twice, or a quote that somebody else used at the same moment. */
+const isTaken = (error: unknown) =>
+  error instanceof Error &&
+  'constraint' in error &&
+  (error.constraint === 'booking_number' || error.constraint === 'booking_quote')
+
+const write = async (
+  trx: Trx,
+  { claims, words, arrivalTime, addressHash, bookingId = randomUUID() }: HoldRequest,
+  emailIndex: Buffer,
+  sellable: Sellable,
+): Promise<Held> => {
+  const { propertyId } = claims
+  const { property } = sellable
+  const { checkoutMinutes, paymentMaxHours } = property.settings.holds
+  const from = property.now.getTime()
+  const draft: Draft = {
+    id: bookingId,
+    number: bookingNumber(),
+    propertyId,
+    currency: claims.currency,
+    holdExpiresAt: new Date(from + checkoutMinutes * 60_000),
+    holdCapAt: new Date(from + holdLifeMs('card', paymentMaxHours)),
+    sealed: await sealWords(trx, bookingId, words),
   }
-  const reservations = await insertHeldRooms(
-    trx,
-    booking,
-    rooms.map((quoted, index) => ({ quoted, sold: sellable.rooms[index]! })),
-    { requests: words.requests, arrivalTime },
-  )
-  await recordTransition(trx, {
-    id: 'T3',
-    booking,
-    reservations,
-    event: 'reservation.held',
-    data: { holdExpiresAt: booking.holdExpiresAt?.toISOString() },
-  })
-  const { tenantId } = contextOf(trx)
-  if (tenantId && booking.holdExpiresAt)
-    await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
-  await beforeCounters?.(booking.id)
-  // Last, so that the counters, which everybody wants, are locked for as short as can be.
-  const { holdShare } = sellable.property.settings.portal
-  const wanted = { propertyId, holdShare, rooms: sellable.rooms.map((room) => ({ pools: room.unitType.pools })) }
-  await moveInventory(trx, sellable.moves({ held: 1 }), {
+  const rooms = roomsOfQuote(claims).map((quoted, index) => ({ quoted, sold: sellable.rooms[index]! }))
+  const drafted = await draftRooms(trx, rooms, { requests: words.requests, arrivalTime })
+  const wanted = {
+    propertyId,
+    holdShare: property.settings.portal.holdShare,
+    rooms: sellable.rooms.map((room) => ({ pools: room.unitType.pools })),
+  }
+  // From here to the counters nothing waits for an answer, so that all of it is one round trip; the counters come last, since everybody wants them.
+  const booked = insertBooking(trx, draft, { claims, words, addressHash, emailIndex, sellable })
+  const written = writeRooms(trx, draft, drafted)
+  const told = tell(trx, draft, drafted)
+  const moved = moveInventory(trx, sellable.moves({ held: 1 }), {
     check: async (locked) => {
       const types = sellable.rooms.map((room) => room.unitType)
-      await requireSoldAs(trx, sellable.property.publicVersion, types, locked)
+      await requireSoldAs(trx, property.publicVersion, types, locked)
       await checkHoldShare(trx, wanted, locked)
     },
   })
+  const [booking, rows] = await Promise.all([booked, written, told, moved]).catch((error: unknown) => {
+    throw isTaken(error) ? overtaken() : error
+  })
+  if (!booking) throw new Error('a booking that was inserted is answered')
   if (claims.promoCodeId) await redeem(trx, claims.promoCodeId, booking)
-  return { bookingId: booking.id, repeated: false }
+  return { bookingId, repeated: false, parts: partsOf(booking, rows, words, sellable) }
 }
 
+type Draft = Pick<BookingRow, 'id' | 'number' | 'propertyId' | 'currency' | 'sealed'> & {
+  holdExpiresAt: Date
+  holdCapAt: Date
+}
 type NewBooking = Pick<HoldRequest, 'claims' | 'words' | 'addressHash'> & { emailIndex: Buffer; sellable: Sellable }
 
-/** Null where the quote has a booking already. A number that is taken is drawn again. */
-const insertBooking = async (
+const insertBooking = (
   trx: Trx,
+  draft: Draft,
   { claims, words, addressHash, emailIndex, sellable }: NewBooking,
-): Promise<BookingRow | null> => {
-  const id = randomUUID()
-  const { checkoutMinutes, paymentMaxHours } = sellable.property.settings.holds
-  const sealed = await sealWords(trx, id, words)
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    const booking = await preparedOne<BookingRow>(
-      trx,
-      `insert into booking (id, property_id, number, source, currency, quote_id, promo_code_id, sealed, email_index, address_hash, accepted_terms,
-         language, hold_kind, hold_expires_at, hold_cap_at, hold_version)
-       values (?, ?, ?, 'portal', ?, ?, ?, ?, ?, ?, ?::jsonb, ?, 'checkout', now() + make_interval(mins => ?),
-         now() + make_interval(secs => ? / 1000), 1)
-       on conflict do nothing returning *`,
-      [
-        id,
-        claims.propertyId,
-        bookingNumber(),
-        claims.currency,
-        claims.jti,
-        claims.promoCodeId,
-        sealed,
-        emailIndex,
-        addressHash,
-        JSON.stringify({ version: words.termsVersion, at: new Date().toISOString() }),
-        sellable.locale,
-        checkoutMinutes,
-        holdLifeMs('card', paymentMaxHours),
-      ],
-    )
-    if (booking) return booking
-    if (await findByQuote(trx, claims.jti)) return null
-  }
-  throw new Error('no booking number was free in five draws')
+): Promise<BookingRow | null> =>
+  preparedOne<BookingRow>(
+    trx,
+    `insert into booking (id, property_id, number, source, currency, quote_id, promo_code_id, sealed, email_index, address_hash, accepted_terms,
+       language, hold_kind, hold_expires_at, hold_cap_at, hold_version)
+     values (?, ?, ?, 'portal', ?, ?, ?, ?, ?, ?, ?::jsonb, ?, 'checkout', ?, ?, 1) returning *`,
+    [
+      draft.id,
+      draft.propertyId,
+      draft.number,
+      draft.currency,
+      claims.jti,
+      claims.promoCodeId,
+      draft.sealed,
+      emailIndex,
+      addressHash,
+      JSON.stringify({ version: words.termsVersion, at: new Date().toISOString() }),
+      sellable.locale,
+      draft.holdExpiresAt.toISOString(),
+      draft.holdCapAt.toISOString(),
+    ],
+  )
+
+/** History, event and end of the hold that is being written. */
+const tell = async (trx: Trx, booking: Draft, { ids, rooms }: DraftedRooms): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  const told = recordTransition(trx, {
+    id: 'T3',
+    booking,
+    reservations: rooms.map(({ quoted: { arrival, departure, total } }, index) => ({
+      id: ids[index]!,
+      position: index + 1,
+      arrival,
+      departure,
+      status: 'held',
+      version: 1,
+      total,
+      currency: booking.currency,
+    })),
+    event: 'reservation.held',
+    data: { holdExpiresAt: booking.holdExpiresAt.toISOString() },
+  })
+  await told
+  if (tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
 }
+
+/** What a guest is shown of a hold that was just written: nobody has paid for it, and it has no account. */
+const partsOf = (booking: BookingRow, rows: HeldRows, { booker }: HeldWords, sellable: Sellable): BookingParts => ({
+  ...rows,
+  booking,
+  reservations: rows.reservations.map((one, index) => ({
+    ...one,
+    unitTypeName: sellable.rooms[index]!.unitType.name,
+    ratePlanName: sellable.rooms[index]!.ratePlan.name,
+  })),
+  folios: [],
+  payments: [],
+  booker: { firstName: booker.firstName, lastName: booker.lastName, email: booker.email },
+  property: sellable.property,
+  businessDate: sellable.property.businessDate ?? '',
+  now: sellable.property.now,
+})
 
 /** Counts the use of a code, and refuses one use too many of the same booker (R19 of properties.md); under the code's lock. */
 const redeem = async (trx: Trx, promoCodeId: string, booking: BookingRow) => {

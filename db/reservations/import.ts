@@ -21,7 +21,7 @@ import { nameChannelGuests } from './channel-guests.ts'
 import { channelNights } from './channel-price.ts'
 import type { ChannelNight } from './channel-price.ts'
 import { openPrimaryFolios } from './folios.ts'
-import { insertHeldRooms } from './hold-rows.ts'
+import { draftRooms, writeRooms } from './hold-rows.ts'
 import { recordTransition } from './record.ts'
 import { bookingNumber } from './rules/number.ts'
 import { stockMoves } from './stock.ts'
@@ -168,7 +168,7 @@ export const addRooms = async (
     arrivalTime: null,
   }
   // Written as held and confirmed at once: whoever reads the booking sees the second alone, and no counter the first.
-  const held = await insertHeldRooms(trx, booking, rooms, words, after)
+  const { reservations: held } = await writeRooms(trx, booking, await draftRooms(trx, rooms, words, after))
   await writeCommissions(
     trx,
     held.map((one, index) => ({ id: one.id, nights: sold[index]?.nights ?? [] })),

@@ -48,9 +48,9 @@ type Counts = {
   strikeSeconds: number | null
 }
 
-/** Refuses who holds too much already (R9). The locks of `lockLimits` make the counts exact. */
-export const checkLimits = async (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger): Promise<void> => {
-  const counts = await preparedOne<Counts>(
+/** How much a stranger holds already (R9). The locks of `lockLimits` make the counts exact. */
+export const countHolds = (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger) =>
+  preparedOne<Counts>(
     trx,
     `select
        (select count(*) from booking b where b.address_hash = :addressHash and b.hold_expires_at > now()) as of_address,
@@ -66,6 +66,9 @@ export const checkLimits = async (trx: Trx, { propertyId, emailIndex, addressHas
         where s.third_last > s.expired_at - interval '24 hours' and s.expired_at > now() - interval '24 hours') as strike_seconds`,
     { propertyId, emailIndex, addressHash },
   )
+
+/** Refuses who holds too much already. */
+export const judgeHolds = (counts: Counts | null): void => {
   if (!counts) return
   if (counts.strikeSeconds !== null) throw refused(counts.strikeSeconds, 'Too many holds ended unpaid; try again later')
   if (counts.ofAddress >= perAddress)

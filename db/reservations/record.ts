@@ -1,4 +1,4 @@
-import { contextOf, prepared } from '../connection.ts'
+import { contextOf, later } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
@@ -32,7 +32,7 @@ export const recordTransition = async (
   const { command, from, to } = transitions[id]
   const changed = changes ?? [{ field: 'status', before: from, after: to }]
   const { actor, requestId } = contextOf(trx)
-  await prepared(
+  later(
     trx,
     `insert into reservation_event (reservation_id, transition, command, "from", "to", changes, reason, override, actor, business_date, request_id)
      select r, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, ?::jsonb, ?::date, ? from unnest(?::uuid[]) r`,

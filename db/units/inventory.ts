@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client'
 import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
 import { registry } from '../../config/metrics.ts'
-import { contextOf, logOf, prepared } from '../connection.ts'
+import { contextOf, later, logOf, prepared } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
 import type { EventInput } from '../events.ts'
@@ -121,8 +121,8 @@ const lastWall = new Counter({
 lastWall.inc(0)
 
 /** Writes locked counters. The table's checks are the last wall. */
-export const writePoolNights = (trx: Trx, rows: PoolNight[]) =>
-  prepared(
+export const writePoolNights = (trx: Trx, rows: PoolNight[]): void =>
+  later(
     trx,
     `update pool_night n set capacity = v.capacity, sold = v.sold, held = v.held, allotted = v.allotted, blocked = v.blocked,
        oversell = v.oversell, forced = v.forced
@@ -134,13 +134,14 @@ export const writePoolNights = (trx: Trx, rows: PoolNight[]) =>
       rows.map((row) => row.night),
       ...[...kinds, 'forced' as const].map((kind) => rows.map((row) => row[kind])),
     ],
-  ).catch((error: unknown) => {
-    if (!(error instanceof Error) || !('constraint' in error) || error.constraint !== 'pool_night_within_capacity')
-      throw error
-    lastWall.inc()
-    logOf(trx).error({ err: error, nights: rows.map(keyOf) }, 'the last wall of the inventory was reached')
-    throw soldOut(trx, rows)
-  })
+    (error) => {
+      if (!(error instanceof Error) || !('constraint' in error) || error.constraint !== 'pool_night_within_capacity')
+        return undefined
+      lastWall.inc()
+      logOf(trx).error({ err: error, nights: rows.map(keyOf) }, 'the last wall of the inventory was reached')
+      return soldOut(trx, rows)
+    },
+  )
 
 type Options = {
   /** Takes what is not there: `forced` grows by the shortage. */
@@ -185,7 +186,7 @@ export const moveInventory = async (
   if (short.length > 0) onShort?.(short)
   after.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   await check?.(after)
-  await writePoolNights(trx, after)
+  writePoolNights(trx, after)
   await announce(trx, before, after, force ? short : [])
   await tellChannels(trx, [...before.values()], after)
   return after

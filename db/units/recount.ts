@@ -107,7 +107,7 @@ export const recountNights = async (
     return [{ before: row, after: { ...row, ...truth, forced: Math.max(0, usage - truth.capacity - row.oversell) } }]
   })
   if (wrong.length === 0) return []
-  await writePoolNights(
+  writePoolNights(
     trx,
     wrong.map((one) => one.after),
   )
