@@ -200,7 +200,7 @@ describe('a second factor', () => {
     ] as const) {
       const reply = await prove(token, body)
       expect(reply.status).to.equal(200)
-      expect(Date.parse(reply.body.reauthenticatedUntil as string) - Date.now()).to.be.within(590_000, 600_000)
+      expect(Date.parse(reply.body.reauthenticatedUntil as string) - Date.now()).to.be.within(540_000, 600_000)
     }
   })
 })

@@ -46,11 +46,11 @@ describe('a payment through the sandbox gateway', () => {
 
   /** A Pix that comes a second after its time, so that the expiry is seen first. */
   const lateBySecond = async () => {
-    settings.sandboxSecondMs = 200
+    settings.sandboxSecondMs = 1_000
     const { id } = await pay(till, bookingId, {
       token: 'pix_late',
       method: 'pix',
-      expiresAt: new Date(Date.now() + 600),
+      expiresAt: new Date(Date.now() + 1_500),
     })
     await work()
     settings.sandboxSecondMs = secondMs

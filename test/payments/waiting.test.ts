@@ -32,7 +32,8 @@ describe('a guest who waits for the outcome', () => {
     expect((await waiting).body.status).to.equal('paid')
   })
 
-  it('is answered when the time is over, and at once where the status is another already', async () => {
+  it('is answered when the time is over, and at once where the status is another already', async function () {
+    this.timeout(20_000)
     const { guest } = await hold()
     const made = await create(guest, { method: 'card' })
     expect((await status(guest, made.body.paymentId, '?waitSeconds=1&since=pending')).body.status).to.equal('pending')

@@ -88,8 +88,8 @@ describe('A guest and a booking, over HTTP', () => {
       quote.schedule.map((one: { amount: number }) => one.amount),
     )
     expect(body.cancellation).to.include({ allowed: true, fee: 0, refund: 0 })
-    expect(Date.parse(body.holdExpiresAt) - Date.now()).to.be.within(580_000, 601_000)
-    expect(Date.parse(body.guestTokenExpiresAt) - Date.now()).to.be.within(7_190_000, 7_201_000)
+    expect(Date.parse(body.holdExpiresAt) - Date.now()).to.be.within(540_000, 601_000)
+    expect(Date.parse(body.guestTokenExpiresAt) - Date.now()).to.be.within(7_100_000, 7_201_000)
     expect(JSON.stringify(body)).to.not.match(/maria\.lima|tenantId|unitId|poolId|5524999990000/)
     const again = await current(body.guestToken)
     expect(again.status).to.equal(200)
@@ -237,7 +237,7 @@ describe('A guest and a booking, over HTTP', () => {
     })
     const { body } = await verify(code, `${number.slice(0, 4).toLowerCase()}-${number.slice(4)}`)
     expect((await current(body.guestToken)).body.bookingId).to.equal(bookingId)
-    expect(Date.parse(body.guestTokenExpiresAt) - Date.now()).to.be.within(3_590_000, 3_601_000)
+    expect(Date.parse(body.guestTokenExpiresAt) - Date.now()).to.be.within(3_540_000, 3_601_000)
     expect((await verify(code)).body.code).to.equal('code_invalid')
   })
 
