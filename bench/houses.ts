@@ -1,11 +1,12 @@
 import type { Knex } from 'knex'
 import { sql } from '../db/connection.ts'
 import type { Trx } from '../db/connection.ts'
-import { createRatePlan, writePrices, writeRestrictions } from '../db/properties/rates.ts'
+import { createRatePlan, writePrices } from '../db/properties/rates.ts'
 import { createUnitType } from '../db/units/types.ts'
 import { addDays, daysIn } from '../config/time.ts'
 import { makeHouse } from '../test/support/factories.ts'
 import type { House } from '../test/support/factories.ts'
+import { writeRestrictions } from '../test/support/restrictions.ts'
 import { makeHold } from '../test/support/stay.ts'
 
 export const typesOfHouse = 10

@@ -117,11 +117,6 @@ export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<strin
 }
 
 export type PriceCell = { ratePlanId: string; unitTypeId: string; date: string; amount: number }
-export type RestrictionCell = Partial<Restriction> & {
-  ratePlanId?: string | null
-  unitTypeId?: string | null
-  date: string
-}
 
 const perStatement = 5_000
 /** How far ahead prices are kept, in days. */
@@ -210,38 +205,3 @@ export const restrictionColumns = {
   minAdvanceDays: 'min_advance_days',
   maxAdvanceDays: 'max_advance_days',
 } as const satisfies Record<keyof Restriction, string>
-
-/** Writes restrictions at the level that a cell names; a kind that it does not name stays, null clears it. */
-export const writeRestrictions = async (trx: Trx, propertyId: string, cells: RestrictionCell[]): Promise<void> => {
-  await lockRates(trx, propertyId)
-  await refuseDates(
-    trx,
-    propertyId,
-    cells.map((cell) => cell.date),
-  )
-  await changePortal(trx, propertyId, ratesOf(cells))
-  for (const cell of cells) {
-    const named = (Object.keys(restrictionColumns) as (keyof Restriction)[]).filter((kind) => cell[kind] !== undefined)
-    if (named.length === 0) continue
-    const columns = named.map((kind) => restrictionColumns[kind])
-    await sql(
-      trx,
-      `insert into restriction_cell (property_id, rate_plan_id, unit_type_id, date, ${columns.join(', ')})
-       values (?, ?, ?, ?, ${columns.map(() => '?').join(', ')})
-       on conflict (tenant_id, property_id, date, unit_type_id, rate_plan_id) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
-      [
-        propertyId,
-        cell.ratePlanId ?? null,
-        cell.unitTypeId ?? null,
-        cell.date,
-        ...named.map((kind) => cell[kind] ?? null),
-      ],
-    )
-  }
-  await emit(trx, {
-    type: 'rates.changed',
-    propertyId,
-    entity: { type: 'property', id: propertyId, version: null },
-    data: { propertyId, restrictions: cells.length },
-  })
-}

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { writeRestrictions } from '../../db/properties/rates.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { usePortal } from '../support/portal.ts'
+import { writeRestrictions } from '../support/restrictions.ts'
 
 describe('What guests may book', () => {
   const portal = usePortal()

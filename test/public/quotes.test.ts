@@ -6,10 +6,10 @@ import { sql } from '../../db/connection.ts'
 import { createPromoCode } from '../../db/properties/charges.ts'
 import { changeSettings } from '../../db/properties/commands.ts'
 import { changePolicyRules } from '../../db/properties/policies.ts'
-import { writeRestrictions } from '../../db/properties/rates.ts'
 import { checkSellable } from '../../db/properties/sellable.ts'
 import { neverRefunded } from '../support/factories.ts'
 import { usePortal } from '../support/portal.ts'
+import { writeRestrictions } from '../support/restrictions.ts'
 
 describe('A quote', () => {
   const portal = usePortal()
