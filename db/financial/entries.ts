@@ -1,22 +1,12 @@
 import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import type { JournalEntryRow } from '../rows.ts'
 import type { Line } from './resolve.ts'
 
-export type NewEntry = {
-  id: string
-  bookId: string
-  journalId: string
-  periodId: string
-  postingDate: string
-  currency: string
-  kind: 'standard' | 'reversal' | 'opening' | 'closing'
-  reversesEntryId: string | null
-  sourceType: string
-  sourceId: string
-  sourceSeq: number
-  description: string
-  lines: readonly Line[]
-}
+export type NewEntry = Omit<
+  JournalEntryRow,
+  'tenantId' | 'sequence' | 'total' | 'late' | 'createdBy' | 'approvedBy' | 'selfApproved' | 'createdXid' | 'createdAt'
+> & { lines: readonly Line[] }
 
 export const totalOf = (entry: Pick<NewEntry, 'lines'>) =>
   entry.lines.reduce((sum, line) => sum + (line.side === 'debit' ? line.amount : 0), 0)

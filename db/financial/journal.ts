@@ -5,7 +5,9 @@ import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { allOf, inScope, readPage, where } from '../paging.ts'
 import type { Paging, Part } from '../paging.ts'
+import type { JournalEntryRow } from '../rows.ts'
 import { bookFor, ledgerState } from './chart.ts'
+import type { LineOfEntry } from './resolve.ts'
 
 export type EntryFilter = {
   bookId?: string | undefined
@@ -25,47 +27,13 @@ export type EntryFilter = {
   late?: boolean | undefined
 }
 
-export type EntryHead = {
-  id: string
-  sequence: number
+/** `number` is null until the entry is sealed. */
+export type EntryHead = Omit<JournalEntryRow, 'tenantId' | 'createdXid'> & {
   number: number | null
-  bookId: string
-  journalId: string
-  periodId: string
-  postingDate: string
-  currency: string
-  kind: 'standard' | 'reversal' | 'opening' | 'closing'
-  reversesEntryId: string | null
   reversedByEntryId: string | null
-  sourceType: string
-  sourceId: string
-  sourceSeq: number
-  total: number
-  description: string
-  late: boolean
-  createdBy: string | null
-  approvedBy: string | null
-  selfApproved: boolean
-  createdAt: Date
 }
 
-export type EntryLine = {
-  lineNo: number
-  accountId: string
-  accountCode: string
-  accountName: string
-  debit: number
-  credit: number
-  propertyId: string | null
-  costCenterId: string | null
-  partyType: string | null
-  partyId: string | null
-  documentType: string | null
-  documentId: string | null
-  taxCodeId: string | null
-  taxBase: number | null
-  memo: string
-}
+export type EntryLine = LineOfEntry & { accountCode: string; accountName: string }
 
 const head = (total: Part): Part => ({
   text: `e.id, e.sequence, s.number, e.book_id, e.journal_id, e.period_id, e.posting_date, e.currency, e.kind,

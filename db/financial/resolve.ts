@@ -1,4 +1,5 @@
 import type { Side } from '../../config/financial.ts'
+import type { JournalLineRow } from '../rows.ts'
 import type { FactAccount, Facts } from './facts.ts'
 import { chooseRule } from './rules.ts'
 import type { PlannedLine } from './rules.ts'
@@ -13,21 +14,11 @@ export class NotPostable extends Error {
   }
 }
 
+/** What a line says beside its entry. */
+export type LineOfEntry = Omit<JournalLineRow, 'tenantId' | 'id' | 'entryId' | 'bookId' | 'periodId' | 'postingDate'>
+
 /** A line as it is written; amounts in minor units of the book's currency. */
-export type Line = {
-  accountId: string
-  side: Side
-  amount: number
-  propertyId: string | null
-  costCenterId: string | null
-  partyType: string | null
-  partyId: string | null
-  documentType: string | null
-  documentId: string | null
-  taxCodeId: string | null
-  taxBase: number | null
-  memo: string
-}
+export type Line = Omit<LineOfEntry, 'lineNo' | 'debit' | 'credit'> & { side: Side; amount: number }
 
 type Place = { event: string; propertyId: string | null; postingDate: string }
 

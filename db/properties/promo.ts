@@ -2,23 +2,12 @@ import { unprocessable } from '../../config/errors.ts'
 import { daysBetween } from '../../config/time.ts'
 import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import type { PromoCodeRow } from '../rows.ts'
 
-export type PromoCode = {
-  id: string
-  code: string
-  type: 'percent' | 'amount'
-  value: number
-  ratePlanIds: string[]
-  unitTypeIds: string[]
-  bookableFrom: string | null
-  bookableUntil: string | null
-  stayFrom: string | null
-  stayUntil: string | null
-  minNights: number | null
-  maxRedemptions: number | null
-  maxPerBooker: number | null
-  redeemed: number
-}
+export type PromoCode = Omit<
+  PromoCodeRow,
+  'tenantId' | 'propertyId' | 'type' | 'status' | 'version' | 'createdAt' | 'updatedAt'
+> & { type: 'percent' | 'amount' }
 
 /** One answer whatever is wrong with it, so that codes cannot be found by trying. */
 export const promoCodeInvalid = () =>
