@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { addDays } from '../../config/time.ts'
 import { inPlatform, inTenant, sql, sqlOne } from '../../db/connection.ts'
 import { carryOutIntegrityRun } from '../../db/financial/checks.ts'
 import { requestIntegrityRuns, sweepYears } from '../../db/financial/sweeps.ts'
-import { ensureYears } from '../../db/financial/years.ts'
+import { createYear, ensureYears } from '../../db/financial/years.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse, post, raiseMany } from './support.ts'
 
@@ -28,19 +27,12 @@ describe('years and checks', () => {
   it('gain the next year when the last one nears its end, once', async () => {
     const house = await makeHouse()
     expect(await inTenant(house.tenantId, (trx) => ensureYears(trx, house.bookId))).to.equal(0)
-    await sql(held.database.admin, `delete from fiscal_period where book_id = ? and starts_on > ?`, [
-      house.bookId,
-      `${house.today.slice(0, 4)}-12-31`,
-    ])
-    await sql(held.database.admin, `delete from fiscal_year where book_id = ? and starts_on > ?`, [
-      house.bookId,
-      `${house.today.slice(0, 4)}-12-31`,
-    ])
-    // Of the book's own zone: PostgreSQL's day is another in the evening.
-    await sql(held.database.admin, `update fiscal_year set ends_on = ? where book_id = ?`, [
-      addDays(house.today, 59),
-      house.bookId,
-    ])
+    // In place of its years one that ends with this month, whatever month it is.
+    await sql(held.database.admin, `delete from fiscal_period where book_id = ?`, [house.bookId])
+    await sql(held.database.admin, `delete from fiscal_year where book_id = ?`, [house.bookId])
+    const [year = 0, month = 1] = house.today.split('-').map(Number)
+    const lastYear = new Date(Date.UTC(year - 1, month, 1)).toISOString().slice(0, 10)
+    await inTenant(house.tenantId, (trx) => createYear(trx, house.bookId, lastYear))
     expect(await inPlatform(sweepYears)).to.equal(1)
     expect(await inPlatform(sweepYears)).to.equal(0)
   })
