@@ -91,10 +91,11 @@ const columnsOf = async (trx: Knex, table: string) =>
       [table],
     )
   ).map((row) => row.name)
-/** The beginning of a statement that copies rows `made` into their table. */
-const copyInto = async (trx: Knex, table: string) => {
+/** The beginning of a statement that copies rows `one` of a table into it, some of their columns changed. */
+const copyRows = async (trx: Knex, table: string, changed: Record<string, string>) => {
   const columns = await columnsOf(trx, table)
-  return `insert into ${table} (${columns.join(', ')}) select ${columns.map((column) => `made.${column}`).join(', ')}`
+  return `insert into ${table} (${columns.join(', ')})
+    select ${columns.map((column) => changed[column] ?? `one.${column}`).join(', ')} from ${table} one`
 }
 
 const all = (columns: string) => columns.split(' ')
@@ -123,26 +124,26 @@ export const multiplyHouse = async (
   const numbers = `generate_series(${from}, ${until - 1}) n`
   const copied = (column: string) => `bench_copy(one.${column}, n)`
   const tenant = `bench_tenant(one.tenant_id, n)`
-  const changed = (ids: string[], more = '') =>
-    `lateral jsonb_populate_record(one, jsonb_build_object('tenant_id', ${tenant}${ids
-      .map((column) => `, '${column}', ${copied(column)}`)
-      .join('')}${more})) made`
+  const copies = (ids: string[]) => Object.fromEntries(ids.map((column) => [column, copied(column)]))
   const own = {
     property: `one.id = '${house.propertyId}'`,
     policy_version: `one.policy_id in (select id from policy where property_id = '${house.propertyId}')`,
     unit_type_pool: `one.unit_type_id in (select id from unit_type where property_id = '${house.propertyId}')`,
     rate_plan_unit_type: `one.rate_plan_id in (select id from rate_plan where property_id = '${house.propertyId}')`,
   } as Record<string, string>
-  await admin.transaction(async (trx) => {
-    await sql(trx, `set local session_replication_role = replica`)
+  const fill = (work: (trx: Knex) => Promise<unknown>) =>
+    admin.transaction(async (trx) => {
+      await sql(trx, `set local session_replication_role = replica`)
+      await work(trx)
+    })
+  const houses = async (trx: Knex) => {
     for (const [table, ids] of tables) {
-      const more = table === 'property' ? `, 'slug', 'copy-' || n, 'code', 'C' || n` : ''
-      await sql(
-        trx,
-        `${await copyInto(trx, table)} from ${table} one, ${numbers}, ${changed(ids, more)}
-         where ${own[table] ?? `one.property_id = '${house.propertyId}'`}`,
-      )
+      const named = table === 'property' ? { slug: `'copy-' || n`, code: `'C' || n` } : {}
+      const copy = await copyRows(trx, table, { tenant_id: tenant, ...copies(ids), ...named })
+      await sql(trx, `${copy}, ${numbers} where ${own[table] ?? `one.property_id = '${house.propertyId}'`}`)
     }
+  }
+  const calendar = async (trx: Knex) => {
     await sql(
       trx,
       `insert into rate_cell (tenant_id, rate_plan_id, unit_type_id, date, amount)
@@ -166,24 +167,43 @@ export const multiplyHouse = async (
        cross join lateral (select id, bench_copy(id, n) as made from unit_pool where property_id = '${house.propertyId}' offset 0) p
        join pool_night one on one.pool_id = p.id`,
     )
-    // Stays of two years around today, so that their indexes are as large as those of a chain of houses.
+  }
+  // Stays of two years around today, so that their indexes are as large as those of a chain of houses. What is the same for all of a house
+  // is worked out once.
+  const stays = (table: string, changed: Record<string, string>, ids: string[]) => async (trx: Knex) => {
+    const ofHouse = Object.fromEntries(ids.map((column) => [column, `house.${column}`]))
+    const copy = await copyRows(trx, table, { ...changed, ...ofHouse, tenant_id: 'house.tenant_id' })
     await sql(
       trx,
-      `${await copyInto(trx, 'booking')} from booking one, ${numbers}, generate_series(1, ${reservations}) m,
-       lateral jsonb_populate_record(one, jsonb_build_object('tenant_id', ${tenant}, 'id', bench_copy(one.id, n * 100000 + m),
-         'property_id', ${copied('property_id')}, 'number', translate(lpad(to_hex(n * 10000 + m), 8, '0'), 'abcdef', 'ABCDEF'), 'quote_id', null)) made
-       where one.property_id = '${house.propertyId}'`,
+      `${copy}, lateral (select n, ${tenant} as tenant_id, ${ids.map((column) => `${copied(column)} as ${column}`).join(', ')}
+           from ${numbers} offset 0) house, generate_series(1, ${reservations}) m
+         where one.property_id = '${house.propertyId}'`,
     )
-    await sql(
-      trx,
-      `${await copyInto(trx, 'reservation')} from reservation one, ${numbers}, generate_series(1, ${reservations}) m,
-       lateral jsonb_populate_record(one, jsonb_build_object('tenant_id', ${tenant}, 'id', bench_copy(one.id, n * 100000 + m),
-         'booking_id', bench_copy(one.booking_id, n * 100000 + m), 'property_id', ${copied('property_id')}, 'unit_type_id', ${copied('unit_type_id')},
-         'rate_plan_id', ${copied('rate_plan_id')}, 'arrival', one.arrival + m % 700 - 350, 'departure', one.departure + m % 700 - 350)) made
-       where one.property_id = '${house.propertyId}'`,
-    )
-  })
+  }
+  const stay = `house.n * 100000 + m`
+  const bookings = stays(
+    'booking',
+    {
+      id: `bench_copy(one.id, ${stay})`,
+      number: `translate(lpad(to_hex(house.n * 10000 + m), 8, '0'), 'abcdef', 'ABCDEF')`,
+      quote_id: 'null',
+    },
+    ['property_id'],
+  )
+  const reservationsOf = stays(
+    'reservation',
+    {
+      id: `bench_copy(one.id, ${stay})`,
+      booking_id: `bench_copy(one.booking_id, ${stay})`,
+      arrival: 'one.arrival + m % 700 - 350',
+      departure: 'one.departure + m % 700 - 350',
+    },
+    ['property_id', 'unit_type_id', 'rate_plan_id'],
+  )
+  await Promise.all([fill(houses), fill(calendar), fill(bookings), fill(reservationsOf)])
   await sql(admin, `vacuum analyze`)
+  // What is written to the disk later would be while something is measured.
+  await sql(admin, `checkpoint`)
 }
 
 /** What `multiplyHouse` names its copies by, and one booking to copy. */

@@ -6,6 +6,7 @@ const dayMs = 86_400_000
 export const addDays = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
+// Asked for once for each night of each offer, so by a map of its own.
 const numbers = new Map<string, number>()
 const mostNumbers = 5_000
 
@@ -21,36 +22,55 @@ export const dayNumber = (day: string): number => {
 
 export const daysBetween = (from: string, until: string) => dayNumber(until) - dayNumber(from)
 
-const written = new Map<string, readonly string[]>()
-const mostWritten = 500
-
-/** The days of `[from, until)`. Whoever prices stays asks for the same few stretches over and over: what is answered is shared. */
-export const daysIn = (from: string, until: string): readonly string[] => {
-  const key = `${from} ${until}`
-  const known = written.get(key)
-  if (known) return known
-  const days = Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
-  if (written.size >= mostWritten) written.clear()
-  if (days.length <= 400) written.set(key, days)
-  return days
+/** What is asked for over and over with the same few words is worked out once; answers are shared. */
+const remembered = <Asked extends string[], Value>(most: number, work: (...asked: Asked) => Value) => {
+  const values = new Map<string, Value>()
+  return (...asked: Asked): Value => {
+    const key = asked.join(' ')
+    const known = values.get(key)
+    if (known !== undefined) return known
+    const value = work(...asked)
+    if (values.size >= most) values.clear()
+    values.set(key, value)
+    return value
+  }
 }
+
+const listDays = (from: string, until: string): readonly string[] =>
+  Array.from({ length: Math.max(0, daysBetween(from, until)) }, (_, index) => addDays(from, index))
+const rememberedDays = remembered(500, listDays)
+
+/** The days of `[from, until)`. */
+export const daysIn = (from: string, until: string): readonly string[] =>
+  daysBetween(from, until) > 800 ? listDays(from, until) : rememberedDays(from, until)
+
+const localMs = remembered(1_000, (day: string, time: string, timeZone: string): number => {
+  const local = Temporal.PlainDateTime.from(`${day}T${time}`)
+  const zoned = local.toZonedDateTime(timeZone, { disambiguation: 'compatible' })
+  if (zoned.toPlainDateTime().equals(local)) return zoned.epochMilliseconds
+  // In a gap "earlier" stays before it, so the next transition is the gap itself.
+  const before = local.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
+  return (before.getTimeZoneTransition('next') ?? zoned).epochMilliseconds
+})
 
 /**
  * The instant at which a local time comes. A time that a clock change skips means the first instant after the gap, one
  * that occurs twice means the first.
  */
-export const localInstant = (day: string, time: string, timeZone: string): Date => {
-  const local = Temporal.PlainDateTime.from(`${day}T${time}`)
-  const zoned = local.toZonedDateTime(timeZone, { disambiguation: 'compatible' })
-  if (zoned.toPlainDateTime().equals(local)) return new Date(zoned.epochMilliseconds)
-  // In a gap "earlier" stays before it, so the next transition is the gap itself.
-  const before = local.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
-  return new Date((before.getTimeZoneTransition('next') ?? zoned).epochMilliseconds)
-}
+export const localInstant = (day: string, time: string, timeZone: string): Date =>
+  new Date(localMs(day, time, timeZone))
 
-/** The calendar day in a time zone at an instant. */
+const minuteMs = 60_000
+const dayOfMinute = remembered(1_000, (timeZone: string, minute: string): string =>
+  Temporal.Instant.fromEpochMilliseconds(Number(minute) * minuteMs)
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDate()
+    .toString(),
+)
+
+/** The calendar day in a time zone at an instant; days begin with a minute everywhere since 1972. */
 export const todayIn = (timeZone: string, now: Date = new Date()): string =>
-  Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).toPlainDate().toString()
+  dayOfMinute(timeZone, String(Math.floor(now.getTime() / minuteMs)))
 
 /** The local time `HH:MM` in a time zone at an instant. */
 export const clockIn = (timeZone: string, now: Date = new Date()): string =>
