@@ -9,6 +9,7 @@ import type { RedisServer } from '../../scripts/services/redis.ts'
 import { inPlatform } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { drain } from '../../workers/drain.ts'
+import { redisMemory } from '../../workers/lib/metrics.ts'
 import { startRelay } from '../../workers/relay.ts'
 import type { RunningRelay } from '../../workers/relay.ts'
 import { startWorkers } from '../../workers/workers.ts'
@@ -108,7 +109,7 @@ describe('a Redis of its own that stops, hangs and forgets', function () {
     try {
       const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1])
       await client.config('SET', 'maxmemory', String(Math.round(used * 1.1)))
-      await sleep(6_000)
+      await until(async () => ((await redisMemory.get()).values[0]?.value ?? 0) > 0.7, { what: 'a look at the memory' })
       await many(10)
       await sleep(1_000)
       expect(await effects()).to.have.lengthOf(0)

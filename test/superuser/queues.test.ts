@@ -74,8 +74,9 @@ describe('the queues', () => {
   })
 
   it('paused, Redis emptied, resumed: nothing starts meanwhile, nothing is lost, nothing runs twice', async () => {
+    let isPaused = false
     const slow = onDatabase(note, async (trx, { key }) => {
-      await sleep(5)
+      await sleep(isPaused ? 1 : 40)
       await sql(trx, `insert into effect (key) values (?)`, [key])
     })
     const relay = await startRelay()
@@ -87,6 +88,7 @@ describe('the queues', () => {
       await until(async () => (await effects()).length > 20)
       const paused = await act('pause', { reason: 'the night audit is being looked at' })
       expect(paused.status).to.equal(200)
+      isPaused = true
       await until(async () => (await statuses()).every((line) => line.endsWith(' pending')))
       const done = await effects()
       expect(done.length).to.be.lessThan(200)
