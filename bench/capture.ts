@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { database } from '../db/connection.ts'
 
 export type Statement = {
@@ -36,7 +37,24 @@ export const capture = async (work: () => Promise<unknown>): Promise<Statement[]
     knex.off('query', onQuery)
     knex.off('query-response', onResponse)
   }
-  return heard.map(({ text, values, rows, transaction }) => ({ text, values, rows, transaction }))
+  return heard.map(({ text, values, rows, transaction }) => ({ text, values, rows, transaction })).reduce(opened, [])
+}
+
+const settingsIn = /set_config\('([\w.]+)', \$\d+, true\)/g
+
+/** The beginning of a transaction with what is set in it: one text, as anybody would write it who has nothing else to send with it. */
+const opened = (before: Statement[], statement: Statement): Statement[] => {
+  const begin = before.at(-1)
+  const isOpening =
+    begin?.transaction === statement.transaction &&
+    begin.text.startsWith('begin') &&
+    /^set local|set_config/.test(statement.text.trim())
+  if (!isOpening) return [...before, statement]
+  const set = [...statement.text.matchAll(settingsIn)].map(
+    ([, name], index) => `set local ${name} = ${pg.escapeLiteral(String(statement.values[index]))}`,
+  )
+  const text = [begin.text, ...(set.length > 0 ? set : [statement.text])].join('; ')
+  return [...before.slice(0, -1), { ...begin, text }]
 }
 
 /** Those of the transaction in which a statement matches, with its beginning and its end. */
