@@ -11,6 +11,7 @@ import {
   tenantsWithOldPushes,
 } from '../../db/properties/channels/upkeep.ts'
 import * as jobs from '../../jobs/channels.ts'
+import { eraseDue } from '../lib/erasing.ts'
 import { readCall } from '../lib/external-call.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
@@ -59,21 +60,10 @@ export const processors: readonly Processor[] = [
     await finish()
   }),
 
-  processor(jobs.eraseChannelPayloads, async ({ effect, finish, signal }) => {
-    for (
-      let due = await effect((trx) => erasablePayloads(trx));
-      due.length > 0 && !signal.aborted;
-      due = await effect((trx) => erasablePayloads(trx))
-    )
-      for (const tenantId of new Set(due.map((one) => one.tenantId)))
-        await inTenant(tenantId, (trx) =>
-          erasePayloads(
-            trx,
-            due.filter((one) => one.tenantId === tenantId).map((one) => one.id),
-          ),
-        )
-    for (const { tenantId } of await effect((trx) => tenantsWithOldPushes(trx)))
-      while (!signal.aborted && (await inTenant(tenantId, purgePushes)));
-    await finish()
+  processor(jobs.eraseChannelPayloads, async (context) => {
+    await eraseDue(context, erasablePayloads, erasePayloads)
+    for (const { tenantId } of await context.effect((trx) => tenantsWithOldPushes(trx)))
+      while (!context.signal.aborted && (await inTenant(tenantId, purgePushes)));
+    await context.finish()
   }),
 ]

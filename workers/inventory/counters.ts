@@ -1,3 +1,4 @@
+import { byTenant } from '../../db/by-tenant.ts'
 import { inTenant } from '../../db/connection.ts'
 import type { PlatformTrx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
@@ -39,8 +40,8 @@ export const counters: readonly Processor[] = [
       const last = short.at(-1)
       if (!last) break
       after = last.poolId
-      for (const tenantId of new Set(short.map((pool) => pool.tenantId))) {
-        const poolIds = short.filter((pool) => pool.tenantId === tenantId).map((pool) => pool.poolId)
+      for (const [tenantId, pools] of byTenant(short)) {
+        const poolIds = pools.map((pool) => pool.poolId)
         await inTenant(tenantId, (trx) => extendNights(trx, poolIds)).catch((error: unknown) =>
           log.warn({ err: error, tenantId }, 'nights could not be added'),
         )

@@ -2,7 +2,7 @@ import { inTenant } from '../../db/connection.ts'
 import { erasableRefusals, eraseRefusals } from '../../db/units/refusals.ts'
 import { generateTasks } from '../../db/units/roll.ts'
 import * as jobs from '../../jobs/inventory.ts'
-import { erasing } from './erasing.ts'
+import { erasing } from '../lib/erasing.ts'
 import { processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 

@@ -1,10 +1,10 @@
-import { inPlatform, inTenant, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/connection.ts'
+import type { PlatformTrx, Trx } from '../../db/connection.ts'
 import { eraseCallbackBodies } from '../../jobs/payments.ts'
+import { eraseDue } from '../lib/erasing.ts'
 import { processor } from '../lib/processor.ts'
 
 const most = 500
-
-type Old = { tenantId: string; id: string }
 
 const eraseBodies = () =>
   inPlatform((trx) =>
@@ -16,20 +16,15 @@ const eraseBodies = () =>
     ),
   )
 
+const oldPayers = (trx: PlatformTrx) =>
+  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from payments_with_old_payers(?)`, [most])
+
 /** What was told of the payer, and what the gateway was told, goes with the time in which it could still be needed. */
-const erasePayers = async (): Promise<number> => {
-  const old = await inPlatform((trx) => sql<Old>(trx, `select tenant_id, id from payments_with_old_payers(?)`, [most]))
-  for (const tenantId of new Set(old.map((one) => one.tenantId)))
-    await inTenant(tenantId, (trx) =>
-      sql(trx, `update payment set payer = null, payer_index = null, submission = null where id = any(?)`, [
-        old.filter((one) => one.tenantId === tenantId).map((one) => one.id),
-      ]),
-    )
-  return old.length
-}
+const erasePayers = (trx: Trx, ids: readonly string[]) =>
+  sql(trx, `update payment set payer = null, payer_index = null, submission = null where id = any(?)`, [ids])
 
 export const eraseProcessor = processor(eraseCallbackBodies, async (context) => {
   while (!context.signal.aborted && (await eraseBodies()).length === most) context.log.debug('more bodies to erase')
-  while (!context.signal.aborted && (await erasePayers()) === most) context.log.debug('more payers to erase')
+  await eraseDue(context, oldPayers, erasePayers)
   await context.finish()
 })

@@ -1,4 +1,5 @@
 import { settings } from '../../config/env.ts'
+import { byTenant } from '../../db/by-tenant.ts'
 import { inPlatform, inTenant, sql } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
@@ -41,9 +42,7 @@ const work = async (trx: Trx, tenantId: string, mine: readonly Due[]) => {
 export const sweepProcessor = processor(sweepPayments, async (context) => {
   // The fake gateway of this process sends what a killed one left.
   if (settings.sandboxGateway) await startSandbox()
-  const byTenant = new Map<string, Due[]>()
-  for (const one of await due()) byTenant.set(one.tenantId, [...(byTenant.get(one.tenantId) ?? []), one])
-  for (const [tenantId, mine] of byTenant)
+  for (const [tenantId, mine] of byTenant(await due()))
     await inTenant(tenantId, (trx) => work(trx, tenantId, mine), { requestId: context.requestId })
   await context.finish()
 })

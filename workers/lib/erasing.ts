@@ -1,0 +1,33 @@
+import type { Job } from '../../jobs/job.ts'
+import { byTenant } from '../../db/by-tenant.ts'
+import { inTenant } from '../../db/connection.ts'
+import type { PlatformTrx, Trx } from '../../db/connection.ts'
+import { processor } from './processor.ts'
+import type { JobContext, Processor } from './processor.ts'
+
+type Due = { tenantId: string; id: string }
+type Find = (trx: PlatformTrx) => Promise<Due[]>
+type Erase = (trx: Trx, ids: readonly string[]) => Promise<unknown>
+
+/** Erases what is due, of every tenant: what `find` answers, tenant by tenant, until it answers nothing. What `erase` has done, `find` must not answer again. */
+export const eraseDue = async (
+  { effect, signal }: Pick<JobContext, 'effect' | 'signal'>,
+  find: Find,
+  erase: Erase,
+): Promise<void> => {
+  const look = () => effect((trx) => find(trx))
+  for (let due = await look(); due.length > 0 && !signal.aborted; due = await look())
+    for (const [tenantId, mine] of byTenant(due))
+      await inTenant(tenantId, (trx) =>
+        erase(
+          trx,
+          mine.map((one) => one.id),
+        ),
+      )
+}
+
+export const erasing = (asked: Job, find: Find, erase: Erase): Processor =>
+  processor(asked, async (context) => {
+    await eraseDue(context, find, erase)
+    await context.finish()
+  })
