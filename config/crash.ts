@@ -16,6 +16,9 @@ export const crashPoints = [
   /** In a transaction that does not end its job: everything is written, nothing is committed. */
   'effect.writing',
   'effect.committed',
+  /** In a transaction of one tenant, of a job that goes through several: everything is written, nothing is committed. */
+  'part.writing',
+  'part.committed',
   /** The call is journalled, and not yet made. */
   'call.started',
   /** The other side has answered, and nobody has written it down. */

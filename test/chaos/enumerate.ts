@@ -21,6 +21,7 @@ const ends: Record<Story, Found> = {
   book: { booking: 'confirmed', payments: 'captured', refunds: '' },
   cancel: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
   expire: { booking: 'expired', payments: '', refunds: '' },
+  lapse: { booking: 'expired', payments: '', refunds: '' },
   supersede: { booking: 'confirmed', payments: 'cancelled captured', refunds: '' },
   unread: { booking: 'confirmed', payments: 'captured', refunds: '' },
   busy: { booking: 'confirmed', payments: 'captured', refunds: '' },
@@ -85,6 +86,8 @@ const loseAnswer = async ({ proxies: { smtp } }: Town, database: Knex, guest: Gu
   await sql(database, `update jobs set run_at = now() where ${asked}`, [since?.at])
 }
 
+const lapsed = `update booking set hold_expires_at = now() - interval '1 second' where id = ?`
+
 /** Plays a story up to the step that its case is about; the rest follows by itself. */
 const play = async ({ town, database }: Scene, { story, slot }: Case, guest: Guest): Promise<void> => {
   const confirmed = () =>
@@ -129,12 +132,11 @@ const play = async ({ town, database }: Scene, { story, slot }: Case, guest: Gue
       await bringForward(database, `update schedule set next_at = now() where kind = ?`, slot ?? '')
       await guest.pay({ method: 'card', cardToken: 'success' })
       return
+    case 'lapse':
+      await bringForward(database, lapsed, guest.bookingId)
+      return
     case 'expire':
-      await bringForward(
-        database,
-        `update booking set hold_expires_at = now() - interval '1 second' where id = ?`,
-        guest.bookingId,
-      )
+      await bringForward(database, lapsed, guest.bookingId)
       await bringForward(
         database,
         `update jobs set run_at = now() where kind = 'inventory.expire-hold' and status = 'pending' and payload->>'bookingId' = ?`,

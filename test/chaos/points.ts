@@ -12,6 +12,8 @@ export type Story =
   | 'cancel'
   /** Holds and never pays: expired. */
   | 'expire'
+  /** The same, found by the sweep alone. */
+  | 'lapse'
   /** Starts a payment by Pix, then pays by card: the first is closed at the gateway. */
   | 'supersede'
   /** Pays by a card whose gateway never calls back, after a step of the guest's own: read by the schedule. */
@@ -32,6 +34,7 @@ export type Case = { point: CrashPoint; kind: string; process: Kind; story: Stor
 
 const outside = ['job.claimed', 'effect.writing', 'effect.committed', 'job.completing', 'job.committed'] as const
 const inDatabase = ['job.claimed', 'job.completing', 'job.committed'] as const
+const ofPart = ['part.writing', 'part.committed'] as const
 const aroundCall = ['call.started', 'call.answered'] as const
 const ofRelay = ['relay.picked', 'relay.added', 'relay.committed'] as const
 const ofScheduler = ['scheduler.firing', 'scheduler.fired'] as const
@@ -50,8 +53,8 @@ const commitsOf = (kind: string): readonly CrashPoint[] => {
   return style === 'database' || endsOnly.includes(kind) ? inDatabase : outside
 }
 
-const bySlot = (kind: string, slot: string): Case[] =>
-  commitsOf(kind).map((point) => ({ point, kind, process: 'worker', story: 'slot', slot }))
+const bySlot = (kind: string, slot: string, points = commitsOf(kind)): Case[] =>
+  points.map((point) => ({ point, kind, process: 'worker', story: 'slot', slot }))
 
 /** Every commit and every call of every kind of job that a booking leads to, or that the clock asks for, one by one. */
 export const cases: readonly Case[] = [
@@ -77,6 +80,10 @@ export const cases: readonly Case[] = [
   ...bySlot('inventory.recount', 'maintenance.request-recounts'),
   ...bySlot('inventory.repack', 'maintenance.request-repacks'),
   ...bySlot('ledger.check-integrity', 'ledger.sweep-integrity'),
+  // One that goes through tenants where the story leaves something in one.
+  ...every(ofPart, 'worker', { 'payments.sweep': 'unread', 'inventory.sweep-holds': 'lapse' }),
+  ...bySlot('inventory.recount', 'maintenance.request-recounts', ofPart),
+  ...bySlot('inventory.repack', 'maintenance.request-repacks', ofPart),
   ...every(aroundCall, 'worker', { submit: 'book', cancel: 'supersede', refund: 'cancel', send: 'book' }),
   ...every(['job.failed'], 'worker', { 'payments.submit': 'busy' }),
   ...every(ofRelay, 'relay', { payments: 'book', inventory: 'book', ledger: 'book', messages: 'book' }),

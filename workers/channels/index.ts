@@ -1,4 +1,3 @@
-import { inTenant } from '../../db/connection.ts'
 import { applyStored } from '../../db/properties/channels/apply.ts'
 import { accountToTest, connected, notConnected } from '../../db/properties/channels/lifecycle.ts'
 import { writeMarks } from '../../db/properties/channels/marks.ts'
@@ -45,7 +44,7 @@ export const processors: readonly Processor[] = [
   }),
 
   // Each connection in a transaction of its own: one that cannot be looked at now does not keep the others.
-  processor(jobs.tickChannels, async ({ effect, finish, log, signal }) => {
+  processor(jobs.tickChannels, async ({ effect, inTenant, finish, log, signal }) => {
     for (let after = first; !signal.aborted;) {
       const from = after
       const due = await effect((trx) => dueChannels(trx, from, atOnce))
@@ -63,7 +62,7 @@ export const processors: readonly Processor[] = [
   processor(jobs.eraseChannelPayloads, async (context) => {
     await eraseDue(context, erasablePayloads, erasePayloads)
     for (const { tenantId } of await context.effect((trx) => tenantsWithOldPushes(trx)))
-      while (!context.signal.aborted && (await inTenant(tenantId, purgePushes)));
+      while (!context.signal.aborted && (await context.inTenant(tenantId, purgePushes)));
     await context.finish()
   }),
 ]

@@ -1,5 +1,4 @@
 import { byTenant } from '../../db/by-tenant.ts'
-import { inTenant } from '../../db/connection.ts'
 import type { PlatformTrx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { extendNights, poolsShortOfHorizon } from '../../db/units/nights.ts'
@@ -33,7 +32,7 @@ export const askForAll = async <Found>(
 
 /** The upkeep of the counters: their horizon, and their proof. */
 export const counters: readonly Processor[] = [
-  processor(jobs.extendHorizon, async ({ effect, finish, log, signal }) => {
+  processor(jobs.extendHorizon, async ({ effect, inTenant, finish, log, signal }) => {
     for (let after = first; !signal.aborted;) {
       const from = after
       const short = await effect((trx) => poolsShortOfHorizon(trx, from, atOnce))
@@ -61,7 +60,7 @@ export const counters: readonly Processor[] = [
   ),
 
   // A short transaction for each stretch of nights, since each holds the locks that bookings wait for.
-  processor(jobs.recount, async ({ payload: { tenantId, propertyId }, finish, retryLater, signal }) => {
+  processor(jobs.recount, async ({ payload: { tenantId, propertyId }, inTenant, finish, retryLater, signal }) => {
     for (const { from, until } of await inTenant(tenantId, (trx) => recountRange(trx, propertyId))) {
       if (signal.aborted) retryLater('the recount was interrupted')
       await inTenant(tenantId, (trx) => recountNights(trx, propertyId, from, until))

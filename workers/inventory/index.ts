@@ -1,4 +1,3 @@
-import { inTenant } from '../../db/connection.ts'
 import { applyRateChange } from '../../db/properties/rate-changes.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { erasableHolds, eraseHolds, purgeAccess, purgeableTenants } from '../../db/reservations/erase.ts'
@@ -19,7 +18,7 @@ export const processors: readonly Processor[] = [
   onDatabase(jobs.assignUnit, (trx, { reservationId }) => assignUnits(trx, reservationId)),
 
   // One transaction per hold: one that cannot be ended now does not keep the others.
-  processor(jobs.sweepHolds, async ({ effect, finish, log, signal }) => {
+  processor(jobs.sweepHolds, async ({ effect, inTenant, finish, log, signal }) => {
     for (const { tenantId, id } of await effect((trx) => dueHolds(trx))) {
       if (signal.aborted) break
       await inTenant(tenantId, (trx) => expireHold(trx, id)).catch((error: unknown) =>
@@ -31,7 +30,7 @@ export const processors: readonly Processor[] = [
 
   erasing(jobs.eraseEndedHolds, erasableHolds, eraseHolds),
 
-  processor(jobs.purgeAccessCodes, async ({ effect, finish }) => {
+  processor(jobs.purgeAccessCodes, async ({ effect, inTenant, finish }) => {
     for (const { tenantId } of await effect((trx) => purgeableTenants(trx))) await inTenant(tenantId, purgeAccess)
     await finish()
   }),

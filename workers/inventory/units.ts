@@ -1,5 +1,4 @@
 import { addDays, daysBetween } from '../../config/time.ts'
-import { inTenant } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { closeBlocks } from '../../db/units/block-end.ts'
 import { poolsToRepack, repackPools, repackRange } from '../../db/units/repack.ts'
@@ -24,7 +23,7 @@ export const units: readonly Processor[] = [
   ),
 
   // A short transaction for the arrivals of a month each, since each holds the lock that assignments of the pool wait for.
-  processor(jobs.repack, async ({ payload: { tenantId, unitPoolId }, finish, retryLater, signal }) => {
+  processor(jobs.repack, async ({ payload: { tenantId, unitPoolId }, inTenant, finish, retryLater, signal }) => {
     const range = await inTenant(tenantId, (trx) => repackRange(trx, unitPoolId))
     const { from, until, automatic } = range ?? { from: '', until: '', automatic: false }
     for (let night = 0; range && night < daysBetween(from, until); night += nightsAtOnce) {

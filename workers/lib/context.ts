@@ -2,7 +2,7 @@ import { crashPoint } from '../../config/crash.ts'
 import { child } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import { inPlatform, inTenant } from '../../db/connection.ts'
-import type { AnyTrx, Context, Statement } from '../../db/connection.ts'
+import type { AnyTrx, Context, Statement, Trx } from '../../db/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { lockFence, mustOwn } from '../../db/jobs/fence.ts'
 import type { Fence, JobStart } from '../../db/jobs/fence.ts'
@@ -94,6 +94,16 @@ export const outsideRun = (
     ...base,
     payload,
     effect: (work) => effect(work),
+    inTenant: async (tenantId, work) => {
+      const part = async (trx: Trx) => {
+        const value = await work(trx)
+        crashPoint('part.writing', row.kind)
+        return value
+      }
+      const value = await inTenant(tenantId, part, { requestId: row.requestId, traceparent: row.traceparent })
+      crashPoint('part.committed', row.kind)
+      return value
+    },
     finish: <T>(work?: (trx: never) => Promise<T>) => effect(work ?? (() => Promise.resolve(undefined as T)), true),
     withNext: (record) => void pending.push(record),
   }

@@ -1,6 +1,5 @@
 import type { Job } from '../../jobs/job.ts'
 import { byTenant } from '../../db/by-tenant.ts'
-import { inTenant } from '../../db/connection.ts'
 import type { PlatformTrx, Trx } from '../../db/connection.ts'
 import { processor } from './processor.ts'
 import type { JobContext, Processor } from './processor.ts'
@@ -11,7 +10,7 @@ type Erase = (trx: Trx, ids: readonly string[]) => Promise<unknown>
 
 /** Erases what is due, of every tenant: what `find` answers, tenant by tenant, until it answers nothing. What `erase` has done, `find` must not answer again. */
 export const eraseDue = async (
-  { effect, signal }: Pick<JobContext, 'effect' | 'signal'>,
+  { effect, inTenant, signal }: Pick<JobContext<Record<never, never>>, 'effect' | 'inTenant' | 'signal'>,
   find: Find,
   erase: Erase,
 ): Promise<void> => {

@@ -26,7 +26,9 @@ export type JobContext<P = unknown> = {
   readonly log: Log
   /** A transaction that first locks the job under its fence, and does not end the job. Throws FenceLost for an overtaken start. */
   readonly effect: <T>(work: (trx: TrxFor<P>) => Promise<T>) => Promise<T>
-  /** The same, and the job ends with it: effect, follow-up jobs, events and completion commit together. Once. */
+  /** A transaction of one tenant under no fence, for a job that goes through several: it may be begun again, and finds what is left. */
+  readonly inTenant: <T>(tenantId: string, work: (trx: Trx) => Promise<T>) => Promise<T>
+  /** As `effect`, and the job ends with it: effect, follow-up jobs, events and completion commit together. Once. */
   readonly finish: <T = void>(work?: (trx: TrxFor<P>) => Promise<T>) => Promise<T>
   /** Dead at once: another try cannot pass. `reason` is a stable code. */
   readonly giveUp: (reason: string, message: string) => never
@@ -39,7 +41,7 @@ export type JobContext<P = unknown> = {
 }
 
 /** What a processor on the database has in hand; it is already inside its transaction. */
-export type DatabaseContext = Omit<JobContext, 'effect' | 'finish' | 'withNext' | 'payload'>
+export type DatabaseContext = Omit<JobContext, 'effect' | 'inTenant' | 'finish' | 'withNext' | 'payload'>
 
 export type Processor =
   | { readonly job: Job; readonly style: 'outside'; readonly run: (context: JobContext) => Promise<unknown> }

@@ -1,4 +1,4 @@
-import { inPlatform, sql } from '../../db/connection.ts'
+import { sql } from '../../db/connection.ts'
 import type { PlatformTrx, Trx } from '../../db/connection.ts'
 import { eraseCallbackBodies } from '../../jobs/payments.ts'
 import { eraseDue } from '../lib/erasing.ts'
@@ -6,14 +6,12 @@ import { processor } from '../lib/processor.ts'
 
 const most = 500
 
-const eraseBodies = () =>
-  inPlatform((trx) =>
-    sql(
-      trx,
-      `update gateway_callback set raw_body = null where id in (
-         select id from gateway_callback where raw_body is not null and received_at < now() - interval '90 days' limit ?) returning id`,
-      [most],
-    ),
+const eraseBodies = (trx: PlatformTrx) =>
+  sql(
+    trx,
+    `update gateway_callback set raw_body = null where id in (
+       select id from gateway_callback where raw_body is not null and received_at < now() - interval '90 days' limit ?) returning id`,
+    [most],
   )
 
 const oldPayers = (trx: PlatformTrx) =>
@@ -24,7 +22,8 @@ const erasePayers = (trx: Trx, ids: readonly string[]) =>
   sql(trx, `update payment set payer = null, payer_index = null, submission = null where id = any(?)`, [ids])
 
 export const eraseProcessor = processor(eraseCallbackBodies, async (context) => {
-  while (!context.signal.aborted && (await eraseBodies()).length === most) context.log.debug('more bodies to erase')
+  while (!context.signal.aborted && (await context.effect(eraseBodies)).length === most)
+    context.log.debug('more bodies to erase')
   await eraseDue(context, oldPayers, erasePayers)
   await context.finish()
 })

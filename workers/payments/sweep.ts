@@ -1,7 +1,7 @@
 import { settings } from '../../config/env.ts'
 import { byTenant } from '../../db/by-tenant.ts'
-import { inPlatform, inTenant, sql } from '../../db/connection.ts'
-import type { Trx } from '../../db/connection.ts'
+import { sql } from '../../db/connection.ts'
+import type { PlatformTrx, Trx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { takeDue } from '../../db/payment/calls.ts'
 import { openException } from '../../db/payment/exceptions.ts'
@@ -14,13 +14,11 @@ type Due = { tenantId: string; kind: 'payment' | 'refund' | 'unallocated'; id: s
 
 const most = 200
 
-const due = () =>
-  inPlatform((trx) =>
-    sql<Due>(
-      trx,
-      `select tenant_id, kind, id from payments_due(?) union all select tenant_id, 'unallocated', id from payments_unallocated(?)`,
-      [most, most],
-    ),
+const due = (trx: PlatformTrx) =>
+  sql<Due>(
+    trx,
+    `select tenant_id, kind, id from payments_due(?) union all select tenant_id, 'unallocated', id from payments_unallocated(?)`,
+    [most, most],
   )
 
 const work = async (trx: Trx, tenantId: string, mine: readonly Due[]) => {
@@ -42,7 +40,7 @@ const work = async (trx: Trx, tenantId: string, mine: readonly Due[]) => {
 export const sweepProcessor = processor(sweepPayments, async (context) => {
   // The fake gateway of this process sends what a killed one left.
   if (settings.sandboxGateway) await startSandbox()
-  for (const [tenantId, mine] of byTenant(await due()))
-    await inTenant(tenantId, (trx) => work(trx, tenantId, mine), { requestId: context.requestId })
+  for (const [tenantId, mine] of byTenant(await context.effect(due)))
+    await context.inTenant(tenantId, (trx) => work(trx, tenantId, mine))
   await context.finish()
 })
