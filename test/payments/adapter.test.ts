@@ -61,7 +61,7 @@ describe('the adapter of a gateway', () => {
   const gateway = sandboxAt(() => Promise.resolve({ url, secret: 'secret' }))
 
   before(async () => {
-    settings.sandboxSecondMs = 20
+    settings.sandboxSecondMs = 100
     server = createServer((request, response) => {
       requests.push(request)
       serve(request, response)

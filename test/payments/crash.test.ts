@@ -55,7 +55,7 @@ describe('a worker that dies as in a power cut', function () {
       await heal()
       await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 90_000, everyMs: 100 })
       await until(async () => (await balanceOf(till, 'gateway_clearing')) - before === 20_000, {
-        withinMs: 30_000,
+        withinMs: 90_000,
         everyMs: 100,
       })
       expect(await chargesOf(till, id)).to.have.length(1)
@@ -70,7 +70,7 @@ describe('a worker that dies as in a power cut', function () {
     const bookingId = await makeBooking(till)
     await heal()
     const { id } = await pay(till, bookingId)
-    await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 60_000, everyMs: 100 })
+    await until(async () => (await paymentOf(till, id)).status === 'captured', { withinMs: 90_000, everyMs: 100 })
     await workers?.stop({ deadlineMs: 3_000 })
     const dying = await startProcess('workers', {
       WORKER_QUEUES: 'payments:1',

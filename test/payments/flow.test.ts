@@ -46,7 +46,7 @@ describe('a payment through the sandbox gateway', () => {
 
   /** A Pix that comes a second after its time, so that the expiry is seen first. */
   const lateBySecond = async () => {
-    settings.sandboxSecondMs = 1_000
+    settings.sandboxSecondMs = 400
     const { id } = await pay(till, bookingId, {
       token: 'pix_late',
       method: 'pix',

@@ -15,7 +15,7 @@ export const useGuests = () => {
   let house: House
 
   before(async () => {
-    settings.sandboxSecondMs = 20
+    settings.sandboxSecondMs = 40
     settings.publicBaseUrl = world.baseUrl
     house = await makeHouse({ units: 30 })
   })

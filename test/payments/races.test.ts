@@ -43,7 +43,7 @@ describe('money that meets something else in the same instant', () => {
   useDatabase()
   let house: House
   beforeEach(async () => {
-    settings.sandboxSecondMs = 10
+    settings.sandboxSecondMs = 40
     house = await makeHouse({ units: 1 })
   })
 
@@ -114,7 +114,7 @@ describe('money that meets something else in the same instant', () => {
       ids.push(bookingId)
       const paymentId = await startPayment(house, bookingId, 'due', 'pix')
       await drain({ kinds: ['payments.submit'] })
-      await wait(40)
+      await wait(4 * settings.sandboxSecondMs)
       await outlive(house, bookingId)
       await house.inHouse((trx) => enqueue(trx, readPayment, { tenantId: house.tenantId, paymentId }))
       const expire = () => house.inHouse((trx) => expireHold(trx, bookingId))
@@ -138,7 +138,7 @@ describe('money that meets something else in the same instant', () => {
     expect(await house.inHouse((trx) => expireHold(trx, late))).to.equal('expired')
     const other = await makeHold(house, { from: 20 })
     await startPayment(house, other)
-    await wait(40)
+    await wait(4 * settings.sandboxSecondMs)
     await house.inHouse((trx) => enqueue(trx, readPayment, { tenantId: house.tenantId, paymentId }))
     await settle()
     expect((await readBooking(house, other)).rooms[0]?.status).to.equal('confirmed')

@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 export type Till = House & { accountId: string; unitTypeId: string; ratePlanId: string }
 
 /** The sandbox's second in tests. */
-export const secondMs = 20
+export const secondMs = 40
 
 /** A house with something to sell and an account at the sandbox gateway, whose callbacks go to `baseUrl`. */
 export const makeTill = async (baseUrl = 'http://127.0.0.1:9'): Promise<Till> => {

@@ -66,7 +66,7 @@ describe('a booking whose processes are killed', function () {
   }
 
   before(async () => {
-    settings.sandboxSecondMs = 20
+    settings.sandboxSecondMs = 100
     mailbox = await startMailbox({ smtpPort: 0, httpPort: 0, file: null })
     mailUrl = `http://127.0.0.1:${mailbox.httpPort}`
     settings.smtpUrl = `smtp://127.0.0.1:${mailbox.smtpPort}`

@@ -43,7 +43,7 @@ describe('behind PgBouncer in transaction mode', function () {
     ending.push(() => mailbox.stop())
     settings.smtpUrl = `smtp://127.0.0.1:${mailbox.smtpPort}`
     const secondMs = settings.sandboxSecondMs
-    settings.sandboxSecondMs = 20
+    settings.sandboxSecondMs = 100
     ending.push(() => Object.assign(settings, { smtpUrl: null, sandboxSecondMs: secondMs }))
     openRedis()
     ending.push(closeRedis)

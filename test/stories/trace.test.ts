@@ -28,7 +28,7 @@ describe('the log of a booking', function () {
     collector = await startOtlpPeer()
     const tracing = { ...smtpOf(mailbox), OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
     await seedDemo()
-    settings.sandboxSecondMs = 20
+    settings.sandboxSecondMs = 100
     running = await Promise.all((['api', 'relay', 'workers'] as const).map((kind) => startProcess(kind, tracing)))
   })
   after(async () => {
