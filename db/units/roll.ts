@@ -1,7 +1,9 @@
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { generateTasks as generateTasksJob } from '../../jobs/inventory.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { enqueue } from '../enqueue.ts'
 import { holdUnits, refusedUntil, writeConditions } from './conditions.ts'
 import { morningOf } from './morning.ts'
 import type { Awakening } from './morning.ts'
@@ -35,6 +37,14 @@ export const generateTasks = async (
   if (ids.length === unitsAtOnce) return { done: false }
   await closeBefore(trx, propertyId, businessDate)
   return { done: true }
+}
+
+/** Asks for the same once more, when the day has begun: sheets and units may have come after the step of the night audit. */
+export const enqueueTasks = async (trx: Trx, propertyId: string, businessDate: string): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  if (tenantId === null) throw new Error('a business day belongs to a tenant')
+  const day = { tenantId, propertyId, businessDate }
+  await enqueue(trx, generateTasksJob, day, { uniqueKey: `${propertyId} ${businessDate}` })
 }
 
 const wake = async (

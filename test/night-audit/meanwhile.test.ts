@@ -10,6 +10,7 @@ import type { FolioRow } from '../../db/rows.ts'
 import { balanceOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
 import { deadlocks } from '../support/deadlocks.ts'
+import { drain } from '../support/drain.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf, miscounted } from '../support/stay.ts'
 import {
@@ -98,6 +99,35 @@ describe('While the night audit runs', () => {
       expect(folio?.charges).to.be.lessThan(total)
     }
     await healthy()
+  })
+
+  it('a sheet made between the last two steps is closed with its day, and a unit that came then has its morning', async () => {
+    const { id } = await request(house, house.day(-1))
+    const runner = randomUUID()
+    for (let at = ''; at !== 'roll';) {
+      await house.inHouse((trx) => advanceNightAudit(trx, id, runner))
+      at = (await readAudit(house, id)).step ?? ''
+    }
+    await house.inHouse(async (trx) => {
+      await sql(
+        trx,
+        `insert into housekeeping_sheet (property_id, date, attendant_id, max_credits) values (?, ?, ?, 20)`,
+        [house.propertyId, house.day(-1), randomUUID()],
+      )
+      await sql(trx, `update unit set rolled_on = null where id = (select id from unit order by id limit 1)`)
+    })
+    await runAudit(house, id, { runner })
+    await drain({ kinds: ['inventory.generate-tasks'] })
+    const seen = await house.inHouse((trx) =>
+      sql(
+        trx,
+        `select (select status from housekeeping_sheet) as sheet, count(*) filter (where rolled_on = ?::date) = count(*) as all_rolled
+         from unit where property_id = ? and status = 'active'`,
+        [house.day(0), house.propertyId],
+      ),
+    )
+    expect(seen).to.deep.equal([{ sheet: 'closed', allRolled: true }])
+    expect(await drain({ kinds: ['inventory.generate-tasks'] })).to.deep.equal([])
   })
 
   it('guests come, leave and pay at the same moment, without a deadlock, and each night is charged once', async () => {

@@ -8,7 +8,7 @@ import { postCharged } from '../../reservations/charges.ts'
 import { markNoShows } from '../../reservations/no-show.ts'
 import type { ReservationRow } from '../../rows.ts'
 import { enqueueCloseBlocks } from '../../units/block-end.ts'
-import { generateTasks } from '../../units/roll.ts'
+import { enqueueTasks, generateTasks } from '../../units/roll.ts'
 import { addDays } from '../../../config/time.ts'
 import { conflict } from '../../../config/errors.ts'
 import { readProperty } from '../catalogue.ts'
@@ -128,6 +128,7 @@ const roll: Work = async (trx, audit, { lastId, done }) => {
   const next = await rollBusinessDay(trx, propertyId, businessDate, await dayTotals(trx, day))
   await sql(trx, `update property set business_date = ?, version = version + 1 where id = ?`, [next, propertyId])
   await enqueueCloseBlocks(trx, propertyId, next)
+  await enqueueTasks(trx, propertyId, next)
   return { lastId, done: done + late.length, isFinished: true, exceptions: [], next }
 }
 
