@@ -10,6 +10,9 @@ export const networkOf = (text: string): Network =>
     ? ipaddr.parseCIDR(text)
     : [ipaddr.process(text), ipaddr.process(text).kind() === 'ipv4' ? 32 : 128]
 
+const octet = '(0|[1-9]\\d?|1\\d\\d|2[0-4]\\d|25[0-5])'
+const quad = new RegExp(`^${Array(4).fill(octet).join('\\.')}$`)
+
 /** One plain address; a port behind it and the zone of an IPv6 address are cut off. Short and octal forms of IPv4 are none. */
 const plain = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
   const bare = text
@@ -17,8 +20,10 @@ const plain = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
     .replace(/^\[(.*)\](:\d{1,5})?$/, '$1')
     .replace(/^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/, '$1')
     .replace(/%.*$/, '')
-  const valid = bare.includes(':') ? ipaddr.IPv6.isValid(bare) : ipaddr.IPv4.isValidFourPartDecimal(bare)
-  return valid ? ipaddr.process(bare) : null
+  if (bare.includes(':')) return ipaddr.IPv6.isValid(bare) ? ipaddr.process(bare) : null
+  // Each request comes by here, most without a hop: the parser's way to say no is to throw and catch, which costs more than all the rest.
+  const octets = quad.exec(bare)
+  return octets ? new ipaddr.IPv4(octets.slice(1).map(Number)) : null
 }
 
 const covers = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: readonly Network[]) =>
@@ -61,12 +66,12 @@ export const clientAddress = (message: IncomingMessage): string =>
   lastUntrusted(message.socket.remoteAddress ?? '', String(message.headers['x-forwarded-for'] ?? ''), trustedProxies)
 
 const masked = (address: string, v4: number, v6: number): string => {
-  const parsed = plain(address) ?? ipaddr.parse('0.0.0.0')
-  const bits = parsed.kind() === 'ipv4' ? v4 : v6
-  const whole = `${parsed.toString()}/${bits}`
-  const network =
-    parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(whole) : ipaddr.IPv6.networkAddressFromCIDR(whole)
-  return `${network.toString()}/${bits}`
+  const parsed = plain(address) ?? new ipaddr.IPv4([0, 0, 0, 0])
+  if (parsed instanceof ipaddr.IPv4) {
+    const kept = parsed.octets.map((part, at) => part & (0xff00 >> Math.min(8, Math.max(0, v4 - 8 * at))) & 0xff)
+    return `${kept.join('.')}/${v4}`
+  }
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${v6}`).toString()}/${v6}`
 }
 
 /** What counts as one client: an IPv4 address, or an IPv6 network of 64 bits. */
