@@ -7,4 +7,14 @@ export const onWake = (how: Wake) => {
   wake = how
 }
 
-export const wakeRelay = () => wake()
+let isDue = false
+
+/** Once for all that was committed in one turn of the loop. */
+export const wakeRelay = () => {
+  if (isDue) return
+  isDue = true
+  setImmediate(() => {
+    isDue = false
+    wake()
+  })
+}

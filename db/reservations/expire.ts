@@ -122,7 +122,7 @@ export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[
          join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id
          where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status = 'held'
            and (p.unit_pool_id, n.date) in (select * from unnest(?::uuid[], ?::date[])))
-       order by b.hold_expires_at limit 50 for update of b skip locked`,
+       order by b.hold_expires_at limit 50 for no key update of b skip locked`,
       [nights.map((one) => one.poolId), nights.map((one) => one.night)],
     ),
   )

@@ -77,8 +77,8 @@ const insertReservations = (
        policies, currency, room_total, extras_total, tax_total, total, arrival_time, market_segment, requests)
      select (v->>'id')::uuid, ?, (v->>'position')::int, ?, 'held', (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'arrival')::date,
        (v->>'departure')::date, (v->>'adults')::int, array(select jsonb_array_elements_text(v->'childrenAges')::int), v->'policies', ?,
-       (v->>'roomTotal')::bigint, (v->>'extrasTotal')::bigint, (v->>'taxTotal')::bigint, (v->>'total')::bigint, ?, v->>'marketSegment', s.requests
-     from jsonb_array_elements(?::jsonb) with ordinality as e(v, n) join unnest(?::bytea[]) with ordinality as s(requests, n) using (n) returning *`,
+       (v->>'roomTotal')::bigint, (v->>'extrasTotal')::bigint, (v->>'taxTotal')::bigint, (v->>'total')::bigint, ?, v->>'marketSegment', decode(v->>'requests', 'hex')
+     from jsonb_array_elements(?::jsonb) v returning *`,
     [
       booking.id,
       booking.propertyId,
@@ -100,9 +100,9 @@ const insertReservations = (
           taxTotal: quoted.taxTotal,
           total: quoted.total,
           marketSegment: sold.ratePlan.marketSegment,
+          requests: sealed[index]?.toString('hex') ?? null,
         })),
       ),
-      sealed,
     ],
   )
 

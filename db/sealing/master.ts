@@ -25,8 +25,14 @@ export const unwrap = ({ wrappedKey, masterKeyId }: WrappedKey, bound: string): 
   decrypt(masterKey(masterKeyId), bound, wrappedKey)
 
 /** A key of the service itself, for what belongs to no tenant. It follows from the master key and is stored nowhere. */
-const serviceKey = (master: Buffer) =>
-  Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), 'pousada service key', 32))
+const serviceKey = (master: Buffer): Buffer => {
+  const known = serviceKeys.get(master)
+  if (known) return known
+  const made = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), 'pousada service key', 32))
+  serviceKeys.set(master, made)
+  return made
+}
+const serviceKeys = new WeakMap<Buffer, Buffer>()
 
 type Place = { table: string; rowId: string; purpose: string }
 const boundTo = ({ table, rowId, purpose }: Place) => `service|${table}|${rowId}|${purpose}`
