@@ -52,10 +52,10 @@ const list = paged({
   ),
   find: async ({ trx, caller, query }) => {
     const me = user(caller)
-    const { sessions, total } = await liveSessions(trx, me.userId, query.page, query.limit)
+    const { total, rows } = await liveSessions(trx, me.userId, query)
     return {
       total,
-      rows: sessions.map((session) => ({
+      rows: rows.map((session) => ({
         ...session,
         ip: session.ip === null ? null : neighbourhoodOf(session.ip),
         current: session.id === me.sessionId,

@@ -3,6 +3,8 @@ import type { Knex } from 'knex'
 import { required, settings } from '../../config/env.ts'
 import { preparedOne, sql, sqlOne } from '../connection.ts'
 import type { AnyTrx } from '../connection.ts'
+import { readPage, where } from '../paging.ts'
+import type { Page, Paging } from '../paging.ts'
 import { endTokens } from './one-time-tokens.ts'
 import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
 import type { Changes } from './changes.ts'
@@ -210,22 +212,17 @@ export type ListedSession = {
   activeTenantId: string | null
 }
 
-export const liveSessions = async (
-  trx: AnyTrx,
-  userId: string,
-  page: number,
-  limit: number,
-): Promise<{ sessions: ListedSession[]; total: number }> => {
-  const live = `user_id = ? and kind = 'api' and revoked_at is null and absolute_expires_at > now()`
-  const count = await sqlOne<{ total: number }>(trx, `select count(*) as total from session where ${live}`, [userId])
-  const sessions = await sql<ListedSession>(
+export const liveSessions = (trx: AnyTrx, userId: string, paging: Paging): Promise<Page<ListedSession>> =>
+  readPage<ListedSession>(
     trx,
-    `select id, token_prefix, created_at, last_seen_at, expires_at, host(last_ip) as ip, user_agent, active_tenant_id from session where ${live}
-     order by last_seen_at desc, id limit ? offset ?`,
-    [userId, limit, (page - 1) * limit],
+    {
+      columns: `id, token_prefix, created_at, last_seen_at, expires_at, host(last_ip) as ip, user_agent, active_tenant_id`,
+      from: 'session',
+      conditions: where(`user_id = ? and kind = 'api' and revoked_at is null and absolute_expires_at > now()`, userId),
+      order: 'last_seen_at desc, id',
+    },
+    paging,
   )
-  return { sessions, total: count?.total ?? 0 }
-}
 
 /** Sets the session's active tenant; the token does not change. */
 export const setActiveTenant = async (
