@@ -1,33 +1,38 @@
 import pg from 'pg'
 import type { Connection, Planned } from './planned.ts'
 
-/** `isMute`: nobody wants its rows, and so PostgreSQL is not asked what they look like. */
+/** With values as `sendable` answers them. `isMute`: nobody wants its rows, and so PostgreSQL is not asked what they look like. */
 export type Item = Planned & { isMute: boolean }
 
-/** What PostgreSQL has answered to one statement. */
-export type Answer = { command: string | null; rows: unknown[] }
+/** What PostgreSQL has answered to one statement; `unread`: why its rows cannot be read, though it was done. */
+export type Answer = { command: string | null; rows: unknown[]; unread?: Error }
 
 /** Answers of the statements that were done, and why the one after them was not; then none is missing but for it and what follows. */
 export type Answers = { done: Answer[]; error: Error | null }
 
-type Message = { text: string; name: string; values: unknown[]; portal: string; type: string; rows: number }
+type Message = { text: string; name: string; statement: string; values: unknown[]; type: string }
 type Wire = Record<'parse' | 'bind' | 'describe' | 'execute', (message: Partial<Message>) => void> & {
   parsedStatements: Record<string, string | undefined>
   sync: () => void
   sendCopyFail: (reason: string) => void
-  stream: { cork: () => void; uncork: () => void }
+  stream: { cork: () => void; uncork: () => void; destroy: (why: Error) => void }
 }
 
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils
 
+/** Values as they go over the wire; throws where one cannot. */
+export const sendable = (values: readonly unknown[]): unknown[] => values.map((value) => prepareValue(value))
+
 /** One question of many statements as the driver runs it: it calls what is here by its name, message by message. */
 const questionOf = (connection: Connection, items: readonly Item[], tell: (answers: Answers) => void) => {
-  const values = items.map((item) => item.values.map(prepareValue))
   const result = () => new pg.Result('', connection as unknown as typeof pg.types) as pg.Result & Parsing
-  const done: pg.Result[] = []
+  const done: (pg.Result & Parsing)[] = []
   let current = result()
-  let failed: { at: number; error: Error } | null = null
-  const end = (error: Error | null) => tell({ done: failed ? done.slice(0, failed.at) : done, error })
+  const add = () => {
+    done.push(current)
+    current = result()
+  }
+  const end = (error: Error | null) => tell({ done, error })
   return {
     // Whatever the driver hears of as planned is the statement whose turn it is, and it notes name and text.
     get name() {
@@ -39,16 +44,22 @@ const questionOf = (connection: Connection, items: readonly Item[], tell: (answe
     submit(wire: Wire) {
       const known = new Set<string>()
       wire.stream.cork()
-      for (const [index, { name, native }] of items.entries()) {
-        if (name === '' || (wire.parsedStatements[name] !== native && !known.has(name)))
-          wire.parse({ name, text: native })
-        known.add(name)
-        wire.bind({ statement: name, values: values[index]! } as Partial<Message>)
-        if (!items[index]!.isMute) wire.describe({ type: 'P', name: '' })
-        wire.execute({})
+      try {
+        for (const { name, native, values, isMute } of items) {
+          if (name === '' || (wire.parsedStatements[name] !== native && !known.has(name)))
+            wire.parse({ name, text: native })
+          known.add(name)
+          wire.bind({ statement: name, values: [...values] })
+          if (!isMute) wire.describe({ type: 'P', name: '' })
+          wire.execute({})
+        }
+        wire.sync()
+      } catch (error) {
+        // Half a question would be waited for on both sides for ever.
+        wire.stream.destroy(error as Error)
+      } finally {
+        wire.stream.uncork()
       }
-      wire.sync()
-      wire.stream.uncork()
       return null
     },
     callback: end,
@@ -58,20 +69,19 @@ const questionOf = (connection: Connection, items: readonly Item[], tell: (answe
       try {
         current.rows.push(current.parseRow(fields))
       } catch (error) {
-        failed ??= { at: done.length, error: error as Error }
+        current.unread ??= error as Error
       }
     },
     handleCommandComplete(message: { text: string }) {
       current.addCommandComplete(message)
-      done.push(current)
-      current = result()
+      add()
     },
-    handleEmptyQuery: () => void done.push(current),
+    handleEmptyQuery: add,
     handlePortalSuspended: () => {},
     handleCopyInResponse: (wire: Wire) => wire.sendCopyFail('nothing is copied here'),
     handleCopyData: () => {},
     handleError: (error: Error) => end(error),
-    handleReadyForQuery: () => end(failed?.error ?? null),
+    handleReadyForQuery: () => end(null),
   }
 }
 
@@ -80,6 +90,7 @@ type Parsing = {
   addFields: (fields: pg.FieldDef[]) => void
   parseRow: (values: unknown[]) => unknown
   addCommandComplete: (message: { text: string }) => void
+  unread?: Error
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { sendTogether } from './batch.ts'
-import type { Answer } from './batch.ts'
+import { sendable, sendTogether } from './batch.ts'
+import type { Answer, Answers } from './batch.ts'
 import { planAnew, planned } from './planned.ts'
 import type { Connection, Planned, Statement } from './planned.ts'
 
@@ -11,6 +11,7 @@ import type { Connection, Planned, Statement } from './planned.ts'
 type Query = { sql: string; bindings?: readonly unknown[]; response?: unknown }
 
 type TrxClient = {
+  transaction: () => never
   query: (connection: Connection, query: string | Query) => Promise<unknown>
   emit: (event: 'query', statement: object) => void
   prepBindings: (bindings: readonly unknown[]) => readonly unknown[]
@@ -38,6 +39,8 @@ export type Refused = (error: unknown) => Error | undefined
 
 type Entry = {
   statement: Planned
+  /** Its values as they were when it was asked for. */
+  values: readonly unknown[]
   /** What listeners to statements are told beside it. */
   told?: object
   refused?: Refused | undefined
@@ -65,47 +68,88 @@ export const lastly = (trx: Knex, last: Last): void => {
   lasts.set(trx, last)
 }
 
+const complete = () => new Error('Transaction query already complete')
+const entryOf = (statement: Planned, given: Omit<Entry, 'statement' | 'values'> = {}): Entry => ({
+  ...given,
+  statement,
+  values: sendable(statement.values),
+})
 const isRefusal = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22012'
 
 const openOutbox = (transaction: Joinable, connection: Connection, opening: readonly Statement[]): Outbox => {
   const { trxClient } = transaction
   const sendNow = trxClient.query.bind(trxClient)
-  let waiting: Entry[] = opening.map((statement) => ({ statement: planned(statement) }))
+  let waiting: Entry[] = opening.map((statement) => entryOf(planned(statement)))
   let isBegun = false
   let isDue = false
+  /** Of a text that goes by itself, until it has gone. */
+  let alone: Promise<void> | null = null
   /** Why the transaction cannot go on, where it was told to nobody who waited. */
   let failure: { error: unknown } | null = null
 
-  const send = async (more: readonly Entry[]): Promise<Answer[]> => {
-    const entries = [...waiting, ...more]
-    waiting = []
+  const tellAndSend = async (entries: readonly Entry[]): Promise<Answers> => {
+    const { __knexUid, __knexTxId } = connection
+    const items = entries.map(({ statement, values, asker, told }) => {
+      trxClient.emit('query', { __knexUid, __knexTxId, ...told, sql: statement.native, bindings: statement.values })
+      return { ...statement, values, isMute: asker === undefined }
+    })
+    return sendTogether(connection, items)
+  }
+
+  /** Nothing is waited for before it is sent: what a connection is given it keeps in order. */
+  const sendAtOnce = async (more: readonly Entry[], upTo = waiting.at(-1)): Promise<Answer[]> => {
+    const entries = [...waiting.splice(0, waiting.findLastIndex((entry) => entry === upTo) + 1), ...more]
     if (failure) {
       for (const { asker } of entries) asker?.reject(failure.error)
       throw failure.error
     }
     if (entries.length === 0) return []
-    if (!isBegun) await planAnew(connection)
+    if (!isBegun) planAnew(connection)
     isBegun = true
-    const { __knexUid, __knexTxId } = connection
-    const items = entries.map(({ statement, asker, told }) => {
-      trxClient.emit('query', { __knexUid, __knexTxId, ...told, sql: statement.native, bindings: statement.values })
-      return { ...statement, isMute: asker === undefined }
-    })
-    const { done, error } = await sendTogether(connection, items)
-    for (const [index, answer] of done.entries()) entries[index]?.asker?.resolve(answer)
+    const { done, error } = await tellAndSend(entries).catch((cause: Error): Answers => ({ done: [], error: cause }))
+    for (const [index, answer] of done.entries()) {
+      const { asker, statement } = entries[index]!
+      if (answer.unread) asker?.reject(named(answer.unread, statement.native))
+      else asker?.resolve(answer)
+    }
     if (error) {
-      const told = entries[done.length]?.refused?.(error) ?? named(error, items[done.length]?.native)
-      failure = { error: told }
-      for (const { asker } of entries.slice(done.length)) asker?.reject(told)
-      throw told
+      // Of what comes after the first that failed PostgreSQL says no more than that.
+      failure ??= {
+        error: entries[done.length]?.refused?.(error) ?? named(error, entries[done.length]?.statement.native),
+      }
+      for (const { asker } of entries.slice(done.length)) asker?.reject(failure.error)
+      throw failure.error
     }
     return done.slice(entries.length - more.length)
+  }
+
+  const send = async (more: readonly Entry[]): Promise<Answer[]> => {
+    while (alone) await alone
+    return sendAtOnce(more)
+  }
+
+  /** After all that was asked for before it, and before all that comes then. */
+  const sendAlone = (asked: Connection, query: string | Query): Promise<unknown> => {
+    const before = alone
+    const upTo = waiting.at(-1)
+    const sent = (async () => {
+      if (before) await before
+      if (upTo) await sendAtOnce([], upTo)
+      if (failure) throw failure.error
+      return sendNow(asked, query)
+    })()
+    const settled = () => {
+      if (alone === over) alone = null
+    }
+    const over: Promise<void> = sent.then(settled, settled)
+    alone = over
+    return sent
   }
 
   /** With whatever else is asked for before the loop turns. */
   const ask = (statement: Planned, told?: object): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      waiting.push({ statement, told: told ?? {}, asker: { resolve, reject } })
+      waiting.push(entryOf(statement, { told: told ?? {}, asker: { resolve, reject } }))
       if (isDue) return
       isDue = true
       process.nextTick(() => {
@@ -118,6 +162,7 @@ const openOutbox = (transaction: Joinable, connection: Connection, opening: read
     const { sql, bindings = [] } = typeof query === 'string' ? { sql: query } : query
     if (/^rollback/i.test(sql)) {
       // What was to be written belongs to what is taken back.
+      for (const { asker } of waiting) asker?.reject(new Error('what this was asked in was taken back'))
       waiting = []
       failure = null
       return isBegun ? sendNow(asked, query) : { response: { command: 'ROLLBACK', rows: [] } }
@@ -129,15 +174,20 @@ const openOutbox = (transaction: Joinable, connection: Connection, opening: read
       return query
     }
     // Without values it may be many statements, which go by themselves.
-    await send([])
-    return sendNow(asked, query)
+    return sendAlone(asked, query)
+  }
+  trxClient.transaction = () => {
+    throw new Error('a transaction within a transaction would go past what waits; use a savepoint')
   }
 
   return {
     send,
-    add: (statement, refused) => void waiting.push({ statement: planned(statement), refused }),
+    add: (statement, refused) => {
+      if (transaction._completed) throw complete()
+      waiting.push(entryOf(planned(statement), { refused }))
+    },
     ask: async (statement) => {
-      if (transaction._completed) throw new Error('Transaction query already complete')
+      if (transaction._completed) throw complete()
       return (await ask(planned(statement))).rows
     },
   }
@@ -155,7 +205,7 @@ const joinCommit = (transaction: Joinable, outbox: Outbox): void => {
   transaction.commit = async (_, value) => {
     const last = lasts.get(transaction.transactor)
     const refused: Refused = (error) => (isRefusal(error) ? last?.refused?.() : undefined)
-    const sent = outbox.send([...(last ? [{ statement: planned(last), refused }] : []), { statement: theEnd }])
+    const sent = outbox.send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(theEnd)])
     transaction._completed = true
     try {
       const { command } = (await sent).at(-1) ?? { command: 'none' }

@@ -58,19 +58,18 @@ export const planned = ({ text, bindings }: Statement): Planned => {
   return { name: settings.databasePrepare ? plan.name : '', native: plan.native, values: valuesOf(plan, bindings) }
 }
 
-/** Sends what no work waits for the outcome of: a connection that is broken says so to what follows. */
-export const aside = (connection: Connection, text: string): Promise<void> =>
-  new Promise((resolve) => connection.query(text, () => resolve()))
-
 const plansLastMs = 10_000
 const plannedAt = new WeakMap<Connection, number>()
 
-/** What was planned while a table was empty would be run so until something analyses it, however full it is by then. */
-export const planAnew = async (connection: Connection): Promise<void> => {
+/**
+ * What was planned while a table was empty would be run so until something analyses it, however full it is by then. Nobody waits for it: what follows on the
+ * connection goes after it, and a connection that is broken says so to that.
+ */
+export const planAnew = (connection: Connection): void => {
   if (!settings.databasePrepare) return
   const now = Date.now()
   const before = plannedAt.get(connection)
   if (before !== undefined && now - before < plansLastMs) return
   plannedAt.set(connection, now)
-  if (before !== undefined) await aside(connection, 'discard plans')
+  if (before !== undefined) connection.query('discard plans', () => {})
 }
