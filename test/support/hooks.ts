@@ -1,5 +1,23 @@
+import type { Runner } from 'mocha'
+import { setTimeout as wait } from 'node:timers/promises'
 import { closeDatabase } from '../../db/connection.ts'
 import { stopServices } from './services.ts'
+
+const ours = new Set(['TCPServerWrap', 'TCPSocketWrap', 'TLSWrap', 'ProcessWrap'])
+const running = () => process.getActiveResourcesInfo().filter((kind) => ours.has(kind))
+
+/** Servers, connections and processes of one file would run on beside the tests of the next: it fails whose they are. */
+async function leavesNothing(this: Mocha.Context) {
+  this.timeout(60_000)
+  for (const deadline = Date.now() + 30_000; running().length > 0;) {
+    if (Date.now() > deadline) throw new Error(`still running: ${running().join(', ')}`)
+    await wait(10)
+  }
+}
+
+export function mochaGlobalSetup(this: Runner) {
+  for (const suite of this.suite.suites) suite.afterAll('leaves nothing running', leavesNothing)
+}
 
 export const mochaGlobalTeardown = async () => {
   await closeDatabase()
