@@ -223,7 +223,7 @@ describe('what the platform does for every endpoint', () => {
           })
           socket.on('close', () => resolve(text))
           socket.on('error', reject)
-          socket.setTimeout(5_000, () => socket.destroy())
+          socket.setTimeout(30_000, () => socket.destroy())
         })
         expect(reply.split('\r\n')[0]).to.equal('HTTP/1.1 400 Bad Request')
         expect(reply).to.include('request_invalid')
