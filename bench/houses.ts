@@ -143,12 +143,13 @@ export const multiplyHouse = async (
       await sql(trx, `${copy}, ${numbers} where ${own[table] ?? `one.property_id = '${house.propertyId}'`}`)
     }
   }
+  const numbered = `(select n, bench_tenant('${house.tenantId}', n) as tenant_id from ${numbers} offset 0) house`
   const calendar = async (trx: Knex) => {
     await sql(
       trx,
       `insert into rate_cell (tenant_id, rate_plan_id, unit_type_id, date, amount)
-       select ${tenant}, p.made, t.made, one.date, one.amount
-       from ${numbers}
+       select house.tenant_id, p.made, t.made, one.date, one.amount
+       from ${numbered}
        cross join lateral (select id, bench_copy(id, n) as made from rate_plan where property_id = '${house.propertyId}' offset 0) p
        cross join lateral (select id, bench_copy(id, n) as made from unit_type where property_id = '${house.propertyId}' offset 0) t
        join rate_cell one on one.rate_plan_id = p.id and one.unit_type_id = t.id`,
@@ -162,8 +163,8 @@ export const multiplyHouse = async (
     await sql(
       trx,
       `insert into pool_night (tenant_id, pool_id, night, capacity, sold)
-       select ${tenant}, p.made, one.night, one.capacity, 0
-       from ${numbers}
+       select house.tenant_id, p.made, one.night, one.capacity, 0
+       from ${numbered}
        cross join lateral (select id, bench_copy(id, n) as made from unit_pool where property_id = '${house.propertyId}' offset 0) p
        join pool_night one on one.pool_id = p.id`,
     )

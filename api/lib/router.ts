@@ -4,6 +4,7 @@ import { crashPoint } from '../../config/crash.ts'
 import { readBody } from './body.ts'
 import { factsOf } from './request.ts'
 import { endpoint } from './pipeline.ts'
+import { Written } from './present.ts'
 import type { AnyRoute } from './route.ts'
 
 /** `/superuser/...` is also answered under `/api/superuser/...`, since base addresses end in `/api`. */
@@ -38,7 +39,8 @@ export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
       if (ctx.method !== 'GET') crashPoint('api.committed', route.id)
       ctx.status = status
       ctx.set(headers)
-      ctx.body = body ?? {}
+      if (body instanceof Written) ctx.type = 'json'
+      ctx.body = body instanceof Written ? body.json : (body ?? {})
     }
     for (const path of addresses(route.path)) {
       const bucket = bucketOf(path)

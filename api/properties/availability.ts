@@ -169,7 +169,7 @@ const shown = ({ sale, type, plan, free, rooms, total, dueNow }: Found) => ({
     // The reply's schema cuts off what it does not name; a search has too many nights to write each of them twice.
     nights: room.nights,
     mandatoryExtras: room.extras,
-    taxes: addTaxesOf([...room.nights, ...room.extras]),
+    taxes: addTaxesOf(room.nights, room.extras),
     subtotal: room.roomTotal + room.extrasTotal,
     total: room.total,
   })),

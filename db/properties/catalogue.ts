@@ -221,8 +221,33 @@ export const usualAges: AgeCategory[] = [
   },
 ]
 
-const kept = new Map<string, { revision: string; catalogue: Catalogue }>()
-const most = 500
+type Kept = { revision: string; catalogue: Catalogue; weight: number }
+const kept = new Map<string, Kept>()
+let keptWeight = 0
+// About 0.3 kB each: some 50 MB, or fifteen hundred houses of ten types and six plans.
+const mostWeight = 150_000
+
+/** How many records a catalogue is made of. */
+const weightOf = ({ unitTypes, ratePlans, extras, taxRules }: Catalogue) =>
+  10 +
+  unitTypes.length +
+  extras.length +
+  taxRules.length +
+  ratePlans.reduce((all, plan) => all + 2 + plan.unitTypes.length, 0)
+
+const forget = (key: string) => {
+  keptWeight -= kept.get(key)?.weight ?? 0
+  kept.delete(key)
+}
+const keep = (key: string, one: Kept) => {
+  forget(key)
+  kept.set(key, one)
+  keptWeight += one.weight
+  for (const oldest of kept.keys()) {
+    if (keptWeight <= mostWeight) break
+    forget(oldest)
+  }
+}
 
 const keyOf = (trx: Trx, propertyId: string) => `${contextOf(trx).tenantId} ${propertyId}`
 
@@ -245,11 +270,6 @@ export const catalogueOf = async (
   const row = await preparedOne<Catalogue>(trx, query, { propertyId: property.id })
   if (!row) throw new Error('the catalogue query answers one row')
   const catalogue = row.ageCategories.length > 0 ? row : { ...row, ageCategories: usualAges }
-  kept.delete(key)
-  kept.set(key, { revision, catalogue })
-  for (const oldest of kept.keys()) {
-    if (kept.size <= most) break
-    kept.delete(oldest)
-  }
+  keep(key, { revision, catalogue, weight: weightOf(catalogue) })
   return catalogue
 }

@@ -131,24 +131,30 @@ export const policiesShown = ({
 }: Pick<PricedStay, 'sale' | 'priced'> & { rooms: readonly Pick<SaleRoom, 'plan'>[] }): PoliciesShown => {
   const wording = { locale: sale.locale, currency: sale.property.currency }
   const texts = (textOf: (room: Pick<SaleRoom, 'plan'>) => string) => [...new Set(rooms.map(textOf))].join('\n')
-  const perRoom = rooms.map(({ plan }, index) => feeTiers(plan.cancellation.rules, baseOf(priced[index]!), sale))
-  const ends = [...new Set(perRoom.flat().map((tier) => tier.until?.getTime() ?? Infinity))].sort((a, b) => a - b)
+  const bases = priced.map(baseOf)
+  const perRoom = rooms.map(({ plan }, index) => feeTiers(plan.cancellation.rules, bases[index]!, sale))
   return {
     cancellation: {
       text: texts(({ plan }) => cancellationText(plan.cancellation.rules, wording)),
-      tiers: ends.map((end) => ({
-        until: end === Infinity ? null : new Date(end),
-        fee: sum(
-          perRoom.map((tiers) => tiers.find((tier) => tier.until === null || tier.until.getTime() >= end)?.fee ?? 0),
-        ),
-      })),
+      tiers: perRoom.length === 1 ? perRoom[0]! : addTiers(perRoom),
     },
     deposit: { text: texts(({ plan }) => depositText(plan.deposit?.rules ?? null, wording)) },
     noShow: {
       text: texts(({ plan }) => noShowText(plan.noShow.rules, wording)),
-      fee: sum(rooms.map(({ plan }, index) => feeAmount(plan.noShow.rules.fee, baseOf(priced[index]!)))),
+      fee: sum(rooms.map(({ plan }, index) => feeAmount(plan.noShow.rules.fee, bases[index]!))),
     },
   }
+}
+
+/** Fees of several rooms, each until the first of their instants. */
+const addTiers = (perRoom: readonly ReturnType<typeof feeTiers>[]) => {
+  const ends = [...new Set(perRoom.flat().map((tier) => tier.until?.getTime() ?? Infinity))].sort((a, b) => a - b)
+  return ends.map((end) => ({
+    until: end === Infinity ? null : new Date(end),
+    fee: sum(
+      perRoom.map((tiers) => tiers.find((tier) => tier.until === null || tier.until.getTime() >= end)?.fee ?? 0),
+    ),
+  }))
 }
 
 /** When what is to be paid: at booking (until `expiresAt`), then the installments, and what is left on arrival. */
