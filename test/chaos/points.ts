@@ -28,6 +28,8 @@ export type Story =
   | 'unheard'
   /** Books while the clock asks for a kind. */
   | 'slot'
+  /** Books and is given a room; then the clock asks. */
+  | 'placed'
 
 /** `slot` is the kind that the clock asks for: that of the case, or one that asks for it in turn. */
 export type Case = { point: CrashPoint; kind: string; process: Kind; story: Story; slot?: string }
@@ -44,7 +46,7 @@ const every = (points: readonly CrashPoint[], process: Kind, kinds: Readonly<Rec
   Object.entries(kinds).flatMap(([kind, story]) => points.map((point) => ({ point, kind, process, story })))
 
 /** Whose own transaction is only the one that ends them: they read Redis, or go through a house in transactions of its tenant. */
-const endsOnly = ['maintenance.flush-last-seen', 'inventory.recount', 'inventory.repack']
+const endsOnly = ['maintenance.flush-last-seen', 'inventory.recount']
 
 /** The commits of a kind, by the style of its processor. */
 const commitsOf = (kind: string): readonly CrashPoint[] => {
@@ -53,8 +55,8 @@ const commitsOf = (kind: string): readonly CrashPoint[] => {
   return style === 'database' || endsOnly.includes(kind) ? inDatabase : outside
 }
 
-const bySlot = (kind: string, slot: string, points = commitsOf(kind)): Case[] =>
-  points.map((point) => ({ point, kind, process: 'worker', story: 'slot', slot }))
+const bySlot = (kind: string, slot: string, points = commitsOf(kind), story: Story = 'slot'): Case[] =>
+  points.map((point) => ({ point, kind, process: 'worker', story, slot }))
 
 /** Every commit and every call of every kind of job that a booking leads to, or that the clock asks for, one by one. */
 export const cases: readonly Case[] = [
@@ -78,12 +80,12 @@ export const cases: readonly Case[] = [
   }),
   ...schedules.flatMap(({ job }) => bySlot(job.name, job.name)),
   ...bySlot('inventory.recount', 'maintenance.request-recounts'),
-  ...bySlot('inventory.repack', 'maintenance.request-repacks'),
+  ...bySlot('inventory.repack', 'maintenance.request-repacks', inDatabase, 'placed'),
   ...bySlot('ledger.check-integrity', 'ledger.sweep-integrity'),
   // One that goes through tenants where the story leaves something in one.
   ...every(ofPart, 'worker', { 'payments.sweep': 'unread', 'inventory.sweep-holds': 'lapse' }),
   ...bySlot('inventory.recount', 'maintenance.request-recounts', ofPart),
-  ...bySlot('inventory.repack', 'maintenance.request-repacks', ofPart),
+  ...bySlot('inventory.repack', 'maintenance.request-repacks', ofPart, 'placed'),
   ...every(aroundCall, 'worker', { submit: 'book', cancel: 'supersede', refund: 'cancel', send: 'book' }),
   ...every(['job.failed'], 'worker', { 'payments.submit': 'busy' }),
   ...every(ofRelay, 'relay', { payments: 'book', inventory: 'book', ledger: 'book', messages: 'book' }),

@@ -1,0 +1,25 @@
+import { registry } from '../../config/metrics.ts'
+import { queues as settingsOf } from '../../config/queues.ts'
+import type { QueueName } from '../../config/queues.ts'
+import { openDatabase } from '../../db/connection.ts'
+import { channelsSchedules } from '../../jobs/channels.ts'
+import { startRelay } from '../../workers/relay.ts'
+import { startScheduler } from '../../workers/scheduler.ts'
+import { startWorkers } from '../../workers/workers.ts'
+import { given, onAsk, tell } from '../child.ts'
+
+/** A process of the service as it is, in a bench: the relay, the clock of the channels, or a worker of some queues. */
+const { queues = {} } = given<{ queues?: Partial<Record<QueueName, number>> }>()
+const starts: Record<string, () => Promise<{ stop: () => Promise<void> }>> = {
+  relay: () => startRelay(),
+  scheduler: () => startScheduler({ schedules: channelsSchedules }),
+  worker: () => startWorkers({ queues }),
+}
+
+process.once('disconnect', () => process.exit())
+const places = Object.entries(queues).reduce((sum, [name, count]) => sum + (name in settingsOf ? count : 0), 0)
+await openDatabase(undefined, places + 4)
+const running = await starts[process.argv[2] ?? '']?.()
+process.once('SIGTERM', () => void running?.stop().then(() => process.exit()))
+onAsk('metrics', async () => ({ metrics: await registry.getMetricsAsJSON() }))
+tell({ type: 'ready' })
