@@ -187,12 +187,13 @@ export const applyStored = async (trx: Trx, id: string): Promise<void> => {
     await sql(trx, `savepoint revision`)
     try {
       await applyOne(trx, row, fresh)
+      // Here, since what was written and not waited for is sent with it.
+      await sql(trx, `release savepoint revision`)
     } catch (error) {
       const refusal = refusalOf(error)
       if (!refusal) throw error
-      await sql(trx, `rollback to savepoint revision`)
+      await sql(trx, `rollback to savepoint revision; release savepoint revision`)
       await waiting(trx, row, refusal)
     }
-    await sql(trx, `release savepoint revision`)
   }
 }
