@@ -62,7 +62,7 @@ describe('A reply that is written at once', () => {
     ])
     agree(
       Obj({ nights: List(night, { max: 9 }), some: Nullable(night), kinds, told: AnyOf([Bool, Text(0, 9)]) }),
-      2_000,
+      500,
     )
   })
 
