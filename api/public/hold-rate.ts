@@ -5,34 +5,44 @@ import type { Answer, RequestFacts } from '../lib/route.ts'
 const perHour = 10
 const hourMs = 3_600_000
 
-type Turn = { used: number; leftMs: number }
+type Turn = { used: number; leftMs: number; isLocal: boolean }
 
 // Counts of this process alone, for while Redis is away.
 const local = new Map<string, { count: number; until: number }>()
 const mostLocal = 50_000
 
-const countHere = (client: string, step: 1 | -1): Turn => {
+const countHere = (client: string): Turn => {
   const now = Date.now()
   const known = local.get(client)
   const entry = known && known.until > now ? known : { count: 0, until: now + hourMs }
-  entry.count = Math.max(0, entry.count + step)
+  entry.count += 1
   if (local.size >= mostLocal) local.clear()
   local.set(client, entry)
-  return { used: entry.count, leftMs: entry.until - now }
+  return { used: entry.count, leftMs: entry.until - now, isLocal: true }
 }
 
-const script = `
-local n = redis.call('incrby', KEYS[1], ARGV[1])
-if n <= 1 and ARGV[1] == '1' then redis.call('pexpire', KEYS[1], ARGV[2]) end
+const countScript = `
+local n = redis.call('incr', KEYS[1])
+if n <= 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
 return {n, redis.call('pttl', KEYS[1])}`
 
-const count = async (client: string, step: 1 | -1): Promise<Turn> => {
+const count = async (client: string): Promise<Turn> => {
   const answer = await quickly(
-    (redis) => redis.eval(script, 1, `holds:${client}`, step, hourMs) as Promise<[number, number]>,
+    (redis) => redis.eval(countScript, 1, `holds:${client}`, hourMs) as Promise<[number, number]>,
   )
-  return answer === null
-    ? countHere(client, step)
-    : { used: Number(answer[0]), leftMs: Math.max(1_000, Number(answer[1])) }
+  if (answer === null) return countHere(client)
+  return { used: Number(answer[0]), leftMs: Math.max(1_000, Number(answer[1])), isLocal: false }
+}
+
+const takeBackScript = `
+if tonumber(redis.call('get', KEYS[1]) or 0) > 0 then return redis.call('decr', KEYS[1]) end
+return 0`
+
+/** Where it was counted, and only while that counts at all: elsewhere, or in the next hour, it would be a hold more than is allowed. */
+const takeBack = async (client: string, { isLocal }: Turn): Promise<void> => {
+  if (!isLocal) return void (await quickly((redis) => redis.eval(takeBackScript, 1, `holds:${client}`)))
+  const known = local.get(client)
+  if (known && known.count > 0) known.count -= 1
 }
 
 const turns = new WeakMap<RequestFacts, Turn>()
@@ -43,14 +53,15 @@ export const countingHold = async (
   request: RequestFacts,
   make: () => Promise<Answer>,
 ): Promise<Answer> => {
-  turns.set(request, await count(client, 1))
+  const turn = await count(client)
+  turns.set(request, turn)
   let isMade = false
   try {
     const answer = await make()
     isMade = answer.status === 201 && answer.headers['Idempotent-Replayed'] === undefined
     return answer
   } finally {
-    if (!isMade) await count(client, -1)
+    if (!isMade) await takeBack(client, turn)
   }
 }
 
