@@ -14,7 +14,7 @@ import { inputReader } from './input.ts'
 import type { Input } from './input.ts'
 import { parseBody } from './json.ts'
 import { metered } from './metering.ts'
-import { presenter, writer, Written } from './present.ts'
+import { presenter } from './present.ts'
 import { within } from './properties.ts'
 import { limit, rateClassOf } from './rate-limit.ts'
 import { lockRecord } from './record.ts'
@@ -99,10 +99,7 @@ const directory = async (propertyId: string): Promise<string> => {
 /** One endpoint, from its value: authentication, rate, tenant, entitlement, role, validation, handler, in this order. */
 export const endpoint = (route: AnyRoute) => {
   const read = inputReader(route)
-  // Of what only reads, nothing is kept or looked up: its reply is written at once.
-  const isOnlyRead = route.method === 'GET' || (route.readOnly === true && route.idempotency === 'off')
-  const present = (isOnlyRead ? writer : presenter)(route.returns)
-  const isVersioned = 'properties' in route.returns && 'version' in (route.returns.properties as object)
+  const present = presenter(route.returns)
   const handle = route.handle as Handler
   const usual = route.status ?? 200
   const rateClass = rateClassOf(route)
@@ -110,10 +107,9 @@ export const endpoint = (route: AnyRoute) => {
   const reply = (result: unknown): Answer => {
     const wrapped = result instanceof Reply ? (result as Reply<unknown>) : new Reply(result)
     const body = present(wrapped.body)
-    const shown = body instanceof Written ? isVersioned && wrapped.body : body
     const version =
-      typeof shown === 'object' && shown !== null && 'version' in shown && typeof shown.version === 'number'
-        ? shown.version
+      typeof body === 'object' && body !== null && 'version' in body && typeof body.version === 'number'
+        ? body.version
         : null
     return {
       status: wrapped.status ?? usual,

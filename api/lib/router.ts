@@ -4,7 +4,6 @@ import { crashPoint } from '../../config/crash.ts'
 import { readBody } from './body.ts'
 import { factsOf } from './request.ts'
 import { endpoint } from './pipeline.ts'
-import { Written } from './present.ts'
 import type { AnyRoute } from './route.ts'
 
 /** `/superuser/...` is also answered under `/api/superuser/...`, since base addresses end in `/api`. */
@@ -39,8 +38,7 @@ export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
       if (ctx.method !== 'GET') crashPoint('api.committed', route.id)
       ctx.status = status
       ctx.set(headers)
-      if (body instanceof Written) ctx.type = 'json'
-      ctx.body = body instanceof Written ? body.json : (body ?? {})
+      ctx.body = body ?? {}
     }
     for (const path of addresses(route.path)) {
       const bucket = bucketOf(path)
