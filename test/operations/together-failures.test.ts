@@ -1,9 +1,20 @@
 import { expect } from 'chai'
 import { setTimeout as wait } from 'node:timers/promises'
-import { database, isUnreachable, inPlatform, later, openDatabase, preparedOne, sql } from '../../db/connection.ts'
+import {
+  database,
+  isUnreachable,
+  inPlatform,
+  later,
+  onCommit,
+  openDatabase,
+  prepared,
+  preparedOne,
+  sql,
+} from '../../db/connection.ts'
 import { settings } from '../../config/env.ts'
 import type { PlatformTrx } from '../../db/connection.ts'
 import { useDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 /** Everything on one connection, so that what a transaction left behind on it shows in the next one. */
 describe('statements sent together, when something breaks', () => {
@@ -12,6 +23,11 @@ describe('statements sent together, when something breaks', () => {
   before(async () => {
     await sql(held.database.admin, `create table line (text text primary key, at int)`)
     await sql(held.database.admin, `grant all on line to pousada_service`)
+    await sql(
+      held.database.admin,
+      `create function conflict(boolean) returns void language plpgsql as
+       'begin if $1 then raise exception using errcode = ''40001''; end if; end'`,
+    )
   })
   beforeEach(() => openDatabase(settings.databaseUrl, 1))
   afterEach(async () => {
@@ -209,4 +225,50 @@ describe('statements sent together, when something breaks', () => {
     })
     expect(await lines()).to.deep.equal(['after', 'before', 'with 1', 'with 2', 'with 3'])
   })
+
+  it('what is counted behind a lock sees what its last holder has written, though both were asked for at once', async () => {
+    const holder = await held.database.admin.transaction()
+    const lock = `select pg_advisory_xact_lock(?)`
+    await holder.raw(lock, [4711])
+    const counting = inPlatform(async (trx) => {
+      const asked = [
+        prepared(trx, lock, [4711]),
+        preparedOne<{ lines: number }>(trx, `select count(*) as lines from line`),
+      ] as const
+      return (await Promise.all(asked))[1]
+    })
+    await until(async () => {
+      const waiting = await sql(
+        held.database.admin,
+        `select from pg_locks l join pg_database d on d.oid = l.database
+         where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`,
+      )
+      return waiting.length === 1
+    })
+    await holder.raw(write, ['a'])
+    await holder.commit()
+    expect(await counting).to.deep.equal({ lines: 1 })
+  })
+
+  for (const goes of ['asked for', 'written later, with the next question', 'written later, with the commit'])
+    it(`a conflict repeats the whole, once and from its beginning, when it is ${goes}`, async () => {
+      const texts: string[] = []
+      let attempts = 0
+      let told = 0
+      await inPlatform(async (trx) => {
+        attempts += 1
+        onCommit(trx, () => (told += 1))
+        trx.on('query', (query: { sql: string }) => texts.push(query.sql.split(' ')[0]!))
+        later(trx, write, [`attempt ${attempts}`])
+        const conflict = [`select conflict(?)`, [attempts === 1]] as const
+        if (goes === 'asked for') await prepared(trx, ...conflict)
+        else later(trx, ...conflict)
+        if (goes === 'written later, with the next question') await one(trx)
+      })
+      expect([attempts, told, await lines()]).to.deep.equal([2, 1, ['attempt 2']])
+      expect(texts.filter((word) => word === 'begin' || word === 'commit' || word === 'ROLLBACK').join(' ')).to.match(
+        /^begin (commit )?ROLLBACK begin commit$/,
+      )
+      expect(await standing()).to.deep.equal(sound)
+    })
 })
