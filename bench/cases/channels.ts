@@ -58,20 +58,22 @@ export const bench: Bench = async ({ admin }) => {
     }
     await untilTold(admin, 60_000)
     const before = await readLag(worker)
+    const since = Date.now()
     const changes = await changeSteadily(shops, { perSecond, seconds })
     await untilTold(admin, 60_000)
     const after = await readLag(worker)
-    const heard = await hear(shops, changes)
+    const heard = await hear(shops, changes, since)
 
     const big = await openBigShop(simulator, sized(714, 72))
     await untilTold(admin, 180_000)
     const from = (perSecond * seconds) / shops.length
+    const sinceBulk = Date.now()
     const [bulk, beside] = await Promise.all([
       changeInBulk(admin, big),
       changeSteadily(shops, { perSecond, seconds: secondsBeside, from }),
     ])
     await untilTold(admin, 60_000)
-    const heardBeside = await hear(shops, beside)
+    const heardBeside = await hear(shops, beside, sinceBulk)
 
     const plain = await postAll(simulator, heard.pushes)
     const plainBulk = await postAll(simulator, bulk.pushes)

@@ -125,9 +125,8 @@ export type Heard = {
   pushes: Asked[]
 }
 
-/** When each change had come to each of its channels. Throws where one never has. */
-export const hear = async (shops: readonly Shop[], changes: readonly Change[]): Promise<Heard> => {
-  const since = changes.reduce((first, change) => Math.min(first, change.committedAt), Infinity) - 1_000
+/** When each change had come to each of its channels, by what they were told since an instant. Throws where one never has. */
+export const hear = async (shops: readonly Shop[], changes: readonly Change[], since: number): Promise<Heard> => {
   const told = await toldSince(shops, since)
   const heard: Heard = { lags: { closes: [], waits: [] }, oldest: [], pushes: [...told.values()].flat() }
   const oldest = new Map<Asked, number>()
