@@ -151,8 +151,7 @@ describe('The price of a room', () => {
           {
             property,
             catalogue,
-            priceOf: () => (date) =>
-              amounts[Math.round((Date.parse(date) - Date.parse(arrival)) / 86_400_000)] ?? null,
+            priceOf: () => (date) => amounts[Math.round((Date.parse(date) - Date.parse(arrival)) / 86_400_000)] ?? null,
             taxRules: localTaxRules(catalogue, property, 'en'),
             promo: promo && { id: 'p', ...promo },
             locale: 'en',
