@@ -19,7 +19,9 @@ export const endBlock = async (trx: Trx, id: string, condition: Condition, expec
   if (block.status !== 'open' || block.from > today)
     throw conflict('invalid_transition', 'Only a block that has begun can be ended; cancel it instead')
   const units = await readUnits(trx, block.unitIds)
-  await moveInventory(trx, await blockMoves(trx, units, spanFrom(block, today), null), { check: seenAs(trx, block) })
+  await moveInventory(trx, await blockMoves(trx, units, spanFrom(block, today), null), {
+    check: seenAs(trx, block, units),
+  })
   await lockUnits(trx, units)
   await lockBlock(trx, block, expected)
   await endRows(trx, [id], block.unitIds, today)
@@ -43,7 +45,7 @@ export const cancelBlock = async (
   if (block.status !== 'open' || block.from <= today)
     throw conflict('invalid_transition', 'A block that has begun cannot be cancelled; end it instead')
   const units = await readUnits(trx, block.unitIds)
-  await moveInventory(trx, await blockMoves(trx, units, block, null), { check: seenAs(trx, block) })
+  await moveInventory(trx, await blockMoves(trx, units, block, null), { check: seenAs(trx, block, units) })
   await lockUnits(trx, units)
   await lockBlock(trx, block, expected)
   await sql(trx, `update unit_assignment set status = 'released' where unit_block_id = ? and status = 'blocked'`, [id])

@@ -18,6 +18,11 @@ export const readUnits = (trx: Trx, unitIds: readonly string[], lock = '') =>
     [unitIds],
   )
 
+const facts = ['id', 'poolId', 'status', 'activeFrom', 'activeUntil'] as const
+const areStill = (now: readonly Unit[], before: readonly Unit[]) =>
+  now.length === before.length &&
+  now.every((unit, index) => facts.every((fact) => unit[fact] === before[index]?.[fact]))
+
 /** Locks units after their pools, before what stands in them and before the block itself, and sees that they are still what was judged. */
 export const lockUnits = async (trx: Trx, before: readonly Unit[]) => {
   const ids = before.map((unit) => unit.id)
@@ -25,12 +30,7 @@ export const lockUnits = async (trx: Trx, before: readonly Unit[]) => {
     trx,
     before.map((unit) => unit.poolId),
   )
-  const now = await readUnits(trx, ids, 'for no key update')
-  const same = (unit: Unit, index: number) =>
-    (['poolId', 'status', 'activeFrom', 'activeUntil'] as const).every(
-      (field) => unit[field] === before[index]?.[field],
-    )
-  if (now.length !== before.length || !now.every(same)) throw overtaken()
+  if (!areStill(await readUnits(trx, ids, 'for no key update'), before)) throw overtaken()
 }
 
 export const lockBlock = async (trx: Trx, before: UnitBlockRow, expected: number | null) => {
@@ -42,10 +42,17 @@ export const lockBlock = async (trx: Trx, before: UnitBlockRow, expected: number
   if (now.version !== before.version) throw overtaken()
 }
 
-/** Sees that a block is still what its nights were reckoned by, before they are written; who changes it meanwhile waits for them. */
-export const seenAs = (trx: Trx, before: UnitBlockRow) => async (): Promise<void> => {
+/**
+ * Sees that a block and its units are still what its nights were reckoned by, before they are written; who changes them meanwhile waits for the nights, or for
+ * their pools.
+ */
+export const seenAs = (trx: Trx, before: UnitBlockRow, units: readonly Unit[]) => async (): Promise<void> => {
   const now = await sqlOne<{ version: number }>(trx, `select version from unit_block where id = ?`, [before.id])
-  if (now?.version !== before.version) throw overtaken()
+  const stillThere = await readUnits(
+    trx,
+    units.map((unit) => unit.id),
+  )
+  if (now?.version !== before.version || !areStill(stillThere, units)) throw overtaken()
 }
 
 export const readRow = async (trx: Trx, id: string): Promise<UnitBlockRow> => {

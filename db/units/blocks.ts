@@ -176,7 +176,7 @@ export const changeBlock = async (
   const all = await readUnits(trx, [...new Set([...block.unitIds, ...next.unitIds])])
   judgeUnits(all, next, after?.from ?? next.from, next.to)
   const force = override !== undefined
-  await moveInventory(trx, await blockMoves(trx, all, before, after), { force, check: seenAs(trx, block) })
+  await moveInventory(trx, await blockMoves(trx, all, before, after), { force, check: seenAs(trx, block, all) })
   await lockUnits(trx, all)
   await lockBlock(trx, block, expected)
   const cleared = await clearUnits(trx, {

@@ -1,15 +1,26 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
-import { createBlock } from '../../db/units/blocks.ts'
+import type { Trx } from '../../db/connection.ts'
+import { cancelBlock, endBlock } from '../../db/units/block-end.ts'
+import { changeBlock, createBlock } from '../../db/units/blocks.ts'
+import { changeUnit } from '../../db/units/placement.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import type { Reply } from '../support/client.ts'
 import { makeHouse } from '../support/factories.ts'
 import { countersOf, eventsOf, holdQuote, makeHold, quotedClaims } from '../support/stay.ts'
+import { until } from '../support/until.ts'
 import { useUnits } from './owner.ts'
 
 describe('Units that change what can be sold', () => {
   const units = useUnits()
   const { answer, archive, capacity, endRow, make, miscounts, patch, setRow, stay } = units
+  const somebodyWaits = async () => {
+    const waiting = await sql(
+      units.world.database.admin,
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return waiting.length > 0
+  }
 
   it('do not leave nights that are sold: each is named', async () => {
     const free = await makeHouse({
@@ -112,6 +123,43 @@ describe('Units that change what can be sold', () => {
     await setRow(unit.id, reservationId, 'locked', 70, 71)
     expect(answer(await patch(unit.id, { unitTypeId: units.house.unitTypeId }))).to.deep.equal([409, 'unit_conflict'])
     expect(await miscounts()).to.deep.equal([])
+  })
+
+  it('give a block back its nights where they are now, though it is changed or ended while they move', async () => {
+    const { house } = units
+    const suite = { unitTypeId: house.suiteTypeId ?? '' }
+    const turns: { from: number; work: (trx: Trx, id: string) => Promise<unknown> }[] = [
+      { from: 0, work: (trx, id) => endBlock(trx, id, 'dirty', null) },
+      { from: 1, work: (trx, id) => cancelBlock(trx, id, null, null) },
+      { from: 1, work: (trx, id) => changeBlock(trx, id, { to: house.day(2) }, null) },
+    ]
+    for (const { from, work } of turns) {
+      const unit = await make()
+      const { id } = await house.inHouse((trx) =>
+        createBlock(trx, {
+          propertyId: house.propertyId,
+          unitIds: [unit.id],
+          kind: 'out_of_order',
+          reason: 'renovation',
+          from: house.day(from),
+          to: house.day(4),
+        }),
+      )
+      let release: () => void = () => {}
+      const released = new Promise<void>((resolve) => (release = resolve))
+      let isMoved = false
+      const moving = house.inHouse(async (trx) => {
+        await changeUnit(trx, unit.id, suite, null)
+        isMoved = true
+        await released
+      })
+      await until(() => isMoved)
+      const working = house.inHouse((trx) => work(trx, id))
+      await until(somebodyWaits)
+      release()
+      await Promise.all([moving, working])
+      expect(await miscounts()).to.deep.equal([])
+    }
   })
 
   it('are gone or sold, never both, however archiving, dates, pools and holds come together', async () => {
