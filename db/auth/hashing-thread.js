@@ -22,10 +22,17 @@ if (thread !== null) setPriority(thread, lowest)
 const work = ({ text, against, parameters }) =>
   against === null ? hashSync(text, parameters) : verifySync(against, text)
 
+const never = new Int32Array(new SharedArrayBuffer(4))
+
+// After each it rests for as long as it took: a flood of sign-ins is let in no faster than the requests of others can bear.
+const rest = (since) => void Atomics.wait(never, 0, 0, performance.now() - since)
+
 parentPort?.on('message', ({ id, ...task }) => {
+  const since = performance.now()
   try {
     parentPort?.postMessage({ id, result: work(task) })
   } catch (error) {
     parentPort?.postMessage({ id, problem: String(error) })
   }
+  rest(since)
 })
