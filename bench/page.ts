@@ -18,7 +18,7 @@ const head = `# Performance
 Written by \`npm run bench\` from the last whole run of each measurement (\`bench/results\`); change it there. Absolute numbers are those of one machine. What counts are the ratios: each
 compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without us) in the same run, in turn, medians of rounds. \`--quick\` runs less and writes nothing.
 
-- \`npm run bench -- jobs\`, \`auth\`, … or \`all\`: a private PostgreSQL that waits for the disk and a private Redis that keeps its log. Nothing else should run.
+- \`npm run bench -- jobs\`, \`auth\`, … or \`all\`: a private PostgreSQL that waits for the disk and has a quarter of the memory (at most 4 GB), and a private Redis that keeps its log. Nothing else should run.
 - \`BENCH_PROFILE=worker npm run bench -- jobs --quick\` (or \`relay\`) writes processor profiles to \`.data/profiles\`.
 - Where the time of a job went, by the processor (measured beside other work, so rather too high): PostgreSQL 0.9 ms, the worker 0.9 ms, the relay 0.35 ms, Redis 0.2 ms. On two cores their sum is the
   ceiling of what they can do together on one machine; more machines share it. Planning was two thirds of PostgreSQL's part before connections kept plans (\`DATABASE_PREPARE\`). Writing to sockets was

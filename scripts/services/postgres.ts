@@ -22,6 +22,8 @@ type Options = {
   port?: number
   /** False for what may be lost with the machine: tests. */
   durable: boolean
+  /** Of PostgreSQL's own buffers, in MB. */
+  buffersMb?: number
 }
 
 export type PostgresServer = {
@@ -33,7 +35,13 @@ export type PostgresServer = {
 
 const run = promisify(execFile)
 
-export const initialise = async ({ binaries, account, directory, password, durable }: Omit<Options, 'port'>) => {
+export const initialise = async ({
+  binaries,
+  account,
+  directory,
+  password,
+  durable,
+}: Omit<Options, 'port' | 'buffersMb'>) => {
   const data = join(directory, 'data')
   if (existsSync(join(data, 'PG_VERSION')) && existsSync(join(directory, 'initialised'))) return
   rmSync(data, { recursive: true, force: true })
@@ -83,13 +91,13 @@ const relaxed = [
 ]
 
 const launch = async (options: Options, port: number): Promise<Guarded | null> => {
-  const { directory, account, binaries, durable } = options
+  const { directory, account, binaries, durable, buffersMb = 128 } = options
   const data = join(directory, 'data')
   const settings = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=200',
-    'shared_buffers=128MB',
+    `shared_buffers=${buffersMb}MB`,
     'timezone=UTC',
     'log_timezone=UTC',
     ...(durable ? [] : relaxed),

@@ -52,8 +52,8 @@ const schemaHash = () => {
   return hash.digest('hex').slice(0, 16)
 }
 
-const server = (folder: string, durable = false, port = 0) =>
-  startPostgres({ binaries, account, directory: folder, password, durable, port })
+const server = (folder: string, { durable = false, port = 0, buffersMb = 128 } = {}) =>
+  startPostgres({ binaries, account, directory: folder, password, durable, port, buffersMb })
 
 const copy = async (from: string, to: string) => {
   await run('cp', ['-a', from, to])
@@ -137,8 +137,9 @@ const running = <T>(part: T | null): T => {
 /**
  * One PostgreSQL and one Redis for this run alone; several runs at once do not meet.
  * @param durable as in production, for measurements; tests do not wait for the disk.
+ * @param buffersMb what PostgreSQL keeps in memory itself.
  */
-export const startServices = async ({ durable = false } = {}) => {
+export const startServices = async ({ durable = false, buffersMb = 128 } = {}) => {
   mkdirSync(root, { recursive: true })
   tidy()
   ownFolder(directory, account)
@@ -156,7 +157,7 @@ export const startServices = async ({ durable = false } = {}) => {
   await copy(cluster, join(directory, 'postgres'))
   const binary = redisBinary((line) => console.error(line))
   const parts = await Promise.all([
-    server(join(directory, 'postgres'), durable),
+    server(join(directory, 'postgres'), { durable, buffersMb }),
     startRedis({ binary, account, directory: join(directory, 'redis'), password, durable }),
   ])
   postgres = parts[0]
@@ -182,7 +183,7 @@ export const withoutPostgres = async <T>(work: () => Promise<T>): Promise<T> => 
   try {
     return await work()
   } finally {
-    postgres = await server(join(directory, 'postgres'), false, stopped.port)
+    postgres = await server(join(directory, 'postgres'), { port: stopped.port })
     sameAddress(stopped, postgres)
   }
 }
