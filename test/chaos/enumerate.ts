@@ -49,7 +49,10 @@ export const reach = async (scene: Scene, one: Case, number: number): Promise<Re
   })
   if (!guest) return { case: one, problem: 'nothing could be held', guest, at: new Date(), jobIds: [] }
   if (!isOfHold) await arm()
-  await play(scene, one, guest)
+  const stuck = await play(scene, one, guest).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  )
   const reached = await until(() => existsSync(marker), { withinMs: reachedWithinMs, everyMs: 50, what: name }).catch(
     () => false,
   )
@@ -59,7 +62,7 @@ export const reach = async (scene: Scene, one: Case, number: number): Promise<Re
     await Promise.all(members.map((member) => member.hold('kill')))
     for (const member of members) member.start()
   }
-  return { case: one, problem: reached ? null : 'the point was never reached', guest, at, jobIds }
+  return { case: one, problem: stuck ?? (reached ? null : 'the point was never reached'), guest, at, jobIds }
 }
 
 /** How long each job lived on that was under way when its process died, by kind; who still lives is Infinity. */
