@@ -1468,6 +1468,7 @@ export interface RateChangeRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  seq: number | null
 }
 
 export interface RateChangeLevelRow {

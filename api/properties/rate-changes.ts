@@ -112,7 +112,7 @@ const create = route({
   path,
   summary: 'Preview or apply a bulk change of prices and restrictions',
   description:
-    'Later items win. Up to 2,000 cells are written before the reply, up to 100,000 by a job: all of them, or none. `dryRun` answers 200 with the first 1,000 cells before and after, and stores nothing. A percentage is in basis points; null clears.',
+    'Later items win. Up to 2,000 cells are written before the reply, up to 100,000 by a job: all of them, or none. Changes of a property, and what takes them back, are applied in the order in which they came: while one is `queued`, those after it are, too. `dryRun` answers 200 with the first 1,000 cells before and after, and stores nothing. A percentage is in basis points; null clears.',
   access: can('update', 'RateCalendar'),
   status: 201,
   errors: ['range_too_long', 'date_out_of_range', 'rate_plan_derived', 'reference_not_found', 'invalid_transition'],
@@ -162,7 +162,7 @@ const revert = route({
   path: `${path}/:rateChangeId/revert`,
   summary: 'Undo a bulk change where nothing changed since',
   description:
-    'Cells that were changed since are left, and listed as skipped by the new change. Reverting twice answers the first revert.',
+    'Cells that were changed since are left, and listed as skipped by the new change. It is applied in its turn, as any change. Reverting twice answers the first revert; one that failed is tried again.',
   access: can('update', 'RateCalendar'),
   record,
   status: 201,

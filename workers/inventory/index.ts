@@ -1,4 +1,4 @@
-import { applyRateChange } from '../../db/properties/rate-changes.ts'
+import { applyRateChange } from '../../db/properties/rate-queue.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { erasableHolds, eraseHolds, purgeAccess, purgeableTenants } from '../../db/reservations/erase.ts'
 import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
@@ -14,7 +14,7 @@ import type { Processor } from '../lib/processor.ts'
 export const processors: readonly Processor[] = [
   onDatabase(jobs.expireHold, (trx, { bookingId }) => expireHold(trx, bookingId)),
   onDatabase(jobs.confirmPaid, (trx, { bookingId }) => confirmPaid(trx, bookingId)),
-  onDatabase(jobs.applyRateChange, (trx, { rateChangeId }) => applyRateChange(trx, rateChangeId)),
+  onDatabase(jobs.applyRateChange, (trx, { rateChangeId }, { attempt }) => applyRateChange(trx, rateChangeId, attempt)),
   onDatabase(jobs.assignUnit, (trx, { reservationId }) => assignUnits(trx, reservationId)),
 
   // One transaction per hold: one that cannot be ended now does not keep the others.
