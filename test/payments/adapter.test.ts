@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { settings } from '../../config/env.ts'
 import type { GatewayPayment, GatewayRefund } from '../../workers/gateways/gateway.ts'
 import { sandboxAt } from '../../workers/gateways/sandbox.ts'
 
@@ -58,10 +57,10 @@ describe('the adapter of a gateway', () => {
   let requests: IncomingMessage[] = []
   let url = ''
   const signal = new AbortController().signal
-  const gateway = sandboxAt(() => Promise.resolve({ url, secret: 'secret' }))
+  const where = () => Promise.resolve({ url, secret: 'secret' })
+  const gateway = sandboxAt(where)
 
   before(async () => {
-    settings.sandboxSecondMs = 100
     server = createServer((request, response) => {
       requests.push(request)
       serve(request, response)
@@ -86,8 +85,14 @@ describe('the adapter of a gateway', () => {
     expect(requests[0]?.headers['idempotency-key']).to.equal(`pay-${payment.id}`)
   })
 
+  it('takes it for unknown when the gateway hangs', async () => {
+    serve = () => undefined
+    const outcome = await sandboxAt(where, 500).submit(payment, `pay-${payment.id}`, signal)
+    expect(outcome).to.deep.equal({ kind: 'unknown', code: 'TimeoutError' })
+    expect(requests).to.have.length(1)
+  })
+
   const unknowns: [string, Serve][] = [
-    ['hangs', () => undefined],
     ['resets the connection', (request) => request.socket.destroy()],
     [
       'breaks off in its reply',

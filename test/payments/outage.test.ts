@@ -30,9 +30,12 @@ const reply =
   (_request, response) =>
     void response.writeHead(status, { 'content-type': type, connection: 'close' }).end(body)
 
+/** It takes the call in, and never answers. That its caller has a limit is for the tests of the adapter. */
+const hang: Serve = (request) => void setTimeout(() => request.socket.destroy(), 300)
+
 const troubles: [string, Serve][] = [
   ['resets', (request) => request.socket.destroy()],
-  ['hangs', () => undefined],
+  ['hangs', hang],
   ['answers 500 with JSON', reply(500, '{"error":{"code":"internal","message":"no"}}')],
   ['answers 502 with HTML', reply(502, '<html></html>', 'text/html')],
   ['answers 302', (_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()],
@@ -87,7 +90,7 @@ describe('a gateway in trouble', () => {
     const bookingId = await makeBooking(till)
     const { id } = await pay(till, bookingId)
     await work()
-    serve = () => undefined
+    serve = hang
     settings.sandboxUrl = url
     await within(till, (trx) => requestRefund(trx, { paymentId: id, reason: 'cancellation' }))
     await work()

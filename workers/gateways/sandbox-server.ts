@@ -74,6 +74,9 @@ const answer = async (request: IncomingMessage): Promise<Answer> => {
   return notFound
 }
 
+/** For so many of its seconds a call that it hangs on stays open. */
+const hangsSeconds = 20
+
 const serve = (request: IncomingMessage, response: ServerResponse) => {
   answer(request)
     .catch((error: unknown): Answer => {
@@ -81,8 +84,9 @@ const serve = (request: IncomingMessage, response: ServerResponse) => {
       return { status: 500, body: { error: { code: 'internal_error', message: 'Something went wrong' } } }
     })
     .then(({ status, body, hang }) => {
-      // Who hangs never answers; the caller's own limit ends the connection.
-      if (!hang)
+      // Who hangs never answers.
+      if (hang) setTimeout(() => request.socket.destroy(), hangsSeconds * settings.sandboxSecondMs).unref()
+      else
         response
           .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
           .end(JSON.stringify(body))

@@ -1,4 +1,3 @@
-import { settings } from '../../config/env.ts'
 import type { Action, Failure, FailureCode, PaymentSnapshot } from '../../db/payment/snapshot.ts'
 import type { RefundSnapshot } from '../../db/payment/refund-snapshot.ts'
 import { verifySandbox } from '../../db/payment/signatures.ts'
@@ -82,8 +81,11 @@ const found =
     return list.length === 0 ? { snapshot: null } : understand(list[0])
   }
 
-/** The adapter of the sandbox gateway. `where` is a parameter so that tests can put another server in its place. */
-export const sandboxAt = (where: () => Promise<Where>): Gateway => {
+/**
+ * The adapter of the sandbox gateway. `where` is a parameter so that tests can put another server in its place, and `patienceMs`, how long it waits
+ * for an answer, so that they need not. It is no time of the sandbox's: a machine that is busy is no gateway that hangs.
+ */
+export const sandboxAt = (where: () => Promise<Where>, patienceMs = 20_000): Gateway => {
   const call = async <S>(
     method: 'GET' | 'POST',
     path: string,
@@ -101,7 +103,7 @@ export const sandboxAt = (where: () => Promise<Where>): Gateway => {
           ...(key ? { 'idempotency-key': key } : {}),
         },
         ...(body === undefined ? {} : { body }),
-        timeoutMs: Math.min(20_000, 20 * settings.sandboxSecondMs),
+        timeoutMs: patienceMs,
         signal,
       },
       understand,
