@@ -43,7 +43,7 @@ type List = {
   around?: (page: Part) => Part
 }
 
-/** One page of a list, and how many there are. */
+/** One page of a list, and how many there are: asked together, in one round trip. */
 export const readPage = async <Row>(
   trx: AnyTrx,
   { columns, from, joins = '', conditions, order, around = (found) => found }: List,
@@ -51,11 +51,17 @@ export const readPage = async <Row>(
 ): Promise<Page<Row>> => {
   const [head, source, given] = [partOf(columns), partOf(from), allOf(conditions)]
   const bound = [...source.values, ...given.values]
-  const counted = `select count(*) as total from ${source.text} where ${given.text}`
-  const count = await sqlOne<{ total: number }>(trx, counted, bound)
   const { text, values } = around({
     text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} limit ? offset ?`,
     values: [...head.values, ...bound, limit, (page - 1) * limit],
   })
-  return { total: count?.total ?? 0, rows: await sql<Row>(trx, text, values) }
+  const [count, rows] = await Promise.all([
+    // It binds a value whatever its conditions do, since what binds none goes by itself.
+    sqlOne<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text} limit ?`, [
+      ...bound,
+      1,
+    ]),
+    sql<Row>(trx, text, values),
+  ])
+  return { total: count?.total ?? 0, rows }
 }

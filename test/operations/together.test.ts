@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { inPlatform, later, openDatabase, prepared, preparedOne, sql, sqlOne } from '../../db/connection.ts'
 import type { PlatformTrx } from '../../db/connection.ts'
+import { readPage, where } from '../../db/paging.ts'
 import { useDatabase } from '../support/database.ts'
 import { roundTrips } from '../support/trips.ts'
 
@@ -138,4 +139,19 @@ describe('statements that a transaction sends together', () => {
         many,
       })
   })
+
+  for (const from of [undefined, 'b'])
+    it(`a page and its number are one of them, ${from === undefined ? 'also where nothing is asked for' : 'with what was asked for'}`, async () => {
+      for (const text of ['a', 'b', 'c', 'd']) await sql(held.database.admin, write, [text])
+      const conditions = where('text >= ?', from)
+      const read = () =>
+        inPlatform((trx) =>
+          readPage(trx, { columns: 'text', from: 'line', conditions, order: 'text' }, { page: 2, limit: 2 }),
+        )
+      expect(await read()).to.deep.equal(
+        from === undefined ? { total: 4, rows: [{ text: 'c' }, { text: 'd' }] } : { total: 3, rows: [{ text: 'd' }] },
+      )
+      // The other round trip is the commit.
+      expect(await roundTrips(read)).to.equal(2)
+    })
 })
