@@ -25,6 +25,7 @@ export type Sale = {
   locale: string
   stay: Stay
   nights: number
+  /** In the property's zone; the day of arrival where that is the night that goes on past midnight. */
   today: string
   now: Date
   arrivalAt: Date
@@ -69,14 +70,20 @@ type SaleRequest = Stay & {
   property?: SaleProperty | undefined
 }
 
+/** After midnight, until the night audit has rolled its date, the desk still takes guests for the night that has begun. */
+const firstArrival = ({ businessDate }: SaleProperty, audience: Audience, calendarDay: string): string =>
+  audience === 'staff' && businessDate !== null && businessDate < calendarDay ? businessDate : calendarDay
+
 /** Opens a question. 400 for days that make no stay, 404 and 422 as the property is; a promo code that is no good is 422. */
 export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> => {
   const property = request.property ?? (await propertyFor(trx, request.propertyId, request.audience))
   const { arrival, departure, audience } = request
-  const today = todayIn(property.timezone, property.now)
+  const calendarDay = todayIn(property.timezone, property.now)
   const nights = daysBetween(arrival, departure)
   if (nights < 1) throw invalid([{ field: 'departure', message: 'must be after arrival' }])
-  if (arrival < today) throw invalid([{ field: 'arrival', message: `must not be before today, ${today}` }])
+  const first = firstArrival(property, audience, calendarDay)
+  if (arrival < first) throw invalid([{ field: 'arrival', message: `must not be before today, ${first}` }])
+  const today = arrival < calendarDay ? arrival : calendarDay
   const { portal } = property.settings
   const most = audience === 'portal' ? portal.maxNights : 366
   if (nights > most)

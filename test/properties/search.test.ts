@@ -4,6 +4,7 @@ import { createExtra, createPromoCode } from '../../db/properties/charges.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { makeLateHouse } from '../night-audit/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
@@ -189,6 +190,30 @@ describe('Offers for the staff', () => {
         expect(same).to.deep.equal(offer)
       }
     })
+  })
+
+  it('begin, for the desk alone, with the night that goes on past midnight until the date has rolled', async () => {
+    const late = await makeLateHouse(1)
+    const night = await openDesk(world, late, 'receptionist')
+    await late.inHouse((trx) =>
+      sql(trx, `update rate_plan set min_advance_days = 0, max_advance_days = 0 where property_id = ?`, [
+        late.propertyId,
+      ]),
+    )
+    const stay = { propertyId: late.propertyId, arrival: late.day(-1), departure: late.day(1) }
+    const ask = (more: object = {}) => night.send('POST', 'availability/search', { ...stay, rooms: [pair], ...more })
+    expect((await ask()).body.offers).to.have.length(2)
+    const { body: told } = await night.send('POST', 'availability/explain', {
+      ...stay,
+      unitTypeId: late.unitTypeId,
+      ratePlanId: late.ratePlanId,
+    })
+    expect(told.sellable).to.equal(true)
+    const refused = [await ask({ arrival: late.day(-2) }), await ask({ audience: 'portal' })]
+    expect(refused.map(({ status, body }) => [status, body.errors[0].message])).to.deep.equal([
+      [400, `must not be before today, ${late.day(-1)}`],
+      [400, `must not be before today, ${late.day(0)}`],
+    ])
   })
 
   it('to guests are those that guests see', async () => {
