@@ -1,3 +1,5 @@
+import { invalid } from '../../config/errors.ts'
+
 /** Who may call an endpoint. The kind decides what the handler's context contains. */
 /** `whileSuspended`: open to a tenant that is suspended or about to be deleted as well. */
 export type TenantAccess = { kind: 'tenant'; action: string; subject: string; whileSuspended?: true }
@@ -50,12 +52,13 @@ export const publicProperty = (property: PropertyAccess['property'], feature = '
 })
 /** The property that the path names. */
 export const propertyInPath = (input: Unjudged): string => input.params.propertyId ?? ''
-/** The property that the body names. */
+/** The property that the body names. A body that names none is a mistake of the caller, not a house that is gone. */
 export const propertyInBody = (input: Unjudged): string => {
   const { body } = input
-  return typeof body === 'object' && body !== null && 'propertyId' in body && typeof body.propertyId === 'string'
-    ? body.propertyId.toLowerCase()
-    : ''
+  const named = typeof body === 'object' && body !== null && 'propertyId' in body ? body.propertyId : undefined
+  if (typeof named !== 'string')
+    throw invalid([{ field: 'propertyId', message: named === undefined ? 'is required' : 'must be a string' }])
+  return named.toLowerCase()
 }
 /** Who holds the guest token of one booking. */
 export const publicGuest = (feature = 'portal'): GuestAccess => ({ kind: 'guest', feature })

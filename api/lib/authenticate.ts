@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { ApiError, unauthenticated } from '../../config/errors.ts'
+import { ApiError } from '../../config/errors.ts'
 import { longestCredential, sessionLimits } from '../../config/limits.ts'
 import { jtiHash } from '../../db/auth/sessions.ts'
 import type { SessionState } from '../../db/auth/sessions.ts'
@@ -176,7 +176,10 @@ export const authenticate = async (request: RequestFacts, { anonymous }: { anony
 /** The holder of a guest token; a portal's own server may send its key beside it. */
 export const authenticateGuest = async (request: RequestFacts): Promise<GuestCaller> => {
   const token = request.header('x-guest-token')
-  if (token === '') throw unauthenticated('guest_token_missing', 'Send the X-Guest-Token of the booking')
+  if (token === '')
+    throw new ApiError(401, 'guest_token_missing', 'Send the X-Guest-Token of the booking', {
+      headers: await countNobody(request),
+    })
   const result = await verifyToken('guest', token, { now: request.receivedAt })
   const invalidToken = () =>
     refuseCredential(request, 'guest_token_invalid', 'The guest token is not valid, or has expired')

@@ -29,8 +29,8 @@ const windowOf = (caller: Caller, rateClass: RateClass, request: Counted): Windo
   if (rateClass === 'none') return null
   if (rateClass === 'sign_in') return { name: `sign-in:${client}`, limit: limits.signIn }
   if (rateClass === 'refresh') return { name: `refresh:${client}`, limit: limits.refreshPerAddress }
-  if (rateClass === 'guest_access') return { name: `access:${client}`, limit: limits.guestAccess }
   if (caller.kind === 'api_key') return windowOfKey(caller.keyId)
+  if (rateClass === 'guest_access') return { name: `access:${client}`, limit: limits.guestAccess }
   if (caller.kind === 'guest' && caller.portalKeyId !== null) return windowOfKey(caller.portalKeyId)
   if (caller.kind === 'user') return windowOfSession(caller.sessionId)
   return rateClass === 'public_write'

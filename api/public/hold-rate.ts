@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { tooMany } from '../../config/errors.ts'
 import { quickly } from '../lib/redis.ts'
 import type { Answer, RequestFacts } from '../lib/route.ts'
@@ -5,55 +6,65 @@ import type { Answer, RequestFacts } from '../lib/route.ts'
 const perHour = 10
 const hourMs = 3_600_000
 
+/** `used`: how many different holds the address has made or is making. */
 type Turn = { used: number; leftMs: number; isLocal: boolean }
 
-// Counts of this process alone, for while Redis is away.
-const local = new Map<string, { count: number; until: number }>()
+// Counts of this process alone, for while Redis is away: how many make, or made, each hold.
+const local = new Map<string, { holds: Map<string, number>; until: number }>()
 const mostLocal = 50_000
 
-const countHere = (client: string): Turn => {
+const countHere = (client: string, hold: string): Turn => {
   const now = Date.now()
   const known = local.get(client)
-  const entry = known && known.until > now ? known : { count: 0, until: now + hourMs }
-  entry.count += 1
+  const entry = known && known.until > now ? known : { holds: new Map<string, number>(), until: now + hourMs }
+  entry.holds.set(hold, (entry.holds.get(hold) ?? 0) + 1)
   if (local.size >= mostLocal) local.clear()
   local.set(client, entry)
-  return { used: entry.count, leftMs: entry.until - now, isLocal: true }
+  return { used: entry.holds.size, leftMs: entry.until - now, isLocal: true }
 }
 
 const countScript = `
-local n = redis.call('incr', KEYS[1])
-if n <= 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
-return {n, redis.call('pttl', KEYS[1])}`
+local n = redis.call('hincrby', KEYS[1], ARGV[2], 1)
+local used = redis.call('hlen', KEYS[1])
+if n == 1 and used == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
+return {used, redis.call('pttl', KEYS[1])}`
 
-const count = async (client: string): Promise<Turn> => {
+const keyOf = (client: string) => `held:${client}`
+
+const count = async (client: string, hold: string): Promise<Turn> => {
   const answer = await quickly(
-    (redis) => redis.eval(countScript, 1, `holds:${client}`, hourMs) as Promise<[number, number]>,
+    (redis) => redis.eval(countScript, 1, keyOf(client), hourMs, hold) as Promise<[number, number]>,
   )
-  if (answer === null) return countHere(client)
+  if (answer === null) return countHere(client, hold)
   return { used: Number(answer[0]), leftMs: Math.max(1_000, Number(answer[1])), isLocal: false }
 }
 
 const takeBackScript = `
-if tonumber(redis.call('get', KEYS[1]) or 0) > 0 then return redis.call('decr', KEYS[1]) end
+if redis.call('hincrby', KEYS[1], ARGV[1], -1) <= 0 then redis.call('hdel', KEYS[1], ARGV[1]) end
 return 0`
 
 /** Where it was counted, and only while that counts at all: elsewhere, or in the next hour, it would be a hold more than is allowed. */
-const takeBack = async (client: string, { isLocal }: Turn): Promise<void> => {
-  if (!isLocal) return void (await quickly((redis) => redis.eval(takeBackScript, 1, `holds:${client}`)))
-  const known = local.get(client)
-  if (known && known.count > 0) known.count -= 1
+const takeBack = async (client: string, hold: string, { isLocal }: Turn): Promise<void> => {
+  if (!isLocal) return void (await quickly((redis) => redis.eval(takeBackScript, 1, keyOf(client), hold)))
+  const holds = local.get(client)?.holds
+  const left = (holds?.get(hold) ?? 0) - 1
+  if (left > 0) holds?.set(hold, left)
+  else holds?.delete(hold)
 }
 
 const turns = new WeakMap<RequestFacts, Turn>()
 
-/** Counts a hold for a client's address while it is made; what fails does not count, nor does a repeated one. */
+/**
+ * Counts a hold for a client's address while it is made; what fails does not count, nor does a repeated one. A request that is sent many
+ * times at once is one hold, since its quote makes one.
+ */
 export const countingHold = async (
   client: string,
   request: RequestFacts,
   make: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const turn = await count(client)
+  const hold = createHash('sha256').update(request.rawBody).digest('base64url').slice(0, 22)
+  const turn = await count(client, hold)
   turns.set(request, turn)
   let isMade = false
   try {
@@ -61,7 +72,7 @@ export const countingHold = async (
     isMade = answer.status === 201 && answer.headers['Idempotent-Replayed'] === undefined
     return answer
   } finally {
-    if (!isMade) await takeBack(client, turn)
+    if (!isMade) await takeBack(client, hold, turn)
   }
 }
 

@@ -136,7 +136,6 @@ const hold = async (trx: Trx, { tenantId, body, caller, request }: Asked) => {
     throw conflict('terms_changed', 'The terms have changed; read them again', [
       { field: 'acceptedTerms', message: 'is not the present version' },
     ])
-  refuseBeyondRate(request)
   const bookingId = randomUUID()
   const [held, token] = await Promise.all([
     holdStay(trx, {
@@ -153,6 +152,7 @@ const hold = async (trx: Trx, { tenantId, body, caller, request }: Asked) => {
       locale: body.locale,
       property,
       bookingId,
+      judgeNew: () => refuseBeyondRate(request),
     }),
     // Signed while the hold is written, for nobody else can go on once its counters are locked.
     mintGuestToken(tenantId, bookingId, holdTokenSeconds),

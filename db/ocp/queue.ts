@@ -13,7 +13,7 @@ import { carrierGate } from './outcome.ts'
 export type PlanStep = { channel: ChannelKind; waitMinutes: number }
 
 /** Somebody who is no guest of the house, or an address other than the guest's own. */
-export type Recipient = { name: string; email?: string | null; phone?: string | null }
+export type Recipient = { name: string; email?: string | null; phone?: string | null; language?: string | null }
 
 export type MessageRequest = {
   propertyId: string

@@ -74,7 +74,7 @@ export const readReader = async (trx: Trx, message: Addressed): Promise<Reader |
       lastName: '',
       email: given.email ?? null,
       phone: given.phone ?? null,
-      language: null,
+      language: given.language ?? null,
     }
   }
   const booking = await bookingOf(trx, message)

@@ -23,11 +23,16 @@ const findBooking = (trx: Trx, propertyId: string, typed: string) => {
 
 /**
  * Sends a code to the e-mail of a booking, if number and e-mail belong together; says nothing about whether they do (R18). A new code
- * ends the one before; three an hour.
+ * ends the one before; three an hour. The mail is in `locale`, else in the language of the booking.
  */
 export const sendAccessCode = async (
   trx: Trx,
-  { propertyId, number, email }: { propertyId: string; number: string; email: string },
+  {
+    propertyId,
+    number,
+    email,
+    locale,
+  }: { propertyId: string; number: string; email: string; locale?: string | undefined },
 ): Promise<void> => {
   const booking = await findBooking(trx, propertyId, number)
   if (!booking?.emailIndex?.equals(blindIndex(trx, 'email', email))) return
@@ -60,7 +65,11 @@ export const sendAccessCode = async (
     templateKey: 'booking-access-code',
     dedupeKey: `code-${code.id}`,
     ...(booker.guestId ? { guestId: booker.guestId } : {}),
-    recipient: { name: `${booker.firstName} ${booker.lastName}`.trim(), email: booker.email },
+    recipient: {
+      name: `${booker.firstName} ${booker.lastName}`.trim(),
+      email: booker.email,
+      language: locale ?? booker.language,
+    },
     reservationId: first.id,
     data: { guestAccessCodeId: code.id },
     plan: [{ channel: 'email', waitMinutes: 10 }],

@@ -38,6 +38,8 @@ export type HoldRequest = {
   property?: SaleProperty | undefined
   /** The id that a new booking gets. */
   bookingId?: string | undefined
+  /** Throws where the caller may make no new one; who repeats a hold is not asked. */
+  judgeNew?: (() => void) | undefined
 }
 
 export type Held = {
@@ -87,6 +89,7 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
   await asked[0]
   const known = ofQuote(await asked[1], emailIndex)
   if (known) return known
+  request.judgeNew?.()
   judgeHolds(await asked[2])
   const sellable = await asked[3]
   const number = words.booker.document?.number ?? null
@@ -182,7 +185,7 @@ const insertBooking = (
 /** History, event and end of the hold that is being written. */
 const tell = async (trx: Trx, booking: Draft, { ids, rooms }: DraftedRooms): Promise<void> => {
   const { tenantId } = contextOf(trx)
-  const told = recordTransition(trx, {
+  await recordTransition(trx, {
     id: 'T3',
     booking,
     reservations: rooms.map(({ quoted: { arrival, departure, total } }, index) => ({
@@ -198,7 +201,6 @@ const tell = async (trx: Trx, booking: Draft, { ids, rooms }: DraftedRooms): Pro
     event: 'reservation.held',
     data: { holdExpiresAt: booking.holdExpiresAt.toISOString() },
   })
-  await told
   if (tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
 }
 

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import { sql } from '../../db/connection.ts'
 import { createPayment } from '../../db/payment/index.ts'
+import { sendAccessCode } from '../../db/reservations/access.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
 import { confirmPaid } from '../../db/reservations/paid.ts'
@@ -55,6 +57,28 @@ describe('what a guest reads of a booking', () => {
     expect(mail.peer.mails).to.have.length(1)
     expect(line(mail.peer.mails[0]?.text, 'Taxa de cancelamento')).to.equal('R$ 200,00')
     expect(line(mail.peer.mails[0]?.text, 'A devolver')).to.equal('R$ 0,00')
+  })
+
+  it('writes a code in the language of the booking, or in the one that is asked for', async () => {
+    const house = await makeHouse({ units: 3 })
+    const subjects: string[] = []
+    for (const [locale, email] of [
+      [undefined, 'one@guests.example'],
+      ['es', 'two@guests.example'],
+      ['xx', 'three@guests.example'],
+    ] as const) {
+      const bookingId = await makeHold(house, { email })
+      await house.inHouse((trx) => sql(trx, `update booking set language = 'en' where id = ?`, [bookingId]))
+      const { number } = await readBooking(house, bookingId)
+      await house.inHouse((trx) => sendAccessCode(trx, { propertyId: house.propertyId, number, email, locale }))
+      await deliverAll()
+      subjects.push(mail.peer.mails.at(-1)?.subject.replace(number, '…') ?? '')
+    }
+    expect(subjects).to.deep.equal([
+      'Your code for booking …',
+      'Su código para la reserva …',
+      'Seu código da reserva …',
+    ])
   })
 
   it('tells whoever paid too late for a room that is gone, once', async () => {

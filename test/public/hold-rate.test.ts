@@ -16,8 +16,12 @@ describe('holds of an address in an hour', () => {
 
   const made: Answer = { status: 201, headers: {}, body: null }
   /** Holds as the route does: judged in the middle of it, and then with this outcome. */
-  const hold = async (client: string, end: () => Answer | Promise<Answer> = () => made): Promise<string> => {
-    const request = {} as RequestFacts
+  const hold = async (
+    client: string,
+    end: () => Answer | Promise<Answer> = () => made,
+    rawBody: string = randomUUID(),
+  ): Promise<string> => {
+    const request = { rawBody: Buffer.from(rawBody) } as RequestFacts
     try {
       await countingHold(client, request, async () => {
         refuseBeyondRate(request)
@@ -48,15 +52,27 @@ describe('holds of an address in an hour', () => {
       expect(await hold(randomUUID())).to.equal('held')
     })
 
+  for (const isAway of [false, true])
+    it(`are one where the same is sent many times at once; Redis is away: ${isAway}`, async () => {
+      if (!isAway) await connect()
+      const client = randomUUID()
+      const body = randomUUID()
+      let first = true
+      const end = () => (first ? ((first = false), made) : { ...made, status: 200 })
+      const ends = await Promise.all(Array.from({ length: 20 }, () => hold(client, end, body)))
+      expect(new Set(ends)).to.deep.equal(new Set(['held']))
+      expect(await holds(client, 20)).to.equal(9)
+    })
+
   it('are no more for one that failed when its hour was over', async () => {
     await connect()
     const client = randomUUID()
     const failing = hold(client, async () => {
-      await quickly((redis) => redis.del(`holds:${client}`))
+      await quickly((redis) => redis.del(`held:${client}`))
       throw new Error('sold out')
     })
     expect(await failing).to.equal('sold out')
-    expect(await quickly((redis) => redis.exists(`holds:${client}`))).to.equal(0)
+    expect(await quickly((redis) => redis.exists(`held:${client}`))).to.equal(0)
     expect(await holds(client, 20)).to.equal(10)
   })
 
