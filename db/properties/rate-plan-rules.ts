@@ -43,9 +43,15 @@ const judgeShape = (property: Pick<LockedProperty, 'locales'>, plan: JudgedPlan)
   if (!rising) errors.push({ field: 'losDiscounts', message: 'minNights must rise' })
   const types = (plan.unitTypes ?? []).map((entry) => entry.unitTypeId)
   if (new Set(types).size < types.length) errors.push({ field: 'unitTypes', message: 'name a unit type twice' })
-  for (const [index, entry] of (plan.unitTypes ?? []).entries())
+  const extras = (plan.includedExtras ?? []).map((entry) => entry.extraId)
+  if (new Set(extras).size < extras.length) errors.push({ field: 'includedExtras', message: 'name an extra twice' })
+  for (const [index, entry] of (plan.unitTypes ?? []).entries()) {
     if (Object.keys(entry.adults ?? {}).some((count) => !/^([1-9]|[1-3]\d|40)$/.test(count)))
       errors.push({ field: `unitTypes.${index}.adults`, message: 'is by a number of adults from 1 to 40' })
+    const ages = (entry.children ?? []).map((child) => child.ageCategoryId)
+    if (new Set(ages).size < ages.length)
+      errors.push({ field: `unitTypes.${index}.children`, message: 'name an age category twice' })
+  }
   for (const [field, { type, value }] of adjustmentsOf(plan))
     if (type === 'percent' && (value < -10_000 || value > steepest))
       errors.push({ field, message: `is from -10000 to ${steepest} basis points` })
@@ -101,9 +107,17 @@ const referencesOf = (plan: JudgedPlan): Reference[] => {
   ]
 }
 
-/** Every record that a plan names is one of the house, active, and of the right kind. 422 names each that is not. */
-export const refuseReferences = async (trx: Trx, propertyId: string, plan: JudgedPlan) => {
-  const references = referencesOf(plan)
+/**
+ * Every record that a plan names is one of the house, active, and of the right kind. 422 names each that is not. Unit types that it has already (`kept`) stay
+ * with it, unsold, when they are archived.
+ */
+export const refuseReferences = async (
+  trx: Trx,
+  propertyId: string,
+  plan: JudgedPlan,
+  kept: readonly string[] = [],
+) => {
+  const references = referencesOf(plan).filter(({ table, id }) => table !== 'unit_type' || !kept.includes(id))
   const known = await sql<{ place: string }>(
     trx,
     `select 'policy ' || id || ' ' || kind as place from policy where property_id = :propertyId and status = 'active' and id = any(:ids)
@@ -159,9 +173,19 @@ export const refuseDescent = async (trx: Trx, plan: JudgedPlan, id: string | nul
     ])
 }
 
-/** All that is asked of a plan before it is written. The property is locked. */
-export const judgePlan = async (trx: Trx, property: LockedProperty, plan: JudgedPlan, id: string | null) => {
+/** All that is asked of a plan before it is written. The property is locked. `before`: what stands, for a change. */
+export const judgePlan = async (
+  trx: Trx,
+  property: LockedProperty,
+  plan: JudgedPlan,
+  before: { id: string; unitTypes: readonly { unitTypeId: string }[] } | null,
+) => {
   judgeShape(property, plan)
-  await refuseReferences(trx, property.id, plan)
-  await refuseDescent(trx, plan, id)
+  await refuseReferences(
+    trx,
+    property.id,
+    plan,
+    before?.unitTypes.map((entry) => entry.unitTypeId),
+  )
+  await refuseDescent(trx, plan, before?.id ?? null)
 }

@@ -165,7 +165,7 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
     begins && unitTypes === undefined
       ? plan.unitTypes.map((entry) => ({ ...entry, standardAmount: null }))
       : plan.unitTypes
-  await judgePlan(trx, property, { ...planned, unitTypes: unitTypes ?? stripped }, id)
+  await judgePlan(trx, property, { ...planned, unitTypes: unitTypes ?? stripped }, plan)
   const kept = ends ? await pricesOf(trx, property, plan) : []
   const version = await changeRow(
     trx,

@@ -81,6 +81,39 @@ describe('Rate plans of a house', () => {
     }
     const crossed = await newPlan('WRONG', { minNights: 5, maxNights: 3 })
     expect([crossed.status, crossed.body.errors[0].field]).to.deep.equal([400, 'maxNights'])
+    const named = { extraId: other.unitTypeId, quantity: 1 }
+    const child = { ageCategoryId: other.unitTypeId, type: 'free', value: 0 }
+    const twice = await newPlan('WRONG', {
+      includedExtras: [named, named],
+      unitTypes: [{ unitTypeId: rates.house.unitTypeId, children: [child, child] }],
+    })
+    expect([twice.status, twice.body.errors.map(({ field }: { field: string }) => field)]).to.deep.equal([
+      400,
+      ['includedExtras', 'unitTypes.0.children'],
+    ])
+  })
+
+  it('keep a unit type that was archived, unsold, and are changed all the same', async () => {
+    const { owner, house } = rates
+    const { body: type } = await owner.send('POST', 'unit-types', {
+      propertyId: house.propertyId,
+      code: 'LOFT',
+      name: { 'pt-BR': 'Sótão' },
+      kind: 'private',
+      baseOccupancy: 1,
+      maxAdults: 1,
+      maxChildren: 0,
+      maxOccupancy: 1,
+    })
+    const { body: plan } = await newPlan('LOFTS', {
+      unitTypes: [{ unitTypeId: type.id, standardAmount: 9_000 }],
+    })
+    expect((await owner.send('POST', `unit-types/${type.id}/archive`)).body.status).to.equal('archived')
+    const changes = [{ minNights: 2 }, { unitTypes: plan.unitTypes }]
+    for (const change of changes)
+      expect((await owner.send('PATCH', `rate-plans/${plan.id}`, change)).status).to.equal(200)
+    const { status, body } = await newPlan('ATTIC', { unitTypes: plan.unitTypes })
+    expect([status, body.code]).to.deep.equal([422, 'reference_not_found'])
   })
 
   it('are retired from the leaves, and restored only with what they need', async () => {
