@@ -1,5 +1,5 @@
 import { unprocessable } from '../../config/errors.ts'
-import { contextOf, sql } from '../connection.ts'
+import { contextOf, later, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
 import { holdUnits, writeConditions } from './conditions.ts'
@@ -53,6 +53,18 @@ const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: 
   )
 }
 
+/**
+ * A night audit wakes units for the day that comes before the day has begun. Who moves into one, or out of it, between that and the roll has changed its
+ * morning: it is due once more, and what the roll asks for finds it (`roll.ts`). The units are held.
+ */
+const wakeAnew = (trx: Trx, unitIds: readonly string[]) =>
+  later(
+    trx,
+    `update unit u set rolled_on = y.business_date from property y
+     where u.id = any(?::uuid[]) and y.tenant_id = u.tenant_id and y.id = u.property_id and u.rolled_on > y.business_date`,
+    [unitIds],
+  )
+
 /** Tells of units that a guest moved into or out of, and of what they are by it. */
 export const announceOccupancy = async (
   trx: Trx,
@@ -63,6 +75,10 @@ export const announceOccupancy = async (
   const units = await holdUnits(
     trx,
     moved.map((one) => one.unitId),
+  )
+  wakeAnew(
+    trx,
+    units.map((unit) => unit.id),
   )
   const now = new Map(units.map((unit) => [unit.id, unit]))
   await emitAll(

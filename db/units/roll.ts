@@ -39,7 +39,10 @@ export const generateTasks = async (
   return { done: true }
 }
 
-/** Asks for the same once more, when the day has begun: sheets and units may have come after the step of the night audit. */
+/**
+ * Asks for the same once more, when the day has begun: sheets and units may have come after the step of the night audit, and guests have moved in or out
+ * (`wakeAnew` in assignments.ts).
+ */
 export const enqueueTasks = async (trx: Trx, propertyId: string, businessDate: string): Promise<void> => {
   const { tenantId } = contextOf(trx)
   if (tenantId === null) throw new Error('a business day belongs to a tenant')
@@ -56,6 +59,9 @@ const wake = async (
   await skipUndone(trx, `unit_id = any(?::uuid[])`, [ids], date)
   const held = new Map((await holdUnits(trx, ids)).map((unit) => [unit.id, unit]))
   const mornings = (await readWaking(trx, ids, date)).map((unit) => ({ unit, ...morningOf(unit, settings, date) }))
+  // Of a unit that was woken before, and whose guest has left since.
+  const vacant = mornings.flatMap(({ unit }) => (unit.stay ? [] : [unit.id]))
+  await skip(trx, `unit_id = any(?::uuid[]) and date = ?::date and kind = 'stayover'`, [vacant, date], 'not_needed')
   await writeConditions(
     trx,
     mornings.flatMap(({ unit: { id }, condition }) => {
@@ -107,17 +113,21 @@ const readWaking = (trx: Trx, ids: readonly string[], date: string) =>
     { ids, date },
   )
 
-/** Generated tasks of days that are over, and that nobody has begun. */
-const skipUndone = async (trx: Trx, condition: string, values: unknown[], date: string) => {
-  const undone = `${condition} and date < ?::date and status = 'open' and generated`
-  await sql(trx, `select id from housekeeping_task where ${undone} order by id for no key update`, [...values, date])
+/** Generated tasks that nobody has begun and that nobody will. */
+const skip = async (trx: Trx, condition: string, values: unknown[], reason: 'not_done' | 'not_needed') => {
+  const open = `${condition} and status = 'open' and generated`
+  await sql(trx, `select id from housekeeping_task where ${open} order by id for no key update`, values)
   const skipped = await sql<Task>(
     trx,
-    `update housekeeping_task set status = 'skipped', skip_reason = 'not_done', version = version + 1 where ${undone} returning *`,
-    [...values, date],
+    `update housekeeping_task set status = 'skipped', skip_reason = ?, version = version + 1 where ${open} returning *`,
+    [reason, ...values],
   )
-  await emitTasks(trx, 'skipped', skipped, 'not_done')
+  await emitTasks(trx, 'skipped', skipped, reason)
 }
+
+/** Those of days that are over. */
+const skipUndone = (trx: Trx, condition: string, values: unknown[], date: string) =>
+  skip(trx, `${condition} and date < ?::date`, [...values, date], 'not_done')
 
 /** Sheets of days that are over are closed, with what was left on them by units that are no more. */
 const closeBefore = async (trx: Trx, propertyId: string, date: string) => {

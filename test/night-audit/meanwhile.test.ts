@@ -7,6 +7,7 @@ import { postWaiting } from '../../db/financial/waiting.ts'
 import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
 import { checkOut } from '../../db/reservations/check-out.ts'
 import type { FolioRow } from '../../db/rows.ts'
+import { generateTasks } from '../../db/units/roll.ts'
 import { balanceOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
 import { deadlocks } from '../support/deadlocks.ts'
@@ -128,6 +129,38 @@ describe('While the night audit runs', () => {
     )
     expect(seen).to.deep.equal([{ sheet: 'closed', allRolled: true }])
     expect(await drain({ kinds: ['inventory.generate-tasks'] })).to.deep.equal([])
+  })
+
+  it('a guest who comes after the morning was prepared has his stayover, one who leaves then no more, and each unit one task', async () => {
+    const [leaving = '', staying = ''] = await makeStays(house, 2, { from: -2, nights: 3, checkedIn: true })
+    const { id } = await request(house, house.day(-1))
+    const runner = randomUUID()
+    for (let at = ''; at !== 'housekeeping';) {
+      await house.inHouse((trx) => advanceNightAudit(trx, id, runner))
+      at = (await readAudit(house, id)).step ?? ''
+    }
+    const [coming = ''] = await makeStays(house, 1, { from: -1, checkedIn: true })
+    await leave(leaving, true)
+    await runAudit(house, id, { runner })
+    const tasks = () =>
+      house.inHouse((trx) =>
+        sql(
+          trx,
+          `select array_position(?::uuid[], t.reservation_id) as stay, t.kind, t.status, u.condition from housekeeping_task t
+           join unit u on u.tenant_id = t.tenant_id and u.id = t.unit_id where t.date = ? order by 1, 2`,
+          [[coming, staying, leaving], house.day(0)],
+        ),
+      )
+    const morning = [
+      { stay: 1, kind: 'stayover', status: 'open', condition: 'dirty' },
+      { stay: 2, kind: 'stayover', status: 'open', condition: 'dirty' },
+      { stay: 3, kind: 'departure', status: 'open', condition: 'dirty' },
+      { stay: 3, kind: 'stayover', status: 'skipped', condition: 'dirty' },
+    ]
+    await drain({ kinds: ['inventory.generate-tasks'] })
+    expect(await tasks()).to.deep.equal(morning)
+    await house.inHouse((trx) => generateTasks(trx, { propertyId: house.propertyId, businessDate: house.day(0) }))
+    expect(await tasks()).to.deep.equal(morning)
   })
 
   it('guests come, leave and pay at the same moment, without a deadlock, and each night is charged once', async () => {
