@@ -1,19 +1,20 @@
 import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { blindIndex } from '../sealing/index.ts'
+import { presentDay } from '../units/state.ts'
 
 type Person = { guestIds?: readonly string[]; email?: string | null; documentNumber?: string | null }
+
+/** Whether a block holds in a property, on the day that the property is on. Both are named by their alias. */
+export const holdsAt = (block: string, property: string): string =>
+  `${block}.lifted_at is null and (${block}.property_id is null or ${block}.property_id = ${property}.id)
+   and ${block}.starts_on <= ${presentDay(property)} and (${block}.ends_on is null or ${block}.ends_on >= ${presentDay(property)})`
 
 /**
  * The strictest block in force against a person at a property, by profile, by what is merged with it, or by document, so that
  * a new profile with the same document is found (R16).
  */
-export const blockAgainst = async (
-  trx: Trx,
-  propertyId: string,
-  today: string,
-  person: Person,
-): Promise<'warn' | 'refuse' | null> => {
+export const blockAgainst = async (trx: Trx, propertyId: string, person: Person): Promise<'warn' | 'refuse' | null> => {
   const index = person.documentNumber ? blindIndex(trx, 'document', person.documentNumber) : null
   const guestIds = person.guestIds ?? []
   if (index === null && guestIds.length === 0) return null
@@ -27,12 +28,10 @@ export const blockAgainst = async (
      ), related as (
        select id from heads union select g.id from guest g join heads h on g.merged_into_id = h.id
      )
-     select b.level from guest_block b
-     where b.lifted_at is null and (b.property_id is null or b.property_id = :propertyId) and b.starts_on <= cast(:today as date)
-       and (b.ends_on is null or b.ends_on >= cast(:today as date))
-       and (b.guest_id in (select id from related) or cast(:index as bytea) = any(b.document_indexes))
+     select b.level from property y join guest_block b on b.tenant_id = y.tenant_id and ${holdsAt('b', 'y')}
+     where y.id = :propertyId and (b.guest_id in (select id from related) or cast(:index as bytea) = any(b.document_indexes))
      order by b.level limit 1`,
-    { guestIds, index, propertyId, today },
+    { guestIds, index, propertyId },
   )
   return row?.level ?? null
 }

@@ -6,6 +6,8 @@ import { inScope, orderBy, readPage, where } from '../paging.ts'
 import type { Paging, Part, Sort } from '../paging.ts'
 import type { GuestRow } from '../rows.ts'
 import { blindIndex, plainText, unsealGuests } from '../sealing/index.ts'
+import { presentDay } from '../units/state.ts'
+import { holdsAt } from './blocks.ts'
 import { maskEmail, maskPhone } from './masks.ts'
 import { profilePlace } from './profiles.ts'
 import type { GuestProfile } from './profiles.ts'
@@ -90,23 +92,29 @@ const survivorsOf = async (trx: Trx, guestIds: string[]) =>
 
 type Row = GuestRow & { blocked: 'warn' | 'refuse' | null; inHouse: boolean; nextArrival: string | null }
 
-const inForce = `b.tenant_id = g.tenant_id and b.guest_id = g.id and b.lifted_at is null and b.starts_on <= current_date
-  and (b.ends_on is null or b.ends_on >= current_date)`
+/** Blocks `b` of a guest `g`: those that hold in one of the houses that the caller is for, each on its own day. Houses that are closed have none. */
+const blocksOf = (trx: Trx, scope: Condition): Part => ({
+  text: `from guest_block b where b.tenant_id = g.tenant_id and b.guest_id = g.id and exists (
+    select from property y where y.tenant_id = b.tenant_id and y.status <> 'archived' and ? and ${holdsAt('b', 'y')})`,
+  values: [whereOf(trx, scope, { propertyId: 'y.id' })],
+})
 
 /** A page of profiles, personal data masked (R9). */
 export const listGuests = async (trx: Trx, filter: GuestFilter) => {
   const found = await findGuests(trx, filter)
   const order = orderBy(filter.sort, guestSorts, 'g.id')
+  const blocks = blocksOf(trx, filter.scope)
   const withStays = (page: Part): Part => ({
-    text: `select g.*, (select b.level from guest_block b where ${inForce} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
+    text: `select g.*, (select b.level ${blocks.text} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
      from (${page.text}) g
      cross join lateral (
        select coalesce(bool_or(r.status = 'checked_in'), false) as in_house,
-         min(r.arrival) filter (where r.status = 'confirmed' and r.arrival >= current_date) as next_arrival
+         min(r.arrival) filter (where r.status = 'confirmed' and r.arrival >= ${presentDay('y')}) as next_arrival
        from reservation_guest n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+         join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
        where n.tenant_id = g.tenant_id and n.guest_id = g.id and ?) s
      order by ${order}`,
-    values: [...page.values, whereOf(trx, filter.scope, { propertyId: 'r.property_id' })],
+    values: [...blocks.values, ...page.values, whereOf(trx, filter.scope, { propertyId: 'r.property_id' })],
   })
   const { total, rows } = await readPage<Row>(
     trx,
@@ -119,7 +127,9 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
         ...where('g.id = any(?::uuid[])', found),
         ...where('? = any(g.tags)', filter.tag),
         ...where('g.updated_at >= ?::timestamptz', filter.updatedSince),
-        ...where(`exists (select from guest_block b where ${inForce} and b.level = ?)`, filter.blocked),
+        ...(filter.blocked === undefined
+          ? []
+          : [{ text: `exists (select ${blocks.text} and b.level = ?)`, values: [...blocks.values, filter.blocked] }]),
       ],
       order,
       around: withStays,

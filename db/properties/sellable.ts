@@ -28,7 +28,6 @@ export type SellableRoom = {
 /** What a hold or reservation needs to know of the property and of each room, in the order of the request. */
 export type Sellable = {
   property: SaleProperty
-  today: string
   arrivalAt: Date
   locale: string
   rooms: SellableRoom[]
@@ -77,7 +76,6 @@ export const checkSellable = async (trx: Trx, request: QuotedStay): Promise<Sell
   const { locales } = sale.property
   return {
     property: sale.property,
-    today: sale.today,
     arrivalAt: sale.arrivalAt,
     locale: sale.locale,
     rooms: rooms.map(({ type, plan }, index) => ({

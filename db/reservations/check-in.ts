@@ -69,14 +69,14 @@ const hasEarlyCheckIn = async (trx: Trx, stayId: string): Promise<boolean> =>
     [stayId],
   )) !== null
 
-const isBarred = async (trx: Trx, stay: ReservationRow, businessDate: string): Promise<boolean> => {
+const isBarred = async (trx: Trx, stay: ReservationRow): Promise<boolean> => {
   const guests = await sql<{ guestId: string }>(
     trx,
     `select guest_id from reservation_guest where reservation_id = ?`,
     [stay.id],
   )
   const guestIds = [...guests.map((one) => one.guestId), ...(stay.primaryGuestId ? [stay.primaryGuestId] : [])]
-  return (await blockAgainst(trx, stay.propertyId, businessDate, { guestIds })) === 'refuse'
+  return (await blockAgainst(trx, stay.propertyId, { guestIds })) === 'refuse'
 }
 
 /** What stands in the way of a check-in (R20), all of it. Registration of guests and papers of minors are not asked for yet. */
@@ -104,12 +104,7 @@ const blockersOf = async (
     ),
     ...(await unitBlockers(trx, stay, property, businessDate)),
     ...blocker(stay.primaryGuestId === null, 'primary_guest_missing', 'The stay has no guest'),
-    ...blocker(
-      await isBarred(trx, stay, businessDate),
-      'guest_barred',
-      'The guest is barred from the house',
-      'barred_guest',
-    ),
+    ...blocker(await isBarred(trx, stay), 'guest_barred', 'The guest is barred from the house', 'barred_guest'),
     ...blocker(missing > 0, 'deposit_missing', `${missing} of the deposit is not paid`, 'deposit'),
   ]
 }

@@ -1,5 +1,4 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
-import { todayIn } from '../../config/time.ts'
 import { assignUnit } from '../../jobs/inventory.ts'
 import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -145,10 +144,6 @@ const endedAs = (status: ReturnType<typeof bookingStatus>): Confirmation => {
 const refuseBarred = async (trx: Trx, booking: BookingRow, words: HeldWords) => {
   const number = words.booker.document?.number
   if (number === undefined) return
-  const property = await readProperty(trx, booking.propertyId)
-  const level = await blockAgainst(trx, booking.propertyId, todayIn(property?.timezone ?? 'UTC', property?.now), {
-    documentNumber: number,
-  })
-  if (level === 'refuse')
+  if ((await blockAgainst(trx, booking.propertyId, { documentNumber: number })) === 'refuse')
     throw unprocessable('booking_refused', 'This booking cannot be made online; contact the property')
 }

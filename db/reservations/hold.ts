@@ -93,7 +93,7 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
   judgeHolds(await asked[2])
   const sellable = await asked[3]
   const number = words.booker.document?.number ?? null
-  if ((await blockAgainst(trx, propertyId, sellable.today, { documentNumber: number })) === 'refuse')
+  if ((await blockAgainst(trx, propertyId, { documentNumber: number })) === 'refuse')
     throw unprocessable('booking_refused', 'This booking cannot be made online; contact the property')
   return write(trx, request, emailIndex, sellable)
 }
