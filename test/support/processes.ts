@@ -85,10 +85,11 @@ export const startProcess = async (
     },
     { withinMs: 60_000, what: `the start of ${kind}` },
   )
+  const baseUrl = typeof begun.address === 'string' ? begun.address : `http://127.0.0.1:${Number(begun.healthPort)}`
+  if (ready)
+    await until(() => hasEnded || ok(`${baseUrl}/readyz`), { withinMs: 60_000, what: `the readiness of ${kind}` })
   if (hasEnded && ready)
     throw new Error(`${kind} ended at its start:\n${lines.map((line) => JSON.stringify(line)).join('\n')}`)
-  const baseUrl = typeof begun.address === 'string' ? begun.address : `http://127.0.0.1:${Number(begun.healthPort)}`
-  if (ready) await until(() => ok(`${baseUrl}/readyz`), { withinMs: 60_000, what: `the readiness of ${kind}` })
   return {
     baseUrl,
     lines,
