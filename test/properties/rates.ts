@@ -1,11 +1,7 @@
 import { expect } from 'chai'
 import { sqlOne } from '../../db/connection.ts'
-import { forgetLimits } from '../auth/support.ts'
-import { makeHouse } from '../support/factories.ts'
-import type { House } from '../support/factories.ts'
-import { useWorld } from '../support/world.ts'
-import { openDesk } from './support.ts'
-import type { Desk } from './support.ts'
+import { useOwner } from './support.ts'
+import type { Owned } from './support.ts'
 
 type Day = {
   date: string
@@ -15,81 +11,56 @@ type Day = {
   trace?: { kind: string; level: string; value: unknown }[]
 }
 
-/** A house before each test, the desk of its owner, and what both are asked about rates. */
-export const useRates = () => {
-  const world = useWorld()
-  let house: House
-  let owner: Desk
-
-  beforeEach(async () => {
-    house = await makeHouse({ units: 4, suite: true })
-    owner = await openDesk(world, house, 'owner')
-    await forgetLimits(world)
-  })
-
-  const days = async (ratePlanId: string, from: number, to: number, more = '', unitTypeId = house.unitTypeId) => {
-    const { status, body } = await owner.get(
-      `rate-calendar?propertyId=${house.propertyId}&from=${house.day(from)}&to=${house.day(to)}&ratePlanId=${ratePlanId}&unitTypeId=${unitTypeId}${more}`,
+const ratesOf = ({ world, house, owner }: Owned) => {
+  const days = async (ratePlanId: string, from: number, to: number, more = '', unitTypeId = house().unitTypeId) => {
+    const { status, body } = await owner().get(
+      `rate-calendar?propertyId=${house().propertyId}&from=${house().day(from)}&to=${house().day(to)}&ratePlanId=${ratePlanId}&unitTypeId=${unitTypeId}${more}`,
     )
     expect(status, JSON.stringify(body)).to.equal(200)
     return body.ratePlans[0].unitTypes[0].days as Day[]
   }
   const amounts = async (ratePlanId: string, from: number, to: number) =>
     (await days(ratePlanId, from, to)).map((day) => day.amount)
-  const quote = (from: number, nights: number, ratePlanId = house.ratePlanId) =>
+  const quote = (from: number, nights: number, ratePlanId = house().ratePlanId) =>
     world.request('POST', '/api/public/quotes', {
       body: {
-        propertyId: house.propertyId,
-        arrival: house.day(from),
-        departure: house.day(from + nights),
+        propertyId: house().propertyId,
+        arrival: house().day(from),
+        departure: house().day(from + nights),
         // Two adults are the base occupancy: ten per cent less is what one pays.
-        rooms: [{ unitTypeId: house.unitTypeId, ratePlanId, adults: 2, childrenAges: [], extras: [] }],
+        rooms: [{ unitTypeId: house().unitTypeId, ratePlanId, adults: 2, childrenAges: [], extras: [] }],
       },
     })
   const change = (items: unknown[], more: Record<string, unknown> = {}) =>
-    owner.send('POST', 'rate-changes', { propertyId: house.propertyId, items, ...more })
+    owner().send('POST', 'rate-changes', { propertyId: house().propertyId, items, ...more })
   const item = (from: number, to: number, more: Record<string, unknown>) => ({
-    from: house.day(from),
-    to: house.day(to),
+    from: house().day(from),
+    to: house().day(to),
     ...more,
   })
   const count = async (table: string, condition = 'true') =>
     (
       await sqlOne<{ n: number }>(
         world.database.admin,
-        `select count(*)::int as n from ${table} where tenant_id = '${house.tenantId}' and ${condition}`,
+        `select count(*)::int as n from ${table} where tenant_id = '${house().tenantId}' and ${condition}`,
       )
     )?.n
   const policies = async () => {
-    const { body } = await owner.get(`rate-plans/${house.ratePlanId}`)
+    const { body } = await owner().get(`rate-plans/${house().ratePlanId}`)
     return { cancellationPolicyId: body.cancellationPolicyId, noShowPolicyId: body.noShowPolicyId } as const
   }
   const newPlan = async (code: string, more: Record<string, unknown> = {}) =>
-    owner.send('POST', 'rate-plans', {
-      propertyId: house.propertyId,
+    owner().send('POST', 'rate-plans', {
+      propertyId: house().propertyId,
       code,
       name: { 'pt-BR': code },
-      unitTypes: [{ unitTypeId: house.unitTypeId }],
+      unitTypes: [{ unitTypeId: house().unitTypeId }],
       ...(await policies()),
       ...more,
     })
   const lower = (value: number) => ({ type: 'percent', value, roundTo: 1, mode: 'nearest' })
-  return {
-    world,
-    get house() {
-      return house
-    },
-    get owner() {
-      return owner
-    },
-    days,
-    amounts,
-    quote,
-    change,
-    item,
-    count,
-    policies,
-    newPlan,
-    lower,
-  }
+  return { days, amounts, quote, change, item, count, policies, newPlan, lower }
 }
+
+/** A house before each test, the desk of its owner, and what both are asked about rates. */
+export const useRates = () => useOwner({ units: 4, suite: true }, { anew: true, more: ratesOf })

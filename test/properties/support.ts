@@ -1,7 +1,9 @@
 import { addMembership } from '../../db/auth/users.ts'
-import { makeUser, signIn } from '../auth/support.ts'
+import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
 import type { Reply, RequestOptions } from '../support/client.ts'
-import type { House } from '../support/factories.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House, HouseOptions } from '../support/factories.ts'
+import { useWorld } from '../support/world.ts'
 import type { World } from '../support/world.ts'
 
 /** The staff side of a house: requests below its tenant, by one signed-in member. */
@@ -29,6 +31,34 @@ export const openDesk = async (
   const person = await makeUser()
   await house.inHouse((trx) => addMembership(trx, { userId: person.userId, role, propertyIds }))
   return deskOf(world, house.tenantId, (await signIn(world, person)).token)
+}
+
+export type Owned = { world: World; house: () => House; owner: () => Desk }
+
+/** A house and the desk of its owner, for all tests or anew before each; what `more` adds to them stands beside. */
+export const useOwner = <More extends object>(
+  options: HouseOptions,
+  { anew, more }: { anew: boolean; more: (owned: Owned) => More },
+) => {
+  const world = useWorld()
+  let house: House
+  let owner: Desk
+  const open = anew ? beforeEach : before
+  open(async () => {
+    house = await makeHouse(options)
+    owner = await openDesk(world, house, 'owner')
+  })
+  beforeEach(() => forgetLimits(world))
+  return {
+    ...more({ world, house: () => house, owner: () => owner }),
+    world,
+    get house() {
+      return house
+    },
+    get owner() {
+      return owner
+    },
+  }
 }
 
 export const fee = (type: string, value = 0) => ({ type, value, of: 'total' })
