@@ -10,8 +10,10 @@ import {
   Obj,
   OneOf,
   Opt,
+  PageQuery,
   Text,
   Uuid,
+  pageMeta,
 } from '../../config/schema.ts'
 import {
   auditSteps,
@@ -27,7 +29,10 @@ import { stamps } from './schemas.ts'
 
 const Status = OneOf(['queued', 'running', 'succeeded', 'failed'])
 const Step = OneOf([...auditSteps])
-const Found = List(Obj({ code: Text(1, 60), reservationId: Nullable(Uuid), message: Text(1, 500) }), { max: 1_000 })
+const shownExceptions = 1_000
+const Found = List(Obj({ code: Text(1, 60), reservationId: Nullable(Uuid), message: Text(1, 500) }), {
+  max: shownExceptions,
+})
 
 const fields = {
   id: Uuid,
@@ -52,6 +57,8 @@ const NightAuditSteps = Obj(
   {
     ...fields,
     exceptions: Found,
+    /** Of the exceptions. */
+    meta: Obj({ page: Int(1, 100_000), limit: Int(1, shownExceptions), total: Count, totalPages: Count }),
     steps: List(Obj({ step: Step, done: Count, finishedAt: Nullable(Instant) }), { max: auditSteps.length }),
   },
   { title: 'NightAuditSteps' },
@@ -104,10 +111,16 @@ const read = route({
   method: 'GET',
   path: `${path}/:nightAuditId`,
   summary: 'Read a night audit with steps and exceptions',
+  description:
+    'All exceptions, page by page. Those of the day itself (what was waived, who left owing) come with its close, when nothing can be dated by it any more.',
   access: can('read', 'NightAudit'),
+  query: Obj({ page: PageQuery.page, limit: Opt(Int(1, shownExceptions, { default: shownExceptions })) }),
   returns: NightAuditSteps,
-  handle: ({ trx, params, admission }) =>
-    readNightAuditSteps(trx, params.nightAuditId, admission.scope('read', 'NightAudit')),
+  handle: async ({ trx, params, query: { page = 1, limit = shownExceptions }, admission }) => {
+    const scope = admission.scope('read', 'NightAudit')
+    const audit = await readNightAuditSteps(trx, params.nightAuditId, scope, { page, limit })
+    return { ...audit, meta: pageMeta(page, limit, audit.exceptionCount) }
+  },
 })
 
 export const routes = [list, run, read]

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
+import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
 import { makeHouse } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
-import { makeLateHouse, makeStays } from './support.ts'
+import { makeLateHouse, makeStays, runAudit } from './support.ts'
 
 describe('The night audit over HTTP', () => {
   const world = useWorld()
@@ -111,5 +112,43 @@ describe('The night audit over HTTP', () => {
     expect((await ask({}, stranger)).status).to.equal(404)
     expect((await ask({ propertyId: randomUUID() })).status).to.equal(404)
     expect(await foreign.inHouse((trx) => sql(trx, `select id from night_audit`))).to.deep.equal([])
+  })
+
+  it('keeps each exception of the day, up to the moment of its close, and shows them page by page', async () => {
+    const own = await makeLateHouse(1)
+    const owner = await openDesk(world, own, 'owner')
+    const [stay] = await makeStays(own, 1, { from: -1, checkedIn: true })
+    const waive = (count: number, rule: string) =>
+      own.inHouse((trx) =>
+        sql(
+          trx,
+          `insert into reservation_event (reservation_id, transition, command, "to", override, actor, business_date, request_id)
+           select ?, 'T14', 'change', 'checked_in', jsonb_build_object('rules', jsonb_build_array(cast(? as text) || n)), '{"type":"system"}', ?, 'a test'
+           from generate_series(1, ?) n`,
+          [stay, rule, own.day(-1), count],
+        ),
+      )
+    await waive(1_200, 'balance')
+    const { body } = await owner.send('POST', 'night-audits', {
+      propertyId: own.propertyId,
+      businessDate: own.day(-1),
+    })
+    for (let step = null; step !== 'housekeeping';) {
+      await own.inHouse((trx) => advanceNightAudit(trx, body.id, body.id))
+      ;({ step } = (await owner.get(`night-audits/${body.id}`)).body)
+    }
+    await waive(1, 'late')
+    await runAudit(own, body.id, { runner: body.id })
+    const page = async (query: string) => (await owner.get(`night-audits/${body.id}${query}`)).body
+    const first = await page('')
+    const { exceptionCount: total } = first
+    expect([first.status, first.exceptions.length]).to.deep.equal(['succeeded', 1_000])
+    expect(first.meta).to.deep.equal({ page: 1, limit: 1_000, total, totalPages: 2 })
+    const second = await page('?page=2')
+    const messages = [...first.exceptions, ...second.exceptions].map((one: { message: string }) => one.message)
+    expect(messages).to.have.lengthOf(total)
+    const waived = new Set(messages.filter((message) => /waived (balance|late)\d+$/.test(message)))
+    expect([waived.size, messages.some((message) => message.endsWith('waived late1'))]).to.deep.equal([1_201, true])
+    expect((await page(`?page=${total}&limit=1`)).exceptions).to.deep.equal(second.exceptions.slice(-1))
   })
 })

@@ -11,18 +11,22 @@ import { countStays, staysAtOnce } from './stays.ts'
 
 /** For so long an audit is its runner's own after each of its transactions. */
 const leaseSeconds = 60
-/** As many exceptions are kept; all are counted. */
-const keptExceptions = 1_000
 
 /** `over`: succeeded, or not to be run now. `busy`: another runner has it. */
 export type Advance = 'more' | 'over' | 'busy'
 
-type Claimed = NightAuditRow & { isLeased: boolean }
+/** Without what it has found so far, which may be long. */
+type Claimed = Pick<
+  NightAuditRow,
+  'id' | 'propertyId' | 'businessDate' | 'status' | 'step' | 'total' | 'turn' | 'error' | 'version'
+> & { isLeased: boolean }
 
 const claim = (trx: Trx, id: string, runner: string) =>
   sqlOne<Claimed>(
     trx,
-    `select a.*, coalesce(a.lease_until > now() and a.lease_owner <> ?::uuid, false) as is_leased from night_audit a where a.id = ? for no key update`,
+    `select a.id, a.property_id, a.business_date, a.status, a.step, a.total, a.turn, a.error, a.version,
+       coalesce(a.lease_until > now() and a.lease_owner <> ?::uuid, false) as is_leased
+     from night_audit a where a.id = ? for no key update`,
     [runner, id],
   )
 
@@ -79,13 +83,12 @@ const keepCheckpoint = (trx: Trx, id: string, step: AuditStep, { lastId, done, i
 
 type Kept = { step: AuditStep; progress: Progress; total: number; runner: string }
 
-const keepAudit = (trx: Trx, audit: NightAuditRow, { step, progress, total, runner }: Kept) => {
+const keepAudit = (trx: Trx, audit: Pick<NightAuditRow, 'id'>, { step, progress, total, runner }: Kept) => {
   const isOver = progress.next !== undefined
-  const room = Math.max(0, keptExceptions - audit.exceptionCount)
   return sql(
     trx,
     `update night_audit set status = :status, step = :step, done = :done, total = greatest(cast(:total as bigint), cast(:done as bigint)),
-       exceptions = exceptions || cast(:exceptions as jsonb), exception_count = exception_count + :count, started_at = coalesce(started_at, now()),
+       exceptions = case when :count = 0 then exceptions else exceptions || cast(:exceptions as jsonb) end, exception_count = exception_count + :count, started_at = coalesce(started_at, now()),
        lease_owner = case when not cast(:isOver as boolean) then cast(:runner as uuid) end,
        lease_until = case when not cast(:isOver as boolean) then now() + make_interval(secs => ${leaseSeconds}) end,
        finished_at = case when cast(:isOver as boolean) then now() end, error = case when not cast(:isOver as boolean) then error end, version = version + 1
@@ -96,7 +99,7 @@ const keepAudit = (trx: Trx, audit: NightAuditRow, { step, progress, total, runn
       step,
       done: progress.done,
       total,
-      exceptions: JSON.stringify(progress.exceptions.slice(0, room)),
+      exceptions: JSON.stringify(progress.exceptions),
       count: progress.exceptions.length,
       isOver,
       runner,

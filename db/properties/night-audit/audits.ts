@@ -67,12 +67,21 @@ export const readNightAudit = async (trx: Trx, id: string, scope: Condition = al
   return row
 }
 
-/** The same with what it found, and how far each step has come. */
-export const readNightAuditSteps = async (trx: Trx, id: string, scope: Condition): Promise<NightAuditWithSteps> => {
+/** The same with how far each step has come, and a page of what it found: `exceptionCount` says how much that is in all. */
+export const readNightAuditSteps = async (
+  trx: Trx,
+  id: string,
+  scope: Condition,
+  { page, limit }: Paging,
+): Promise<NightAuditWithSteps> => {
   const audit = await readNightAudit(trx, id, scope)
-  const found = await sqlOne<{ exceptions: AuditException[] }>(trx, `select exceptions from night_audit where id = ?`, [
-    id,
-  ])
+  const exceptions = await sql<AuditException>(
+    trx,
+    `select e.found ->> 'code' as code, e.found ->> 'reservationId' as reservation_id, e.found ->> 'message' as message
+     from night_audit a cross join lateral jsonb_array_elements(a.exceptions) with ordinality as e (found, place)
+     where a.id = ? order by e.place offset ? limit ?`,
+    [id, (page - 1) * limit, limit],
+  )
   const steps = await sql<Pick<NightAuditCheckpointRow, 'step' | 'done' | 'finishedAt'>>(
     trx,
     `select step, done, finished_at from night_audit_checkpoint where night_audit_id = ?`,
@@ -80,7 +89,7 @@ export const readNightAuditSteps = async (trx: Trx, id: string, scope: Condition
   )
   return {
     ...audit,
-    exceptions: found?.exceptions ?? [],
+    exceptions,
     steps: steps.sort((a, b) => auditSteps.indexOf(a.step) - auditSteps.indexOf(b.step)),
   }
 }

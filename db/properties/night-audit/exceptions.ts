@@ -38,9 +38,7 @@ export const exceptionsOfStays = async (
   })
 }
 
-const most = 200
-
-/** What was odd about the day itself: rules that somebody waived (R8 of reservations.md), and guests who left while their folio owed. */
+/** What was odd about the day itself, all of it: rules that somebody waived (R8 of reservations.md), and guests who left while their folio owed. */
 export const exceptionsOfDay = async (
   trx: Trx,
   propertyId: string,
@@ -53,14 +51,14 @@ export const exceptionsOfDay = async (
       from reservation_event e
       join reservation r on r.tenant_id = e.tenant_id and r.id = e.reservation_id and r.property_id = :propertyId
       join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-      where e.business_date = cast(:businessDate as date) and e.override is not null order by e.at, e.id limit :most)
+      where e.business_date = cast(:businessDate as date) and e.override is not null order by e.at, e.id)
      union all
      (select 'balance_after_departure', r.id, 'folio ' || f.number || ' of a guest who left has a balance of ' || f.balance
       from reservation r join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id and f.status = 'open' and f.balance <> 0
       where r.id in (select e.reservation_id from reservation_event e where e.business_date = cast(:businessDate as date) and e.transition = 'T16')
         and r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date = cast(:businessDate as date)
-      order by f.number limit :most)`,
-    { propertyId, businessDate, most },
+      order by f.number)`,
+    { propertyId, businessDate },
   )
   return rows
 }

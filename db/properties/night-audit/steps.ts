@@ -51,19 +51,11 @@ const throughStays =
     }
   }
 
-const inHouse = throughStays('inHouse', async (trx, { propertyId, businessDate }, ids) => {
+const exceptions = throughStays('inHouse', async (trx, { propertyId, businessDate }, ids) => {
   const found = await exceptionsOfStays(trx, businessDate, ids)
   await tellOverdue(trx, propertyId, businessDate, found)
   return found
 })
-
-/** The day's own oddities come with the first stays. */
-const exceptions: Work = async (trx, audit, position) => {
-  const progress = await inHouse(trx, audit, position)
-  if (position.lastId !== null || position.done > 0) return progress
-  const ofDay = await exceptionsOfDay(trx, audit.propertyId, audit.businessDate)
-  return { ...progress, exceptions: [...ofDay, ...progress.exceptions] }
-}
 
 const noShows = throughStays('notCome', async (trx, { propertyId, businessDate }, ids) => {
   const property = await readProperty(trx, propertyId)
@@ -114,7 +106,7 @@ const housekeeping: Work = async (trx, audit, { lastId, done }) => {
 
 /**
  * Closes the day (R36). Whoever came into the house after step 3 had passed is charged here, under the lock of the day; where those are many, they are
- * charged by themselves first, and the day closes with the next transaction.
+ * charged by themselves first, and the day closes with the next transaction. What was odd about the day is found here, too: whatever is dated by it has committed.
  */
 const roll: Work = async (trx, audit, { lastId, done }) => {
   const { propertyId, businessDate } = audit
@@ -123,13 +115,14 @@ const roll: Work = async (trx, audit, { lastId, done }) => {
   const late = await nextStays(trx, audit, 'uncharged', first, audit.atOnce)
   if (late.length > 0) await charge(trx, audit, await lockInHouse(trx, late), ['rooms', 'extras'])
   if (late.length === audit.atOnce) return { lastId, done: done + late.length, isFinished: false, exceptions: [] }
+  const ofDay = await exceptionsOfDay(trx, propertyId, businessDate)
   const day = { ...audit, date: businessDate }
   await snapshotDay(trx, { ...day, closes: true })
   const next = await rollBusinessDay(trx, propertyId, businessDate, await dayTotals(trx, day))
   await sql(trx, `update property set business_date = ?, version = version + 1 where id = ?`, [next, propertyId])
   await enqueueCloseBlocks(trx, propertyId, next)
   await enqueueTasks(trx, propertyId, next)
-  return { lastId, done: done + late.length, isFinished: true, exceptions: [], next }
+  return { lastId, done: done + late.length, isFinished: true, exceptions: ofDay, next }
 }
 
 export const works: Record<AuditStep, Work> = {
