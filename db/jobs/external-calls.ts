@@ -1,5 +1,5 @@
-import { sql, sqlOne } from '../connection.ts'
-import type { AnyTrx } from '../connection.ts'
+import { contextOf, sql, sqlOne } from '../connection.ts'
+import type { AnyTrx, Trx } from '../connection.ts'
 
 export type CallState = 'started' | 'succeeded' | 'failed' | 'not_sent' | 'unknown'
 
@@ -60,3 +60,19 @@ export const endCall = (trx: AnyTrx, call: CallKey, answer: CallAnswer) =>
       reference: answer.reference ?? null,
     },
   )
+
+/** Ends the question what became of calls: a callback or a reading has told. */
+export const settleCalls = (trx: Trx, keys: readonly string[]) =>
+  sql(
+    trx,
+    `update external_call set state = 'succeeded', finished_at = clock_timestamp()
+     where tenant_id = ? and idempotency_key = any(?::text[]) and state in ('started', 'unknown')`,
+    [contextOf(trx).tenantId, keys],
+  )
+
+/**
+ * Calls of which nobody knows, minutes later, what the other side did, as SQL. Payments are asked after until it is known; of a mail or a
+ * text nobody hears after two hours, and a push to a channel has long been made anew.
+ */
+export const isUnresolved = `state in ('started', 'unknown') and started_at < now() - interval '5 minutes'
+  and (operation in ('submit', 'cancel', 'refund') or started_at > now() - interval '2 hours')`

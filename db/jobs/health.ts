@@ -4,6 +4,7 @@ import { queueNames, queues } from '../../config/queues.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { isMigrated } from '../migrate.ts'
+import { isUnresolved } from './external-calls.ts'
 import { calledProviders, listProcesses, listSchedules, queueStates } from './overview.ts'
 import type { ProcessRow, QueueState, ScheduleRow } from './overview.ts'
 
@@ -50,8 +51,7 @@ const readGateways = (trx: PlatformTrx): Promise<GatewayHealth[]> =>
     `with recursive ${calledProviders}
      select provider,
        (select finished_at from external_call c where c.provider = named.provider and state = 'succeeded' order by started_at desc limit 1) as last_success_at,
-       (select count(*) from external_call c where c.provider = named.provider and state in ('started', 'unknown')
-         and c.started_at < now() - interval '5 minutes') as unknown_payments
+       (select count(*) from external_call c where c.provider = named.provider and ${isUnresolved}) as unknown_payments
      from named where provider is not null
        and (select operation from external_call c where c.provider = named.provider order by started_at desc limit 1) <> 'send'
      order by provider`,

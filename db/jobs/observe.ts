@@ -1,5 +1,6 @@
 import { sql } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
+import { isUnresolved } from './external-calls.ts'
 import { isAlive } from './heartbeat.ts'
 
 export type Pause = { scope: string; queue: string | null; kind: string | null; seconds: number }
@@ -41,8 +42,7 @@ export const liveConcurrency = (trx: PlatformTrx): Promise<{ queue: string; conc
 export const unresolvedCalls = (trx: PlatformTrx): Promise<{ provider: string; count: number }[]> =>
   sql<{ provider: string; count: number }>(
     trx,
-    `select provider, count(*) as count from external_call
-     where state in ('started', 'unknown') and started_at < now() - interval '5 minutes' group by provider`,
+    `select provider, count(*) as count from external_call where ${isUnresolved} group by provider`,
   )
 
 export const closedGates = (trx: PlatformTrx): Promise<{ provider: string; count: number }[]> =>

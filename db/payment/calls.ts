@@ -6,6 +6,7 @@ import { gateOf } from './accounts.ts'
 import { submissionPlace } from './commands.ts'
 import type { Submission } from './commands.ts'
 import { openException } from './exceptions.ts'
+import { refundKey, submitKey } from './journal.ts'
 import { lastAttempt, lockPayment, readPayment } from './queries.ts'
 import type { LastAttempt } from './queries.ts'
 import { unknownExceptionAfterMs } from './rules.ts'
@@ -30,10 +31,6 @@ const accountOf = async (trx: Trx, id: string | null): Promise<{ provider: strin
   if (!account?.externalId) throw new Error(`gateway account ${id} is not open`)
   return { provider: account.provider, accountRef: account.externalId }
 }
-
-export const submitKey = (paymentId: string) => `pay-${paymentId}`
-export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`
-export const refundKey = (refundId: string) => `ref-${refundId}`
 
 const clockOf = async (trx: Trx): Promise<Date> => {
   const row = await sqlOne<{ now: Date }>(trx, `select clock_timestamp() as now`)

@@ -4,6 +4,7 @@ import { emit } from '../events.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import type { RefundRow } from '../rows.ts'
 import { openException } from './exceptions.ts'
+import { settleRefund } from './journal.ts'
 import { lockPayment, lockRefund, readRefund } from './queries.ts'
 import { readRefundAfterMs, refundMayFollow } from './rules.ts'
 import type { RefundStatus } from './rules.ts'
@@ -63,6 +64,7 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
       `update refund set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?) where id = ?`,
       [nextRead(refund.status, refund.readCount + 1), snapshot.externalId, refundId],
     )
+    if (snapshot.status === 'unknown') await settleRefund(trx, refund)
     return false
   }
   const [changed] = await sql<RefundRow>(
@@ -80,6 +82,7 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
     },
   )
   if (!changed) throw new Error(`refund ${refundId} is gone`)
+  if (refund.status === 'unknown') await settleRefund(trx, changed)
   const documents = { payment: refund.paymentId, refund: refundId }
   const context = { money: 'gateway', method: payment.method } as const
   if (snapshot.status === 'succeeded')

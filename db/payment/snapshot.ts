@@ -9,6 +9,7 @@ import { seal } from '../sealing/index.ts'
 import { lockTargets, lockedTarget, offer, postAllocated } from './allocations.ts'
 import type { Allocated } from './allocations.ts'
 import { closeExceptions, openException } from './exceptions.ts'
+import { settlePayment } from './journal.ts'
 import { lockPayment, readPayment } from './queries.ts'
 import { reserveRefund } from './refunds.ts'
 import { hasEnded, isLive, mayFollow, readAfterMs } from './rules.ts'
@@ -261,9 +262,25 @@ export const applySnapshot = async (trx: Trx, paymentId: string, snapshot: Payme
   const locks = rises && target ? await lockTargets(trx, [target]) : new Map<string, Payable>()
   const payment = await lockPayment(trx, paymentId)
   if (!payment) throw new Error(`there is no payment ${paymentId}`)
+  const applied = await applyTo(trx, payment, snapshot, { rises, locks, businessDate })
+  // Calls without an outcome are rare; it is theirs that is learnt then.
+  const isDoubtful = payment.status === 'unknown' || snapshot.status === 'unknown' || payment.cancelRequestedAt !== null
+  if (isDoubtful) await settlePayment(trx, applied.payment)
+  return applied
+}
+
+type Ready = { rises: boolean; locks: Map<string, Payable>; businessDate: string }
+
+const applyTo = (
+  trx: Trx,
+  payment: PaymentRow,
+  snapshot: PaymentSnapshot,
+  { rises, locks, businessDate }: Ready,
+): Promise<Applied> => {
   const status = statusFor(payment, snapshot)
   if (!rises || !mayFollow(payment.status, status)) return noteRead(trx, payment, snapshot)
   if (status !== 'captured') return move(trx, payment, status, snapshot)
+  const target = targetRef(payment)
   const locked = target ? lockedTarget(locks, target.targetType, target.targetId) : undefined
   return arrive(trx, payment, snapshot, { locked, businessDate, status })
 }

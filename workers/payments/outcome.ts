@@ -1,5 +1,6 @@
 import type { PaymentCall } from '../../db/payment/calls.ts'
-import { applyUnknown, nothingKnown, submitKey } from '../../db/payment/calls.ts'
+import { applyUnknown, nothingKnown } from '../../db/payment/calls.ts'
+import { submitKey } from '../../db/payment/journal.ts'
 import { applySnapshot } from '../../db/payment/snapshot.ts'
 import type { FailureCode, PaymentSnapshot } from '../../db/payment/snapshot.ts'
 import { gatewayOf } from '../gateways/index.ts'

@@ -1,5 +1,6 @@
-import { applyUnknown, cancelKey, paymentCall } from '../../db/payment/calls.ts'
+import { applyUnknown, paymentCall } from '../../db/payment/calls.ts'
 import type { PaymentCall } from '../../db/payment/calls.ts'
+import { cancelKey } from '../../db/payment/journal.ts'
 import { isLive, notFoundAfterMs } from '../../db/payment/rules.ts'
 import { applySnapshot } from '../../db/payment/snapshot.ts'
 import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'

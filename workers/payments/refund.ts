@@ -1,5 +1,6 @@
-import { refundCall, refundKey } from '../../db/payment/calls.ts'
+import { refundCall } from '../../db/payment/calls.ts'
 import type { RefundCall } from '../../db/payment/calls.ts'
+import { refundKey, settleRefundById } from '../../db/payment/journal.ts'
 import { applyRefundSnapshot } from '../../db/payment/refund-snapshot.ts'
 import type { RefundSnapshot } from '../../db/payment/refund-snapshot.ts'
 import { readRefund, refundPayment } from '../../jobs/payments.ts'
@@ -68,7 +69,7 @@ export const refundProcessors = [
   processor(refundPayment, async (context) => {
     const call = await context.effect((trx) => refundCall(trx, context.payload.refundId))
     if (call && isOpen(call)) await send(context, call, false)
-    else await context.finish()
+    else await context.finish((trx) => settleRefundById(trx, context.payload.refundId))
   }),
   processor(readRefund, async (context) => {
     const call = await context.effect((trx) => refundCall(trx, context.payload.refundId))

@@ -1,0 +1,29 @@
+import type { Trx } from '../connection.ts'
+import { settleCalls } from '../jobs/external-calls.ts'
+import type { PaymentRow, RefundRow } from '../rows.ts'
+import { readPayment, readRefund } from './queries.ts'
+import { isLive } from './rules.ts'
+
+export const submitKey = (paymentId: string) => `pay-${paymentId}`
+export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`
+export const refundKey = (refundId: string) => `ref-${refundId}`
+
+/** Once a payment is known, so is what became of asking for it; once it is over, nobody needs to know what became of closing it. */
+export const settlePayment = async (trx: Trx, { id, status }: Pick<PaymentRow, 'id' | 'status'>): Promise<void> => {
+  if (status === 'created' || status === 'unknown') return
+  await settleCalls(trx, isLive(status) ? [submitKey(id)] : [submitKey(id), cancelKey(id)])
+}
+
+export const settleRefund = async (trx: Trx, { id, status }: Pick<RefundRow, 'id' | 'status'>): Promise<void> => {
+  if (status !== 'requested' && status !== 'unknown') await settleCalls(trx, [refundKey(id)])
+}
+
+/** For a start that finds nothing left to ask: the one before it may have died between the call and its journal. */
+export const settlePaymentById = async (trx: Trx, paymentId: string): Promise<void> => {
+  const payment = await readPayment(trx, paymentId)
+  if (payment) await settlePayment(trx, payment)
+}
+export const settleRefundById = async (trx: Trx, refundId: string): Promise<void> => {
+  const refund = await readRefund(trx, refundId)
+  if (refund) await settleRefund(trx, refund)
+}
