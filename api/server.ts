@@ -9,15 +9,15 @@ import { log } from '../config/log.ts'
 import { assertAgreement } from './lib/agreement.ts'
 import { cors } from './lib/cors.ts'
 import { documentation } from './lib/docs.ts'
-import { door } from './lib/door.ts'
+import { door, guardedOf } from './lib/door.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
 import { openApi } from './lib/openapi.ts'
 import { headersOfAll, requestIdOf, spanOf, timesSent } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
-import { mountDashboard } from './superuser/dashboard.ts'
-import { mountOperations } from './superuser/ops/index.ts'
+import { dashboardSignIn, mountDashboard } from './superuser/dashboard.ts'
+import { mountOperations, operationsSignIn } from './superuser/ops/index.ts'
 
 /** All that answers as a koa application, but for the door in front of it; no port is opened yet. */
 const makeApp = async (): Promise<Koa> => {
@@ -83,7 +83,8 @@ export const makeServer = async (): Promise<Server> => {
     noDelay: true,
   })
   const inside = app.callback()
-  const enter = door(routes, inside, (message, response) => app.createContext(message, response).path)
+  const guarded = [...guardedOf(routes), dashboardSignIn, operationsSignIn]
+  const enter = door(guarded, inside, (message, response) => app.createContext(message, response).path)
   const latest = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (message, response) => {
     latest.set(message.socket, response)

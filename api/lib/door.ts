@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ApiError } from '../../config/errors.ts'
 import { log } from '../../config/log.ts'
 import { hashingBusy, hashingPlaces, isHashingFull } from '../../db/auth/hashing.ts'
 import { clientAddress } from './address.ts'
@@ -8,7 +9,20 @@ import { observeRefused } from './health.ts'
 import type { Refusal } from './health.ts'
 import { limit, rateClassOf } from './rate-limit.ts'
 import { countedAtDoor, headersOfAll, requestIdOf, spanOf, timesSent } from './request.ts'
-import type { AnyRoute } from './route.ts'
+import type { AnyRoute, RateClass } from './route.ts'
+
+/** What is guarded: an endpoint that hashes a password for who shows no credential. */
+export type Guarded = Pick<AnyRoute, 'id' | 'method' | 'path'> & {
+  rate: RateClass
+  /** What people see instead of JSON; `Content-Type` is among the headers. */
+  page?: (failure: ApiError) => { headers: Record<string, string>; body: string }
+}
+
+/** The endpoints of the API that are guarded. */
+export const guardedOf = (routes: readonly AnyRoute[]): Guarded[] =>
+  routes
+    .filter(({ hashes, access, method }) => hashes && access.kind === 'open' && method === 'POST')
+    .map((route) => ({ id: route.id, method: route.method, path: route.path, rate: rateClassOf(route) }))
 
 /** A body that is not here by then keeps no place for its request. */
 const patienceMs = 1_000
@@ -17,7 +31,7 @@ const mostUnread = 64 * 1024
 
 type Place = { since: number; message: IncomingMessage }
 type Listener<Result> = (message: IncomingMessage, response: ServerResponse) => Result
-type Arrival = { message: IncomingMessage; response: ServerResponse; route: AnyRoute; since: number }
+type Arrival = { message: IncomingMessage; response: ServerResponse; route: Guarded; since: number }
 
 /** Whoever sends slowly goes on, and is judged again when his turn should come. */
 const dropSlow = (places: Set<Place>, now: number) => {
@@ -32,12 +46,15 @@ const refuse = ({ message, response, route, since }: Arrival, requestId: string,
   const span = spanOf(message)
   const failure = toApiError(error, { requestId, traceparent: span.traceparent })
   const reply = errorReply(failure, requestId)
-  const body = JSON.stringify(reply.body)
+  const { headers, body } = route.page?.(failure) ?? {
+    headers: { 'Content-Type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(reply.body),
+  }
   response.writeHead(failure.status, {
     ...headersOfAll(requestId),
     ...originHeaders(message.headers.origin ?? '', route.path),
     ...reply.headers,
-    'Content-Type': 'application/json; charset=utf-8',
+    ...headers,
     'Content-Length': Buffer.byteLength(body),
     ...(isLong(message) ? { Connection: 'close' } : {}),
   })
@@ -51,21 +68,17 @@ const refuse = ({ message, response, route, since }: Arrival, requestId: string,
  * sign-ins costs little more than its connections. `pathOf`: as `inside` itself reads it.
  */
 export const door = (
-  routes: readonly AnyRoute[],
+  endpoints: readonly Guarded[],
   inside: Listener<Promise<unknown>>,
   pathOf: Listener<string>,
 ): Listener<void> => {
-  const guarded = new Map(
-    routes
-      .filter(({ hashes, access, method }) => hashes && access.kind === 'open' && method === 'POST')
-      .map((route) => [route.path, route]),
-  )
+  const guarded = new Map(endpoints.map((route) => [route.path, route]))
   const paths = [...guarded.keys()]
   const busy = hashingBusy()
   const places = new Set<Place>()
-  const refusals = new Map<AnyRoute, Refusal[]>()
+  const refusals = new Map<Guarded, Refusal[]>()
 
-  const routeOf: Listener<AnyRoute | undefined> = (message, response) => {
+  const routeOf: Listener<Guarded | undefined> = (message, response) => {
     const { method, url = '' } = message
     return method === 'POST' && paths.some((path) => url.includes(path))
       ? guarded.get(pathOf(message, response))
@@ -86,7 +99,7 @@ export const door = (
   }
 
   /** One line for all that were refused in one turn. */
-  const note = (route: AnyRoute, refusal: Refusal) => {
+  const note = (route: Guarded, refusal: Refusal) => {
     if (refusals.size === 0) setImmediate(writeDown)
     const some = refusals.get(route)
     if (some) some.push(refusal)
@@ -100,7 +113,7 @@ export const door = (
     try {
       const address = clientAddress(message)
       const set = (name: string, value: string) => void response.setHeader(name, value)
-      await limit({ kind: 'anonymous', address }, rateClassOf(route), { address, receivedAt: new Date() }, set)
+      await limit({ kind: 'anonymous', address }, route.rate, { address, receivedAt: new Date() }, set)
       if (response.destroyed) return
       place = enter(arrival)
     } catch (error) {

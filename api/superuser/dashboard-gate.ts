@@ -1,17 +1,29 @@
 import type { Context } from 'koa'
 import { ApiError } from '../../config/errors.ts'
-import { cookieOf, newFormToken, readCookie, readForm, refuseForeign, sendHtml } from './forms.ts'
+import type { Guarded } from '../lib/door.ts'
+import { cookieOf, headersOfPage, newFormToken, readCookie, readForm, refuseForeign, sendHtml } from './forms.ts'
 import { dashboardSession, endDashboardSession, signInToDashboard } from './dashboard-session.ts'
 import type { Operator } from './dashboard-session.ts'
-import { pagePolicy, signInPage, signOutPage } from './dashboard-page.ts'
+import { messagePage, pagePolicy, signInPage, signOutPage } from './dashboard-page.ts'
 
 const sessionHours = 12
 
 const text = (form: URLSearchParams, name: string, most: number) => (form.get(name) ?? '').slice(0, most)
 
+/** The form of the gate to `base`, as the door in front of all sign-ins knows it. Whom that sends away, before his form is read, sees a page. */
+export const guardedSignIn = (id: string, base: string): Guarded => {
+  const path = `${base}/sign-in`
+  const page: Guarded['page'] = ({ message }) => ({
+    headers: headersOfPage(pagePolicy),
+    body: messagePage('Not now', message, { href: path, label: 'Sign in' }).text,
+  })
+  return { id, method: 'POST', path, rate: 'sign_in', page }
+}
+
 /** Lets signed-in operators pass to what lies under `base`; shows the sign-in page to everyone else. One session serves every base. */
-export const dashboardGate = (base: string) => {
+export const dashboardGate = (base: string, { id, path }: Guarded) => {
   const signIn = async (ctx: Context) => {
+    ctx.state.routeId = id
     const form = await readForm(ctx.req)
     refuseForeign(ctx, form)
     const email = text(form, 'email', 254)
@@ -34,7 +46,7 @@ export const dashboardGate = (base: string) => {
         error.status,
         pagePolicy,
         signInPage({
-          action: `${base}/sign-in`,
+          action: path,
           formToken: newFormToken(ctx),
           email,
           problem: error.message,
@@ -49,11 +61,11 @@ export const dashboardGate = (base: string) => {
     const { session, attributes } = cookieOf(ctx)
     ctx.append('Set-Cookie', `${session}=; ${attributes}; Max-Age=0`)
     ctx.status = 303
-    ctx.redirect(`${base}/sign-in`)
+    ctx.redirect(path)
   }
   return async (ctx: Context, show: (operator: Operator) => Promise<unknown>) => {
     const cookie = readCookie(ctx, cookieOf(ctx).session)
-    if (ctx.path === `${base}/sign-in` && ctx.method === 'POST') return signIn(ctx)
+    if (ctx.path === path && ctx.method === 'POST') return signIn(ctx)
     if (ctx.path === `${base}/sign-out` && ctx.method === 'POST') return signOut(ctx, cookie)
     const session = cookie === null ? null : await dashboardSession(cookie)
     if (session !== null && ctx.path === `${base}/sign-out`)
@@ -63,7 +75,7 @@ export const dashboardGate = (base: string) => {
         pagePolicy,
         signOutPage({ action: `${base}/sign-out`, formToken: newFormToken(ctx), name: session.email, back: base }),
       )
-    if (session !== null && ctx.path !== `${base}/sign-in`) return show(session)
+    if (session !== null && ctx.path !== path) return show(session)
     if (session !== null) {
       ctx.status = 303
       return ctx.redirect(base)
@@ -73,9 +85,9 @@ export const dashboardGate = (base: string) => {
       throw new ApiError(401, 'unauthenticated', 'Sign in to the dashboard')
     return sendHtml(
       ctx,
-      ctx.path === `${base}/sign-in` ? 200 : 401,
+      ctx.path === path ? 200 : 401,
       pagePolicy,
-      signInPage({ action: `${base}/sign-in`, formToken: newFormToken(ctx) }),
+      signInPage({ action: path, formToken: newFormToken(ctx) }),
     )
   }
 }

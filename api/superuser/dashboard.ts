@@ -6,7 +6,7 @@ import { log } from '../../config/log.ts'
 import { queueNames } from '../../config/queues.ts'
 import { connectTo, queuePrefix } from '../../config/redis.ts'
 import type { RedisConnection } from '../../config/redis.ts'
-import { dashboardGate } from './dashboard-gate.ts'
+import { dashboardGate, guardedSignIn } from './dashboard-gate.ts'
 import { messagePage, pagePolicy } from './dashboard-page.ts'
 import { sendHtml } from './forms.ts'
 
@@ -14,6 +14,9 @@ const base = '/superuser/dashboard'
 const patienceMs = 100
 const boardPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+
+/** Its sign-in, for the door. */
+export const dashboardSignIn = guardedSignIn('dashboard.signIn', base)
 
 type Board = { serve: Middleware; redis: RedisConnection; queues: Queue[] }
 let board: Promise<Board> | null = null
@@ -134,7 +137,7 @@ const show = async (ctx: Context, next: Next) => {
  * PostgreSQL (`/superuser/jobs`).
  */
 export const mountDashboard = async (app: Koa): Promise<void> => {
-  const gate = dashboardGate(base)
+  const gate = dashboardGate(base, dashboardSignIn)
   app.use(async (ctx, next) => {
     if (ctx.path === `/api${base}` || ctx.path.startsWith(`/api${base}/`)) {
       ctx.status = 308

@@ -62,11 +62,15 @@ export const formToken = (ctx: Context): string => {
   return token !== null && /^[\w-]{32}$/.test(token) ? setFormToken(ctx, token) : newFormToken(ctx)
 }
 
+export const headersOfPage = (policy: string) => ({
+  'Content-Security-Policy': policy,
+  // Under no-referrer a browser sends its own form with `Origin: null`, which cannot be told from a foreign one.
+  'Referrer-Policy': 'same-origin',
+  'Content-Type': 'text/html; charset=utf-8',
+})
+
 export const sendHtml = (ctx: Context, status: number, policy: string, body: Html) => {
   ctx.status = status
-  ctx.set('Content-Security-Policy', policy)
-  // Under no-referrer a browser sends its own form with `Origin: null`, which cannot be told from a foreign one.
-  ctx.set('Referrer-Policy', 'same-origin')
-  ctx.type = 'text/html; charset=utf-8'
+  ctx.set(headersOfPage(policy))
   ctx.body = body.text
 }

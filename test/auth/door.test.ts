@@ -91,6 +91,38 @@ describe('the door before who hashes', () => {
     expect(await tries()).to.deep.equal(before)
   })
 
+  for (const page of ['/superuser/dashboard/sign-in', '/superuser/ops/sign-in'])
+    it(`stands before the form of operators, too, and answers it by a page: ${page}`, async () => {
+      await roomInMinute(5)
+      const send = async (rest: string) => {
+        const socket = await dial()
+        socket.write(
+          `POST ${page} HTTP/1.1\r\nHost: house.example\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n${rest}`,
+        )
+        let text = ''
+        socket.on('data', (part) => (text += part.toString()))
+        return until(() => /<\/html>|"requestId"/.test(text) && text, { what: 'an answer' })
+      }
+      await whileFull(async () => {
+        const refused = await send('Content-Length: 200\r\n\r\ne')
+        expect(refused).to.match(/^HTTP\/1\.1 429 .*Too many sign-ins at once/s)
+        for (const line of [
+          'Retry-After: 2',
+          'X-RateLimit-Remaining: 19',
+          'Content-Type: text/html; charset=utf-8',
+          'Referrer-Policy: same-origin',
+        ])
+          expect(refused).to.include(`\r\n${line}\r\n`)
+        expect(refused).to.match(/Content-Security-Policy: default-src 'none'; style-src/)
+        expect(refused).to.include(`<a href="${page}">`)
+      })
+      // What is let in was counted once, in the window of all sign-ins.
+      const inside = await send('Content-Length: 3\r\n\r\na=b')
+      expect(inside).to.match(/^HTTP\/1\.1 403 .*X-RateLimit-Remaining: 18\r\n.*form_refused/s)
+      const { headers } = await world.request('POST', path, { body: { email: 'nobody' } })
+      expect(headers['x-ratelimit-remaining']).to.equal('17')
+    })
+
   it('refuses who is signed in and would hash, and nobody else', async () => {
     const person = await makeUser({ [await makeTenant()]: 'owner' })
     const { token } = await signIn(world, person)

@@ -6,7 +6,7 @@ import { isUuid } from '../../../config/validator.ts'
 import { inPlatform } from '../../../db/connection.ts'
 import { clientAddress } from '../../lib/address.ts'
 import { trimmed } from '../../lib/reason.ts'
-import { dashboardGate } from '../dashboard-gate.ts'
+import { dashboardGate, guardedSignIn } from '../dashboard-gate.ts'
 import type { Operator } from '../dashboard-session.ts'
 import { formToken, readForm, refuseForeign, sendHtml } from '../forms.ts'
 import { html } from '../html.ts'
@@ -22,6 +22,9 @@ import { style } from './style.ts'
 import { tenants } from './tenants.ts'
 import type { Action, Page } from './visit.ts'
 import { workers } from './workers.ts'
+
+/** Its sign-in, for the door. */
+export const operationsSignIn = guardedSignIn('operations.signIn', base)
 
 const pages: Page[] = [overview, ...queuePages, tenants, ...deadPages, schedules, ...providerPages, workers, find, job]
 const actions: Action[] = [...queueActions, ...deadActions, ...providerActions]
@@ -118,7 +121,7 @@ const serve = async (ctx: Context, operator: Operator): Promise<void> => {
 
 /** The operations pages at /superuser/ops, over PostgreSQL's truth, for signed-in N1 operators alone. They stand without Redis. */
 export const mountOperations = (app: Koa): void => {
-  const gate = dashboardGate(base)
+  const gate = dashboardGate(base, operationsSignIn)
   app.use(async (ctx, next) => {
     if (ctx.path === `/api${base}` || ctx.path.startsWith(`/api${base}/`)) {
       ctx.status = 308
