@@ -49,8 +49,8 @@ export const unavailable = (
 const recoveries = new WeakMap<Error, () => Promise<boolean>>()
 
 /**
- * Attaches a way out to an error: the opener of the transaction runs it once, outside the failed transaction, and
- * repeats the work when it resolves to true.
+ * Attaches a way out to an error: the opener of the transaction runs it once for each code, outside the failed transaction,
+ * and repeats the work when it resolves to true.
  */
 export const withRecovery = <E extends Error>(error: E, recover: () => Promise<boolean>): E => {
   recoveries.set(error, recover)

@@ -134,7 +134,7 @@ const openingOf = (
 }
 
 const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, options: Options): Promise<T> => {
-  let recovered = false
+  const recovered = new Set<string>()
   for (let attempt = 1; ; attempt += 1) {
     let committed: (() => void)[] = []
     const opening = openingOf(context.tenantId, scope, options)
@@ -153,9 +153,10 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
       for (const hook of committed) hook()
       return result
     } catch (error) {
-      const recover = recovered ? undefined : recoveryOf(error)
-      if (recover) {
-        recovered = true
+      const recover = recoveryOf(error)
+      const reason = error instanceof ApiError ? error.code : ''
+      if (recover && !recovered.has(reason)) {
+        recovered.add(reason)
         if (await recover()) continue
         throw error
       }
@@ -178,7 +179,7 @@ const busy = (cause: unknown) => {
 
 /**
  * The only opener of tenant transactions. Deadlocks and serialisation failures repeat the work (up to 3 times); an error that
- * carries a recovery repeats it once. A lock not had within 2 s is 409.
+ * carries a recovery repeats it once for each code. A lock not had within 2 s is 409.
  */
 export const inTenant = <T, Row = Record<string, unknown>>(
   tenantId: string,

@@ -111,22 +111,37 @@ export const endHold = async (trx: Trx, booking: BookingRow, staysLive: boolean)
 export const dueHolds = (trx: PlatformTrx, most = 200): Promise<{ tenantId: string; id: string }[]> =>
   sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from holds_due(?)`, [most])
 
-/** After a `sold_out`: ends overdue holds that stand in the way, each in a transaction of its own; true when any ended. */
+/**
+ * After a `sold_out`: ends overdue holds that stand in the way, each in a transaction of its own; true when any has ended, also where somebody else
+ * came first. Those that nobody has locked go first; where there is none, what another is ending is waited for.
+ */
 export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[]): Promise<boolean> => {
   const overdue = await inTenant(tenantId, (trx) =>
-    sql<{ id: string }>(
+    sql<{ id: string; isFree: boolean }>(
       trx,
-      `select b.id from booking b where b.hold_expires_at <= now() and exists (
-         select from reservation r
-         join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status = 'open'
-         join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id
-         where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status = 'held'
-           and (p.unit_pool_id, n.date) in (select * from unnest(?::uuid[], ?::date[])))
-       order by b.hold_expires_at limit 50 for no key update of b skip locked`,
+      `with wanted as (select * from unnest(?::uuid[], ?::date[]) as w (pool_id, night)),
+       overdue as (
+         select b.id, b.hold_expires_at from booking b where b.hold_expires_at <= now() and exists (
+           select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status = 'held' and (
+             exists (select from reservation_night n
+               join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id
+               join wanted w on w.pool_id = p.unit_pool_id and w.night = n.date
+               where n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status = 'open')
+             or exists (select from reservation_extra x
+               join extra e on e.tenant_id = x.tenant_id and e.id = x.extra_id
+               join wanted w on w.pool_id = e.pool_id and w.night between x."from" and x."until"
+               where x.tenant_id = r.tenant_id and x.reservation_id = r.id and x.status = 'active')))
+         order by b.hold_expires_at limit 50),
+       free as (select id from booking where id in (select id from overdue) for no key update skip locked)
+       select o.id, f.id is not null as is_free from overdue o left join free f on f.id = o.id order by is_free desc, o.hold_expires_at`,
       [nights.map((one) => one.poolId), nights.map((one) => one.night)],
     ),
   )
   let ended = false
-  for (const { id } of overdue) ended = (await inTenant(tenantId, (trx) => expireHold(trx, id))) === 'expired' || ended
+  for (const { id, isFree } of overdue) {
+    if (ended && !isFree) break
+    const expiry = await inTenant(tenantId, (trx) => expireHold(trx, id))
+    ended ||= expiry === 'expired' || expiry === 'none'
+  }
   return ended
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ApiError } from '../../config/errors.ts'
+import type { ApiError } from '../../config/errors.ts'
 import { daysIn } from '../../config/time.ts'
 import { sql } from '../../db/connection.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
@@ -11,6 +11,7 @@ import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { refusal } from '../support/refusals.ts'
 import { writeRestrictions } from '../support/restrictions.ts'
 import { makeHold } from '../support/stay.ts'
 import { arrive, drift, place, unitsOf } from '../units/stays.ts'
@@ -59,11 +60,6 @@ describe('Amending a stay', () => {
         ),
       )
     ).map((row) => row.night)
-  const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
-    const error: unknown = await work.then(() => null).catch((reason: unknown) => reason)
-    if (error instanceof ApiError) return error
-    throw error instanceof Error ? error : new Error('it was not refused')
-  }
   afterEach(async () => {
     const wrong = await house.inHouse((trx) => recountNights(trx, house.propertyId, day(0), day(20)))
     expect(wrong, 'counters equal a recount').to.deep.equal([])

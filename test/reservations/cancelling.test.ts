@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { ApiError } from '../../config/errors.ts'
 import { sql } from '../../db/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmPaid } from '../../db/reservations/paid.ts'
@@ -8,17 +7,8 @@ import { useDatabase } from '../support/database.ts'
 import { freeUntilAWeekBefore, makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { gatewaySays, pay, raisedOf, refundsOf, startPayment } from '../support/pay.ts'
+import { refusal } from '../support/refusals.ts'
 import { countersOf, eventsOf, makeHold, miscounted, readBooking, statusesOf } from '../support/stay.ts'
-
-const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof ApiError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
 
 describe('Cancelling a booking', () => {
   useDatabase()

@@ -6,7 +6,8 @@ import { linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../
 import { useDatabase } from '../support/database.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'
-import { blockersOf, deskOf, refusal } from './desk.ts'
+import { refusal } from '../support/refusals.ts'
+import { blockersOf, deskOf } from './desk.ts'
 
 describe('At check-in', () => {
   useDatabase()

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { ApiError } from '../../config/errors.ts'
 import { sql, sqlOne } from '../../db/connection.ts'
 import { checkBook } from '../../db/financial/checks.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
@@ -11,17 +10,8 @@ import { markNoShow } from '../../db/reservations/no-show.ts'
 import type { FolioRow } from '../../db/rows.ts'
 import { readStay, unposted } from '../night-audit/support.ts'
 import type { House } from '../support/factories.ts'
+import { refusal } from '../support/refusals.ts'
 import { miscounted } from '../support/stay.ts'
-
-export const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof ApiError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
 
 /** Codes of what stands in the way, sorted. */
 export const blockersOf = async (work: Promise<unknown>) => {

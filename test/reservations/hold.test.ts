@@ -1,12 +1,11 @@
 import { expect } from 'chai'
-import { ApiError } from '../../config/errors.ts'
 import { sql } from '../../db/connection.ts'
-import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { expireHold } from '../../db/reservations/expire.ts'
 import { useDatabase } from '../support/database.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { outcomes, refusal, tally } from '../support/refusals.ts'
 import {
   countersOf,
   eventsOf,
@@ -16,28 +15,7 @@ import {
   outlive,
   quotedClaims,
   readBooking,
-  statusesOf,
 } from '../support/stay.ts'
-
-const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof ApiError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
-
-const outcomes = async (work: Promise<unknown>[]): Promise<string[]> =>
-  (await Promise.allSettled(work)).map((result) => {
-    if (result.status === 'fulfilled') return 'held'
-    if (result.reason instanceof ApiError) return result.reason.code
-    throw result.reason
-  })
-
-const tally = (list: string[]) =>
-  Object.fromEntries([...new Set(list)].sort().map((one) => [one, list.filter((each) => each === one).length]))
 
 describe('Holding a stay', () => {
   useDatabase()
@@ -177,27 +155,6 @@ describe('Holding a stay', () => {
     await makeHold(house)
     await house.inHouse((trx) => sql(trx, `delete from hold_strike`))
     await makeHold(house, who)
-  })
-
-  it('sells what an overdue hold still takes, without waiting for the sweeper', async () => {
-    const first = await makeHold(house, { unitTypeId: house.suiteTypeId ?? '' }).then(
-      async (id) => (await outlive(house, id), id),
-    )
-    expect(await inPlatform((trx) => dueHolds(trx))).to.deep.include({ tenantId: house.tenantId, id: first })
-    // A quote looks at the counters as they are, so it is made before.
-    await house.inHouse((trx) => sql(trx, `update pool_night set held = 0 where pool_id = ?`, [house.suitePoolId]))
-    const claims = await quotedClaims(house, { unitTypeId: house.suiteTypeId ?? '' })
-    await house.inHouse((trx) =>
-      sql(trx, `update pool_night set held = 1 where pool_id = ? and night in (?, ?)`, [
-        house.suitePoolId,
-        house.day(30),
-        house.day(31),
-      ]),
-    )
-    const { bookingId } = await holdQuote(house, claims)
-    expect(await statusesOf(house, first)).to.deep.equal(['expired'])
-    expect(await statusesOf(house, bookingId)).to.deep.equal(['held'])
-    expect(await miscounted(house)).to.deep.equal([])
   })
 
   it('refuses a booker whose document is barred, and says no more', async () => {

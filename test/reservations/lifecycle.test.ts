@@ -10,17 +10,8 @@ import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { gatewaySays, pay, raisedOf, refundsOf, startPayment } from '../support/pay.ts'
+import { refusal } from '../support/refusals.ts'
 import { countersOf, eventsOf, makeHold, miscounted, outlive, readBooking, statusesOf } from '../support/stay.ts'
-
-const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof ApiError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
 
 describe('The life of a booking', () => {
   useDatabase()

@@ -6,7 +6,8 @@ import { balanceOf } from '../financial/support.ts'
 import { arrive, linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'
 import { useDatabase } from '../support/database.ts'
 import type { House } from '../support/factories.ts'
-import { blockersOf, deskOf, refusal } from './desk.ts'
+import { refusal } from '../support/refusals.ts'
+import { blockersOf, deskOf } from './desk.ts'
 
 describe('A guest who does not come', () => {
   useDatabase()

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Knex } from 'knex'
 import { settings } from '../../config/env.ts'
 import { database, sql, sqlOne } from '../../db/connection.ts'
 
@@ -15,3 +16,8 @@ export const deadlocks = async (): Promise<number> => {
   )
   return row?.deadlocks ?? -1
 }
+
+/** Whether somebody in this test's database waits for a lock of another. */
+export const waitsForLock = async (admin: Knex): Promise<boolean> =>
+  (await sql(admin, `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+    .length > 0

@@ -19,6 +19,8 @@ export type StayOptions = {
   unitTypeId?: string
   ratePlanId?: string
   promoCode?: string
+  /** Of each room. */
+  extras?: { extraId: string; quantity: number }[]
 }
 
 const stayOf = (
@@ -30,12 +32,13 @@ const stayOf = (
     unitTypeId = house.unitTypeId,
     ratePlanId = house.ratePlanId,
     promoCode,
+    extras = [],
   }: StayOptions,
 ) => ({
   propertyId: house.propertyId,
   arrival: house.day(from),
   departure: house.day(from + nights),
-  rooms: Array.from({ length: rooms }, () => ({ unitTypeId, ratePlanId, adults: 2, childrenAges: [], extras: [] })),
+  rooms: Array.from({ length: rooms }, () => ({ unitTypeId, ratePlanId, adults: 2, childrenAges: [], extras })),
   ...(promoCode === undefined ? {} : { promoCode }),
 })
 

@@ -1,14 +1,16 @@
 import { expect } from 'chai'
-import { ApiError } from '../../config/errors.ts'
+import { ApiError, overtaken } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
 import { inTenant, sql } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
+import { reapHolds } from '../../db/reservations/expire.ts'
 import { moveInventory, reapHoldsWith } from '../../db/units/inventory.ts'
 import type { Move, PoolNight } from '../../db/units/inventory.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { refusal } from '../support/refusals.ts'
 
 describe('Inventory', () => {
   useDatabase()
@@ -18,6 +20,7 @@ describe('Inventory', () => {
     house = await makeHouse({ units: 3 })
     reapHoldsWith(async () => false)
   })
+  after(() => reapHoldsWith(reapHolds))
 
   const counters = async (night: string) => {
     const [row] = await house.inHouse((trx) =>
@@ -34,16 +37,6 @@ describe('Inventory', () => {
         options,
       ),
     )
-  const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
-    try {
-      await work
-    } catch (error) {
-      if (error instanceof ApiError) return error
-      throw error
-    }
-    throw new Error('it was not refused')
-  }
-
   it('gives a new unit type the nights up to the horizon, with its units as capacity', async () => {
     const [range] = await house.inHouse((trx) =>
       sql<{ first: string; last: string; nights: number; capacity: number }>(
@@ -156,6 +149,30 @@ describe('Inventory', () => {
       { tenantId: house.tenantId, nights: [{ poolId: house.poolId, night: house.day(10) }] },
     ])
     expect(await counters(house.day(10))).to.include({ held: 3 })
+  })
+
+  it('repeats it also where it was overtaken before, and no more than once for each', async () => {
+    await move({ held: 3 })
+    let reaped = 0
+    reapHoldsWith(async (tenantId) => {
+      reaped += 1
+      await inTenant(tenantId, (trx: Trx) =>
+        moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held: -1 }]),
+      )
+      return true
+    })
+    let tries = 0
+    const taken = (held: number) =>
+      house.inHouse((trx) => {
+        tries += 1
+        if (tries === 1) throw overtaken()
+        return moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held }])
+      })
+    await taken(1)
+    expect([tries, reaped]).to.deep.equal([3, 1])
+    tries = 0
+    expect(await refusal(taken(3))).to.include({ code: 'sold_out' })
+    expect([tries, reaped]).to.deep.equal([3, 2])
   })
 
   it('does not reach the pools of another tenant', async () => {

@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { inPlatform, sql } from '../../db/connection.ts'
+import { createExtra } from '../../db/properties/charges.ts'
+import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
+import type { Held } from '../../db/reservations/hold.ts'
+import { lockBooking } from '../../db/reservations/lock.ts'
+import { withClockOff } from '../support/clock.ts'
+import { useDatabase } from '../support/database.ts'
+import { waitsForLock } from '../support/deadlocks.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { outcomes, refusal, tally } from '../support/refusals.ts'
+import { holdQuote, makeHold, miscounted, outlive, quotedClaims, statusesOf } from '../support/stay.ts'
+import { until } from '../support/until.ts'
+
+describe('A hold whose time is over', () => {
+  const held = useDatabase()
+  let house: House
+
+  beforeEach(async () => {
+    house = await makeHouse({ units: 4, suite: true })
+  })
+
+  it('sells what an overdue hold still takes, without waiting for the sweeper', async () => {
+    const first = await makeHold(house, { unitTypeId: house.suiteTypeId ?? '' }).then(
+      async (id) => (await outlive(house, id), id),
+    )
+    expect(await inPlatform((trx) => dueHolds(trx))).to.deep.include({ tenantId: house.tenantId, id: first })
+    // A quote looks at the counters as they are, so it is made before.
+    await house.inHouse((trx) => sql(trx, `update pool_night set held = 0 where pool_id = ?`, [house.suitePoolId]))
+    const claims = await quotedClaims(house, { unitTypeId: house.suiteTypeId ?? '' })
+    await house.inHouse((trx) =>
+      sql(trx, `update pool_night set held = 1 where pool_id = ? and night in (?, ?)`, [
+        house.suitePoolId,
+        house.day(30),
+        house.day(31),
+      ]),
+    )
+    const { bookingId } = await holdQuote(house, claims)
+    expect(await statusesOf(house, first)).to.deep.equal(['expired'])
+    expect(await statusesOf(house, bookingId)).to.deep.equal(['held'])
+    expect(await miscounted(house)).to.deep.equal([])
+  })
+
+  it('sells what an overdue hold takes that somebody else is ending at this moment', async () => {
+    const suite = { unitTypeId: house.suiteTypeId ?? '' }
+    const [mine, late] = await Promise.all([quotedClaims(house, suite), quotedClaims(house, suite)])
+    const { bookingId } = await holdQuote(house, late)
+    await outlive(house, bookingId)
+    let isOver = false
+    let asked: Promise<unknown> = Promise.resolve()
+    const swept = house.inHouse(async (trx) => {
+      await lockBooking(trx, bookingId)
+      asked = holdQuote(house, mine).finally(() => (isOver = true))
+      asked.catch(() => {})
+      await until(async () => isOver || (await waitsForLock(held.database.admin)))
+      return expireHold(trx, bookingId)
+    })
+    expect(await swept).to.equal('expired')
+    expect(await statusesOf(house, ((await asked) as Held).bookingId)).to.deep.equal(['held'])
+    expect(await miscounted(house)).to.deep.equal([])
+  })
+
+  it('sells all that an overdue hold takes to who come for it together', async () => {
+    house = await makeHouse({ units: 4, settings: { portal: { holdShare: 10_000 } } })
+    const late = await quotedClaims(house, { rooms: 4 })
+    const claims = await Promise.all(Array.from({ length: 4 }, () => quotedClaims(house)))
+    await outlive(house, (await holdQuote(house, late)).bookingId)
+    expect(tally(await outcomes(claims.map((one) => holdQuote(house, one))))).to.deep.equal({ held: 4 })
+    expect(await miscounted(house)).to.deep.equal([])
+  })
+
+  it('sells a limited extra that an overdue hold still takes', async () => {
+    const extraId = await house.inHouse((trx) =>
+      createExtra(trx, {
+        propertyId: house.propertyId,
+        code: 'BOAT',
+        name: { en: 'Boat' },
+        category: 'activity',
+        revenueGroup: 'tours',
+        amount: 5_000,
+        basis: 'per_stay',
+        bookableOnline: true,
+        dailyLimit: 1,
+      }),
+    )
+    await house.inHouse((trx) => sql(trx, `update property set public_version = public_version + 1`))
+    const boat = { extras: [{ extraId, quantity: 1 }] }
+    const [mine, late] = await Promise.all([quotedClaims(house, boat), quotedClaims(house, boat)])
+    const { bookingId } = await holdQuote(house, late)
+    expect(await refusal(holdQuote(house, mine))).to.include({ code: 'sold_out' })
+    await outlive(house, bookingId)
+    await holdQuote(house, mine)
+    expect(await statusesOf(house, bookingId)).to.deep.equal(['expired'])
+  })
+
+  for (const [how, minutes] of [
+    ['ahead', 20],
+    ['behind', -20],
+  ] as const)
+    it(`lasts by the clock of PostgreSQL where that of the process is ${how}`, () =>
+      withClockOff(minutes * 60_000, async () => {
+        const id = await makeHold(house)
+        const [left] = await house.inHouse((trx) =>
+          sql<{ hold: number; job: number }>(
+            trx,
+            `select extract(epoch from b.hold_expires_at - now())::float8 as hold, extract(epoch from j.run_at - now())::float8 as job
+             from booking b join jobs j on j.kind = 'inventory.expire-hold' and j.payload ->> 'bookingId' = b.id::text where b.id = ?`,
+            [id],
+          ),
+        )
+        expect(left?.hold).to.be.within(500, 600)
+        expect(left?.job).to.equal(left?.hold)
+        expect(await house.inHouse((trx) => expireHold(trx, id))).to.equal('alive')
+        await outlive(house, id)
+        expect(await house.inHouse((trx) => expireHold(trx, id))).to.equal('expired')
+      }))
+})
