@@ -35,8 +35,10 @@ export const PropertySettings = Obj({
     inspection: Bool,
     stayover: OneOf(['daily', 'every_2_days', 'every_3_days', 'on_request']),
     deepEveryDays: Int(0, 365),
+    /** By the kind of task. */
     checklists: MapOf(List(Obj({ key: Matching('^[a-z0-9_]{1,40}$', 40), text: Text(1, 200) }), { max: 50 }), {
       max: 20,
+      pattern: '^(departure|stayover|pickup|deep|inspection|turndown|maintenance|other)$',
     }),
   }),
   nightAudit: Obj({ automatic: Bool, at: Matching('^(0[0-9]|1[01]):[0-5][0-9]$', 5) }),
@@ -122,3 +124,9 @@ export const settingsOf = (stored: StoredSettings): PropertySettings =>
   Object.fromEntries(
     sections.map((section) => [section, { ...defaults[section], ...stored[section] }]),
   ) as PropertySettings
+
+/** Positions of the items of a checklist whose key an item before them has: what was done is told by keys. */
+export const repeatedKeys = (items: readonly { key: string }[]): number[] => {
+  const keys = items.map((item) => item.key)
+  return keys.flatMap((key, index) => (keys.indexOf(key) === index ? [] : [index]))
+}

@@ -36,7 +36,7 @@ export const Literal = <V extends string | number | boolean>(value: V) => Type.L
 export const MapOf = <S extends TSchema>(
   value: S,
   { max, pattern = '^.{1,100}$' }: { max: number; pattern?: string },
-) => Type.Record(Type.String({ pattern }), value, { maxProperties: max })
+) => Type.Record(Type.String({ pattern }), value, { maxProperties: max, additionalProperties: false })
 
 export const Bool = Type.Boolean()
 export const Int = (min: number, max: number, extra: Extra = {}) =>
@@ -86,6 +86,7 @@ const localised = (max: number, minProperties = 0) =>
   Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, max), {
     minProperties,
     maxProperties: 10,
+    additionalProperties: false,
   })
 export const LocalText = localised(5000)
 /** The name of something in several languages. */

@@ -21,7 +21,7 @@ const problems = (schema: unknown, at: string, input: boolean): string[] => {
       found.push(`${where}: a text without maxLength`)
     if (node.type === 'array' && !('maxItems' in node)) found.push(`${where}: a list without maxItems`)
     if (node.type === 'integer' && input && !('maximum' in node)) found.push(`${where}: a number without maximum`)
-    if (node.type === 'object' && node.properties && node.additionalProperties !== false)
+    if (node.type === 'object' && (node.properties || node.patternProperties) && node.additionalProperties !== false)
       found.push(`${where}: an object that takes unknown fields`)
   })
   return found
