@@ -1,6 +1,7 @@
 import { invalid } from '../../config/errors.ts'
 import { Day, List, Nullable, Obj, OneOf, Opt, Text, TimeOfDay, Uuid } from '../../config/schema.ts'
 import { daysBetween } from '../../config/time.ts'
+import { statusOf } from '../../db/properties/editing.ts'
 import { tapeItems, tapeUnassigned, tapeUnits } from '../../db/units/tape.ts'
 import type { TapeItem } from '../../db/units/tape.ts'
 import { assignmentStatuses } from '../../db/units/assignment-list.ts'
@@ -88,6 +89,7 @@ const read = route({
     if (daysBetween(from, to) > mostDays) throw tooMuch('to', `must be within ${mostDays} days`)
     const filter = { ...query, scope: admission.scope('read', 'UnitAssignment') }
     const units = await tapeUnits(trx, filter, mostUnits)
+    if (units.length === 0) await statusOf(trx, query.propertyId)
     if (units.length > mostUnits)
       throw tooMuch('unitTypeId', `more than ${mostUnits} units; name types, a building or a floor`)
     const items = await tapeItems(

@@ -166,7 +166,8 @@ export const setAgeCategories = async (
   categories: NewAgeCategory[],
 ): Promise<Map<string, string>> => {
   const contiguous = categories.every(
-    (category, index) => category.minAge === (index === 0 ? 0 : (categories[index - 1]?.maxAge ?? -2) + 1),
+    ({ minAge, maxAge }, index) =>
+      minAge === (index === 0 ? 0 : (categories[index - 1]?.maxAge ?? -2) + 1) && (maxAge === null || maxAge >= minAge),
   )
   const adults = categories.filter((category) => category.kind === 'adult')
   const last = categories.at(-1)

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { Amenity } from '../../config/amenities.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import type { StoredSettings } from '../../config/property-settings.ts'
+import { repeatedKeys } from '../../config/property-settings.ts'
+import type { PropertySettings, StoredSettings } from '../../config/property-settings.ts'
 import { todayIn } from '../../config/time.ts'
 import { isTimeZone } from '../../config/validator.ts'
 import { audit } from '../audit.ts'
@@ -112,10 +113,23 @@ export const createProperty = async (trx: Trx, property: NewProperty): Promise<s
 /** Without these nobody can be written to. */
 const alwaysAsked = ['firstName', 'lastName', 'email'] as const
 
+/** What is done of a checklist is told by the keys of its items. */
+const refuseRepeated = (checklists: PropertySettings['housekeeping']['checklists']) => {
+  const errors = Object.entries(checklists).flatMap(([kind, items]) =>
+    repeatedKeys(items).map((index) => ({
+      field: `housekeeping.checklists.${kind}.${index}.key`,
+      message: 'stands twice',
+    })),
+  )
+  if (errors.length > 0) throw invalid(errors)
+}
+
 /** Changes the keys that are named, section by section. */
 export const changeSettings = async (trx: Trx, propertyId: string, change: StoredSettings): Promise<void> => {
   const property = await lockForChange(trx, propertyId)
+  if (Object.values(change).every((section) => Object.keys(section).length === 0)) return
   requireTexts(property, { 'portal.terms': change.portal?.terms })
+  refuseRepeated(change.housekeeping?.checklists ?? {})
   const missing = alwaysAsked.filter((field) => change.portal?.requiredGuestFields?.includes(field) === false)
   if (missing.length > 0)
     throw invalid([{ field: 'portal.requiredGuestFields', message: `must hold ${missing.join(', ')}` }])

@@ -117,6 +117,7 @@ export const changeExtra = async (trx: Trx, id: string, change: ExtraChange): Pr
   const extra = await readExtra(trx, id)
   const property = await lockForChange(trx, extra.propertyId)
   if (extra.status !== 'active') throw conflict('invalid_transition', 'The extra is archived')
+  if (fieldsOf(change).length === 0) return
   await judgeExtra(trx, property, {
     name: change.name ?? {},
     description: change.description ?? {},

@@ -8,7 +8,7 @@ import { emit } from '../events.ts'
 import { readPage, where } from '../paging.ts'
 import type { Paging } from '../paging.ts'
 import type { GalleryImageRow } from '../rows.ts'
-import { changeRow, lockForChange, requireTexts } from './editing.ts'
+import { changeRow, fieldsOf, lockForChange, requireTexts } from './editing.ts'
 import { refuseUnitTypes } from './extras.ts'
 import { addImages, changePortal } from './portal.ts'
 import type { ImageFacts, NewImage } from './portal.ts'
@@ -97,6 +97,7 @@ export type ImageChange = {
 export const changeImage = async (trx: Trx, propertyId: string, id: string, change: ImageChange): Promise<void> => {
   await readImage(trx, propertyId, id)
   const property = await lockForChange(trx, propertyId)
+  if (fieldsOf(change).length === 0) return
   requireTexts(property, { caption: change.caption })
   await refuseTypes(trx, propertyId, change.unitTypeId)
   await changeRow(trx, 'gallery_image', id, change, ['caption'])

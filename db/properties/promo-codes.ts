@@ -88,6 +88,7 @@ export const changePromoCode = async (trx: Trx, id: string, change: PromoCodeCha
   const promo = await readPromoCode(trx, id)
   await lockForChange(trx, promo.propertyId)
   if (promo.status !== 'active') throw conflict('invalid_transition', 'The code has ended')
+  if (fieldsOf(change).length === 0) return
   const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   // A scope that was narrowed when its records were sold stays as it is until it is sent anew.
   await judgePromoCode(trx, promo.propertyId, { ...promo, ratePlanIds: [], unitTypeIds: [], ...sent })

@@ -129,6 +129,7 @@ const refuseTimezone = async (trx: Trx, property: LockedProperty) => {
 /** Changes identity, address, hours or texts. 422 `locked_field` for the currency, and for the zone once something hangs on it. */
 export const changeProperty = async (trx: Trx, propertyId: string, change: PropertyChange): Promise<void> => {
   const property = await lockForChange(trx, propertyId)
+  if (fieldsOf(change).length === 0) return
   const { currency, geo, ...fields } = change
   if (currency !== undefined && currency !== property.currency) throw locked('currency', 'is that of the book')
   if (fields.timezone !== undefined && fields.timezone !== property.timezone) await refuseTimezone(trx, property)
@@ -140,7 +141,9 @@ export const changeProperty = async (trx: Trx, propertyId: string, change: Prope
     {
       description: fields.description ?? {},
       houseRules: fields.houseRules ?? {},
-      legalDocument: fields.legalDocument ?? null,
+      // Another country judges the number that stands.
+      legalDocument:
+        fields.legalDocument === undefined && fields.address ? property.legalDocument : (fields.legalDocument ?? null),
     },
   )
   await refuseTaken(trx, propertyId, change)

@@ -152,6 +152,7 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
   const property = await lockForChange(trx, before.propertyId)
   const plan = await readRatePlan(trx, id)
   if (plan.status !== 'active') throw conflict('invalid_transition', 'The plan is archived')
+  if (fieldsOf(change).length === 0) return
   const { unitTypes, ...fields } = change
   const sent = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const ends = change.parentId === null && plan.parentId !== null

@@ -131,6 +131,7 @@ const announce = async (
 export const changeTaxRule = async (trx: Trx, id: string, change: TaxRuleChange): Promise<void> => {
   const rule = await readTaxRule(trx, id)
   const property = await lockForChange(trx, rule.propertyId)
+  if (fieldsOf(change).length === 0) return
   if (await wasApplied(trx, rule)) refuseApplied(rule, change, todayIn(property.timezone, property.now))
   const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   const planned = { ...rule, ...sent } as TaxRuleChange & Pick<TaxRuleRecord, 'code' | 'validFrom'>

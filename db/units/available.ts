@@ -3,6 +3,7 @@ import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { statusOf } from '../properties/editing.ts'
 import { live } from './assignments.ts'
 import { widestGap } from './fit.ts'
 import { fromUnits } from './state.ts'
@@ -108,6 +109,7 @@ export const unitsFor = async (
        and (?::uuid is null or exists (select from unit_type_pool s where s.tenant_id = p.tenant_id and s.unit_pool_id = p.id and s.unit_type_id = ?::uuid))`,
     [propertyId, whereOf(trx, scope, { propertyId: 'p.property_id' }), type ?? null, type ?? null],
   )
+  if (pools.length === 0) await statusOf(trx, propertyId)
   if (type !== undefined && pools.length === 0) throw unknown('unitTypeId')
   const [from, to] = [days.from ?? stay?.arrival ?? '', days.to ?? stay?.departure ?? '']
   if (to <= from) throw invalid([{ field: 'to', message: 'must be after from' }])

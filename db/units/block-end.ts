@@ -5,6 +5,7 @@ import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import { businessDay } from '../financial/index.ts'
+import { refuseArchived } from '../properties/editing.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { blockMoves, spanFrom } from './block-moves.ts'
 import { endRows, giveBack, lockBlock, lockUnits, readRow, readUnits, seenAs, tell } from './block-rows.ts'
@@ -18,6 +19,7 @@ export const endBlock = async (trx: Trx, id: string, condition: Condition, expec
   if (block.status === 'ended') return
   if (block.status !== 'open' || block.from > today)
     throw conflict('invalid_transition', 'Only a block that has begun can be ended; cancel it instead')
+  await refuseArchived(trx, block.propertyId)
   const units = await readUnits(trx, block.unitIds)
   await moveInventory(trx, await blockMoves(trx, units, spanFrom(block, today), null), {
     check: seenAs(trx, block, units),
@@ -44,6 +46,7 @@ export const cancelBlock = async (
   if (block.status === 'cancelled') return
   if (block.status !== 'open' || block.from <= today)
     throw conflict('invalid_transition', 'A block that has begun cannot be cancelled; end it instead')
+  await refuseArchived(trx, block.propertyId)
   const units = await readUnits(trx, block.unitIds)
   await moveInventory(trx, await blockMoves(trx, units, block, null), { check: seenAs(trx, block, units) })
   await lockUnits(trx, units)

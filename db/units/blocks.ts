@@ -1,10 +1,10 @@
-import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { invalid, unprocessable } from '../../config/errors.ts'
 import { daysBetween } from '../../config/time.ts'
 import { audit } from '../audit.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { businessDay } from '../financial/index.ts'
-import { fieldsOf } from '../properties/editing.ts'
+import { fieldsOf, refuseArchived } from '../properties/editing.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { blockMoves, shortNights, spanFrom } from './block-moves.ts'
 import type { ShortNight } from './block-moves.ts'
@@ -74,6 +74,7 @@ const judgeUnits = (
 /** What it would do: proposed stays that move, locked ones that would have to go, and nights that are sold out. Nothing is stored. */
 export const previewBlock = async (trx: Trx, block: NewBlock): Promise<Cleared & { shortNights: ShortNight[] }> => {
   refuseDates(block, await businessDay(trx, block.propertyId))
+  await refuseArchived(trx, block.propertyId)
   const units = await readUnits(trx, block.unitIds)
   judgeUnits(units, block, block.from, block.to)
   return {
@@ -111,12 +112,6 @@ export const createBlock = async (trx: Trx, block: NewBlock): Promise<{ id: stri
   await keepStays(trx, id, cleared, block.override)
   await tell(trx, 'created', [{ ...block, id, version: 1 }])
   return { id, ...cleared }
-}
-
-const refuseArchived = async (trx: Trx, propertyId: string) => {
-  const property = await sqlOne<{ status: string }>(trx, `select status from property where id = ?`, [propertyId])
-  if (!property) throw notFound()
-  if (property.status === 'archived') throw conflict('invalid_transition', 'The property is archived')
 }
 
 /** Who had to move is kept with the block; an override is written to the trail with its reason. */
@@ -162,6 +157,8 @@ export const changeBlock = async (
   const sent = fieldsOf(change) as (keyof typeof change)[]
   const next: UnitBlockRow = { ...block, ...Object.fromEntries(sent.map((field) => [field, change[field]])) }
   if (block.status !== 'open') throw notOpen(block)
+  await refuseArchived(trx, block.propertyId)
+  if (sent.length === 0) return { moves: [], displaced: [] }
   const begun = block.from <= today
   const late = sent.filter((field) => !only.has(field) && change[field] !== block[field])
   if (begun && late.length > 0)

@@ -1,9 +1,10 @@
-import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { audit } from '../audit.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
+import { contextOf, sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit, emitAll } from '../events.ts'
+import { refuseArchived } from '../properties/editing.ts'
 import type { UnitRow } from '../rows.ts'
 import { fromUnits, presentDay, stateColumns } from './state.ts'
 import type { UnitState } from './state.ts'
@@ -145,9 +146,7 @@ export const setConditions = async (
   propertyId: string,
   items: readonly ConditionItem[],
 ): Promise<HeldUnit[]> => {
-  const property = await sqlOne<{ status: string }>(trx, `select status from property where id = ?`, [propertyId])
-  if (!property) throw notFound('There is no such property')
-  if (property.status === 'archived') throw conflict('invalid_transition', 'The property is archived')
+  await refuseArchived(trx, propertyId)
   const twice = items.flatMap(({ unitId }, index) =>
     items.findIndex((one) => one.unitId === unitId) === index
       ? []

@@ -1,10 +1,9 @@
-import { notFound } from '../../config/errors.ts'
 import { whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
-import { sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { readPage } from '../paging.ts'
 import type { Page, Paging } from '../paging.ts'
+import { statusOf } from '../properties/editing.ts'
 import type { UnitRow } from '../rows.ts'
 import { refusedUntil } from './conditions.ts'
 import { fromUnits, stateColumns } from './state.ts'
@@ -71,8 +70,7 @@ export const readHousekeepingBoard = async (
   trx: Trx,
   { page, limit, date, withNames, scope, ...filter }: Filter,
 ): Promise<Page<BoardLine>> => {
-  if (!(await sqlOne(trx, `select 1 from property where id = ?`, [filter.propertyId])))
-    throw notFound('There is no such property')
+  await statusOf(trx, filter.propertyId)
   const tasks = whereOf(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })
   const columns = `json_build_object('id', u.id, 'name', u.name, 'building', u.building, 'floor', u.floor, 'unitTypeId', u.unit_type_id, 'credits', u.credits,
          'notes', u.notes) as unit,

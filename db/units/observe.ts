@@ -3,7 +3,7 @@ import { addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { changeRow, fieldsOf } from '../properties/editing.ts'
+import { changeRow, fieldsOf, refuseArchived } from '../properties/editing.ts'
 import { holdUnit } from './conditions.ts'
 import type { HeldUnit } from './conditions.ts'
 import { sealRefusal } from './refusals.ts'
@@ -35,6 +35,7 @@ export const observe = async (
 ): Promise<void> => {
   const unit = await holdUnit(trx, unitId)
   judge(unit)
+  await refuseArchived(trx, unit.propertyId)
   if (unit.status !== 'active') throw conflict('invalid_transition', 'The unit is archived')
   const stay = await occupant(trx, unitId)
   const refusal = serviceRefused ? await refusalOf(trx, unit, serviceRefused, stay) : serviceRefused

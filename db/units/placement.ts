@@ -1,17 +1,18 @@
 import type { UnitAttribute } from '../../config/amenities.ts'
-import { conflict, notFound, overtaken, unprocessable, versionConflict } from '../../config/errors.ts'
+import { conflict, notFound, overtaken, versionConflict } from '../../config/errors.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { changeRow, fieldsOf, lockForChange } from '../properties/editing.ts'
+import { changeRow, fieldsOf, lockForChange, refuseArchived } from '../properties/editing.ts'
 import type { UnitRow } from '../rows.ts'
 import { lockPools } from './assignments.ts'
 import { moveInventory } from './inventory.ts'
 import type { Move } from './inventory.ts'
 import { lockCapacity, nightsFrom } from './nights.ts'
 import { clearUnits } from './clear.ts'
+import { skipLeft } from './task-moves.ts'
 import { presentDayOf } from './state.ts'
-import { poolOfType, refuseDates } from './units.ts'
+import { poolOfType, refuseDates, refusePast } from './units.ts'
 
 export type UnitChange = {
   name?: string | undefined
@@ -177,7 +178,9 @@ export const changeUnit = async (
 
 const describe = async (trx: Trx, id: string, change: UnitChange, expectedVersion: number | null) => {
   const unit = await lockUnit(trx, id, expectedVersion)
+  await refuseArchived(trx, unit.propertyId)
   if (unit.status !== 'active') throw archived()
+  if (fieldsOf(change).length === 0) return null
   return { unit, version: await changeRow(trx, 'unit', id, change) }
 }
 
@@ -187,10 +190,7 @@ const decideChange = async (trx: Trx, unit: Placed, change: UnitChange, present:
   const { unitTypeId = unit.unitTypeId, unitPoolId, activeFrom = unit.activeFrom } = change
   const activeUntil = change.activeUntil === undefined ? unit.activeUntil : change.activeUntil
   refuseDates({ activeFrom, activeUntil })
-  if (activeUntil !== unit.activeUntil && activeUntil !== null && activeUntil < present)
-    throw unprocessable('date_out_of_range', 'Past nights stay as they were', [
-      { field: 'activeUntil', message: `must not be before ${present}` },
-    ])
+  if (activeUntil !== unit.activeUntil) refusePast(activeUntil, present)
   const poolId = await poolOfType(trx, { propertyId, unitTypeId, unitPoolId, current: unit.unitPoolId })
   return {
     row: { ...change, unitTypeId, unitPoolId: poolId, activeFrom, activeUntil },
@@ -203,7 +203,9 @@ export const archiveUnit = async (trx: Trx, id: string, expectedVersion: number 
   const done = await place(trx, id, expectedVersion, (unit) =>
     Promise.resolve(unit.status === 'archived' ? null : { row: { status: 'archived' }, stand: null }),
   )
-  if (done) await tell(trx, 'unit.archived', done.unit, done.version)
+  if (!done) return
+  await tell(trx, 'unit.archived', done.unit, done.version)
+  await skipLeft(trx, id)
 }
 
 /** Brings an archived unit back, for as long as may be. 409 `duplicate_name` where another unit has its name now. */

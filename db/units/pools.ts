@@ -87,12 +87,13 @@ export const createPool = async (
 export const changePool = async (trx: Trx, id: string, change: { name?: string | undefined }): Promise<void> => {
   const { propertyId, name } = await readPool(trx, id)
   await lockForChange(trx, propertyId)
+  if (name === change.name || change.name === undefined) return
   const version = await changeRow(trx, 'unit_pool', id, change)
   await emit(trx, {
     type: 'unit_pool.changed',
     propertyId,
     entity: { type: 'unit_pool', id, version },
-    data: { unitPoolId: id, name: change.name ?? name, fields: fieldsOf(change) },
+    data: { unitPoolId: id, name: change.name, fields: fieldsOf(change) },
   })
 }
 

@@ -5,6 +5,7 @@ import { addDays, daysBetween } from '../../config/time.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { PlatformTrx, Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { refuseArchived } from '../properties/editing.ts'
 import { lockPools } from './assignments.ts'
 import { forever, readBoard } from './board.ts'
 import { lackingStays, lackingUnits } from './needs.ts'
@@ -85,6 +86,7 @@ export const repackHouse = async (
      where p.property_id = ? and p.kind = 'unit' order by p.id`,
     [house.propertyId],
   )
+  await refuseArchived(trx, house.propertyId)
   const today = pools[0]?.today ?? ''
   const known = new Set(pools.map((pool) => pool.id))
   const foreign = (house.unitPoolIds ?? []).flatMap((id, index) =>

@@ -1,14 +1,16 @@
 import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { addDays } from '../../config/time.ts'
 import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { allOf, inScope, readPage, where } from '../paging.ts'
 import type { Paging, Part } from '../paging.ts'
+import { refuseArchived } from '../properties/editing.ts'
 import type { HousekeepingSheetRow } from '../rows.ts'
 import { shareOut } from './share-out.ts'
 import { presentDay } from './state.ts'
-import { readTasks, refuseStrangers, tasksInScope } from './task-list.ts'
+import { furthestDays, readTasks, refuseStrangers, tasksInScope } from './task-list.ts'
 import type { ShownTask } from './task-list.ts'
 import { emitTasks, priorityOf } from './tasks.ts'
 
@@ -135,9 +137,9 @@ const refuseDay = async (trx: Trx, propertyId: string, date: string) => {
   )
   if (!property) throw notFound('There is no such property')
   if (property.status === 'archived') throw conflict('invalid_transition', 'The property is archived')
-  if (date < property.today)
-    throw unprocessable('date_out_of_range', 'The day is over', [
-      { field: 'date', message: `must not be before ${property.today}` },
+  if (date < property.today || date > addDays(property.today, furthestDays))
+    throw unprocessable('date_out_of_range', 'The day is over, or too far ahead', [
+      { field: 'date', message: `must not be before ${property.today}, nor ${furthestDays} days after it` },
     ])
 }
 
@@ -243,6 +245,7 @@ export const publishSheet = async (trx: Trx, id: string): Promise<void> => {
   const sheet = await readSheet(trx, id)
   if (sheet.status === 'published') return
   if (sheet.status !== 'draft') throw conflict('invalid_transition', 'The day of this sheet is over')
+  await refuseArchived(trx, sheet.propertyId)
   await sql(
     trx,
     `update housekeeping_sheet set status = 'published', published_at = now(), version = version + 1 where id = ?`,

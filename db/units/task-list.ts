@@ -1,11 +1,12 @@
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { repeatedKeys } from '../../config/property-settings.ts'
 import { addDays } from '../../config/time.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { inScope, readPage, where } from '../paging.ts'
 import type { Paging, Part } from '../paging.ts'
-import { changeRow } from '../properties/editing.ts'
+import { changeRow, refuseArchived } from '../properties/editing.ts'
 import { presentDay } from './state.ts'
 import { emitTasks, insertTasks } from './tasks.ts'
 import type { NewTask, Task, TaskKind } from './tasks.ts'
@@ -74,7 +75,7 @@ export const readTask = async (trx: Trx, id: string): Promise<ShownTask> => {
 }
 
 /** Furthest day ahead for which a task is planned. */
-const furthestDays = 365
+export const furthestDays = 365
 
 /** 422 that names who is no active member with access to the property; `fields` in the order of `userIds`. */
 export const refuseStrangers = async (
@@ -113,6 +114,10 @@ export const planTask = async (
   if (!unit) throw notFound('There is no such unit')
   const { propertyId, today } = unit
   judge({ propertyId, kind: task.kind, assigneeId: task.assigneeId ?? null })
+  const twice = repeatedKeys(task.checklist ?? [])
+  if (twice.length > 0)
+    throw invalid(twice.map((index) => ({ field: `checklist.${index}.key`, message: 'stands twice' })))
+  await refuseArchived(trx, propertyId)
   if (unit.status !== 'active') throw conflict('invalid_transition', 'The unit is archived')
   if (task.date < today || task.date > addDays(today, furthestDays))
     throw unprocessable('date_out_of_range', `A task is for ${today} or one of the ${furthestDays} days after it`, [
@@ -148,6 +153,7 @@ export const changeTask = async (trx: Trx, id: string, change: TaskChange): Prom
   const task = await readTask(trx, id)
   if (task.status !== 'open' && task.status !== 'started')
     throw conflict('invalid_transition', `A task that is ${task.status} is not changed any more`)
+  await refuseArchived(trx, task.propertyId)
   const { assigneeId } = change
   const moved = assigneeId !== undefined && assigneeId !== task.assigneeId
   if (moved && assigneeId !== null) await refuseStrangers(trx, task.propertyId, [assigneeId], () => 'assigneeId')

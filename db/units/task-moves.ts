@@ -1,6 +1,7 @@
 import { conflict, forbidden, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
+import { refuseArchived } from '../properties/editing.ts'
 import { holdUnit, writeConditions } from './conditions.ts'
 import type { Condition, HeldUnit } from './conditions.ts'
 import { cleaningKinds, emitTasks, insertTasks } from './tasks.ts'
@@ -24,6 +25,7 @@ const holdTask = async (trx: Trx, id: string, { judge, expectedVersion }: Guarde
   const task = await sqlOne<Task>(trx, `select * from housekeeping_task where id = ? for no key update`, [id])
   if (!task) throw notFound()
   judge?.(task)
+  await refuseArchived(trx, task.propertyId)
   if (typeof expectedVersion === 'number' && task.version !== expectedVersion) throw versionConflict(task.version)
   return { task, unit }
 }
@@ -175,6 +177,16 @@ export const skipTask = async (
   if (task.status === 'skipped') return
   if (task.status !== 'open' && task.status !== 'started') throw refuseMove(task, 'skipped')
   await skipHeld(trx, [task], unit, reason, note)
+}
+
+/** Nobody works in a unit that is given up: what was to be done in it is not needed. The caller holds the unit. */
+export const skipLeft = async (trx: Trx, unitId: string): Promise<void> => {
+  const tasks = await sql<Task>(
+    trx,
+    `select * from housekeeping_task where unit_id = ? and status in ('open', 'started') order by id for no key update`,
+    [unitId],
+  )
+  if (tasks.length > 0) await skipHeld(trx, tasks, await holdUnit(trx, unitId), 'not_needed')
 }
 
 /** Skips locked tasks of a locked unit; cleaning that was begun leaves it dirty. */

@@ -90,6 +90,7 @@ export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }:
   const type = await readUnitType(trx, id)
   const property = await lockForChange(trx, type.propertyId)
   if (type.status !== 'active') throw conflict('invalid_transition', 'The unit type is archived')
+  if (fieldsOf({ ...change, pools }).length === 0) return
   await judgeUnitType(trx, property, {
     baseOccupancy: change.baseOccupancy ?? type.baseOccupancy,
     maxAdults: change.maxAdults ?? type.maxAdults,

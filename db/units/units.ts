@@ -156,19 +156,32 @@ export const refuseDates = ({ activeFrom, activeUntil }: { activeFrom: string; a
     ])
 }
 
+/** Nights before `present` stay as they were. */
+export const refusePast = (activeUntil: string | null, present: string): void => {
+  if (activeUntil !== null && activeUntil < present)
+    throw unprocessable('date_out_of_range', 'Past nights stay as they were', [
+      { field: 'activeUntil', message: `must not be before ${present}` },
+    ])
+}
+
+/** The last place of a house's round. */
+const lastPosition = 100_000
+
 /** Adds 1 to 200 units, or none, to the capacity of their pool's nights. 409 names each name that is taken. */
 export const createUnits = async (trx: Trx, units: NewUnits): Promise<{ id: string; name: string }[]> => {
   const property = await lockForChange(trx, units.propertyId)
   const poolId = await poolOfType(trx, units)
   await refuseDuplicates(trx, units)
-  const activeFrom = units.activeFrom ?? presentDayOf(property)
+  const present = presentDayOf(property)
+  const activeFrom = units.activeFrom ?? present
   const activeUntil = units.activeUntil ?? null
   refuseDates({ activeFrom, activeUntil })
+  refusePast(activeUntil, present)
   await lockCapacity(trx, [poolId])
   const made = await sql<{ id: string; name: string }>(
     trx,
     `insert into unit (property_id, name, building, floor, position, unit_type_id, unit_pool_id, attributes, active_from, active_until, condition, credits, notes)
-     select ?, n.name, ?, ?, n.position + ?::int, ?, ?, ?::text[], ?, ?, ?, ?, ? from unnest(?::text[]) with ordinality as n (name, position)
+     select ?, n.name, ?, ?, least(n.position + ?::int, ${lastPosition}), ?, ?, ?::text[], ?, ?, ?, ?, ? from unnest(?::text[]) with ordinality as n (name, position)
      returning id, name`,
     [
       units.propertyId,

@@ -115,6 +115,24 @@ describe('The staff of a house', () => {
   })
 
   describe('changes a property', () => {
+    it('and another country judges the tax number that stands', async () => {
+      const { address, legalDocument } = (await owner.get(ofHouse())).body
+      const move = (change: object) => owner.send('PATCH', ofHouse(), change)
+      expect((await move({ address: { countryCode: 'PT' }, legalDocument: 'PT501' })).status).to.equal(200)
+      const back = await move({ address })
+      expect([back.status, back.body.errors[0].field]).to.deep.equal([400, 'legalDocument'])
+      expect((await move({ address, legalDocument })).status).to.equal(200)
+    })
+
+    it('and lists what is done in a room by the kinds of tasks there are, each item once', async () => {
+      const item = { key: 'beds', text: 'Beds' }
+      const write = (checklists: object) => owner.send('PATCH', ofHouse('/settings'), { housekeeping: { checklists } })
+      expect((await write({ departur: [item] })).status).to.equal(400)
+      const twice = await write({ departure: [item, item] })
+      expect([twice.status, twice.body.errors[0].field]).to.deep.equal([400, 'housekeeping.checklists.departure.1.key'])
+      expect((await write({ departure: [item] })).status).to.equal(200)
+    })
+
     it('under the version that was read: of ten changes at once one is made', async () => {
       const { headers } = await owner.get(ofHouse())
       const replies = await Promise.all(

@@ -57,6 +57,7 @@ describe('Sets, taxes and codes of a house', () => {
     expect((await quote({}, { childrenAges: [10] })).body.rooms[0].nights[0].amount).to.equal(25_000)
     for (const [wrong, status, code] of [
       [[infant, adult], 422, 'bands_not_contiguous'],
+      [[infant, { ...child, maxAge: 0 }, { ...adult, minAge: 1 }], 422, 'bands_not_contiguous'],
       [
         [
           { ...child, minAge: 0, id: undefined, code: 'X' },

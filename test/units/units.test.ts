@@ -37,6 +37,55 @@ describe('Units', () => {
     await archive(later.id)
   })
 
+  it('are made for days to come, and keep within the round of their house', async () => {
+    const { propertyId, unitTypeId } = units.house
+    const past = await units.owner.send('POST', 'units', {
+      ...{ propertyId, unitTypeId, name: 'Gone' },
+      activeFrom: units.house.day(-9),
+      activeUntil: units.house.day(-2),
+    })
+    expect([...answer(past), past.body.errors[0].field]).to.deep.equal([422, 'date_out_of_range', 'activeUntil'])
+    const made = await units.owner.send('POST', 'units/bulk', {
+      ...{ propertyId, unitTypeId, names: ['Z1', 'Z2', 'Z3'] },
+      position: 99_999,
+    })
+    expect(made.body.data.map(({ position }: { position: number }) => position)).to.deep.equal([
+      99_999, 100_000, 100_000,
+    ])
+    for (const { id } of made.body.data) await archive(id)
+  })
+
+  it('take what is left to do in them along when they are given up', async () => {
+    const unit = await make()
+    const plan = (more: object = {}) =>
+      units.owner.send('POST', 'housekeeping/tasks', {
+        unitId: unit.id,
+        date: units.house.today,
+        kind: 'deep',
+        ...more,
+      })
+    const [begun, open] = [await plan(), await plan({ date: units.house.day(3) })]
+    await units.owner.send('POST', `housekeeping/tasks/${begun.body.id}/start`)
+    expect((await archive(unit.id)).body.status).to.equal('archived')
+    for (const { body } of [begun, open])
+      expect((await units.owner.get(`housekeeping/tasks/${body.id}`)).body).to.include({
+        status: 'skipped',
+        skipReason: 'not_needed',
+      })
+  })
+
+  it('are looked for in houses that are there', async () => {
+    const [from, to] = [units.house.day(0), units.house.day(2)]
+    for (const path of [
+      `units/available?from=${from}&to=${to}`,
+      `unit-calendar?from=${from}&to=${to}`,
+      `housekeeping/board?date=${from}`,
+    ])
+      expect((await units.owner.get(`${path}&propertyId=${units.house.unitTypeId}`)).status, path).to.equal(404)
+    const repack = await units.owner.send('POST', 'unit-assignments/repack', { propertyId: units.house.unitTypeId })
+    expect(repack.status).to.equal(404)
+  })
+
   it('come up to 200 at once by names or a pattern, all or none', async () => {
     const bulk = (more: object) =>
       units.owner.send('POST', 'units/bulk', {
