@@ -295,6 +295,7 @@ export interface ChannelMappingRow {
   externalRatePlanId: string | null
   modifierRate: number
   enabled: boolean
+  leftAt: Date | null
 }
 
 export interface ChannelPushRow {

@@ -156,7 +156,7 @@ const change = route({
   path: one,
   summary: 'Change credentials, mappings, buffer or horizon of a connection',
   description:
-    '`mappings` replaces them all; one that is left out and that the channel was told of stays, disabled, so that the channel hears that it is closed.',
+    '`mappings` replaces them all. The channel is told that what is left out is closed, and what guests who booked by it still change is understood until the last of them has left.',
   access: can('update', 'ChannelConnection'),
   record,
   errors: ['duplicate_code', 'reference_not_found', 'invalid_transition'],

@@ -22,7 +22,7 @@ const unmapped = (code: 'mapping_missing' | 'currency_mismatch', errors: FieldEr
     errors,
   )
 
-/** The unit types and plans that a channel means. 422 `mapping_missing` names each room that none is mapped for. */
+/** The unit types and plans that a channel means, by mappings that were disabled or left out, too: it sold by them before it heard. 422 `mapping_missing` names each room that none is mapped for. */
 const mapRooms = async (
   trx: Trx,
   row: Pick<ChannelBookingRow, 'channelConnectionId' | 'propertyId'>,

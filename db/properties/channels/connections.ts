@@ -87,8 +87,7 @@ export const readConnection = async (trx: Trx, id: string, scope?: Condition) =>
   )
   const [row] = rows
   if (!row) throw notFound()
-  const mappings = await readMappings(trx, [id])
-  return { ...row, mappings: mappings.map(({ channelConnectionId: _of, ...mapping }) => mapping) }
+  return { ...row, mappings: await readMappings(trx, id) }
 }
 
 /** Drivers that a tenant may choose here. */

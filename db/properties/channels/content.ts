@@ -21,7 +21,7 @@ const readTypes = async (trx: Trx, connectionId: string, kind: Kind): Promise<Ma
     trx,
     `select external_unit_type_id as theirs, unit_type_id,
        sum(case when ? = 'rates' then count(external_rate_plan_id) else 1 end) over (partition by unit_type_id)::int as places
-     from channel_mapping where channel_connection_id = ? group by external_unit_type_id, unit_type_id`,
+     from channel_mapping where channel_connection_id = ? group by external_unit_type_id, unit_type_id order by bool_or(enabled)`,
     [kind, connectionId],
   )
   return new Map(rows.map(({ theirs, ...ours }) => [theirs, ours]))

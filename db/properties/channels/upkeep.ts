@@ -4,6 +4,7 @@ import type { PlatformTrx, Trx } from '../../connection.ts'
 import type { ChannelConnectionRow } from '../../rows.ts'
 import { tellOfConnection } from './connections.ts'
 import { requestPull } from './lifecycle.ts'
+import { forgetLeft } from './mappings.ts'
 import { markAll, requestPush } from './marks.ts'
 import { planPull } from './pull.ts'
 import { giveUpCloseOut } from './push.ts'
@@ -44,7 +45,7 @@ const look = (trx: Trx, id: string) =>
 
 /**
  * What the clock does for one connection: asks for its bookings every two minutes, pushes marks that were left, tells everything once a day (the
- * night that has come into reach among it), calls for somebody once an hour (R34), and gives up a close-out that nobody hears.
+ * night that has come into reach among it) and forgets what was left out of its mappings, calls for somebody once an hour (R34), and gives up a close-out that nobody hears.
  */
 export const keepUp = async (trx: Trx, id: string): Promise<void> => {
   const found = await look(trx, id)
@@ -66,6 +67,7 @@ export const keepUp = async (trx: Trx, id: string): Promise<void> => {
   }
   if (found.resyncIsDue) {
     await sql(trx, `update channel_connection set resynced_on = ? where id = ?`, [found.today, id])
+    await forgetLeft(trx, id)
     await markAll(trx, found, ['availability', 'rates'])
   }
   if (found.resyncIsDue || found.pushIsDue) await requestPush(trx, id, { soon: false, key: 'tick' })

@@ -96,7 +96,7 @@ const availabilityDays = async (
   const places = new Map<string, { unitTypeId: string; enabled: boolean }>()
   for (const { unitTypeId, externalUnitTypeId, enabled } of mappings) {
     const known = places.get(externalUnitTypeId)
-    places.set(externalUnitTypeId, { unitTypeId, enabled: enabled || (known?.enabled ?? false) })
+    if (!known?.enabled) places.set(externalUnitTypeId, { unitTypeId, enabled })
   }
   return [...places].flatMap(([unitType, { unitTypeId, enabled }]) => {
     const type = types.find((one) => one.id === unitTypeId)
