@@ -1,0 +1,15 @@
+import type { Knex } from 'knex'
+
+/**
+ * What operators look for is dead, of one tenant, or did not end well. Dead jobs get an index in the order in which they are listed, and that of tenants
+ * holds them, too: both are written when a job dies, and by no other. In the archive one index of the few that are unusual takes the place of that of errors.
+ */
+export const up = async (knex: Knex) => {
+  await knex.raw(`create index jobs_dead_created on jobs (created_at desc, id) where status = 'dead'`)
+  await knex.raw(`drop index jobs_tenant`)
+  await knex.raw(`create index jobs_tenant on jobs (tenant_id, queue) where status in ('pending', 'dead')`)
+  await knex.raw(
+    `create index job_archive_unusual on job_archive (queue, finished_at) where outcome <> 'done' or last_error is not null`,
+  )
+  await knex.raw(`drop index job_archive_error`)
+}
