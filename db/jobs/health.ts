@@ -84,7 +84,8 @@ const slowMs = 250
 const longTransactionSeconds = 300
 const pausedMinutes = 15
 
-const list = (names: string[], otherwise: string) => (names.length === 0 ? otherwise : names.join(', '))
+const list = (what: string, names: string[], otherwise: string) =>
+  names.length === 0 ? otherwise : `${what} ${names.join(', ')}`
 
 /** What an operator would look at first, each with why. */
 export const checksOf = (health: Health, redis: { isConnected: boolean; memoryShare: number | null }): Check[] => {
@@ -102,7 +103,9 @@ export const checksOf = (health: Health, redis: { isConnected: boolean; memorySh
     )
     .map(({ queue }) => queue)
   const missed = schedules.filter(({ misses, isLate }) => misses >= 3 || isLate).map(({ kind }) => kind)
-  const unknown = gateways.filter(({ unknownPayments }) => unknownPayments > 0).map(({ provider }) => provider)
+  const unknown = gateways
+    .filter(({ unknownPayments }) => unknownPayments > 0)
+    .map(({ provider, unknownPayments }) => `${provider} ${unknownPayments}`)
   const dead = health.queues.reduce((sum, queue) => sum + queue.dead, 0)
   return [
     check('database', database.latencyMs < slowMs, `answered in ${database.latencyMs} ms`),
@@ -120,12 +123,24 @@ export const checksOf = (health: Health, redis: { isConnected: boolean; memorySh
     ),
     check('relay', alive('relay').length > 0, `${alive('relay').length} alive`),
     check('scheduler', alive('scheduler').length > 0, `${alive('scheduler').length} alive`),
-    check('workers', unattended.length === 0, list(unattended, 'every queue has one')),
-    check('queues', late.length === 0, list(late, 'nothing is late')),
-    check('pauses', paused.length === 0, list(paused, `no money queue has been paused for ${pausedMinutes} minutes`)),
-    check('schedules', missed.length === 0, list(missed, 'none is missed')),
+    check('workers', unattended.length === 0, list('none takes', unattended, 'every queue has one')),
+    check('queues', late.length === 0, list('due for too long:', late, 'nothing is late')),
+    check(
+      'pauses',
+      paused.length === 0,
+      list(
+        `paused for over ${pausedMinutes} minutes:`,
+        paused,
+        `no money queue has been paused for ${pausedMinutes} minutes`,
+      ),
+    ),
+    check('schedules', missed.length === 0, list('failed three times, or late:', missed, 'none is missed')),
     check('dead_letters', dead === 0, dead === 0 ? 'none' : `${dead} wait for an operator`),
-    check('gateways', unknown.length === 0, list(unknown, 'no call is without an outcome')),
+    check(
+      'gateways',
+      unknown.length === 0,
+      list('calls without an outcome:', unknown, 'no call is without an outcome'),
+    ),
   ]
 }
 

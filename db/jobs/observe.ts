@@ -45,6 +45,26 @@ export const unresolvedCalls = (trx: PlatformTrx): Promise<{ provider: string; c
     `select provider, count(*) as count from external_call where ${isUnresolved} group by provider`,
   )
 
+export type UnresolvedCall = {
+  provider: string
+  operation: string
+  state: 'started' | 'unknown'
+  code: string | null
+  startedAt: Date
+  tries: number
+  jobId: string
+}
+
+const mostShown = 50
+
+/** The oldest of them. Their jobs may be over, and lead to the record all the same. */
+export const listUnresolvedCalls = (trx: PlatformTrx): Promise<UnresolvedCall[]> =>
+  sql<UnresolvedCall>(
+    trx,
+    `select provider, operation, state, code, started_at, tries, job_id from external_call where ${isUnresolved}
+     order by started_at, id limit ${mostShown}`,
+  )
+
 export const closedGates = (trx: PlatformTrx): Promise<{ provider: string; count: number }[]> =>
   sql<{ provider: string; count: number }>(
     trx,

@@ -79,7 +79,12 @@ describe('the health of every part', () => {
     expect(health.relay.waiting).to.equal(2)
     expect(health.gateways).to.deep.equal([{ provider: 'sandbox', lastSuccessAt: null, unknownPayments: 1 }])
     expect(failing(health)).to.include.members(['dead_letters', 'pauses', 'gateways'])
-    expect(health.checks.find((check) => check.name === 'pauses')?.detail).to.equal('payments')
+    expect(health.checks.find((check) => check.name === 'pauses')?.detail).to.equal(
+      'paused for over 15 minutes: payments',
+    )
+    expect(health.checks.find((check) => check.name === 'gateways')?.detail).to.equal(
+      'calls without an outcome: sandbox 1',
+    )
   })
 
   it('is read without Redis too, which it tells', async () => {

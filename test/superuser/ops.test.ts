@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
 import { sql } from '../../db/connection.ts'
 import { closeRedis } from '../../api/lib/redis.ts'
 import { clientOf } from '../support/client.ts'
@@ -185,6 +186,20 @@ describe('the operations pages', () => {
         `select gate, rate_per_second from provider_gate where rate_per_second > 0`,
       )
       expect(rates).to.deep.equal([{ gate: 'kind:messages.deliver', ratePerSecond: 20 }])
+    })
+
+    it('name the calls without an outcome, those of yesterday too, and lead to their jobs', async () => {
+      const jobs = [randomUUID(), randomUUID(), randomUUID()]
+      await sql(
+        world.database.admin,
+        `insert into external_call (job_id, provider, operation, idempotency_key, state, code, started_at)
+         select unnest(?::uuid[]), 'sandbox', unnest(array['submit', 'refund', 'send']), gen_random_uuid(), unnest(array['unknown', 'started', 'unknown']),
+           unnest(array['TimeoutError', null, null]), now() - interval '1 day'`,
+        [jobs],
+      )
+      const { body } = await get('/providers')
+      expect(jobs.map((id) => body.includes(`${base}/jobs/${id}`))).to.deep.equal([true, true, false])
+      expect(body).to.include('TimeoutError').and.to.include('its process may have died')
     })
 
     it('replay and discard what is marked', async () => {

@@ -1,6 +1,7 @@
 import { jobs as declared } from '../../../jobs/all.ts'
 import { kindGate, listGates } from '../../../db/jobs/gates.ts'
 import type { Gate } from '../../../db/jobs/gates.ts'
+import { listUnresolvedCalls } from '../../../db/jobs/observe.ts'
 import { callsOfLastHour } from '../../../db/jobs/overview.ts'
 import { limitGate, listPauses, pauseProvider, reopenGate, resumeProvider } from '../../../db/jobs/pauses.ts'
 import type { Pause } from '../../../db/jobs/pauses.ts'
@@ -8,7 +9,7 @@ import { invalid } from '../../../config/errors.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
 import { base } from './layout.ts'
-import { hidden, href, instant, lineForm, number, reasonInput, table, tag } from './parts.ts'
+import { hidden, href, instant, jobLink, lineForm, number, reasonInput, table, tag } from './parts.ts'
 import { countField, field } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 
@@ -29,6 +30,7 @@ const page: Page = {
   path: '/providers',
   show: async ({ trx, query, formToken }) => {
     const [calls, gates, pauses] = [await callsOfLastHour(trx), await listGates(trx), await listPauses(trx)]
+    const open = await listUnresolvedCalls(trx)
     const pauseOf = (provider: string): Pause | undefined =>
       pauses.find((pause) => pause.scope === 'provider' && pause.queue === null && pause.provider === provider)
     const known = [...new Set([...calls.map((row) => row.provider), ...gates.map((gate) => gate.provider)])]
@@ -72,6 +74,29 @@ const page: Page = {
               ]
             }),
             'No provider was ever called.',
+          )}
+        </section>
+        <section>
+          <h2>Without an outcome</h2>
+          ${table(
+            'Calls of which nobody knows, five minutes later, what the other side did: the oldest first, however old. Their jobs say for which record; it is asked after until it is known.',
+            [
+              { label: 'Job' },
+              { label: 'Provider' },
+              { label: 'Operation' },
+              { label: 'Last tried' },
+              { label: 'Tries', isNumber: true },
+              { label: 'What came' },
+            ],
+            open.map((call) => [
+              jobLink(call.jobId, call.jobId.slice(0, 8)),
+              call.provider,
+              call.operation,
+              instant(call.startedAt),
+              number(call.tries),
+              call.code ?? (call.state === 'started' ? 'nothing: its process may have died' : 'nothing'),
+            ]),
+            'Every call has an outcome.',
           )}
         </section>
         <section>
