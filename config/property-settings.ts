@@ -1,4 +1,17 @@
-import { Bool, Int, List, LocalText, MapOf, Matching, Nullable, Obj, OneOf, Sparse, Text, TimeOfDay } from './schema.ts'
+import {
+  Bool,
+  Int,
+  List,
+  LocalText,
+  MapOf,
+  Matching,
+  Nullable,
+  Obj,
+  OneOf,
+  Sparse,
+  TimeOfDay,
+  Words,
+} from './schema.ts'
 import type { Static } from './schema.ts'
 
 export const guestFields = [
@@ -36,7 +49,7 @@ export const PropertySettings = Obj({
     stayover: OneOf(['daily', 'every_2_days', 'every_3_days', 'on_request']),
     deepEveryDays: Int(0, 365),
     /** By the kind of task. */
-    checklists: MapOf(List(Obj({ key: Matching('^[a-z0-9_]{1,40}$', 40), text: Text(1, 200) }), { max: 50 }), {
+    checklists: MapOf(List(Obj({ key: Matching('^[a-z0-9_]{1,40}$', 40), text: Words(1, 200) }), { max: 50 }), {
       max: 20,
       pattern: '^(departure|stayover|pickup|deep|inspection|turndown|maintenance|other)$',
     }),

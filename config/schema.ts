@@ -43,6 +43,8 @@ export const Int = (min: number, max: number, extra: Extra = {}) =>
   Type.Integer({ minimum: min, maximum: max, ...extra })
 export const Text = (min: number, max: number, extra: Extra = {}) =>
   Type.String({ minLength: min, maxLength: max, ...extra })
+/** What people say or call something: it holds more than spaces. */
+export const Words = (min: number, max: number) => Text(min, max, { pattern: '\\S' })
 export const Matching = (pattern: string, max: number, extra: Extra = {}) =>
   Type.String({ pattern, maxLength: max, ...extra })
 
@@ -83,7 +85,7 @@ export const Email = Type.String({ format: 'mailbox', minLength: 3, maxLength: 2
 export const Phone = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })
 export const LocaleTag = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 })
 const localised = (max: number, minProperties = 0) =>
-  Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Text(1, max), {
+  Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Words(1, max), {
     minProperties,
     maxProperties: 10,
     additionalProperties: false,

@@ -85,6 +85,7 @@ const readable = (error: ErrorObject): FieldError => {
     case 'format':
       return { field: path, message: formats[String(params.format)] ?? `must be a ${String(params.format)}` }
     case 'pattern':
+      if (params.pattern === '\\S') return { field: path, message: 'must not be blank' }
       return { field: path, message: `must match pattern "${String(params.pattern).replace(bound, '^')}"` }
     default:
       return { field: path, message: error.message ?? 'is not valid' }

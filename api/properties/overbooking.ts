@@ -1,4 +1,4 @@
-import { Day, Int, List, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Day, Int, List, Obj, Opt, Uuid, Words } from '../../config/schema.ts'
 import { setOverbooking } from '../../db/properties/overbooking.ts'
 import { readOversell } from '../../db/units/oversell.ts'
 import { can } from '../lib/access.ts'
@@ -40,7 +40,7 @@ const replace = route({
     to: Day,
     weekDays: Opt(List(Int(1, 7), { min: 1, max: 7 }, { uniqueItems: true })),
     quantity: Int(0, 100),
-    reason: Text(3, 500),
+    reason: Words(3, 500),
   }),
   returns: Obj({ data: List(OverbookingLimit, { max: 731 }) }, { title: 'OverbookingLimits' }),
   handle: async ({ trx, body, admission }) => {

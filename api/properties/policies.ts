@@ -1,6 +1,6 @@
 import { invalid } from '../../config/errors.ts'
 import { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
-import { AnyOf, Instant, Int, List, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { AnyOf, Instant, Int, List, Matching, Nullable, Obj, OneOf, Opt, Uuid, Words } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
@@ -19,7 +19,7 @@ const fields = {
   id: Uuid,
   propertyId: Uuid,
   code: Code,
-  name: Text(1, 120),
+  name: Words(1, 120),
   kind: Kind,
   status: Lifecycle,
   currentVersion: Int(1, 1_000_000),
@@ -66,7 +66,7 @@ const create = route({
   access: can('create', 'Policy'),
   status: 201,
   errors: ['duplicate_code', 'rule_violated'],
-  body: Obj({ propertyId: Uuid, code: Code, name: Text(1, 120), kind: Kind, rules: Rules }),
+  body: Obj({ propertyId: Uuid, code: Code, name: Words(1, 120), kind: Kind, rules: Rules }),
   returns: Policy,
   handle: async ({ trx, body: { kind, rules, ...policy } }) => {
     await lockForChange(trx, policy.propertyId)
@@ -95,7 +95,7 @@ const change = route({
   access: can('update', 'Policy'),
   record,
   errors: ['rule_violated', 'invalid_transition'],
-  body: Obj({ name: Opt(Text(1, 120)), rules: Opt(Rules) }),
+  body: Obj({ name: Opt(Words(1, 120)), rules: Opt(Rules) }),
   returns: Policy,
   handle: async ({ trx, params, body: { name, rules } }) => {
     const { kind } = await readPolicy(trx, params.policyId)

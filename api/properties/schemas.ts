@@ -8,8 +8,8 @@ import {
   Instant,
   Int,
   List,
-  LocalText,
   LocaleTag,
+  LocalText,
   Matching,
   Nullable,
   Obj,
@@ -20,6 +20,7 @@ import {
   TimeOfDay,
   TimeZone,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 
 /** What every record of a property carries. */
@@ -33,7 +34,7 @@ export const Code = Matching('^[A-Z0-9][A-Z0-9_-]{0,19}$', 20)
 export const Price = Int(0, 100_000_000_000)
 export const SignedPrice = Int(-100_000_000_000, 100_000_000_000)
 export const Lifecycle = OneOf(['active', 'archived'])
-export const Reason = Obj({ reason: Text(3, 500) })
+export const Reason = Obj({ reason: Words(3, 500) })
 export const MealPlan = OneOf(['none', 'breakfast', 'half_board', 'full_board', 'all_inclusive'])
 export const TaxBasis = OneOf(['percent', 'per_night', 'per_stay', 'per_person_per_night'])
 export const AgeKind = OneOf(['infant', 'child', 'adult'])
@@ -44,7 +45,7 @@ export const propertyKinds = ['hotel', 'inn', 'hostel', 'apart_hotel', 'resort',
 export const propertyFields = {
   code: Matching('^[A-Z0-9-]{2,12}$', 12),
   slug: Matching('^[a-z0-9-]{3,60}$', 60),
-  name: Text(1, 120),
+  name: Words(1, 120),
   description: LocalText,
   kind: OneOf([...propertyKinds]),
   timezone: TimeZone,
@@ -55,7 +56,7 @@ export const propertyFields = {
   phone: Nullable(Phone),
   email: Nullable(Email),
   website: Nullable(Https),
-  legalName: Nullable(Text(1, 120)),
+  legalName: Nullable(Words(1, 120)),
   legalDocument: Nullable(Text(1, 40, { cardNumber: 'exempt' })),
   registryNumber: Nullable(Text(1, 40, { cardNumber: 'exempt' })),
   checkInFrom: Nullable(TimeOfDay),

@@ -1,4 +1,4 @@
-import { Day, List, Matching, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Day, List, Matching, Obj, Opt, Uuid, Words } from '../../config/schema.ts'
 import { readSeasons, replaceSeasons } from '../../db/properties/sets.ts'
 import { can } from '../lib/access.ts'
 import { route } from '../lib/route.ts'
@@ -6,7 +6,7 @@ import { Code, ofProperty, propertyRow } from './schemas.ts'
 
 const fields = {
   code: Code,
-  name: Text(1, 80),
+  name: Words(1, 80),
   colour: Matching('^#[0-9a-f]{6}$', 7),
   ranges: List(Obj({ from: Day, to: Day }), { min: 1, max: 20 }),
 }

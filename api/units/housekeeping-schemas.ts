@@ -12,6 +12,7 @@ import {
   Opt,
   Text,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 import { taskKinds } from '../../db/units/tasks.ts'
 import { stamps } from '../properties/schemas.ts'
@@ -22,7 +23,7 @@ export const taskStatuses = ['open', 'started', 'done', 'passed', 'failed', 'ski
 /** 1 is the most urgent. */
 export const Priority = Int(1, 5)
 export const ItemKey = Matching('^[a-z0-9_]{1,40}$', 40)
-export const Note = Text(1, 500)
+export const Note = Words(1, 500)
 
 export const HousekeepingTask = Obj(
   {
@@ -40,7 +41,7 @@ export const HousekeepingTask = Obj(
     priority: Priority,
     credits: Int(1, 20),
     dueAt: Nullable(Instant),
-    checklist: List(Obj({ key: ItemKey, text: Text(1, 200), required: Bool, done: Bool }), { max: 50 }),
+    checklist: List(Obj({ key: ItemKey, text: Words(1, 200), required: Bool, done: Bool }), { max: 50 }),
     reservationId: Nullable(Uuid),
     issueId: Nullable(Uuid),
     note: Text(0, 4000),

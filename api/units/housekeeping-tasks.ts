@@ -1,5 +1,19 @@
 import { notFound } from '../../config/errors.ts'
-import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
+import {
+  Bool,
+  Day,
+  Instant,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Sparse,
+  Text,
+  Uuid,
+  Words,
+} from '../../config/schema.ts'
 import { changeTask, listTasks, planTask, readTask } from '../../db/units/task-list.ts'
 import { can } from '../lib/access.ts'
 import { paged } from '../lib/paged.ts'
@@ -55,7 +69,7 @@ const create = route({
     priority: Opt(Priority),
     credits: Opt(Int(1, 20)),
     dueAt: Opt(Nullable(Instant)),
-    checklist: Opt(List(Obj({ key: ItemKey, text: Text(1, 200), required: Bool }), { max: 50 })),
+    checklist: Opt(List(Obj({ key: ItemKey, text: Words(1, 200), required: Bool }), { max: 50 })),
     reservationId: Opt(Nullable(Uuid)),
     note: Opt(Note),
   }),

@@ -1,5 +1,5 @@
 import { invalid } from '../../config/errors.ts'
-import { Bool, Day, Nullable, Obj, OneOf, Sparse, Text } from '../../config/schema.ts'
+import { Bool, Day, Nullable, Obj, OneOf, Sparse, Text, Words } from '../../config/schema.ts'
 import { observe } from '../../db/units/observe.ts'
 import { readUnit } from '../../db/units/units.ts'
 import { can } from '../lib/access.ts'
@@ -21,7 +21,7 @@ const report = route({
       occupancy: OneOf(['vacant', 'occupied']),
       doNotDisturb: Bool,
       makeUpRequested: Bool,
-      serviceRefused: Nullable(Obj({ until: Day, evidence: Text(3, 500) })),
+      serviceRefused: Nullable(Obj({ until: Day, evidence: Words(3, 500) })),
       note: Text(0, 1000),
     }),
   ),

@@ -1,11 +1,11 @@
 import { unitAttributes } from '../../config/amenities.ts'
-import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Text, Uuid } from '../../config/schema.ts'
+import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Text, Uuid, Words } from '../../config/schema.ts'
 import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
 import { Lifecycle, stamps } from '../properties/schemas.ts'
 
 /** The name on the door. */
-export const UnitName = Text(1, 40)
-export const Building = Text(1, 40)
+export const UnitName = Words(1, 40)
+export const Building = Words(1, 40)
 export const Floor = Int(-20, 200)
 
 export const UnitKind = OneOf(['private', 'shared', 'entire'])

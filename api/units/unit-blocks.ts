@@ -1,4 +1,18 @@
-import { AnyOf, Bool, Day, Int, List, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
+import {
+  AnyOf,
+  Bool,
+  Day,
+  Int,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Sparse,
+  Text,
+  Uuid,
+  Words,
+} from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { cancelBlock, endBlock } from '../../db/units/block-end.ts'
 import {
@@ -32,11 +46,11 @@ const fields = {
   ...sent,
   status: OneOf([...blockStatuses]),
   phase: OneOf([...blockPhases]),
-  cancelReason: Nullable(Text(1, 500)),
+  cancelReason: Nullable(Words(1, 500)),
   ...stamps,
 }
 /** `rules` opens R12: nights are oversold, and promised stays have to go. */
-const Override = Obj({ rules: List(OneOf(['availability']), { min: 1, max: 1 }), reason: Text(3, 500) })
+const Override = Obj({ rules: List(OneOf(['availability']), { min: 1, max: 1 }), reason: Words(3, 500) })
 const most = 50_000
 const cleared = {
   /** Proposed stays that go elsewhere; without a unit where none was found. */
@@ -210,7 +224,7 @@ const cancel = route({
   access: can('delete', 'UnitBlock'),
   record,
   errors: ['invalid_transition'],
-  body: Obj({ reason: Opt(Text(1, 500)) }),
+  body: Obj({ reason: Opt(Words(1, 500)) }),
   returns: UnitBlock,
   handle: async ({ trx, params, body: { reason = null }, expectedVersion }) => {
     await cancelBlock(trx, params.unitBlockId, reason, expectedVersion)

@@ -1,4 +1,4 @@
-import { Count, Day, List, Nullable, Obj, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
+import { Count, Day, List, Nullable, Obj, Opt, Sparse, Uuid, Words } from '../../config/schema.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { changePool, createPool, deletePool, listPools, readPool } from '../../db/units/pools.ts'
 import { can } from '../lib/access.ts'
@@ -6,7 +6,7 @@ import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'
 
-const Name = Text(1, 60)
+const Name = Words(1, 60)
 /** Counters of one night. */
 const Night = Obj({
   night: Day,

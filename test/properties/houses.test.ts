@@ -53,8 +53,16 @@ describe('The staff of a house', () => {
     })
 
     it('with texts that all guests can fall back to, and a tax number that can be one', async () => {
+      const silent = await owner.send('POST', `properties/${id}/suspend`, { reason: '     ' })
+      expect([silent.status, silent.body.errors]).to.deep.equal([
+        400,
+        [{ field: 'reason', message: 'must not be blank' }],
+      ])
       for (const [change, field] of [
         [{ description: { en: 'A house' } }, 'description.pt-BR'],
+        [{ description: { 'pt-BR': 'Uma casa', 'no locale': 'A house' } }, 'description.no locale'],
+        [{ description: { 'pt-BR': '\u3000 ' } }, 'description.pt-BR'],
+        [{ name: '   ' }, 'name'],
         [{ address: { countryCode: 'BR' }, legalDocument: '11222333000180' }, 'legalDocument'],
       ] as const) {
         const { status, body } = await owner.send('PATCH', `properties/${id}`, change)

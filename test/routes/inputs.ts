@@ -47,11 +47,14 @@ const ofFormat: Record<string, fc.Arbitrary<string>> = {
 const ofString = (schema: Json): fc.Arbitrary<unknown> => {
   const { format, pattern, minLength = 0, maxLength = 200 } = schema
   if (format) return ofFormat[format] ?? fc.constant('x')
-  if (pattern)
+  const isBlank = (text: string) => pattern === '\\S' && text.trim() === ''
+  if (pattern && pattern !== '\\S')
     return fc.stringMatching(new RegExp(pattern, 'u'), { size: 'small' }).filter((text) => text.length <= maxLength)
   const most = Math.min(maxLength, Math.max(minLength, 40))
   return fc.oneof(
-    fc.string({ minLength, maxLength: most, unit: 'grapheme' }).filter((text) => text.length <= maxLength),
+    fc
+      .string({ minLength, maxLength: most, unit: 'grapheme' })
+      .filter((text) => text.length <= maxLength && !isBlank(text)),
     fc.constant('%'.padEnd(Math.max(1, minLength), '_')),
     fc.constant('a'.repeat(maxLength)),
   )
@@ -87,8 +90,10 @@ export const validOf = (schema: Json, known: Known, name = ''): fc.Arbitrary<unk
       })
     }
     case 'object': {
-      const inside = Object.values(schema.patternProperties ?? {})[0]
-      if (inside) return fc.dictionary(fc.constantFrom('en', 'pt-BR'), validOf(inside, known), { maxKeys: 2 })
+      const [[keys, inside] = ['', undefined]] = Object.entries(schema.patternProperties ?? {})
+      const locales = ['en', 'pt-BR'].filter((locale) => new RegExp(keys, 'u').test(locale))
+      const key = locales.length > 0 ? fc.constantFrom(...locales) : fc.stringMatching(new RegExp(keys, 'u'))
+      if (inside) return fc.dictionary(key, validOf(inside, known), { maxKeys: 2 })
       const fields = Object.entries(schema.properties ?? {})
       return fc.record(Object.fromEntries(fields.map(([key, field]) => [key, validOf(field, known, key)])), {
         requiredKeys: schema.required ?? [],
