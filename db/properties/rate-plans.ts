@@ -14,6 +14,7 @@ import type { LockedProperty } from './editing.ts'
 import { changePortal } from './portal.ts'
 import { judgePlan, refuseReferences } from './rate-plan-rules.ts'
 import type { JudgedPlan } from './rate-plan-rules.ts'
+import { isAnyWaiting } from './rate-queue.ts'
 import { horizonDays, lockRates, putPrices, writePlanTypes } from './rates.ts'
 import type { NewRatePlan, PriceCell } from './rates.ts'
 import { derive } from './rules/prices.ts'
@@ -161,6 +162,9 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
     ...sent,
     ...(ends && change.derivation === undefined ? { derivation: null } : {}),
   }
+  // What it would keep are prices that are about to change: their change was asked for first.
+  if (ends && (await isAnyWaiting(trx, plan.propertyId)))
+    throw conflict('invalid_transition', 'Changes of rates are still waiting; the plan can stand on its own after them')
   const begins = (planned.parentId ?? null) !== null && plan.parentId === null
   const stripped =
     begins && unitTypes === undefined

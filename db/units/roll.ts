@@ -60,8 +60,14 @@ const wake = async (
   const held = new Map((await holdUnits(trx, ids)).map((unit) => [unit.id, unit]))
   const mornings = (await readWaking(trx, ids, date)).map((unit) => ({ unit, ...morningOf(unit, settings, date) }))
   // Of a unit that was woken before, and whose guest has left since.
-  const vacant = mornings.flatMap(({ unit }) => (unit.stay ? [] : [unit.id]))
-  await skip(trx, `unit_id = any(?::uuid[]) and date = ?::date and kind = 'stayover'`, [vacant, date], 'not_needed')
+  const vacant = mornings.flatMap(({ unit }) => (unit.stay ? [] : [unit]))
+  const cleaned = vacant.filter(({ condition }) => condition === 'clean' || condition === 'inspected')
+  await skip(
+    trx,
+    `date = ?::date and (kind = 'stayover' and unit_id = any(?::uuid[]) or kind = 'departure' and unit_id = any(?::uuid[]))`,
+    [date, vacant.map((unit) => unit.id), cleaned.map((unit) => unit.id)],
+    'not_needed',
+  )
   await writeConditions(
     trx,
     mornings.flatMap(({ unit: { id }, condition }) => {

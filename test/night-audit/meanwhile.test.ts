@@ -133,6 +133,7 @@ describe('While the night audit runs', () => {
 
   it('a guest who comes after the morning was prepared has his stayover, one who leaves then no more, and each unit one task', async () => {
     const [leaving = '', staying = ''] = await makeStays(house, 2, { from: -2, nights: 3, checkedIn: true })
+    const [gone = ''] = await makeStays(house, 1, { from: -2, nights: 2, checkedIn: true })
     const { id } = await request(house, house.day(-1))
     const runner = randomUUID()
     for (let at = ''; at !== 'housekeeping';) {
@@ -141,6 +142,14 @@ describe('While the night audit runs', () => {
     }
     const [coming = ''] = await makeStays(house, 1, { from: -1, checkedIn: true })
     await leave(leaving, true)
+    await leave(gone, true)
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update unit set condition = 'clean' where id in (select unit_id from unit_assignment where reservation_id = ?)`,
+        [gone],
+      ),
+    )
     await runAudit(house, id, { runner })
     const tasks = () =>
       house.inHouse((trx) =>
@@ -148,7 +157,7 @@ describe('While the night audit runs', () => {
           trx,
           `select array_position(?::uuid[], t.reservation_id) as stay, t.kind, t.status, u.condition from housekeeping_task t
            join unit u on u.tenant_id = t.tenant_id and u.id = t.unit_id where t.date = ? order by 1, 2`,
-          [[coming, staying, leaving], house.day(0)],
+          [[coming, staying, leaving, gone], house.day(0)],
         ),
       )
     const morning = [
@@ -156,6 +165,7 @@ describe('While the night audit runs', () => {
       { stay: 2, kind: 'stayover', status: 'open', condition: 'dirty' },
       { stay: 3, kind: 'departure', status: 'open', condition: 'dirty' },
       { stay: 3, kind: 'stayover', status: 'skipped', condition: 'dirty' },
+      { stay: 4, kind: 'departure', status: 'skipped', condition: 'clean' },
     ]
     await drain({ kinds: ['inventory.generate-tasks'] })
     expect(await tasks()).to.deep.equal(morning)

@@ -135,6 +135,16 @@ describe('Changes of rates that wait', () => {
     expect([...(await states(first)), await rates.count('rate_cell')]).to.deep.equal(['failed', 0])
   })
 
+  it('keep a plan deriving until they are applied, so that it takes along what was asked for before', async () => {
+    await large({ amount: 30_000 })
+    const plan = `rate-plans/${rates.house.saverPlanId}`
+    const early = await rates.owner.send('PATCH', plan, { parentId: null })
+    expect([early.status, early.body.code]).to.deep.equal([409, 'invalid_transition'])
+    await world.drain({ kinds })
+    expect((await rates.owner.send('PATCH', plan, { parentId: null })).status).to.equal(200)
+    expect(await amounts(rates.house.saverPlanId, 4, 4)).to.deep.equal([27_000])
+  })
+
   it('write no price of a plan that derives its prices by now, when something is taken back', async () => {
     const { body: plan } = await rates.newPlan('OWN')
     const of = { ratePlanIds: [plan.id] }
