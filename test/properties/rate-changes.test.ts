@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { inTenant, sql } from '../../db/connection.ts'
+import { readKeptCells } from '../../db/properties/rate-cells.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -157,6 +158,12 @@ describe('Changes of rates', () => {
         const n = (amount ?? 0) - 30_000
         expect([restrictions.minStayArrival, restrictions.minStayThrough], date).to.deep.equal([n + 1, n + 1])
       }
+      const seen = await Promise.all(
+        replies.map(({ body }) => rates.house.inHouse((trx) => readKeptCells(trx, body.id))),
+      )
+      const prices = seen.flat().filter(({ kind }) => kind === 'price')
+      const overwritten = prices.map(({ unitTypeId, date, before }) => JSON.stringify([unitTypeId, date, before]))
+      expect(new Set(overwritten).size, 'no two have found the same price').to.equal(prices.length)
       expect(await deadlocks()).to.equal(0)
     })
 

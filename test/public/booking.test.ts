@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { signToken, verifyToken } from '../../api/lib/tokens.ts'
+import type { Claims } from '../../api/lib/tokens.ts'
 import { guestAccessCode } from '../../config/derived-secrets.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { sql } from '../../db/connection.ts'
@@ -127,6 +129,10 @@ describe('A guest and a booking, over HTTP', () => {
     const forged = `${quote.slice(0, 60)}${quote[60] === 'A' ? 'B' : 'A'}${quote.slice(61)}`
     for (const wrong of [forged, guestToken, 'v4.public.x', 'nothing'])
       expect((await portal.hold(wrong)).body).to.include({ statusCode: 422, code: 'quote_invalid' })
+    const read = await verifyToken('quote', quote)
+    const { iss: _iss, aud: _aud, iat: _iat, exp: _exp, ...claims } = read.ok ? read.claims : ({} as Claims)
+    const past = await signToken('quote', claims, 15 * 60, new Date(Date.now() - 16 * 60_000))
+    expect((await portal.hold(past)).body).to.include({ statusCode: 422, code: 'quote_expired' })
     expect((await portal.hold(quote, { body: { acceptedTerms: 'old' } })).body).to.include({
       statusCode: 409,
       code: 'terms_changed',

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
+import { createUnitType } from '../../db/units/types.ts'
 import { useDatabase } from '../support/database.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -140,6 +141,29 @@ describe('Holding a stay', () => {
     // 30 % of 20
     expect(tally(results)).to.deep.equal({ held: 6, hold_limit: 6 })
     expect(await countersOf(roomy, 30)).to.include({ held: 6 })
+    const unitTypeId = await roomy.inHouse(async (trx) => {
+      const { id } = await createUnitType(trx, {
+        propertyId: roomy.propertyId,
+        code: 'TWO',
+        name: { en: 'Two at once' },
+        kind: 'private',
+        baseOccupancy: 2,
+        maxAdults: 4,
+        maxChildren: 0,
+        maxOccupancy: 4,
+        pools: [{ poolId: roomy.poolId, quantity: 2 }],
+      })
+      await sql(
+        trx,
+        `insert into rate_plan_unit_type (rate_plan_id, unit_type_id, standard_amount) values (?, ?, 5000)`,
+        [roomy.ratePlanId, id],
+      )
+      await sql(trx, `update property set public_version = public_version + 1`)
+      return id
+    })
+    const twos = await Promise.all(Array.from({ length: 5 }, () => quotedClaims(roomy, { from: 40, unitTypeId })))
+    expect(tally(await outcomes(twos.map((one) => holdQuote(roomy, one))))).to.deep.equal({ held: 3, hold_limit: 2 })
+    expect(await countersOf(roomy, 40)).to.include({ held: 6 })
   })
 
   it('refuses an e-mail whose holds ended unpaid three times within a day', async () => {

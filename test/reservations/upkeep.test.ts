@@ -13,7 +13,17 @@ import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
-import { eventsOf, makeHold, miscounted, outlive, readBooking, statusesOf } from '../support/stay.ts'
+import { outcomes, tally } from '../support/refusals.ts'
+import {
+  eventsOf,
+  holdQuote,
+  makeHold,
+  miscounted,
+  outlive,
+  quotedClaims,
+  readBooking,
+  statusesOf,
+} from '../support/stay.ts'
 
 const failure = async (work: Promise<unknown>): Promise<{ code?: string; constraint?: string; message: string }> => {
   try {
@@ -155,7 +165,15 @@ describe('What keeps bookings in order', () => {
     await outlive(house, first)
     await house.inHouse((trx) => expireHold(trx, first))
     expect(await redeemed()).to.equal(0)
-    const second = await makeHold(house, { promoCode: 'SUN' })
+    const claims = await Promise.all(Array.from({ length: 4 }, () => quotedClaims(house, { promoCode: 'SUN' })))
+    expect(tally(await outcomes(claims.map((one) => holdQuote(house, one))))).to.deep.equal({
+      held: 1,
+      promo_code_invalid: 3,
+    })
+    const [live] = await house.inHouse((trx) =>
+      sql<{ id: string }>(trx, `select id from booking where hold_expires_at > now()`),
+    )
+    const second = live?.id ?? ''
     await house.inHouse((trx) => confirmBooking(trx, second))
     await house.inHouse((trx) => cancelReservations(trx, second, { reason: 'other' }))
     expect(await redeemed()).to.equal(0)

@@ -7,9 +7,11 @@ import { createUnits } from '../../db/units/units.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
+import { waitsForLock } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
+import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 
 describe('Unit pools', () => {
@@ -105,13 +107,18 @@ describe('Unit pools', () => {
         ),
       )
     expect(await last()).to.deep.equal([{ night: rush.day(729), capacity: 2 }])
-    // On the day that the edge moves, units come and go meanwhile.
+    // On the day that the edge moves, units come and go meanwhile; one has come and nobody sees it yet.
     const [gone = ''] = rush.unitIds
+    let isOver = false
+    const added = await rush.inHouse(async (trx) => {
+      await createUnits(trx, { propertyId, unitTypeId, names: ['A'] })
+      const extended = rush.inHouse((other) => extendNights(other, [poolId])).finally(() => (isOver = true))
+      await until(async () => isOver || (await waitsForLock(world.database.admin)))
+      return { extended }
+    })
     const done = await Promise.all([
-      rush.inHouse((trx) => extendNights(trx, [poolId])),
-      ...['A', 'B', 'C'].map((name) =>
-        rush.inHouse((trx) => createUnits(trx, { propertyId, unitTypeId, names: [name] })),
-      ),
+      added.extended,
+      ...['B', 'C'].map((name) => rush.inHouse((trx) => createUnits(trx, { propertyId, unitTypeId, names: [name] }))),
       owner.send('POST', `units/${gone}/archive`),
       rush.inHouse((trx) => extendNights(trx, [poolId])),
     ])

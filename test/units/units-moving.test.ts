@@ -6,6 +6,7 @@ import { changeBlock, createBlock } from '../../db/units/blocks.ts'
 import { changeUnit } from '../../db/units/placement.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import type { Reply } from '../support/client.ts'
+import { waitsForLock } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import { countersOf, eventsOf, holdQuote, makeHold, quotedClaims } from '../support/stay.ts'
 import { until } from '../support/until.ts'
@@ -14,13 +15,7 @@ import { useUnits } from './owner.ts'
 describe('Units that change what can be sold', () => {
   const units = useUnits()
   const { answer, archive, capacity, endRow, make, miscounts, patch, setRow, stay } = units
-  const somebodyWaits = async () => {
-    const waiting = await sql(
-      units.world.database.admin,
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    return waiting.length > 0
-  }
+  const somebodyWaits = () => waitsForLock(units.world.database.admin)
 
   it('do not leave nights that are sold: each is named', async () => {
     const free = await makeHouse({
