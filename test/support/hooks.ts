@@ -1,5 +1,6 @@
 import type { Runner } from 'mocha'
 import { setTimeout as wait } from 'node:timers/promises'
+import { settings } from '../../config/env.ts'
 import { closeDatabase } from '../../db/connection.ts'
 import { stopServices } from './services.ts'
 
@@ -16,7 +17,12 @@ async function leavesNothing(this: Mocha.Context) {
 }
 
 export function mochaGlobalSetup(this: Runner) {
-  for (const suite of this.suite.suites) suite.afterAll('leaves nothing running', leavesNothing)
+  const given = { ...settings }
+  for (const suite of this.suite.suites) {
+    suite.afterAll('leaves nothing running', leavesNothing)
+    // What a file has set would be the next one's, whichever that is.
+    suite.afterAll('leaves the settings as they were', () => void Object.assign(settings, given))
+  }
 }
 
 export const mochaGlobalTeardown = async () => {
