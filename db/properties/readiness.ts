@@ -26,24 +26,30 @@ type Facts = {
 
 const nearNights = 90
 
-/** Nights of `[from, until]` on which a public plan has no price for one of its types; the first 10. */
+type Gap = { plan: string; type: string; from: string; to: string }
+const gapText = ({ plan, type, from, to }: Gap) =>
+  `${plan} has no price for ${type} ${from === to ? `on ${from}` : `from ${from} to ${to}`}`
+
+/** Nights of `[from, until]` on which a public plan has no price for one of its types, neighbours together; the first 10 ranges. */
 const missingPrices = (trx: Trx, propertyId: string, from: string, until: string) =>
-  sql<{ date: string; plan: string; type: string }>(
+  sql<Gap>(
     trx,
     `with recursive line as (
        select r.id as plan_id, r.code, r.id as standard_id, r.parent_id from rate_plan r
        where r.property_id = :propertyId and r.status = 'active' and r.visibility = 'public'
        union all
        select l.plan_id, l.code, p.id, p.parent_id from line l join rate_plan p on p.id = l.parent_id)
-     select d.date::date as date, l.code as plan, t.code as type
-     from line l
-     join rate_plan_unit_type own on own.rate_plan_id = l.plan_id
-     join unit_type t on t.tenant_id = own.tenant_id and t.id = own.unit_type_id and t.status = 'active' and t.bookable
-     left join rate_plan_unit_type s on s.tenant_id = own.tenant_id and s.rate_plan_id = l.standard_id and s.unit_type_id = t.id
-     cross join generate_series(cast(:from as timestamp), cast(:until as timestamp), interval '1 day') as d (date)
-     where l.parent_id is null and (s.rate_plan_id is null or (s.standard_amount is null and not exists (
-       select from rate_cell c where c.tenant_id = s.tenant_id and c.rate_plan_id = s.rate_plan_id and c.unit_type_id = s.unit_type_id and c.date = d.date::date)))
-     order by date, plan, type limit 10`,
+     select g.plan, g.type, min(g.date) as "from", max(g.date) as "to" from (
+       select d.date::date as date, l.code as plan, t.code as type,
+         d.date::date - (row_number() over (partition by l.plan_id, t.id order by d.date))::int as stretch
+       from line l
+       join rate_plan_unit_type own on own.rate_plan_id = l.plan_id
+       join unit_type t on t.tenant_id = own.tenant_id and t.id = own.unit_type_id and t.status = 'active' and t.bookable
+       left join rate_plan_unit_type s on s.tenant_id = own.tenant_id and s.rate_plan_id = l.standard_id and s.unit_type_id = t.id
+       cross join generate_series(cast(:from as timestamp), cast(:until as timestamp), interval '1 day') as d (date)
+       where l.parent_id is null and (s.rate_plan_id is null or (s.standard_amount is null and not exists (
+         select from rate_cell c where c.tenant_id = s.tenant_id and c.rate_plan_id = s.rate_plan_id and c.unit_type_id = s.unit_type_id and c.date = d.date::date)))) g
+     group by g.plan, g.type, g.stretch order by min(g.date), g.plan, g.type limit 10`,
     { propertyId, from, until },
   )
 
@@ -74,11 +80,7 @@ export const blockersOf = async (trx: Trx, propertyId: string): Promise<Blocker[
     [facts.types === 0, 'unit_type_missing', 'add a unit type'],
     [facts.units === 0, 'unit_missing', 'add a unit'],
     [facts.plans === 0, 'rate_plan_missing', 'add a rate plan that sells a unit type'],
-    ...prices.map(({ date, plan, type }): [boolean, string, string] => [
-      true,
-      'price_missing',
-      `${plan} has no price for ${type} on ${date}`,
-    ]),
+    ...prices.map((gap): [boolean, string, string] => [true, 'price_missing', gapText(gap)]),
     [facts.cancellations === 0, 'cancellation_policy_missing', 'add a cancellation policy'],
     [
       !line1 || !city || !postalCode || !countryCode,
@@ -148,13 +150,7 @@ export const warningsOf = async (trx: Trx, propertyId: string): Promise<Blocker[
     [brazilian, 'guest_registration_not_connected', 'guests are not reported to the authority by this service yet'],
     [facts.images < 3 || facts.bareTypes > 0, 'gallery_small', 'show at least three images, and one of each unit type'],
     [facts.unmappedTypes > 0, 'channel_unmapped', 'map each unit type with the channels that are connected'],
-    ...missing
-      .slice(0, 1)
-      .map(({ date, plan, type }): [boolean, string, string] => [
-        true,
-        'price_missing_later',
-        `${plan} has no price for ${type} on ${date}`,
-      ]),
+    ...missing.slice(0, 1).map((gap): [boolean, string, string] => [true, 'price_missing_later', gapText(gap)]),
   ]
   return checks.flatMap(([holds, code, message]) => (holds ? [{ code, message }] : []))
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { writePrices } from '../../db/properties/rates.ts'
 import { makeHouse } from '../support/factories.ts'
 import { useRates } from './rates.ts'
 
@@ -114,6 +115,27 @@ describe('Rate plans of a house', () => {
       expect((await owner.send('PATCH', `rate-plans/${plan.id}`, change)).status).to.equal(200)
     const { status, body } = await newPlan('ATTIC', { unitTypes: plan.unitTypes })
     expect([status, body.code]).to.deep.equal([422, 'reference_not_found'])
+  })
+
+  it('without a price on some nights keep a house from going live: each stretch of nights is named once', async () => {
+    const house = await makeHouse({ tenantId: rates.house.tenantId, draft: true, pricedNights: 1 })
+    const priced = (day: number) => ({
+      ratePlanId: house.ratePlanId,
+      unitTypeId: house.unitTypeId,
+      date: house.day(day),
+      amount: 1,
+    })
+    await house.inHouse((trx) => writePrices(trx, house.propertyId, [0, 1, 3, 89].map(priced)))
+    const { body } = await rates.owner.get(`properties/${house.propertyId}/readiness`)
+    const gaps = body.blockers.map(({ code, message }: { code: string; message: string }) => [code, message])
+    const stretches = [`on ${house.day(2)}`, `from ${house.day(4)} to ${house.day(88)}`]
+    expect(gaps).to.deep.equal(
+      stretches.flatMap((when) =>
+        ['FLEX', 'SAVER'].map((plan) => ['price_missing', `${plan} has no price for STD ${when}`]),
+      ),
+    )
+    const later = body.warnings.find(({ code }: { code: string }) => code === 'price_missing_later')
+    expect(later.message).to.equal(`FLEX has no price for STD from ${house.day(90)} to ${house.day(365)}`)
   })
 
   it('are retired from the leaves, and restored only with what they need', async () => {
