@@ -87,3 +87,23 @@ export const inputReader = (route: AnyRoute) => {
 
 /** 400 for a body that breaks the rules of the edge, whatever the endpoint. */
 export const bodyRefused = (message: string) => new ApiError(400, 'body_invalid', message, { errors: [] })
+
+/** What a request says, read when it is first wanted; whether it can be read may be asked before that, and throws nothing. */
+export const readOnce = (read: () => Input) => {
+  let known: { value: Input } | { error: unknown } | null = null
+  const reading = () => {
+    try {
+      return { value: read() }
+    } catch (error) {
+      return { error }
+    }
+  }
+  return {
+    isReadable: () => 'value' in (known ??= reading()),
+    value: (): Input => {
+      known ??= reading()
+      if ('error' in known) throw known.error
+      return known.value
+    },
+  }
+}

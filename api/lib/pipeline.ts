@@ -10,7 +10,7 @@ import { admit, admitPublic, admitSuperuser, ownTenant, refuseKey, requireSessio
 import { authenticate, authenticateGuest } from './authenticate.ts'
 import type { Admission, Caller } from './caller.ts'
 import { actorOf, callerKey } from './caller.ts'
-import { inputReader } from './input.ts'
+import { inputReader, readOnce } from './input.ts'
 import type { Input } from './input.ts'
 import { parseBody } from './json.ts'
 import { metered } from './metering.ts'
@@ -205,14 +205,16 @@ export const endpoint = (route: AnyRoute) => {
           await open((trx) => admitPublic(trx, access.feature))
           return reply(await handle({ open, tenantId, propertyId, caller, request, ...input(body) }))
         }
+        const given = readOnce(() => input(body))
         const run = () =>
           open(async (trx) => {
             const admitted = admitPublic(trx, access.feature)
             const asked = askKey(trx, caller, request, tenantId)
             await admitted
-            return inside(trx, caller, request, { tenantId, propertyId }, input(body), tenantId, asked)
+            return inside(trx, caller, request, { tenantId, propertyId }, given.value(), tenantId, asked)
           })
-        return route.around ? route.around({ caller, tenantId, request }, run) : run()
+        // What cannot be read is refused in its turn, and is nothing that `around` should know of.
+        return route.around && given.isReadable() ? route.around({ caller, tenantId, request }, run) : run()
       }
       case 'guest': {
         if (caller.kind !== 'guest')

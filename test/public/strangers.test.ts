@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../db/auth/api-keys.ts'
+import { changeSettings } from '../../db/properties/commands.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -46,6 +47,20 @@ describe('What a portal is told when it repeats, hurries or says too little', ()
     expect(Number(next.headers['retry-after'])).to.be.within(3_000, 3_600)
   })
 
+  it('has its hold again though the house has changed its terms since, which only new guests must read', async () => {
+    const own = await makeHouse({ units: 3, deposit: null })
+    const itsKey = (await own.inHouse((trx) => createApiKey(trx, { name: 'Portal', scopes: ['read', 'write'] }))).key
+    const { quote, hold } = portalOf(world.request, own, itsKey)
+    const [first, second] = [(await quote()).body.quote, (await quote()).body.quote]
+    const email = `${randomUUID()}@guests.example`
+    const { body: held } = await hold(first, { email })
+    await own.inHouse((trx) => changeSettings(trx, own.propertyId, { portal: { terms: { 'pt-BR': 'Outros termos' } } }))
+    const again = await hold(first, { email })
+    expect([again.status, again.body.number]).to.deep.equal([200, held.number])
+    const other = await hold(second)
+    expect([other.status, other.body.code]).to.deep.equal([409, 'terms_changed'])
+  })
+
   it('has one hold, and a token each time, where the same is sent twenty times at once', async () => {
     const hold = { email: `${randomUUID()}@guests.example`, address: '2001:db8:0:2::7' }
     const quote = await quoted()
@@ -53,6 +68,17 @@ describe('What a portal is told when it repeats, hurries or says too little', ()
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([...Array(19).fill(200), 201])
     expect(new Set(replies.map(({ body }) => body.number)).size).to.equal(1)
     expect(replies.every(({ body }) => typeof body.guestToken === 'string')).to.equal(true)
+  })
+
+  it('has its hold beside many requests of the same address, at once, that cannot be read', async () => {
+    const address = '2001:db8:0:3::7'
+    const quote = await quoted()
+    const wrong = Array.from({ length: 40 }, (_, n) =>
+      portal.hold(quote, { address, body: { guests: `no list ${n}` } }),
+    )
+    const good = await portal.hold(quote, { address })
+    expect([good.status, good.body.code]).to.deep.equal([201, undefined])
+    expect(new Set((await Promise.all(wrong)).map(({ status }) => status))).to.deep.equal(new Set([400]))
   })
 
   for (const path of ['quotes', 'reservations/access', 'reservations/access/verify'])
