@@ -93,17 +93,17 @@ export type ImageChange = {
   [Field in 'category' | 'caption' | 'unitTypeId']?: NewImage[Field] | undefined
 } & { position?: number | undefined }
 
-/** Changes what is said of an image, and has it looked at again. The caller holds its row. */
+/** Changes what is said of an image, and has it looked at again, also where nothing is said. The caller holds its row. */
 export const changeImage = async (trx: Trx, propertyId: string, id: string, change: ImageChange): Promise<void> => {
   await readImage(trx, propertyId, id)
   const property = await lockForChange(trx, propertyId)
+  await askForCheck(trx, id)
   if (fieldsOf(change).length === 0) return
   requireTexts(property, { caption: change.caption })
   await refuseTypes(trx, propertyId, change.unitTypeId)
   await changeRow(trx, 'gallery_image', id, change, ['caption'])
   await changePortal(trx, propertyId, 'nothing')
   await changed(trx, propertyId)
-  await askForCheck(trx, id)
 }
 
 /** Answers the image as it was. The caller holds its row. */
