@@ -125,6 +125,14 @@ const problemsOf = (property: SaleProperty, claims: QuoteClaims, body: HoldBody)
   return [...missingFields(property, body), ...crowded, ...wrongNumber]
 }
 
+/** What was agreed to must be what stands (R7 of public.md); who repeats a hold has agreed already. */
+const refuseOldTerms = (property: SaleProperty, { acceptedTerms }: HoldBody): void => {
+  if (acceptedTerms !== termsVersion(property.settings.portal.terms))
+    throw conflict('terms_changed', 'The terms have changed; read them again', [
+      { field: 'acceptedTerms', message: 'is not the present version' },
+    ])
+}
+
 type Asked = { tenantId: string; body: HoldBody; caller: Caller; request: RequestFacts }
 
 const hold = async (trx: Trx, { tenantId, body, caller, request }: Asked) => {
@@ -132,10 +140,6 @@ const hold = async (trx: Trx, { tenantId, body, caller, request }: Asked) => {
   const property = await propertyFor(trx, claims.propertyId, 'portal')
   const problems = problemsOf(property, claims, body)
   if (problems.length > 0) throw invalid(problems)
-  if (body.acceptedTerms !== termsVersion(property.settings.portal.terms))
-    throw conflict('terms_changed', 'The terms have changed; read them again', [
-      { field: 'acceptedTerms', message: 'is not the present version' },
-    ])
   const bookingId = randomUUID()
   const [held, token] = await Promise.all([
     holdStay(trx, {
@@ -152,7 +156,10 @@ const hold = async (trx: Trx, { tenantId, body, caller, request }: Asked) => {
       locale: body.locale,
       property,
       bookingId,
-      judgeNew: () => refuseBeyondRate(request),
+      judgeNew: () => {
+        refuseOldTerms(property, body)
+        refuseBeyondRate(request)
+      },
     }),
     // Signed while the hold is written, for nobody else can go on once its counters are locked.
     mintGuestToken(tenantId, bookingId, holdTokenSeconds),
