@@ -184,7 +184,7 @@ const search = route({
   path: '/api/tenants/:tenantId/availability/search',
   summary: 'Find priced offers for a stay',
   description:
-    'All rooms are of one type and plan, and have to be free together. With `flexibleDays`, stays of the same length that begin so many days earlier or later are offered too. At most 200 offers, the cheapest first; `unavailable` says why the others are none on the days that were asked for. Nothing is taken: only a hold or a reservation takes.',
+    'All rooms are of one type and plan, and have to be free together. With `flexibleDays`, stays of the same length that begin so many days earlier or later are offered too. At most 200 offers, the cheapest first; `unavailable` says why the others are none on the days that were asked for. Staff asks from the business date on, which after midnight is yesterday until it has rolled. Nothing is taken: only a hold or a reservation takes.',
   access: can('read', 'Availability'),
   readOnly: true,
   idempotency: 'off',

@@ -40,13 +40,17 @@ describe('Units', () => {
   it('are made for days to come, and keep within the round of their house', async () => {
     const { propertyId, unitTypeId } = units.house
     const past = await units.owner.send('POST', 'units', {
-      ...{ propertyId, unitTypeId, name: 'Gone' },
+      propertyId,
+      unitTypeId,
+      name: 'Gone',
       activeFrom: units.house.day(-9),
       activeUntil: units.house.day(-2),
     })
     expect([...answer(past), past.body.errors[0].field]).to.deep.equal([422, 'date_out_of_range', 'activeUntil'])
     const made = await units.owner.send('POST', 'units/bulk', {
-      ...{ propertyId, unitTypeId, names: ['Z1', 'Z2', 'Z3'] },
+      propertyId,
+      unitTypeId,
+      names: ['Z1', 'Z2', 'Z3'],
       position: 99_999,
     })
     expect(made.body.data.map(({ position }: { position: number }) => position)).to.deep.equal([
