@@ -73,6 +73,33 @@ describe('the fence of a job', () => {
     expect(await archived(id)).to.include({ outcome: 'done' })
   })
 
+  it('a start is overtaken as soon as a newer one runs, whatever it would write', async () => {
+    const key = newKey()
+    const id = await ask(call, { key })
+    await dispatch(id)
+    let overtake: () => void = () => {}
+    const overtaken = new Promise<void>((resolve) => (overtake = resolve))
+    const refused: unknown[] = []
+    const slow = processor(call, async (context) => {
+      await overtaken
+      for (const write of [context.effect, context.finish])
+        await write((trx) => insert(trx, key)).catch((error: unknown) => refused.push(error))
+      throw refused[0]
+    })
+    const first = runStart(slow, { fence: { jobId: id, dispatchNo: 1, delivery: 1 }, kind: call.name, handed }, worker)
+    await until(async () => (await rowOf(id))?.status === 'running')
+    const fast = processor(call, async (context) => {
+      overtake()
+      expect(await first).to.equal('fenced')
+      await context.finish((trx) => insert(trx, key))
+    })
+    expect(
+      await runStart(fast, { fence: { jobId: id, dispatchNo: 1, delivery: 2 }, kind: call.name, handed }, worker),
+    ).to.equal('done')
+    expect(refused.map((error) => error instanceof FenceLost)).to.deep.equal([true, true])
+    expect(await effects(key)).to.deep.equal([key])
+  })
+
   it('a redelivery of a job that is over does nothing', async () => {
     const key = newKey()
     const id = await ask(note, { key })
