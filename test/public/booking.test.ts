@@ -249,23 +249,6 @@ describe('A guest and a booking, over HTTP', () => {
     expect((await verify(code)).body.code).to.equal('code_invalid')
   })
 
-  it('ends a code with the fifth wrong try', async () => {
-    const { useAccessCode, sendAccessCode } = await import('../../db/reservations/access.ts')
-    const { number, bookingId } = await held(freePortal, { email: 'tries@example.com' })
-    const place = { propertyId: free.propertyId, number }
-    await free.inHouse((trx) => sendAccessCode(trx, { ...place, email: 'tries@example.com' }))
-    const [row] = await free.inHouse((trx) =>
-      sql<{ id: string }>(trx, `select id from guest_access_code where booking_id = ?`, [bookingId]),
-    )
-    const code = guestAccessCode(row?.id ?? '')
-    const wrong = code === '123456' ? '654321' : '123456'
-    const tries = await Promise.all(
-      Array.from({ length: 5 }, () => free.inHouse((trx) => useAccessCode(trx, { ...place, code: wrong }))),
-    )
-    expect(tries).to.deep.equal([null, null, null, null, null])
-    expect(await free.inHouse((trx) => useAccessCode(trx, { ...place, code }))).to.equal(null)
-  })
-
   it('gives the last unit to one of 60 guests over HTTP', async () => {
     const suite = { unitTypeId: house.suiteTypeId ?? '', from: 60 }
     const quotes = await Promise.all(Array.from({ length: 60 }, () => quoted(portal, suite)))

@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { guestAccessCode } from '../../config/derived-secrets.ts'
+import { sql } from '../../db/connection.ts'
+import { sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
+import { useDatabase } from '../support/database.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { makeHold, readBooking } from '../support/stay.ts'
+
+describe('Codes that let a booker back in', () => {
+  const held = useDatabase()
+  const email = 'back@example.com'
+  let house: House
+  let bookingId: string
+  let number: string
+
+  beforeEach(async () => {
+    house = await makeHouse({ units: 1 })
+    bookingId = await makeHold(house, { email })
+    number = (await readBooking(house, bookingId)).number
+  })
+
+  const send = () => house.inHouse((trx) => sendAccessCode(trx, { propertyId: house.propertyId, number, email }))
+  const open = (code: string) =>
+    house.inHouse((trx) => useAccessCode(trx, { propertyId: house.propertyId, number, code }))
+  const sent = () =>
+    house.inHouse((trx) =>
+      sql<{ id: string; isLive: boolean }>(
+        trx,
+        `select id, ended_at is null as is_live from guest_access_code where booking_id = ? order by ended_at nulls last`,
+        [bookingId],
+      ),
+    )
+
+  it('end with the fifth wrong try', async () => {
+    await send()
+    const [row] = await sent()
+    const code = guestAccessCode(row?.id ?? '')
+    const wrong = code === '123456' ? '654321' : '123456'
+    const tries = await Promise.all(Array.from({ length: 5 }, () => open(wrong)))
+    expect(tries).to.deep.equal([null, null, null, null, null])
+    expect(await open(code)).to.equal(null)
+  })
+
+  it('are three an hour, however many are asked for at once, and each ends the one before', async () => {
+    await Promise.all(Array.from({ length: 6 }, send))
+    const codes = await sent()
+    expect(codes.map((one) => one.isLive)).to.deep.equal([false, false, true])
+    const opened: (string | null)[] = []
+    for (const { id } of codes) opened.push(await open(guestAccessCode(id)))
+    expect(opened).to.deep.equal([null, null, bookingId])
+    await held.database.admin.raw(`update guest_access_code set created_at = created_at - interval '61 minutes'`)
+    await send()
+    expect(await sent()).to.have.length(4)
+  })
+})
