@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
-import { forgetLeft, replaceMappings } from '../../db/properties/channels/mappings.ts'
+import { replaceMappings } from '../../db/properties/channels/mappings.ts'
 import { applyNow } from '../../db/properties/channels/apply.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
@@ -245,35 +245,6 @@ describe('What a channel books', function () {
     const applied = await bookingRow(house, waiting?.id ?? '')
     expect(applied).to.include({ status: 'applied', error: null })
     expect((await staysOf(house, applied.bookingId))[0]?.unitTypeId).to.equal(house.suiteTypeId)
-  })
-
-  it('by a mapping that was left out since is changed all the same, while one of its guests is still to come', async () => {
-    const own = await makeConnection(house, { name: 'left out', secret: 'x'.repeat(20) })
-    const kept = () =>
-      house.inHouse((trx) =>
-        sql(trx, `select id from channel_mapping where channel_connection_id = ? and left_at is not null`, [own]),
-      )
-    const forget = () => house.inHouse((trx) => forgetLeft(trx, own))
-    const externalId = newExternalId()
-    const [stored] = await receive(house, own, revision({ externalId }))
-    const others = mappingsOf(house).slice(1)
-    const connection = { id: own, propertyId: house.propertyId, lastPushAt: new Date() }
-    await house.inHouse((trx) => replaceMappings(trx, connection, others))
-    // It settles in an hour, and the channel has taken all that there was to say until then.
-    await house.inHouse(async (trx) => {
-      await sql(
-        trx,
-        `update channel_mapping set left_at = now() - interval '7 days' + interval '1 hour' where left_at is not null`,
-      )
-      await sql(trx, `update channel_connection set last_push_at = now() + interval '2 hours' where id = ?`, [own])
-    })
-    await forget()
-    expect(await kept()).to.have.length(1)
-    const [changed] = await receive(house, own, revision({ externalId, revision: 2, kind: 'modified', from: 1 }))
-    expect(changed).to.include({ status: 'applied', bookingId: stored?.bookingId })
-    await receive(house, own, revision({ externalId, revision: 3, kind: 'cancelled', rooms: 0 }))
-    await forget()
-    expect(await kept()).to.deep.equal([])
   })
 
   it('in another currency waits for a person', async () => {

@@ -2,9 +2,8 @@ import { expect } from 'chai'
 import { addDays, daysIn } from '../../config/time.ts'
 import { sql } from '../../db/connection.ts'
 import { goLive, suspendProperty } from '../../db/properties/commands.ts'
-import { changeConnection, readConnection } from '../../db/properties/channels/connections.ts'
+import { readConnection } from '../../db/properties/channels/connections.ts'
 import { activateConnection, disconnect, pauseConnection } from '../../db/properties/channels/lifecycle.ts'
-import { keepUp } from '../../db/properties/channels/upkeep.ts'
 import { priceStay } from '../../db/properties/quote.ts'
 import { writePrices } from '../../db/properties/rates.ts'
 import { searchOffers } from '../../db/properties/search.ts'
@@ -223,69 +222,6 @@ describe('What a channel is told', function () {
     await shop.database.admin.raw(`update tenant set status = 'active'`)
     expect((await account.look()).days[`DBL||${house.day(4)}`]?.available).to.equal(0)
     expect(await marksLeft(house, id)).to.deep.equal([])
-  })
-
-  it('of a mapping that is left out is that it is closed', async () => {
-    const { id, account } = await connect(house, simulator)
-    await settle()
-    await house.inHouse((trx) =>
-      changeConnection(trx, id, {
-        mappings: [
-          {
-            unitTypeId: house.unitTypeId,
-            ratePlanId: house.ratePlanId,
-            externalUnitTypeId: 'DBL',
-            externalRatePlanId: 'BAR',
-          },
-        ],
-      }),
-    )
-    await settle()
-    const { days } = await account.look()
-    expect(days[`STE||${house.day(2)}`]?.available).to.equal(0)
-    expect(days[`DBL|NRF|${house.day(2)}`]?.restrictions?.stopSell).to.equal(true)
-    expect(days[`DBL||${house.day(2)}`]?.available).to.equal(3)
-  })
-
-  it('of names that mean something else by now is what they mean, and of those that mean nothing that they are closed, until that has settled', async () => {
-    const { id, account } = await connect(house, simulator)
-    await settle()
-    const { unitTypeId, ratePlanId } = house
-    const mappings = [
-      { unitTypeId: house.suiteTypeId ?? '', ratePlanId, externalUnitTypeId: 'DBL', externalRatePlanId: 'SUI' },
-      { unitTypeId, ratePlanId, externalUnitTypeId: 'DBX', externalRatePlanId: 'BAR' },
-    ]
-    await house.inHouse((trx) => changeConnection(trx, id, { mappings }))
-    await settle()
-    const { days } = await account.look()
-    const day = house.day(2)
-    const told = ['DBL', 'DBX', 'STE'].map((type) => days[`${type}||${day}`]?.available)
-    expect(told).to.deep.equal([1, 3, 0])
-    const stopped = ['DBL|SUI', 'DBX|BAR', 'DBL|BAR', 'DBL|NRF', 'STE|BAR'].map(
-      (rate) => days[`${rate}|${day}`]?.restrictions?.stopSell,
-    )
-    expect(stopped).to.deep.equal([false, false, true, true, true])
-    const read = await house.inHouse((trx) => readConnection(trx, id))
-    expect(read.mappings).to.deep.equal(mappings.map((one) => ({ ...one, modifierRate: 0, enabled: true })))
-    // What was read may be written back.
-    await house.inHouse((trx) => changeConnection(trx, id, { mappings: read.mappings }))
-    const kept = () =>
-      house.inHouse((trx) =>
-        sql(trx, `select left_at from channel_mapping where channel_connection_id = ? and left_at is not null`, [id]),
-      )
-    expect(await kept()).to.have.length(3)
-    await settle()
-    for (const left of [0, 3]) {
-      await house.inHouse((trx) => sql(trx, `update channel_connection set resynced_on = null where id = ?`, [id]))
-      await house.inHouse((trx) => keepUp(trx, id))
-      expect(await kept()).to.have.length(3 - left)
-      await settle()
-      await house.inHouse((trx) =>
-        sql(trx, `update channel_mapping set left_at = left_at - interval '8 days' where channel_connection_id = ?`, [
-          id,
-        ]),
-      )
-    }
   })
 
   it('while it is paused is nothing, and everything when it goes on', async () => {
