@@ -100,7 +100,7 @@ const statusesOf = (route: AnyRoute): number[] => {
     401,
     ...(route.access.kind === 'callback' ? [] : [403]),
     404,
-    ...(writes ? [409, 422] : []),
+    ...(writes ? [409, 422] : route.errors ? [422] : []),
     429,
     503,
   ]
@@ -134,7 +134,11 @@ const operation = (route: AnyRoute, components: Json): Json => {
       schema: { type: 'string' },
       description: 'The version read, in quotes',
     })
-  const code = String(route.status ?? 200)
+  const success = (description: string) => ({
+    description,
+    headers: rateHeaders,
+    content: { 'application/json': { schema: hoist(plain(route.returns), components) } },
+  })
   return {
     operationId: route.id,
     summary: route.summary,
@@ -154,11 +158,9 @@ const operation = (route: AnyRoute, components: Json): Json => {
         }
       : {}),
     responses: {
-      [code]: {
-        description: code === '201' ? 'Created' : 'Success',
-        headers: rateHeaders,
-        content: { 'application/json': { schema: hoist(plain(route.returns), components) } },
-      },
+      ...(route.status !== 201
+        ? { 200: success('Success') }
+        : { ...(route.ok === undefined ? {} : { 200: success(route.ok) }), 201: success('Created') }),
       ...Object.fromEntries(
         statusesOf(route).map((status) => [
           String(status),

@@ -106,13 +106,15 @@ export const endpoint = (route: AnyRoute) => {
 
   const reply = (result: unknown): Answer => {
     const wrapped = result instanceof Reply ? (result as Reply<unknown>) : new Reply(result)
+    const status = wrapped.status ?? usual
+    if (status !== usual && route.ok === undefined) throw new Error(`${route.id} does not say what a ${status} means`)
     const body = present(wrapped.body)
     const version =
       typeof body === 'object' && body !== null && 'version' in body && typeof body.version === 'number'
         ? body.version
         : null
     return {
-      status: wrapped.status ?? usual,
+      status,
       headers: {
         ...(route.cache ? { 'Cache-Control': route.cache } : {}),
         ...(version === null ? {} : { ETag: `"${version}"` }),

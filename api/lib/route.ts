@@ -93,6 +93,8 @@ export type RouteOptions = {
   description?: string
   /** Usual status of success. */
   status?: 200 | 201
+  /** What a 200 says where the usual status is 201; without it nothing else is answered. */
+  ok?: string
   rate?: RateClass
   /** `required` where money or stock moves; `off` where a reply must not be kept. POST takes a key by default. */
   idempotency?: 'accepted' | 'required' | 'off'

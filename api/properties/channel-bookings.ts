@@ -98,6 +98,7 @@ const deliver = route({
     '201 says that it is stored, and is the acknowledgement; it is applied within moments. The same revision again answers 200 with the first. For keys of scope `channel:deliver`.',
   access: can('create', 'ChannelBooking'),
   status: 201,
+  ok: 'The revision was stored before',
   errors: ['card_data_refused', 'invalid_transition'],
   body: Obj({ channelConnectionId: Uuid, ...ChannelRevision.properties }),
   returns: ChannelBooking,

@@ -96,6 +96,7 @@ const run = route({
     'Only the open business date can be closed, once it is over in the zone of the property; a worker does it. For a date that was asked for before, the audit that stands is answered with 200, and one that had failed goes on where it stopped. `dryRun` answers 200 with what would be found and charged, and stores nothing.',
   access: can('close', 'NightAudit'),
   status: 201,
+  ok: 'What a dry run found, or the audit that stands for the date',
   errors: ['wrong_business_date', 'business_date_not_over'],
   body: Obj({ propertyId: Uuid, businessDate: Day, dryRun: Opt(Bool) }),
   returns: AnyOf([NightAudit, Preview]),

@@ -115,6 +115,7 @@ const create = route({
     'Later items win. Up to 2,000 cells are written before the reply, up to 100,000 by a job: all of them, or none. Changes of a property, and what takes them back, are applied in the order in which they came: while one is `queued`, those after it are, too. `dryRun` answers 200 with the first 1,000 cells before and after, and stores nothing. A percentage is in basis points; null clears.',
   access: can('update', 'RateCalendar'),
   status: 201,
+  ok: 'What a dry run found; nothing is stored',
   errors: ['range_too_long', 'date_out_of_range', 'rate_plan_derived', 'reference_not_found', 'invalid_transition'],
   body: Obj({
     propertyId: Uuid,

@@ -182,6 +182,7 @@ export const routes = [
     body: HoldRequest,
     returns: HeldBooking,
     status: 201,
+    ok: 'The booking of an earlier hold of this quote',
     errors: [
       'sold_out',
       'inventory_contended',

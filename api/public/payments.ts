@@ -116,6 +116,7 @@ export const routes = [
       'The amount is computed. The provider is called by a worker: go on with the status. The same method again answers 200 with the live payment; another one takes its place where the provider can still cancel.',
     access: publicGuest('payments'),
     status: 201,
+    ok: 'The payment that was started before',
     body: NewPayment,
     returns: GuestPayment,
     errors: [

@@ -131,6 +131,7 @@ const create = route({
     '`[from, to)`, from the business date on; all units or none. Out of order leaves capacity, out of service stays sellable. Proposed stays move elsewhere. `override` oversells nights and releases locked stays, which `displaced` lists; an occupied unit is never blocked. `dryRun` answers 200 with what would happen, locked stays and sold-out nights included, and stores nothing.',
   access: can('create', 'UnitBlock'),
   status: 201,
+  ok: 'What a dry run found; nothing is stored',
   errors: refusals,
   body: Obj({
     propertyId: Uuid,
