@@ -65,6 +65,14 @@ export const applyRateChange = job({
   retry: 'internal',
 })
 
+/** Goes on with changes of rates whose job was lost or died. */
+export const resumeRates = job({
+  name: 'inventory.resume-rates',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
 /** Erases the personal data of holds that ended unconfirmed 30 days ago. */
 export const eraseEndedHolds = job({
   name: 'privacy.erase-ended-holds',
@@ -131,6 +139,7 @@ export const inventoryJobs: Job[] = [
   requestRepacks,
   closeBlocks,
   applyRateChange,
+  resumeRates,
   eraseEndedHolds,
   generateTasks,
   eraseRefusals,
@@ -141,6 +150,7 @@ export const inventoryJobs: Job[] = [
 ]
 export const inventorySchedules: Schedule[] = [
   every(15, sweepHolds),
+  every(900, resumeRates),
   every(3600, extendHorizon),
   daily('03:20', eraseEndedHolds),
   daily('03:25', eraseRefusals),

@@ -1,7 +1,7 @@
 import { ApiError } from '../../config/errors.ts'
 import { applyRateChange as applyRateChangeJob } from '../../jobs/inventory.ts'
 import { contextOf, isUnreachable, logOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import type { PlatformTrx, Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
 import { fromDatabase } from '../errors.ts'
 import { emit } from '../events.ts'
@@ -52,13 +52,44 @@ export const askForNext = async (trx: Trx, propertyId: string): Promise<void> =>
   await enqueue(trx, applyRateChangeJob, { tenantId, rateChangeId: next.id }, { uniqueKey: next.id })
 }
 
+/** Properties, by id, whose first change waits for a job that is not there: ids alone. */
+export const stuckRates = (trx: PlatformTrx, after: string, most: number) =>
+  sql<{ tenantId: string; propertyId: string }>(trx, `select tenant_id, property_id from rates_stuck(?, ?)`, [
+    after,
+    most,
+  ])
+
+const hasDeadJob = async (trx: Trx, tenantId: string, id: string): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `select 1 as one from jobs where tenant_id = ? and kind = ? and unique_key = ? and status = 'dead' limit 1`,
+    [tenantId, applyRateChangeJob.name, id],
+  )) !== null
+
+/**
+ * What the clock does for changes that wait: where the job of the first was taken away it is asked for again, and where it died, as one does that ends its
+ * process each time, the change has failed, so that those behind it go on.
+ */
+export const resumeRates = async (trx: Trx, propertyId: string): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  if (tenantId === null) throw new Error('a change of rates belongs to a tenant')
+  await lockRates(trx, propertyId)
+  await lockProperty(trx, propertyId)
+  const first = await firstWaiting(trx, propertyId)
+  if (first && !(await hasJob(trx, tenantId, first.id)) && (await hasDeadJob(trx, tenantId, first.id)))
+    await fail(trx, first, unforeseen)
+  await askForNext(trx, propertyId)
+}
+
+const unforeseen = { code: 'unexpected', message: 'It could not be written; what happened is in the log of the worker' }
+
 /** Why a change has failed; null: another try may pass. */
 const refusalOf = (error: unknown, attempt: number): { code: string; message: string } | null => {
   if (isUnreachable(error)) return null
   const known = error instanceof ApiError ? error : fromDatabase(error)
   if (known && ([400, 404, 422].includes(known.status) || known.code === 'invalid_transition')) return known
   if (attempt < (known ? mostTries.passing : mostTries.unforeseen)) return null
-  return { code: 'unexpected', message: 'It could not be written; what happened is in the log of the worker' }
+  return unforeseen
 }
 
 const fail = async (trx: Trx, { id, propertyId }: Waiting, refusal: { code: string; message: string }) => {

@@ -1,5 +1,8 @@
 import { expect } from 'chai'
+import { inPlatform } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
 import { applyRateChange } from '../../db/properties/rate-queue.ts'
+import { resumeRates } from '../../jobs/inventory.ts'
 import { useRates } from './rates.ts'
 
 const kinds = ['inventory.apply-rate-change']
@@ -90,6 +93,28 @@ describe('Changes of rates that wait', () => {
     const second = await large(raise)
     await world.drain({ kinds })
     expect(await states(first, second)).to.deep.equal(['applied', 'applied'])
+  })
+
+  it('go on without another request where the job of the first was taken away, and where it died without it', async () => {
+    const asked = [await large({ amount: 30_000 }), await large(raise), await large({ amount: 40_000 })]
+    const resume = async () => {
+      await inPlatform((trx) => enqueue(trx, resumeRates, {}))
+      await world.drain({ kinds: [...kinds, resumeRates.name] })
+    }
+    await world.database.admin.raw(`delete from jobs where kind = ?`, kinds)
+    await resume()
+    expect(await states(...asked)).to.deep.equal(['applied', 'applied', 'applied'])
+
+    const [dies, next] = [await large({ amount: 50_000 }), await large(raise)]
+    await world.database.admin.raw(`update jobs set status = 'dead' where kind = ?`, kinds)
+    await resume()
+    expect(await states(dies, next)).to.deep.equal(['failed', 'applied'])
+    expect(await amounts(rates.house.ratePlanId, 4, 4)).to.deep.equal([44_000])
+    expect(await rates.count('event', `type = 'rate_change.failed'`)).to.equal(1)
+    // What an operator brings back by now finds that it has failed.
+    await world.database.admin.raw(`update jobs set status = 'pending' where kind = ?`, kinds)
+    await world.drain({ kinds })
+    expect(await states(dies)).to.deep.equal(['failed'])
   })
 
   it('let a request be answered while the first of them is being written', async () => {

@@ -1,4 +1,4 @@
-import { applyRateChange } from '../../db/properties/rate-queue.ts'
+import { applyRateChange, resumeRates, stuckRates } from '../../db/properties/rate-queue.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { erasableHolds, eraseHolds, purgeAccess, purgeableTenants } from '../../db/reservations/erase.ts'
 import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
@@ -10,6 +10,8 @@ import { erasing } from '../lib/erasing.ts'
 import { housekeeping } from './housekeeping.ts'
 import { units } from './units.ts'
 import type { Processor } from '../lib/processor.ts'
+
+const noId = '00000000-0000-0000-0000-000000000000'
 
 export const processors: readonly Processor[] = [
   onDatabase(jobs.expireHold, (trx, { bookingId }) => expireHold(trx, bookingId)),
@@ -32,6 +34,19 @@ export const processors: readonly Processor[] = [
 
   processor(jobs.purgeAccessCodes, async ({ effect, inTenant, finish }) => {
     for (const { tenantId } of await effect((trx) => purgeableTenants(trx))) await inTenant(tenantId, purgeAccess)
+    await finish()
+  }),
+
+  processor(jobs.resumeRates, async ({ effect, inTenant, finish, log, signal }) => {
+    for (let after: string | undefined = noId; after !== undefined && !signal.aborted;) {
+      const from: string = after
+      const stuck = await effect((trx) => stuckRates(trx, from, 200))
+      for (const { tenantId, propertyId } of stuck)
+        await inTenant(tenantId, (trx) => resumeRates(trx, propertyId)).catch((error: unknown) =>
+          log.warn({ err: error, tenantId, propertyId }, 'changes of rates could not go on'),
+        )
+      after = stuck.at(-1)?.propertyId
+    }
     await finish()
   }),
 
