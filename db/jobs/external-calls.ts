@@ -61,12 +61,16 @@ export const endCall = (trx: AnyTrx, call: CallKey, answer: CallAnswer) =>
     },
   )
 
-/** Ends the question what became of calls: a callback or a reading has told. */
+/**
+ * Ends the question what became of calls: a callback or a reading has told. It waits for nobody: who holds such a call is writing down its answer, and
+ * waits for the record that its caller has locked.
+ */
 export const settleCalls = (trx: Trx, keys: readonly string[]) =>
   sql(
     trx,
-    `update external_call set state = 'succeeded', finished_at = clock_timestamp()
-     where tenant_id = ? and idempotency_key = any(?::text[]) and state in ('started', 'unknown')`,
+    `update external_call set state = 'succeeded', finished_at = clock_timestamp() where id in (
+       select id from external_call where tenant_id = ? and idempotency_key = any(?::text[]) and state in ('started', 'unknown')
+       for update skip locked)`,
     [contextOf(trx).tenantId, keys],
   )
 

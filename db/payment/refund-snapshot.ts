@@ -64,7 +64,7 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
       `update refund set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?) where id = ?`,
       [nextRead(refund.status, refund.readCount + 1), snapshot.externalId, refundId],
     )
-    if (snapshot.status === 'unknown') await settleRefund(trx, refund)
+    await settleRefund(trx, refund)
     return false
   }
   const [changed] = await sql<RefundRow>(

@@ -264,10 +264,16 @@ export const applySnapshot = async (trx: Trx, paymentId: string, snapshot: Payme
   if (!payment) throw new Error(`there is no payment ${paymentId}`)
   const applied = await applyTo(trx, payment, snapshot, { rises, locks, businessDate })
   // Calls without an outcome are rare; it is theirs that is learnt then.
-  const isDoubtful = payment.status === 'unknown' || snapshot.status === 'unknown' || payment.cancelRequestedAt !== null
+  const isDoubtful = payment.status === 'unknown' || snapshot.status === 'unknown' || mayBeClosing(payment)
   if (isDoubtful) await settlePayment(trx, applied.payment)
   return applied
 }
+
+const clocksDifferMs = 60_000
+
+/** Whether the gateway may have been asked to close it: cancelled, or out of time by the clock of another. */
+const mayBeClosing = ({ cancelRequestedAt, expiresAt }: PaymentRow) =>
+  cancelRequestedAt !== null || (expiresAt !== null && expiresAt.getTime() <= Date.now() + clocksDifferMs)
 
 type Ready = { rises: boolean; locks: Map<string, Payable>; businessDate: string }
 

@@ -1,15 +1,18 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { inPlatform, sql, sqlOne } from '../../db/connection.ts'
+import { inPlatform, makeKnex, sql, sqlOne } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
+import { enqueue } from '../../db/enqueue.ts'
 import { beginCall, endCall } from '../../db/jobs/external-calls.ts'
 import { unresolvedCalls } from '../../db/jobs/observe.ts'
+import { up as settleOld } from '../../db/migrations/0031_settled_calls.ts'
 import { applyUnknown, nothingKnown } from '../../db/payment/calls.ts'
 import { requestRefund } from '../../db/payment/index.ts'
-import { refundKey, submitKey } from '../../db/payment/journal.ts'
+import { cancelKey, refundKey, submitKey } from '../../db/payment/journal.ts'
 import { applyRefundSnapshot } from '../../db/payment/refund-snapshot.ts'
 import { applySnapshot } from '../../db/payment/snapshot.ts'
 import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
+import { readPayment } from '../../jobs/payments.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeBooking, makeTill, pay, paymentOf, refundsOf, within, work } from './support.ts'
 import type { Till } from './support.ts'
@@ -24,7 +27,7 @@ const captured = (): PaymentSnapshot => ({
 })
 
 describe('the question what became of a call', () => {
-  useDatabase()
+  const held = useDatabase()
   let till: Till
   before(async () => {
     till = await makeTill()
@@ -75,6 +78,76 @@ describe('the question what became of a call', () => {
     expect(await stateOf(submitKey(id))).to.equal('started')
     await work()
     expect(await stateOf(submitKey(id))).to.equal('succeeded')
+  })
+
+  const shown = (status: PaymentSnapshot['status']): PaymentSnapshot => ({
+    ...nothingKnown,
+    status,
+    externalId: `ch_${randomUUID()}`,
+    currency: 'BRL',
+  })
+  const cancelOf = (paymentId: string) => ({ provider: 'sandbox', operation: 'cancel', key: cancelKey(paymentId) })
+  /** Shown to the guest, and asked to be closed. */
+  const closing = async (change: string) => {
+    const id = await sent()
+    await within(till, async (trx) => {
+      await endCall(trx, callOf(id), { state: 'succeeded' })
+      await applySnapshot(trx, id, shown('requires_action'))
+      await sql(trx, `update payment set ${change} where id = ?`, [id])
+      await beginCall(trx, { ...cancelOf(id), jobId: randomUUID(), tenantId: till.tenantId, requestHash: null })
+    })
+    return id
+  }
+
+  it('is over where a payment was closed since its time was over, and a callback tells what became of it', async () => {
+    for (const status of ['cancelled', 'captured'] as const) {
+      const id = await closing(`expires_at = now()`)
+      await within(till, async (trx) => {
+        await endCall(trx, cancelOf(id), { state: 'unknown', code: 'TimeoutError' })
+        await applyUnknown(trx, id, true)
+      })
+      expect(await stateOf(cancelKey(id))).to.equal('unknown')
+      await within(till, (trx) => applySnapshot(trx, id, status === 'captured' ? captured() : shown(status)))
+      expect(await stateOf(cancelKey(id)), status).to.equal('succeeded')
+    }
+  })
+
+  it('is over with the next reading where an answer broke after a callback had told', async () => {
+    const id = await closing(`cancel_requested_at = now()`)
+    // No job comes that was made before.
+    await work()
+    await within(till, (trx) => applySnapshot(trx, id, captured()))
+    await within(till, (trx) => endCall(trx, cancelOf(id), { state: 'unknown', code: 'TypeError' }))
+    await within(till, (trx) => enqueue(trx, readPayment, { tenantId: till.tenantId, paymentId: id }))
+    await work()
+    expect(await stateOf(cancelKey(id))).to.equal('succeeded')
+  })
+
+  it('keeps no callback waiting for the answer of the call, which waits for it', async () => {
+    const id = await closing(`cancel_requested_at = now()`)
+    await within(till, async (trx) => {
+      await endCall(trx, cancelOf(id), { state: 'unknown', code: 'TimeoutError' })
+      // The journal comes first in what an answer writes; the callback is whole before the payment is looked at.
+      await within(till, (other) => applySnapshot(other, id, shown('cancelled')))
+      await applyUnknown(trx, id, true)
+    })
+    expect((await paymentOf(till, id)).status).to.equal('cancelled')
+    expect(await stateOf(cancelKey(id))).to.equal('succeeded')
+  })
+
+  it('that was left open is over with the release that ends them, and no other', async () => {
+    const [paid, open, over] = [await sent(), await sent(), await closing(`cancel_requested_at = now()`)]
+    await within(till, (trx) => applySnapshot(trx, paid, captured()))
+    const kept = await closing(`cancel_requested_at = now()`)
+    await within(till, (trx) =>
+      sql(trx, `update payment set status = 'cancelled', ended_at = now() where id = ?`, [over]),
+    )
+    const states = async () =>
+      Promise.all([submitKey(paid), submitKey(open), cancelKey(over), cancelKey(kept)].map(stateOf))
+    expect(await states()).to.deep.equal(['started', 'started', 'started', 'started'])
+    const owner = makeKnex(held.database.ownerUrl, 1)
+    await settleOld(owner).finally(() => owner.destroy())
+    expect(await states()).to.deep.equal(['succeeded', 'started', 'succeeded', 'started'])
   })
 
   it('is over once it is told of a refund', async () => {

@@ -1,6 +1,6 @@
 import { applyUnknown, paymentCall } from '../../db/payment/calls.ts'
 import type { PaymentCall } from '../../db/payment/calls.ts'
-import { cancelKey } from '../../db/payment/journal.ts'
+import { cancelKey, settlePaymentById } from '../../db/payment/journal.ts'
 import { isLive, notFoundAfterMs } from '../../db/payment/rules.ts'
 import { applySnapshot } from '../../db/payment/snapshot.ts'
 import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
@@ -73,7 +73,8 @@ const pursue = async (context: PaymentContext, mayWait: boolean): Promise<void> 
   const over = isOver(call)
   const live = isLive(payment.status)
   // Nothing follows from what is paid; what has ended unpaid is read by its schedule, and not closed twice.
-  if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !mayWait)) return context.finish()
+  if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !mayWait))
+    return context.finish((trx) => settlePaymentById(trx, paymentId))
   if (payment.externalId !== null) {
     if (live && over) return close(context, call, mayWait)
     return apply(context, await read(context, call), mayWait)

@@ -73,7 +73,8 @@ export const refundProcessors = [
   }),
   processor(readRefund, async (context) => {
     const call = await context.effect((trx) => refundCall(trx, context.payload.refundId))
-    if (!call || call.refund.status === 'failed') return context.finish()
+    if (!call || call.refund.status === 'failed')
+      return context.finish((trx) => settleRefundById(trx, context.payload.refundId))
     const sameErrorTwice = call.attempt !== null && call.attempt.tries >= 2 && call.attempt.state === 'unknown'
     if (call.refund.externalId === null && isOpen(call) && !sameErrorTwice) return send(context, call, true)
     return read(context, call)
