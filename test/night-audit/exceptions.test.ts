@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
+import { exceptionsOfDay } from '../../db/properties/night-audit/exceptions.ts'
 import { useDatabase } from '../support/database.ts'
 import type { House } from '../support/factories.ts'
 import { deskOf } from '../reservations/desk.ts'
-import { closeOpenDay, makeLateHouse, makeStays, readAudit, readStay, request } from './support.ts'
+import { closeOpenDay, makeLateHouse, makeStays, readAudit, readStay, request, runAudit } from './support.ts'
 
 describe('The night audit finds', () => {
-  useDatabase()
+  const held = useDatabase()
   let house: House
   beforeEach(async () => {
     house = await makeLateHouse(2, { units: 3 })
@@ -39,6 +40,22 @@ describe('The night audit finds', () => {
     expect((await readStay(house, paid)).status).to.equal('checked_in')
     expect(await found(house)).to.deep.equal([])
     expect(await found(other)).to.deep.equal([])
+  })
+
+  it('what was odd about the day once, though the release before has found some of it already', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -3, nights: 3, checkedIn: true })
+    await leave(id, true, 'balance')
+    const { id: auditId } = await request(house, house.day(-2))
+    const found = await house.inHouse((trx) => exceptionsOfDay(trx, house.propertyId, house.day(-2)))
+    const [early] = found
+    await held.database.admin.raw(
+      `update night_audit set exceptions = jsonb_build_array(?::jsonb), exception_count = 1 where id = ?`,
+      [JSON.stringify(early), auditId],
+    )
+    await runAudit(house, auditId)
+    const { exceptions, exceptionCount } = await readAudit(house, auditId)
+    expect(found).to.have.lengthOf(2)
+    expect([exceptions, exceptionCount]).to.deep.equal([found, 2])
   })
 
   it('how many stays each step goes through before it begins, and says how far it is', async () => {

@@ -63,6 +63,27 @@ export const exceptionsOfDay = async (
   return rows
 }
 
+const same = ({ code, reservationId, message }: AuditException) => JSON.stringify([code, reservationId, message])
+
+/** Those of the day that its audit has not kept yet: one that began under the release before has found some among its first stays. */
+export const notKept = async (
+  trx: Trx,
+  propertyId: string,
+  businessDate: string,
+  found: readonly AuditException[],
+): Promise<readonly AuditException[]> => {
+  if (found.length === 0) return found
+  const kept = await sql<AuditException>(
+    trx,
+    `select e ->> 'code' as code, e ->> 'reservationId' as reservation_id, e ->> 'message' as message
+     from night_audit a cross join lateral jsonb_array_elements(a.exceptions) as e
+     where a.property_id = ? and a.business_date = ? and e ->> 'code' = any(?::text[])`,
+    [propertyId, businessDate, [...new Set(found.map(({ code }) => code))]],
+  )
+  const known = new Set(kept.map(same))
+  return found.filter((one) => !known.has(same(one)))
+}
+
 /** Each stay past its departure is told of, once a day. */
 export const tellOverdue = (
   trx: Trx,

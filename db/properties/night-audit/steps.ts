@@ -13,7 +13,7 @@ import { addDays } from '../../../config/time.ts'
 import { conflict } from '../../../config/errors.ts'
 import { readProperty } from '../catalogue.ts'
 import type { AuditException, AuditStep } from './audits.ts'
-import { exceptionsOfDay, exceptionsOfStays, tellOverdue } from './exceptions.ts'
+import { exceptionsOfDay, exceptionsOfStays, notKept, tellOverdue } from './exceptions.ts'
 import { first, lockInHouse, nextStays } from './stays.ts'
 import type { Concerned } from './stays.ts'
 
@@ -115,7 +115,7 @@ const roll: Work = async (trx, audit, { lastId, done }) => {
   const late = await nextStays(trx, audit, 'uncharged', first, audit.atOnce)
   if (late.length > 0) await charge(trx, audit, await lockInHouse(trx, late), ['rooms', 'extras'])
   if (late.length === audit.atOnce) return { lastId, done: done + late.length, isFinished: false, exceptions: [] }
-  const ofDay = await exceptionsOfDay(trx, propertyId, businessDate)
+  const ofDay = await notKept(trx, propertyId, businessDate, await exceptionsOfDay(trx, propertyId, businessDate))
   const day = { ...audit, date: businessDate }
   await snapshotDay(trx, { ...day, closes: true })
   const next = await rollBusinessDay(trx, propertyId, businessDate, await dayTotals(trx, day))
