@@ -79,7 +79,7 @@ const page: Page = {
         <section>
           <h2>Without an outcome</h2>
           ${table(
-            'Calls of which nobody knows, five minutes later, what the other side did: the oldest first, however old. Their jobs say for which record; it is asked after until it is known.',
+            'Calls of which nobody knows, five minutes later, what the other side did, the oldest first. Those of payments stand here until it is known, all others for two hours. Their jobs say for which record.',
             [
               { label: 'Job' },
               { label: 'Provider' },
