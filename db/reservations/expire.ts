@@ -113,11 +113,11 @@ export const dueHolds = (trx: PlatformTrx, most = 200): Promise<{ tenantId: stri
 
 /**
  * After a `sold_out`: ends overdue holds that stand in the way, each in a transaction of its own; true when any has ended, also where somebody else
- * came first. Those that nobody has locked go first; where there is none, what another is ending is waited for.
+ * came first. Those that nobody has locked go first; what another is ending at this moment is waited for, since all of them may be needed.
  */
 export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[]): Promise<boolean> => {
   const overdue = await inTenant(tenantId, (trx) =>
-    sql<{ id: string; isFree: boolean }>(
+    sql<{ id: string }>(
       trx,
       `with wanted as (select * from unnest(?::uuid[], ?::date[]) as w (pool_id, night)),
        overdue as (
@@ -133,15 +133,19 @@ export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[
                where x.tenant_id = r.tenant_id and x.reservation_id = r.id and x.status = 'active')))
          order by b.hold_expires_at limit 50),
        free as (select id from booking where id in (select id from overdue) for no key update skip locked)
-       select o.id, f.id is not null as is_free from overdue o left join free f on f.id = o.id order by is_free desc, o.hold_expires_at`,
+       select o.id from overdue o left join free f on f.id = o.id order by f.id is null, o.hold_expires_at`,
       [nights.map((one) => one.poolId), nights.map((one) => one.night)],
     ),
   )
   let ended = false
-  for (const { id, isFree } of overdue) {
-    if (ended && !isFree) break
-    const expiry = await inTenant(tenantId, (trx) => expireHold(trx, id))
-    ended ||= expiry === 'expired' || expiry === 'none'
-  }
+  for (const { id } of overdue)
+    try {
+      const expiry = await inTenant(tenantId, (trx) => expireHold(trx, id))
+      ended ||= expiry === 'expired' || expiry === 'none'
+    } catch (error) {
+      // What has ended may be enough, and who holds the next keeps it for long.
+      if (!ended) throw error
+      break
+    }
   return ended
 }

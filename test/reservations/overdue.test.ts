@@ -61,6 +61,35 @@ describe('A hold whose time is over', () => {
     expect(await miscounted(house)).to.deep.equal([])
   })
 
+  it('sells what several take that others are ending at this moment, one after the other', async () => {
+    house = await makeHouse({ units: 4, settings: { portal: { holdShare: 10_000 } } })
+    const all = await quotedClaims(house, { rooms: 4 })
+    const halves = [await quotedClaims(house, { rooms: 2 }), await quotedClaims(house, { rooms: 2 })]
+    const ids: string[] = []
+    for (const half of halves) ids.push((await holdQuote(house, half)).bookingId)
+    for (const id of ids) await outlive(house, id)
+    let locked = 0
+    let isOver = false
+    const gone: Promise<unknown>[] = []
+    const isWaitedFor = async () => locked === 2 && (isOver || (await waitsForLock(held.database.admin)))
+    for (const [index, id] of ids.entries())
+      gone.push(
+        house.inHouse(async (trx) => {
+          await lockBooking(trx, id)
+          locked += 1
+          await until(async () => locked === 2)
+          await gone[index - 1]
+          await until(isWaitedFor)
+          return expireHold(trx, id)
+        }),
+      )
+    await until(async () => locked === 2)
+    const { bookingId } = await holdQuote(house, all).finally(() => (isOver = true))
+    expect(await Promise.all(gone)).to.deep.equal(['expired', 'expired'])
+    expect(await statusesOf(house, bookingId)).to.deep.equal(['held', 'held', 'held', 'held'])
+    expect(await miscounted(house)).to.deep.equal([])
+  })
+
   it('sells all that an overdue hold takes to who come for it together', async () => {
     house = await makeHouse({ units: 4, settings: { portal: { holdShare: 10_000 } } })
     const late = await quotedClaims(house, { rooms: 4 })
