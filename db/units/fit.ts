@@ -49,12 +49,8 @@ const room = (lane: Lane, { from, to }: Pick<Ready, 'from' | 'to'>): { before: n
   return { before, after }
 }
 
-/**
- * Finds units for pieces, each in turn the best fit: units of the own type first, then the smallest gap before and after, then where it is
- * already, then the units in their order. Pieces of `movable` stand where they are, unless an exchange makes room: on a dead end others give way,
- * in chains, and go elsewhere; a thousand exchanges are tried at most. The same input gives the same answer.
- */
-export const pack = (
+/** Finds units for pieces, each in turn the best fit. */
+const packOnce = (
   units: readonly FitUnit[],
   taken: readonly Taken[],
   movable: readonly Piece[],
@@ -164,4 +160,40 @@ export const pack = (
     .sort((a, b) => a.from - b.from || b.to - a.to || (a.piece.key < b.piece.key ? -1 : 1))
   for (const one of inTurn) if (!place(one, new Set(), 0)) stranded.push(one.piece.key)
   return { places, stranded }
+}
+
+const mostRounds = 16
+
+/**
+ * Finds units for pieces, each in turn the best fit: units of the own type first, then the smallest gap before and after, then where it is
+ * already, then the units in their order. Pieces of `movable` stand where they are, unless an exchange makes room: on a dead end others give way,
+ * in chains, and go elsewhere; a thousand exchanges are tried at most. The same input gives the same answer; where all are placed anew and none is
+ * left over, the answer packed anew is itself. An exchange may lead in a circle: then the first of it, by the alphabet, is the answer.
+ */
+export const pack = (
+  units: readonly FitUnit[],
+  taken: readonly Taken[],
+  movable: readonly Piece[],
+  pieces: readonly Piece[],
+): Packing => {
+  const rounds: { name: string; packing: Packing }[] = []
+  const nameOf = ({ places }: Packing) => pieces.map(({ key }) => places.get(key) ?? '').join(' ')
+  let packing = packOnce(units, taken, movable, pieces)
+  while (movable.length === 0 && packing.stranded.length === 0 && rounds.length < mostRounds) {
+    const name = nameOf(packing)
+    const from = rounds.findIndex((round) => round.name === name)
+    if (from >= 0) return rounds.slice(from).reduce((first, round) => (round.name < first.name ? round : first)).packing
+    rounds.push({ name, packing })
+    const { places } = packing
+    const next = packOnce(
+      units,
+      taken,
+      movable,
+      pieces.map((piece) => ({ ...piece, unitId: places.get(piece.key) ?? null })),
+    )
+    // Who all have a unit keep it.
+    if (next.stranded.length > 0) break
+    packing = next
+  }
+  return packing
 }

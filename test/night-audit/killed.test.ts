@@ -189,6 +189,11 @@ describe('A night audit that is killed', function () {
     await inPlatform((trx) => sql(trx, `delete from jobs where kind = 'ledger.close-business-day'`))
     relay = await startRelay()
     const { id } = await request(house, house.day(-1))
+    // What the platform does for a job whose process died, without the time that it waits to be sure.
+    const missed = () =>
+      inPlatform((trx) =>
+        sql(trx, `update jobs set status = 'pending', leased_until = null where kind = 'ledger.close-business-day'`),
+      )
     const ended: (string | null)[] = []
     for (const point of ['effect.writing', 'effect.committed']) {
       const marker = join(markers, randomUUID())
@@ -199,14 +204,13 @@ describe('A night audit that is killed', function () {
       )
       await dying.exited
       ended.push((await readAudit(house, id)).step)
-      // What the platform does for a job whose process died, without the time that it waits to be sure.
-      await inPlatform((trx) =>
-        sql(trx, `update jobs set status = 'pending', leased_until = null where kind = 'ledger.close-business-day'`),
-      )
+      await missed()
     }
     expect(ended).to.deep.equal([null, 'exceptions'])
     await relay.stop()
     relay = null
+    // The relay may have handed it over once more meanwhile, with nobody there to take it.
+    await missed()
     await drain()
     expect((await readAudit(house, id)).status).to.equal('succeeded')
     expect(await openDay(house)).to.equal(house.today)
