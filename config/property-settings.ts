@@ -13,6 +13,7 @@ import {
   Words,
 } from './schema.ts'
 import type { Static } from './schema.ts'
+import { taskKinds } from './housekeeping.ts'
 
 export const guestFields = [
   'firstName',
@@ -51,7 +52,7 @@ export const PropertySettings = Obj({
     /** By the kind of task. */
     checklists: MapOf(List(Obj({ key: Matching('^[a-z0-9_]{1,40}$', 40), text: Words(1, 200) }), { max: 50 }), {
       max: 20,
-      pattern: '^(departure|stayover|pickup|deep|inspection|turndown|maintenance|other)$',
+      pattern: `^(${taskKinds.join('|')})$`,
     }),
   }),
   nightAudit: Obj({ automatic: Bool, at: Matching('^(0[0-9]|1[01]):[0-5][0-9]$', 5) }),

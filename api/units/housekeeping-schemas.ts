@@ -14,7 +14,7 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import { taskKinds } from '../../db/units/tasks.ts'
+import { taskKinds } from '../../config/housekeeping.ts'
 import { stamps } from '../properties/schemas.ts'
 import { Building, Floor, UnitName } from './schemas.ts'
 

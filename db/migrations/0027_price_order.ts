@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 
 /**
- * A search asks for all types of a plan on some thirty nights: by plan and day they lie together, on a tenth of the pages that they took
+ * A search asks for all types of a plan on some thirty nights: by plan and day they lie together, on far fewer pages than
  * by plan and type. With the amount in the index itself the rows need not be read at all.
  */
 export const up = async (knex: Knex) => {

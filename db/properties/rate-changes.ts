@@ -106,7 +106,7 @@ export const previewRateChange = async (trx: Trx, request: RateRequest): Promise
   return cells
 }
 
-/** The calendar and the property's row, for who may write at once: null where others were asked for first and wait, so that this one comes after them. */
+/** The calendar and the property's row, for who may write at once: false where others were asked for first and wait, so that this one comes after them. */
 const holdRates = async (trx: Trx, propertyId: string): Promise<boolean> => {
   // Who sees that others wait does not stand in line behind the one that is being written.
   if (await isAnyWaiting(trx, propertyId)) return false

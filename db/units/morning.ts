@@ -1,6 +1,6 @@
 import type { PropertySettings } from '../../config/property-settings.ts'
 import { daysBetween } from '../../config/time.ts'
-import type { TaskKind } from './tasks.ts'
+import type { TaskKind } from '../../config/housekeeping.ts'
 
 /** A unit as a day of its house begins. Days are those of the house. */
 export type Awakening = {

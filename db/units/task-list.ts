@@ -9,7 +9,8 @@ import type { Paging, Part } from '../paging.ts'
 import { changeRow, refuseArchived } from '../properties/editing.ts'
 import { presentDay } from './state.ts'
 import { emitTasks, insertTasks } from './tasks.ts'
-import type { NewTask, Task, TaskKind } from './tasks.ts'
+import type { TaskKind } from '../../config/housekeeping.ts'
+import type { NewTask, Task } from './tasks.ts'
 
 /** A task as people read it, with its unit by the name on the door. */
 export type ShownTask = Task & { unitName: string; building: string | null; floor: number | null }

@@ -5,7 +5,8 @@ import { refuseArchived } from '../properties/editing.ts'
 import { holdUnit, writeConditions } from './conditions.ts'
 import type { Condition, HeldUnit } from './conditions.ts'
 import { cleaningKinds, emitTasks, insertTasks } from './tasks.ts'
-import type { Task, TaskKind } from './tasks.ts'
+import type { TaskKind } from '../../config/housekeeping.ts'
+import type { Task } from './tasks.ts'
 
 export type Guarded = {
   /** Judges the locked task by the conditions of who acts; throws where he may not. */

@@ -1,19 +1,9 @@
+import type { TaskKind } from '../../config/housekeeping.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emitAll } from '../events.ts'
 import type { HousekeepingTaskRow } from '../rows.ts'
 
-export const taskKinds = [
-  'departure',
-  'stayover',
-  'pickup',
-  'deep',
-  'inspection',
-  'turndown',
-  'maintenance',
-  'other',
-] as const
-export type TaskKind = (typeof taskKinds)[number]
 /** Kinds that leave a unit clean. */
 export const cleaningKinds: readonly string[] = ['departure', 'stayover', 'pickup', 'deep'] satisfies TaskKind[]
 

@@ -1,3 +1,4 @@
+import { nilId } from '../../config/nil-id.ts'
 import { applyStored } from '../../db/properties/channels/apply.ts'
 import { accountToTest, connected, notConnected } from '../../db/properties/channels/lifecycle.ts'
 import { writeMarks } from '../../db/properties/channels/marks.ts'
@@ -18,7 +19,6 @@ import { driverOf } from './drivers/index.ts'
 import { acknowledgeProcessor, pullProcessor } from './pull.ts'
 import { pushProcessor } from './push.ts'
 
-const first = '00000000-0000-0000-0000-000000000000'
 const atOnce = 200
 const mostTests = 3
 
@@ -45,7 +45,7 @@ export const processors: readonly Processor[] = [
 
   // Each connection in a transaction of its own: one that cannot be looked at now does not keep the others.
   processor(jobs.tickChannels, async ({ effect, inTenant, finish, log, signal }) => {
-    for (let after = first; !signal.aborted;) {
+    for (let after = nilId; !signal.aborted;) {
       const from = after
       const due = await effect((trx) => dueChannels(trx, from, atOnce))
       const last = due.at(-1)

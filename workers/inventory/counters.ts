@@ -1,3 +1,4 @@
+import { nilId } from '../../config/nil-id.ts'
 import { byTenant } from '../../db/by-tenant.ts'
 import type { PlatformTrx } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
@@ -7,7 +8,6 @@ import * as jobs from '../../jobs/inventory.ts'
 import { processor } from '../lib/processor.ts'
 import type { JobContext, Processor } from '../lib/processor.ts'
 
-const first = '00000000-0000-0000-0000-000000000000'
 const atOnce = 200
 
 /** Asks for a job for each of what a sweep finds, by id, so many in a transaction. */
@@ -17,7 +17,7 @@ export const askForAll = async <Found>(
   idOf: (found: Found) => string,
   ask: (trx: PlatformTrx, found: Found) => Promise<unknown>,
 ): Promise<void> => {
-  for (let after = first; !signal.aborted;) {
+  for (let after = nilId; !signal.aborted;) {
     const from = after
     const last = await effect(async (trx) => {
       const found = await sweep(trx, from, atOnce)
@@ -33,7 +33,7 @@ export const askForAll = async <Found>(
 /** The upkeep of the counters: their horizon, and their proof. */
 export const counters: readonly Processor[] = [
   processor(jobs.extendHorizon, async ({ effect, inTenant, finish, log, signal }) => {
-    for (let after = first; !signal.aborted;) {
+    for (let after = nilId; !signal.aborted;) {
       const from = after
       const short = await effect((trx) => poolsShortOfHorizon(trx, from, atOnce))
       const last = short.at(-1)

@@ -1,3 +1,4 @@
+import { nilId } from '../../config/nil-id.ts'
 import { applyRateChange, resumeRates, stuckRates } from '../../db/properties/rate-queue.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { erasableHolds, eraseHolds, purgeAccess, purgeableTenants } from '../../db/reservations/erase.ts'
@@ -10,8 +11,6 @@ import { erasing } from '../lib/erasing.ts'
 import { housekeeping } from './housekeeping.ts'
 import { units } from './units.ts'
 import type { Processor } from '../lib/processor.ts'
-
-const noId = '00000000-0000-0000-0000-000000000000'
 
 export const processors: readonly Processor[] = [
   onDatabase(jobs.expireHold, (trx, { bookingId }) => expireHold(trx, bookingId)),
@@ -38,7 +37,7 @@ export const processors: readonly Processor[] = [
   }),
 
   processor(jobs.resumeRates, async ({ effect, inTenant, finish, log, signal }) => {
-    for (let after: string | undefined = noId; after !== undefined && !signal.aborted;) {
+    for (let after: string | undefined = nilId; after !== undefined && !signal.aborted;) {
       const from: string = after
       const stuck = await effect((trx) => stuckRates(trx, from, 200))
       for (const { tenantId, propertyId } of stuck)

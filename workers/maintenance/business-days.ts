@@ -1,13 +1,13 @@
+import { nilId } from '../../config/nil-id.ts'
 import { daysDue, startDue } from '../../db/properties/night-audit/request.ts'
 import { tickBusinessDays } from '../../jobs/maintenance.ts'
 import { processor } from '../lib/processor.ts'
 
-const first = '00000000-0000-0000-0000-000000000000'
 const atOnce = 500
 
 /** One transaction per property: one whose audit cannot begin now does not keep the others, and comes again with the next tick. */
 export const businessDays = processor(tickBusinessDays, async ({ effect, inTenant, finish, log, signal }) => {
-  for (let after = first; !signal.aborted;) {
+  for (let after = nilId; !signal.aborted;) {
     const from = after
     const due = await effect((trx) => daysDue(trx, from, atOnce))
     for (const { tenantId, propertyId } of due) {

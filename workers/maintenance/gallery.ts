@@ -1,3 +1,4 @@
+import { nilId } from '../../config/nil-id.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { addressOfImage, imagesDue, recordCheck } from '../../db/properties/gallery.ts'
 import type { Finding } from '../../db/properties/gallery.ts'
@@ -49,7 +50,7 @@ export const gallery: readonly Processor[] = [
 
   processor(requestImageChecks, async ({ effect, finish, signal }) => {
     const before = new Date(Date.now() - weekMs)
-    let after = { due: 'epoch', imageId: '00000000-0000-0000-0000-000000000000' }
+    let after = { due: 'epoch', imageId: nilId }
     while (!signal.aborted) {
       const from = after
       const last = await effect(async (trx) => {

@@ -1,3 +1,4 @@
+import { nilId } from '../../../config/nil-id.ts'
 import { notFound, unprocessable } from '../../../config/errors.ts'
 import { addDays, localInstant } from '../../../config/time.ts'
 import { closeBusinessDay } from '../../../jobs/ledger.ts'
@@ -10,7 +11,7 @@ import { readProperty } from '../catalogue.ts'
 import type { SaleProperty } from '../catalogue.ts'
 import type { AuditException } from './audits.ts'
 import { exceptionsOfDay, exceptionsOfStays } from './exceptions.ts'
-import { countStays, first, nextStays } from './stays.ts'
+import { countStays, nextStays } from './stays.ts'
 
 type Standing = Pick<NightAuditRow, 'id' | 'status' | 'turn'>
 
@@ -123,7 +124,7 @@ export const previewNightAudit = async (trx: Trx, { propertyId, businessDate }: 
   if (property.businessDate !== businessDate) throw wrongDate(property.businessDate)
   const of = { propertyId, businessDate }
   const exceptions = await exceptionsOfDay(trx, propertyId, businessDate)
-  for (let after: string | undefined = first; after !== undefined;) {
+  for (let after: string | undefined = nilId; after !== undefined;) {
     const ids: string[] = await nextStays(trx, of, 'inHouse', after)
     if (ids.length > 0) exceptions.push(...(await exceptionsOfStays(trx, businessDate, ids)))
     after = ids.at(-1)

@@ -4,7 +4,6 @@ import type { ReservationRow } from '../../rows.ts'
 
 /** Reservations of one transaction. */
 export const staysAtOnce = 200
-export const first = '00000000-0000-0000-0000-000000000000'
 
 type Of = { propertyId: string; businessDate: string }
 

@@ -1,3 +1,4 @@
+import { nilId } from '../../../config/nil-id.ts'
 import { contextOf, sql } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
 import { businessDay, lockDayForRoll, rollBusinessDay } from '../../financial/index.ts'
@@ -14,7 +15,7 @@ import { conflict } from '../../../config/errors.ts'
 import { readProperty } from '../catalogue.ts'
 import type { AuditException, AuditStep } from './audits.ts'
 import { exceptionsOfDay, exceptionsOfStays, notKept, tellOverdue } from './exceptions.ts'
-import { first, lockInHouse, nextStays } from './stays.ts'
+import { lockInHouse, nextStays } from './stays.ts'
 import type { Concerned } from './stays.ts'
 
 /** `atOnce`: reservations of one transaction. */
@@ -41,7 +42,7 @@ const throughStays =
   (which: Concerned, work: (trx: Trx, audit: Audited, ids: string[]) => Promise<readonly AuditException[]>): Work =>
   async (trx, audit, { lastId, done }) => {
     await holdDay(trx, audit)
-    const ids = await nextStays(trx, audit, which, lastId ?? first, audit.atOnce)
+    const ids = await nextStays(trx, audit, which, lastId ?? nilId, audit.atOnce)
     const exceptions = ids.length > 0 ? await work(trx, audit, ids) : []
     return {
       lastId: ids.at(-1) ?? lastId,
@@ -112,7 +113,7 @@ const roll: Work = async (trx, audit, { lastId, done }) => {
   const { propertyId, businessDate } = audit
   if (!(await lockDayForRoll(trx, propertyId, businessDate)))
     throw conflict('business_day_changed', `The business day is not ${businessDate} any more`)
-  const late = await nextStays(trx, audit, 'uncharged', first, audit.atOnce)
+  const late = await nextStays(trx, audit, 'uncharged', nilId, audit.atOnce)
   if (late.length > 0) await charge(trx, audit, await lockInHouse(trx, late), ['rooms', 'extras'])
   if (late.length === audit.atOnce) return { lastId, done: done + late.length, isFinished: false, exceptions: [] }
   const ofDay = await notKept(trx, propertyId, businessDate, await exceptionsOfDay(trx, propertyId, businessDate))

@@ -1,0 +1,12 @@
+/** What may be done in a unit. */
+export const taskKinds = [
+  'departure',
+  'stayover',
+  'pickup',
+  'deep',
+  'inspection',
+  'turndown',
+  'maintenance',
+  'other',
+] as const
+export type TaskKind = (typeof taskKinds)[number]
