@@ -11,6 +11,15 @@ export const rollPartitions = job({
   class: 'bulk',
 })
 
-export const jobsJobs: Job[] = [rollPartitions]
+/** Deletes calls to the outside whose job's time in the archive is over, too. */
+export const purgeExternalCalls = job({
+  name: 'maintenance.purge-external-calls',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+  class: 'bulk',
+})
 
-export const jobsSchedules: Schedule[] = [daily('01:10', rollPartitions)]
+export const jobsJobs: Job[] = [rollPartitions, purgeExternalCalls]
+
+export const jobsSchedules: Schedule[] = [daily('01:10', rollPartitions), daily('03:50', purgeExternalCalls)]

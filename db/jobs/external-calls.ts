@@ -1,5 +1,5 @@
 import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { AnyTrx, Trx } from '../connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
 
 export type CallState = 'started' | 'succeeded' | 'failed' | 'not_sent' | 'unknown'
 
@@ -74,9 +74,44 @@ export const settleCalls = (trx: Trx, keys: readonly string[]) =>
     [contextOf(trx).tenantId, keys],
   )
 
+const isMoney = `operation in ('submit', 'cancel', 'refund')`
+
 /**
  * Calls of which nobody knows, minutes later, what the other side did, as SQL. Payments are asked after until it is known; of a mail or a
  * text nobody hears after two hours, and a push to a channel has long been made anew.
  */
 export const isUnresolved = `state in ('started', 'unknown') and started_at < now() - interval '5 minutes'
-  and (operation in ('submit', 'cancel', 'refund') or started_at > now() - interval '2 hours')`
+  and (${isMoney} or started_at > now() - interval '2 hours')`
+
+/** How old a call must be before its job is looked for: no younger one has lost its archive. The migration's indexes hold the same two conditions. */
+const ages = { money: [isMoney, '400 days'], other: [`not (${isMoney})`, '30 days'] } as const
+
+export const kindsOfCall = ['money', 'other'] as const
+export type OverCall = { at: string; id: string }
+
+/**
+ * Looks at the next `most` calls beyond `after` that are over and past their time, and drops those whose job is neither live nor in the archive, so a call
+ * goes with its job's archive. One that may have acted unseen (`started`, `unknown`) stays. Answers the last one seen.
+ */
+export const purgeCalls = (
+  trx: PlatformTrx,
+  kind: (typeof kindsOfCall)[number],
+  after: OverCall,
+  most: number,
+): Promise<OverCall | null> => {
+  const [isOfKind, age] = ages[kind]
+  const isOver = `state in ('succeeded', 'failed', 'not_sent') and ${isOfKind} and finished_at < now() - interval '${age}'`
+  // Each look for a job is a step in an index: a join might read the whole archive.
+  return sqlOne<OverCall>(
+    trx,
+    `with seen as materialized (
+       select id, job_id, finished_at from external_call where ${isOver} and (finished_at, id) > (:at::timestamptz, :id::uuid)
+       order by finished_at, id limit :most),
+     gone as (
+       delete from external_call c using seen where c.id = seen.id and c.finished_at = seen.finished_at
+         and (select true from jobs j where j.id = seen.job_id limit 1) is null
+         and (select true from job_archive a where a.id = seen.job_id limit 1) is null)
+     select finished_at::text as at, id from seen order by finished_at desc, id desc limit 1`,
+    { ...after, most },
+  )
+}

@@ -182,7 +182,7 @@ export type ProviderCalls = {
   open: number
 }
 
-/** `named`: the providers that were ever called, each found by one step in an index. For `with recursive`. */
+/** `named`: the providers of whom a call is kept, each found by one step in an index. For `with recursive`. */
 export const calledProviders = `named as (
        (select provider from external_call order by provider limit 1)
        union all

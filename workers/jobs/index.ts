@@ -1,5 +1,19 @@
+import { nilId } from '../../config/nil-id.ts'
+import { kindsOfCall, purgeCalls } from '../../db/jobs/external-calls.ts'
+import type { OverCall } from '../../db/jobs/external-calls.ts'
 import { rollPartitions } from '../../db/jobs/operate.ts'
-import { rollPartitions as rollPartitionsJob } from '../../jobs/jobs.ts'
-import { onDatabase } from '../lib/processor.ts'
+import { purgeExternalCalls, rollPartitions as rollPartitionsJob } from '../../jobs/jobs.ts'
+import { onDatabase, processor } from '../lib/processor.ts'
 
-export const processors = [onDatabase(rollPartitionsJob, (trx) => rollPartitions(trx))]
+const atOnce = 1_000
+
+const purge = processor(purgeExternalCalls, async ({ effect, finish, signal }) => {
+  for (const kind of kindsOfCall)
+    for (let after: OverCall | null = { at: '-infinity', id: nilId }; after && !signal.aborted;) {
+      const from: OverCall = after
+      after = await effect((trx) => purgeCalls(trx, kind, from, atOnce))
+    }
+  await finish()
+})
+
+export const processors = [onDatabase(rollPartitionsJob, (trx) => rollPartitions(trx)), purge]
