@@ -61,17 +61,20 @@ export const endCall = (trx: AnyTrx, call: CallKey, answer: CallAnswer) =>
     },
   )
 
+/** What was told: the other side has it, or knows nothing of it. */
+type Told = { state: 'succeeded' | 'failed'; code?: string }
+
 /**
  * Ends the question what became of calls: a callback or a reading has told. It waits for nobody: who holds such a call is writing down its answer, and
  * waits for the record that its caller has locked.
  */
-export const settleCalls = (trx: Trx, keys: readonly string[]) =>
+export const settleCalls = (trx: Trx, keys: readonly string[], { state, code }: Told = { state: 'succeeded' }) =>
   sql(
     trx,
-    `update external_call set state = 'succeeded', finished_at = clock_timestamp() where id in (
+    `update external_call set state = ?, code = coalesce(?, code), finished_at = clock_timestamp() where id in (
        select id from external_call where tenant_id = ? and idempotency_key = any(?::text[]) and state in ('started', 'unknown')
        for update skip locked)`,
-    [contextOf(trx).tenantId, keys],
+    [state, code ?? null, contextOf(trx).tenantId, keys],
   )
 
 const isMoney = `operation in ('submit', 'cancel', 'refund')`

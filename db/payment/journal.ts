@@ -14,6 +14,10 @@ export const settlePayment = async (trx: Trx, { id, status }: Pick<PaymentRow, '
   await settleCalls(trx, isLive(status) ? [submitKey(id)] : [submitKey(id), cancelKey(id)])
 }
 
+/** A search has told that the gateway never had the payment: nothing came of asking for it. */
+export const settleNotFound = (trx: Trx, paymentId: string) =>
+  settleCalls(trx, [submitKey(paymentId)], { state: 'failed', code: 'not_found_at_gateway' })
+
 export const settleRefund = async (trx: Trx, { id, status }: Pick<RefundRow, 'id' | 'status'>): Promise<void> => {
   if (status !== 'requested' && status !== 'unknown') await settleCalls(trx, [refundKey(id)])
 }

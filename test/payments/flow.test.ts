@@ -180,6 +180,12 @@ describe('a payment through the sandbox gateway', () => {
     await longAgo(till, id)
     const payment = await bring(till, id, 'failed')
     expect(payment.failure).to.include({ code: 'not_found_at_gateway' })
+    // The journal says so, too: nobody has the call.
+    expect(
+      await within(till, (trx) =>
+        sql(trx, `select state, code from external_call where idempotency_key = ?`, [`pay-${id}`]),
+      ),
+    ).to.deep.equal([{ state: 'failed', code: 'not_found_at_gateway' }])
   })
 
   it('of unknown outcome is not given up early by the clock of a worker that is ahead', async () => {

@@ -1,6 +1,6 @@
 import { applyUnknown, paymentCall } from '../../db/payment/calls.ts'
 import type { PaymentCall } from '../../db/payment/calls.ts'
-import { cancelKey, settlePaymentById } from '../../db/payment/journal.ts'
+import { cancelKey, settleNotFound, settlePaymentById } from '../../db/payment/journal.ts'
 import { isLive, notFoundAfterMs } from '../../db/payment/rules.ts'
 import { applySnapshot } from '../../db/payment/snapshot.ts'
 import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
@@ -56,8 +56,10 @@ const find = async (context: PaymentContext, call: PaymentCall, mayWait: boolean
     ? ended('cancelled', null)
     : ended('failed', 'not_found_at_gateway', 'The gateway has no such payment')
   await context.finish(async (trx) => {
-    if (gone) await applySnapshot(trx, paymentId, nothing)
-    else await applyUnknown(trx, paymentId, true)
+    if (!gone) return applyUnknown(trx, paymentId, true)
+    await settleNotFound(trx, paymentId)
+    await applySnapshot(trx, paymentId, nothing)
+    return undefined
   })
 }
 
