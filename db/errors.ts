@@ -82,3 +82,7 @@ export const fromDatabase = (thrown: unknown): ApiError | null => {
   const named = error.constraint ? constraints[error.constraint] : undefined
   return named?.() ?? states[error.code]?.(error) ?? null
 }
+
+/** Whether the same may pass in a moment: a part is down, or another change came first. */
+export const isMomentary = ({ status, code }: ApiError): boolean =>
+  status >= 500 || code === 'inventory_contended' || code === 'business_day_changed'

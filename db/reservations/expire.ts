@@ -1,7 +1,10 @@
+import { ApiError } from '../../config/errors.ts'
+import { log } from '../../config/log.ts'
 import { confirmPaid, expireHold as expireHoldJob } from '../../jobs/inventory.ts'
 import { contextOf, inTenant, sql } from '../connection.ts'
 import type { PlatformTrx, Trx } from '../connection.ts'
 import { enqueue } from '../enqueue.ts'
+import { fromDatabase, isMomentary } from '../errors.ts'
 import { businessDay } from '../financial/index.ts'
 import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
 import { returnPromoCode } from '../properties/promo.ts'
@@ -113,7 +116,8 @@ export const dueHolds = (trx: PlatformTrx, most = 200): Promise<{ tenantId: stri
 
 /**
  * After a `sold_out`: ends overdue holds that stand in the way, each in a transaction of its own; true when any has ended, also where somebody else
- * came first. Those that nobody has locked go first; what another is ending at this moment is waited for, since all of them may be needed.
+ * came first. Those that nobody has locked go first; what another is ending at this moment is waited for, since all of them may be needed. One that cannot
+ * be ended at all keeps its rooms, and nobody else from the rest: its own job goes on trying, and is dead in the end.
  */
 export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[]): Promise<boolean> => {
   const overdue = await inTenant(tenantId, (trx) =>
@@ -143,6 +147,11 @@ export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[
       const expiry = await inTenant(tenantId, (trx) => expireHold(trx, id))
       ended ||= expiry === 'expired' || expiry === 'none'
     } catch (error) {
+      const refusal = error instanceof ApiError ? error : fromDatabase(error)
+      if (refusal === null || !isMomentary(refusal)) {
+        log.error({ err: error, tenantId, bookingId: id }, 'a hold could not be ended')
+        continue
+      }
       // What has ended may be enough, and who holds the next keeps it for long.
       if (!ended) throw error
       break

@@ -90,6 +90,42 @@ describe('A hold whose time is over', () => {
     expect(await miscounted(house)).to.deep.equal([])
   })
 
+  it('that cannot be ended keeps its own rooms, and nobody from those of others: they are sold, or sold out, and its job goes on trying', async () => {
+    house = await makeHouse({ units: 4, settings: { portal: { holdShare: 10_000 } } })
+    const [all, half] = [await quotedClaims(house, { rooms: 4 }), await quotedClaims(house, { rooms: 2 })]
+    const [broken, other] = [await quotedClaims(house, { rooms: 2 }), await quotedClaims(house, { rooms: 2 })]
+    const ids = [(await holdQuote(house, broken)).bookingId, (await holdQuote(house, other)).bookingId] as const
+    const { admin } = held.database
+    await admin.raw(
+      `create function refuse_to_end() returns trigger language plpgsql as $$ begin raise exception 'its data is broken'; end $$`,
+    )
+    await admin.raw(
+      `create trigger broken before update of status on reservation for each row when (new.booking_id = '${ids[0]}') execute function refuse_to_end()`,
+    )
+    try {
+      await outlive(house, ids[0])
+      // Nothing else is over yet: the night is sold out, and nothing worse.
+      expect(await refusal(holdQuote(house, half))).to.include({ code: 'sold_out' })
+      await outlive(house, ids[1])
+      expect(await refusal(holdQuote(house, all))).to.include({ code: 'sold_out' })
+      const { bookingId } = await holdQuote(house, half)
+      expect(await statusesOf(house, bookingId)).to.deep.equal(['held', 'held'])
+      expect(await statusesOf(house, ids[1])).to.deep.equal(['expired', 'expired'])
+      expect(await statusesOf(house, ids[0])).to.deep.equal(['held', 'held'])
+      expect(await miscounted(house)).to.deep.equal([])
+      const live = await house.inHouse((trx) =>
+        sql(trx, `select status from jobs where kind = 'inventory.expire-hold' and payload ->> 'bookingId' = ?`, [
+          ids[0],
+        ]),
+      )
+      expect(live).to.deep.equal([{ status: 'pending' }])
+      expect(await inPlatform((trx) => dueHolds(trx))).to.deep.include({ tenantId: house.tenantId, id: ids[0] })
+    } finally {
+      await admin.raw(`drop function refuse_to_end() cascade`)
+    }
+    expect(await house.inHouse((trx) => expireHold(trx, ids[0]))).to.equal('expired')
+  })
+
   it('sells all that an overdue hold takes to who come for it together', async () => {
     house = await makeHouse({ units: 4, settings: { portal: { holdShare: 10_000 } } })
     const late = await quotedClaims(house, { rooms: 4 })

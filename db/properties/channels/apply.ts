@@ -4,7 +4,7 @@ import { ChannelRevision } from '../../../config/channels.ts'
 import { compile } from '../../../config/validator.ts'
 import { sql, sqlOne } from '../../connection.ts'
 import type { Trx } from '../../connection.ts'
-import { fromDatabase } from '../../errors.ts'
+import { fromDatabase, isMomentary } from '../../errors.ts'
 import { cancelStay, changeStay } from '../../reservations/import-changes.ts'
 import { importStay } from '../../reservations/import.ts'
 import type { Imported, MappedRoom } from '../../reservations/import.ts'
@@ -156,8 +156,7 @@ const refusalOf = (error: unknown): ApiError | null => {
   // What has a way out is repeated by the opener of the transaction.
   if (recoveryOf(error)) return null
   const refusal = error instanceof ApiError ? error : fromDatabase(error)
-  const passes = refusal === null || refusal.status >= 500 || refusal.code === 'inventory_contended'
-  return passes || refusal.code === 'business_day_changed' || refusal.code === 'payment_in_progress' ? null : refusal
+  return refusal === null || isMomentary(refusal) || refusal.code === 'payment_in_progress' ? null : refusal
 }
 
 const waiting = async (trx: Trx, row: ChannelBookingRow, refusal: ApiError) => {
