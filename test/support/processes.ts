@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { settings } from '../../config/env.ts'
 import { guard, signal, stopGuarded } from '../../scripts/services/guard.ts'
+import { built } from './built.ts'
 import { until } from './until.ts'
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
@@ -21,12 +23,13 @@ export type RunningProcess = {
   exited: Promise<number | null>
 }
 
+/** As they stand compiled. */
 const files = {
-  api: 'api/main.ts',
-  relay: 'workers/relay.ts',
-  scheduler: 'workers/scheduler.ts',
-  workers: 'workers/main.ts',
-  testJobs: 'test/jobs/process.ts',
+  api: 'api/main.js',
+  relay: 'workers/relay.js',
+  scheduler: 'workers/scheduler.js',
+  workers: 'workers/main.js',
+  testJobs: 'test/jobs/process.js',
 }
 
 const parsed = (text: string): Line => {
@@ -51,27 +54,24 @@ export const startProcess = async (
   environment: Record<string, string> = {},
   { ready = true } = {},
 ): Promise<RunningProcess> => {
-  const guarded = guard(
-    [process.execPath, '--import', 'tsx/esm', fileURLToPath(new URL(`../../${files[kind]}`, import.meta.url))],
-    {
-      directory: checkout,
-      account: null,
-      logFile: null,
-      stopSignal: 'TERM',
-      environment: {
-        ...process.env,
-        LOG_LEVEL: 'info',
-        DATABASE_URL: settings.databaseUrl,
-        REDIS_URL: settings.redisUrl,
-        REDIS_PREFIX: settings.redisPrefix,
-        REDIS_PATIENCE_MS: String(settings.redisPatienceMs),
-        PORT: '0',
-        METRICS_PORT: '0',
-        SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),
-        ...environment,
-      },
+  const guarded = guard([process.execPath, join(await built(), files[kind])], {
+    directory: checkout,
+    account: null,
+    logFile: null,
+    stopSignal: 'TERM',
+    environment: {
+      ...process.env,
+      LOG_LEVEL: 'info',
+      DATABASE_URL: settings.databaseUrl,
+      REDIS_URL: settings.redisUrl,
+      REDIS_PREFIX: settings.redisPrefix,
+      REDIS_PATIENCE_MS: String(settings.redisPatienceMs),
+      PORT: '0',
+      METRICS_PORT: '0',
+      SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),
+      ...environment,
     },
-  )
+  })
   const lines: Line[] = []
   const { stdout, stderr, pid = 0 } = guarded.process
   for (const stream of [stdout, stderr])

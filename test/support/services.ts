@@ -21,6 +21,7 @@ import {
 } from '../../scripts/services/provision.ts'
 import { redisBinary, startRedis } from '../../scripts/services/redis.ts'
 import type { RedisServer } from '../../scripts/services/redis.ts'
+import { memoryFor } from './memory.ts'
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
 const password = 'test'
@@ -30,7 +31,8 @@ const run = promisify(execFile)
 const account = serviceAccount()
 const root = serviceRoot(join(process.env.POUSADA_DATA_DIR ?? join(checkout, '.data'), 'test'), account)
 const binaries = postgresBinaries(root, account)
-const directory = join(root, `run-${process.pid}`)
+/** Where those that only live as long as this run have their files. */
+let directory = join(root, `run-${process.pid}`)
 
 /** What the schema is made of: everything that a migration may read. */
 const sources = (folder: string): string[] =>
@@ -111,18 +113,18 @@ const migratedCluster = async (): Promise<string> => {
 }
 
 /** Removes what killed runs left, and all but the newest schemas. */
-const tidy = () => {
-  const names = readdirSync(root)
+const tidy = (folder: string) => {
+  const names = readdirSync(folder)
   const abandoned = names.filter((name) => {
     const pid = /^(?:run-|.*\.)(\d+)$/.exec(name)?.[1]
     return pid !== undefined && !/^base-[\d.a-z-]+$/.test(name) && !signal(Number(pid), 0)
   })
   const schemas = names
     .filter((name) => /^schema-[0-9a-f]+$/.test(name))
-    .map((name) => ({ name, at: statSync(join(root, name)).mtimeMs }))
+    .map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs }))
     .sort((a, b) => b.at - a.at)
   for (const name of [...abandoned, ...schemas.slice(6).map((entry) => entry.name)])
-    rmSync(join(root, name), { recursive: true, force: true, maxRetries: 3 })
+    rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 3 })
 }
 
 let postgres: PostgresServer | null = null
@@ -136,12 +138,14 @@ const running = <T>(part: T | null): T => {
 
 /**
  * One PostgreSQL and one Redis for this run alone; several runs at once do not meet.
- * @param durable as in production, for measurements; tests do not wait for the disk.
+ * @param durable on the disk as in production, for measurements; tests do not wait for it.
  * @param buffersMb what PostgreSQL keeps in memory itself.
  */
 export const startServices = async ({ durable = false, buffersMb = 128 } = {}) => {
   mkdirSync(root, { recursive: true })
-  tidy()
+  const memory = durable ? null : memoryFor(root, account)
+  for (const folder of [root, memory]) if (folder) tidy(folder)
+  directory = join(memory ?? root, `run-${process.pid}`)
   ownFolder(directory, account)
   let cluster: string
   try {
