@@ -18,6 +18,9 @@ const codes = new Map(
     .map((entry) => [entry.slice(0, 2), entry.slice(2)]),
 )
 
+/** The countries that have a calling code. */
+export const dialled: readonly string[] = [...codes.keys()]
+
 /** Whether a number in E.164 belongs to one of the countries. No code is the beginning of another, so the match is certain. */
 export const isNumberOf = (phone: string, countries: readonly string[]): boolean =>
   countries.some((country) => {

@@ -1,13 +1,13 @@
 import { ChildrenAges } from './quote.ts'
 import {
   Amount,
-  Country,
   Currency,
   Day,
   Email,
   Instant,
   Int,
   List,
+  Matching,
   Nullable,
   Obj,
   OneOf,
@@ -55,7 +55,10 @@ const fields = {
   revision: Int(0, 2_147_483_647),
   kind: OneOf(['new', 'modified', 'cancelled']),
   issuedAt: Instant,
-  booker: Opt(Obj({ name: Text(1, 160), email: Opt(Email), phone: Opt(Phone), countryCode: Opt(Country) })),
+  /** A code of no country is taken, and left out: no booking fails for it. */
+  booker: Opt(
+    Obj({ name: Text(1, 160), email: Opt(Email), phone: Opt(Phone), countryCode: Opt(Matching('^[A-Z]{2}$', 2)) }),
+  ),
   rooms: List(ChannelRoom, { max: 9 }),
   currency: Currency,
   /** All that the guest owes for the stay, in minor units of `currency`. */

@@ -68,7 +68,12 @@ export const Amount = Type.Integer({ minimum: 0, maximum: largest })
 export const SignedAmount = Type.Integer({ minimum: -largest, maximum: largest })
 export const Count = Type.Integer({ minimum: 0, maximum: largest })
 export const Currency = Type.String({ pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3 })
-export const Country = Type.String({ pattern: '^[A-Z]{2}$', minLength: 2, maxLength: 2 })
+export const Country = Type.String({
+  format: 'country',
+  description: 'ISO 3166-1 alpha-2, or XK',
+  minLength: 2,
+  maxLength: 2,
+})
 const addressLine = Type.Optional(Text(0, 200))
 /** Of a house or a business. */
 export const PostalAddress = Obj({
@@ -84,6 +89,13 @@ export const Email = Type.String({ format: 'mailbox', minLength: 3, maxLength: 2
 /** E.164. */
 export const Phone = Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })
 export const LocaleTag = Type.String({ pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 })
+/** As LocaleTag, of a language that there is: for what somebody sets up. Others' wishes fall back where nobody speaks it. */
+export const Language = Type.String({
+  format: 'language',
+  description: 'BCP 47: a language, with script and country where they are told',
+  minLength: 2,
+  maxLength: 12,
+})
 const localised = (max: number, minProperties = 0) =>
   Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }), Words(1, max), {
     minProperties,

@@ -1,6 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ErrorObject, ValidateFunction } from 'ajv'
+import { isCountry } from './countries.ts'
 import type { FieldError } from './errors.ts'
+import { isLanguage } from './languages.ts'
 import type { Schema } from './schema.ts'
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -47,6 +49,8 @@ const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
     validate: (value: string) => value.startsWith('https://') && URL.canParse(value) && new URL(value).username === '',
   })
   ajv.addFormat('time-zone', { type: 'string', validate: isTimeZone })
+  ajv.addFormat('country', { type: 'string', validate: isCountry })
+  ajv.addFormat('language', { type: 'string', validate: isLanguage })
   // Says that a string may hold the digits of a card, such as a phone or a document; see the pipeline.
   ajv.addKeyword({ keyword: 'cardNumber', schemaType: 'string' })
   return ajv
@@ -98,6 +102,8 @@ const formats: Record<string, string> = {
   instant: 'must be an instant such as 2026-11-20T12:00:00.000Z',
   mailbox: 'must be one plain e-mail address',
   https: 'must be an https address',
+  country: 'must be the code of a country by ISO 3166-1, such as BR',
+  language: 'must be the tag of a language, such as pt-BR',
   'time-zone': 'must be an IANA time zone such as America/Sao_Paulo',
 }
 

@@ -4,6 +4,7 @@ import {
   Instant,
   Int,
   List,
+  Language,
   LocaleTag,
   Nullable,
   Obj,
@@ -100,7 +101,7 @@ const update = route({
   path: '/api/auth/me',
   summary: 'Change own name or language',
   access: signedIn('update', 'Profile'),
-  body: Obj({ name: Opt(Text(1, 120)), locale: Opt(LocaleTag) }),
+  body: Obj({ name: Opt(Text(1, 120)), locale: Opt(Language) }),
   returns: Account,
   handle: async ({ trx, caller, body }) => {
     requireOwn(caller)

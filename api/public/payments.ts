@@ -1,6 +1,7 @@
 import {
   Amount,
   AnyOf,
+  Country,
   Currency,
   Day,
   Instant,
@@ -40,7 +41,7 @@ const Address = Obj({
   city: Text(1, 80),
   region: Opt(Text(1, 60)),
   postalCode: Text(1, 20),
-  country: Matching('^[A-Z]{2}$', 2),
+  country: Country,
 })
 
 const NewPayment = Obj({

@@ -1,4 +1,5 @@
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
+import { isCountry } from '../../config/countries.ts'
 import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { createGuest } from '../guests/profiles.ts'
@@ -34,7 +35,7 @@ export const nameChannelGuests = async (
       ...common,
       email: booker?.email ?? null,
       phone: booker?.phone ?? null,
-      residenceCountry: booker?.countryCode ?? null,
+      residenceCountry: booker?.countryCode && isCountry(booker.countryCode) ? booker.countryCode : null,
     }))
   const primaryOf = new Map<string, string>()
   const rows: { reservationId: string; guestId: string; role: 'primary' | 'companion' }[] = []

@@ -60,6 +60,17 @@ describe('What a channel books', function () {
   const bookingOf = async (bookingId: string | null) =>
     (await house.inHouse((trx) => sql<BookingRow>(trx, `select * from booking where id = ?`, [bookingId])))[0]
 
+  it('is taken though its guest comes from a country that there is not', async () => {
+    const [stored] = await receive(house, id, revision({ booker: { name: 'Ana Souza', countryCode: 'XX' } }))
+    expect(stored).to.include({ status: 'applied', error: null })
+    const guests = await house.inHouse((trx) =>
+      sql(trx, `select g.residence_country from guest g join booking b on b.booker_guest_id = g.id where b.id = ?`, [
+        stored?.bookingId,
+      ]),
+    )
+    expect(guests).to.deep.equal([{ residenceCountry: null }])
+  })
+
   it('becomes a confirmed stay at the channel’s price, to the cent, with its guest and its commission by night', async () => {
     const [stored] = await receive(
       house,

@@ -63,6 +63,8 @@ describe('The staff of a house', () => {
         [{ description: { 'pt-BR': 'Uma casa', 'no locale': 'A house' } }, 'description.no locale'],
         [{ description: { 'pt-BR': '\u3000 ' } }, 'description.pt-BR'],
         [{ name: '   ' }, 'name'],
+        [{ address: { countryCode: 'XX' } }, 'address.countryCode'],
+        [{ locales: ['pt-BR', 'xx'] }, 'locales.1'],
         [{ address: { countryCode: 'BR' }, legalDocument: '11222333000180' }, 'legalDocument'],
       ] as const) {
         const { status, body } = await owner.send('PATCH', `properties/${id}`, change)

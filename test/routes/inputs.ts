@@ -40,6 +40,8 @@ const ofFormat: Record<string, fc.Arbitrary<string>> = {
   day: fc.constantFrom(...days),
   instant: fc.constantFrom(...instants),
   https: fc.constantFrom('https://example.com/a.jpg', 'https://10.0.0.1/b.png'),
+  country: fc.constantFrom('BR', 'PT', 'XK'),
+  language: fc.constantFrom('en', 'pt-BR', 'es-419', 'zh-Hant'),
   'time-zone': fc.constantFrom('America/Sao_Paulo', 'Pacific/Kiritimati', 'UTC'),
   mailbox: fc.constantFrom('ana@example.com', "o'neil+tag@a.example.co", `${'a'.repeat(64)}@example.com`, 'x@y.zz'),
 }
