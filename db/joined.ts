@@ -198,14 +198,14 @@ const named = (error: Error, text: string | undefined) => {
   return error
 }
 
-const theEnd = { name: '', native: 'commit', values: [] }
+const theEnd: Statement = { text: 'commit', bindings: [] }
 
 /** The commit as knex does it: what is sent from here on would run after it, in no transaction, and is refused. What it throws, knex answers with a rollback. */
 const joinCommit = (transaction: Joinable, outbox: Outbox): void => {
   transaction.commit = async (_, value) => {
     const last = lasts.get(transaction.transactor)
     const refused: Refused = (error) => (isRefusal(error) ? last?.refused?.() : undefined)
-    const sent = outbox.send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(theEnd)])
+    const sent = outbox.send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(planned(theEnd))])
     transaction._completed = true
     try {
       const { command } = (await sent).at(-1) ?? { command: 'none' }

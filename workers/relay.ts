@@ -6,8 +6,8 @@ import { settings } from '../config/env.ts'
 import type { QueueName } from '../config/queues.ts'
 import type { RedisConnection } from '../config/redis.ts'
 import { beginSpan } from '../config/tracing.ts'
-import { inPlatform } from '../db/connection.ts'
-import { leadQueue, lookAt, lookForWork, markDispatched, walkIndexes } from '../db/jobs/dispatch.ts'
+import { inPlatform, platformRows } from '../db/connection.ts'
+import { filling, leadQueue, lookForWork, markDispatched, walkIndexes } from '../db/jobs/dispatch.ts'
 import type { Candidate, Look, Pick, Work } from '../db/jobs/dispatch.ts'
 import { pickFair } from '../db/jobs/fair.ts'
 import { takeBackPaused } from '../db/jobs/pauses.ts'
@@ -23,9 +23,12 @@ import { wakeChannel } from './lib/wake.ts'
 import { reconcile } from './lib/reconcile.ts'
 
 const pollEveryMs = 250
-/** While jobs wait for room in a window, the next look comes sooner; at once where Redis had nearly run dry. */
+/** While jobs wait for room in a window, the next look comes sooner; at once where Redis had nearly run dry. See paceOf. */
 const fullPollMs = 20
 const dryPollMs = 2
+const slowestPaceMs = 100
+/** Of what waits in Redis beyond what runs, so much is taken between two looks: each look costs as much as several jobs. */
+const takenBetween = 0.6
 const mostRestMs = 5
 const reconcileEveryMs = 30_000
 const measureEveryMs = 5_000
@@ -57,12 +60,14 @@ type Relay = {
   queues: Map<QueueName, Queue<Handed>>
   options: RelayOptions
   /** What was last known of how quickly a queue drains. */
-  depths: Map<QueueName, Depth>
+  depths: Map<QueueName, Depth & Left>
   /** When the next look should come, unless something wakes the relay before. */
   nextMs: number
 }
 
 type Depth = { depth: number; wasHeldBack: boolean }
+/** What a look left in Redis, and when (ms of the monotonic clock). */
+type Left = { left: number; atMs: number }
 
 /**
  * How much of a window tenants may fill when their shares do not: two jobs for each that can run, and more where Redis is found nearly
@@ -74,6 +79,19 @@ export const nextDepth = (before: Depth | undefined, { window, concurrency, held
   const depth = Math.min(window, Math.max(least, before?.depth ?? least))
   if (before?.wasHeldBack && held <= depth / 2) return Math.min(window, depth * 2)
   return held > (depth * 3) / 4 ? Math.max(least, depth - Math.ceil(depth / 16)) : depth
+}
+
+/**
+ * When a queue of which more waits wants its next look, in ms: once most of what is spare has been taken, as fast as it went lately. What is
+ * committed meanwhile wakes the relay before.
+ */
+export const paceOf = (before: Left | undefined, { held, concurrency }: Look, { left, atMs }: Left): number => {
+  if (concurrency === 0) return fullPollMs
+  if (held <= concurrency) return dryPollMs
+  const taken = before === undefined ? 0 : before.left - held
+  if (before === undefined || taken <= 0) return fullPollMs
+  const eachMs = (atMs - before.atMs) / taken
+  return Math.min(slowestPaceMs, Math.max(dryPollMs, (left - concurrency) * takenBetween * eachMs))
 }
 
 const queueOf = (relay: Relay, name: QueueName): Queue<Handed> => {
@@ -106,9 +124,9 @@ const add = (relay: Relay, name: QueueName, jobs: readonly Candidate[]) =>
  */
 const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boolean }> =>
   inPlatform(
-    async (trx, led) => {
-      if (led.length === 0) return { count: 0, more: false }
-      const look = await lookAt(trx, name)
+    async (trx) => {
+      const look = await leadQueue(trx, name)
+      if (!look) return { count: 0, more: false }
       const before = relay.depths.get(name)
       const room = {
         ...look,
@@ -116,11 +134,11 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
         due: Math.max(0, look.window - look.held),
         waiting: Math.max(0, look.window - look.heldWaiting),
       }
-      const isDry = look.held <= look.concurrency
       const picked = await (relay.options.pick ?? pickFair)(trx, name, room)
       const isFull = look.readyClasses.length > 0 && (picked.isHeldBack || picked.jobs.length >= room.due)
-      relay.depths.set(name, { depth: room.depth, wasHeldBack: picked.isHeldBack })
-      if (isFull) relay.nextMs = Math.min(relay.nextMs, isDry && look.concurrency > 0 ? dryPollMs : fullPollMs)
+      const now = { left: look.held + picked.jobs.length, atMs: performance.now() }
+      relay.depths.set(name, { ...now, depth: room.depth, wasHeldBack: picked.isHeldBack })
+      if (isFull) relay.nextMs = Math.min(relay.nextMs, paceOf(before, look, now))
       const { jobs } = picked
       if (jobs.length === 0) return { count: 0, more: false }
       crashPoint('relay.picked', name)
@@ -141,7 +159,7 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
       return { count: jobs.length, more: picked.more }
     },
     {},
-    leadQueue(name),
+    { local: filling },
   )
 
 /** Redis forgets its epoch with everything else: what was handed over comes back, and is handed over again. */
@@ -177,12 +195,8 @@ const fillAll = async (relay: Relay, names: readonly QueueName[]): Promise<void>
 
 const cycle = async (relay: Relay): Promise<void> => {
   relay.nextMs = relay.options.pollMs ?? pollEveryMs
-  const look = () =>
-    inPlatform(
-      (_, [work]: Work[]) => Promise.resolve(work ?? { epoch: '', queues: [] }),
-      {},
-      { first: lookForWork, local: walkIndexes },
-    )
+  const look = async () =>
+    (await platformRows<Work>(lookForWork, { local: walkIndexes }))[0] ?? { epoch: '', queues: [] }
   const [known, seen] = await Promise.all([relay.redis.get(epochKey()), look()])
   if (known !== seen.epoch) await beginAnew(relay, seen.epoch)
   await fillAll(relay, known === seen.epoch ? seen.queues : (await look()).queues)

@@ -1,6 +1,6 @@
 import { queueNames, queues } from '../../config/queues.ts'
 import type { JobClass, QueueName } from '../../config/queues.ts'
-import { lastly, prepared, preparedOne } from '../connection.ts'
+import { lastly, prepared } from '../connection.ts'
 import type { PlatformTrx, Statement } from '../connection.ts'
 import { isAlive } from './heartbeat.ts'
 
@@ -39,7 +39,7 @@ const anyNear = (queue: string) => `
  * Statements of the relay walk indexes whatever the table held when they were planned: a plan of a time when it was empty reads all of a
  * flood, again for each lane. Settings of a transaction that looks for work.
  */
-export const walkIndexes = ['seqscan', 'bitmapscan', 'sort'].map((way) => `enable_${way} = off`)
+export const walkIndexes = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_sort: 'off' }
 
 /** The epoch that Redis should hold, and the queues that have something to hand over, now or within a minute, and are not paused. */
 export type Work = { epoch: string; queues: QueueName[] }
@@ -55,16 +55,10 @@ export const lookForWork: Statement = {
 }
 
 /**
- * One relay fills a queue at a time; held until the transaction ends. That of a relay which stopped in its middle is ended by
- * PostgreSQL, so that another can go on within two seconds. No row: another has it.
+ * Of a transaction that fills a queue: one which stopped in its middle is ended by PostgreSQL, so that another relay can go on within
+ * two seconds.
  */
-export const leadQueue = (queue: QueueName): { first: Statement; local: readonly string[] } => ({
-  first: {
-    text: `select 1 as led where pg_try_advisory_xact_lock(hashtextextended('relay:' || :queue, 0))`,
-    bindings: { queue },
-  },
-  local: [`idle_in_transaction_session_timeout = 1500`, ...walkIndexes],
-})
+export const filling = { idle_in_transaction_session_timeout: '1500', ...walkIndexes }
 
 /** What of a queue may be in Redis at once: twice what its live workers run, at least 50, at most 500. */
 export const windowOf = (concurrency: number): number => Math.min(500, Math.max(50, 2 * concurrency))
@@ -95,9 +89,14 @@ type LookRow = {
   isLate: boolean
 }
 
-/** Looks at what Redis holds of the queue, who works on it, and what waits. */
-export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> => {
-  const row = await preparedOne<LookRow>(
+/** One relay fills a queue at a time, until its transaction ends: false where another does. */
+const lead = async (trx: PlatformTrx, queue: QueueName): Promise<boolean> => {
+  const text = `select 1 as led where pg_try_advisory_xact_lock(hashtextextended('relay:' || ?, 0))`
+  return (await prepared(trx, text, [queue])).length > 0
+}
+
+const find = (trx: PlatformTrx, queue: QueueName): Promise<LookRow[]> =>
+  prepared<LookRow>(
     trx,
     `select
        (select coalesce(sum((queues->>:queue)::int), 0) from worker_heartbeat
@@ -112,6 +111,8 @@ export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> 
        coalesce(${anyNear(':queue')} <= now(), false) as is_late`,
     { queue, nearMs },
   )
+
+const lookOf = async (trx: PlatformTrx, queue: QueueName, [row]: LookRow[]): Promise<Look> => {
   if (!row) throw new Error('a look answers one row')
   if (row.isLate) {
     // What found no room in Redis before its time had come takes its turn like everything that is due.
@@ -141,6 +142,16 @@ export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> 
     readyClasses: row.readyClasses,
     hasNear: row.hasNear,
   }
+}
+
+/** Looks at what Redis holds of the queue, who works on it, and what waits. */
+export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> =>
+  lookOf(trx, queue, await find(trx, queue))
+
+/** The same for who fills the queue from here on; null where another relay does. */
+export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<Look | null> => {
+  const [isLed, rows] = await Promise.all([lead(trx, queue), find(trx, queue)])
+  return isLed ? lookOf(trx, queue, rows) : null
 }
 
 /** How much more the queue takes: of what is due, and of what waits for a moment near by. */

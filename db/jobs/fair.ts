@@ -1,5 +1,5 @@
 import type { JobClass, QueueName } from '../../config/queues.ts'
-import { prepared } from '../connection.ts'
+import { later, prepared } from '../connection.ts'
 import type { PlatformTrx } from '../connection.ts'
 import { allocate, limitsOf } from './allocate.ts'
 import type { Lane } from './allocate.ts'
@@ -128,8 +128,8 @@ const waitingIn = (rows: Found[]): Waiting | null => {
   }
 }
 
-const keepTurn = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, last: string) =>
-  prepared(
+const keepTurn = (trx: PlatformTrx, queue: QueueName, jobClass: JobClass, last: string): void =>
+  later(
     trx,
     `insert into relay_turn (queue, class, tenant_id) values (?, ?, ?) on conflict (queue, class) do update set tenant_id = excluded.tenant_id`,
     [queue, jobClass, last],
@@ -166,7 +166,7 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
     picked.isHeldBack ||= given.isHeldBack
     // Nobody here may go: the next look begins behind those that this one walked past.
     const last = given.last ?? (first.walked >= mostLanes ? here.lastTenant : null)
-    if (last !== null && last !== first.turn) await keepTurn(trx, queue, jobClass, last)
+    if (last !== null && last !== first.turn) keepTurn(trx, queue, jobClass, last)
     const isUsedUp = given.jobs.length === here.available && lanes.some((lane) => lane.isCut)
     picked.more ||= given.jobs.length > 0 && (given.isWanted || isUsedUp)
     // Somebody here has less than his share, and goes before what is less urgent: the next look brings more of his.

@@ -8,7 +8,7 @@ import { allocate } from '../../db/jobs/allocate.ts'
 import type { Lane } from '../../db/jobs/allocate.ts'
 import { lookAt, markDispatched, windowOf } from '../../db/jobs/dispatch.ts'
 import type { Candidate, Room } from '../../db/jobs/dispatch.ts'
-import { nextDepth, startRelay } from '../../workers/relay.ts'
+import { nextDepth, paceOf, startRelay } from '../../workers/relay.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { inTenantJob, note, openRedis, pick, wipe } from './support.ts'
@@ -224,6 +224,18 @@ describe('the turns of tenants', () => {
     expect(nextDepth({ depth: 48, wasHeldBack: true }, { ...look, held: 46 }), 'slow').to.equal(45)
     expect(nextDepth({ depth: 12, wasHeldBack: true }, { ...look, held: 12 })).to.equal(12)
     expect(nextDepth(undefined, { ...look, concurrency: 0 }), 'nobody works').to.equal(50)
+  })
+
+  it('the next look comes when most of what is spare has been taken, at the pace of before', () => {
+    const look = { concurrency: 50, held: 80 } as Room
+    const now = { left: 100, atMs: 1_000 }
+    expect(paceOf({ left: 100, atMs: 980 }, look, now), '1 ms each, 30 of the 50 spare').to.equal(30)
+    expect(paceOf({ left: 100, atMs: 999.9 }, look, now), 'not at once').to.equal(2)
+    expect(paceOf({ left: 100, atMs: 0 }, look, now), 'and not too late').to.equal(100)
+    expect(paceOf({ left: 80, atMs: 980 }, look, now), 'nothing was taken').to.equal(20)
+    expect(paceOf(undefined, look, now), 'nothing is known').to.equal(20)
+    expect(paceOf({ left: 100, atMs: 980 }, { ...look, held: 50 }, now), 'dry').to.equal(2)
+    expect(paceOf({ left: 100, atMs: 980 }, { ...look, concurrency: 0 }, now), 'nobody works').to.equal(20)
   })
 
   it('who stands at a gate with a rate is drawn by lot, and leaves half of the room to the others', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { inPlatform, openDatabase, sqlOne } from '../../db/connection.ts'
 import type { PlatformTrx } from '../../db/connection.ts'
-import { leadQueue, lookAt, lookForWork, walkIndexes } from '../../db/jobs/dispatch.ts'
+import { filling, leadQueue, lookForWork, walkIndexes } from '../../db/jobs/dispatch.ts'
 import { pickFair } from '../../db/jobs/fair.ts'
 import { lockStart } from '../../db/jobs/fence.ts'
 import { useDatabase } from '../support/database.ts'
@@ -34,12 +34,13 @@ describe('plans of statements that were made while the table of jobs was empty',
   const fill = (then: Ask) =>
     inPlatform(
       async (trx) => {
-        const look = await lookAt(trx, 'inventory')
+        const look = await leadQueue(trx, 'inventory')
+        if (!look) throw new Error('another relay fills the queue')
         await pickFair(trx, 'inventory', { ...look, due: 20, waiting: 0, depth: 20, readyClasses: ['normal'] })
         return then(trx)
       },
       {},
-      leadQueue('inventory'),
+      { local: filling },
     )
   const begin = (then: Ask) =>
     inPlatform(then, {}, { first: lockStart({ jobId: randomUUID(), dispatchNo: 1, delivery: 1 }, 1_000) })

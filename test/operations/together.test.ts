@@ -1,6 +1,15 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { inPlatform, later, openDatabase, prepared, preparedOne, sql, sqlOne } from '../../db/connection.ts'
+import {
+  inPlatform,
+  later,
+  openDatabase,
+  platformRows,
+  prepared,
+  preparedOne,
+  sql,
+  sqlOne,
+} from '../../db/connection.ts'
 import type { PlatformTrx } from '../../db/connection.ts'
 import { readPage, where } from '../../db/paging.ts'
 import { useDatabase } from '../support/database.ts'
@@ -47,6 +56,18 @@ describe('statements that a transaction sends together', () => {
       ])
       expect(await lines()).to.deep.equal(['one a', 'one b', 'one c', 'two a', 'two b', 'two c'])
     })
+
+  it('a single one is one round trip with beginning and end; one that fails leaves nothing behind', async () => {
+    const write = (text: string | null) =>
+      platformRows({ text: `insert into line (text) values (?) returning text`, bindings: [text] })
+    const seen: unknown[] = []
+    const once = (text: string) => roundTrips(async () => void seen.push(await write(text)))
+    await once('a')
+    expect([await once('b'), seen]).to.deep.equal([1, [[{ text: 'a' }], [{ text: 'b' }]]])
+    expect(await messageOf(write(null))).to.match(/null value in column "text"/)
+    await write('c')
+    expect(await lines()).to.deep.equal(['a', 'b', 'c'])
+  })
 
   it('one that fails is told to who waits, by its own name; those before it have their rows, and nothing is written', async () => {
     const said: string[] = []
