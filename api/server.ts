@@ -19,10 +19,20 @@ import { routes } from './routes.ts'
 import { dashboardSignIn, mountDashboard } from './superuser/dashboard.ts'
 import { mountOperations, operationsSignIn } from './superuser/ops/index.ts'
 
-/** All that answers as a koa application, but for the door in front of it; no port is opened yet. */
-const makeApp = async (): Promise<Koa> => {
+let described: ReturnType<typeof openApi> | null = null
+
+/** Made and compared once: the routes of a process do not change. */
+const documentOfRoutes = () => {
+  if (described) return described
   const document = openApi(routes)
   assertAgreement(routes, document)
+  described = document
+  return document
+}
+
+/** All that answers as a koa application, but for the door in front of it; no port is opened yet. */
+const makeApp = async (): Promise<Koa> => {
+  const document = documentOfRoutes()
   const app = new Koa()
   app.proxy = false
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a reply could not be sent'))

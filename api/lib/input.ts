@@ -17,11 +17,17 @@ const fieldsOf = (schema: Schema | undefined): NonNullable<Json['properties']> =
   return json.properties ?? {}
 }
 
-/** Parameters of the path: UUIDs but for those that the route declares. */
+const pathSchemas = new Map<string, Schema>()
+
+/** Parameters of the path: UUIDs but for those that the route declares. Routes with the same ones share a schema, and so its check. */
 export const pathSchema = (route: AnyRoute): Schema => {
   const declared = fieldsOf(route.params)
   const names = [...route.path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] ?? '')
-  return Obj(Object.fromEntries(names.map((name) => [name, declared[name] ?? Uuid])))
+  const fields = Object.fromEntries(names.map((name) => [name, declared[name] ?? Uuid]))
+  const key = JSON.stringify(fields)
+  const schema = pathSchemas.get(key) ?? Obj(fields)
+  pathSchemas.set(key, schema)
+  return schema
 }
 
 const readQuery = (
