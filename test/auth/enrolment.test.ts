@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { settings } from '../../config/env.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { createToken } from '../../db/auth/one-time-tokens.ts'
+import { built } from '../support/built.ts'
 import { useWorld } from '../support/world.ts'
 import { codeOf, roomInStep, secretBytes, wrongCode } from './authenticator.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
@@ -205,10 +206,10 @@ describe('an authenticator', () => {
     it('lets the one who was made on the command line act', async function () {
       this.timeout(120_000)
       const email = newEmail('first')
-      const script = fileURLToPath(new URL('../../scripts/superuser-create.ts', import.meta.url))
+      const script = join(await built(), 'scripts/superuser-create.js')
       const { stdout } = await promisify(execFile)(
         process.execPath,
-        ['--import', 'tsx/esm', script, '--email', email, '--name', 'The First'],
+        [script, '--email', email, '--name', 'The First'],
         { env: { ...process.env, DATABASE_URL: settings.databaseUrl, SUPERUSER_PASSWORD: 'mar azul e vento norte' } },
       )
       const secret = /secret=([A-Z2-7]{32})/.exec(stdout)?.[1] ?? ''

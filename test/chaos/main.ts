@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ownFolder, serviceAccount, serviceRoot } from '../../scripts/services/account.ts'
-import { build } from './build.ts'
+import { compile } from '../support/built.ts'
 import type { Violation } from './checker.ts'
 import { faults, planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
@@ -72,7 +72,7 @@ const ofPoints = async (parts: string): Promise<Judged> => {
 
 let failed = true
 try {
-  await build(built)
+  await compile(built)
   const { violations, words } = await (values.points === undefined ? ofFaults() : ofPoints(values.points))
   failed = violations.length > 0
   for (const { rule, count, examples } of violations) {

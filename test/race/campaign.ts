@@ -12,6 +12,7 @@ import { createRatePlan } from '../../db/properties/rates.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { createUnits } from '../../db/units/units.ts'
 import { guard, stopGuarded } from '../../scripts/services/guard.ts'
+import { built } from '../support/built.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -44,7 +45,6 @@ export type Report = {
 }
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
-const player = fileURLToPath(new URL('player.ts', import.meta.url))
 
 /** A house with three pools of units, one of which two types share, one by two units at once, an extra with a daily limit, and a channel that sells it all. */
 export const furnish = async (): Promise<Ground> => {
@@ -128,8 +128,8 @@ const summed = (violations: readonly Violation[]): Violation[] =>
 type Played = { begun: Promise<void>; ended: Promise<void> }
 
 /** Starts a process, and takes down what it says. */
-const start = (report: Report, orders: object): Played => {
-  const guarded = guard([process.execPath, '--import', 'tsx/esm', player], {
+const start = (report: Report, player: string, orders: object): Played => {
+  const guarded = guard([process.execPath, player], {
     directory: checkout,
     account: null,
     logFile: null,
@@ -183,8 +183,9 @@ export const campaign = async (ground: Ground, { seed, seconds, processes, hands
   const house: Omit<House, 'day' | 'inHouse'> = ground.house
   const folder = mkdtempSync(join(tmpdir(), 'pousada-race-'))
   const begin = join(folder, 'begin')
+  const player = join(await built(), 'test/race/player.js')
   const players = Array.from({ length: processes }, (_, index) =>
-    start(report, { seed, name: `player-${index}`, seconds, hands, begin, ground: { ...ground, house } }),
+    start(report, player, { seed, name: `player-${index}`, seconds, hands, begin, ground: { ...ground, house } }),
   )
   await Promise.all(players.map((one) => one.begun))
   writeFileSync(begin, '')

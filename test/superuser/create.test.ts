@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { settings } from '../../config/env.ts'
 import { totp } from '../../db/auth/second-factor.ts'
 import { sql } from '../../db/connection.ts'
 import { makeTenant, newEmail } from '../auth/support.ts'
+import { built } from '../support/built.ts'
 import { useWorld } from '../support/world.ts'
 
 const run = promisify(execFile)
-const script = fileURLToPath(new URL('../../scripts/superuser-create.ts', import.meta.url))
 
 const fromBase32 = (text: string): Buffer => {
   const bits = text
@@ -27,8 +27,8 @@ const failureOf = (work: Promise<unknown>) =>
 
 describe('the first superuser', () => {
   const world = useWorld()
-  const create = (given: string[], password = '') =>
-    run(process.execPath, ['--import', 'tsx/esm', script, ...given], {
+  const create = async (given: string[], password = '') =>
+    run(process.execPath, [join(await built(), 'scripts/superuser-create.js'), ...given], {
       env: { ...process.env, DATABASE_URL: settings.databaseUrl, SUPERUSER_PASSWORD: password },
     })
 

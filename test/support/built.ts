@@ -46,8 +46,11 @@ const stateOfSources = (): string => {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Types are not checked here: that is for the compiler's own run, and a test of one file need not wait for another's. */
-const compile = async (target: string) => {
+/**
+ * Compiles the service, and the processes of tests, into a folder of its own. Types are not checked: a test of one file need not wait
+ * for another's.
+ */
+export const compile = async (target: string) => {
   mkdirSync(target, { recursive: true })
   symlinkSync(join(checkout, 'node_modules'), join(target, 'node_modules'))
   writeFileSync(join(target, 'package.json'), JSON.stringify({ type: 'module' }))

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { simulatorHost } from '../../../config/channels.ts'
 import type { ChannelRange } from '../../../config/channels.ts'
 import { standIn } from '../../../workers/lib/outgoing.ts'
+import { built } from '../built.ts'
 import { clientOf } from '../client.ts'
 import type { Asked, Mood } from './store.ts'
 
@@ -39,7 +40,7 @@ const accountAt = async (port: number, name: string): Promise<Account> => {
 
 /** A channel manager in a process of its own. */
 export const startSimulator = async (): Promise<Simulator & { stop: () => Promise<void> }> => {
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', fileURLToPath(new URL('./main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [join(await built(), 'test/support/channel-simulator/main.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })
