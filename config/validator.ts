@@ -3,6 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import { isCountry } from './countries.ts'
 import type { FieldError } from './errors.ts'
 import { isLanguage } from './languages.ts'
+import { personName, words } from './schema.ts'
 import type { Schema } from './schema.ts'
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -88,14 +89,19 @@ const readable = (error: ErrorObject): FieldError => {
       return { field: path, message: `must be ${String(params.allowedValue)}` }
     case 'format':
       return { field: path, message: formats[String(params.format)] ?? `must be a ${String(params.format)}` }
-    case 'pattern':
-      if (params.pattern === '\\S') return { field: path, message: 'must not be blank' }
-      return { field: path, message: `must match pattern "${String(params.pattern).replace(bound, '^')}"` }
+    case 'pattern': {
+      const pattern = String(params.pattern).replace(bound, '^')
+      return { field: path, message: patterns[pattern] ?? `must match pattern "${pattern}"` }
+    }
     default:
       return { field: path, message: error.message ?? 'is not valid' }
   }
 }
 
+const patterns: Record<string, string> = {
+  [words]: 'must not be blank or hold control characters',
+  [personName]: 'must not be blank or hold control characters, < or >',
+}
 const formats: Record<string, string> = {
   uuid4: 'must be a UUID version 4',
   day: 'must be a day such as 2026-11-20',

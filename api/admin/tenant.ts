@@ -14,6 +14,7 @@ import {
   PostalAddress,
   Text,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 import { changeTenant, readTenant } from '../../db/admin/own-tenant.ts'
 import { TenantSettings, TenantSettingsChange } from '../../db/admin/settings.ts'
@@ -63,9 +64,9 @@ const change = route({
   access: can('update', 'Tenant'),
   record: { table: 'tenant', param: 'tenantId' },
   body: Obj({
-    name: Opt(Text(1, 120)),
-    legalName: Opt(Nullable(Text(1, 120))),
-    document: Opt(Nullable(Text(1, 40, { cardNumber: 'exempt' }))),
+    name: Opt(Words(1, 120)),
+    legalName: Opt(Nullable(Words(1, 120))),
+    document: Opt(Nullable(Words(1, 40, { cardNumber: 'exempt' }))),
     billingEmail: Opt(Email),
     billingAddress: Opt(Nullable(PostalAddress)),
     locale: Opt(Language),

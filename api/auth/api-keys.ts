@@ -1,6 +1,6 @@
 import { apiKeyLimits } from '../../config/limits.ts'
 import { forbidden, invalid } from '../../config/errors.ts'
-import { Bool, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Bool, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import { scopes } from '../../config/scopes.ts'
 import { changeApiKey, listApiKeys, makeApiKey, revokeApiKey, rotateApiKey } from '../../db/auth/api-keys.ts'
 import { onCommit } from '../../db/connection.ts'
@@ -14,7 +14,7 @@ import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 
 const Status = OneOf(['active', 'revoked', 'expired'])
-const Name = Text(1, 80)
+const Name = Words(1, 80)
 const Scopes = List(OneOf([...scopes]), { min: 1, max: 60 }, { uniqueItems: true })
 const PropertyIds = Nullable(List(Uuid, { min: 1, max: 200 }, { uniqueItems: true }))
 const Cidrs = List(Text(2, 43), { max: 20 }, { uniqueItems: true })

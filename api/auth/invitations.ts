@@ -1,4 +1,4 @@
-import { Bool, Email, Instant, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Bool, Email, Instant, Nullable, Obj, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { acceptInvitation, assertAccount, readInvitation } from '../../db/auth/invitations.ts'
 import { assertStrong } from '../../db/auth/strength.ts'
@@ -40,7 +40,7 @@ const accept = route({
   rate: 'sign_in',
   transaction: 'none',
   errors: ['token_invalid', 'password_too_weak', 'hashing_busy', 'tenant_suspended'],
-  body: Obj({ token: Token, name: Opt(Text(1, 120)), password: Opt(Password) }),
+  body: Obj({ token: Token, name: Opt(Words(1, 120)), password: Opt(Password) }),
   returns: Obj({ tenantId: Uuid, email: Email }),
   handle: async ({ open: transaction, body: { token, name, password } }) => {
     const offer = await transaction((trx) => readInvitation(trx, token))

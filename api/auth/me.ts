@@ -12,6 +12,7 @@ import {
   Opt,
   Text,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 import { membershipsOf, updateProfile } from '../../db/auth/users.ts'
 import { sqlOne } from '../../db/connection.ts'
@@ -101,7 +102,7 @@ const update = route({
   path: '/api/auth/me',
   summary: 'Change own name or language',
   access: signedIn('update', 'Profile'),
-  body: Obj({ name: Opt(Text(1, 120)), locale: Opt(Language) }),
+  body: Obj({ name: Opt(Words(1, 120)), locale: Opt(Language) }),
   returns: Account,
   handle: async ({ trx, caller, body }) => {
     requireOwn(caller)

@@ -1,5 +1,5 @@
 import { reservedSubjects } from '../../config/roles.ts'
-import { Bool, Int, List, Matching, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Bool, Int, List, Matching, Nullable, Obj, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import { scopes } from '../../config/scopes.ts'
 import { actionsOf, subjectFacts, subjects } from '../../config/subjects.ts'
 import { changeRole, createRole, deleteRole, listRoles } from '../../db/auth/roles.ts'
@@ -84,7 +84,7 @@ const create = route({
   status: 201,
   access: can('create', 'Role'),
   errors: [...errors, 'duplicate_key', 'too_many'],
-  body: Obj({ key: RoleKey, name: Text(1, 60), description: Opt(Text(0, 300)), permissions: Permissions }),
+  body: Obj({ key: RoleKey, name: Words(1, 60), description: Opt(Text(0, 300)), permissions: Permissions }),
   returns: Role,
   handle: ({ trx, caller, request, body }) => {
     requireRecent(caller, request.receivedAt)
@@ -104,7 +104,7 @@ const change = route({
   record,
   errors,
   body: Obj(
-    { name: Opt(Text(1, 60)), description: Opt(Text(0, 300)), permissions: Opt(Permissions) },
+    { name: Opt(Words(1, 60)), description: Opt(Text(0, 300)), permissions: Opt(Permissions) },
     { minProperties: 1 },
   ),
   returns: Role,

@@ -1,5 +1,5 @@
 import { forbidden } from '../../config/errors.ts'
-import { Bool, Email, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Bool, Email, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import { invite, resendInvitation } from '../../db/auth/invitations.ts'
 import { resetMemberMfa } from '../../db/auth/lost-factor.ts'
 import { listMembers, memberStatuses, readMember } from '../../db/auth/members.ts'
@@ -93,7 +93,7 @@ const create = route({
   status: 201,
   access: can('create', 'User'),
   errors: ['member_exists', 'reference_not_found', 'too_many'],
-  body: Obj({ email: Email, name: Opt(Text(1, 120)), role: RoleKey, propertyIds: Opt(PropertyIds) }),
+  body: Obj({ email: Email, name: Opt(Words(1, 120)), role: RoleKey, propertyIds: Opt(PropertyIds) }),
   returns: Member,
   handle: ({ trx, caller, admission, body }) => invite(trx, giver(caller, admission), body),
 })

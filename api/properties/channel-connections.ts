@@ -14,6 +14,7 @@ import {
   Sparse,
   Text,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 import {
   changeConnection,
@@ -50,7 +51,7 @@ const mappingOptions = {
 }
 const MappingSent = Obj({ ...mappingFields, ...Sparse(Obj(mappingOptions)).properties })
 const identity = {
-  name: Text(1, 120),
+  name: Words(1, 120),
   endpointUrl: Https,
   externalPropertyId: ExternalId,
 }

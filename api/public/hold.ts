@@ -15,6 +15,7 @@ import {
   Phone,
   Text,
   TimeOfDay,
+  personName,
 } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
@@ -38,7 +39,7 @@ import { showBooking } from '../../db/reservations/guest-booking.ts'
 import { guestBooking, HeldBooking, holdTokenSeconds, mintGuestToken } from './guest-booking.ts'
 import { countingHold, refuseBeyondRate } from './hold-rate.ts'
 
-const Name = Matching('^(?!\\s*$)[^\\p{Cc}<>]*$', 100)
+const Name = Matching(personName, 100)
 
 const HoldRequest = Obj({
   quote: Text(1, 40_000),

@@ -14,6 +14,7 @@ import {
   Opt,
   Text,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 import { guestPayment, payForBooking, shownStatusOf } from '../../db/payment/portal.ts'
 import { publicGuest } from '../lib/access.ts'
@@ -34,13 +35,13 @@ const statuses = [
 ] as const
 
 const Address = Obj({
-  street: Text(1, 120),
+  street: Words(1, 120),
   number: Opt(Text(1, 20)),
   complement: Opt(Text(1, 60)),
   district: Opt(Text(1, 60)),
-  city: Text(1, 80),
+  city: Words(1, 80),
   region: Opt(Text(1, 60)),
-  postalCode: Text(1, 20),
+  postalCode: Words(1, 20),
   country: Country,
 })
 
@@ -50,7 +51,7 @@ const NewPayment = Obj({
   installments: Opt(Int(1, 12)),
   payer: Opt(
     Obj({
-      name: Text(1, 120),
+      name: Words(1, 120),
       document: Opt(
         Obj({
           type: OneOf(['cpf', 'cnpj']),

@@ -56,7 +56,7 @@ describe('The staff of a house', () => {
       const silent = await owner.send('POST', `properties/${id}/suspend`, { reason: '     ' })
       expect([silent.status, silent.body.errors]).to.deep.equal([
         400,
-        [{ field: 'reason', message: 'must not be blank' }],
+        [{ field: 'reason', message: 'must not be blank or hold control characters' }],
       ])
       for (const [change, field] of [
         [{ description: { en: 'A house' } }, 'description.pt-BR'],

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { words } from '../../config/schema.ts'
 import { texts, things } from './garbage.ts'
 
 /** Schemas as the validator sees them. */
@@ -49,14 +50,14 @@ const ofFormat: Record<string, fc.Arbitrary<string>> = {
 const ofString = (schema: Json): fc.Arbitrary<unknown> => {
   const { format, pattern, minLength = 0, maxLength = 200 } = schema
   if (format) return ofFormat[format] ?? fc.constant('x')
-  const isBlank = (text: string) => pattern === '\\S' && text.trim() === ''
-  if (pattern && pattern !== '\\S')
+  const isSpoken = new RegExp(pattern ?? '', 'u')
+  if (pattern && pattern !== words)
     return fc.stringMatching(new RegExp(pattern, 'u'), { size: 'small' }).filter((text) => text.length <= maxLength)
   const most = Math.min(maxLength, Math.max(minLength, 40))
   return fc.oneof(
     fc
       .string({ minLength, maxLength: most, unit: 'grapheme' })
-      .filter((text) => text.length <= maxLength && !isBlank(text)),
+      .filter((text) => text.length <= maxLength && isSpoken.test(text)),
     fc.constant('%'.padEnd(Math.max(1, minLength), '_')),
     fc.constant('a'.repeat(maxLength)),
   )

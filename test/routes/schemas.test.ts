@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { openApi } from '../../api/lib/openapi.ts'
 import { pathSchema } from '../../api/lib/input.ts'
 import { routes } from '../../api/routes.ts'
-import { Obj, Uuid } from '../../config/schema.ts'
+import { Obj, Text, Uuid } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 
 type Json = Record<string, unknown>
@@ -43,6 +43,25 @@ describe('every endpoint, as a value', () => {
       ...problems(pathSchema(route), `${route.id} path`, true),
       ...problems(route.returns, `${route.id} returns`, false),
     ])
+    expect(found).to.deep.equal([])
+  })
+
+  it('takes no blank for what people call or say, where something must be said', () => {
+    // What a channel has sold is taken as the channel says it.
+    const asItComes = new Set(['channelBookings.deliver'])
+    const blank = [' \u3000', '\u200b\u200d\u2060', '\u00ad\ufeff', '\u3164\u2800', '\u0001\u0007']
+    const found: string[] = []
+    for (const route of routes.filter(({ id }) => !asItComes.has(id)))
+      visit(route.body, `${route.id} body`, (node, where) => {
+        if (
+          !/\.(\w*[nN]ame|reason|label|street|city)(\.anyOf\.\d+)?$/.test(where) ||
+          node.type !== 'string' ||
+          !node.minLength
+        )
+          return
+        const check = compile(Text(1, 1_000, { pattern: typeof node.pattern === 'string' ? node.pattern : '' }))
+        if (blank.some((text) => check(text) === null)) found.push(where)
+      })
     expect(found).to.deep.equal([])
   })
 
