@@ -26,7 +26,12 @@ export type ExplainRequest = {
   audience: Audience
 }
 
-export type ExplainedCheck = Check & { level?: Level | 'portal'; recordId?: string; message: string }
+export type ExplainedCheck = Omit<Check, 'code'> & {
+  code: string
+  level?: Level | 'portal'
+  recordId?: string
+  message: string
+}
 export type Explanation = {
   sellable: boolean
   checks: ExplainedCheck[]

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { combine, stayChecks, unrestricted } from '../../db/properties/rules/restrictions.ts'
-import type { PlanLimits, Restriction } from '../../db/properties/rules/restrictions.ts'
+import { combine, sentenceOf, stayChecks, unrestricted } from '../../db/properties/rules/restrictions.ts'
+import type { Check, PlanLimits, Restriction } from '../../db/properties/rules/restrictions.ts'
 
 const free: PlanLimits = {
   bookableFrom: null,
@@ -135,5 +135,25 @@ describe('Levels of restrictions', () => {
         },
       ),
     )
+  })
+})
+
+describe('what a restriction says to people', () => {
+  const says = (code: Check['code'], limit: Check['limit'], passed = false) =>
+    sentenceOf({ code, passed, actual: 0, limit })
+
+  it('is a sentence with its limit in units that they use, and never the code', () => {
+    expect(says('portal_max_advance', 365)).to.equal('is booked online at most 365 days ahead')
+    expect(says('portal_min_advance', 120)).to.equal('is booked online at least 2 hours before arrival')
+    expect(says('portal_min_advance', 90)).to.equal('is booked online at least 90 minutes before arrival')
+    expect(says('portal_min_advance', 60)).to.equal('is booked online at least 1 hour before arrival')
+    expect(says('min_stay_through', 1)).to.equal('a stay over this night takes at least 1 night')
+    expect(says('plan_max_advance', 1)).to.equal('the rate is booked at most 1 day ahead')
+  })
+
+  it('is true of a stay that keeps it, too', () => {
+    expect(says('stop_sell', false)).to.equal('is not for sale')
+    expect(says('stop_sell', false, true)).to.equal('is for sale')
+    expect(says('closed_to_arrival', false, true)).to.equal('arrival is possible on this day')
   })
 })

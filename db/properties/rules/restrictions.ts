@@ -57,8 +57,20 @@ export type PlanLimits = {
   maxNights: number | null
 }
 
+/** `limit` of `portal_min_advance` is minutes, of other advances days. */
+type CheckCode =
+  | 'portal_min_advance'
+  | 'portal_max_advance'
+  | 'stop_sell'
+  | 'closed_to_arrival'
+  | 'closed_to_departure'
+  | `${'min' | 'max'}_stay_${'arrival' | 'through'}`
+  | `${'' | 'plan_'}${'min' | 'max'}_advance`
+  | `plan_${'bookable' | 'stay'}_${'from' | 'until'}`
+  | `plan_${'min' | 'max'}_nights`
+
 export type Check = {
-  code: string
+  code: CheckCode
   passed: boolean
   date?: string
   actual: number | string | boolean
@@ -89,13 +101,13 @@ export const stayChecks = ({ arrival, departure, today, on, plan }: CheckedStay)
   const last = dates.at(-1) ?? arrival
   const first = on(arrival)
   const checks: Check[] = []
-  const note = (code: string, passed: boolean, actual: Check['actual'], limit: Check['limit'], date?: string) =>
+  const note = (code: CheckCode, passed: boolean, actual: Check['actual'], limit: Check['limit'], date?: string) =>
     checks.push({ code, passed, actual, limit, ...(date === undefined ? {} : { date }) })
-  const closed = (code: string, value: boolean | null, date: string) =>
+  const closed = (code: CheckCode, value: boolean | null, date: string) =>
     value !== null && note(code, !value, value, false, date)
-  const atLeast = <V extends number | string>(code: string, actual: V, limit: V | null, date?: string) =>
+  const atLeast = <V extends number | string>(code: CheckCode, actual: V, limit: V | null, date?: string) =>
     limit !== null && note(code, actual >= limit, actual, limit, date)
-  const atMost = <V extends number | string>(code: string, actual: V, limit: V | null, date?: string) =>
+  const atMost = <V extends number | string>(code: CheckCode, actual: V, limit: V | null, date?: string) =>
     limit !== null && note(code, actual <= limit, actual, limit, date)
 
   for (const { date, night } of says) closed('stop_sell', night.stopSell, date)
@@ -120,24 +132,34 @@ export const stayChecks = ({ arrival, departure, today, on, plan }: CheckedStay)
   return checks
 }
 
-const sentences: Record<string, (check: Check) => string> = {
-  stop_sell: () => 'is not for sale',
-  closed_to_arrival: () => 'arrival is not possible on this day',
-  closed_to_departure: () => 'departure is not possible on this day',
-  min_stay_arrival: (check) => `a stay that begins here takes at least ${check.limit} nights`,
-  max_stay_arrival: (check) => `a stay that begins here takes at most ${check.limit} nights`,
-  min_stay_through: (check) => `a stay over this night takes at least ${check.limit} nights`,
-  max_stay_through: (check) => `a stay over this night takes at most ${check.limit} nights`,
-  min_advance: (check) => `is booked at least ${check.limit} days ahead`,
-  max_advance: (check) => `is booked at most ${check.limit} days ahead`,
+const counted = (count: Check['limit'], unit: 'night' | 'day' | 'hour' | 'minute') =>
+  `${count} ${unit}${count === 1 ? '' : 's'}`
+const nights = ({ limit }: Check) => counted(limit, 'night')
+const days = ({ limit }: Check) => counted(limit, 'day')
+const minutes = ({ limit }: Check) =>
+  typeof limit === 'number' && limit > 0 && limit % 60 === 0 ? counted(limit / 60, 'hour') : counted(limit, 'minute')
+
+/** What each rule says, whether the stay keeps it or not. */
+const sentences: Record<CheckCode, (check: Check) => string> = {
+  portal_min_advance: (check) => `is booked online at least ${minutes(check)} before arrival`,
+  portal_max_advance: (check) => `is booked online at most ${days(check)} ahead`,
+  stop_sell: ({ passed }) => (passed ? 'is for sale' : 'is not for sale'),
+  closed_to_arrival: ({ passed }) => `arrival is ${passed ? '' : 'not '}possible on this day`,
+  closed_to_departure: ({ passed }) => `departure is ${passed ? '' : 'not '}possible on this day`,
+  min_stay_arrival: (check) => `a stay that begins here takes at least ${nights(check)}`,
+  max_stay_arrival: (check) => `a stay that begins here takes at most ${nights(check)}`,
+  min_stay_through: (check) => `a stay over this night takes at least ${nights(check)}`,
+  max_stay_through: (check) => `a stay over this night takes at most ${nights(check)}`,
+  min_advance: (check) => `is booked at least ${days(check)} ahead`,
+  max_advance: (check) => `is booked at most ${days(check)} ahead`,
   plan_bookable_from: (check) => `the rate can be booked from ${check.limit} on`,
-  plan_bookable_until: (check) => `the rate could be booked until ${check.limit}`,
+  plan_bookable_until: (check) => `the rate can be booked until ${check.limit}`,
   plan_stay_from: (check) => `the rate is for stays from ${check.limit} on`,
   plan_stay_until: (check) => `the rate is for nights until ${check.limit}`,
-  plan_min_advance: (check) => `the rate is booked at least ${check.limit} days ahead`,
-  plan_max_advance: (check) => `the rate is booked at most ${check.limit} days ahead`,
-  plan_min_nights: (check) => `the rate takes at least ${check.limit} nights`,
-  plan_max_nights: (check) => `the rate takes at most ${check.limit} nights`,
+  plan_min_advance: (check) => `the rate is booked at least ${days(check)} ahead`,
+  plan_max_advance: (check) => `the rate is booked at most ${days(check)} ahead`,
+  plan_min_nights: (check) => `the rate takes at least ${nights(check)}`,
+  plan_max_nights: (check) => `the rate takes at most ${nights(check)}`,
 }
 
-export const sentenceOf = (check: Check): string => sentences[check.code]?.(check) ?? check.code
+export const sentenceOf = (check: Check): string => sentences[check.code](check)
