@@ -5,6 +5,7 @@ import { createGuest, findByDocumentAndEmail } from '../../db/guests/profiles.ts
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { eraseHolds } from '../../db/reservations/erase.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
 import { createPromoCode } from '../../db/properties/charges.ts'
 import { eraseEndedHolds, purgeAccessCodes, sweepHolds } from '../../jobs/inventory.ts'
@@ -127,6 +128,32 @@ describe('What keeps bookings in order', () => {
     expect((await readBooking(house, recent)).sealed).to.be.instanceOf(Buffer)
     expect((await readBooking(house, kept)).bookerGuestId).to.be.a('string')
     expect(await run(eraseEndedHolds)).to.deep.equal(['done'])
+  })
+
+  it('erases of a booking that was confirmed in part what its guest did not take over, and of one that lives again nothing', async () => {
+    const part = await confirmed()
+    const [revived, other] = [await makeHold(house, { from: 40 }), await makeHold(house, { from: 50 })]
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update reservation set requests = 'A quiet room'`)
+      await sql(
+        trx,
+        `update booking set ended_at = now() - interval '31 days', sealed = coalesce(sealed, '\\x00') where id in (?, ?)`,
+        [part, other],
+      )
+    })
+    await house.inHouse((trx) => eraseHolds(trx, [revived]))
+    expect(await run(eraseEndedHolds)).to.deep.equal(['done'])
+    const [left] = await house.inHouse((trx) =>
+      sql<{ sealed: Buffer | null; emailIndex: Buffer | null; validFrom: Date | null }>(
+        trx,
+        `select sealed, email_index, guest_tokens_valid_from as valid_from from booking where id = ?`,
+        [part],
+      ),
+    )
+    expect(left).to.include({ sealed: null, validFrom: null })
+    expect(left?.emailIndex).to.be.instanceOf(Buffer)
+    const isLeft = async (id: string) => (await readBooking(house, id)).rooms[0]?.requests !== null
+    expect(await Promise.all([part, revived, other].map(isLeft))).to.deep.equal([true, true, false])
   })
 
   it('purges strikes after a week', async () => {
