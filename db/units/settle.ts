@@ -16,8 +16,9 @@ export type Change = {
 }
 
 /**
- * Writes changes of proposed rows, all at once: chains and circles of exchanges meet the constraint when they are complete. The pools are locked. A stay
- * that lost its unit meanwhile, since it was cancelled, is left alone. Tells of units given and taken.
+ * Writes changes of proposed rows, all at once. The constraint looks at the end of each statement, and meets chains and circles of exchanges complete: places
+ * are given up first, all moves are one statement, and new rows come last. The pools are locked. A stay that lost its unit meanwhile, since it was cancelled,
+ * is left alone. Tells of units given and taken.
  */
 export const settle = async (trx: Trx, changes: readonly Change[]): Promise<void> => {
   if (changes.length === 0) return
@@ -35,7 +36,6 @@ export const settle = async (trx: Trx, changes: readonly Change[]): Promise<void
   const moved = kept.filter((change) => change.assignmentId !== null && change.toUnitId !== null)
   const made = kept.filter((change) => change.assignmentId === null && change.toUnitId !== null)
   const lost = kept.filter((change) => change.assignmentId !== null && change.toUnitId === null)
-  await sql(trx, `set constraints unit_assignment_no_overlap deferred`)
   await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
     lost.map((change) => change.assignmentId),
   ])
@@ -62,7 +62,6 @@ export const settle = async (trx: Trx, changes: readonly Change[]): Promise<void
       made.map((change) => change.to),
     ],
   )
-  await sql(trx, `set constraints unit_assignment_no_overlap immediate`)
   const placed = [...moved, ...made].map(({ reservationId, toUnitId }) => ({ reservationId, unitId: toUnitId }))
   await tellStays(trx, 'reservation.unit_assigned', byStay(placed, { status: 'proposed' }))
   const gone = lost.map(({ reservationId, fromUnitId }) => ({ reservationId, unitId: fromUnitId }))

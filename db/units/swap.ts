@@ -122,7 +122,6 @@ const refuseThird = async (trx: Trx, rows: readonly Row[], from: string, today: 
 const write = async (trx: Trx, rows: readonly Row[], pieces: readonly Piece[], from: string) => {
   const ids = rows.map((row) => row.id)
   await sql(trx, `select id from unit_assignment where id = any(?::uuid[]) order by id for update`, [ids])
-  await sql(trx, `set constraints unit_assignment_no_overlap deferred`)
   await sql(
     trx,
     `update unit_assignment set status = case status when 'occupied' then 'ended' else 'released' end,
@@ -142,7 +141,6 @@ const write = async (trx: Trx, rows: readonly Row[], pieces: readonly Piece[], f
       pieces.map((piece) => piece.to),
     ],
   )
-  await sql(trx, `set constraints unit_assignment_no_overlap immediate`)
 }
 
 /**

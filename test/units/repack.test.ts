@@ -2,6 +2,9 @@ import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { enqueueCloseBlocks } from '../../db/units/block-end.ts'
+import { fromDatabase } from '../../db/errors.ts'
+import { settle } from '../../db/units/settle.ts'
+import type { Change } from '../../db/units/settle.ts'
 import { createBlock } from '../../db/units/blocks.ts'
 import { assignUnit, closeBlocks, repack, requestRepacks } from '../../jobs/inventory.ts'
 import { processors } from '../../workers/inventory/index.ts'
@@ -53,6 +56,34 @@ describe('Repacking', () => {
     expect([await at(x), await at(a), await at(b)]).to.deep.equal([[0], [1], [2]])
     expect([await at(locked[0]!), await at(locked[1]!)]).to.deep.equal([[1], [2]])
     expect(await told()).to.equal(0)
+  })
+
+  it('lets three go round in a circle at once, and nobody into a unit that is not given up', async () => {
+    const stays: string[] = []
+    for (const index of [0, 1, 2]) stays.push(await place(house, { from: 10, nights: 3, unitId: unit(index) }))
+    const [from, to] = [house.day(10), house.day(13)]
+    const rows = await house.inHouse((trx) =>
+      sql<{ id: string; reservationId: string }>(
+        trx,
+        `select id, reservation_id from unit_assignment where status = 'proposed'`,
+      ),
+    )
+    const change = (index: number, target: number): Change => ({
+      assignmentId: rows.find((row) => row.reservationId === stays[index])?.id ?? '',
+      reservationId: stays[index] ?? '',
+      poolId: house.poolId,
+      from,
+      to,
+      fromUnitId: unit(index),
+      toUnitId: unit(target),
+    })
+    await house.inHouse((trx) => settle(trx, [change(0, 1), change(1, 2), change(2, 0)]))
+    expect(await Promise.all(stays.map(at))).to.deep.equal([[1], [2], [0]])
+    const error = await house
+      .inHouse((trx) => settle(trx, [change(0, 0), change(1, 2)]))
+      .catch((thrown: unknown) => thrown)
+    expect(fromDatabase(error)).to.include({ code: 'unit_conflict' })
+    expect(await Promise.all(stays.map(at))).to.deep.equal([[1], [2], [0]])
   })
 
   it('is shown before it is done, for the pools and days that are asked for, and done twice changes nothing more', async () => {
