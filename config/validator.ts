@@ -33,6 +33,8 @@ const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
     strictTypes: false,
     strictRequired: false,
     allowUnionTypes: true,
+    // Its passes over the code it writes cost a third of a start, and V8 makes as fast a check of what they leave.
+    code: { optimize: false },
     ...options,
   })
   ajv.addFormat('uuid4', { type: 'string', validate: isUuid })
