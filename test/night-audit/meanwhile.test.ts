@@ -5,15 +5,17 @@ import { sql } from '../../db/connection.ts'
 import { checkBook } from '../../db/financial/checks.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
+import { checkIn } from '../../db/reservations/check-in.ts'
 import { checkOut } from '../../db/reservations/check-out.ts'
 import type { FolioRow } from '../../db/rows.ts'
 import { generateTasks } from '../../db/units/roll.ts'
 import { balanceOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
-import { deadlocks } from '../support/deadlocks.ts'
+import { deadlocks, waitsForLock } from '../support/deadlocks.ts'
 import { drain } from '../support/drain.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf, miscounted } from '../support/stay.ts'
+import { until } from '../support/until.ts'
 import {
   arrive,
   linesOf,
@@ -28,10 +30,11 @@ import {
   unposted,
 } from './support.ts'
 
+const unready = { override: { rules: ['early_check_in' as const, 'unit_condition' as const], reason: 'a test' } }
 const owing = { override: { rules: ['balance' as const], reason: 'a test' } }
 
 describe('While the night audit runs', () => {
-  useDatabase()
+  const held = useDatabase()
   let house: House
   beforeEach(async () => {
     house = await makeLateHouse(1, { units: 12 })
@@ -65,6 +68,18 @@ describe('While the night audit runs', () => {
     expect(await balanceOf({ ...house }, 'guest_ledger')).to.equal(folios.reduce((sum, one) => sum + one.balance, 0))
   }
 
+  /** Stays that owe a night of the day or before it. */
+  const uncharged = async (ids: string[]) =>
+    (
+      await house.inHouse((trx) =>
+        sql<{ id: string }>(
+          trx,
+          `select distinct reservation_id as id from reservation_night where reservation_id = any(?::uuid[]) and status = 'open' and date <= ?`,
+          [ids, house.day(-1)],
+        ),
+      )
+    ).map(({ id }) => id)
+
   it('a guest leaves and another pays between two batches of step 3, and both are right', async () => {
     await setDay(house, -2)
     const leaving = await makeStays(house, 3, { from: -2, nights: 1, checkedIn: true })
@@ -78,10 +93,20 @@ describe('While the night audit runs', () => {
       await step()
       at = (await readAudit(house, id)).step ?? ''
     }
-    // Three of eight are charged: some of these are among them, some are not.
+    const all = [...leaving, ...early, ...staying]
+    expect(
+      await uncharged(all),
+      'three of eight are charged: some of these are among them, some are not',
+    ).to.have.lengthOf(5)
     for (const one of leaving) await leave(one)
     for (const one of early) await leave(one, true)
     for (const one of staying) await payAll(house, one)
+    // The step itself forgets nobody; what came after it would be charged as the day closes.
+    for (let at = 'room_charges'; at === 'room_charges';) {
+      await step()
+      at = (await readAudit(house, id)).step ?? ''
+    }
+    expect(await uncharged(all)).to.deep.equal([])
     await runAudit(house, id, { runner, atOnce: 3 })
     for (const one of leaving) {
       const rooms = (await linesOf(house, [one])).filter((line) => line.category === 'room')
@@ -105,10 +130,12 @@ describe('While the night audit runs', () => {
   it('a sheet made between the last two steps is closed with its day, and a unit that came then has its morning', async () => {
     const { id } = await request(house, house.day(-1))
     const runner = randomUUID()
-    for (let at = ''; at !== 'roll';) {
+    for (let at = ''; at !== 'housekeeping';) {
       await house.inHouse((trx) => advanceNightAudit(trx, id, runner))
       at = (await readAudit(house, id)).step ?? ''
     }
+    // What was asked for before comes too early for them.
+    await drain({ kinds: ['inventory.generate-tasks'] })
     await house.inHouse(async (trx) => {
       await sql(
         trx,
@@ -171,6 +198,27 @@ describe('While the night audit runs', () => {
     expect(await tasks()).to.deep.equal(morning)
     await house.inHouse((trx) => generateTasks(trx, { propertyId: house.propertyId, businessDate: house.day(0) }))
     expect(await tasks()).to.deep.equal(morning)
+  })
+
+  it('a guest who is coming as the day closes is waited for, and charged for it', async () => {
+    const { id } = await request(house, house.day(-1))
+    const runner = randomUUID()
+    for (let at = ''; at !== 'housekeeping';) {
+      await house.inHouse((trx) => advanceNightAudit(trx, id, runner))
+      at = (await readAudit(house, id)).step ?? ''
+    }
+    const [coming = ''] = await makeStays(house, 1, { from: -1 })
+    let closed: Promise<unknown> = Promise.resolve()
+    let isOver = false
+    await house.inHouse(async (trx) => {
+      await checkIn(trx, coming, unready)
+      closed = runAudit(house, id, { runner }).finally(() => (isOver = true))
+      await until(async () => isOver || (await waitsForLock(held.database.admin)))
+    })
+    await closed
+    expect((await readAudit(house, id)).status).to.equal('succeeded')
+    expect(await uncharged([coming])).to.deep.equal([])
+    await healthy()
   })
 
   it('guests come, leave and pay at the same moment, without a deadlock, and each night is charged once', async () => {
