@@ -1,6 +1,7 @@
 import {
   AnyOf,
   Bool,
+  Count,
   Day,
   Instant,
   Int,
@@ -82,7 +83,13 @@ const RateChangeCells = Obj(
   { title: 'RateChangeCells' },
 )
 const Preview = Obj(
-  { dryRun: Bool, cellCount: Int(0, 100_000), cells: List(Cell, { max: shownCells }) },
+  {
+    dryRun: Bool,
+    cellCount: Int(0, 100_000),
+    /** Changes of the property that are applied before this one would be; `before` does not know of them. */
+    waiting: Count,
+    cells: List(Cell, { max: shownCells }),
+  },
   { title: 'RateChangePreview' },
 )
 
@@ -112,7 +119,7 @@ const create = route({
   path,
   summary: 'Preview or apply a bulk change of prices and restrictions',
   description:
-    'Later items win. Up to 2,000 cells are written before the reply, up to 100,000 by a job: all of them, or none. Changes of a property, and what takes them back, are applied in the order in which they came: while one is `queued`, those after it are, too. `dryRun` answers 200 with the first 1,000 cells before and after, and stores nothing. A percentage is in basis points; null clears.',
+    'Later items win. Up to 2,000 cells are written before the reply, up to 100,000 by a job: all of them, or none. Changes of a property, and what takes them back, are applied in the order in which they came: while one is `queued`, those after it are, too. `dryRun` answers 200 with the first 1,000 cells before and after, and stores nothing; `waiting` says how many changes are `queued` already, which would come first and are not in what it shows. A percentage is in basis points; null clears.',
   access: can('update', 'RateCalendar'),
   status: 201,
   ok: 'What a dry run found; nothing is stored',
@@ -126,11 +133,12 @@ const create = route({
   returns: AnyOf([RateChange, Preview]),
   handle: async ({ trx, body: { dryRun, ...request } }) => {
     if (!dryRun) return readRateChange(trx, await createRateChange(trx, request))
-    const cells = await previewRateChange(trx, request)
+    const { cells, waiting } = await previewRateChange(trx, request)
     return new Reply(
       {
         dryRun: true,
         cellCount: cells.length,
+        waiting,
         cells: cells.slice(0, shownCells).map((cell) => ({ ...cell, skipped: false })),
       },
       { status: 200 },

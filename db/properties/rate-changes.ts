@@ -9,7 +9,7 @@ import type { Paging } from '../paging.ts'
 import { lockForChange } from './editing.ts'
 import { compute, computeRevert, write } from './rate-application.ts'
 import type { RateChange } from './rate-application.ts'
-import { askForNext, isAnyWaiting } from './rate-queue.ts'
+import { askForNext, countWaiting, isAnyWaiting } from './rate-queue.ts'
 import { houseOf, judgeItems } from './rate-requests.ts'
 import { lockRates, refuseDates } from './rates.ts'
 import { daysOf, writesOf } from './rules/rate-items.ts'
@@ -98,12 +98,16 @@ const judgeAll = async (trx: Trx, { propertyId, items }: RateRequest) => {
   return writes
 }
 
-/** What a change would do, and nothing done. */
-export const previewRateChange = async (trx: Trx, request: RateRequest): Promise<CellChange[]> => {
+/** What a change would do to what stands now, and nothing done; `waiting` changes would come before it, and may write the same cells. */
+export const previewRateChange = async (
+  trx: Trx,
+  request: RateRequest,
+): Promise<{ cells: CellChange[]; waiting: number }> => {
   await judgeAll(trx, request)
+  const waiting = await countWaiting(trx, request.propertyId)
   const { cells } = await compute(trx, request.propertyId, request.items)
   if (cells.length > mostCells) throw tooMany()
-  return cells
+  return { cells, waiting }
 }
 
 /** The calendar and the property's row, for who may write at once: false where others were asked for first and wait, so that this one comes after them. */

@@ -31,6 +31,15 @@ export const isAnyWaiting = async (trx: Trx, propertyId: string): Promise<boolea
     propertyId,
   ])) !== null
 
+export const countWaiting = async (trx: Trx, propertyId: string): Promise<number> =>
+  (
+    await sqlOne<{ count: number }>(
+      trx,
+      `select count(*) as count from rate_change where property_id = ? and status = 'queued'`,
+      [propertyId],
+    )
+  )?.count ?? 0
+
 // Read, and not left to the unique key alone: that would wait for the job's own transaction, which waits for the property's row.
 const hasJob = async (trx: Trx, tenantId: string, id: string): Promise<boolean> =>
   (await sqlOne(

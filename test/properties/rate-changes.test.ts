@@ -25,6 +25,7 @@ describe('Changes of rates', () => {
       const preview = await change(items, { dryRun: true })
       // Seven days of two types, and the eighth of one.
       expect([preview.status, preview.body.dryRun, preview.body.cellCount]).to.deep.equal([200, true, 15])
+      expect(preview.body.waiting).to.equal(0)
       expect([await count('rate_cell'), await count('rate_change')]).to.deep.equal([0, 0])
       const { status, body } = await change(items, { note: 'Carnival' })
       expect([status, body.status, body.cellCount]).to.deep.equal([201, 'applied', 15])
@@ -225,6 +226,11 @@ describe('Changes of rates', () => {
       expect([beyond.status, beyond.body.code]).to.deep.equal([400, 'range_too_long'])
       const { status, body } = await change(large(25_000))
       expect([status, body.status, body.cellCount]).to.deep.equal([201, 'queued', 99_960])
+      const next = await change([item(30, 30, { ratePlanIds: [rates.house.ratePlanId], amount: 1 })], { dryRun: true })
+      expect(
+        [next.status, next.body.waiting],
+        'who asks for one more is told that it does not come first',
+      ).to.deep.equal([200, 1])
       expect(await count('rate_cell')).to.equal(0)
 
       const second = await change(large(26_000))
