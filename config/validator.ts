@@ -117,7 +117,11 @@ const formats: Record<string, string> = {
 
 const problemsOf = (validate: ValidateFunction): FieldError[] => {
   const seen = new Set<string>()
+  const short = new Set(
+    (validate.errors ?? []).filter((error) => error.keyword === 'minLength').map((error) => error.instancePath),
+  )
   return (validate.errors ?? [])
+    .filter((error) => error.keyword !== 'pattern' || !short.has(error.instancePath))
     .filter((error) => !['anyOf', 'oneOf', 'if'].includes(error.keyword) || (validate.errors ?? []).length === 1)
     .map(readable)
     .filter((error) => {

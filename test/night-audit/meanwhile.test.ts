@@ -5,6 +5,7 @@ import { sql } from '../../db/connection.ts'
 import { checkBook } from '../../db/financial/checks.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
+import type { AuditStep } from '../../db/properties/night-audit/audits.ts'
 import { checkIn } from '../../db/reservations/check-in.ts'
 import { checkOut } from '../../db/reservations/check-out.ts'
 import type { FolioRow } from '../../db/rows.ts'
@@ -68,6 +69,13 @@ describe('While the night audit runs', () => {
     expect(await balanceOf({ ...house }, 'guest_ledger')).to.equal(folios.reduce((sum, one) => sum + one.balance, 0))
   }
 
+  /** Runs the audit up to the first transaction of a step. */
+  const reach = async (id: string, step: AuditStep, runner: string, atOnce = 200) => {
+    for (let at: string | null = null; at !== step;) {
+      await house.inHouse((trx) => advanceNightAudit(trx, id, runner, atOnce))
+      at = (await readAudit(house, id)).step
+    }
+  }
   /** Stays that owe a night of the day or before it. */
   const uncharged = async (ids: string[]) =>
     (
@@ -88,11 +96,7 @@ describe('While the night audit runs', () => {
     await setDay(house, -1)
     const { id } = await request(house, house.day(-1))
     const runner = randomUUID()
-    const step = () => house.inHouse((trx) => advanceNightAudit(trx, id, runner, 3))
-    for (let at = ''; at !== 'room_charges';) {
-      await step()
-      at = (await readAudit(house, id)).step ?? ''
-    }
+    await reach(id, 'room_charges', runner, 3)
     const all = [...leaving, ...early, ...staying]
     expect(
       await uncharged(all),
@@ -102,10 +106,7 @@ describe('While the night audit runs', () => {
     for (const one of early) await leave(one, true)
     for (const one of staying) await payAll(house, one)
     // The step itself forgets nobody; what came after it would be charged as the day closes.
-    for (let at = 'room_charges'; at === 'room_charges';) {
-      await step()
-      at = (await readAudit(house, id)).step ?? ''
-    }
+    await reach(id, 'extra_charges', runner, 3)
     expect(await uncharged(all)).to.deep.equal([])
     await runAudit(house, id, { runner, atOnce: 3 })
     for (const one of leaving) {
@@ -130,10 +131,7 @@ describe('While the night audit runs', () => {
   it('a sheet made between the last two steps is closed with its day, and a unit that came then has its morning', async () => {
     const { id } = await request(house, house.day(-1))
     const runner = randomUUID()
-    for (let at = ''; at !== 'housekeeping';) {
-      await house.inHouse((trx) => advanceNightAudit(trx, id, runner))
-      at = (await readAudit(house, id)).step ?? ''
-    }
+    await reach(id, 'housekeeping', runner)
     // What was asked for before comes too early for them.
     await drain({ kinds: ['inventory.generate-tasks'] })
     await house.inHouse(async (trx) => {
@@ -163,10 +161,7 @@ describe('While the night audit runs', () => {
     const [gone = ''] = await makeStays(house, 1, { from: -2, nights: 2, checkedIn: true })
     const { id } = await request(house, house.day(-1))
     const runner = randomUUID()
-    for (let at = ''; at !== 'housekeeping';) {
-      await house.inHouse((trx) => advanceNightAudit(trx, id, runner))
-      at = (await readAudit(house, id)).step ?? ''
-    }
+    await reach(id, 'housekeeping', runner)
     const [coming = ''] = await makeStays(house, 1, { from: -1, checkedIn: true })
     await leave(leaving, true)
     await leave(gone, true)
@@ -203,10 +198,7 @@ describe('While the night audit runs', () => {
   it('a guest who is coming as the day closes is waited for, and charged for it', async () => {
     const { id } = await request(house, house.day(-1))
     const runner = randomUUID()
-    for (let at = ''; at !== 'housekeeping';) {
-      await house.inHouse((trx) => advanceNightAudit(trx, id, runner))
-      at = (await readAudit(house, id)).step ?? ''
-    }
+    await reach(id, 'housekeeping', runner)
     const [coming = ''] = await makeStays(house, 1, { from: -1 })
     let closed: Promise<unknown> = Promise.resolve()
     let isOver = false
