@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { fileURLToPath } from 'node:url'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { hashingThreads } from '../../db/auth/hashing-threads.ts'
+import { built } from '../support/built.ts'
 import { verifies } from './hashing-work.ts'
 
 const parameters = { memoryCost: 64, timeCost: 1, parallelism: 1 }
@@ -53,16 +54,14 @@ describe('the threads that hash', () => {
 
   it('hold no process that has nothing else to do, and are waited for by one that has', async function () {
     this.timeout(120_000)
-    const file = fileURLToPath(new URL('../../db/auth/hashing-threads.ts', import.meta.url))
+    const file = join(await built(), 'db/auth/hashing-threads.js')
     const script = `
       import { hashingThreads } from ${JSON.stringify(file)}
       const own = hashingThreads(1)
       console.log(String(await own(${JSON.stringify(task('a'))})).slice(0, 9))`
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--import', 'tsx/esm', '--input-type=module', '-e', script],
-      { timeout: 60_000 },
-    )
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 60_000,
+    })
     expect(stdout.trim()).to.equal('$argon2id')
   })
 

@@ -10,24 +10,27 @@ describe('several processes of the api', function () {
   this.timeout(240_000)
   const world = useWorld()
   const started: RunningProcess[] = []
-  let clients: Client[] = []
+  let withRedis: Client[] = []
 
-  const start = async (environment: Record<string, string>) => {
-    started.push(...(await Promise.all([startProcess('api', environment), startProcess('api', environment)])))
-    clients = [world.request, ...started.slice(-2).map(({ baseUrl }) => clientOf(baseUrl))]
+  const start = async (environment: Record<string, string>): Promise<Client[]> => {
+    const two = await Promise.all([startProcess('api', environment), startProcess('api', environment)])
+    started.push(...two)
+    return [world.request, ...two.map(({ baseUrl }) => clientOf(baseUrl))]
   }
+  before(async () => {
+    withRedis = await start({})
+  })
   after(() => Promise.all(started.map((one) => one.kill())))
   beforeEach(() => forgetLimits(world))
 
-  const everywhere = (token: string) =>
-    Promise.all(clients.map(async (client) => (await client('GET', '/api/auth/me', { token })).status))
-
-  for (const [name, environment] of [
-    ['with Redis', {}],
-    ['two of them without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }],
+  for (const [name, begun] of [
+    ['with Redis', () => Promise.resolve(withRedis)],
+    ['two of them without Redis', () => start({ REDIS_URL: 'redis://127.0.0.1:1' })],
   ] as const)
     it(`see a revocation within a second, ${name}`, async () => {
-      await start(environment)
+      const clients = await begun()
+      const everywhere = (token: string) =>
+        Promise.all(clients.map(async (client) => (await client('GET', '/api/auth/me', { token })).status))
       const tenantId = await makeTenant()
       const who = await makeUser()
       const owner = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
@@ -53,12 +56,11 @@ describe('several processes of the api', function () {
     })
 
   it('share one limit, exactly', async () => {
-    await start({})
     const tenantId = await makeTenant()
     const { token } = await signIn(world, await makeUser({ [tenantId]: 'owner' }))
     await roomInMinute(15)
     const replies = await Promise.all(
-      Array.from({ length: 120 }, async (_, n) => clients[n % 3]?.('GET', '/api/auth/me', { token })),
+      Array.from({ length: 120 }, async (_, n) => withRedis[n % 3]?.('GET', '/api/auth/me', { token })),
     )
     expect(replies.filter((reply) => reply?.status === 200)).to.have.length(100)
     expect(replies.filter((reply) => reply?.status === 429)).to.have.length(20)
@@ -69,7 +71,7 @@ describe('several processes of the api', function () {
     const { key } = await makeKey(tenantId, ['read'])
     const read = () =>
       Promise.all(
-        clients.map(async (client) => (await client('GET', `/api/tenants/${tenantId}/guests`, { key })).status),
+        withRedis.map(async (client) => (await client('GET', `/api/tenants/${tenantId}/guests`, { key })).status),
       )
     expect(await read()).to.deep.equal([200, 200, 200])
     await world.database.admin.raw(

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { beginSpan, parseTraceparent, traceIdOf } from '../../config/tracing.ts'
+import { built } from '../support/built.ts'
 import { startOtlpPeer } from '../support/otlp-peer.ts'
 
 const run = promisify(execFile)
-const checkout = fileURLToPath(new URL('../../', import.meta.url))
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const spanId = '00f067aa0ba902b7'
 
@@ -16,8 +15,8 @@ const spanId = '00f067aa0ba902b7'
  */
 const script = `
 import { createRequire } from 'node:module'
-import { beginSpan, startTracing, stopTracing } from './config/tracing.ts'
-await Promise.all([import('./api/server.ts'), import('./workers/relay.ts'), import('./workers/workers.ts'), import('./workers/scheduler.ts')])
+import { beginSpan, startTracing, stopTracing } from './config/tracing.js'
+await Promise.all([import('./api/server.js'), import('./workers/relay.js'), import('./workers/workers.js'), import('./workers/scheduler.js')])
 await startTracing('life')
 beginSpan('server', 'a request', null).end()
 // Timers of one process end in their order, however slow it is.
@@ -29,8 +28,8 @@ console.log(JSON.stringify({ loaded: loaded.length, waited, inTime: ended !== 'l
 process.exit(0)`
 
 const live = async (endpoint: string) => {
-  const { stdout } = await run(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '--eval', script], {
-    cwd: checkout,
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: await built(),
     env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
   })
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { loaded: number; waited: boolean; inTime: boolean }
