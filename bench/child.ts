@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process'
+import { join } from 'node:path'
 import { settings } from '../config/env.ts'
+import { built } from '../test/support/built.ts'
 
 type Message = { type: string } & Record<string, unknown>
 
@@ -12,20 +14,16 @@ export type Child = {
   kill: () => Promise<void>
 }
 
-/** A process of bench/processes, with the database and Redis of this bench; there once it says `ready`. `detached`: in a session of its own. */
+/** A process of bench/processes, compiled as the service is where it runs, with the database and Redis of this bench; there once it says `ready`. `detached`: in a session of its own. */
 export const startChild = async (
   file: string,
   role: string,
   given: Record<string, unknown> = {},
   { detached = false } = {},
 ): Promise<Child> => {
-  const child = fork(new URL(`./processes/${file}.ts`, import.meta.url), [role, JSON.stringify(given)], {
+  const child = fork(join(await built(), `bench/processes/${file}.js`), [role, JSON.stringify(given)], {
     detached,
-    execArgv: [
-      '--import',
-      'tsx/esm',
-      ...(process.env.BENCH_PROFILE === role ? ['--cpu-prof', '--cpu-prof-dir=.data/profiles'] : []),
-    ],
+    execArgv: process.env.BENCH_PROFILE === role ? ['--cpu-prof', '--cpu-prof-dir=.data/profiles'] : [],
     env: {
       ...process.env,
       LOG_LEVEL: process.env.BENCH_LOG ?? 'error',

@@ -4,15 +4,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { log } from '../config/log.ts'
 import { traceIdOf } from '../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../config/errors.ts'
-import { outboxOf } from './joined.ts'
 import type { Refused } from './joined.ts'
 import type { Bindings, Statement } from './planned.ts'
 import { database, inCamelCase } from './pool.ts'
+import { outboxOf, transact } from './transaction.ts'
 import { wakeRelay } from './wake.ts'
 
-export { lastly } from './joined.ts'
 export type { Statement } from './planned.ts'
 export { closeDatabase, database, makeKnex, openDatabase } from './pool.ts'
+export { lastly } from './transaction.ts'
 
 export type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'; id: string | null }
 export type Context = {
@@ -139,17 +139,14 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
     let committed: (() => void)[] = []
     const opening = openingOf(context.tenantId, scope, options)
     try {
-      const result = await database().transaction(
-        async (trx) => {
-          contexts.set(trx, context)
-          const { first } = options
-          const rows = first ? await prepared(trx, first.text, first.bindings) : []
-          const value = await work(trx as never, rows as never[])
-          committed = afterCommit.get(trx) ?? []
-          return value
-        },
-        { opening } as Knex.TransactionConfig,
-      )
+      const result = await transact(database(), opening, async (trx) => {
+        contexts.set(trx, context)
+        const { first } = options
+        const rows = first ? await prepared(trx, first.text, first.bindings) : []
+        const value = await work(trx as never, rows as never[])
+        committed = afterCommit.get(trx) ?? []
+        return value
+      })
       for (const hook of committed) hook()
       return result
     } catch (error) {
@@ -228,12 +225,19 @@ export const enterTenant = async (trx: PlatformTrx, tenantId: string, actor?: Ac
   return trx as unknown as Trx
 }
 
+/** Names of columns, and conditions of knex, whose own text goes in their place. */
+const isBuilt = (text: string, bindings: Bindings) =>
+  /\?\?|:[a-z]\w*:(?!:)/i.test(text) ||
+  Object.values(bindings).some((value) => typeof value === 'object' && value !== null && 'toSQL' in value)
+
 /** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
 export const sql = async <Row = Record<string, unknown>>(
   trx: Knex,
   text: string,
   bindings: Bindings = [],
 ): Promise<Row[]> => {
+  const outbox = outboxOf(trx)
+  if (outbox && !isBuilt(text, bindings)) return inCamelCase<Row>(await outbox.askOnce(text, bindings))
   // Among named bindings knex would take `:id::uuid` for an identifier, and `::date` for a binding of that name.
   const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
   const result = await trx.raw(safe, bindings as never)

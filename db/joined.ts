@@ -1,8 +1,7 @@
-import type { Knex } from 'knex'
 import { sendable, sendTogether } from './batch.ts'
 import type { Answer, Answers } from './batch.ts'
-import { planAnew, planned } from './planned.ts'
-import type { Connection, Planned, Statement } from './planned.ts'
+import { planAnew, planned, unplanned } from './planned.ts'
+import type { Bindings, Connection, Planned, Statement } from './planned.ts'
 
 // A round trip costs both sides more than most statements do. What a transaction asks for in one turn of the loop goes to PostgreSQL
 // together, and so do its beginning with its first statement, what it writes with its next question, and the last of it with its end.
@@ -10,23 +9,11 @@ import type { Connection, Planned, Statement } from './planned.ts'
 /** A question of knex: text and bindings before it is sent, the driver's answer after. */
 type Query = { sql: string; bindings?: readonly unknown[]; response?: unknown }
 
-type TrxClient = {
-  transaction: () => never
+/** What is used here of a knex's client; its own types leave it out. */
+export type Client = {
   query: (connection: Connection, query: string | Query) => Promise<unknown>
-  emit: (event: 'query', statement: object) => void
   prepBindings: (bindings: readonly unknown[]) => readonly unknown[]
   positionBindings: (sql: string) => string
-}
-
-/** What is changed here of a transaction of knex; its own types leave it out. */
-export type Joinable = {
-  begin: (connection: Connection) => Promise<unknown>
-  commit: (connection: Connection, value: unknown) => Promise<unknown>
-  rollback: (connection: Connection, error: unknown) => Promise<unknown>
-  trxClient: TrxClient
-  transactor: Knex
-  _completed: boolean
-  _resolver: (value: unknown) => void
 }
 
 export type Last = Statement & {
@@ -49,23 +36,19 @@ type Entry = {
 }
 
 /** What a transaction has yet to send, in its order. */
-type Outbox = {
+export type Outbox = {
   ask: (statement: Statement) => Promise<unknown[]>
+  /** The same for a text that is not the same each time: nothing of it is kept. */
+  askOnce: (text: string, bindings: Bindings) => Promise<unknown[]>
   add: (statement: Statement, refused?: Refused) => void
-  /** Sends what waits, and then more; answers the latter alone. */
-  send: (more: readonly Entry[]) => Promise<Answer[]>
-}
-
-const outboxes = new WeakMap<object, Outbox>()
-const lasts = new WeakMap<object, Last>()
-
-/** Of a transaction; undefined for what knex does of its own, such as migrations. */
-export const outboxOf = (trx: Knex): Outbox | undefined => outboxes.get(trx.client as object)
-
-/** Sent once the work is done, with the commit. Once per transaction. */
-export const lastly = (trx: Knex, last: Last): void => {
-  if (lasts.has(trx)) throw new Error('a transaction has one last statement')
-  lasts.set(trx, last)
+  /** Sent once the work is done, with the commit. Once. */
+  addLast: (last: Last) => void
+  /** What builders of knex ask. */
+  query: Client['query']
+  /** What is asked for from here on would run after it, in no transaction, and is refused. Throws where PostgreSQL did not commit. */
+  commit: () => Promise<void>
+  rollback: () => Promise<unknown>
+  isOver: () => boolean
 }
 
 const complete = () => new Error('Transaction query already complete')
@@ -75,22 +58,35 @@ const entryOf = (statement: Planned, given: Omit<Entry, 'statement' | 'values'> 
   values: sendable(statement.values),
 })
 const isRefusal = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22012'
+const named = (error: Error, text: string | undefined) => {
+  if (text !== undefined) error.message = `${text} - ${error.message}`
+  return error
+}
+const theEnd: Statement = { text: 'commit', bindings: [] }
 
-const openOutbox = (transaction: Joinable, connection: Connection, opening: readonly Statement[]): Outbox => {
-  const { trxClient } = transaction
-  const sendNow = trxClient.query.bind(trxClient)
+export type Way = {
+  client: Client
+  connection: Connection
+  /** Hears of each statement that goes with others. */
+  tell: (statement: Planned, told: object | undefined) => void
+  /** Of one that goes by itself. */
+  sendNow: (query: string | Query) => Promise<unknown>
+}
+
+export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: readonly Statement[]): Outbox => {
   let waiting: Entry[] = opening.map((statement) => entryOf(planned(statement)))
+  let last: Last | null = null
   let isBegun = false
   let isDue = false
+  let isOver = false
   /** Of a text that goes by itself, until it has gone. */
   let alone: Promise<void> | null = null
   /** Why the transaction cannot go on, where it was told to nobody who waited. */
   let failure: { error: unknown } | null = null
 
   const tellAndSend = async (entries: readonly Entry[]): Promise<Answers> => {
-    const { __knexUid, __knexTxId } = connection
     const items = entries.map(({ statement, values, asker, told }) => {
-      trxClient.emit('query', { __knexUid, __knexTxId, ...told, sql: statement.native, bindings: statement.values })
+      tell(statement, told)
       return { ...statement, values, isMute: asker === undefined }
     })
     return sendTogether(connection, items)
@@ -129,14 +125,14 @@ const openOutbox = (transaction: Joinable, connection: Connection, opening: read
   }
 
   /** After all that was asked for before it, and before all that comes then. */
-  const sendAlone = (asked: Connection, query: string | Query): Promise<unknown> => {
+  const sendAlone = (query: string | Query): Promise<unknown> => {
     const before = alone
     const upTo = waiting.at(-1)
     const sent = (async () => {
       if (before) await before
       if (upTo) await sendAtOnce([], upTo)
       if (failure) throw failure.error
-      return sendNow(asked, query)
+      return sendNow(query)
     })()
     const settled = () => {
       if (alone === over) alone = null
@@ -146,9 +142,24 @@ const openOutbox = (transaction: Joinable, connection: Connection, opening: read
     return sent
   }
 
+  /** Also to a savepoint: what was to be written belongs to what is taken back. */
+  const takeBack = (query: string | Query): Promise<unknown> => {
+    for (const { asker } of waiting) asker?.reject(new Error('what this was asked in was taken back'))
+    waiting = []
+    failure = null
+    return isBegun ? sendNow(query) : Promise.resolve({ response: { command: 'ROLLBACK', rows: [] } })
+  }
+
+  /** Without values it may be many statements, which go by themselves. */
+  const askAlone = (query: string | Query): Promise<unknown> => {
+    if (isOver) throw complete()
+    return /^rollback/i.test(typeof query === 'string' ? query : query.sql) ? takeBack(query) : sendAlone(query)
+  }
+
   /** With whatever else is asked for before the loop turns. */
   const ask = (statement: Planned, told?: object): Promise<Answer> =>
     new Promise((resolve, reject) => {
+      if (isOver) throw complete()
       waiting.push(entryOf(statement, { told: told ?? {}, asker: { resolve, reject } }))
       if (isDue) return
       isDue = true
@@ -158,82 +169,49 @@ const openOutbox = (transaction: Joinable, connection: Connection, opening: read
       })
     })
 
-  trxClient.query = async (asked, query) => {
-    const { sql, bindings = [] } = typeof query === 'string' ? { sql: query } : query
-    if (/^rollback/i.test(sql)) {
-      // What was to be written belongs to what is taken back.
-      for (const { asker } of waiting) asker?.reject(new Error('what this was asked in was taken back'))
-      waiting = []
-      failure = null
-      return isBegun ? sendNow(asked, query) : { response: { command: 'ROLLBACK', rows: [] } }
-    }
-    if (transaction._completed) return sendNow(asked, query)
-    if (typeof query === 'object' && bindings.length > 0) {
-      const values = trxClient.prepBindings(bindings)
-      query.response = await ask({ name: '', native: trxClient.positionBindings(sql), values }, query)
-      return query
-    }
-    // Without values it may be many statements, which go by themselves.
-    return sendAlone(asked, query)
-  }
-  trxClient.transaction = () => {
-    throw new Error('a transaction within a transaction would go past what waits; use a savepoint')
-  }
-
   return {
-    send,
+    ask: async (statement) => (await ask(planned(statement))).rows,
+
+    askOnce: async (text, bindings) => {
+      const statement = unplanned({ text, bindings })
+      if (statement.values.length > 0) return (await ask(statement)).rows
+      const { response } = (await askAlone({ sql: text })) as { response: { rows?: unknown[] } }
+      return response.rows ?? []
+    },
+
     add: (statement, refused) => {
-      if (transaction._completed) throw complete()
+      if (isOver) throw complete()
       waiting.push(entryOf(planned(statement), { refused }))
     },
-    ask: async (statement) => {
-      if (transaction._completed) throw complete()
-      return (await ask(planned(statement))).rows
+
+    addLast: (given) => {
+      if (last) throw new Error('a transaction has one last statement')
+      last = given
     },
-  }
-}
 
-const named = (error: Error, text: string | undefined) => {
-  if (text !== undefined) error.message = `${text} - ${error.message}`
-  return error
-}
+    query: async (asked, query) => {
+      if (asked !== connection) throw new Error('another connection than that of the transaction')
+      const { sql, bindings = [] } = typeof query === 'string' ? { sql: query } : query
+      if (typeof query === 'string' || bindings.length === 0) return askAlone(query)
+      const values = client.prepBindings(bindings)
+      query.response = await ask({ name: '', native: client.positionBindings(sql), values }, query)
+      return query
+    },
 
-const theEnd: Statement = { text: 'commit', bindings: [] }
-
-/** The commit as knex does it: what is sent from here on would run after it, in no transaction, and is refused. What it throws, knex answers with a rollback. */
-const joinCommit = (transaction: Joinable, outbox: Outbox): void => {
-  transaction.commit = async (_, value) => {
-    const last = lasts.get(transaction.transactor)
-    const refused: Refused = (error) => (isRefusal(error) ? last?.refused?.() : undefined)
-    const sent = outbox.send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(planned(theEnd))])
-    transaction._completed = true
-    try {
+    commit: async () => {
+      const refused: Refused = (error) => (isRefusal(error) ? last?.refused?.() : undefined)
+      const sent = send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(planned(theEnd))])
+      isOver = true
       const { command } = (await sent).at(-1) ?? { command: 'none' }
       // PostgreSQL answers a commit so where a statement has failed, though somebody went on as if it had not.
       if (command !== 'COMMIT') throw new Error(`an error in the transaction was passed over: its end is ${command}`)
-    } catch (error) {
-      transaction._completed = false
-      throw error
-    }
-    transaction._resolver(value)
-    return undefined
-  }
-}
+    },
 
-/** Makes the transactions of a knex begin with their `opening`, and end with what was asked for by `lastly`. */
-export const joinStatements = (knex: Knex): void => {
-  const client = knex.client as { transaction: (...given: unknown[]) => Joinable }
-  const simple = client.transaction.bind(client)
-  client.transaction = (container, config, ...rest) => {
-    const transaction = simple(container, config, ...rest)
-    const { opening, isolationLevel } = (config ?? {}) as { opening?: readonly Statement[]; isolationLevel?: string }
-    const text = isolationLevel === undefined ? 'begin' : `begin isolation level ${isolationLevel}`
-    transaction.begin = (connection) => {
-      const outbox = openOutbox(transaction, connection, opening ?? [{ text, bindings: [] }])
-      outboxes.set(transaction.trxClient, outbox)
-      joinCommit(transaction, outbox)
-      return Promise.resolve()
-    }
-    return transaction
+    rollback: () => {
+      isOver = true
+      return takeBack('ROLLBACK')
+    },
+
+    isOver: () => isOver,
   }
 }

@@ -12,7 +12,8 @@ export type Connection = {
   query: ((text: string, done: (error: Error | null) => void) => void) & ((batch: object) => void)
   getTypeParser: typeof pg.types.getTypeParser
   __knexUid: string
-  __knexTxId: string
+  /** Why the pool must not give it to anybody again. */
+  __knex__disposed?: unknown
 }
 
 /** A text as PostgreSQL numbers its parameters, and under which name a connection keeps it planned. */
@@ -44,7 +45,7 @@ const planOf = (text: string, bindings: Bindings): Plan => {
   return plan
 }
 
-const valuesOf = ({ names }: Plan, bindings: Bindings): readonly unknown[] => {
+const valuesOf = ({ names }: Pick<Plan, 'names'>, bindings: Bindings): readonly unknown[] => {
   if (names === null) return bindings as readonly unknown[]
   return names.map((name) => (bindings as Record<string, unknown>)[name])
 }
@@ -56,6 +57,14 @@ export type Planned = { name: string; native: string; values: readonly unknown[]
 export const planned = ({ text, bindings }: Statement): Planned => {
   const plan = planOf(text, bindings)
   return { name: settings.databasePrepare ? plan.name : '', native: plan.native, values: valuesOf(plan, bindings) }
+}
+
+/** A statement whose text may never come again. Throws where a value is missing: in a text put together that is a mistake, and no null. */
+export const unplanned = ({ text, bindings }: Statement): Planned => {
+  const made = numbered(text, bindings)
+  const values = valuesOf(made, bindings)
+  if (values.includes(undefined)) throw new Error(`a value is undefined - ${made.native}`)
+  return { name: '', native: made.native, values }
 }
 
 const plansLastMs = 10_000

@@ -5,7 +5,6 @@ import pg from 'pg'
 import { settings } from '../config/env.ts'
 import { log } from '../config/log.ts'
 import { watchPool } from './pool-metrics.ts'
-import { joinStatements } from './joined.ts'
 
 const safeInteger = (value: string) => {
   const number = Number(value)
@@ -32,7 +31,7 @@ const note = (message: unknown) => log.debug({ knex: String(message) }, 'knex')
 
 /** A knex over one connection string, with the conversions that all code here relies on. */
 export const makeKnex = (url: string, pool: number): Knex => {
-  const made = knex({
+  return knex({
     client: 'pg',
     connection: {
       connectionString: url,
@@ -51,8 +50,6 @@ export const makeKnex = (url: string, pool: number): Knex => {
       return result
     },
   } as Knex.Config)
-  joinStatements(made)
-  return made
 }
 
 let open: Knex | null = null

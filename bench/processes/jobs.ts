@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { onCommit, openDatabase, sql } from '../../db/connection.ts'
+import { later, onCommit, openDatabase } from '../../db/connection.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
 import { startRelay } from '../../workers/relay.ts'
@@ -21,9 +21,10 @@ const processors: Processor[] = [
     if (isTold) onCommit(trx, () => told(number))
     return Promise.resolve()
   }),
-  onDatabase(posting, async (trx, { tenantId, number }) => {
-    await sql(trx, `insert into bench_effect (tenant_id, number) values (?, ?)`, [tenantId, number])
+  onDatabase(posting, (trx, { tenantId, number }) => {
+    later(trx, `insert into bench_effect (tenant_id, number) values (?, ?)`, [tenantId, number])
     if (isTold) onCommit(trx, () => told(number))
+    return Promise.resolve()
   }),
   processor(lengthy, async (context) => {
     tell({ type: 'begun', number: context.payload.number })

@@ -147,6 +147,32 @@ describe('statements sent together, when something breaks', () => {
     expect([await lines(), await standing()]).to.deep.equal([[], sound])
   })
 
+  it('a connection on which a transaction may be open is nobody’s any more; what went wrong is told all the same', async () => {
+    const { client } = database() as unknown as { client: { query: (...given: unknown[]) => Promise<unknown> } }
+    const { query } = client
+    client.query = (...given) =>
+      given[1] === 'ROLLBACK' ? Promise.reject(new Error('no answer')) : query.apply(client, given)
+    const ended = inPlatform(async (trx) => {
+      later(trx, write, ['a'])
+      await one(trx)
+      throw new Error('given up')
+    })
+    expect(await messageOf(ended)).to.equal('given up')
+    client.query = query
+    expect([await lines(), await standing()]).to.deep.equal([[], sound])
+  })
+
+  it('what builders and models ask goes in its turn among the rest', async () => {
+    await inPlatform(async (trx) => {
+      later(trx, write, ['a'])
+      expect(await trx('line').count({ lines: '*' })).to.deep.equal([{ lines: 1 }])
+      const [built, asked] = await Promise.all([trx('line').insert({ text: 'b' }).returning('text'), one(trx)])
+      expect([built, asked]).to.deep.equal([[{ text: 'b' }], { one: 1 }])
+      later(trx, write, ['c'])
+    })
+    expect(await lines()).to.deep.equal(['a', 'b', 'c'])
+  })
+
   it('a connection that ends with the commit is not told of as committed', async () => {
     let committed = false
     const ended = inPlatform((trx) => {

@@ -20,8 +20,9 @@ import { serviceAccount, serviceRoot } from '../../scripts/services/account.ts'
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
 const folders = ['config', 'jobs', 'db', 'api', 'workers', 'scripts']
-/** Of the tests themselves: what runs as a process of its own. */
+/** Of the tests and benches themselves: what runs as a process of its own. */
 const programs = [
+  'bench/processes',
   'test/jobs/process.ts',
   'test/race/player.ts',
   'test/chaos/worker.ts',
@@ -34,9 +35,9 @@ const hourMs = 3_600_000
 /** Of everything that a process may consist of, by what stands in it: an edit makes another. */
 const stateOfSources = (): string => {
   const hash = createHash('sha256')
-  const read = [...folders, 'test'].flatMap((folder) =>
+  const read = [...folders, 'bench', 'test'].flatMap((folder) =>
     readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => !/\.(test\.ts|md)$/.test(name))
+      .filter((name) => !/\.(test\.ts|md)$|^results/.test(name))
       .map((name) => join(folder, name)),
   )
   for (const name of [...read, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].toSorted()) {
