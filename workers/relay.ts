@@ -8,7 +8,7 @@ import type { RedisConnection } from '../config/redis.ts'
 import { beginSpan } from '../config/tracing.ts'
 import { inPlatform, platformRows } from '../db/connection.ts'
 import { filling, leadQueue, lookForWork, markDispatched, walkIndexes } from '../db/jobs/dispatch.ts'
-import type { Candidate, Look, Pick, Work } from '../db/jobs/dispatch.ts'
+import type { Candidate, Pick, Work } from '../db/jobs/dispatch.ts'
 import { pickFair } from '../db/jobs/fair.ts'
 import { takeBackPaused } from '../db/jobs/pauses.ts'
 import { beginEpoch } from '../db/jobs/recovery.ts'
@@ -16,6 +16,8 @@ import { startBeating } from './lib/beat.ts'
 import { measureMemory, startMeasuring } from './lib/measure.ts'
 import * as metrics from './lib/metrics.ts'
 import { isEntry, runProcess } from './lib/process.ts'
+import { keepPace, nextDepth, paceMs, soonestMs } from './lib/pace.ts'
+import type { Depth, Pace } from './lib/pace.ts'
 import { handedOf, jobOptions, openQueue } from './lib/queues.ts'
 import { connectRedis, isReady } from './lib/redis.ts'
 import type { Handed } from './lib/start.ts'
@@ -23,12 +25,6 @@ import { wakeChannel } from './lib/wake.ts'
 import { reconcile } from './lib/reconcile.ts'
 
 const pollEveryMs = 250
-/** While jobs wait for room in a window, the next look comes sooner; at once where Redis had nearly run dry. See paceOf. */
-const fullPollMs = 20
-const dryPollMs = 2
-const slowestPaceMs = 100
-/** Of what waits in Redis beyond what runs, so much is taken between two looks: each look costs as much as several jobs. */
-const takenBetween = 0.6
 const mostRestMs = 5
 const reconcileEveryMs = 30_000
 const measureEveryMs = 5_000
@@ -60,38 +56,11 @@ type Relay = {
   queues: Map<QueueName, Queue<Handed>>
   options: RelayOptions
   /** What was last known of how quickly a queue drains. */
-  depths: Map<QueueName, Depth & Left>
-  /** When the next look should come, unless something wakes the relay before. */
+  depths: Map<QueueName, Depth & { pace: Pace | null }>
+  /** When jobs of the next look should be there, unless something wakes the relay before. */
   nextMs: number
-}
-
-type Depth = { depth: number; wasHeldBack: boolean }
-/** What a look left in Redis, and when (ms of the monotonic clock). */
-type Left = { left: number; atMs: number }
-
-/**
- * How much of a window tenants may fill when their shares do not: two jobs for each that can run, and more where Redis is found nearly
- * dry while a tenant was held back. So a tenant alone keeps every worker busy, and who comes after it waits about two jobs long.
- */
-export const nextDepth = (before: Depth | undefined, { window, concurrency, held, share }: Look): number => {
-  const least = Math.min(window, Math.max(share, 2 * concurrency))
-  if (concurrency === 0) return window
-  const depth = Math.min(window, Math.max(least, before?.depth ?? least))
-  if (before?.wasHeldBack && held <= depth / 2) return Math.min(window, depth * 2)
-  return held > (depth * 3) / 4 ? Math.max(least, depth - Math.ceil(depth / 16)) : depth
-}
-
-/**
- * When a queue of which more waits wants its next look, in ms: once most of what is spare has been taken, as fast as it went lately. What is
- * committed meanwhile wakes the relay before.
- */
-export const paceOf = (before: Left | undefined, { held, concurrency }: Look, { left, atMs }: Left): number => {
-  if (concurrency === 0) return fullPollMs
-  if (held <= concurrency) return dryPollMs
-  const taken = before === undefined ? 0 : before.left - held
-  if (before === undefined || taken <= 0) return fullPollMs
-  const eachMs = (atMs - before.atMs) / taken
-  return Math.min(slowestPaceMs, Math.max(dryPollMs, (left - concurrency) * takenBetween * eachMs))
+  /** How long a turn lately took. */
+  turnMs: number
 }
 
 const queueOf = (relay: Relay, name: QueueName): Queue<Handed> => {
@@ -136,9 +105,11 @@ const fill = (relay: Relay, name: QueueName): Promise<{ count: number; more: boo
       }
       const picked = await (relay.options.pick ?? pickFair)(trx, name, room)
       const isFull = look.readyClasses.length > 0 && (picked.isHeldBack || picked.jobs.length >= room.due)
-      const now = { left: look.held + picked.jobs.length, atMs: performance.now() }
-      relay.depths.set(name, { ...now, depth: room.depth, wasHeldBack: picked.isHeldBack })
-      if (isFull) relay.nextMs = Math.min(relay.nextMs, paceOf(before, look, now))
+      const pace = isFull
+        ? keepPace(before?.pace ?? null, look, look.held + picked.jobs.length, performance.now())
+        : null
+      relay.depths.set(name, { depth: room.depth, wasHeldBack: picked.isHeldBack, pace })
+      if (pace) relay.nextMs = Math.min(relay.nextMs, paceMs(pace, look))
       const { jobs } = picked
       if (jobs.length === 0) return { count: 0, more: false }
       crashPoint('relay.picked', name)
@@ -207,7 +178,14 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
   const note = child({ process: 'relay' })
   const redis = connectRedis('commands')
   const listener = connectRedis('queues')
-  const relay: Relay = { redis, queues: new Map(), options, depths: new Map(), nextMs: options.pollMs ?? pollEveryMs }
+  const relay: Relay = {
+    redis,
+    queues: new Map(),
+    options,
+    depths: new Map(),
+    nextMs: options.pollMs ?? pollEveryMs,
+    turnMs: 0,
+  }
   let stopped = false
   let isWoken = false
   let failedMs = 0
@@ -267,8 +245,10 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
       }
       if (stopped) break
       // Where commits come one after the other it rests as long as it worked, so that more of them go with each round.
-      if (isWoken) await sleep(Math.min(mostRestMs, performance.now() - startedAt))
-      else await pause(relay.nextMs)
+      const tookMs = performance.now() - startedAt
+      relay.turnMs = (relay.turnMs + tookMs) / 2
+      if (isWoken) await sleep(Math.min(mostRestMs, tookMs))
+      else await pause(Math.max(soonestMs, relay.nextMs - relay.turnMs))
     }
   }
   const running = run()

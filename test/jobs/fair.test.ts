@@ -8,7 +8,8 @@ import { allocate } from '../../db/jobs/allocate.ts'
 import type { Lane } from '../../db/jobs/allocate.ts'
 import { lookAt, markDispatched, windowOf } from '../../db/jobs/dispatch.ts'
 import type { Candidate, Room } from '../../db/jobs/dispatch.ts'
-import { nextDepth, paceOf, startRelay } from '../../workers/relay.ts'
+import { keepPace, nextDepth, paceMs } from '../../workers/lib/pace.ts'
+import { startRelay } from '../../workers/relay.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { inTenantJob, note, openRedis, pick, wipe } from './support.ts'
@@ -226,16 +227,31 @@ describe('the turns of tenants', () => {
     expect(nextDepth(undefined, { ...look, concurrency: 0 }), 'nobody works').to.equal(50)
   })
 
-  it('the next look comes when most of what is spare has been taken, at the pace of before', () => {
+  describe('the pace of a queue of which more waits', () => {
     const look = { concurrency: 50, held: 80 } as Room
-    const now = { left: 100, atMs: 1_000 }
-    expect(paceOf({ left: 100, atMs: 980 }, look, now), '1 ms each, 30 of the 50 spare').to.equal(30)
-    expect(paceOf({ left: 100, atMs: 999.9 }, look, now), 'not at once').to.equal(2)
-    expect(paceOf({ left: 100, atMs: 0 }, look, now), 'and not too late').to.equal(100)
-    expect(paceOf({ left: 80, atMs: 980 }, look, now), 'nothing was taken').to.equal(20)
-    expect(paceOf(undefined, look, now), 'nothing is known').to.equal(20)
-    expect(paceOf({ left: 100, atMs: 980 }, { ...look, held: 50 }, now), 'dry').to.equal(2)
-    expect(paceOf({ left: 100, atMs: 980 }, { ...look, concurrency: 0 }, now), 'nobody works').to.equal(20)
+    const known = { left: 100, atMs: 1_000, taken: 0, overMs: 0, eachMs: null }
+
+    it('follows what was taken lately: refilled when most of what is spare has gone', () => {
+      const pace = keepPace(known, look, 100, 1_020)
+      expect([pace.eachMs, paceMs(pace, look)]).to.deep.equal([1, 35])
+      expect(paceMs({ ...pace, eachMs: 0.01 }, look), 'not at once').to.equal(2)
+      expect(paceMs({ ...pace, eachMs: 1_000 }, look), 'and not too late').to.equal(50)
+      expect(paceMs(pace, { ...look, concurrency: 0 }), 'nobody works').to.equal(20)
+    })
+
+    it('is not judged by few, who are counted on, nor by one burst', () => {
+      const first = keepPace({ ...known, eachMs: 3 }, { ...look, held: 98 }, 100, 1_002)
+      expect(first).to.deep.equal({ left: 100, atMs: 1_002, taken: 2, overMs: 2, eachMs: 3 })
+      expect(keepPace(first, { ...look, held: 92 }, 100, 1_010).eachMs, '1 ms lately, 3 before').to.equal(1.5)
+      expect(keepPace(known, { ...look, held: 99 }, 100, 1_100).eachMs, 'unless nobody takes more').to.equal(100)
+    })
+
+    it('quickens where workers are found without any, who would have taken more', () => {
+      const dry = { ...look, held: 40 }
+      expect(paceMs(keepPace(null, dry, 100, 1_000), dry)).to.equal(2)
+      expect(keepPace({ ...known, eachMs: 3 }, dry, 100, 1_120).eachMs).to.be.closeTo(2 / 1.5, 0.001)
+      expect(keepPace({ ...known, eachMs: 1.5 }, dry, 100, 1_600).eachMs).to.equal(1)
+    })
   })
 
   it('who stands at a gate with a rate is drawn by lot, and leaves half of the room to the others', () => {
