@@ -59,10 +59,12 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
   const refund = await lockRefund(trx, refundId)
   if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
   if (!refundMayFollow(refund.status, snapshot.status)) {
+    // It had been read because the gateway told of it, such as that the bank sent the money back: it is read again until it is known.
+    const isUnheard = refund.status === 'succeeded' && snapshot.status === 'unknown'
     await sql(
       trx,
       `update refund set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?) where id = ?`,
-      [nextRead(refund.status, refund.readCount + 1), snapshot.externalId, refundId],
+      [nextRead(isUnheard ? 'unknown' : refund.status, refund.readCount + 1), snapshot.externalId, refundId],
     )
     await settleRefund(trx, refund)
     return false

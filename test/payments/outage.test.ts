@@ -6,9 +6,10 @@ import { settings } from '../../config/env.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { enqueue } from '../../db/enqueue.ts'
 import { requestRefund } from '../../db/payment/index.ts'
-import { eraseCallbackBodies } from '../../jobs/payments.ts'
+import { eraseCallbackBodies, readRefund } from '../../jobs/payments.ts'
 import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
+import { until } from '../support/until.ts'
 import {
   bring,
   chargesOf,
@@ -105,6 +106,37 @@ describe('a gateway in trouble', () => {
       sql(trx, `select id from sandbox_object where kind = 'refund' and our_id = ?`, [refund!.id]),
     )
     expect(sent).to.have.length(1)
+  })
+
+  it('that tells of a refund which the bank returned, and cannot be read then, is read again', async () => {
+    const { id } = await pay(till, await makeBooking(till), { token: 'refund_returns' })
+    await work()
+    await within(till, (trx) => requestRefund(trx, { paymentId: id, reason: 'cancellation' }))
+    await work()
+    const [refund] = await refundsOf(till, id)
+    expect(refund?.status).to.equal('succeeded')
+    await until(
+      () =>
+        within(till, async (trx) => {
+          const [returned] = await sql(
+            trx,
+            `select from sandbox_object where kind = 'refund' and our_id = ? and (state->>'failsAt')::numeric <= ?`,
+            [refund!.id, Date.now()],
+          )
+          return returned !== undefined
+        }),
+      { withinMs: 20_000, what: 'the return of the money' },
+    )
+    serve = (request) => request.socket.destroy()
+    settings.sandboxUrl = url
+    await within(till, (trx) => enqueue(trx, readRefund, { tenantId: till.tenantId, refundId: refund!.id }))
+    await work()
+    expect((await refundsOf(till, id))[0]?.status).to.equal('succeeded')
+    settings.sandboxUrl = null
+    await within(till, (trx) => sql(trx, `update refund set next_read_at = now() where next_read_at is not null`))
+    await bring(till, id, 'captured')
+    const [known] = await refundsOf(till, id)
+    expect([known?.status, known?.nextReadAt]).to.deep.equal(['failed', null])
   })
 
   it('of long ago: what was told of payers and in callbacks is erased after 90 days', async () => {
