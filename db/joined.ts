@@ -51,6 +51,7 @@ export type Outbox = {
   isOver: () => boolean
 }
 
+const withdrawn = () => new Error('what this was asked in was taken back')
 const complete = () => new Error('Transaction query already complete')
 const entryOf = (statement: Planned, given: Omit<Entry, 'statement' | 'values'> = {}): Entry => ({
   ...given,
@@ -81,6 +82,8 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
   let isOver = false
   /** Of a text that goes by itself, until it has gone. */
   let alone: Promise<void> | null = null
+  /** How often something was taken back: what was asked for before that must not be sent after it. */
+  let takenBack = 0
   /** Why the transaction cannot go on, where it was told to nobody who waited. */
   let failure: { error: unknown } | null = null
 
@@ -128,9 +131,15 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
   const sendAlone = (query: string | Query): Promise<unknown> => {
     const before = alone
     const upTo = waiting.at(-1)
+    const asked = takenBack
+    const mustStand = () => {
+      if (takenBack !== asked) throw withdrawn()
+    }
     const sent = (async () => {
       if (before) await before
+      mustStand()
       if (upTo) await sendAtOnce([], upTo)
+      mustStand()
       if (failure) throw failure.error
       return sendNow(query)
     })()
@@ -144,7 +153,8 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
 
   /** Also to a savepoint: what was to be written belongs to what is taken back. */
   const takeBack = (query: string | Query): Promise<unknown> => {
-    for (const { asker } of waiting) asker?.reject(new Error('what this was asked in was taken back'))
+    takenBack += 1
+    for (const { asker } of waiting) asker?.reject(withdrawn())
     waiting = []
     failure = null
     return isBegun ? sendNow(query) : Promise.resolve({ response: { command: 'ROLLBACK', rows: [] } })
@@ -185,6 +195,7 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
     },
 
     addLast: (given) => {
+      if (isOver) throw complete()
       if (last) throw new Error('a transaction has one last statement')
       last = given
     },

@@ -41,7 +41,10 @@ const clientOf = (root: Root, connection: Connection, outbox: Outbox): Root => {
     releaseConnection: () => Promise.resolve(),
     on: heard.on.bind(heard),
     removeListener: heard.removeListener.bind(heard),
-    emit: (event: string, ...given: unknown[]) => heard.emit(event, ...given) || root.emit(event, ...given),
+    emit: (event: string, ...given: unknown[]) => {
+      heard.emit(event, ...given)
+      return root.emit(event, ...given)
+    },
     transaction: () => {
       throw new Error('a transaction within a transaction would go past what waits; use a savepoint')
     },

@@ -165,7 +165,6 @@ const fillAll = async (relay: Relay, names: readonly QueueName[]): Promise<void>
 }
 
 const cycle = async (relay: Relay): Promise<void> => {
-  relay.nextMs = relay.options.pollMs ?? pollEveryMs
   const look = async () =>
     (await platformRows<Work>(lookForWork, { local: walkIndexes }))[0] ?? { epoch: '', queues: [] }
   const [known, seen] = await Promise.all([relay.redis.get(epochKey()), look()])
@@ -210,6 +209,8 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
   let measuredAt = 0
   let hasRoom = true
   const turn = async () => {
+    const startedAt = performance.now()
+    relay.nextMs = relay.options.pollMs ?? pollEveryMs
     if (Date.now() - measuredAt > measureEveryMs) {
       measuredAt = Date.now()
       const had = hasRoom
@@ -224,6 +225,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
     const end = metrics.relayCycle.startTimer()
     if (hasRoom) await cycle(relay)
     end()
+    relay.turnMs = (relay.turnMs + performance.now() - startedAt) / 2
   }
   const run = async () => {
     while (!stopped) {
@@ -245,9 +247,7 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
       }
       if (stopped) break
       // Where commits come one after the other it rests as long as it worked, so that more of them go with each round.
-      const tookMs = performance.now() - startedAt
-      relay.turnMs = (relay.turnMs + tookMs) / 2
-      if (isWoken) await sleep(Math.min(mostRestMs, tookMs))
+      if (isWoken) await sleep(Math.min(mostRestMs, performance.now() - startedAt))
       else await pause(Math.max(soonestMs, relay.nextMs - relay.turnMs))
     }
   }

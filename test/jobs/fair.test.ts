@@ -9,6 +9,7 @@ import type { Lane } from '../../db/jobs/allocate.ts'
 import { lookAt, markDispatched, windowOf } from '../../db/jobs/dispatch.ts'
 import type { Candidate, Room } from '../../db/jobs/dispatch.ts'
 import { keepPace, nextDepth, paceMs } from '../../workers/lib/pace.ts'
+import type { Pace } from '../../workers/lib/pace.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -251,6 +252,10 @@ describe('the turns of tenants', () => {
       expect(paceMs(keepPace(null, dry, 100, 1_000), dry)).to.equal(2)
       expect(keepPace({ ...known, eachMs: 3 }, dry, 100, 1_120).eachMs).to.be.closeTo(2 / 1.5, 0.001)
       expect(keepPace({ ...known, eachMs: 1.5 }, dry, 100, 1_600).eachMs).to.equal(1)
+      let pace: Pace = { ...known, eachMs: 1 }
+      for (let n = 0; n < 3_000; n += 1) pace = keepPace(pace, dry, 100, pace.atMs + 10)
+      for (let n = 0; n < 20; n += 1) pace = keepPace(pace, { ...look, held: 95 }, 100, pace.atMs + 50)
+      expect(pace.eachMs, 'slow jobs after long want').to.be.closeTo(10, 1)
     })
   })
 

@@ -7,6 +7,8 @@ export const soonestMs = 2
 const slowestPaceMs = 50
 /** Of what waits in Redis beyond what runs, so much is taken between two looks: each look costs as much as several jobs. */
 const takenBetween = 0.7
+/** Of one job. Found dry again and again it would fall to nothing, and take as long to come back. */
+const quickestMs = 0.01
 /** Fewer say little of how long one takes. */
 const tellingJobs = 5
 
@@ -40,7 +42,8 @@ export const keepPace = (before: Pace | null, { held, concurrency }: Look, left:
   const isDry = held <= concurrency
   // Between what was known and what was seen: effects are committed, and told to Redis, in bursts.
   const mean = known === null ? lately : 2 / (1 / known + 1 / lately)
-  return { left, atMs, taken: 0, overMs: 0, eachMs: isDry ? Math.min(lately, known ?? lately) / 1.5 : mean }
+  const eachMs = isDry ? Math.min(lately, known ?? lately) / 1.5 : mean
+  return { left, atMs, taken: 0, overMs: 0, eachMs: Math.max(quickestMs, eachMs) }
 }
 
 /** When such a queue wants its next look, in ms: once most of what is spare has been taken. What is committed meanwhile wakes the relay before. */
