@@ -44,7 +44,7 @@ export const Int = (min: number, max: number, extra: Extra = {}) =>
 export const Text = (min: number, max: number, extra: Extra = {}) =>
   Type.String({ minLength: min, maxLength: max, ...extra })
 // Begins a pattern: a letter, digit or sign that is seen, not spaces, marks of no width and fillers alone.
-const visible = '^(?=[^]*(?![\\u115f\\u1160\\u2800\\u3164\\uffa0])[\\p{L}\\p{N}\\p{P}\\p{S}])'
+const visible = '^(?=[\\s\\S]*(?![\\u115f\\u1160\\u2800\\u3164\\uffa0])[\\p{L}\\p{N}\\p{P}\\p{S}])'
 /** What people say or call something: something is seen of it, and lines and tabs are all that steers it. */
 export const words = `${visible}[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$`
 /** The name of a person: one line, and no mark-up. */
