@@ -23,7 +23,7 @@ compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without 
 - Where the time of a job goes, by the processor (workers with more to do than they can, on the slower of two machines): PostgreSQL 0.57 ms, the worker 0.4 ms, Redis 0.15 ms, the relay 0.13 ms; it
   was 0.9, 0.9, 0.2 and 0.35 ms. On two cores their sum is the ceiling of what they can do together on one machine; more machines share it. Most of it is writing to sockets and waking who reads, so
   the lock of a job goes with BEGIN and its end with COMMIT: two round trips for a job in the database alone where there were five. A transaction of knex cost the worker as much as all its
-  statements, and is not used (decision 16). The relay looks for work in three round trips, and no sooner than there is room worth it (decision 14).
+  statements, and is not used (decision 16). The relay looks in three round trips, hands over in one or two more, and no sooner than there is room worth it (decision 14).
   Planning was two thirds of PostgreSQL's part before connections kept plans (\`DATABASE_PREPARE\`). Of the indexes of \`jobs\` a row writes five when it is made (of seven) and two when it is handed over (of five).
 - A ratio of throughput is better when it is larger, one of a time when it is smaller. Goals without a reference are in the unit itself.
 `

@@ -30,11 +30,11 @@ const programs = [
   'test/support/channel-simulator/main.ts',
 ]
 const root = serviceRoot(join(process.env.POUSADA_DATA_DIR ?? join(checkout, '.data'), 'test'), serviceAccount())
-const hourMs = 3_600_000
+const dayMs = 86_400_000
 
 /** Of everything that a process may consist of, by what stands in it: an edit makes another. */
 const stateOfSources = (): string => {
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(checkout)
   const read = [...folders, 'bench', 'test'].flatMap((folder) =>
     readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => !/\.(test\.ts|md)$|^results/.test(name))
@@ -81,11 +81,11 @@ export const compile = async (target: string) => {
     })
 }
 
-/** Removes what nobody has used for an hour, and drafts whose maker was killed. */
+/** Removes what nobody has used for a day, and drafts whose maker was killed. */
 const tidy = () => {
   for (const name of readdirSync(root).filter((each) => each.startsWith('built-'))) {
     const { mtimeMs } = statSync(join(root, name), { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    if (Date.now() - mtimeMs > hourMs) rmSync(join(root, name), { recursive: true, force: true, maxRetries: 3 })
+    if (Date.now() - mtimeMs > dayMs) rmSync(join(root, name), { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
@@ -97,8 +97,10 @@ const made = async (): Promise<string> => {
     const target = join(root, `built-${state}`)
     if (!existsSync(target)) {
       const draft = `${target}.${process.pid}`
-      await compile(draft)
+      // Of one who was killed, and had this number before.
+      rmSync(draft, { recursive: true, force: true })
       try {
+        await compile(draft)
         // What was saved while the compiler read is neither the one nor the other.
         if (stateOfSources() === state) renameSync(draft, target)
       } catch (error) {
