@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const checkout = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(checkout, 'dist')
 const stamp = join(dist, '.built')
-const folders = ['config', 'jobs', 'db', 'api', 'workers', 'scripts']
+export const folders = ['config', 'jobs', 'db', 'api', 'workers', 'scripts']
 
 const files = (folder: string) =>
   readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(checkout, folder, file))
@@ -23,22 +23,27 @@ export const isBuilt = (): boolean => {
   ].every((file) => statSync(file).mtimeMs <= at)
 }
 
-/** Compiles into dist, from nothing: what is gone from the sources is gone there too. What is not TypeScript is copied. */
-export const build = async (): Promise<number> => {
-  const started = Date.now()
-  rmSync(dist, { recursive: true, force: true })
+/** Compiles by a project whose `outDir` is `target`, and copies there what is not TypeScript. */
+export const emit = async (project: string, target: string): Promise<void> => {
   const compiler = join(checkout, 'node_modules/typescript/bin/tsc')
-  const compiling = spawn(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--checkers', '1'], {
+  const compiling = spawn(process.execPath, [compiler, '-p', project, '--checkers', '1'], {
     cwd: checkout,
     stdio: 'inherit',
   })
   const [status] = (await once(compiling, 'exit')) as [number | null]
   if (status !== 0) throw new Error('the sources do not compile')
   for (const folder of folders)
-    cpSync(join(checkout, folder), join(dist, folder), {
+    cpSync(join(checkout, folder), join(target, folder), {
       recursive: true,
       filter: (file) => statSync(file).isDirectory() || !/\.(ts|md)$/.test(file),
     })
+}
+
+/** Compiles into dist, from nothing: what is gone from the sources is gone there too. */
+export const build = async (): Promise<number> => {
+  const started = Date.now()
+  rmSync(dist, { recursive: true, force: true })
+  await emit('tsconfig.build.json', dist)
   writeFileSync(stamp, '')
   // Dated by its beginning: a file saved meanwhile is newer.
   utimesSync(stamp, started / 1000, started / 1000)

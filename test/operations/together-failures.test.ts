@@ -147,63 +147,6 @@ describe('statements sent together, when something breaks', () => {
     expect([await lines(), await standing()]).to.deep.equal([[], sound])
   })
 
-  it('a connection on which a transaction may be open is nobody’s any more; what went wrong is told all the same', async () => {
-    const { client } = database() as unknown as { client: { query: (...given: unknown[]) => Promise<unknown> } }
-    const { query } = client
-    client.query = (...given) =>
-      given[1] === 'ROLLBACK' ? Promise.reject(new Error('no answer')) : query.apply(client, given)
-    const ended = inPlatform(async (trx) => {
-      later(trx, write, ['a'])
-      await one(trx)
-      throw new Error('given up')
-    })
-    expect(await messageOf(ended)).to.equal('given up')
-    client.query = query
-    expect([await lines(), await standing()]).to.deep.equal([[], sound])
-  })
-
-  it('what builders and models ask goes in its turn among the rest', async () => {
-    await inPlatform(async (trx) => {
-      later(trx, write, ['a'])
-      expect(await trx('line').count({ lines: '*' })).to.deep.equal([{ lines: 1 }])
-      const [built, asked] = await Promise.all([trx('line').insert({ text: 'b' }).returning('text'), one(trx)])
-      expect([built, asked]).to.deep.equal([[{ text: 'b' }], { one: 1 }])
-      later(trx, write, ['c'])
-    })
-    expect(await lines()).to.deep.equal(['a', 'b', 'c'])
-  })
-
-  it('who listens to the pool hears all of a transaction, also once a builder has asked in it', async () => {
-    const heard: string[] = []
-    const note = ({ sql: text }: { sql: string }) => heard.push(text.split(' ')[0]!)
-    database().on('query', note)
-    await inPlatform(async (trx) => {
-      await one(trx)
-      await trx('line').insert({ text: 'a' })
-      later(trx, write, ['b'])
-    })
-    database().off('query', note)
-    expect(heard.filter((word) => word !== 'discard')).to.deep.equal([
-      'begin',
-      'select',
-      'select',
-      'insert',
-      'insert',
-      'commit',
-    ])
-  })
-
-  it('a text of its own that has yet to go is not sent after what it was asked in was taken back', async () => {
-    const told: string[] = []
-    const ended = inPlatform(async (trx) => {
-      sql(trx, `insert into line (text) values ('late')`).catch((error: Error) => told.push(error.message))
-      return Promise.reject(new Error('given up'))
-    })
-    expect(await messageOf(ended)).to.equal('given up')
-    expect([await standing(), await lines()]).to.deep.equal([sound, []])
-    expect(told).to.deep.equal(['what this was asked in was taken back'])
-  })
-
   it('a connection that ends with the commit is not told of as committed', async () => {
     let committed = false
     const ended = inPlatform((trx) => {

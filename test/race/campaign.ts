@@ -4,18 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { settings } from '../../config/env.ts'
 import { sql, sqlOne } from '../../db/connection.ts'
 import { createExtra } from '../../db/properties/charges.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { createUnits } from '../../db/units/units.ts'
-import { guard, stopGuarded } from '../../scripts/services/guard.ts'
+import { stopGuarded } from '../../scripts/services/guard.ts'
 import { built } from '../support/built.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { guardProgram } from '../support/processes.ts'
 import { makePair } from '../units/support.ts'
 import { look } from './checker.ts'
 import type { Violation } from './checker.ts'
@@ -43,8 +42,6 @@ export type Report = {
   looks: number
   violations: Violation[]
 }
-
-const checkout = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A house with three pools of units, one of which two types share, one by two units at once, an extra with a daily limit, and a channel that sells it all. */
 export const furnish = async (): Promise<Ground> => {
@@ -129,19 +126,10 @@ type Played = { begun: Promise<void>; ended: Promise<void> }
 
 /** Starts a process, and takes down what it says. */
 const start = (report: Report, player: string, orders: object): Played => {
-  const guarded = guard([process.execPath, player], {
-    directory: checkout,
-    account: null,
-    logFile: null,
-    stopSignal: 'TERM',
-    environment: {
-      ...process.env,
-      LOG_LEVEL: 'error',
-      DATABASE_URL: settings.databaseUrl,
-      DATABASE_POOL: '12',
-      REDIS_URL: settings.redisUrl,
-      RACE_ORDERS: JSON.stringify(orders),
-    },
+  const guarded = guardProgram(player, {
+    LOG_LEVEL: 'error',
+    DATABASE_POOL: '12',
+    RACE_ORDERS: JSON.stringify(orders),
   })
   const wrong = (rule: string, example: unknown) => report.violations.push({ rule, count: 1, examples: [example] })
   let isReady = () => {}

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -16,10 +13,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { emit, folders } from '../../scripts/build.ts'
 import { serviceAccount, serviceRoot } from '../../scripts/services/account.ts'
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
-const folders = ['config', 'jobs', 'db', 'api', 'workers', 'scripts']
 /** Of the tests and benches themselves: what runs as a process of its own. */
 const programs = [
   'bench/processes',
@@ -70,15 +67,7 @@ export const compile = async (target: string) => {
       exclude: [],
     }),
   )
-  const compiler = join(checkout, 'node_modules/typescript/bin/tsc')
-  const compiling = spawn(process.execPath, [compiler, '-p', project], { cwd: checkout, stdio: 'inherit' })
-  const [status] = (await once(compiling, 'exit')) as [number | null]
-  if (status !== 0) throw new Error('the sources do not compile')
-  for (const folder of folders)
-    cpSync(join(checkout, folder), join(target, folder), {
-      recursive: true,
-      filter: (file) => statSync(file).isDirectory() || !/\.(ts|md)$/.test(file),
-    })
+  await emit(project, target)
 }
 
 /** Removes what nobody has used for a day, and drafts whose maker was killed. */

@@ -45,6 +45,21 @@ const ok = async (url: string) => {
   return is
 }
 
+/** A compiled program against the database and Redis of this test, which ends with the run, however that ends. */
+export const guardProgram = (file: string, environment: Record<string, string>) =>
+  guard([process.execPath, file], {
+    directory: checkout,
+    account: null,
+    logFile: null,
+    stopSignal: 'TERM',
+    environment: {
+      ...process.env,
+      DATABASE_URL: settings.databaseUrl,
+      REDIS_URL: settings.redisUrl,
+      ...environment,
+    },
+  })
+
 /**
  * A real process of the service against the database and Redis of this test. It ends with the run, however that ends.
  * @param environment over what this process has, such as CRASH_AT.
@@ -54,23 +69,14 @@ export const startProcess = async (
   environment: Record<string, string> = {},
   { ready = true } = {},
 ): Promise<RunningProcess> => {
-  const guarded = guard([process.execPath, join(await built(), files[kind])], {
-    directory: checkout,
-    account: null,
-    logFile: null,
-    stopSignal: 'TERM',
-    environment: {
-      ...process.env,
-      LOG_LEVEL: 'info',
-      DATABASE_URL: settings.databaseUrl,
-      REDIS_URL: settings.redisUrl,
-      REDIS_PREFIX: settings.redisPrefix,
-      REDIS_PATIENCE_MS: String(settings.redisPatienceMs),
-      PORT: '0',
-      METRICS_PORT: '0',
-      SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),
-      ...environment,
-    },
+  const guarded = guardProgram(join(await built(), files[kind]), {
+    LOG_LEVEL: 'info',
+    REDIS_PREFIX: settings.redisPrefix,
+    REDIS_PATIENCE_MS: String(settings.redisPatienceMs),
+    PORT: '0',
+    METRICS_PORT: '0',
+    SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),
+    ...environment,
   })
   const lines: Line[] = []
   const { stdout, stderr, pid = 0 } = guarded.process
