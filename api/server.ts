@@ -6,10 +6,10 @@ import Koa from 'koa'
 import { settings } from '../config/env.ts'
 import { ApiError, notFound } from '../config/errors.ts'
 import { log } from '../config/log.ts'
-import { assertAgreement } from './lib/agreement.ts'
+import { assertAgreement } from './lib/access/agreement.ts'
 import { cors } from './lib/cors.ts'
 import { documentation } from './lib/docs.ts'
-import { door, guardedOf } from './lib/door.ts'
+import { guardedOf, passwordAdmission } from './lib/password-admission.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
 import { openApi } from './lib/openapi.ts'
@@ -30,7 +30,7 @@ const documentOfRoutes = () => {
   return document
 }
 
-/** All that answers as a koa application, but for the door in front of it; no port is opened yet. */
+/** The Koa application, without the password admission in front of it; no port is opened yet. */
 const makeApp = async (): Promise<Koa> => {
   const document = documentOfRoutes()
   const app = new Koa()
@@ -94,7 +94,7 @@ export const makeServer = async (): Promise<Server> => {
   })
   const inside = app.callback()
   const guarded = [...guardedOf(routes), dashboardSignIn, operationsSignIn]
-  const enter = door(guarded, inside, (message, response) => app.createContext(message, response).path)
+  const enter = passwordAdmission(guarded, inside, (message, response) => app.createContext(message, response).path)
   const latest = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (message, response) => {
     latest.set(message.socket, response)

@@ -18,7 +18,7 @@ import {
 } from '../../config/schema.ts'
 import { changeTenant, readTenant } from '../../db/admin/own-tenant.ts'
 import { TenantSettings, TenantSettingsChange } from '../../db/admin/settings.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 
 /** Most roles see name and features alone. */

@@ -17,8 +17,8 @@ import {
 import { membershipsOf, updateProfile } from '../../db/auth/users.ts'
 import { sqlOne } from '../../db/connection.ts'
 import type { AnyTrx } from '../../db/connection.ts'
-import { signedIn } from '../lib/access.ts'
-import { requireOwn, requireSession } from '../lib/admission.ts'
+import { signedIn } from '../lib/access/kinds.ts'
+import { requireOwn, requireSession } from '../lib/access/admission.ts'
 import type { UserCaller } from '../lib/caller.ts'
 import { route } from '../lib/route.ts'
 

@@ -3,9 +3,9 @@ import { Bool, Int, List, Matching, Nullable, Obj, Opt, Text, Uuid, Words } from
 import { scopes } from '../../config/scopes.ts'
 import { actionsOf, subjectFacts, subjects } from '../../config/subjects.ts'
 import { changeRole, createRole, deleteRole, listRoles } from '../../db/auth/roles.ts'
-import { holdsScope } from '../lib/ability.ts'
-import { can } from '../lib/access.ts'
-import { requireRecent } from '../lib/admission.ts'
+import { holdsScope } from '../lib/access/ability.ts'
+import { can } from '../lib/access/kinds.ts'
+import { requireRecent } from '../lib/access/admission.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 

@@ -1,7 +1,7 @@
 import { Bool, Email, Instant, Obj, Opt, Text } from '../../config/schema.ts'
 import { mailedToken } from '../../config/derived-secrets.ts'
 import { beginSecondHalf, openSession, proveIdentity } from '../../db/auth/sign-in.ts'
-import { open } from '../lib/access.ts'
+import { open } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'
 import { bounded, Password } from './given-password.ts'

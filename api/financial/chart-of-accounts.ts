@@ -18,7 +18,7 @@ import {
 } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import { readChart } from '../../db/financial/chart.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 
 const account = {

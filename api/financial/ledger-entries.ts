@@ -18,7 +18,7 @@ import {
   pageMeta,
 } from '../../config/schema.ts'
 import { listEntries, readEntry } from '../../db/financial/journal.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 
 const kinds = OneOf(['standard', 'reversal', 'opening', 'closing'])

@@ -16,7 +16,7 @@ import {
   Uuid,
 } from '../../config/schema.ts'
 import { guestSorts, listGuests } from '../../db/guests/list.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
 

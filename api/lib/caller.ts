@@ -1,5 +1,5 @@
 import type { Actor } from '../../db/connection.ts'
-import type { Permits } from './permits.ts'
+import type { Permits } from './access/permits.ts'
 
 export type UserCaller = {
   kind: 'user'

@@ -1,6 +1,6 @@
 import { changedKeys, keyRecord } from '../../db/auth/keys.ts'
 import type { KeyRecord } from '../../db/auth/keys.ts'
-import { remember } from './remembered.ts'
+import { remember } from './credential-cache.ts'
 
 /** What is kept of API keys, by their public id: a hash, never the key. */
 export const keys = remember<KeyRecord>({

@@ -1,6 +1,6 @@
 import type { AnyTrx, PlatformTrx, Trx } from '../../db/connection.ts'
 import type { Schema, Static } from '../../config/schema.ts'
-import type { Access } from './access.ts'
+import type { Access } from './access/kinds.ts'
 import type { Admission, Caller } from './caller.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,6 +1,6 @@
 import { changedSessions, sessionState } from '../../db/auth/sessions.ts'
 import type { SessionState } from '../../db/auth/sessions.ts'
-import { remember } from './remembered.ts'
+import { remember } from './credential-cache.ts'
 
 /** The state of live sessions: one read of Redis a request, PostgreSQL where it must be. */
 export const sessions = remember<SessionState>({

@@ -3,7 +3,7 @@ import { notFound, unauthenticated } from '../../config/errors.ts'
 import { Bool, Matching, Obj } from '../../config/schema.ts'
 import { storeCallback } from '../../db/payment/callbacks.ts'
 import { verifyCallback } from '../../db/payment/signatures.ts'
-import { callback } from '../lib/access.ts'
+import { callback } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 
 const refused = new Counter({

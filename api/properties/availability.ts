@@ -26,7 +26,7 @@ import { policiesShown } from '../../db/properties/quote.ts'
 import { addTaxesOf } from '../../db/properties/rules/taxes.ts'
 import { searchOffers } from '../../db/properties/search.ts'
 import type { Offer as Found } from '../../db/properties/search.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 
 const mostDays = 62

@@ -10,7 +10,7 @@ import {
   readRevision,
   revealPayloads,
 } from '../../db/properties/channels/revisions.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'
 import { Reason, stamps } from './schemas.ts'

@@ -29,7 +29,7 @@ import {
   syncConnection,
 } from '../../db/properties/channels/lifecycle.ts'
 import { listPushes } from '../../db/properties/channels/push.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Reason, stamps } from './schemas.ts'

@@ -3,7 +3,7 @@ import { Bool, Int, List, LocalName, LocalText, Nullable, Obj, OneOf, Opt, Spars
 import { createExtra } from '../../db/properties/charges.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { archiveExtra, changeExtra, judgeExtra, listExtras, readExtra } from '../../db/properties/extras.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Code, Lifecycle, Price, stamps } from './schemas.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../config/schema.ts'
 import { changeImage, createImage, listImages, readImage, removeImage } from '../../db/properties/gallery.ts'
 import { readPropertyRecord } from '../../db/properties/properties.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { ofProperty, stamps } from './schemas.ts'

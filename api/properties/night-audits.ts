@@ -22,7 +22,7 @@ import {
   readNightAuditSteps,
 } from '../../db/properties/night-audit/audits.ts'
 import { previewNightAudit, requestNightAudit } from '../../db/properties/night-audit/request.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'
 import { stamps } from './schemas.ts'

@@ -8,7 +8,7 @@ import {
   listPromoCodes,
   readPromoCode,
 } from '../../db/properties/promo-codes.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Lifecycle, stamps } from './schemas.ts'

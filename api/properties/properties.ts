@@ -11,7 +11,7 @@ import {
   refuseIdentity,
 } from '../../db/properties/properties.ts'
 import { blockersOf, warningsOf } from '../../db/properties/readiness.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'

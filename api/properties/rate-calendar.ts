@@ -15,7 +15,7 @@ import {
 } from '../../config/schema.ts'
 import { levels } from '../../db/properties/calendar.ts'
 import { readRateCalendar } from '../../db/properties/rate-calendar.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 
 const stay = Nullable(Int(1, 366))

@@ -23,7 +23,7 @@ import {
   readRateChange,
   revertRateChange,
 } from '../../db/properties/rate-changes.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'
 import { RestrictionsSent } from './rate-calendar.ts'

@@ -24,7 +24,7 @@ import {
   restoreRatePlan,
 } from '../../db/properties/rate-plans.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Code, Lifecycle, MealPlan, Price, SignedPrice, stamps } from './schemas.ts'

@@ -2,7 +2,7 @@ import { Bool, Day, Int, List, LocalName, Nullable, Obj, OneOf, Opt, Sparse, Uui
 import { createTaxRule } from '../../db/properties/charges.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { changeTaxRule, deleteTaxRule, judgeTaxRule, listTaxRules, readTaxRule } from '../../db/properties/tax-rules.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { Code, Price, TaxBasis, stamps } from './schemas.ts'

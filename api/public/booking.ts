@@ -6,7 +6,7 @@ import { sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import type { CancelReason } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
-import { propertyInBody, publicGuest, publicProperty } from '../lib/access.ts'
+import { propertyInBody, publicGuest, publicProperty } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { accessTokenSeconds, guestBooking, GuestBooking, GuestToken, mintGuestToken } from './guest-booking.ts'
 

@@ -17,9 +17,9 @@ import {
   Words,
 } from '../../config/schema.ts'
 import { guestPayment, payForBooking, shownStatusOf } from '../../db/payment/portal.ts'
-import { publicGuest } from '../lib/access.ts'
+import { publicGuest } from '../lib/access/kinds.ts'
 import { Reply, route } from '../lib/route.ts'
-import { waitUntil } from '../lib/waiting.ts'
+import { waitUntil } from '../lib/long-poll.ts'
 
 const methods = ['card', 'pix', 'boleto'] as const
 const statuses = [

@@ -19,7 +19,7 @@ import {
 } from '../../config/schema.ts'
 import { claimsOf, policiesShown, priceStay, scheduleOf } from '../../db/properties/quote.ts'
 import { addTaxes } from '../../db/properties/rules/taxes.ts'
-import { propertyInBody, publicProperty } from '../lib/access.ts'
+import { propertyInBody, publicProperty } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { signToken } from '../lib/tokens.ts'
 

@@ -18,7 +18,7 @@ import {
   Uuid,
 } from '../../config/schema.ts'
 import { dateFields, listReservations, sortFields } from '../../db/reservations/list.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
 

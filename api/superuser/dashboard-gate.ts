@@ -1,6 +1,6 @@
 import type { Context } from 'koa'
 import { ApiError } from '../../config/errors.ts'
-import type { Guarded } from '../lib/door.ts'
+import type { Guarded } from '../lib/password-admission.ts'
 import { cookieOf, headersOfPage, newFormToken, readCookie, readForm, refuseForeign, sendHtml } from './forms.ts'
 import { dashboardSession, endDashboardSession, signInToDashboard } from './dashboard-session.ts'
 import type { Operator } from './dashboard-session.ts'
@@ -10,7 +10,7 @@ const sessionHours = 12
 
 const text = (form: URLSearchParams, name: string, most: number) => (form.get(name) ?? '').slice(0, most)
 
-/** The form of the gate to `base`, as the door in front of all sign-ins knows it. Whom that sends away, before his form is read, sees a page. */
+/** The sign-in form of the gate to `base`, for the password admission. A refused visitor gets an HTML page instead of JSON. */
 export const guardedSignIn = (id: string, base: string): Guarded => {
   const path = `${base}/sign-in`
   const page: Guarded['page'] = ({ message }) => ({

@@ -15,7 +15,7 @@ const patienceMs = 100
 const boardPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
-/** Its sign-in, for the door. */
+/** Its sign-in form, guarded by the password admission. */
 export const dashboardSignIn = guardedSignIn('dashboard.signIn', base)
 
 type Board = { serve: Middleware; redis: RedisConnection; queues: Queue[] }

@@ -6,7 +6,7 @@ import type { QueueState } from '../../db/jobs/overview.ts'
 import { pauseQueue, resumeQueue } from '../../db/jobs/pauses.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { notFound } from '../../config/errors.ts'
-import { superuser } from '../lib/access.ts'
+import { superuser } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 

@@ -1,6 +1,6 @@
 import { Day, Int, List, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
 import { listSheets, publishSheet, readSheet, shareOutDay } from '../../db/units/sheets.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { HousekeepingSheet, HousekeepingTask, housekeeping } from './housekeeping-schemas.ts'

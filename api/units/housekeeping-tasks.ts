@@ -15,7 +15,7 @@ import {
   Words,
 } from '../../config/schema.ts'
 import { changeTask, listTasks, planTask, readTask } from '../../db/units/task-list.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import {

@@ -3,7 +3,7 @@ import { Bool, Day, Instant, List, Nullable, Obj, OneOf, Opt, Uuid } from '../..
 import { assignmentsOf, assignmentStatuses, listAssignments } from '../../db/units/assignment-list.ts'
 import { repackHouse } from '../../db/units/repack.ts'
 import { swapUnits } from '../../db/units/swap.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { UnitName } from './schemas.ts'

@@ -25,7 +25,7 @@ import {
   staysOfBlock,
 } from '../../db/units/block-list.ts'
 import { changeBlock, createBlock, previewBlock } from '../../db/units/blocks.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
 import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'

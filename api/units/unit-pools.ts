@@ -1,7 +1,7 @@
 import { Count, Day, List, Nullable, Obj, Opt, Sparse, Uuid, Words } from '../../config/schema.ts'
 import { lockForChange } from '../../db/properties/editing.ts'
 import { changePool, createPool, deletePool, listPools, readPool } from '../../db/units/pools.ts'
-import { can } from '../lib/access.ts'
+import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { within } from '../../api/lib/properties.ts'
+import { within } from '../../api/lib/access/properties.ts'
 import type { Admission } from '../../api/lib/caller.ts'
 import { sql } from '../../db/connection.ts'
 import { until } from '../support/until.ts'

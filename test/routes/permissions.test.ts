@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { assertAgreement, disagreements } from '../../api/lib/agreement.ts'
+import { assertAgreement, disagreements } from '../../api/lib/access/agreement.ts'
 import { openApi } from '../../api/lib/openapi.ts'
 import type { AnyRoute } from '../../api/lib/route.ts'
 import { routes } from '../../api/routes.ts'

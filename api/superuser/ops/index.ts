@@ -23,7 +23,7 @@ import { tenants } from './tenants.ts'
 import type { Action, Page } from './visit.ts'
 import { workers } from './workers.ts'
 
-/** Its sign-in, for the door. */
+/** Its sign-in form, guarded by the password admission. */
 export const operationsSignIn = guardedSignIn('operations.signIn', base)
 
 const pages: Page[] = [overview, ...queuePages, tenants, ...deadPages, schedules, ...providerPages, workers, find, job]

@@ -1,4 +1,4 @@
-import { invalid } from '../../config/errors.ts'
+import { invalid } from '../../../config/errors.ts'
 
 /** Who may call an endpoint. The kind decides what the handler's context contains. */
 /** `whileSuspended`: open to a tenant that is suspended or about to be deleted as well. */

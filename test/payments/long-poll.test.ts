@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { waitUntil } from '../../api/lib/waiting.ts'
+import { waitUntil } from '../../api/lib/long-poll.ts'
 import { useGuests } from './guests.ts'
 
 describe('a guest who waits for the outcome', () => {

@@ -1,7 +1,7 @@
-import { rolePermissions } from '../../config/roles.ts'
-import { neverByKey } from '../../config/scopes.ts'
-import { actionsOf, isSubject, subjectFacts } from '../../config/subjects.ts'
-import type { AnyRoute } from './route.ts'
+import { rolePermissions } from '../../../config/roles.ts'
+import { neverByKey } from '../../../config/scopes.ts'
+import { actionsOf, isSubject, subjectFacts } from '../../../config/subjects.ts'
+import type { AnyRoute } from '../route.ts'
 
 type Operation = { operationId?: unknown; 'x-permission'?: unknown; security?: unknown }
 type Document = { paths?: Record<string, Record<string, Operation>> }

@@ -12,7 +12,7 @@ import { forgetLimits, makeTenant, makeUser, password, roomInMinute, signIn } fr
 
 const path = '/api/auth/sign-in/email'
 
-describe('the door before who hashes', () => {
+describe('the admission of requests that hash a password', () => {
   const world = useWorld()
   const open: Socket[] = []
   beforeEach(() => forgetLimits(world))

@@ -11,10 +11,10 @@ import { limit, rateClassOf } from './rate-limit.ts'
 import { countedAtDoor, headersOfAll, requestIdOf, spanOf, timesSent } from './request.ts'
 import type { AnyRoute, RateClass } from './route.ts'
 
-/** What is guarded: an endpoint that hashes a password for who shows no credential. */
+/** An endpoint that hashes a password for a caller without a credential. */
 export type Guarded = Pick<AnyRoute, 'id' | 'method' | 'path'> & {
   rate: RateClass
-  /** What people see instead of JSON; `Content-Type` is among the headers. */
+  /** The page of a refusal, for people, instead of JSON; `Content-Type` is among the headers. */
   page?: (failure: ApiError) => { headers: Record<string, string>; body: string }
 }
 
@@ -24,16 +24,16 @@ export const guardedOf = (routes: readonly AnyRoute[]): Guarded[] =>
     .filter(({ hashes, access, method }) => hashes && access.kind === 'open' && method === 'POST')
     .map((route) => ({ id: route.id, method: route.method, path: route.path, rate: rateClassOf(route) }))
 
-/** A body that is not here by then keeps no place for its request. */
+/** A request keeps no place for a body that takes longer than this to arrive. */
 const patienceMs = 1_000
-/** What is longer than this, or of unknown length, is not read to its end for a reply that did not wait for it. */
+/** A body longer than this, or of unknown length, is not read to its end once its request is refused. */
 const mostUnread = 64 * 1024
 
 type Place = { since: number; message: IncomingMessage }
 type Listener<Result> = (message: IncomingMessage, response: ServerResponse) => Result
 type Arrival = { message: IncomingMessage; response: ServerResponse; route: Guarded; since: number }
 
-/** Whoever sends slowly goes on, and is judged again when his turn should come. */
+/** Slow senders lose their place. Their requests go on, and are judged again when a password is about to be hashed. */
 const dropSlow = (places: Set<Place>, now: number) => {
   for (const place of places) if (!place.message.complete && now - place.since > patienceMs) places.delete(place)
 }
@@ -63,11 +63,11 @@ const refuse = ({ message, response, route, since }: Arrival, requestId: string,
 }
 
 /**
- * Stands in front of `inside`. Who will hash a password, and shows no credential, is counted for his address here, and let in where he may wait
- * for a turn. All others are 429, `rate_limited` or `hashing_busy`, before anything is read of what they sent, or made for it: a flood of
- * sign-ins costs little more than its connections. `pathOf`: as `inside` itself reads it.
+ * Admits requests that will hash a password before `inside` (Koa) sees them. Each is counted against its client address, and let in
+ * while there is room to wait for a turn. All others get 429, `rate_limited` or `hashing_busy`, before their body is read: a flood of
+ * sign-ins costs little more than its connections. `pathOf` reads a path as `inside` does.
  */
-export const door = (
+export const passwordAdmission = (
   endpoints: readonly Guarded[],
   inside: Listener<Promise<unknown>>,
   pathOf: Listener<string>,
@@ -106,7 +106,7 @@ export const door = (
     else refusals.set(route, [refusal])
   }
 
-  /** The limiter tells a few at a time how they count, so that a flood goes in, or away, between the requests of others. */
+  /** The limiter answers a few at a time, so that the requests of others are served between those of a flood. */
   const judge = async (arrival: Arrival): Promise<void> => {
     const { message, response, route } = arrival
     let place: Place

@@ -1,13 +1,13 @@
-import { settings } from '../../config/env.ts'
-import { forbidden, notFound } from '../../config/errors.ts'
-import { neverByKey } from '../../config/scopes.ts'
-import { subjectFacts } from '../../config/subjects.ts'
-import { database, preparedOne, sqlOne } from '../../db/connection.ts'
-import type { Trx } from '../../db/connection.ts'
+import { settings } from '../../../config/env.ts'
+import { forbidden, notFound } from '../../../config/errors.ts'
+import { neverByKey } from '../../../config/scopes.ts'
+import { subjectFacts } from '../../../config/subjects.ts'
+import { database, preparedOne, sqlOne } from '../../../db/connection.ts'
+import type { Trx } from '../../../db/connection.ts'
 import { abilityOf, abilityOfKey } from './ability.ts'
-import type { SuperuserAccess, TenantAccess } from './access.ts'
+import type { SuperuserAccess, TenantAccess } from './kinds.ts'
 import { permitsOf } from './permits.ts'
-import type { Admission, Caller, KeyCaller, UserCaller } from './caller.ts'
+import type { Admission, Caller, KeyCaller, UserCaller } from '../caller.ts'
 
 type TenantRow = { status: string; features: string[] }
 type MemberRow = TenantRow & {

@@ -1,6 +1,6 @@
-import { forbidden, notFound } from '../../config/errors.ts'
-import type { Admission } from './caller.ts'
-import type { Input } from './input.ts'
+import { forbidden, notFound } from '../../../config/errors.ts'
+import type { Admission } from '../caller.ts'
+import type { Input } from '../input.ts'
 
 /** Every property that a query or body names, however deep. */
 const namedIn = (value: unknown): unknown[] => {
