@@ -65,6 +65,10 @@ const workerQueues = () =>
 const environmentName = choice('NODE_ENV', ['production', 'development', 'test'], 'development')
 const port = integer('PORT', 3000)
 
+/** The least cost of argon2id for stored passwords (OWASP's first choice with one lane). Only tests may hash for less. */
+export const leastHashing = { memoryKib: 19_456, passes: 2 }
+const hashingFloor = environmentName === 'test' ? { memoryKib: 8, passes: 1 } : leastHashing
+
 export const settings = {
   env: environmentName,
   production: environmentName === 'production',
@@ -93,6 +97,9 @@ export const settings = {
   pasetoKeys: pasetoKeys(),
   tokenKey: bareKey('TOKEN_KEY'),
   peppers: namedKeys('PEPPERS', 32),
+  /** Memory and passes of argon2id for passwords. Stored hashes of another cost are renewed at the next sign-in. */
+  passwordMemoryKib: integer('PASSWORD_MEMORY_KIB', leastHashing.memoryKib, hashingFloor.memoryKib),
+  passwordPasses: integer('PASSWORD_PASSES', leastHashing.passes, hashingFloor.passes),
   dataKeys: namedKeys('DATA_KEY', 32),
   indexKey: bareKey('INDEX_KEY'),
   superuserMfa: choice('SUPERUSER_MFA', ['required', 'optional'], 'required'),

@@ -6,7 +6,16 @@ import { tooMany } from '../../config/errors.ts'
 import { registry } from '../../config/metrics.ts'
 import { hashingThreads } from './hashing-threads.ts'
 
-const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const parameters = () => ({
+  memoryCost: settings.passwordMemoryKib,
+  timeCost: settings.passwordPasses,
+  parallelism: 1,
+})
+/** The beginning of each hash that has the cost in use. */
+const prefix = () => {
+  const { memoryCost, timeCost, parallelism } = parameters()
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
+}
 const atOnce = availableParallelism()
 const mostWaiting = 50
 /** That may wait or be under way at once. */
@@ -75,33 +84,38 @@ export type PasswordHash = { passwordHash: string; pepperId: string }
 const hashNow = async (password: string): Promise<PasswordHash> => {
   const { id, key } = pepper()
   done.inc({ purpose: 'store' })
-  const passwordHash = await inThread({ text: peppered(password, key), against: null, parameters })
+  const passwordHash = await inThread({ text: peppered(password, key), against: null, parameters: parameters() })
   return { passwordHash: String(passwordHash), pepperId: id }
 }
 
 /** argon2id over the password under a pepper, in its turn. */
 export const hashPassword = (password: string): Promise<PasswordHash> => inTurn(() => hashNow(password))
 
-let dummy: Promise<PasswordHash> | null = null
+let dummy: { prefix: string; hash: Promise<PasswordHash> } | null = null
+
+/** A hash of the cost in use that no password fits, made once. */
+const noPassword = (): Promise<PasswordHash> => {
+  if (dummy?.prefix !== prefix()) {
+    const hash = hashNow(randomBytes(24).toString('base64url')).catch((error: unknown) => {
+      dummy = null
+      throw error
+    })
+    dummy = { prefix: prefix(), hash }
+  }
+  return dummy.hash
+}
 
 /** Compares, in the same time whether or not there is a hash to compare with. For who has a turn. */
 export const compareNow = async (password: string, stored: PasswordHash | null): Promise<boolean> => {
-  dummy ??= hashNow(randomBytes(24).toString('base64url')).catch((error: unknown) => {
-    dummy = null
-    throw error
-  })
   // Awaited by all, so that the first of a process waits as long for an account that is there.
-  const none = await dummy
+  const none = await noPassword()
   const against = stored ?? none
   done.inc({ purpose: 'compare' })
   const text = peppered(password, pepper(against.pepperId).key)
-  const same = await inThread({ text, against: against.passwordHash, parameters })
+  const same = await inThread({ text, against: against.passwordHash, parameters: parameters() })
   return stored !== null && same === true
 }
 
 /** Whether a hash was made with other parameters or another pepper than those in use. */
 export const isOutdated = ({ passwordHash, pepperId }: PasswordHash): boolean =>
-  pepperId !== pepper().id ||
-  !passwordHash.startsWith(
-    `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`,
-  )
+  pepperId !== pepper().id || !passwordHash.startsWith(prefix())

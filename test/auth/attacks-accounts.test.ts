@@ -49,7 +49,7 @@ describe('who attacks an account', () => {
       const peppered = createHmac('sha256', settings.peppers[0]?.key ?? '')
         .update(password)
         .digest('base64url')
-      const old = await hash(peppered, { memoryCost: 8, timeCost: 1, parallelism: 1 })
+      const old = await hash(peppered, { memoryCost: 16, timeCost: 1, parallelism: 1 })
       await sql(world.database.admin, `update app_user set password_hash = ? where id = ?`, [old, person.userId])
       const changed = await hashPassword(fresh)
       const open = between(() =>

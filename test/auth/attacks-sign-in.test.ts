@@ -5,7 +5,7 @@ import { statementsOf } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { codeOf, roomInStep, wrongCode } from './authenticator.ts'
-import { hashesOf, verifies } from './hashing-work.ts'
+import { hashAsInProduction, hashesOf, verifies } from './hashing-work.ts'
 import { forgetLimits, makeTenant, makeUser, newEmail, password, signIn } from './support.ts'
 import type { Person } from './support.ts'
 
@@ -13,6 +13,7 @@ const wrong = 'not the password at all'
 
 describe('who attacks the sign-in', () => {
   const world = useWorld()
+  hashAsInProduction()
   let tenantId: string
   before(async () => {
     tenantId = await makeTenant()

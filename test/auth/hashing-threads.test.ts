@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { hashingThreads } from '../../db/auth/hashing-threads.ts'
 import { built } from '../support/built.ts'
-import { verifies } from './hashing-work.ts'
+import { hashAsInProduction, verifies } from './hashing-work.ts'
 
 const parameters = { memoryCost: 64, timeCost: 1, parallelism: 1 }
 const task = (text: string, against: string | null = null) => ({ text, against, parameters })
@@ -17,6 +17,8 @@ const priority = (thread: number | string) =>
 const lowest = () => readdirSync('/proc/self/task').filter((thread) => priority(thread) === 19).length
 
 describe('the threads that hash', () => {
+  hashAsInProduction()
+
   it('take what the requests leave: the lowest priority is theirs alone', async function () {
     if (process.platform !== 'linux') this.skip()
     const before = lowest()

@@ -1,5 +1,6 @@
 import { compareNow, inTurn } from '../../db/auth/hashing.ts'
 import type { PasswordHash } from '../../db/auth/hashing.ts'
+import { leastHashing, settings } from '../../config/env.ts'
 import { registry } from '../../config/metrics.ts'
 
 type Work = { store: number; compare: number }
@@ -21,3 +22,13 @@ export const hashesOf = async (work: () => Promise<unknown>): Promise<Work> => {
 /** Whether a password is that of a hash, in its turn. */
 export const verifies = (password: string, stored: PasswordHash | null): Promise<boolean> =>
   inTurn(() => compareNow(password, stored))
+
+/** Passwords are hashed at the cost of production in the tests of the surrounding `describe`. */
+export const hashAsInProduction = () => {
+  const { passwordMemoryKib, passwordPasses } = settings
+  before(() => {
+    settings.passwordMemoryKib = leastHashing.memoryKib
+    settings.passwordPasses = leastHashing.passes
+  })
+  after(() => void Object.assign(settings, { passwordMemoryKib, passwordPasses }))
+}

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { availableParallelism } from 'node:os'
-import { settings } from '../../config/env.ts'
 import { closeRedis } from '../../api/lib/redis.ts'
-import { hashPassword, isOutdated } from '../../db/auth/hashing.ts'
+import { hashPassword } from '../../db/auth/hashing.ts'
 import { addMembership } from '../../db/auth/users.ts'
 import { inTenant, sql } from '../../db/connection.ts'
 import { connectRedis } from '../support/redis.ts'
@@ -122,32 +121,6 @@ describe('signing in', () => {
     expect(refused).to.have.length(7)
     for (const one of refused) expect(one).to.include({ status: 429, code: 'hashing_busy', retryAfterSeconds: 2 })
     expect(await verifies(password, hash)).to.equal(true)
-  })
-
-  it('hashes again what was hashed with other parameters', async () => {
-    const person = await makeUser()
-    const weak = '$argon2id$v=19$m=8,t=1,p=1$'
-    const { passwordHash, pepperId } = await hashPassword(password)
-    expect(isOutdated({ passwordHash, pepperId })).to.equal(false)
-    expect(
-      isOutdated({ passwordHash: passwordHash.replace(/^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/, weak), pepperId }),
-    ).to.equal(true)
-    const { hash } = await import('@node-rs/argon2')
-    const { createHmac } = await import('node:crypto')
-    const old = await hash(
-      createHmac('sha256', settings.peppers[0]?.key ?? '')
-        .update(password)
-        .digest('base64url'),
-      { memoryCost: 8, timeCost: 1, parallelism: 1 },
-    )
-    await sql(world.database.admin, `update app_user set password_hash = ? where id = ?`, [old, person.userId])
-    await signIn(world, person)
-    const [row] = await sql<{ passwordHash: string }>(
-      world.database.admin,
-      `select password_hash from app_user where id = ?`,
-      [person.userId],
-    )
-    expect(row?.passwordHash).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   })
 
   describe('again and again', () => {

@@ -76,6 +76,8 @@ export const startProcess = async (
     PORT: '0',
     METRICS_PORT: '0',
     SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),
+    PASSWORD_MEMORY_KIB: String(settings.passwordMemoryKib),
+    PASSWORD_PASSES: String(settings.passwordPasses),
     ...environment,
   })
   const lines: Line[] = []
