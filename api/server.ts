@@ -46,7 +46,7 @@ const makeApp = async (): Promise<Koa> => {
     ctx.set(headersOfAll(requestId))
     try {
       if (timesSent(ctx.req.rawHeaders, 'host') > 1)
-        throw new ApiError(400, 'request_invalid', 'The Host header stands twice', { errors: [] })
+        throw new ApiError('request_invalid', 'The Host header stands twice', { errors: [] })
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw notFound('There is no such endpoint')
     } catch (error) {

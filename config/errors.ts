@@ -1,3 +1,6 @@
+import { statusOf } from './error-codes.ts'
+import type { CodeOf, ErrorCode } from './error-codes.ts'
+
 export type FieldError = { field: string; message: string }
 
 type Details = {
@@ -7,18 +10,18 @@ type Details = {
   headers?: Record<string, string>
 }
 
-/** An answer to the caller. `code` is stable; `message` says what a person can do about it. Nothing secret in either. */
+/** An answer to the caller. `code` decides the status; `message` says what a person can do about it. Nothing secret in either. */
 export class ApiError extends Error {
   readonly status: number
-  readonly code: string
+  readonly code: ErrorCode
   readonly errors: FieldError[] | undefined
   readonly retryAfterSeconds: number | undefined
   readonly headers: Record<string, string> | undefined
 
-  constructor(status: number, code: string, message: string, details: Details = {}) {
+  constructor(code: ErrorCode, message: string, details: Details = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'ApiError'
-    this.status = status
+    this.status = statusOf(code)
     this.code = code
     this.errors = details.errors
     this.retryAfterSeconds = details.retryAfterSeconds
@@ -26,25 +29,31 @@ export class ApiError extends Error {
   }
 }
 
-export const invalid = (errors: FieldError[], code = 'validation_failed', message = 'The request is not valid') =>
-  new ApiError(400, code, message, { errors: errors.slice(0, 50) })
-export const unauthenticated = (code = 'unauthenticated', message = 'Sign in, or send an API key') =>
-  new ApiError(401, code, message)
-export const forbidden = (code = 'forbidden', message = 'Insufficient permissions', errors?: FieldError[]) =>
-  new ApiError(403, code, message, { errors })
-export const notFound = (message = 'Not found', code = 'not_found') => new ApiError(404, code, message)
-export const conflict = (code: string, message: string, errors?: FieldError[]) =>
-  new ApiError(409, code, message, { errors })
+export const invalid = (
+  errors: FieldError[],
+  code: CodeOf<400> = 'validation_failed',
+  message = 'The request is not valid',
+) => new ApiError(code, message, { errors: errors.slice(0, 50) })
+export const unauthenticated = (code: CodeOf<401> = 'unauthenticated', message = 'Sign in, or send an API key') =>
+  new ApiError(code, message)
+export const forbidden = (
+  code: CodeOf<403> = 'forbidden',
+  message = 'Insufficient permissions',
+  errors?: FieldError[],
+) => new ApiError(code, message, { errors })
+export const notFound = (message = 'Not found', code: CodeOf<404> = 'not_found') => new ApiError(code, message)
+export const conflict = (code: CodeOf<409>, message: string, errors?: FieldError[]) =>
+  new ApiError(code, message, { errors })
 export const versionConflict = (version: number) =>
   conflict('version_conflict', `The record has changed meanwhile; its version is now ${version}`)
-export const unprocessable = (code: string, message: string, errors?: FieldError[]) =>
-  new ApiError(422, code, message, { errors })
-export const tooMany = (code: string, message: string, retryAfterSeconds: number) =>
-  new ApiError(429, code, message, { retryAfterSeconds })
+export const unprocessable = (code: CodeOf<422>, message: string, errors?: FieldError[]) =>
+  new ApiError(code, message, { errors })
+export const tooMany = (code: CodeOf<429>, message: string, retryAfterSeconds: number) =>
+  new ApiError(code, message, { retryAfterSeconds })
 export const unavailable = (
   message = 'A part that this request needs is down; try again shortly',
   retryAfterSeconds = 2,
-) => new ApiError(503, 'service_unavailable', message, { retryAfterSeconds })
+) => new ApiError('service_unavailable', message, { retryAfterSeconds })
 
 const recoveries = new WeakMap<Error, () => Promise<boolean>>()
 

@@ -171,7 +171,7 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
 
 const busy = (cause: unknown) => {
   const error = conflict('inventory_contended', 'Another change of the same records takes too long; repeat the request')
-  return new ApiError(error.status, error.code, error.message, { cause, retryAfterSeconds: 1 })
+  return new ApiError(error.code, error.message, { cause, retryAfterSeconds: 1 })
 }
 
 /**

@@ -39,7 +39,7 @@ const constraints: Record<string, () => ApiError> = {
 }
 
 const contended = () =>
-  new ApiError(409, 'inventory_contended', 'Another change of the same records takes too long; repeat the request', {
+  new ApiError('inventory_contended', 'Another change of the same records takes too long; repeat the request', {
     retryAfterSeconds: 1,
   })
 

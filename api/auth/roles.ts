@@ -74,7 +74,7 @@ const list = paged({
   },
 })
 
-const errors = ['permission_unknown', 'reauthentication_required']
+const errors = ['permission_unknown', 'reauthentication_required'] as const
 
 const create = route({
   id: 'roles.create',

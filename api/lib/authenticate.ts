@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { CodeOf } from '../../config/error-codes.ts'
 import { ApiError } from '../../config/errors.ts'
 import { longestCredential, sessionLimits } from '../../config/limits.ts'
 import { jtiHash } from '../../db/auth/sessions.ts'
@@ -30,10 +31,10 @@ const graceMs = sessionLimits.graceSeconds * 1_000
 /** Counts a failed authentication of the address, and refuses: 401, or 429 beyond the limit. */
 export const refuseCredential = async (
   request: RequestFacts,
-  code = 'unauthenticated',
+  code: CodeOf<401> = 'unauthenticated',
   message = 'The credential is not valid',
 ): Promise<never> => {
-  throw new ApiError(401, code, message, { headers: await countFailure(request) })
+  throw new ApiError(code, message, { headers: await countFailure(request) })
 }
 
 /** The Bearer value of a request; '' where there is none. Throws 400 `ambiguous_credentials` for two credentials. */
@@ -48,7 +49,7 @@ export const unambiguous = (request: RequestFacts) => {
   const bearers = timesSent(request.rawHeaders, 'authorization')
   const keys = timesSent(request.rawHeaders, 'x-api-key')
   if (bearers + keys > 1)
-    throw new ApiError(400, 'ambiguous_credentials', 'Send one credential: a Bearer token or an API key, once', {
+    throw new ApiError('ambiguous_credentials', 'Send one credential: a Bearer token or an API key, once', {
       errors: [],
     })
 }
@@ -142,7 +143,7 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
   if (!record || !keyMatches(key, record, now)) return refuseCredential(request)
   const count = used === null ? undefined : countOf(window, now, used)
   if (record.cidrs.length > 0 && !isWithin(request.address, record.cidrs))
-    throw new ApiError(403, 'address_not_allowed', 'This key may not be used from this address', {
+    throw new ApiError('address_not_allowed', 'This key may not be used from this address', {
       headers: await headersOf(window, request, count),
     })
   noteSeen({ kind: 'api_key', tenantId: record.tenantId, id: record.id }, request.address, now)
@@ -168,7 +169,7 @@ export const authenticate = async (request: RequestFacts, { anonymous }: { anony
   const token = bearerOf(request)
   if (token === '') {
     if (request.header('authorization') !== '') return refuseCredential(request)
-    throw new ApiError(401, 'unauthenticated', 'Sign in, or send an API key', { headers: await countNobody(request) })
+    throw new ApiError('unauthenticated', 'Sign in, or send an API key', { headers: await countNobody(request) })
   }
   return byToken(token, request)
 }
@@ -177,7 +178,7 @@ export const authenticate = async (request: RequestFacts, { anonymous }: { anony
 export const authenticateGuest = async (request: RequestFacts): Promise<GuestCaller> => {
   const token = request.header('x-guest-token')
   if (token === '')
-    throw new ApiError(401, 'guest_token_missing', 'Send the X-Guest-Token of the booking', {
+    throw new ApiError('guest_token_missing', 'Send the X-Guest-Token of the booking', {
       headers: await countNobody(request),
     })
   const result = await verifyToken('guest', token, { now: request.receivedAt })

@@ -19,7 +19,6 @@ export const toApiError = (error: unknown, { requestId, traceparent }: Ids): Api
   }
   log.error({ ...ids, err: error }, 'unexpected error')
   return new ApiError(
-    500,
     'internal_error',
     `Something went wrong on our side; name the request ${requestId} when you report it`,
     { cause: error },

@@ -147,7 +147,7 @@ const take = async (window: Window, request: Counted, setHeader: SetHeader, know
   for (const [name, value] of Object.entries(headers)) setHeader(name, value)
   if (used > most) {
     rateLimited.inc({ window: window.name.slice(0, window.name.indexOf(':')) })
-    throw new ApiError(429, 'rate_limited', `More than ${most} requests in this minute`, {
+    throw new ApiError('rate_limited', `More than ${most} requests in this minute`, {
       retryAfterSeconds: Math.max(1, reset - now / 1000),
       headers,
     })

@@ -1,4 +1,5 @@
 import type { AnyTrx, PlatformTrx, Trx } from '../../db/connection.ts'
+import type { ErrorCode } from '../../config/error-codes.ts'
 import type { Schema, Static } from '../../config/schema.ts'
 import type { Access } from './access/kinds.ts'
 import type { Admission, Caller } from './caller.ts'
@@ -114,7 +115,7 @@ export type RouteOptions = {
   /** `Cache-Control`; no-store by default. */
   cache?: string
   /** Codes that this endpoint answers beside those of its kind, for the document. */
-  errors?: string[]
+  errors?: readonly ErrorCode[]
   /** Writes no audit entry where nothing of the house changes, such as pricing a stay. */
   readOnly?: boolean
   /** Always hashes a password: 429 `hashing_busy`, before anything of it is done, while too many wait for that. */

@@ -91,7 +91,7 @@ const planErrors = [
   'derivation_cycle',
   'derivation_too_deep',
   'invalid_transition',
-]
+] as const
 
 const list = paged({
   id: 'ratePlans.list',

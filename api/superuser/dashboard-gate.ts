@@ -82,7 +82,7 @@ export const dashboardGate = (base: string, { id, path }: Guarded) => {
     }
     // Scripts of an expired page get a plain 401; people get the form.
     if (ctx.path.startsWith(`${base}/api/`) || (ctx.method !== 'GET' && ctx.method !== 'HEAD'))
-      throw new ApiError(401, 'unauthenticated', 'Sign in to the dashboard')
+      throw new ApiError('unauthenticated', 'Sign in to the dashboard')
     return sendHtml(
       ctx,
       ctx.path === path ? 200 : 401,

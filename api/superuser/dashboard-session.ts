@@ -26,7 +26,7 @@ export const signInToDashboard = async (
   const request = factsOf(message, requestId, null, 'POST', '/superuser/dashboard/sign-in', Buffer.alloc(0))
   if (!request.isCounted) await limit({ kind: 'anonymous', address: request.address }, 'sign_in', request, () => {})
   if (email === '' || password === '' || Buffer.byteLength(password) > mostBytes)
-    throw new ApiError(400, 'validation_failed', 'Give your e-mail address and password')
+    throw new ApiError('validation_failed', 'Give your e-mail address and password')
   const context: Partial<Context> = { requestId, address: request.address }
   const open = <T>(work: (trx: AnyTrx) => Promise<T>) => withoutTenant(work, context)
   const origin = originOf(request)
@@ -35,10 +35,10 @@ export const signInToDashboard = async (
   if (!user.mfaEnabled && settings.superuserMfa === 'required')
     throw forbidden('mfa_required', 'Superusers sign in with a second factor')
   if (user.mfaEnabled) {
-    if (code === null) throw new ApiError(401, 'mfa_code_missing', 'Give the code of your authenticator')
+    if (code === null) throw new ApiError('mfa_code_missing', 'Give the code of your authenticator')
     await open((trx) => beginCodeTry(trx, user.id, origin))
     if (!(await open((trx) => checkTotp(trx, user.id, code, request.receivedAt))))
-      throw new ApiError(401, 'mfa_code_wrong', 'The code is wrong, or was used')
+      throw new ApiError('mfa_code_wrong', 'The code is wrong, or was used')
   }
   const attempt = { email, password: '', origin, userAgent: request.header('user-agent'), kind: 'dashboard' as const }
   const { session } = await openSession(open, user, attempt, user.mfaEnabled)

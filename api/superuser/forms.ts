@@ -27,12 +27,12 @@ const equal = (one: string, other: string) =>
 
 export const readForm = async (message: IncomingMessage): Promise<URLSearchParams> => {
   if (!/^application\/x-www-form-urlencoded(;|$)/i.test(message.headers['content-type'] ?? ''))
-    throw new ApiError(400, 'body_invalid', 'Send the form of the page')
+    throw new ApiError('body_invalid', 'Send the form of the page')
   const parts: Buffer[] = []
   let size = 0
   for await (const part of message as AsyncIterable<Buffer>) {
     size += part.length
-    if (size > mostBytes) throw new ApiError(400, 'body_invalid', 'The form is too large')
+    if (size > mostBytes) throw new ApiError('body_invalid', 'The form is too large')
     parts.push(part)
   }
   return new URLSearchParams(Buffer.concat(parts).toString('utf8'))

@@ -91,7 +91,13 @@ const Preview = Obj(
 
 const path = '/api/tenants/:tenantId/unit-blocks'
 const record = { table: 'unit_block', param: 'unitBlockId', lockedBy: 'command' } as const
-const refusals = ['sold_out', 'unit_conflict', 'unit_not_in_property', 'date_out_of_range', 'invalid_transition']
+const refusals = [
+  'sold_out',
+  'unit_conflict',
+  'unit_not_in_property',
+  'date_out_of_range',
+  'invalid_transition',
+] as const
 
 /** Nights are oversold, and promises broken, only by those who may. */
 const admitOverride = (

@@ -64,7 +64,7 @@ const refusals = [
   'unit_type_mismatch',
   'date_out_of_range',
   'invalid_transition',
-]
+] as const
 
 const create = route({
   id: 'units.create',

@@ -103,7 +103,7 @@ const limitSlips = async (trx: Trx, bookingId: string, emailIndex: Buffer | null
     [bookingId, payerIndex, emailIndex],
   )
   if (other)
-    throw new ApiError(429, 'hold_limit', 'Another booking waits for a payment slip already', {
+    throw new ApiError('hold_limit', 'Another booking waits for a payment slip already', {
       retryAfterSeconds: 3600,
     })
 }

@@ -182,7 +182,7 @@ export type SaleRoom = {
 }
 
 const unknown = (field: string) =>
-  new ApiError(404, 'not_found', 'Not found', { errors: [{ field, message: 'is not sold here' }] })
+  new ApiError('not_found', 'Not found', { errors: [{ field, message: 'is not sold here' }] })
 
 const extraProblem = (sale: Sale, extra: SaleExtra | undefined, quantity: number): string | null => {
   if (!extra || (sale.audience === 'portal' && !extra.bookableOnline && !extra.mandatory))

@@ -38,7 +38,7 @@ export const lockLimits = async (trx: Trx, { propertyId, emailIndex, addressHash
 }
 
 const refused = (seconds: number, message: string, errors?: FieldError[]) =>
-  new ApiError(429, 'hold_limit', message, { errors, retryAfterSeconds: Math.max(1, Math.ceil(seconds)) })
+  new ApiError('hold_limit', message, { errors, retryAfterSeconds: Math.max(1, Math.ceil(seconds)) })
 
 type Counts = {
   ofAddress: number

@@ -1,3 +1,4 @@
+import type { CodeOf } from '../../config/error-codes.ts'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { audit } from '../audit.ts'
@@ -130,8 +131,8 @@ export const writeConditions = async (
 
 export type ConditionItem = { unitId: string; condition: Condition; note?: string | undefined }
 
-/** What forbids a condition by hand, as the code of the refusal. */
-const refusalOf = (unit: HeldUnit | undefined, condition: Condition) => {
+/** The refusal of a condition that is not set by hand here, with its code; null where it may be set. */
+const refusalOf = (unit: HeldUnit | undefined, condition: Condition): (FieldError & { code: CodeOf<422> }) | null => {
   if (!unit) return { code: 'unit_not_in_property', message: 'is no active unit of this property', field: 'unitId' }
   if (condition === 'cleaning')
     return { code: 'condition_not_allowed', message: 'is not set by hand: start a task', field: 'condition' }

@@ -106,7 +106,7 @@ const problem = (ctx: Context, operator: Operator, error: ApiError) =>
 const serve = async (ctx: Context, operator: Operator): Promise<void> => {
   try {
     if (ctx.method === 'POST') return await act(ctx, operator)
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw new ApiError(405, 'method_not_allowed', 'Use the forms')
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw new ApiError('method_not_allowed', 'Use the forms')
     if (ctx.path === `${base}/style.css`) return sendStyle(ctx)
     const id =
       ctx.path === `${base}/job` ? (new URLSearchParams(ctx.querystring).get('id')?.trim().toLowerCase() ?? '') : ''
