@@ -1,9 +1,9 @@
-import { notFound, versionConflict } from '../../config/errors.ts'
+import { invalid, notFound, versionConflict } from '../../config/errors.ts'
 import { isAlways } from '../../db/conditions.ts'
 import { sqlOne } from '../../db/connection.ts'
 import type { AnyTrx } from '../../db/connection.ts'
 import type { Admission } from './caller.ts'
-import type { AnyRoute } from './route.ts'
+import type { AnyRoute, RequestFacts } from './route.ts'
 
 type Columns = Record<string, unknown>
 
@@ -14,6 +14,15 @@ const recordOf = (table: string, row: Columns): Columns => ({
   propertyId: table === 'property' ? row.id : null,
   ...Object.fromEntries(Object.entries(row).map(([column, value]) => [camel(column), value])),
 })
+
+/** The version that the caller read, from `If-Match: "<version>"`; null where there is none, or any will do. */
+export const expectedVersion = (request: RequestFacts): number | null => {
+  const header = request.header('if-match')
+  if (header === '' || header === '*') return null
+  const version = /^"(\d{1,15})"$/.exec(header)?.[1]
+  if (version === undefined) throw invalid([{ field: 'If-Match', message: 'must be a version in quotes, such as "3"' }])
+  return Number(version)
+}
 
 /**
  * Locks the record that the path names, unless its command does. Where the caller's role has a condition for the action, the row is judged by it: 404 where he may not

@@ -103,3 +103,13 @@ export const useAccessCode = async (
 /** Whether the booking has another booker by now, or none: what its first one knew opens it no more. */
 export const tokensCalledBack = async (trx: Trx, bookingId: string): Promise<boolean> =>
   (await sqlOne(trx, `select id from booking where id = ? and guest_tokens_valid_from is null`, [bookingId])) === null
+
+/** False for a token made before the booker's e-mail changed or the guest's data were erased, and where the booking is gone. */
+export const isGuestTokenLive = async (trx: Trx, bookingId: string, issuedAt: Date): Promise<boolean> => {
+  const row = await sqlOne<{ live: boolean }>(
+    trx,
+    `select guest_tokens_valid_from is null or date_trunc('second', guest_tokens_valid_from) <= ?::timestamptz as live from booking where id = ?`,
+    [issuedAt.toISOString(), bookingId],
+  )
+  return row?.live ?? false
+}
