@@ -9,11 +9,14 @@ type Columns = Record<string, unknown>
 
 const camel = (column: string) => column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
-/** A row as conditions know it. One without a column for its property belongs to none, but a property is its own. */
-const recordOf = (table: string, row: Columns): Columns => ({
-  propertyId: table === 'property' ? row.id : null,
-  ...Object.fromEntries(Object.entries(row).map(([column, value]) => [camel(column), value])),
+/** A record as conditions know it. One without a property belongs to none, but a property is its own. */
+export const asJudged = (table: string, id: unknown, record: object): Columns => ({
+  propertyId: table === 'property' ? id : null,
+  ...record,
 })
+
+const recordOf = (table: string, row: Columns): Columns =>
+  asJudged(table, row.id, Object.fromEntries(Object.entries(row).map(([column, value]) => [camel(column), value])))
 
 /** The version that the caller read, from `If-Match: "<version>"`; null where there is none, or any will do. */
 export const expectedVersion = (request: RequestFacts): number | null => {

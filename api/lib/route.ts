@@ -123,7 +123,15 @@ export type RouteOptions = {
   catalogue?: false
   /** The credential in the document, where that is not plain from the access. */
   security?: 'bearer'
+  /** The resource that made the endpoint (`resource.ts`), and as what: the suites over all resources go by it. */
+  part?: { resource: string; verb: string; sorts?: readonly string[] }
 }
+
+/**
+ * Sent in the document's example, and by the tests: a body, or a query where there is no body. Records in it are named by `sampleId`, days
+ * to come by `sampleDay`; tests put records and days of theirs in their place.
+ */
+export type ExampleOf<B> = B extends Schema ? Static<B> : never
 
 export type Route<
   A extends Access = Access,
@@ -141,6 +149,7 @@ export type Route<
   params?: P
   query?: Q
   body?: B
+  example?: B extends Schema ? ExampleOf<B> : Partial<ExampleOf<Q>>
   returns: R
   /** `none`: no transaction is open while the handler runs; it opens short ones by `open`. For waits and hashing. */
   transaction?: None
@@ -161,6 +170,7 @@ export type AnyRoute = RouteOptions & {
   params?: Schema | undefined
   query?: Schema | undefined
   body?: Schema | undefined
+  example?: unknown
   returns: Schema
   transaction?: 'none' | undefined
   around?: ((call: PublicCall, run: () => Promise<Answer>) => Promise<Answer>) | undefined

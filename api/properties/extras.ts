@@ -1,8 +1,6 @@
 import { extraBases } from '../../config/quote.ts'
 import { Bool, Int, List, LocalName, LocalText, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
-import { createExtra } from '../../db/properties/charges.ts'
-import { lockForChange } from '../../db/properties/editing.ts'
-import { archiveExtra, changeExtra, judgeExtra, listExtras, readExtra } from '../../db/properties/extras.ts'
+import { archiveExtra, changeExtra, createExtra, listExtras, readExtra } from '../../db/properties/extras.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
@@ -77,7 +75,6 @@ const create = route({
   body: Obj({ propertyId: Uuid, code: Code, ...needed, ...Sparse(Obj(optional)).properties }),
   returns: Extra,
   handle: async ({ trx, body }) => {
-    await judgeExtra(trx, await lockForChange(trx, body.propertyId), body)
     return readExtra(trx, await createExtra(trx, body))
   },
 })

@@ -1,16 +1,13 @@
+import { sampleId } from '../../config/samples.ts'
 import { Day, Int, List, Matching, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
-import { createPromoCode } from '../../db/properties/charges.ts'
-import { lockForChange } from '../../db/properties/editing.ts'
 import {
   archivePromoCode,
   changePromoCode,
-  judgePromoCode,
+  createPromoCode,
   listPromoCodes,
   readPromoCode,
 } from '../../db/properties/promo-codes.ts'
-import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
-import { route } from '../lib/route.ts'
+import { resource } from '../lib/resource.ts'
 import { Lifecycle, stamps } from './schemas.ts'
 
 const needed = {
@@ -31,76 +28,46 @@ const optional = {
   maxRedemptions: Nullable(Int(1, 1_000_000)),
   maxPerBooker: Nullable(Int(1, 1_000)),
 }
-const PromoCode = Obj(
-  {
-    id: Uuid,
-    propertyId: Uuid,
-    ...needed,
-    ...optional,
-    redeemed: Int(0, 2_147_483_647),
-    status: Lifecycle,
-    ...stamps,
-  },
-  { title: 'PromoCode' },
-)
-const path = '/api/tenants/:tenantId/promo-codes'
-const record = { table: 'promo_code', param: 'promoCodeId' }
+const redeemed = Int(0, 2_147_483_647)
+const fields = { id: Uuid, propertyId: Uuid, ...needed, ...optional, redeemed, status: Lifecycle, ...stamps }
 
-const list = paged({
-  id: 'promoCodes.list',
-  path,
-  summary: 'List promo codes with their redemptions',
-  access: can('read', 'PromoCode'),
-  query: { propertyId: Opt(Uuid), status: Opt(Lifecycle), q: Opt(Text(1, 30)) },
-  of: PromoCode,
-  find: ({ trx, query, admission }) => listPromoCodes(trx, { ...query, scope: admission.scope('read', 'PromoCode') }),
+const promoCodes = resource({
+  name: 'promoCodes',
+  subject: 'PromoCode',
+  table: 'promo_code',
+  path: '/api/tenants/:tenantId/promo-codes',
+  param: 'promoCodeId',
+  record: Obj(fields, { title: 'PromoCode' }),
+  read: readPromoCode,
 })
 
-const create = route({
-  id: 'promoCodes.create',
-  method: 'POST',
-  path,
+const list = promoCodes.list({
+  summary: 'List promo codes with their redemptions',
+  query: { propertyId: Opt(Uuid), status: Opt(Lifecycle), q: Opt(Text(1, 30)) },
+  example: { q: 'SPRING' },
+  find: ({ trx, filter }) => listPromoCodes(trx, filter),
+})
+
+const create = promoCodes.create({
   summary: 'Create a promo code',
-  access: can('create', 'PromoCode'),
-  status: 201,
   errors: ['duplicate_code', 'reference_not_found'],
   body: Obj({ propertyId: Uuid, ...needed, ...Sparse(Obj(optional)).properties }),
-  returns: PromoCode,
-  handle: async ({ trx, body }) => {
-    await lockForChange(trx, body.propertyId)
-    await judgePromoCode(trx, body.propertyId, body)
-    return readPromoCode(trx, await createPromoCode(trx, body))
-  },
+  example: { propertyId: sampleId('propertyId'), code: 'SPRING', type: 'percent', value: 500 },
+  command: ({ trx, body }) => createPromoCode(trx, body),
 })
 
-const change = route({
-  id: 'promoCodes.update',
-  method: 'PATCH',
-  path: `${path}/:promoCodeId`,
+const change = promoCodes.change({
   summary: 'Change validity, limits or scope of a promo code',
-  access: can('update', 'PromoCode'),
-  record,
   errors: ['rule_violated', 'reference_not_found', 'invalid_transition'],
   body: Sparse(Obj(optional)),
-  returns: PromoCode,
-  handle: async ({ trx, params, body }) => {
-    await changePromoCode(trx, params.promoCodeId, body)
-    return readPromoCode(trx, params.promoCodeId)
-  },
+  example: { minNights: 2, maxRedemptions: 50 },
+  command: ({ trx, id, body }) => changePromoCode(trx, id, body),
 })
 
-const archive = route({
-  id: 'promoCodes.archive',
-  method: 'POST',
-  path: `${path}/:promoCodeId/archive`,
+const archive = promoCodes.act('archive', {
   summary: 'End a promo code',
-  access: can('delete', 'PromoCode'),
-  record,
-  returns: PromoCode,
-  handle: async ({ trx, params }) => {
-    await archivePromoCode(trx, params.promoCodeId)
-    return readPromoCode(trx, params.promoCodeId)
-  },
+  action: 'delete',
+  command: ({ trx, id }) => archivePromoCode(trx, id),
 })
 
 export const routes = [list, create, change, archive]

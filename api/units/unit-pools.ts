@@ -1,9 +1,7 @@
+import { sampleId } from '../../config/samples.ts'
 import { Count, Day, List, Nullable, Obj, Opt, Sparse, Uuid, Words } from '../../config/schema.ts'
-import { lockForChange } from '../../db/properties/editing.ts'
 import { changePool, createPool, deletePool, listPools, readPool } from '../../db/units/pools.ts'
-import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
-import { route } from '../lib/route.ts'
+import { resource } from '../lib/resource.ts'
 import { stamps } from '../properties/schemas.ts'
 
 const Name = Words(1, 60)
@@ -33,62 +31,44 @@ const UnitPool = Obj(
   { title: 'UnitPool' },
 )
 
-const path = '/api/tenants/:tenantId/unit-pools'
-const record = { table: 'unit_pool', param: 'unitPoolId' }
-
-const list = paged({
-  id: 'unitPools.list',
-  path,
-  summary: 'List pools with their units and unit types',
-  access: can('read', 'UnitPool'),
-  query: { propertyId: Opt(Uuid) },
-  of: UnitPool,
-  find: ({ trx, query, admission }) => listPools(trx, { ...query, scope: admission.scope('read', 'UnitPool') }),
+const unitPools = resource({
+  name: 'unitPools',
+  subject: 'UnitPool',
+  table: 'unit_pool',
+  path: '/api/tenants/:tenantId/unit-pools',
+  param: 'unitPoolId',
+  record: UnitPool,
+  read: readPool,
 })
 
-const create = route({
-  id: 'unitPools.create',
-  method: 'POST',
-  path,
+const list = unitPools.list({
+  summary: 'List pools with their units and unit types',
+  query: { propertyId: Opt(Uuid) },
+  example: { propertyId: sampleId('propertyId') },
+  find: ({ trx, filter }) => listPools(trx, filter),
+})
+
+const create = unitPools.create({
   summary: 'Create a pool that unit types can share',
-  access: can('create', 'UnitPool'),
-  status: 201,
   errors: ['duplicate_name', 'invalid_transition'],
   body: Obj({ propertyId: Uuid, name: Name }),
-  returns: UnitPool,
-  handle: async ({ trx, body }) => {
-    await lockForChange(trx, body.propertyId)
-    return readPool(trx, await createPool(trx, body))
-  },
+  example: { propertyId: sampleId('propertyId'), name: 'Garden' },
+  command: ({ trx, body }) => createPool(trx, body),
 })
 
-const change = route({
-  id: 'unitPools.update',
-  method: 'PATCH',
-  path: `${path}/:unitPoolId`,
+const change = unitPools.change({
   summary: 'Rename a pool',
-  access: can('update', 'UnitPool'),
-  record,
   errors: ['duplicate_name', 'invalid_transition'],
   body: Sparse(Obj({ name: Name })),
-  returns: UnitPool,
-  handle: async ({ trx, params, body }) => {
-    await changePool(trx, params.unitPoolId, body)
-    return readPool(trx, params.unitPoolId)
-  },
+  example: { name: 'Courtyard' },
+  command: ({ trx, id, body }) => changePool(trx, id, body),
 })
 
-const remove = route({
-  id: 'unitPools.delete',
-  method: 'DELETE',
-  path: `${path}/:unitPoolId`,
+const remove = unitPools.remove({
   summary: 'Delete a pool without units and unit types',
   description: 'Archived ones count: their past nights were sold from it. The reply is the pool as it was.',
-  access: can('delete', 'UnitPool'),
-  record,
   errors: ['in_use', 'invalid_transition'],
-  returns: UnitPool,
-  handle: ({ trx, params }) => deletePool(trx, params.unitPoolId),
+  command: ({ trx, id }) => deletePool(trx, id),
 })
 
 export const routes = [list, create, change, remove]

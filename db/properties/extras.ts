@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
+import type { ExtraBasis } from '../../config/quote.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -10,12 +12,39 @@ import type { Paging } from '../paging.ts'
 import type { ExtraRow } from '../rows.ts'
 import { moveInventory } from '../units/inventory.ts'
 import { nightsFrom } from '../units/nights.ts'
+import { insertPool } from '../units/pools.ts'
 import { presentDayOf } from '../units/state.ts'
-import { createExtraPool } from './charges.ts'
-import type { NewExtra } from './charges.ts'
 import { changeRow, fieldsOf, lockForChange, requireTexts } from './editing.ts'
 import type { LockedProperty } from './editing.ts'
 import { changePortal } from './portal.ts'
+
+export type NewExtra = {
+  id?: string
+  propertyId: string
+  code: string
+  name: LocalText
+  description?: LocalText
+  category:
+    | 'early_check_in'
+    | 'late_check_out'
+    | 'cleaning'
+    | 'meal'
+    | 'transport'
+    | 'parking'
+    | 'pet'
+    | 'bed'
+    | 'activity'
+    | 'other'
+  revenueGroup: 'rooms' | 'food' | 'beverage' | 'laundry' | 'spa' | 'parking' | 'tours' | 'other'
+  amount: number
+  basis: ExtraBasis
+  mandatory?: boolean
+  bookableOnline?: boolean
+  unitTypeIds?: string[]
+  maxQuantity?: number
+  cutoffHours?: number
+  dailyLimit?: number | null
+}
 
 type ExtraRecord = Omit<ExtraRow, 'tenantId' | 'name' | 'description'> & { name: LocalText; description: LocalText }
 
@@ -76,6 +105,56 @@ export const judgeExtra = async (
 ) => {
   requireTexts(property, { name: extra.name, description: extra.description })
   await refuseUnitTypes(trx, property.id, extra.unitTypeIds)
+}
+
+/** Counters of the days of one limited extra. Nobody reads the name, and codes change hands. */
+const createExtraPool = (trx: Trx, propertyId: string) =>
+  insertPool(trx, { propertyId, name: `extra ${randomUUID()}`, kind: 'extra' })
+
+/** An extra with a daily limit gets a pool of counters of its own. */
+export const createExtra = async (trx: Trx, extra: NewExtra): Promise<string> => {
+  const id = extra.id ?? randomUUID()
+  await judgeExtra(trx, await lockForChange(trx, extra.propertyId), extra)
+  await changePortal(trx, extra.propertyId)
+  const dailyLimit = extra.dailyLimit ?? null
+  const poolId = dailyLimit === null ? null : await createExtraPool(trx, extra.propertyId)
+  await sql(
+    trx,
+    `insert into extra (id, property_id, code, name, description, category, revenue_group, amount, basis, mandatory, bookable_online, unit_type_ids, max_quantity, cutoff_hours, daily_limit, pool_id)
+     values (?, ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?, ?, ?, ?, ?::uuid[], ?, ?, ?, ?)`,
+    [
+      id,
+      extra.propertyId,
+      extra.code,
+      JSON.stringify(extra.name),
+      JSON.stringify(extra.description ?? {}),
+      extra.category,
+      extra.revenueGroup,
+      extra.amount,
+      extra.basis,
+      extra.mandatory ?? false,
+      extra.bookableOnline ?? true,
+      extra.unitTypeIds ?? [],
+      extra.maxQuantity ?? 1,
+      extra.cutoffHours ?? 0,
+      dailyLimit,
+      poolId,
+    ],
+  )
+  if (poolId !== null && dailyLimit !== null) {
+    const nights = await nightsFrom(trx, poolId, '1970-01-01', null)
+    await moveInventory(
+      trx,
+      nights.map((night) => ({ poolId, night, capacity: dailyLimit })),
+    )
+  }
+  await emit(trx, {
+    type: 'extra.created',
+    propertyId: extra.propertyId,
+    entity: { type: 'extra', id, version: 1 },
+    data: { extraId: id, code: extra.code },
+  })
+  return id
 }
 
 export type ExtraChange = { [Field in Exclude<keyof NewExtra, 'id' | 'propertyId'>]?: NewExtra[Field] | undefined }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { Condition } from '../conditions.ts'
@@ -7,10 +8,26 @@ import { emit } from '../events.ts'
 import { inScope, readPage, where } from '../paging.ts'
 import type { Paging } from '../paging.ts'
 import type { PromoCodeRow } from '../rows.ts'
-import type { NewPromoCode } from './charges.ts'
 import { changeRow, fieldsOf, lockForChange } from './editing.ts'
 import { refuseUnitTypes } from './extras.ts'
 import { changePortal } from './portal.ts'
+
+export type NewPromoCode = {
+  id?: string
+  propertyId: string
+  code: string
+  type: 'percent' | 'amount'
+  value: number
+  ratePlanIds?: string[]
+  unitTypeIds?: string[]
+  bookableFrom?: string | null
+  bookableUntil?: string | null
+  stayFrom?: string | null
+  stayUntil?: string | null
+  minNights?: number | null
+  maxRedemptions?: number | null
+  maxPerBooker?: number | null
+}
 
 type PromoRecord = Omit<PromoCodeRow, 'tenantId' | 'type'> & Pick<NewPromoCode, 'type'>
 const columns = `id, property_id, code, type, value, rate_plan_ids, unit_type_ids, bookable_from, bookable_until, stay_from, stay_until,
@@ -81,6 +98,41 @@ export const judgePromoCode = async (trx: Trx, propertyId: string, promo: Judged
       : [{ field: `ratePlanIds.${index}`, message: 'is no active plan of this property' }],
   )
   if (missing.length > 0) throw unprocessable('reference_not_found', 'A rate plan is not sold here', missing)
+}
+
+/** 409 `duplicate_code`, 422 `reference_not_found`. */
+export const createPromoCode = async (trx: Trx, promo: NewPromoCode): Promise<string> => {
+  const id = promo.id ?? randomUUID()
+  await lockForChange(trx, promo.propertyId)
+  await judgePromoCode(trx, promo.propertyId, promo)
+  await sql(
+    trx,
+    `insert into promo_code (id, property_id, code, type, value, rate_plan_ids, unit_type_ids, bookable_from, bookable_until, stay_from, stay_until, min_nights, max_redemptions, max_per_booker)
+     values (?, ?, ?, ?, ?, ?::uuid[], ?::uuid[], ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      id,
+      promo.propertyId,
+      promo.code.toUpperCase(),
+      promo.type,
+      promo.value,
+      promo.ratePlanIds ?? [],
+      promo.unitTypeIds ?? [],
+      promo.bookableFrom ?? null,
+      promo.bookableUntil ?? null,
+      promo.stayFrom ?? null,
+      promo.stayUntil ?? null,
+      promo.minNights ?? null,
+      promo.maxRedemptions ?? null,
+      promo.maxPerBooker ?? null,
+    ],
+  )
+  await emit(trx, {
+    type: 'promo_code.created',
+    propertyId: promo.propertyId,
+    entity: { type: 'promo_code', id, version: 1 },
+    data: { promoCodeId: id },
+  })
+  return id
 }
 
 /** Changes validity, limits or scope; bookings made with the code keep their price. The caller holds the code's row. */

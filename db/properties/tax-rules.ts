@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
@@ -9,10 +10,27 @@ import { emit } from '../events.ts'
 import { inScope, readPage, where } from '../paging.ts'
 import type { Paging } from '../paging.ts'
 import type { TaxRuleRow } from '../rows.ts'
-import type { NewTaxRule } from './charges.ts'
 import { changeRow, fieldsOf, lockForChange, requireTexts } from './editing.ts'
 import type { LockedProperty } from './editing.ts'
 import { changePortal } from './portal.ts'
+
+export type NewTaxRule = {
+  id?: string
+  propertyId: string
+  code: string
+  name: LocalText
+  kind: 'tax' | 'fee'
+  basis: 'percent' | 'per_night' | 'per_stay' | 'per_person_per_night'
+  rate?: number
+  amount?: number
+  included?: boolean
+  appliesTo: 'room' | 'extras' | 'both'
+  exemptAgeCategoryIds?: string[]
+  maxNights?: number | null
+  validFrom: string
+  validTo?: string | null
+  accountId?: string | null
+}
 
 type TaxRuleRecord = Omit<TaxRuleRow, 'tenantId' | 'name' | 'appliesTo'> &
   Pick<NewTaxRule, 'appliesTo'> & { name: LocalText }
@@ -83,6 +101,51 @@ export const judgeTaxRule = async (trx: Trx, property: LockedProperty, rule: Tax
     missing.push({ field: 'accountId', message: 'is no account of the property’s book' })
   if (missing.length > 0)
     throw unprocessable('reference_not_found', 'The rule names records that are not there', missing)
+}
+
+/** 422 `tax_rule_overlap` where a rule of the same code is valid in that time. */
+export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string> => {
+  const id = rule.id ?? randomUUID()
+  await judgeTaxRule(trx, await lockForChange(trx, rule.propertyId), rule)
+  await changePortal(trx, rule.propertyId)
+  const other = await sqlOne(
+    trx,
+    `select 1 from tax_rule where property_id = ? and code = ? and daterange(valid_from, valid_to, '[]') && daterange(?::date, ?::date, '[]')`,
+    [rule.propertyId, rule.code, rule.validFrom, rule.validTo ?? null],
+  )
+  if (other)
+    throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
+      { field: 'validFrom', message: 'overlaps' },
+    ])
+  await sql(
+    trx,
+    `insert into tax_rule (id, property_id, code, name, kind, basis, rate, amount, included, applies_to, exempt_age_category_ids, max_nights, valid_from, valid_to, account_id)
+     values (?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?, ?::uuid[], ?, ?, ?, ?)`,
+    [
+      id,
+      rule.propertyId,
+      rule.code,
+      JSON.stringify(rule.name),
+      rule.kind,
+      rule.basis,
+      rule.rate ?? null,
+      rule.amount ?? null,
+      rule.included ?? false,
+      rule.appliesTo,
+      rule.exemptAgeCategoryIds ?? [],
+      rule.maxNights ?? null,
+      rule.validFrom,
+      rule.validTo ?? null,
+      rule.accountId ?? null,
+    ],
+  )
+  await emit(trx, {
+    type: 'tax_rule.created',
+    propertyId: rule.propertyId,
+    entity: { type: 'tax_rule', id, version: 1 },
+    data: { taxRuleId: id, code: rule.code },
+  })
+  return id
 }
 
 /** Whether a stay was charged by the rule, or promised to be. */

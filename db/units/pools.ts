@@ -61,8 +61,8 @@ export const readPool = async (trx: Trx, id: string): Promise<UnitPoolRecord> =>
   return row
 }
 
-/** A pool with its nights up to the horizon. */
-export const createPool = async (
+/** A pool with its nights up to the horizon, for a command that holds the property. */
+export const insertPool = async (
   trx: Trx,
   pool: { id?: string; propertyId: string; name: string; kind?: 'unit' | 'extra' },
 ): Promise<string> => {
@@ -81,6 +81,12 @@ export const createPool = async (
     data: { unitPoolId: id, name: pool.name },
   })
   return id
+}
+
+/** 409 `duplicate_name`. */
+export const createPool = async (trx: Trx, pool: { propertyId: string; name: string }): Promise<string> => {
+  await lockForChange(trx, pool.propertyId)
+  return insertPool(trx, pool)
 }
 
 /** The caller holds its row. 409 `duplicate_name`. */

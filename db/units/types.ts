@@ -14,7 +14,7 @@ import { requireTexts } from '../properties/editing.ts'
 import type { LockedProperty } from '../properties/editing.ts'
 import { changePortal } from '../properties/portal.ts'
 import type { PoolShare } from './availability.ts'
-import { createPool } from './pools.ts'
+import { insertPool } from './pools.ts'
 
 export type NewUnitType = {
   id?: string
@@ -175,7 +175,7 @@ export const createUnitType = async (trx: Trx, type: NewUnitType): Promise<{ id:
   const { propertyId } = type
   const pools = type.pools ?? [
     {
-      poolId: await createPool(trx, { propertyId, name: await nameForPool(trx, propertyId, type.code) }),
+      poolId: await insertPool(trx, { propertyId, name: await nameForPool(trx, propertyId, type.code) }),
       quantity: 1,
     },
   ]

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
-import { createPromoCode } from '../../db/properties/charges.ts'
+import { createPromoCode } from '../../db/properties/promo-codes.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { searchOffers } from '../../db/properties/search.ts'
 import type { SearchRequest } from '../../db/properties/search.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
-import { createExtra, createPromoCode } from '../../db/properties/charges.ts'
+import { createExtra } from '../../db/properties/extras.ts'
+import { createPromoCode } from '../../db/properties/promo-codes.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { forgetLimits } from '../auth/support.ts'

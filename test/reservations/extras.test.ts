@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/connection.ts'
-import { createExtra } from '../../db/properties/charges.ts'
+import { createExtra } from '../../db/properties/extras.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'
 import { projectedBalance } from '../../db/reservations/credit.ts'

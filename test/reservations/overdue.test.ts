@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/connection.ts'
-import { createExtra } from '../../db/properties/charges.ts'
+import { createExtra } from '../../db/properties/extras.ts'
 import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
 import type { Held } from '../../db/reservations/hold.ts'
 import { lockBooking } from '../../db/reservations/lock.ts'
@@ -140,7 +140,7 @@ describe('A hold whose time is over', () => {
       createExtra(trx, {
         propertyId: house.propertyId,
         code: 'BOAT',
-        name: { en: 'Boat' },
+        name: { en: 'Boat', 'pt-BR': 'Barco' },
         category: 'activity',
         revenueGroup: 'tours',
         amount: 5_000,

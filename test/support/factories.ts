@@ -6,7 +6,8 @@ import { inTenant, sql } from '../../db/connection.ts'
 import type { Trx } from '../../db/connection.ts'
 import { addSandboxAccount } from '../../db/payment/index.ts'
 import '../../db/reservations/targets.ts'
-import { createTaxRule, setAgeCategories } from '../../db/properties/charges.ts'
+import { setAgeCategories } from '../../db/properties/age-categories.ts'
+import { createTaxRule } from '../../db/properties/tax-rules.ts'
 import { createProperty, goLive, termsVersion } from '../../db/properties/commands.ts'
 import { setPaymentMethods } from '../../db/properties/portal.ts'
 import { createPolicy } from '../../db/properties/policies.ts'
@@ -156,7 +157,7 @@ const build = async (trx: Trx, tenantId: string, options: HouseOptions): Promise
     await createTaxRule(trx, {
       propertyId,
       code: 'ISS',
-      name: { en: 'ISS' },
+      name: { en: 'ISS', 'pt-BR': 'ISS' },
       kind: 'tax',
       basis: 'percent',
       rate: 500,
