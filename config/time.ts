@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
+import { memo } from './memo.ts'
 
 const dayMs = 86_400_000
 
@@ -6,34 +7,17 @@ const dayMs = 86_400_000
 export const addDays = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
-// Asked for once for each night of each offer, so by a map of its own.
-const numbers = new Map<string, number>()
-const mostNumbers = 5_000
+const numbers = memo<number>(5_000)
 
 /** A calendar day as a number: the next day is one more. NaN for what is no day. */
-export const dayNumber = (day: string): number => {
-  const known = numbers.get(day)
-  if (known !== undefined) return known
-  const number = Math.round(Date.parse(`${day}T00:00:00Z`) / dayMs)
-  if (numbers.size >= mostNumbers) numbers.clear()
-  numbers.set(day, number)
-  return number
-}
+export const dayNumber = (day: string): number => numbers(day, () => Math.round(Date.parse(`${day}T00:00:00Z`) / dayMs))
 
 export const daysBetween = (from: string, until: string) => dayNumber(until) - dayNumber(from)
 
 /** What is asked for over and over with the same few words is worked out once; answers are shared. */
-const remembered = <Asked extends string[], Value>(most: number, work: (...asked: Asked) => Value) => {
-  const values = new Map<string, Value>()
-  return (...asked: Asked): Value => {
-    const key = asked.join(' ')
-    const known = values.get(key)
-    if (known !== undefined) return known
-    const value = work(...asked)
-    if (values.size >= most) values.clear()
-    values.set(key, value)
-    return value
-  }
+const remembered = <Asked extends string[], Value extends {}>(most: number, work: (...asked: Asked) => Value) => {
+  const values = memo<Value>(most)
+  return (...asked: Asked): Value => values(asked.join(' '), () => work(...asked))
 }
 
 const listDays = (from: string, until: string): readonly string[] =>

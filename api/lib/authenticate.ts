@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { CodeOf } from '../../config/error-codes.ts'
 import { ApiError } from '../../config/errors.ts'
 import { longestCredential, sessionLimits } from '../../config/limits.ts'
@@ -61,9 +62,8 @@ const same = (hash: Buffer, kept: string | null) => {
 }
 
 // Signatures that were good a moment ago; the session is looked at all the same.
-const verified = new Map<string, { result: Verified & { ok: true }; until: number }>()
+const verified = new LRUCache<string, { result: Verified & { ok: true }; until: number }>({ max: 10_000 })
 const rememberMs = 60_000
-const most = 10_000
 
 const verifyOnce = async (token: string, now: Date): Promise<Verified> => {
   const digest = tokenDigest(token)
@@ -71,10 +71,7 @@ const verifyOnce = async (token: string, now: Date): Promise<Verified> => {
   if (known && known.until > now.getTime())
     return known.result.expiresAt > now ? known.result : { ok: false, expired: true }
   const result = await verifyToken('access', token, { now })
-  if (result.ok) {
-    if (verified.size >= most) verified.delete(verified.keys().next().value ?? '')
-    verified.set(digest, { result, until: now.getTime() + rememberMs })
-  }
+  if (result.ok) verified.set(digest, { result, until: now.getTime() + rememberMs })
   return result
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { LRUCache } from 'lru-cache'
 import type { Changes } from '../../db/auth/changes.ts'
 import { keptSeconds } from '../../db/auth/changes.ts'
 import { database } from '../../db/connection.ts'
@@ -7,7 +8,6 @@ import { quickly } from './redis.ts'
 const lookEveryMs = 500
 const markSeconds = 10
 const ownMs = 5_000
-const most = 10_000
 const gone = 'revoked'
 const changed = 'changed'
 
@@ -78,7 +78,7 @@ export const remember = <T extends Versioned>({ prefix, read, changed: changedSi
     null
   let looking: Promise<void> | null = null
   // While Redis is away: this process alone, for seconds.
-  const own = new Map<string, { state: T; until: number }>()
+  const own = new LRUCache<string, T>({ max: 10_000, ttl: ownMs, perf: Date })
 
   const look = async (knex: Knex): Promise<void> => {
     // What is older than any cache is forgotten by beginning anew.
@@ -106,11 +106,6 @@ export const remember = <T extends Versioned>({ prefix, read, changed: changedSi
 
   const isOld = (id: string, version: number) => version < (changes?.versions.get(id) ?? 0)
 
-  const keepOwn = (id: string, state: T) => {
-    if (own.size >= most) own.delete(own.keys().next().value ?? '')
-    own.set(id, { state, until: Date.now() + ownMs })
-  }
-
   const load = async (id: string, redisAnswers: boolean): Promise<T | null> => {
     const state = await read(database(), id)
     if (!state) return null
@@ -118,7 +113,7 @@ export const remember = <T extends Versioned>({ prefix, read, changed: changedSi
       await quickly((redis) =>
         redis.eval(refill, 1, `${prefix}:${id}`, state.version, JSON.stringify(state), keptSeconds),
       )
-    else keepOwn(id, state)
+    else own.set(id, state)
     return state
   }
 
@@ -149,8 +144,7 @@ export const remember = <T extends Versioned>({ prefix, read, changed: changedSi
       }
       if (!answer) {
         const mine = own.get(id)
-        if (mine && mine.until > Date.now() && !isOld(id, mine.state.version))
-          return { state: mine.state, used, isFresh: false }
+        if (mine && !isOld(id, mine.version)) return { state: mine, used, isFresh: false }
       }
       return { state: await load(id, answer !== null), used, isFresh: true }
     },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { tooMany } from '../../config/errors.ts'
 import { quickly } from '../lib/redis.ts'
 import type { Answer, RequestFacts } from '../lib/route.ts'
@@ -10,16 +11,17 @@ const hourMs = 3_600_000
 type Turn = { used: number; leftMs: number; isLocal: boolean }
 
 // Counts of this process alone, for while Redis is away: how many make, or made, each hold.
-const local = new Map<string, { holds: Map<string, number>; until: number }>()
-const mostLocal = 50_000
+type Local = { holds: Map<string, number>; until: number }
+let local: LRUCache<string, Local> | null = null
+// Its places take a megabyte as soon as it is made.
+const counts = () => (local ??= new LRUCache({ max: 50_000 }))
 
 const countHere = (client: string, hold: string): Turn => {
   const now = Date.now()
-  const known = local.get(client)
+  const known = counts().get(client)
   const entry = known && known.until > now ? known : { holds: new Map<string, number>(), until: now + hourMs }
   entry.holds.set(hold, (entry.holds.get(hold) ?? 0) + 1)
-  if (local.size >= mostLocal) local.clear()
-  local.set(client, entry)
+  counts().set(client, entry)
   return { used: entry.holds.size, leftMs: entry.until - now, isLocal: true }
 }
 
@@ -46,7 +48,7 @@ return 0`
 /** Where it was counted, and only while that counts at all: elsewhere, or in the next hour, it would be a hold more than is allowed. */
 const takeBack = async (client: string, hold: string, { isLocal }: Turn): Promise<void> => {
   if (!isLocal) return void (await quickly((redis) => redis.eval(takeBackScript, 1, keyOf(client), hold)))
-  const holds = local.get(client)?.holds
+  const holds = counts().get(client)?.holds
   const left = (holds?.get(hold) ?? 0) - 1
   if (left > 0) holds?.set(hold, left)
   else holds?.delete(hold)

@@ -1,20 +1,13 @@
-/** Dates, times and money as a guest reads them. Formatters are costly to make, so they are kept; a locale tag is bounded by its schema. */
-const most = 500
-const kept = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>()
+import { memo } from '../../config/memo.ts'
 
-const keep = <F extends Intl.DateTimeFormat | Intl.NumberFormat>(key: string, make: () => F): F => {
-  const found = kept.get(key)
-  if (found) return found as F
-  if (kept.size >= most) kept.clear()
-  const made = make()
-  kept.set(key, made)
-  return made
-}
+// Dates, times and money as a guest reads them. Formatters are costly to make, so they are kept; a locale tag is bounded by its schema.
+const dateFormats = memo<Intl.DateTimeFormat>(300)
+const moneyFormats = memo<Intl.NumberFormat>(200)
 
 const dates = (locale: string, timeZone: string) =>
-  keep(`date ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone }))
+  dateFormats(`date ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone }))
 const times = (locale: string, timeZone: string) =>
-  keep(`time ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone }))
+  dateFormats(`time ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone }))
 
 /** A plain day, or the day of an instant in a time zone, with its weekday. */
 export const formatDate = (value: string | Date, locale: string, timeZone = 'UTC'): string =>
@@ -34,8 +27,8 @@ export const formatClock = (time: string, locale: string): string =>
 
 /** Minor units of a currency. */
 export const formatMoney = (amount: number, currency: string, locale: string): string => {
-  const formatter = keep(
-    `money ${locale} ${currency}`,
+  const formatter = moneyFormats(
+    `${locale} ${currency}`,
     () => new Intl.NumberFormat(locale, { style: 'currency', currency }),
   )
   const digits = formatter.resolvedOptions().maximumFractionDigits ?? 2

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { LocalText } from '../../config/local-text.ts'
 import type { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
 import { settingsOf } from '../../config/property-settings.ts'
@@ -221,12 +222,6 @@ export const usualAges: AgeCategory[] = [
   },
 ]
 
-type Kept = { revision: string; catalogue: Catalogue; weight: number }
-const kept = new Map<string, Kept>()
-let keptWeight = 0
-// About 0.3 kB each: some 50 MB, or fifteen hundred houses of ten types and six plans.
-const mostWeight = 150_000
-
 /** How many records a catalogue is made of. */
 const weightOf = ({ unitTypes, ratePlans, extras, taxRules }: Catalogue) =>
   10 +
@@ -235,19 +230,11 @@ const weightOf = ({ unitTypes, ratePlans, extras, taxRules }: Catalogue) =>
   taxRules.length +
   ratePlans.reduce((all, plan) => all + 2 + plan.unitTypes.length, 0)
 
-const forget = (key: string) => {
-  keptWeight -= kept.get(key)?.weight ?? 0
-  kept.delete(key)
-}
-const keep = (key: string, one: Kept) => {
-  forget(key)
-  kept.set(key, one)
-  keptWeight += one.weight
-  for (const oldest of kept.keys()) {
-    if (keptWeight <= mostWeight) break
-    forget(oldest)
-  }
-}
+const kept = new LRUCache<string, { revision: string; catalogue: Catalogue }>({
+  // About 0.3 kB each: some 50 MB, or fifteen hundred houses of ten types and six plans.
+  maxSize: 150_000,
+  sizeCalculation: ({ catalogue }) => weightOf(catalogue),
+})
 
 const keyOf = (trx: Trx, propertyId: string) => `${contextOf(trx).tenantId} ${propertyId}`
 
@@ -270,6 +257,6 @@ export const catalogueOf = async (
   const row = await preparedOne<Catalogue>(trx, query, { propertyId: property.id })
   if (!row) throw new Error('the catalogue query answers one row')
   const catalogue = row.ageCategories.length > 0 ? row : { ...row, ageCategories: usualAges }
-  keep(key, { revision, catalogue, weight: weightOf(catalogue) })
+  kept.set(key, { revision, catalogue })
   return catalogue
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { LRUCache } from 'lru-cache'
 import { contextOf, database, onCommit, sql, sqlOne } from '../connection.ts'
 import type { AnyTrx, Trx } from '../connection.ts'
 import { makeKey, newestMasterKey, unwrap, wrap } from './master.ts'
@@ -16,25 +17,19 @@ export class KeyDestroyed extends Error {
 
 const mostTenants = 1_000
 /** Tenants' keys that this process has opened, per database. Guests' keys are not kept: a destroyed one must be gone everywhere at once. */
-const opened = new WeakMap<Knex, Map<string, Buffer>>()
+const opened = new WeakMap<Knex, LRUCache<string, Buffer>>()
 /** Keys opened in this transaction; those that it made must not outlive it unless it commits. */
 const inTransaction = new WeakMap<AnyTrx, Map<string, Buffer>>()
 
-const remembered = <Owner extends object>(of: WeakMap<Owner, Map<string, Buffer>>, owner: Owner) => {
+const remembered = <Owner extends object, Keys>(of: WeakMap<Owner, Keys>, owner: Owner, make: () => Keys): Keys => {
   const found = of.get(owner)
   if (found) return found
-  const made = new Map<string, Buffer>()
+  const made = make()
   of.set(owner, made)
   return made
 }
-
-const keep = (tenantId: string, key: Buffer) => {
-  const cache = remembered(opened, database())
-  cache.delete(tenantId)
-  cache.set(tenantId, key)
-  const oldest = cache.size > mostTenants ? cache.keys().next().value : undefined
-  if (oldest !== undefined) cache.delete(oldest)
-}
+const openedHere = () => remembered(opened, database(), () => new LRUCache<string, Buffer>({ max: mostTenants }))
+const openedIn = (trx: AnyTrx) => remembered(inTransaction, trx, () => new Map<string, Buffer>())
 
 export const tenantOf = (trx: Trx): string => {
   const { tenantId } = contextOf(trx)
@@ -49,8 +44,8 @@ const guestPlace = (tenantId: string, guestId: string, purpose: GuestKeyPurpose)
 /** The tenant's key; the first use makes it. */
 export const tenantKey = async (trx: Trx): Promise<Buffer> => {
   const tenantId = tenantOf(trx)
-  const own = remembered(inTransaction, trx)
-  const known = own.get(tenantId) ?? remembered(opened, database()).get(tenantId)
+  const own = openedIn(trx)
+  const known = own.get(tenantId) ?? openedHere().get(tenantId)
   if (known) return known
   const read = () => sqlOne<WrappedKey>(trx, `select wrapped_key, master_key_id from tenant_key`)
   let row = await read()
@@ -66,7 +61,7 @@ export const tenantKey = async (trx: Trx): Promise<Buffer> => {
   }
   const key = unwrap(row, tenantPlace(tenantId))
   own.set(tenantId, key)
-  onCommit(trx, () => keep(tenantId, key))
+  onCommit(trx, () => openedHere().set(tenantId, key))
   return key
 }
 
@@ -76,7 +71,7 @@ export const tenantKey = async (trx: Trx): Promise<Buffer> => {
  */
 export const createGuestKeys = async (trx: Trx, guestId: string): Promise<void> => {
   const tenantId = tenantOf(trx)
-  const own = remembered(inTransaction, trx)
+  const own = openedIn(trx)
   for (const purpose of ['profile', 'retention'] as const) {
     const key = makeKey()
     const { wrappedKey, masterKeyId } = wrap(key, guestPlace(tenantId, guestId, purpose))
@@ -92,7 +87,7 @@ export const createGuestKeys = async (trx: Trx, guestId: string): Promise<void> 
 
 /** Destroys a key for good; what it sealed stays unreadable, in backups too. Answers whether there was one. */
 export const destroyGuestKey = async (trx: Trx, guestId: string, purpose: GuestKeyPurpose): Promise<boolean> => {
-  remembered(inTransaction, trx).delete(`${guestId} ${purpose}`)
+  openedIn(trx).delete(`${guestId} ${purpose}`)
   const rows = await sql(
     trx,
     `update guest_key set wrapped_key = null, destroyed_at = now() where guest_id = ? and purpose = ? and wrapped_key is not null returning guest_id`,
@@ -108,7 +103,7 @@ export const guestKeys = async (
   purpose: GuestKeyPurpose,
 ): Promise<Map<string, Buffer>> => {
   const tenantId = tenantOf(trx)
-  const own = remembered(inTransaction, trx)
+  const own = openedIn(trx)
   const missing = [...new Set(guestIds)].filter((id) => !own.has(`${id} ${purpose}`))
   if (missing.length > 0) {
     const rows = await sql<WrappedKey & { guestId: string }>(

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { log } from '../../config/log.ts'
 import { inPlatform } from '../../db/connection.ts'
 import { reportCall } from '../../db/jobs/gates.ts'
@@ -25,18 +26,10 @@ export const signOf = ({ kind, code = '', httpStatus }: CallOutcome): GateSign |
 
 /** Successes are written every few seconds alone: nothing but the first one after a failure changes a gate. */
 const upEveryMs = 2_000
-const upAt = new Map<string, number>()
-/** So many accounts are remembered; what of them is old says nothing any more. */
-const mostRemembered = 10_000
-
-const remember = (gate: string): void => {
-  const now = Date.now()
-  if (upAt.size >= mostRemembered) for (const [old, at] of upAt) if (now - at > upEveryMs) upAt.delete(old)
-  if (upAt.size < mostRemembered) upAt.set(gate, now)
-}
+const justUp = new LRUCache<string, true>({ max: 10_000, ttl: upEveryMs, perf: Date })
 
 /** The next success of the gate is written at once. */
-export const forget = (gate: string): void => void upAt.delete(gate)
+export const forget = (gate: string): void => void justUp.delete(gate)
 
 /** Tells the gate of the job's account what a call said of it. Never fails: the call is over, and what came of it counts. */
 export const tellGate = async (
@@ -46,7 +39,7 @@ export const tellGate = async (
   // A call that we ended ourselves says nothing of the other side.
   const sign = gate === '' || (signal.aborted && outcome.kind === 'unknown') ? null : signOf(outcome)
   if (sign === null) return
-  if (sign === 'up' && Date.now() - (upAt.get(gate) ?? 0) < upEveryMs) return
+  if (sign === 'up' && justUp.has(gate)) return
   try {
     const closedMs = await inPlatform((trx) =>
       reportCall(trx, gate, sign, {
@@ -56,7 +49,7 @@ export const tellGate = async (
         afterMs: outcome.afterMs,
       }),
     )
-    if (sign === 'up') remember(gate)
+    if (sign === 'up') justUp.set(gate, true)
     else forget(gate)
     if (closedMs === null) return
     gateClosures.inc({ provider: gate.split(':', 1)[0] ?? gate, sign })

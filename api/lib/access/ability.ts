@@ -3,6 +3,7 @@ import type { MongoAbility, RawRuleOf } from '@casl/ability'
 import { rulesToAST } from '@casl/ability/extra'
 import { meaningOf, ofPropertyAlone } from '../../../config/conditions.ts'
 import type { RecordQuery } from '../../../config/conditions.ts'
+import { memo } from '../../../config/memo.ts'
 import { ownPermissions, rolePermissions } from '../../../config/roles.ts'
 import type { Permission } from '../../../config/roles.ts'
 import { permissionsOfScopes, scopesAllow } from '../../../config/scopes.ts'
@@ -25,8 +26,7 @@ export type Ability = {
   readonly isMasked: (subject: string) => boolean
 }
 
-const most = 500
-const known = new Map<string, Ability>()
+const abilitiesByName = memo<Ability>(500)
 
 const queryOf = (query: RecordQuery): Query =>
   Object.fromEntries(
@@ -112,14 +112,8 @@ const build = (granted: Granted, propertyIds: readonly string[] | null): Ability
   }
 }
 
-const remembered = (name: string, granted: () => Granted, propertyIds: readonly string[] | null) => {
-  const found = known.get(name)
-  if (found) return found
-  const ability = build(granted(), propertyIds)
-  if (known.size >= most) known.delete(known.keys().next().value ?? '')
-  known.set(name, ability)
-  return ability
-}
+const remembered = (name: string, granted: () => Granted, propertyIds: readonly string[] | null) =>
+  abilitiesByName(name, () => build(granted(), propertyIds))
 
 const named = (propertyIds: readonly string[] | null) => (propertyIds === null ? '*' : propertyIds.toSorted().join())
 

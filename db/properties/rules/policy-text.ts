@@ -1,3 +1,4 @@
+import { memo } from '../../../config/memo.ts'
 import type { CancellationRules, DepositRules, Fee, NoShowRules } from '../../../config/policy-rules.ts'
 
 type Words = {
@@ -92,18 +93,10 @@ const wordsOf = (locale: string) => languages[locale.split('-')[0] ?? ''] ?? eng
 export type Wording = { locale: string; currency: string }
 
 // Making a format costs more than all of an offer's arithmetic; houses share a few of them.
-const formats = new Map<string, Intl.NumberFormat>()
-const mostFormats = 200
+const formats = memo<Intl.NumberFormat>(200)
 
-const formatOf = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
-  const key = `${locale} ${options.currency ?? ''}`
-  const known = formats.get(key)
-  if (known) return known
-  if (formats.size >= mostFormats) formats.clear()
-  const format = new Intl.NumberFormat(locale, options)
-  formats.set(key, format)
-  return format
-}
+const formatOf = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  formats(`${locale} ${options.currency ?? ''}`, () => new Intl.NumberFormat(locale, options))
 
 /** Minor units as a person reads them in a locale. */
 const money = (amount: number, { locale, currency }: Wording) => {
