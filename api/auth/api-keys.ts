@@ -96,7 +96,7 @@ const create = route({
     'The key is in this reply alone. Without expiresAt it lives a year; cidrs empty or left out: any address.',
   status: 201,
   access: can('create', 'ApiKey'),
-  errors: ['reauthentication_required', 'duplicate_name'],
+  errors: ['reauthentication_required', 'duplicate_name', 'reference_not_found'],
   body: Obj({
     name: Name,
     scopes: Scopes,
@@ -124,7 +124,7 @@ const update = route({
   description: 'What is taken away is gone within a second. To give more, or for longer, prove your identity again.',
   access: can('update', 'ApiKey'),
   record,
-  errors: ['reauthentication_required', 'duplicate_name', 'invalid_transition'],
+  errors: ['reauthentication_required', 'duplicate_name', 'invalid_transition', 'reference_not_found'],
   body: Obj({
     name: Opt(Name),
     scopes: Opt(Scopes),

@@ -14,7 +14,7 @@ const change = route({
   description:
     'A link goes to the new address and a notice to the present one; nothing changes before the link is used.',
   access: signedIn('update', 'Profile'),
-  errors: ['reauthentication_required', 'rate_limited'],
+  errors: ['reauthentication_required', 'forbidden'],
   body: Obj({ email: Email }),
   returns: Obj({ accepted: Bool }),
   handle: async ({ trx, caller, body: { email }, request }) => {

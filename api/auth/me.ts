@@ -104,6 +104,7 @@ const update = route({
   access: signedIn('update', 'Profile'),
   body: Obj({ name: Opt(Words(1, 120)), locale: Opt(Language) }),
   returns: Account,
+  errors: ['forbidden'],
   handle: async ({ trx, caller, body }) => {
     requireOwn(caller)
     await updateProfile(trx, caller.userId, body)

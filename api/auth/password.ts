@@ -17,7 +17,7 @@ const change = route({
   access: signedIn('update', 'Profile'),
   hashes: true,
   transaction: 'none',
-  errors: ['password_wrong', 'password_too_weak', 'sign_in_throttled', 'hashing_busy'],
+  errors: ['password_wrong', 'password_too_weak', 'sign_in_throttled', 'forbidden'],
   body: Obj({ currentPassword: Password, newPassword: Password }),
   returns: Obj({ token: Text(1, 2_048) }),
   handle: async ({ open: transaction, caller, body, request }) => {
@@ -57,7 +57,7 @@ const reset = route({
   rate: 'sign_in',
   hashes: true,
   transaction: 'none',
-  errors: ['token_invalid', 'password_too_weak', 'hashing_busy'],
+  errors: ['token_invalid', 'password_too_weak'],
   body: Obj({ token: Text(1, 200), newPassword: Password }),
   returns: Obj({}),
   handle: async ({ open: transaction, body: { token, newPassword } }) => {

@@ -149,6 +149,7 @@ const context = route({
     propertyIds: Nullable(List(Uuid, { max: 200 })),
     features: List(Text(1, 40), { max: 50 }),
   }),
+  errors: ['tenant_not_active'],
   handle: async ({ open: transaction, caller, body: { tenantId } }) => {
     const me = user(caller)
     const row = await transaction((trx) => enter(trx, me, tenantId))

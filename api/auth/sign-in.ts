@@ -18,7 +18,7 @@ const signIn = route({
   rate: 'sign_in',
   hashes: true,
   transaction: 'none',
-  errors: ['invalid_credentials', 'sign_in_throttled', 'hashing_busy'],
+  errors: ['invalid_credentials', 'sign_in_throttled'],
   body: Obj({ email: Email, password: Password }),
   returns: Obj({
     token: Opt(Text(1, 2_048)),

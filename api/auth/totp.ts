@@ -21,7 +21,7 @@ const begin = route({
   summary: 'Begin to enrol an authenticator app',
   description: 'The secret counts for ten minutes; a code of it confirms it.',
   access: signedIn('update', 'Profile'),
-  errors: ['reauthentication_required', 'invalid_transition'],
+  errors: ['reauthentication_required', 'invalid_transition', 'forbidden'],
   returns: Obj({ secret: Nullable(Text(1, 64)), otpauthUri: Nullable(Text(1, 600)) }),
   keep: () => ({ secret: null, otpauthUri: null }),
   handle: ({ trx, caller, request }) => {
@@ -39,7 +39,7 @@ const confirm = route({
   description: 'All other sessions end; this one goes on with the token of the reply. The codes are shown this once.',
   access: signedIn('update', 'Profile'),
   transaction: 'none',
-  errors: ['code_wrong', 'invalid_transition', 'sign_in_throttled'],
+  errors: ['code_wrong', 'invalid_transition', 'sign_in_throttled', 'forbidden'],
   body: Obj({ code: Matching('^[0-9]{6}$', 6) }),
   returns: Obj({ recoveryCodes: Codes, token: Token }),
   handle: async ({ open: transaction, caller, body: { code }, request }) => {
@@ -62,7 +62,7 @@ const remove = route({
   description: 'Its recovery codes go with it. All other sessions end; this one goes on with the token of the reply.',
   access: signedIn('update', 'Profile'),
   transaction: 'none',
-  errors: ['reauthentication_required'],
+  errors: ['reauthentication_required', 'forbidden'],
   returns: Obj({ token: Token }),
   handle: async ({ open: transaction, caller, request }) => {
     requireOwn(caller)
@@ -84,7 +84,7 @@ const recoveryCodes = route({
   summary: 'Replace the recovery codes',
   description: 'They are shown this once; those there were are worth nothing any more.',
   access: signedIn('update', 'Profile'),
-  errors: ['reauthentication_required', 'invalid_transition'],
+  errors: ['reauthentication_required', 'invalid_transition', 'forbidden'],
   returns: Obj({ recoveryCodes: Nullable(Codes) }),
   keep: () => ({ recoveryCodes: null }),
   handle: async ({ trx, caller, request }) => {

@@ -75,6 +75,7 @@ const list = route({
     propertyId: Opt(Uuid),
   }),
   returns: Chart,
+  errors: ['not_found'],
   handle: async ({ trx, query, admission }) => {
     const { page = 1, limit = 20, view, ...filter } = query
     const { flat, tree, currency, state } = await readChart(trx, filter, admission.scope('read', 'Account'))

@@ -95,6 +95,7 @@ const list = route({
     ledgerSequence: Count,
     pendingEvents: Count,
   }),
+  errors: ['not_found'],
   handle: async ({ trx, query: { page = 1, limit = 20, ...filter }, admission }) => {
     const scope = admission.scope('read', 'LedgerEntry')
     const { rows, total, state } = await listEntries(trx, { ...filter, page, limit, scope })

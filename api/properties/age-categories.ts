@@ -40,7 +40,7 @@ const replace = route({
     'Bands begin at 0, leave no gap and end with the one of adults. An entry with a known `id` is kept and changed; `If-Match` is the version of the property.',
   access: can('update', 'AgeCategory'),
   record: { table: 'property', param: 'propertyId' },
-  errors: ['bands_not_contiguous', 'in_use', 'reference_not_found', 'duplicate_code'],
+  errors: ['bands_not_contiguous', 'in_use', 'reference_not_found', 'duplicate_code', 'invalid_transition'],
   body: Obj({ ageCategories: List(Obj({ id: Opt(Uuid), ...fields }), { min: 1, max: 20 }) }),
   returns: AgeCategories,
   handle: async ({ trx, params, body }) => {

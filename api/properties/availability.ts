@@ -95,7 +95,7 @@ const grid = route({
   description:
     '`from` and `to` are both included, 62 days at most. Of a type that takes from several pools, the counters of the tightest one are shown; they are null on nights that cannot be booked yet. `stopSell`: no rate plan sells the type that night.',
   access: can('read', 'Availability'),
-  errors: ['range_too_long'],
+  errors: ['range_too_long', 'property_not_found'],
   query: Obj({ propertyId: Uuid, from: Day, to: Day, unitTypeId: Opt(Ids) }),
   returns: Obj(
     {
@@ -188,7 +188,7 @@ const search = route({
   access: can('read', 'Availability'),
   readOnly: true,
   idempotency: 'off',
-  errors: ['promo_code_invalid', 'too_many_nights', 'too_many_rooms'],
+  errors: ['promo_code_invalid', 'too_many_nights', 'too_many_rooms', 'property_not_found'],
   body: Obj({
     propertyId: Uuid,
     arrival: Day,
@@ -228,7 +228,7 @@ const explain = route({
   access: can('read', 'Availability'),
   readOnly: true,
   idempotency: 'off',
-  errors: ['promo_code_invalid', 'too_many_nights'],
+  errors: ['promo_code_invalid', 'too_many_nights', 'too_many_rooms', 'not_found', 'property_not_found'],
   body: Obj({
     propertyId: Uuid,
     arrival: Day,

@@ -99,7 +99,7 @@ const deliver = route({
   access: can('create', 'ChannelBooking'),
   status: 201,
   ok: 'The revision was stored before',
-  errors: ['card_data_refused', 'invalid_transition'],
+  errors: ['invalid_transition', 'not_found'],
   body: Obj({ channelConnectionId: Uuid, ...ChannelRevision.properties }),
   returns: ChannelBooking,
   handle: async ({ trx, body: { channelConnectionId, ...revision }, admission }) => {
@@ -128,6 +128,13 @@ const apply = route({
     'unreadable',
     'payload_erased',
     'payment_in_progress',
+    'business_day_changed',
+    'property_not_selling',
+    'occupancy_exceeded',
+    'restriction_violated',
+    'sold_out',
+    'reference_not_found',
+    'unit_conflict',
   ],
   returns: ChannelBooking,
   handle: async ({ trx, params }) => {

@@ -134,7 +134,7 @@ const create = route({
   description: 'A draft: nothing is exchanged before it is activated. One live connection per account of the channel.',
   access: can('create', 'ChannelConnection'),
   status: 201,
-  errors: ['duplicate_code', 'reference_not_found', 'invalid_transition'],
+  errors: ['duplicate_code', 'reference_not_found', 'invalid_transition', 'not_found'],
   body: Obj({ propertyId: Uuid, driver: Driver, ...identity, ...Sparse(Obj(limits)).properties, ...written }),
   returns: ChannelConnection,
   handle: async ({ trx, body }) => readConnection(trx, await createConnection(trx, body)),

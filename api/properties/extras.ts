@@ -71,7 +71,7 @@ const create = route({
   description: 'With a daily limit it has counters of its own, which guard it as those of units guard nights.',
   access: can('create', 'Extra'),
   status: 201,
-  errors: ['duplicate_code', 'reference_not_found'],
+  errors: ['duplicate_code', 'reference_not_found', 'not_found', 'invalid_transition'],
   body: Obj({ propertyId: Uuid, code: Code, ...needed, ...Sparse(Obj(optional)).properties }),
   returns: Extra,
   handle: async ({ trx, body }) => {
@@ -102,7 +102,7 @@ const archive = route({
   summary: 'Stop selling an extra',
   access: can('delete', 'Extra'),
   record,
-  errors: ['in_use'],
+  errors: ['in_use', 'invalid_transition'],
   returns: Extra,
   handle: async ({ trx, params }) => {
     await archiveExtra(trx, params.extraId)

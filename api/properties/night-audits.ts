@@ -97,7 +97,7 @@ const run = route({
   access: can('close', 'NightAudit'),
   status: 201,
   ok: 'What a dry run found, or the audit that stands for the date',
-  errors: ['wrong_business_date', 'business_date_not_over'],
+  errors: ['wrong_business_date', 'business_date_not_over', 'not_found'],
   body: Obj({ propertyId: Uuid, businessDate: Day, dryRun: Opt(Bool) }),
   returns: AnyOf([NightAudit, Preview]),
   handle: async ({ trx, body: { dryRun, ...request } }) => {

@@ -32,7 +32,7 @@ const replace = route({
   description:
     '`quantity` is how many more than there are may be sold on each night, and 0 takes it back. Answers the ranges of the pool that are left in those dates. It never fails for what is sold already: nights that are beyond the new limit are forced, and shrink as stays are released.',
   access: can('override', 'OverbookingLimit'),
-  errors: ['date_out_of_range', 'reference_not_found', 'beyond_horizon', 'invalid_transition', 'inventory_contended'],
+  errors: ['date_out_of_range', 'reference_not_found', 'beyond_horizon', 'invalid_transition', 'not_found', 'sold_out'],
   body: Obj({
     propertyId: Uuid,
     unitPoolId: Uuid,

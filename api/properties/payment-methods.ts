@@ -44,7 +44,7 @@ const replace = route({
     'They are offered in this order. Card, pix and boleto on the portal need a gateway account of the property’s book; a boleto five days. `If-Match` is the version of the property.',
   access: can('update', 'PropertyPaymentMethod'),
   record: { table: 'property', param: 'propertyId' },
-  errors: ['reference_not_found'],
+  errors: ['reference_not_found', 'invalid_transition'],
   body: Obj({
     paymentMethods: List(Obj({ id: Opt(Uuid), ...needed, ...Sparse(Obj(optional)).properties }), { max: 20 }),
   }),

@@ -65,7 +65,7 @@ const create = route({
   summary: 'Create a policy',
   access: can('create', 'Policy'),
   status: 201,
-  errors: ['duplicate_code', 'rule_violated'],
+  errors: ['duplicate_code', 'rule_violated', 'not_found', 'invalid_transition'],
   body: Obj({ propertyId: Uuid, code: Code, name: Words(1, 120), kind: Kind, rules: Rules }),
   returns: Policy,
   handle: async ({ trx, body: { kind, rules, ...policy } }) => {
@@ -111,7 +111,7 @@ const archive = route({
   summary: 'Retire a policy that no active rate plan uses',
   access: can('delete', 'Policy'),
   record,
-  errors: ['in_use'],
+  errors: ['in_use', 'invalid_transition'],
   returns: Policy,
   handle: async ({ trx, params }) => {
     await archivePolicy(trx, params.policyId)

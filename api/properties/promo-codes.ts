@@ -50,7 +50,7 @@ const list = promoCodes.list({
 
 const create = promoCodes.create({
   summary: 'Create a promo code',
-  errors: ['duplicate_code', 'reference_not_found'],
+  errors: ['duplicate_code', 'reference_not_found', 'not_found', 'invalid_transition'],
   body: Obj({ propertyId: Uuid, ...needed, ...Sparse(Obj(optional)).properties }),
   example: { propertyId: sampleId('propertyId'), code: 'SPRING', type: 'percent', value: 500 },
   command: ({ trx, body }) => createPromoCode(trx, body),
@@ -66,6 +66,7 @@ const change = promoCodes.change({
 
 const archive = promoCodes.act('archive', {
   summary: 'End a promo code',
+  errors: ['invalid_transition'],
   action: 'delete',
   command: ({ trx, id }) => archivePromoCode(trx, id),
 })

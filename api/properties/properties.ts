@@ -55,7 +55,7 @@ const create = route({
     'It belongs to the default book unless `bookId` names another one, and has the currency of that book. Callers limited to certain properties cannot add one.',
   access: can('create', 'Property'),
   status: 201,
-  errors: ['duplicate_code', 'currency_mismatch'],
+  errors: ['duplicate_code', 'currency_mismatch', 'not_found', 'rule_violated'],
   body: Obj({
     code,
     slug,
@@ -141,7 +141,7 @@ const publish = route({
   summary: 'Open a property for sale',
   access: can('publish', 'Property'),
   record,
-  errors: ['not_ready'],
+  errors: ['not_ready', 'invalid_transition'],
   returns: Property,
   handle: async ({ trx, params }) => {
     await goLive(trx, params.propertyId)

@@ -76,7 +76,7 @@ const read = route({
   description:
     '`from` and `to` are both included. Prices are of the base occupancy, those of derived plans computed. With `trace` each day says what every level asks for.',
   access: can('read', 'RateCalendar'),
-  errors: ['range_too_long'],
+  errors: ['range_too_long', 'property_not_found'],
   query: Obj({
     propertyId: Uuid,
     from: Day,

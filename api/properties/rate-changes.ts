@@ -123,7 +123,14 @@ const create = route({
   access: can('update', 'RateCalendar'),
   status: 201,
   ok: 'What a dry run found; nothing is stored',
-  errors: ['range_too_long', 'date_out_of_range', 'rate_plan_derived', 'reference_not_found', 'invalid_transition'],
+  errors: [
+    'range_too_long',
+    'date_out_of_range',
+    'rate_plan_derived',
+    'reference_not_found',
+    'invalid_transition',
+    'not_found',
+  ],
   body: Obj({
     propertyId: Uuid,
     note: Opt(Text(0, 500)),

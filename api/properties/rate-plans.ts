@@ -119,7 +119,7 @@ const create = route({
     'A plan with a `parentId` has no prices of its own: they are computed from those of the parent, over three steps at most.',
   access: can('create', 'RatePlan'),
   status: 201,
-  errors: planErrors,
+  errors: [...planErrors, 'not_found'],
   body: Obj({
     propertyId: Uuid,
     code: Code,
@@ -169,7 +169,7 @@ const archive = route({
   summary: 'Stop selling a rate plan',
   access: can('delete', 'RatePlan'),
   record,
-  errors: ['in_use'],
+  errors: ['in_use', 'invalid_transition'],
   returns: RatePlan,
   handle: async ({ trx, params }) => {
     await archiveRatePlan(trx, params.ratePlanId)
@@ -184,7 +184,7 @@ const restore = route({
   summary: 'Sell an archived rate plan again',
   access: can('update', 'RatePlan'),
   record,
-  errors: ['reference_not_found'],
+  errors: ['reference_not_found', 'invalid_transition'],
   returns: RatePlan,
   handle: async ({ trx, params }) => {
     await restoreRatePlan(trx, params.ratePlanId)

@@ -36,7 +36,7 @@ const replace = route({
     'A season selects days, both ends included, for bulk changes; it holds no price. `If-Match` is the version of the property.',
   access: can('update', 'Season'),
   record: { table: 'property', param: 'propertyId' },
-  errors: ['seasons_overlap', 'reference_not_found', 'duplicate_code'],
+  errors: ['seasons_overlap', 'reference_not_found', 'duplicate_code', 'invalid_transition'],
   body: Obj({ seasons: List(Obj({ id: Opt(Uuid), ...fields }), { max: 50 }) }),
   returns: Seasons,
   handle: async ({ trx, params, body }) => {

@@ -55,7 +55,7 @@ const list = taxRules.list({
 
 const create = taxRules.create({
   summary: 'Add a tax or fee with its validity',
-  errors: ['tax_rule_overlap', 'reference_not_found'],
+  errors: ['tax_rule_overlap', 'reference_not_found', 'not_found', 'invalid_transition'],
   body: Obj({ propertyId: Uuid, ...needed, ...Sparse(Obj({ ...value, ...optional })).properties }),
   example: {
     propertyId: sampleId('propertyId'),
@@ -73,7 +73,7 @@ const create = taxRules.create({
 const change = taxRules.change({
   summary: 'Change an unused tax rule or end a used one',
   description: 'Of a rule that was applied, `name` and `validTo` (today or later) change; a new rate is a new rule.',
-  errors: ['locked_field', 'tax_rule_overlap', 'reference_not_found'],
+  errors: ['locked_field', 'tax_rule_overlap', 'reference_not_found', 'invalid_transition'],
   body: Sparse(Obj({ ...needed, rate: Nullable(value.rate), amount: Nullable(value.amount), ...optional })),
   example: { amount: 600 },
   command: ({ trx, id, body }) => changeTaxRule(trx, id, body),
@@ -81,7 +81,7 @@ const change = taxRules.change({
 
 const remove = taxRules.remove({
   summary: 'Delete a tax rule that was never applied',
-  errors: ['in_use'],
+  errors: ['in_use', 'invalid_transition'],
   command: ({ trx, id }) => deleteTaxRule(trx, id),
 })
 

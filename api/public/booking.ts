@@ -48,7 +48,7 @@ export const routes = [
     access: publicGuest(),
     body: Obj({}),
     returns: GuestBooking,
-    errors: ['payment_required', 'hold_expired', 'invalid_transition', 'booking_refused'],
+    errors: ['payment_required', 'hold_expired', 'invalid_transition', 'booking_refused', 'business_day_changed'],
     handle: async ({ trx, bookingId }) => {
       if ((await confirmBooking(trx, bookingId)) === null) throw notFound()
       return guestBooking(trx, bookingId)
@@ -62,7 +62,13 @@ export const routes = [
     access: publicGuest(),
     body: CancelRequest,
     returns: GuestBooking,
-    errors: ['fee_changed', 'payment_in_progress', 'already_arrived', 'cancellation_not_allowed'],
+    errors: [
+      'fee_changed',
+      'payment_in_progress',
+      'already_arrived',
+      'cancellation_not_allowed',
+      'business_day_changed',
+    ],
     handle: async ({ trx, bookingId, body }) => {
       const { reservationIds, acceptedFee, reason } = body
       const done = await cancelReservations(trx, bookingId, {

@@ -186,7 +186,6 @@ export const routes = [
     ok: 'The booking of an earlier hold of this quote',
     errors: [
       'sold_out',
-      'inventory_contended',
       'quote_used',
       'terms_changed',
       'quote_expired',
@@ -196,6 +195,12 @@ export const routes = [
       'property_not_selling',
       'booking_refused',
       'hold_limit',
+      'not_found',
+      'too_many_nights',
+      'too_many_rooms',
+      'occupancy_exceeded',
+      'extra_unavailable',
+      'beyond_horizon',
     ],
     around: ({ caller, tenantId, request }, run) =>
       countingHold(clientAddress(caller, tenantId, request), request, run),

@@ -129,6 +129,10 @@ export const routes = [
       'return_url_not_allowed',
       'gateway_account_not_ready',
       'hold_limit',
+      'target_closed',
+      'currency_mismatch',
+      'amount_exceeds_payable',
+      'business_day_changed',
     ],
     handle: async ({ trx, bookingId, body }) => {
       const { amount = 'due', ...wanted } = body

@@ -81,7 +81,7 @@ export const routes = [
     query: AvailabilityQuery,
     returns: Availability,
     cache: 'public, max-age=10',
-    errors: ['too_many_nights', 'too_many_rooms', 'age_invalid', 'promo_code_invalid'],
+    errors: ['too_many_nights', 'too_many_rooms', 'age_invalid', 'promo_code_invalid', 'range_too_long'],
     handle: async ({ trx, propertyId, query }) => {
       const { arrival, departure, from, to, adults = 2, rooms = 1 } = query
       const ages = agesOf(query.children)

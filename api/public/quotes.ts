@@ -108,6 +108,7 @@ export const routes = [
       'extra_unavailable',
       'promo_code_invalid',
       'property_not_selling',
+      'not_found',
     ],
     handle: async ({ trx, propertyId, body }) => {
       const young = body.rooms.flatMap((room, index) =>

@@ -124,7 +124,7 @@ const replayed = route({
   description:
     'Dead jobs come back, the oldest first, released at `perMinute`; their payload, error and history stay, and no effect is repeated. Done jobs come back as new ones, by N1, where their kind allows it. `kept` counts those that stay because another job has their key. With `dryRun` nothing changes.',
   access: superuser('N2', 'operate', 'Job'),
-  errors: ['not_replayable', 'duplicate_key', 'level_required'],
+  errors: ['not_replayable', 'duplicate_key', 'level_required', 'not_found'],
   body: Replay,
   returns: Obj({ count: Count, kept: Count }),
   handle: ({ trx, body }) =>
@@ -143,7 +143,7 @@ const discarded = route({
   summary: 'Give up dead jobs for good, with reason',
   description: 'Those of money queues need N1.',
   access: superuser('N2', 'operate', 'Job'),
-  errors: ['invalid_transition', 'level_required'],
+  errors: ['invalid_transition', 'level_required', 'not_found'],
   body: Obj({ jobIds: Ids, reason: Reason }),
   returns: Obj({ count: Count }),
   handle: async ({ trx, body }) => ({ count: await discardJobs(trx, body.jobIds, trimmed(body.reason)) }),

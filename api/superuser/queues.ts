@@ -78,6 +78,7 @@ const pause = route({
   params: QueueParam,
   body: Obj({ reason: Reason, ...scope, until: Opt(Nullable(Instant)) }),
   returns: Queue,
+  errors: ['provider_unknown'],
   handle: async ({ trx, params, body: { reason, until, ...rest } }) => {
     await pauseQueue(
       trx,

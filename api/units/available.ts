@@ -24,7 +24,7 @@ const read = route({
     reservationId: Opt(Uuid),
     condition: Opt(Condition),
   }),
-  errors: ['reference_not_found'],
+  errors: ['reference_not_found', 'not_found'],
   returns: Obj(
     {
       data: List(

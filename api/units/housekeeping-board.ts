@@ -60,6 +60,7 @@ const board = paged({
   access: can('read', 'HousekeepingTask'),
   query: { propertyId: Uuid, date: Day, ...filters },
   of: Line,
+  errors: ['not_found'],
   find: ({ trx, query, admission }) =>
     readHousekeepingBoard(trx, {
       ...query,
@@ -76,7 +77,7 @@ const conditions = route({
   description:
     'All or none: `errors` names each unit that cannot be set so. `cleaning` comes of starting a task, and an occupied unit is not inspected. A note takes the place of the unit’s notes.',
   access: can('update', 'UnitCondition'),
-  errors: ['unit_not_in_property', 'condition_not_allowed', 'unit_occupied', 'invalid_transition'],
+  errors: ['unit_not_in_property', 'condition_not_allowed', 'unit_occupied', 'invalid_transition', 'not_found'],
   body: Obj({
     propertyId: Uuid,
     items: List(Obj({ unitId: Uuid, condition: Condition, note: Opt(Text(0, 1000)) }), { min: 1, max: 500 }),

@@ -33,7 +33,7 @@ const create = route({
     'Open tasks that nobody has, by priority, building, floor and door: each goes to the attendant with the fewest credits so far, within his `maxCredits`. It takes back what lies in drafts; published sheets stay, and get more. `unassigned` is what fits nobody.',
   access: can('create', 'HousekeepingSheet'),
   status: 201,
-  errors: ['reference_not_found', 'date_out_of_range', 'invalid_transition'],
+  errors: ['reference_not_found', 'date_out_of_range', 'invalid_transition', 'not_found'],
   body: Obj({
     propertyId: Uuid,
     date: Day,

@@ -60,7 +60,7 @@ const create = route({
     'What is left out is known from the unit, its house and who arrives in it: priority, credits, due time and checklist. Maintenance creates tasks of its own kind.',
   access: can('create', 'HousekeepingTask'),
   status: 201,
-  errors: ['date_out_of_range', 'reference_not_found', 'invalid_transition'],
+  errors: ['date_out_of_range', 'reference_not_found', 'invalid_transition', 'not_found'],
   body: Obj({
     unitId: Uuid,
     date: Day,

@@ -63,6 +63,8 @@ const swap = route({
     'unit_occupied',
     'unit_conflict',
     'date_out_of_range',
+    'not_found',
+    'business_day_changed',
   ],
   body: Obj({ reservationIds: List(Uuid, { min: 2, max: 2 }, { uniqueItems: true }), from: Opt(Day) }),
   returns: Obj({ data: List(UnitAssignment, { max: 1_000 }) }, { title: 'SwappedAssignments' }),
@@ -81,7 +83,7 @@ const repack = route({
   description:
     'Proposed stays that arrive on `[from, to)`, by default the 31 days from the business date on and at most 92, are placed anew, and those without a unit get one where there is one. Locked and occupied units stay. `dryRun` stores nothing.',
   access: can('update', 'UnitAssignment'),
-  errors: ['reference_not_found'],
+  errors: ['reference_not_found', 'invalid_transition', 'not_found'],
   body: Obj({
     propertyId: Uuid,
     unitPoolIds: Opt(List(Uuid, { min: 1, max: 100 }, { uniqueItems: true })),

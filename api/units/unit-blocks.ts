@@ -138,7 +138,7 @@ const create = route({
   access: can('create', 'UnitBlock'),
   status: 201,
   ok: 'What a dry run found; nothing is stored',
-  errors: refusals,
+  errors: [...refusals, 'not_found', 'business_day_changed', 'beyond_horizon'],
   body: Obj({
     propertyId: Uuid,
     unitIds: sent.unitIds,
@@ -193,7 +193,7 @@ const change = route({
     'Counters move by the difference alone. A block that has begun changes `to`, units and note only; units that are taken off it then are dirty, and to be inspected.',
   access: can('update', 'UnitBlock'),
   record,
-  errors: [...refusals, 'block_begun'],
+  errors: [...refusals, 'block_begun', 'business_day_changed', 'beyond_horizon'],
   body: Obj({ ...Sparse(Obj(sent)).properties, override: Opt(Override) }),
   returns: ChangedUnitBlock,
   handle: async ({ trx, params, body, expectedVersion, admission }) => {
@@ -214,7 +214,7 @@ const end = route({
     'Nights to come can be sold again. The units are dirty unless `condition` says otherwise, and get an inspection task unless they are inspected.',
   access: can('update', 'UnitBlock'),
   record,
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'business_day_changed'],
   body: Obj({ condition: Opt(OneOf(['dirty', 'clean', 'inspected', 'pickup'])) }),
   returns: UnitBlock,
   handle: async ({ trx, params, body: { condition = 'dirty' }, expectedVersion }) => {
@@ -230,7 +230,7 @@ const cancel = route({
   summary: 'Cancel a block that has not begun',
   access: can('delete', 'UnitBlock'),
   record,
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'business_day_changed'],
   body: Obj({ reason: Opt(Words(1, 500)) }),
   returns: UnitBlock,
   handle: async ({ trx, params, body: { reason = null }, expectedVersion }) => {

@@ -81,7 +81,7 @@ const read = route({
     building: Opt(Building),
     floor: Opt(Floor),
   }),
-  errors: ['range_too_long'],
+  errors: ['range_too_long', 'not_found'],
   returns: TapeChart,
   handle: async ({ trx, query, admission }) => {
     const { from, to } = query

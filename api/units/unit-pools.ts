@@ -50,7 +50,7 @@ const list = unitPools.list({
 
 const create = unitPools.create({
   summary: 'Create a pool that unit types can share',
-  errors: ['duplicate_name', 'invalid_transition'],
+  errors: ['duplicate_name', 'invalid_transition', 'not_found'],
   body: Obj({ propertyId: Uuid, name: Name }),
   example: { propertyId: sampleId('propertyId'), name: 'Garden' },
   command: ({ trx, body }) => createPool(trx, body),

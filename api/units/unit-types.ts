@@ -81,7 +81,7 @@ const create = route({
     'Without `pools` it gets a pool of its own, of which one sale takes one unit. Types that share a pool sell the same units: a dormitory of eight beds is one pool, with a type of quantity 1 and one of quantity 8.',
   access: can('create', 'UnitType'),
   status: 201,
-  errors: ['duplicate_code', 'occupancy_invalid', 'reference_not_found', 'invalid_transition'],
+  errors: ['duplicate_code', 'occupancy_invalid', 'reference_not_found', 'invalid_transition', 'not_found'],
   body: Obj({ propertyId: Uuid, ...needed, ...Sparse(Obj(optional)).properties }),
   returns: UnitType,
   handle: async ({ trx, body: { pools, ...body } }) => {

@@ -75,7 +75,7 @@ const create = route({
     'It counts from the business date on unless `activeFrom` says otherwise, and is dirty unless `condition` does. `unitPoolId` is needed where its type has several pools.',
   access: can('create', 'Unit'),
   status: 201,
-  errors: refusals,
+  errors: [...refusals, 'not_found'],
   body: Obj({
     propertyId: Uuid,
     unitTypeId: Uuid,
@@ -112,7 +112,7 @@ const bulk = route({
   description: 'All or none: `errors` names each name that is taken. Send `names`, or a `pattern` of them.',
   access: can('create', 'Unit'),
   status: 201,
-  errors: refusals,
+  errors: [...refusals, 'not_found'],
   body: Obj({
     propertyId: Uuid,
     unitTypeId: Uuid,
