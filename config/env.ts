@@ -65,7 +65,7 @@ const workerQueues = () =>
 const environmentName = choice('NODE_ENV', ['production', 'development', 'test'], 'development')
 const port = integer('PORT', 3000)
 
-/** The least cost of argon2id for stored passwords (OWASP's first choice with one lane). Only tests may hash for less. */
+/** The least cost of argon2id for stored passwords (OWASP's minimum). Only tests may hash for less. */
 export const leastHashing = { memoryKib: 19_456, passes: 2 }
 const hashingFloor = environmentName === 'test' ? { memoryKib: 8, passes: 1 } : leastHashing
 
