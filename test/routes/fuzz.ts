@@ -1,0 +1,279 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { request as send } from 'node:http'
+import { pathSchema } from '../../api/lib/input.ts'
+import type { AnyRoute } from '../../api/lib/route.ts'
+import { mintGuestToken } from '../../api/public/guest-booking.ts'
+import { routes } from '../../api/routes.ts'
+import { subjectFacts } from '../../config/subjects.ts'
+import { signSandbox } from '../../db/payment/signatures.ts'
+import { forgetLimits, makeKey, makeSuperuser, makeUser, signIn } from '../auth/support.ts'
+import { checkContract } from '../support/contract.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { makeHold } from '../support/stay.ts'
+import { useWorld } from '../support/world.ts'
+import { watchWrites } from '../support/writes.ts'
+import type { Writes } from '../support/writes.ts'
+import { prepare } from './examples.ts'
+import { brokenBodies, headersOf, spoiltCredentials } from './garbage.ts'
+import { nearlyOf, queryOf, seldom, segmentOf } from './inputs.ts'
+import type { Json, Known } from './inputs.ts'
+
+/** The same inputs in every run; another seed is given by hand. */
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_121)
+const runs = Number(process.env.FUZZ_RUNS ?? 30)
+/** Each of these, done, needs another session or another booking: fewer of them. */
+const costly: Record<string, number> = {
+  'auth.signOut': 10,
+  'auth.revokeAll': 10,
+  'auth.signIn': 25,
+  'auth.reauthenticate': 25,
+  'auth.changePassword': 15,
+  'auth.removeTotp': 10,
+}
+
+/** Of the session that asked, or of its token. */
+const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassword', 'auth.removeTotp'])
+/** Fields that hang on one another: few inputs are right. */
+const seldomRight: Record<string, number> = {
+  'taxRules.create': 60,
+  'nightAudits.run': 100,
+  'availability.explain': 60,
+  'channelConnections.create': 100,
+  'unitTypes.create': 100,
+  'unitBlocks.create': 100,
+  'unitAssignments.swap': 100,
+  'unitAssignments.repack': 60,
+}
+
+const allowed = new Set([200, 201, 400, 401, 403, 404, 409, 422, 429])
+/** What a refused request, or a read, may write: who tried, how often, and counts that are taken when they are asked for. */
+const countsTries = new Set([
+  'audit_entry',
+  'session',
+  'one_time_token',
+  'app_user',
+  'guest_access_code',
+  'sign_in_failure',
+  'known_network',
+  'user_mail',
+  'recovery_code',
+  'queue_total',
+  'queue_minute',
+])
+
+/** What these ask for is made by nobody here: a code that was mailed, a session of one's own by its prefix, an entry of the ledger. */
+const neverDone = [
+  'auth.verifyMfa',
+  'auth.revokeSession',
+  'auth.confirmTotp',
+  'auth.renewRecoveryCodes',
+  'public.reservations.confirm',
+  'public.reservations.verify',
+  'ledgerEntries.read',
+]
+
+type Headers = Record<string, string>
+type Sent = { path: string; headers: Headers; body: string | Buffer | null; credential: number | null }
+type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: unknown }
+
+const json = (schema: unknown) => (schema === undefined ? undefined : (JSON.parse(JSON.stringify(schema)) as Json))
+const methodsWithBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** The module of an endpoint: that of its subject; without one, of the kind of caller. */
+export const moduleOf = ({ id, access }: AnyRoute): string => {
+  if ('subject' in access) return subjectFacts(access.subject).module
+  if (access.kind === 'callback') return 'payments'
+  return id.startsWith('public.') ? 'public' : 'auth'
+}
+
+/** Sends inputs that are nearly right to every endpoint of these modules. A file of its own for each lets the two runs of the suite share them. */
+export const fuzzOf = (...modules: string[]) =>
+  describe(`every endpoint of ${modules.join(', ')}, with inputs that are nearly right`, () => {
+    const fuzzed = routes.filter((route) => modules.includes(moduleOf(route)))
+    const world = useWorld()
+    let house: House
+    let known: Known
+    /** What works, where a schema alone seldom hits upon it. */
+    let examples: Record<string, unknown[]>
+    let writes: Writes
+    let sent = 0
+    const answered = new Map<string, Set<number>>()
+
+    const tokens: Record<string, string> = {}
+    const sessions = {
+      tenant: async () => (await signIn(world, await makeUser({ [house.tenantId]: 'owner' }))).token,
+      session: async () => (await signIn(world, await makeUser({ [house.tenantId]: 'owner' }))).token,
+      superuser: async () => (await signIn(world, await makeSuperuser('N1'))).token,
+      open: async () => (await signIn(world, await makeUser())).token,
+      guest: async () => {
+        const bookingId = await makeHold(house, { from: 30 + (sent % 300) })
+        return (await mintGuestToken(house.tenantId, bookingId, 3_600)).guestToken
+      },
+      payer: async () => (await mintGuestToken(house.tenantId, await makeHold(house, { from: 26 }), 3_600)).guestToken,
+      key: async () => (await makeKey(house.tenantId, ['read', 'write', 'guests:reveal'])).key,
+    }
+    const held = async (kind: keyof typeof sessions): Promise<string> => {
+      const token = tokens[kind] ?? (await sessions[kind]())
+      tokens[kind] = token
+      return token
+    }
+
+    /** What passes the checks that come before the input is looked at. */
+    const credentials = async (route: AnyRoute, body: string | Buffer | null): Promise<Headers> => {
+      switch (route.access.kind) {
+        case 'tenant':
+          return sent % 3 === 0
+            ? { 'x-api-key': await held('key') }
+            : { authorization: `Bearer ${await held('tenant')}` }
+        case 'session':
+          return { authorization: `Bearer ${await held('session')}` }
+        case 'superuser':
+          return { authorization: `Bearer ${await held('superuser')}` }
+        case 'guest':
+          return { 'x-guest-token': await held(route.id === 'public.paymentStatus' ? 'payer' : 'guest') }
+        case 'property':
+          return sent % 3 === 0 ? { 'x-api-key': await held('key'), 'x-client-ip': `203.0.${sent % 250}.7` } : {}
+        case 'callback':
+          return { 'sandbox-signature': signSandbox(Buffer.from(body ?? ''), new Date()) }
+        default:
+          return route.security === 'bearer' ? { authorization: `Bearer ${await held('open')}` } : {}
+      }
+    }
+
+    /** What was written since this was asked before, of all that a refused request leaves alone. */
+    const changed = async () => (await writes.written()).filter((name) => !countsTries.has(name))
+
+    const call = ({ path, headers, body }: Sent, method: string): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        const request = send(`${world.baseUrl}`, {
+          path,
+          method,
+          agent: false,
+          // Each from another client, so that limits per client are not what answers.
+          localAddress: `127.${1 + (sent % 200)}.${Math.floor(sent / 200) % 200}.9`,
+          headers: {
+            ...(body === null
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+            ...headers,
+          },
+        })
+        request.on('error', reject)
+        request.on('response', (response) => {
+          const parts: Buffer[] = []
+          response.on('data', (part: Buffer) => parts.push(part))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(parts).toString('utf8')
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) as unknown })
+          })
+        })
+        request.end(body ?? undefined)
+      })
+
+    before(async function () {
+      this.timeout(120_000)
+      house = await makeHouse({
+        units: 60,
+        suite: true,
+        taxes: true,
+        settings: { portal: { returnHosts: ['portal.example'] } },
+      })
+      const given = await prepare(world, house, { key: await held('key'), payer: await held('payer') })
+      known = given.known
+      examples = given.examples
+      writes = await watchWrites(world.database.admin)
+    })
+
+    /** A session that was ended by what was asked of it is replaced. */
+    const afterwards = (route: AnyRoute, { body }: Answer) => {
+      if (route.id === 'auth.refresh') tokens.open = (body as { token: string }).token
+      if (endsSession.has(route.id)) delete tokens.session
+      if (route.id === 'public.reservations.cancel') delete tokens.guest
+    }
+
+    const inputsOf = (route: AnyRoute): fc.Arbitrary<Sent> => {
+      const segments = json(pathSchema(route))?.properties ?? {}
+      const params = Object.fromEntries(
+        Object.entries(segments).map(([name, schema]) => [
+          name,
+          segmentOf(schema, { ...known, [name]: known[`${route.id} ${name}`] ?? known[name] } as Known, name),
+        ]),
+      )
+      const callback = {
+        type: 'object',
+        properties: Object.fromEntries(
+          ['id', 'type', 'account', 'object', 'ref', 'ourId'].map((name) => [name, { type: 'string' }]),
+        ),
+      }
+      const schema =
+        route.access.kind === 'callback' ? callback : (json(route.body) ?? { type: 'object', properties: {} })
+      const body = methodsWithBody.has(route.method)
+        ? fc.oneof(
+            {
+              weight: 12,
+              arbitrary: nearlyOf(schema, known, methodsWithBody.has(route.method) ? examples[route.id] : []).map(
+                (value) => JSON.stringify(value) ?? '',
+              ),
+            },
+            { weight: 2, arbitrary: fc.constantFrom(...brokenBodies) },
+            { weight: 1, arbitrary: fc.constant(null) },
+          )
+        : fc.constant(null)
+      return fc
+        .record({
+          params: fc.record(params),
+          query: queryOf(json(route.query), known, route.method === 'GET' ? examples[route.id] : []),
+          headers: headersOf,
+          body,
+          credential: seldom(10, fc.nat()),
+        })
+        .map(({ params: filled, query, headers, body: content, credential }) => ({
+          path: route.path.replace(/:([A-Za-z]+)/g, (_, name: string) => filled[name] ?? '') + query,
+          headers,
+          body: content,
+          credential,
+        }))
+    }
+
+    const check = async (route: AnyRoute, given: Sent) => {
+      sent += 1
+      if (sent % 40 === 0) await forgetLimits(world)
+      const own = await credentials(route, given.body)
+      const spoilt = spoiltCredentials((route.access.kind === 'tenant' && tokens.tenant) || 'v4.public.none')
+      const credential = given.credential === null ? own : (spoilt[given.credential % spoilt.length] ?? own)
+      await writes.written()
+      const answer = await call({ ...given, headers: { ...given.headers, ...credential } }, route.method)
+      const what = `${route.method} ${given.path.slice(0, 400)} ${JSON.stringify({ ...given.headers, ...credential }).slice(0, 600)} ${String(given.body).slice(0, 600)} -> ${answer.status} ${JSON.stringify(answer.body).slice(0, 400)}`
+      expect(allowed.has(answer.status), what).to.equal(true)
+      // What the parser refused has no request yet.
+      if ((answer.body as { code?: string }).code !== 'request_invalid') checkContract(route.method, given.path, answer)
+      answered.set(route.id, (answered.get(route.id) ?? new Set()).add(answer.status))
+      if (answer.status < 300) afterwards(route, answer)
+      if (answer.status >= 300 || route.method === 'GET') expect(await changed(), what).to.deep.equal([])
+    }
+
+    for (const route of fuzzed)
+      it(`${route.id}: answers with a status of the specification, and what is refused changes nothing`, async function () {
+        this.timeout(240_000)
+        for (const kind of Object.keys(sessions) as (keyof typeof sessions)[]) await held(kind)
+        await fc.assert(
+          fc.asyncProperty(inputsOf(route), (given) => check(route, given)),
+          // The first failure is shown as it came: what follows it would meet another state.
+          { seed, numRuns: costly[route.id] ?? seldomRight[route.id] ?? runs, endOnFailure: true, verbose: 1 },
+        )
+      })
+
+    it('has met what is right and what is wrong, at every endpoint', () => {
+      const done = (id: string) => [200, 201].some((status) => answered.get(id)?.has(status))
+      const blind = fuzzed.filter(({ id }) => !answered.get(id)?.has(400) || !done(id)).map(({ id }) => id)
+      expect(blind).to.deep.equal(neverDone.filter((id) => fuzzed.some((route) => route.id === id)))
+    })
+
+    it('leaves every object as it was', () => {
+      expect(({} as { polluted?: number }).polluted).to.equal(undefined)
+      expect(Object.keys(Object.prototype)).to.deep.equal([])
+    })
+  })
