@@ -2072,3 +2072,998 @@ export interface WorkerHeartbeatRow {
   name: string
   current: unknown
 }
+
+/** The row type of each table, by the table's name. */
+export interface Rows {
+  account: AccountRow
+  account_balance: AccountBalanceRow
+  age_category: AgeCategoryRow
+  api_key: ApiKeyRow
+  api_key_property: ApiKeyPropertyRow
+  api_key_warning: ApiKeyWarningRow
+  app_user: AppUserRow
+  audit_entry: AuditEntryRow
+  automation: AutomationRow
+  blob: BlobRow
+  book: BookRow
+  booking: BookingRow
+  business_day: BusinessDayRow
+  channel_booking: ChannelBookingRow
+  channel_connection: ChannelConnectionRow
+  channel_dirty: ChannelDirtyRow
+  channel_mapping: ChannelMappingRow
+  channel_push: ChannelPushRow
+  cost_center: CostCenterRow
+  deposit: DepositRow
+  dispatch_epoch: DispatchEpochRow
+  entitlement_grant: EntitlementGrantRow
+  event: EventRow
+  external_call: ExternalCallRow
+  extra: ExtraRow
+  feature: FeatureRow
+  fiscal_period: FiscalPeriodRow
+  fiscal_year: FiscalYearRow
+  folio: FolioRow
+  folio_line: FolioLineRow
+  gallery_image: GalleryImageRow
+  gateway_account: GatewayAccountRow
+  gateway_callback: GatewayCallbackRow
+  guest: GuestRow
+  guest_access_code: GuestAccessCodeRow
+  guest_block: GuestBlockRow
+  guest_consent: GuestConsentRow
+  guest_document: GuestDocumentRow
+  guest_key: GuestKeyRow
+  hold_strike: HoldStrikeRow
+  housekeeping_sheet: HousekeepingSheetRow
+  housekeeping_task: HousekeepingTaskRow
+  integrity_run: IntegrityRunRow
+  job_archive: JobArchiveRow
+  jobs: JobsRow
+  journal: JournalRow
+  journal_entry: JournalEntryRow
+  journal_line: JournalLineRow
+  journal_seal: JournalSealRow
+  kept_reply: KeptReplyRow
+  known_network: KnownNetworkRow
+  membership: MembershipRow
+  membership_property: MembershipPropertyRow
+  message: MessageRow
+  message_attempt: MessageAttemptRow
+  message_channel: MessageChannelRow
+  message_template: MessageTemplateRow
+  message_template_version: MessageTemplateVersionRow
+  night_audit: NightAuditRow
+  night_audit_checkpoint: NightAuditCheckpointRow
+  night_fact: NightFactRow
+  one_time_token: OneTimeTokenRow
+  password_request: PasswordRequestRow
+  payment: PaymentRow
+  payment_allocation: PaymentAllocationRow
+  payment_exception: PaymentExceptionRow
+  plan_version: PlanVersionRow
+  policy: PolicyRow
+  policy_version: PolicyVersionRow
+  pool_night: PoolNightRow
+  posting_event: PostingEventRow
+  posting_rule: PostingRuleRow
+  promo_code: PromoCodeRow
+  property: PropertyRow
+  property_day: PropertyDayRow
+  property_day_count: PropertyDayCountRow
+  property_directory: PropertyDirectoryRow
+  property_payment_method: PropertyPaymentMethodRow
+  provider_gate: ProviderGateRow
+  queue_control: QueueControlRow
+  queue_minute: QueueMinuteRow
+  queue_total: QueueTotalRow
+  rate_cell: RateCellRow
+  rate_change: RateChangeRow
+  rate_change_level: RateChangeLevelRow
+  rate_plan: RatePlanRow
+  rate_plan_unit_type: RatePlanUnitTypeRow
+  recovery_code: RecoveryCodeRow
+  refund: RefundRow
+  relay_turn: RelayTurnRow
+  reservation: ReservationRow
+  reservation_event: ReservationEventRow
+  reservation_extra: ReservationExtraRow
+  reservation_guest: ReservationGuestRow
+  reservation_night: ReservationNightRow
+  restriction_cell: RestrictionCellRow
+  role: RoleRow
+  sandbox_object: SandboxObjectRow
+  schedule: ScheduleRow
+  season: SeasonRow
+  season_range: SeasonRangeRow
+  session: SessionRow
+  sign_in_failure: SignInFailureRow
+  stranded_stay: StrandedStayRow
+  subscription: SubscriptionRow
+  superuser_account: SuperuserAccountRow
+  suppression: SuppressionRow
+  tax_code: TaxCodeRow
+  tax_rate: TaxRateRow
+  tax_rule: TaxRuleRow
+  tenant: TenantRow
+  tenant_key: TenantKeyRow
+  unit: UnitRow
+  unit_assignment: UnitAssignmentRow
+  unit_block: UnitBlockRow
+  unit_block_stay: UnitBlockStayRow
+  unit_pool: UnitPoolRow
+  unit_type: UnitTypeRow
+  unit_type_pool: UnitTypePoolRow
+  usage_day: UsageDayRow
+  usage_event: UsageEventRow
+  user_mail: UserMailRow
+  worker_heartbeat: WorkerHeartbeatRow
+}
+
+/**
+ * The columns of each table, by the table's name. `documents` are JSON; `filled` have a default; `nullable` have none and may be null;
+ * `computed` are generated from others.
+ */
+export const tables = {
+  account: {
+    fields: ['tenantId', 'id', 'bookId', 'code', 'name', 'class', 'side', 'parentId', 'postable', 'control', 'role', 'section', 'cashFlow', 'usaliCode', 'referentialCode', 'currency', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'usaliCode', 'referentialCode', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['parentId', 'control', 'role', 'section', 'cashFlow'],
+    computed: [],
+  },
+  account_balance: {
+    fields: ['tenantId', 'id', 'bookId', 'accountId', 'propertyId', 'periodId', 'debit', 'credit', 'lineCount'],
+    documents: [],
+    filled: ['tenantId', 'id', 'debit', 'credit', 'lineCount'],
+    nullable: ['propertyId'],
+    computed: [],
+  },
+  age_category: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'minAge', 'maxAge', 'kind', 'countsInOccupancy'],
+    documents: ['name'],
+    filled: ['tenantId', 'id'],
+    nullable: ['maxAge'],
+    computed: [],
+  },
+  api_key: {
+    fields: ['tenantId', 'id', 'name', 'keyId', 'hint', 'hash', 'pepperId', 'scopes', 'allProperties', 'cidrs', 'expiresAt', 'createdBy', 'revokedAt', 'revokedBy', 'replacesId', 'lastUsedAt', 'lastUsedIp', 'version', 'createdAt', 'updatedAt', 'changedAt', 'nameReleasedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'allProperties', 'cidrs', 'version', 'createdAt', 'updatedAt', 'changedAt'],
+    nullable: ['createdBy', 'revokedAt', 'revokedBy', 'replacesId', 'lastUsedAt', 'lastUsedIp', 'nameReleasedAt'],
+    computed: [],
+  },
+  api_key_property: {
+    fields: ['tenantId', 'id', 'apiKeyId', 'propertyId'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  api_key_warning: {
+    fields: ['id', 'tenantId', 'apiKeyId', 'days', 'keyName', 'expiresAt', 'createdAt'],
+    documents: [],
+    filled: ['id', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  app_user: {
+    fields: ['id', 'email', 'emailKey', 'name', 'locale', 'status', 'passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'sessionEpoch', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'version', 'createdAt', 'updatedAt', 'totpPendingAt'],
+    documents: [],
+    filled: ['id', 'locale', 'status', 'sessionEpoch', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'totpPendingAt'],
+    computed: [],
+  },
+  audit_entry: {
+    fields: ['id', 'chain', 'tenantId', 'at', 'actorType', 'actorId', 'supportSessionId', 'action', 'subjectType', 'subjectId', 'reason', 'changes', 'requestId', 'jobId', 'address', 'seq', 'previousHash', 'hash'],
+    documents: ['changes'],
+    filled: ['id', 'at', 'changes'],
+    nullable: ['tenantId', 'actorId', 'supportSessionId', 'subjectId', 'reason', 'jobId', 'address', 'seq', 'previousHash', 'hash'],
+    computed: [],
+  },
+  automation: {
+    fields: ['tenantId', 'id', 'propertyId', 'name', 'enabled', 'trigger', 'conditions', 'templateId', 'plan', 'validMinutes', 'version', 'createdAt', 'updatedAt'],
+    documents: ['trigger', 'conditions', 'plan'],
+    filled: ['tenantId', 'id', 'conditions', 'validMinutes', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'plan'],
+    computed: [],
+  },
+  blob: {
+    fields: ['tenantId', 'id', 'bytes', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  book: {
+    fields: ['tenantId', 'id', 'name', 'legalName', 'countryCode', 'document', 'taxRegime', 'currency', 'timeZone', 'fiscalYearStartMonth', 'lockedUntil', 'approvalThreshold', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'taxRegime', 'fiscalYearStartMonth', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['document', 'lockedUntil', 'approvalThreshold'],
+    computed: [],
+  },
+  booking: {
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission'],
+    documents: ['acceptedTerms'],
+    filled: ['tenantId', 'id', 'credit', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission'],
+    computed: [],
+  },
+  business_day: {
+    fields: ['tenantId', 'id', 'propertyId', 'date', 'status', 'openedAt', 'closedAt', 'closedBy', 'totals'],
+    documents: ['totals'],
+    filled: ['tenantId', 'id', 'status', 'openedAt'],
+    nullable: ['closedAt', 'closedBy', 'totals'],
+    computed: [],
+  },
+  channel_booking: {
+    fields: ['tenantId', 'id', 'channelConnectionId', 'propertyId', 'externalId', 'revision', 'kind', 'payload', 'departure', 'status', 'bookingId', 'reservationIds', 'pulledAs', 'acknowledgedAt', 'appliedAt', 'error', 'dismissReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'reservationIds', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['payload', 'departure', 'bookingId', 'pulledAs', 'acknowledgedAt', 'appliedAt', 'error', 'dismissReason'],
+    computed: [],
+  },
+  channel_connection: {
+    fields: ['tenantId', 'id', 'propertyId', 'name', 'driver', 'status', 'endpointUrl', 'credentials', 'externalPropertyId', 'buffer', 'horizonDays', 'lastPushAt', 'pushLeaseUntil', 'pushLeaseBy', 'pushFailures', 'pushNotBefore', 'pushFailingSince', 'lastPullAt', 'nextPullAt', 'pullCursor', 'pullFailingSince', 'lastError', 'attentionAt', 'resyncedOn', 'closeOutUntil', 'disconnectedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'buffer', 'horizonDays', 'pushFailures', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['credentials', 'lastPushAt', 'pushLeaseUntil', 'pushLeaseBy', 'pushNotBefore', 'pushFailingSince', 'lastPullAt', 'nextPullAt', 'pullCursor', 'pullFailingSince', 'lastError', 'attentionAt', 'resyncedOn', 'closeOutUntil', 'disconnectedAt'],
+    computed: [],
+  },
+  channel_dirty: {
+    fields: ['tenantId', 'id', 'channelConnectionId', 'unitTypeId', 'kind', 'during', 'changedAt'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  channel_mapping: {
+    fields: ['tenantId', 'id', 'channelConnectionId', 'unitTypeId', 'ratePlanId', 'externalUnitTypeId', 'externalRatePlanId', 'modifierRate', 'enabled', 'leftAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'modifierRate', 'enabled'],
+    nullable: ['ratePlanId', 'externalRatePlanId', 'leftAt'],
+    computed: [],
+  },
+  channel_push: {
+    fields: ['tenantId', 'id', 'channelConnectionId', 'propertyId', 'kind', 'ranges', 'rangeCount', 'messageCount', 'status', 'attempts', 'error', 'startedAt', 'finishedAt'],
+    documents: ['ranges'],
+    filled: ['tenantId', 'id', 'messageCount', 'status', 'attempts', 'startedAt'],
+    nullable: ['error', 'finishedAt'],
+    computed: [],
+  },
+  cost_center: {
+    fields: ['tenantId', 'id', 'bookId', 'code', 'name', 'kind', 'parentId', 'active', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'kind', 'active', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['parentId'],
+    computed: [],
+  },
+  deposit: {
+    fields: ['tenantId', 'id', 'reservationId', 'position', 'dueAt', 'amount', 'origin', 'waivedAmount', 'requestedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'origin', 'waivedAmount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['requestedAt'],
+    computed: [],
+  },
+  dispatch_epoch: {
+    fields: ['one', 'epoch', 'changedAt'],
+    documents: [],
+    filled: ['one', 'epoch', 'changedAt'],
+    nullable: [],
+    computed: [],
+  },
+  entitlement_grant: {
+    fields: ['id', 'tenantId', 'key', 'source', 'reason', 'grantedBy', 'startsAt', 'expiresAt', 'planVersionId', 'subscriptionItemId', 'endedAt', 'endedBy', 'endCause', 'endReason'],
+    documents: [],
+    filled: ['id', 'startsAt'],
+    nullable: ['reason', 'grantedBy', 'expiresAt', 'planVersionId', 'subscriptionItemId', 'endedAt', 'endedBy', 'endCause', 'endReason'],
+    computed: [],
+  },
+  event: {
+    fields: ['tenantId', 'id', 'type', 'typeVersion', 'sequence', 'propertyId', 'entity', 'occurredAt', 'actor', 'requestId', 'causeId', 'changed', 'data'],
+    documents: ['entity', 'actor', 'changed', 'data'],
+    filled: ['tenantId', 'id', 'typeVersion', 'occurredAt', 'changed'],
+    nullable: ['sequence', 'propertyId', 'causeId'],
+    computed: [],
+  },
+  external_call: {
+    fields: ['id', 'tenantId', 'jobId', 'provider', 'operation', 'idempotencyKey', 'state', 'tries', 'requestHash', 'code', 'httpStatus', 'answerReference', 'firstStartedAt', 'startedAt', 'finishedAt'],
+    documents: [],
+    filled: ['id', 'state', 'tries', 'firstStartedAt', 'startedAt'],
+    nullable: ['tenantId', 'requestHash', 'code', 'httpStatus', 'answerReference', 'finishedAt'],
+    computed: [],
+  },
+  extra: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'description', 'category', 'revenueGroup', 'amount', 'basis', 'mandatory', 'bookableOnline', 'unitTypeIds', 'maxQuantity', 'cutoffHours', 'dailyLimit', 'poolId', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: ['name', 'description'],
+    filled: ['tenantId', 'id', 'description', 'mandatory', 'bookableOnline', 'unitTypeIds', 'maxQuantity', 'cutoffHours', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['dailyLimit', 'poolId'],
+    computed: [],
+  },
+  feature: {
+    fields: ['key', 'name', 'description', 'position'],
+    documents: [],
+    filled: ['description', 'position'],
+    nullable: [],
+    computed: [],
+  },
+  fiscal_period: {
+    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'number', 'kind', 'startsOn', 'endsOn', 'status', 'closedBy', 'reopenedBy', 'sealedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'kind', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['closedBy', 'reopenedBy', 'sealedAt'],
+    computed: [],
+  },
+  fiscal_year: {
+    fields: ['tenantId', 'id', 'bookId', 'year', 'startsOn', 'endsOn', 'status', 'closeRun', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'closeRun', 'version', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  folio: {
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'kind', 'reservationId', 'isPrimary', 'payerGuestId', 'label', 'stage', 'status', 'currency', 'charges', 'credits', 'balance', 'creditLimit', 'locked', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'isPrimary', 'label', 'stage', 'status', 'charges', 'credits', 'locked', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['reservationId', 'payerGuestId', 'creditLimit'],
+    computed: ['balance'],
+  },
+  folio_line: {
+    fields: ['tenantId', 'id', 'folioId', 'seq', 'kind', 'category', 'description', 'quantity', 'unitAmount', 'amount', 'taxes', 'businessDate', 'sourceType', 'sourceId', 'sourceKey', 'originalLineId', 'transferId', 'paymentId', 'postedBy', 'createdAt'],
+    documents: ['taxes', 'postedBy'],
+    filled: ['tenantId', 'id', 'seq', 'quantity', 'taxes', 'sourceKey', 'createdAt'],
+    nullable: ['category', 'originalLineId', 'transferId', 'paymentId'],
+    computed: [],
+  },
+  gallery_image: {
+    fields: ['tenantId', 'id', 'propertyId', 'url', 'unitTypeId', 'category', 'caption', 'position', 'status', 'width', 'height', 'mimeType', 'bytes', 'checkedAt', 'version', 'createdAt', 'updatedAt', 'problem'],
+    documents: ['caption'],
+    filled: ['tenantId', 'id', 'caption', 'position', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['unitTypeId', 'width', 'height', 'mimeType', 'bytes', 'checkedAt', 'problem'],
+    computed: [],
+  },
+  gateway_account: {
+    fields: ['tenantId', 'id', 'provider', 'label', 'bookId', 'country', 'currency', 'propertyIds', 'isDefault', 'status', 'externalId', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt'],
+    documents: ['capabilities', 'requirements'],
+    filled: ['tenantId', 'id', 'propertyIds', 'isDefault', 'status', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['externalId'],
+    computed: [],
+  },
+  gateway_callback: {
+    fields: ['id', 'provider', 'accountRef', 'eventId', 'rawBody', 'headers', 'bodyHash', 'eventType', 'objectType', 'objectRef', 'ourId', 'tenantId', 'status', 'receivedAt', 'processedAt', 'error'],
+    documents: ['headers'],
+    filled: ['id', 'status', 'receivedAt'],
+    nullable: ['rawBody', 'ourId', 'tenantId', 'processedAt', 'error'],
+    computed: [],
+  },
+  guest: {
+    fields: ['tenantId', 'id', 'status', 'firstName', 'lastName', 'preferredName', 'language', 'nationality', 'residenceCountry', 'sealed', 'tags', 'emailIndex', 'phoneIndex', 'phoneTailIndex', 'birthIndex', 'nameIndex', 'nameSearch', 'mergedIntoId', 'source', 'erasedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'lastName', 'preferredName', 'tags', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['language', 'nationality', 'residenceCountry', 'sealed', 'emailIndex', 'phoneIndex', 'phoneTailIndex', 'birthIndex', 'nameIndex', 'mergedIntoId', 'erasedAt'],
+    computed: [],
+  },
+  guest_access_code: {
+    fields: ['tenantId', 'id', 'bookingId', 'expiresAt', 'attempts', 'usedAt', 'endedAt', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'attempts', 'createdAt'],
+    nullable: ['usedAt', 'endedAt'],
+    computed: [],
+  },
+  guest_block: {
+    fields: ['tenantId', 'id', 'guestId', 'level', 'propertyId', 'startsOn', 'endsOn', 'sealed', 'documentIndexes', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'documentIndexes', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'endsOn', 'liftedAt', 'liftedBy', 'liftReason'],
+    computed: [],
+  },
+  guest_consent: {
+    fields: ['tenantId', 'id', 'guestId', 'purpose', 'decision', 'source', 'textVersion', 'sealed', 'at', 'by'],
+    documents: ['by'],
+    filled: ['tenantId', 'id', 'at'],
+    nullable: ['sealed'],
+    computed: [],
+  },
+  guest_document: {
+    fields: ['tenantId', 'id', 'guestId', 'kind', 'countryCode', 'sealed', 'numberIndex', 'expiresOn', 'status', 'verifiedBy', 'verifiedAt', 'method', 'rejectReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['sealed', 'expiresOn', 'verifiedBy', 'verifiedAt', 'method', 'rejectReason'],
+    computed: [],
+  },
+  guest_key: {
+    fields: ['tenantId', 'guestId', 'purpose', 'wrappedKey', 'masterKeyId', 'destroyAfter', 'destroyedAt', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'createdAt'],
+    nullable: ['wrappedKey', 'destroyAfter', 'destroyedAt'],
+    computed: [],
+  },
+  hold_strike: {
+    fields: ['tenantId', 'id', 'propertyId', 'emailIndex', 'bookingId', 'expiredAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'expiredAt'],
+    nullable: [],
+    computed: [],
+  },
+  housekeeping_sheet: {
+    fields: ['tenantId', 'id', 'propertyId', 'date', 'attendantId', 'status', 'maxCredits', 'publishedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['publishedAt'],
+    computed: [],
+  },
+  housekeeping_task: {
+    fields: ['tenantId', 'id', 'propertyId', 'unitId', 'date', 'kind', 'status', 'assigneeId', 'sheetId', 'priority', 'ranked', 'credits', 'dueAt', 'checklist', 'reservationId', 'issueId', 'note', 'startedAt', 'completedAt', 'completedBy', 'inspectedAt', 'inspectedBy', 'minutes', 'skipReason', 'generated', 'version', 'createdAt', 'updatedAt'],
+    documents: ['checklist'],
+    filled: ['tenantId', 'id', 'status', 'ranked', 'checklist', 'note', 'generated', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['assigneeId', 'sheetId', 'dueAt', 'reservationId', 'issueId', 'startedAt', 'completedAt', 'completedBy', 'inspectedAt', 'inspectedBy', 'minutes', 'skipReason'],
+    computed: [],
+  },
+  integrity_run: {
+    fields: ['tenantId', 'id', 'bookId', 'status', 'results', 'requestedAt', 'startedAt', 'finishedAt'],
+    documents: ['results'],
+    filled: ['tenantId', 'id', 'status', 'results', 'requestedAt'],
+    nullable: ['startedAt', 'finishedAt'],
+    computed: [],
+  },
+  job_archive: {
+    fields: ['id', 'money', 'tenantId', 'queue', 'kind', 'version', 'payload', 'outcome', 'reason', 'class', 'runAt', 'uniqueKey', 'attempts', 'starts', 'dispatchNo', 'worker', 'progress', 'lastError', 'requestId', 'traceparent', 'actor', 'createdAt', 'startedAt', 'finishedAt', 'history'],
+    documents: ['payload', 'progress', 'lastError', 'actor', 'history'],
+    filled: ['history'],
+    nullable: ['tenantId', 'reason', 'uniqueKey', 'worker', 'progress', 'lastError', 'traceparent', 'startedAt'],
+    computed: [],
+  },
+  jobs: {
+    fields: ['id', 'seq', 'tenantId', 'queue', 'kind', 'version', 'payload', 'status', 'class', 'runAt', 'uniqueKey', 'attempts', 'starts', 'dispatchNo', 'delivery', 'leasedUntil', 'worker', 'progress', 'lastError', 'requestId', 'traceparent', 'actor', 'createdAt', 'gate', 'ready', 'history'],
+    documents: ['payload', 'progress', 'lastError', 'actor', 'history'],
+    filled: ['seq', 'version', 'status', 'class', 'runAt', 'attempts', 'starts', 'dispatchNo', 'delivery', 'createdAt', 'gate', 'ready', 'history'],
+    nullable: ['tenantId', 'uniqueKey', 'leasedUntil', 'worker', 'progress', 'lastError', 'traceparent'],
+    computed: [],
+  },
+  journal: {
+    fields: ['tenantId', 'id', 'bookId', 'code', 'name', 'kind', 'lockedUntil', 'active', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'active', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['lockedUntil'],
+    computed: [],
+  },
+  journal_entry: {
+    fields: ['tenantId', 'id', 'sequence', 'bookId', 'journalId', 'periodId', 'postingDate', 'currency', 'kind', 'reversesEntryId', 'sourceType', 'sourceId', 'sourceSeq', 'total', 'description', 'late', 'createdBy', 'approvedBy', 'selfApproved', 'createdXid', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'kind', 'sourceSeq', 'late', 'selfApproved', 'createdAt'],
+    nullable: ['reversesEntryId', 'createdBy', 'approvedBy'],
+    computed: [],
+  },
+  journal_line: {
+    fields: ['tenantId', 'id', 'entryId', 'lineNo', 'bookId', 'periodId', 'postingDate', 'accountId', 'debit', 'credit', 'propertyId', 'costCenterId', 'partyType', 'partyId', 'documentType', 'documentId', 'taxCodeId', 'taxBase', 'memo'],
+    documents: [],
+    filled: ['tenantId', 'id', 'debit', 'credit', 'memo'],
+    nullable: ['propertyId', 'costCenterId', 'partyType', 'partyId', 'documentType', 'documentId', 'taxCodeId', 'taxBase'],
+    computed: [],
+  },
+  journal_seal: {
+    fields: ['tenantId', 'id', 'bookId', 'year', 'number', 'entryId', 'previousHash', 'hash', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  kept_reply: {
+    fields: ['caller', 'key', 'tenantId', 'requestHash', 'status', 'headers', 'body', 'createdAt'],
+    documents: ['headers'],
+    filled: ['headers', 'createdAt'],
+    nullable: ['tenantId'],
+    computed: [],
+  },
+  known_network: {
+    fields: ['userId', 'network', 'lastAt'],
+    documents: [],
+    filled: ['lastAt'],
+    nullable: [],
+    computed: [],
+  },
+  membership: {
+    fields: ['tenantId', 'id', 'userId', 'role', 'roleId', 'allProperties', 'status', 'invitedBy', 'invitedAt', 'acceptedAt', 'deactivatedAt', 'deactivatedBy', 'version', 'createdAt', 'updatedAt', 'invitedName', 'invitedEmail'],
+    documents: [],
+    filled: ['tenantId', 'id', 'allProperties', 'status', 'invitedAt', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['role', 'roleId', 'invitedBy', 'acceptedAt', 'deactivatedAt', 'deactivatedBy', 'invitedName', 'invitedEmail'],
+    computed: [],
+  },
+  membership_property: {
+    fields: ['tenantId', 'id', 'membershipId', 'propertyId'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  message: {
+    fields: ['tenantId', 'id', 'direction', 'origin', 'propertyId', 'guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'data', 'purpose', 'urgency', 'locale', 'recipient', 'reservationStatuses', 'plan', 'step', 'turn', 'status', 'dedupeKey', 'scheduledFor', 'expiresAt', 'fallbackAt', 'sentAt', 'reason', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['data', 'plan'],
+    filled: ['tenantId', 'id', 'direction', 'data', 'step', 'turn', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'locale', 'recipient', 'reservationStatuses', 'fallbackAt', 'sentAt', 'reason', 'createdBy'],
+    computed: [],
+  },
+  message_attempt: {
+    fields: ['tenantId', 'id', 'messageId', 'propertyId', 'step', 'number', 'kind', 'transport', 'recipientIndex', 'recipient', 'subject', 'body', 'purpose', 'status', 'rank', 'providerId', 'segments', 'errorCode', 'errorText', 'resends', 'sentAt', 'deliveredAt', 'readAt', 'proof', 'createdAt', 'updatedAt'],
+    documents: ['proof'],
+    filled: ['tenantId', 'id', 'status', 'rank', 'resends', 'proof', 'createdAt', 'updatedAt'],
+    nullable: ['recipient', 'subject', 'body', 'providerId', 'segments', 'errorCode', 'errorText', 'sentAt', 'deliveredAt', 'readAt'],
+    computed: [],
+  },
+  message_channel: {
+    fields: ['tenantId', 'id', 'propertyId', 'kind', 'enabled', 'transport', 'senderName', 'senderAddress', 'replyTo', 'credentials', 'callbackHash', 'dailyCap', 'countries', 'verification', 'version', 'createdAt', 'updatedAt'],
+    documents: ['verification'],
+    filled: ['tenantId', 'id', 'countries', 'verification', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['senderName', 'senderAddress', 'replyTo', 'credentials'],
+    computed: [],
+  },
+  message_template: {
+    fields: ['tenantId', 'id', 'key', 'name', 'purpose', 'urgency', 'context', 'status', 'publishedNumber', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['publishedNumber'],
+    computed: [],
+  },
+  message_template_version: {
+    fields: ['tenantId', 'id', 'templateId', 'number', 'status', 'contents', 'variables', 'publishedAt', 'publishedBy', 'createdAt'],
+    documents: ['contents'],
+    filled: ['tenantId', 'id', 'status', 'variables', 'createdAt'],
+    nullable: ['publishedAt', 'publishedBy'],
+    computed: [],
+  },
+  night_audit: {
+    fields: ['tenantId', 'id', 'propertyId', 'businessDate', 'status', 'step', 'done', 'total', 'exceptions', 'exceptionCount', 'turn', 'leaseOwner', 'leaseUntil', 'startedBy', 'startedAt', 'finishedAt', 'error', 'version', 'createdAt', 'updatedAt'],
+    documents: ['exceptions'],
+    filled: ['tenantId', 'id', 'status', 'done', 'total', 'exceptions', 'exceptionCount', 'turn', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['step', 'leaseOwner', 'leaseUntil', 'startedBy', 'startedAt', 'finishedAt', 'error'],
+    computed: [],
+  },
+  night_audit_checkpoint: {
+    fields: ['tenantId', 'nightAuditId', 'step', 'lastId', 'done', 'finishedAt'],
+    documents: [],
+    filled: ['tenantId', 'done'],
+    nullable: ['lastId', 'finishedAt'],
+    computed: [],
+  },
+  night_fact: {
+    fields: ['tenantId', 'id', 'propertyId', 'businessDate', 'stayDate', 'reservationId', 'kind', 'sourceType', 'sourceId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'source', 'channelConnectionId', 'companyId', 'agencyId', 'groupId', 'countryCode', 'unitNights', 'adults', 'children', 'free', 'roomRevenue', 'includedTax', 'commission'],
+    documents: [],
+    filled: ['tenantId', 'id', 'commission'],
+    nullable: ['reservationId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'source', 'channelConnectionId', 'companyId', 'agencyId', 'groupId', 'countryCode'],
+    computed: [],
+  },
+  one_time_token: {
+    fields: ['id', 'purpose', 'userId', 'tenantId', 'data', 'expiresAt', 'usedAt', 'createdAt'],
+    documents: ['data'],
+    filled: ['id', 'data', 'createdAt'],
+    nullable: ['tenantId', 'usedAt'],
+    computed: [],
+  },
+  password_request: {
+    fields: ['id', 'email', 'createdAt'],
+    documents: [],
+    filled: ['id', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  payment: {
+    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure'],
+    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt'],
+    computed: [],
+  },
+  payment_allocation: {
+    fields: ['tenantId', 'id', 'paymentId', 'targetType', 'targetId', 'amount', 'reversesId', 'seq', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'seq', 'createdAt'],
+    nullable: ['reversesId'],
+    computed: [],
+  },
+  payment_exception: {
+    fields: ['tenantId', 'id', 'kind', 'propertyId', 'subjectType', 'subjectId', 'amount', 'expectedAmount', 'currency', 'status', 'resolution', 'reason', 'resolvedBy', 'resolvedAt', 'automatic', 'version', 'createdAt', 'updatedAt'],
+    documents: ['resolvedBy'],
+    filled: ['tenantId', 'id', 'status', 'automatic', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['expectedAmount', 'resolution', 'reason', 'resolvedBy', 'resolvedAt'],
+    computed: [],
+  },
+  plan_version: {
+    fields: ['id', 'plan', 'number', 'features', 'prices', 'platformFeeRate', 'effectiveFrom', 'note', 'createdBy', 'createdAt'],
+    documents: ['features', 'prices'],
+    filled: ['id', 'platformFeeRate', 'effectiveFrom', 'note', 'createdAt'],
+    nullable: ['createdBy'],
+    computed: [],
+  },
+  policy: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'kind', 'status', 'currentVersion', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'currentVersion', 'version', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  policy_version: {
+    fields: ['tenantId', 'id', 'policyId', 'number', 'rules', 'hash', 'createdBy', 'createdAt'],
+    documents: ['rules'],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['createdBy'],
+    computed: [],
+  },
+  pool_night: {
+    fields: ['tenantId', 'id', 'poolId', 'night', 'capacity', 'sold', 'held', 'allotted', 'blocked', 'oversell', 'forced'],
+    documents: [],
+    filled: ['tenantId', 'id', 'sold', 'held', 'allotted', 'blocked', 'oversell', 'forced'],
+    nullable: [],
+    computed: [],
+  },
+  posting_event: {
+    fields: ['tenantId', 'id', 'seq', 'bookId', 'propertyId', 'event', 'sourceId', 'sourceSeq', 'dated', 'postingDate', 'periodId', 'reversesEventId', 'payload', 'status', 'attempts', 'nextAt', 'errorCode', 'errorMessage', 'ruleIds', 'entryId', 'dismissReason', 'replacingEntryId', 'createdAt'],
+    documents: ['payload'],
+    filled: ['tenantId', 'id', 'sourceSeq', 'payload', 'status', 'attempts', 'ruleIds', 'createdAt'],
+    nullable: ['propertyId', 'reversesEventId', 'nextAt', 'errorCode', 'errorMessage', 'entryId', 'dismissReason', 'replacingEntryId'],
+    computed: [],
+  },
+  posting_rule: {
+    fields: ['tenantId', 'id', 'bookId', 'event', 'line', 'match', 'matchKey', 'accountId', 'costCenterId', 'validFrom', 'validTo', 'version', 'createdAt', 'updatedAt'],
+    documents: ['match'],
+    filled: ['tenantId', 'id', 'match', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['costCenterId', 'validTo'],
+    computed: ['matchKey'],
+  },
+  promo_code: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'type', 'value', 'ratePlanIds', 'unitTypeIds', 'bookableFrom', 'bookableUntil', 'stayFrom', 'stayUntil', 'minNights', 'maxRedemptions', 'maxPerBooker', 'redeemed', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'ratePlanIds', 'unitTypeIds', 'redeemed', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['bookableFrom', 'bookableUntil', 'stayFrom', 'stayUntil', 'minNights', 'maxRedemptions', 'maxPerBooker'],
+    computed: [],
+  },
+  property: {
+    fields: ['tenantId', 'id', 'code', 'slug', 'name', 'description', 'kind', 'status', 'timezone', 'currency', 'locales', 'address', 'latitude', 'longitude', 'phone', 'email', 'website', 'legalName', 'legalDocument', 'registryNumber', 'bookId', 'checkInFrom', 'checkInUntil', 'checkOutUntil', 'cleaningMinutes', 'amenities', 'houseRules', 'businessDate', 'publicVersion', 'settings', 'version', 'createdAt', 'updatedAt'],
+    documents: ['description', 'address', 'houseRules', 'settings'],
+    filled: ['tenantId', 'id', 'description', 'status', 'address', 'cleaningMinutes', 'amenities', 'houseRules', 'publicVersion', 'settings', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['latitude', 'longitude', 'phone', 'email', 'website', 'legalName', 'legalDocument', 'registryNumber', 'checkInFrom', 'checkInUntil', 'checkOutUntil', 'businessDate'],
+    computed: [],
+  },
+  property_day: {
+    fields: ['tenantId', 'propertyId', 'date', 'unitTypeId', 'units', 'outOfOrder', 'outOfService'],
+    documents: [],
+    filled: ['tenantId'],
+    nullable: [],
+    computed: [],
+  },
+  property_day_count: {
+    fields: ['tenantId', 'propertyId', 'date', 'arrivals', 'departures', 'stayOvers', 'walkIns', 'noShows', 'cancellations', 'bookings', 'guestsInHouse', 'overbooked', 'conditions', 'tasks'],
+    documents: ['conditions', 'tasks'],
+    filled: ['tenantId'],
+    nullable: [],
+    computed: [],
+  },
+  property_directory: {
+    fields: ['propertyId', 'tenantId', 'slug', 'status', 'publicVersion'],
+    documents: [],
+    filled: [],
+    nullable: [],
+    computed: [],
+  },
+  property_payment_method: {
+    fields: ['tenantId', 'id', 'propertyId', 'method', 'offeredTo', 'position', 'gatewayAccountId', 'minDaysBeforeArrival', 'maxAmount', 'maxInstallments', 'instructions'],
+    documents: ['instructions'],
+    filled: ['tenantId', 'id', 'position', 'minDaysBeforeArrival', 'maxInstallments', 'instructions'],
+    nullable: ['gatewayAccountId', 'maxAmount'],
+    computed: [],
+  },
+  provider_gate: {
+    fields: ['gate', 'provider', 'tenantId', 'state', 'closedAt', 'closedUntil', 'reason', 'failures', 'closures', 'probeJobId', 'probeUntil', 'ratePerSecond', 'milliTokens', 'tokensAt', 'lastSuccessAt', 'lastFailureAt', 'updatedAt'],
+    documents: [],
+    filled: ['state', 'failures', 'closures', 'milliTokens', 'tokensAt', 'updatedAt'],
+    nullable: ['tenantId', 'closedAt', 'closedUntil', 'reason', 'probeJobId', 'probeUntil', 'ratePerSecond', 'lastSuccessAt', 'lastFailureAt'],
+    computed: [],
+  },
+  queue_control: {
+    fields: ['id', 'scope', 'queue', 'kind', 'tenantId', 'provider', 'paused', 'until', 'reason', 'actor', 'createdAt'],
+    documents: ['actor'],
+    filled: ['id', 'paused', 'createdAt'],
+    nullable: ['queue', 'kind', 'tenantId', 'provider', 'until'],
+    computed: [],
+  },
+  queue_minute: {
+    fields: ['minute', 'queue', 'done', 'failed', 'pending', 'running', 'dead', 'oldestSeconds'],
+    documents: [],
+    filled: ['done', 'failed', 'pending', 'running', 'dead', 'oldestSeconds'],
+    nullable: [],
+    computed: [],
+  },
+  queue_total: {
+    fields: ['queue', 'class', 'pending', 'waiting', 'dispatched', 'running', 'dead', 'oldestAt', 'measuredAt'],
+    documents: [],
+    filled: [],
+    nullable: ['oldestAt'],
+    computed: [],
+  },
+  rate_cell: {
+    fields: ['tenantId', 'ratePlanId', 'unitTypeId', 'date', 'amount'],
+    documents: [],
+    filled: ['tenantId'],
+    nullable: [],
+    computed: [],
+  },
+  rate_change: {
+    fields: ['tenantId', 'id', 'propertyId', 'status', 'note', 'items', 'cellCount', 'skippedCount', 'revertsId', 'createdBy', 'appliedAt', 'error', 'version', 'createdAt', 'updatedAt', 'seq'],
+    documents: ['items'],
+    filled: ['tenantId', 'id', 'note', 'skippedCount', 'version', 'createdAt', 'updatedAt', 'seq'],
+    nullable: ['revertsId', 'createdBy', 'appliedAt', 'error'],
+    computed: [],
+  },
+  rate_change_level: {
+    fields: ['tenantId', 'id', 'rateChangeId', 'position', 'kind', 'ratePlanId', 'unitTypeId', 'dates', 'before', 'after', 'skipped'],
+    documents: ['before', 'after'],
+    filled: ['tenantId', 'id', 'skipped'],
+    nullable: ['ratePlanId', 'unitTypeId'],
+    computed: [],
+  },
+  rate_plan: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'description', 'status', 'parentId', 'derivation', 'inheritRestrictions', 'marketSegment', 'mealPlan', 'includedExtras', 'cancellationPolicyId', 'noShowPolicyId', 'depositPolicyId', 'cancellationKind', 'noShowKind', 'depositKind', 'visibility', 'bookableFrom', 'bookableUntil', 'stayFrom', 'stayUntil', 'minAdvanceDays', 'maxAdvanceDays', 'minNights', 'maxNights', 'losDiscounts', 'version', 'createdAt', 'updatedAt'],
+    documents: ['name', 'description', 'derivation', 'includedExtras', 'losDiscounts'],
+    filled: ['tenantId', 'id', 'description', 'status', 'inheritRestrictions', 'marketSegment', 'mealPlan', 'includedExtras', 'visibility', 'losDiscounts', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['parentId', 'derivation', 'depositPolicyId', 'bookableFrom', 'bookableUntil', 'stayFrom', 'stayUntil', 'minAdvanceDays', 'maxAdvanceDays', 'minNights', 'maxNights'],
+    computed: ['cancellationKind', 'noShowKind', 'depositKind'],
+  },
+  rate_plan_unit_type: {
+    fields: ['tenantId', 'id', 'ratePlanId', 'unitTypeId', 'standardAmount', 'adults', 'extraAdultAmount', 'children'],
+    documents: ['adults', 'children'],
+    filled: ['tenantId', 'id', 'adults', 'extraAdultAmount', 'children'],
+    nullable: ['standardAmount'],
+    computed: [],
+  },
+  recovery_code: {
+    fields: ['id', 'userId', 'codeHash', 'usedAt', 'createdAt'],
+    documents: [],
+    filled: ['id', 'createdAt'],
+    nullable: ['usedAt'],
+    computed: [],
+  },
+  refund: {
+    fields: ['tenantId', 'id', 'paymentId', 'gatewayAccountId', 'propertyId', 'amount', 'currency', 'reason', 'note', 'via', 'status', 'failure', 'requestedBy', 'externalId', 'sentAt', 'succeededAt', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure', 'requestedBy'],
+    filled: ['tenantId', 'id', 'via', 'status', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['gatewayAccountId', 'note', 'failure', 'externalId', 'sentAt', 'succeededAt', 'nextReadAt'],
+    computed: [],
+  },
+  relay_turn: {
+    fields: ['queue', 'class', 'tenantId'],
+    documents: [],
+    filled: [],
+    nullable: [],
+    computed: [],
+  },
+  reservation: {
+    fields: ['tenantId', 'id', 'bookingId', 'position', 'propertyId', 'status', 'unitTypeId', 'ratePlanId', 'arrival', 'departure', 'adults', 'childrenAges', 'primaryGuestId', 'policies', 'guarantee', 'currency', 'roomTotal', 'extrasTotal', 'taxTotal', 'total', 'arrivalTime', 'departureTime', 'purpose', 'marketSegment', 'requests', 'channelManaged', 'overbooked', 'actualCheckInAt', 'actualCheckOutAt', 'checkInBusinessDate', 'checkOutBusinessDate', 'confirmedAt', 'cancelReason', 'cancelledAt', 'feeAmount', 'feeRequestedAt', 'version', 'createdAt', 'updatedAt', 'postedTotal'],
+    documents: ['policies'],
+    filled: ['tenantId', 'id', 'childrenAges', 'guarantee', 'channelManaged', 'overbooked', 'version', 'createdAt', 'updatedAt', 'postedTotal'],
+    nullable: ['primaryGuestId', 'arrivalTime', 'departureTime', 'purpose', 'requests', 'actualCheckInAt', 'actualCheckOutAt', 'checkInBusinessDate', 'checkOutBusinessDate', 'confirmedAt', 'cancelReason', 'cancelledAt', 'feeAmount', 'feeRequestedAt'],
+    computed: [],
+  },
+  reservation_event: {
+    fields: ['tenantId', 'id', 'reservationId', 'transition', 'command', 'from', 'to', 'changes', 'reason', 'override', 'actor', 'businessDate', 'at', 'requestId'],
+    documents: ['changes', 'override', 'actor'],
+    filled: ['tenantId', 'id', 'changes', 'at'],
+    nullable: ['from', 'reason', 'override', 'businessDate'],
+    computed: [],
+  },
+  reservation_extra: {
+    fields: ['tenantId', 'id', 'reservationId', 'extraId', 'name', 'basis', 'quantity', 'from', 'until', 'unitAmount', 'amount', 'taxes', 'status', 'version', 'createdAt', 'updatedAt', 'chargedUntil'],
+    documents: ['taxes'],
+    filled: ['tenantId', 'id', 'taxes', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['chargedUntil'],
+    computed: [],
+  },
+  reservation_guest: {
+    fields: ['tenantId', 'id', 'reservationId', 'guestId', 'role', 'age', 'responsibleId', 'kinship', 'authorisationDocumentId', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['age', 'responsibleId', 'kinship', 'authorisationDocumentId'],
+    computed: [],
+  },
+  reservation_night: {
+    fields: ['tenantId', 'id', 'reservationId', 'date', 'unitTypeId', 'ratePlanId', 'amount', 'taxes', 'components', 'status', 'commission'],
+    documents: ['taxes', 'components'],
+    filled: ['tenantId', 'id', 'taxes', 'components', 'status'],
+    nullable: ['commission'],
+    computed: [],
+  },
+  restriction_cell: {
+    fields: ['tenantId', 'id', 'propertyId', 'unitTypeId', 'ratePlanId', 'date', 'stopSell', 'closedToArrival', 'closedToDeparture', 'minStayArrival', 'maxStayArrival', 'minStayThrough', 'maxStayThrough', 'minAdvanceDays', 'maxAdvanceDays'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: ['unitTypeId', 'ratePlanId', 'stopSell', 'closedToArrival', 'closedToDeparture', 'minStayArrival', 'maxStayArrival', 'minStayThrough', 'maxStayThrough', 'minAdvanceDays', 'maxAdvanceDays'],
+    computed: [],
+  },
+  role: {
+    fields: ['tenantId', 'id', 'key', 'name', 'description', 'permissions', 'version', 'createdAt', 'updatedAt'],
+    documents: ['permissions'],
+    filled: ['tenantId', 'id', 'description', 'version', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  sandbox_object: {
+    fields: ['id', 'kind', 'accountRef', 'ourId', 'state', 'dueAt', 'createdAt'],
+    documents: ['state'],
+    filled: ['createdAt'],
+    nullable: ['ourId', 'dueAt'],
+    computed: [],
+  },
+  schedule: {
+    fields: ['kind', 'everySeconds', 'cron', 'timeZone', 'backfill', 'nextAt', 'lastAt', 'misses', 'updatedAt'],
+    documents: [],
+    filled: ['timeZone', 'misses', 'updatedAt'],
+    nullable: ['everySeconds', 'cron', 'lastAt'],
+    computed: [],
+  },
+  season: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'colour'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  season_range: {
+    fields: ['tenantId', 'id', 'seasonId', 'propertyId', 'from', 'to'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  session: {
+    fields: ['id', 'userId', 'kind', 'tokenPrefix', 'generation', 'currentJtiHash', 'previousJtiHash', 'rotatedAt', 'epoch', 'activeTenantId', 'expiresAt', 'absoluteExpiresAt', 'reauthenticatedAt', 'mfaAt', 'lastSeenAt', 'firstIp', 'lastIp', 'userAgent', 'createdAt', 'revokedAt', 'revokeReason', 'version', 'changedAt'],
+    documents: [],
+    filled: ['id', 'kind', 'generation', 'lastSeenAt', 'userAgent', 'createdAt', 'version', 'changedAt'],
+    nullable: ['previousJtiHash', 'rotatedAt', 'activeTenantId', 'reauthenticatedAt', 'mfaAt', 'firstIp', 'lastIp', 'revokedAt', 'revokeReason'],
+    computed: [],
+  },
+  sign_in_failure: {
+    fields: ['id', 'accountKey', 'network', 'address', 'at'],
+    documents: [],
+    filled: ['id', 'at'],
+    nullable: [],
+    computed: [],
+  },
+  stranded_stay: {
+    fields: ['tenantId', 'id', 'reservationId', 'unitPoolId', 'from', 'to', 'since'],
+    documents: [],
+    filled: ['tenantId', 'id', 'since'],
+    nullable: [],
+    computed: [],
+  },
+  subscription: {
+    fields: ['tenantId', 'plan', 'planVersionId', 'anchorDay', 'periodStart', 'periodEnd', 'paymentMethod', 'action', 'pastDueSince', 'version', 'createdAt', 'updatedAt'],
+    documents: ['paymentMethod', 'action'],
+    filled: ['version', 'createdAt', 'updatedAt'],
+    nullable: ['paymentMethod', 'action', 'pastDueSince'],
+    computed: [],
+  },
+  superuser_account: {
+    fields: ['id', 'userId', 'level', 'grantedBy', 'reason', 'since', 'endedAt'],
+    documents: [],
+    filled: ['id', 'since'],
+    nullable: ['grantedBy', 'endedAt'],
+    computed: [],
+  },
+  suppression: {
+    fields: ['tenantId', 'id', 'kind', 'addressIndex', 'address', 'scope', 'cause', 'messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason'],
+    computed: [],
+  },
+  tax_code: {
+    fields: ['tenantId', 'id', 'bookId', 'kind', 'code', 'name', 'liabilityAccountId', 'contraAccountId', 'sections', 'payeeName', 'dueDay', 'active', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'sections', 'active', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['contraAccountId', 'payeeName', 'dueDay'],
+    computed: [],
+  },
+  tax_rate: {
+    fields: ['tenantId', 'id', 'taxCodeId', 'rate', 'validFrom', 'validTo', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['validTo'],
+    computed: [],
+  },
+  tax_rule: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'kind', 'basis', 'rate', 'amount', 'included', 'appliesTo', 'exemptAgeCategoryIds', 'maxNights', 'validFrom', 'validTo', 'accountId', 'version', 'createdAt', 'updatedAt'],
+    documents: ['name'],
+    filled: ['tenantId', 'id', 'included', 'exemptAgeCategoryIds', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['rate', 'amount', 'maxNights', 'validTo', 'accountId'],
+    computed: [],
+  },
+  tenant: {
+    fields: ['id', 'name', 'legalName', 'document', 'billingEmail', 'billingAddress', 'country', 'currency', 'timeZone', 'locale', 'status', 'reason', 'deleteAfter', 'features', 'featuresValidUntil', 'entitlementsVersion', 'plan', 'settings', 'version', 'createdAt', 'updatedAt'],
+    documents: ['billingAddress', 'settings'],
+    filled: ['id', 'status', 'features', 'entitlementsVersion', 'settings', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['legalName', 'document', 'billingAddress', 'reason', 'deleteAfter', 'featuresValidUntil'],
+    computed: [],
+  },
+  tenant_key: {
+    fields: ['tenantId', 'wrappedKey', 'masterKeyId', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  unit: {
+    fields: ['tenantId', 'id', 'propertyId', 'name', 'building', 'floor', 'position', 'unitTypeId', 'unitPoolId', 'attributes', 'activeFrom', 'activeUntil', 'condition', 'conditionAt', 'conditionBy', 'lastCleanedAt', 'lastDeepCleanAt', 'doNotDisturb', 'makeUpRequested', 'serviceRefused', 'observedOccupancy', 'observedAt', 'observedBy', 'credits', 'notes', 'status', 'version', 'createdAt', 'updatedAt', 'discrepancyOn', 'rolledOn'],
+    documents: ['serviceRefused'],
+    filled: ['tenantId', 'id', 'position', 'attributes', 'condition', 'doNotDisturb', 'makeUpRequested', 'credits', 'notes', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['building', 'floor', 'activeUntil', 'conditionAt', 'conditionBy', 'lastCleanedAt', 'lastDeepCleanAt', 'serviceRefused', 'observedOccupancy', 'observedAt', 'observedBy', 'discrepancyOn', 'rolledOn'],
+    computed: [],
+  },
+  unit_assignment: {
+    fields: ['tenantId', 'id', 'unitId', 'reservationId', 'unitBlockId', 'during', 'status', 'createdAt', 'updatedAt', 'startsOn', 'endsOn'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt', 'updatedAt'],
+    nullable: ['reservationId', 'unitBlockId'],
+    computed: ['startsOn', 'endsOn'],
+  },
+  unit_block: {
+    fields: ['tenantId', 'id', 'propertyId', 'unitIds', 'kind', 'reason', 'note', 'from', 'to', 'issueId', 'status', 'version', 'createdAt', 'updatedAt', 'cancelReason'],
+    documents: [],
+    filled: ['tenantId', 'id', 'note', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['issueId', 'cancelReason'],
+    computed: [],
+  },
+  unit_block_stay: {
+    fields: ['tenantId', 'id', 'unitBlockId', 'reservationId', 'unitId', 'displaced', 'at'],
+    documents: [],
+    filled: ['tenantId', 'id', 'at'],
+    nullable: [],
+    computed: [],
+  },
+  unit_pool: {
+    fields: ['tenantId', 'id', 'propertyId', 'name', 'kind', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'kind', 'version', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  unit_type: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'description', 'kind', 'baseOccupancy', 'maxAdults', 'maxChildren', 'maxOccupancy', 'beds', 'sizeM2', 'amenities', 'position', 'bookable', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: ['name', 'description', 'beds'],
+    filled: ['tenantId', 'id', 'description', 'beds', 'amenities', 'position', 'bookable', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['sizeM2'],
+    computed: [],
+  },
+  unit_type_pool: {
+    fields: ['tenantId', 'id', 'unitTypeId', 'unitPoolId', 'quantity'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  usage_day: {
+    fields: ['tenantId', 'meter', 'day', 'quantity'],
+    documents: [],
+    filled: [],
+    nullable: [],
+    computed: [],
+  },
+  usage_event: {
+    fields: ['tenantId', 'meter', 'key', 'quantity', 'at'],
+    documents: [],
+    filled: [],
+    nullable: [],
+    computed: [],
+  },
+  user_mail: {
+    fields: ['id', 'userId', 'kind', 'referenceId', 'status', 'createdAt', 'sentAt'],
+    documents: [],
+    filled: ['id', 'status', 'createdAt'],
+    nullable: ['sentAt'],
+    computed: [],
+  },
+  worker_heartbeat: {
+    fields: ['id', 'process', 'host', 'pid', 'version', 'queues', 'running', 'loopLagMs', 'startedAt', 'beatAt', 'name', 'current'],
+    documents: ['queues', 'current'],
+    filled: ['queues', 'running', 'loopLagMs', 'startedAt', 'beatAt', 'name', 'current'],
+    nullable: [],
+    computed: [],
+  },
+} as const

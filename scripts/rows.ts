@@ -12,12 +12,17 @@ type Column = {
   type: string
   isArray: boolean
   nullable: boolean
+  /** The database fills it where an insert leaves it out. */
+  filled: boolean
+  /** Computed of other columns; nobody writes it. */
+  computed: boolean
   values: string[] | null
 }
 
 const columns = `
   select c.relname as "table", a.attname as "column", t.typname like '\\_%' and t.typcategory = 'A' as "isArray",
     case when t.typcategory = 'A' then e.typname else t.typname end as type, not a.attnotnull as nullable,
+    a.attgenerated <> '' as computed, (a.atthasdef and a.attgenerated = '') or a.attidentity <> '' as filled,
     (select array_agg(m[1] order by m[1]) from pg_constraint k, regexp_matches(pg_get_constraintdef(k.oid), '''([^'']*)''::text', 'g') m
      where k.conrelid = c.oid and k.contype = 'c' and k.conkey = array[a.attnum]
        and pg_get_constraintdef(k.oid) ~ ('^CHECK \\(\\(' || a.attname || ' = ANY \\(ARRAY\\[[^]]*\\]\\)\\)\\)$')) as values
@@ -47,7 +52,25 @@ const typeOf = ({ type, isArray, nullable, values }: Column) => {
   return `${single}${isArray ? '[]' : ''}${nullable ? ' | null' : ''}`
 }
 
-/** The row types of the migrated database, as they stand in db/rows.ts. */
+const fieldsOf = (list: readonly Column[], is: (row: Column) => boolean = () => true) =>
+  list.filter(is).map((row) => `'${camel(row.column)}'`)
+const isDocument = ({ type, isArray }: Column) => !isArray && (type === 'json' || type === 'jsonb')
+
+/** A table as models read it at run time; `as const`, so that the types of inserts follow from it. */
+const described = ([table, list]: [string, Column[]]) => {
+  const line = (name: string, is?: (row: Column) => boolean) => `    ${name}: [${fieldsOf(list, is).join(', ')}],\n`
+  return [
+    `  ${table}: {\n`,
+    line('fields'),
+    line('documents', isDocument),
+    line('filled', (row) => row.filled),
+    line('nullable', (row) => row.nullable && !row.filled && !row.computed),
+    line('computed', (row) => row.computed),
+    `  },\n`,
+  ].join('')
+}
+
+/** The row types and columns of the migrated database, as they stand in db/rows.ts. */
 export const generateRows = async (): Promise<string> => {
   const { adminUrl, drop } = await createTestDatabase()
   const { rows } = await withClient(adminUrl, (client) => client.query<Column>(columns))
@@ -58,7 +81,14 @@ export const generateRows = async (): Promise<string> => {
     ([table, list]) =>
       `export interface ${pascal(table)}Row {\n${list.map((row) => `  ${camel(row.column)}: ${typeOf(row)}\n`).join('')}}\n`,
   )
-  return `/** Generated from the migrated database by \`npm run rows\`. Not edited by hand. */\n\n${interfaces.join('\n')}`
+  const index = [...tables.keys()].map((table) => `  ${table}: ${pascal(table)}Row\n`).join('')
+  return [
+    `/** Generated from the migrated database by \`npm run rows\`. Not edited by hand. */\n`,
+    ...interfaces,
+    `/** The row type of each table, by the table's name. */\nexport interface Rows {\n${index}}\n`,
+    `/**\n * The columns of each table, by the table's name. \`documents\` are JSON; \`filled\` have a default; \`nullable\` have none and may be null;\n * \`computed\` are generated from others.\n */`,
+    `export const tables = {\n${[...tables].map(described).join('')}} as const\n`,
+  ].join('\n')
 }
 
 /** The shape of the migrated database, as it stands in test/schema/schema.txt. */
