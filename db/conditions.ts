@@ -23,10 +23,11 @@ const refuse = ({ operator }: Condition): never => {
   throw new Error(`${operator} is no operator of conditions`)
 }
 
-const write = (condition: Condition, columns: Columns): Fragment => {
+/** A condition as SQL with its values. The text follows from the operators and fields of the condition, never from its values. */
+export const conditionText = (condition: Condition, columns: Columns): Fragment => {
   const { operator, value } = condition
   if (operator === 'and' || operator === 'or') {
-    const written = parts(condition).map((part) => write(part, columns))
+    const written = parts(condition).map((part) => conditionText(part, columns))
     if (written.length === 0) return { sql: operator === 'and' ? 'true' : 'false', bindings: [] }
     return {
       sql: `(${written.map((part) => part.sql).join(` ${operator} `)})`,
@@ -45,7 +46,7 @@ const write = (condition: Condition, columns: Columns): Fragment => {
 
 /** A condition as SQL, to be bound in a statement or given to `where`: lists and sums filter by it, never after loading. */
 export const whereOf = (knex: Knex, condition: Condition, columns: Columns): Knex.Raw => {
-  const { sql, bindings } = write(condition, columns)
+  const { sql, bindings } = conditionText(condition, columns)
   return knex.raw(sql, bindings as never)
 }
 

@@ -1,5 +1,4 @@
 import { model } from '../models.ts'
-import type { SubscriptionRow, TenantRow } from '../rows.ts'
 
-export const Tenant = model<TenantRow>('tenant', 'id')
-export const Subscription = model<SubscriptionRow>('subscription', 'tenantId')
+export const Tenant = model('tenant', 'id')
+export const Subscription = model('subscription', 'tenantId')

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
-import type { Condition } from '../conditions.ts'
-import { sql, sqlOne } from '../connection.ts'
+import { sql } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { inScope, readPage, where } from '../paging.ts'
-import type { Paging } from '../paging.ts'
-import type { PromoCodeRow } from '../rows.ts'
-import { changeRow, fieldsOf, lockForChange } from './editing.ts'
+import { contains, equal, pageOf } from '../lib/lists.ts'
+import { changeRow, fieldsOf, insertRow, readRow } from '../lib/records.ts'
+import { model } from '../models.ts'
+import { lockForChange } from './editing.ts'
 import { refuseUnitTypes } from './extras.ts'
 import { changePortal } from './portal.ts'
 
@@ -29,39 +28,16 @@ export type NewPromoCode = {
   maxPerBooker?: number | null
 }
 
-type PromoRecord = Omit<PromoCodeRow, 'tenantId' | 'type'> & Pick<NewPromoCode, 'type'>
-const columns = `id, property_id, code, type, value, rate_plan_ids, unit_type_ids, bookable_from, bookable_until, stay_from, stay_until,
-  min_nights, max_redemptions, max_per_booker, redeemed, status, version, created_at, updated_at`
+export const PromoCode = model<'promo_code', Pick<NewPromoCode, 'type'>>('promo_code')
 
-type Filter = Paging & {
-  propertyId?: string | undefined
-  status?: string | undefined
-  q?: string | undefined
-  scope: Condition
-}
+export const listPromoCodes = pageOf(PromoCode, {
+  order: ['code', 'id'],
+  filters: { propertyId: equal('propertyId'), status: equal('status'), q: contains('code') },
+  defaults: { status: 'active' },
+  scope: { propertyId: 'propertyId' },
+})
 
-export const listPromoCodes = (trx: Trx, { propertyId, status = 'active', q, scope, ...paging }: Filter) =>
-  readPage<PromoRecord>(
-    trx,
-    {
-      columns,
-      from: 'promo_code',
-      conditions: [
-        ...inScope(trx, scope, 'property_id'),
-        ...where('property_id = ?', propertyId),
-        ...where('status = ?', status),
-        ...where('strpos(code, upper(?)) > 0', q),
-      ],
-      order: 'code, id',
-    },
-    paging,
-  )
-
-export const readPromoCode = async (trx: Trx, id: string): Promise<PromoRecord> => {
-  const row = await sqlOne<PromoRecord>(trx, `select ${columns} from promo_code where id = ?`, [id])
-  if (!row) throw notFound()
-  return row
-}
+export const readPromoCode = (trx: Trx, id: string) => readRow(trx, PromoCode, id)
 
 export type PromoCodeChange = {
   [Field in Exclude<keyof NewPromoCode, 'id' | 'propertyId' | 'code' | 'type' | 'value'>]?:
@@ -105,27 +81,7 @@ export const createPromoCode = async (trx: Trx, promo: NewPromoCode): Promise<st
   const id = promo.id ?? randomUUID()
   await lockForChange(trx, promo.propertyId)
   await judgePromoCode(trx, promo.propertyId, promo)
-  await sql(
-    trx,
-    `insert into promo_code (id, property_id, code, type, value, rate_plan_ids, unit_type_ids, bookable_from, bookable_until, stay_from, stay_until, min_nights, max_redemptions, max_per_booker)
-     values (?, ?, ?, ?, ?, ?::uuid[], ?::uuid[], ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      id,
-      promo.propertyId,
-      promo.code.toUpperCase(),
-      promo.type,
-      promo.value,
-      promo.ratePlanIds ?? [],
-      promo.unitTypeIds ?? [],
-      promo.bookableFrom ?? null,
-      promo.bookableUntil ?? null,
-      promo.stayFrom ?? null,
-      promo.stayUntil ?? null,
-      promo.minNights ?? null,
-      promo.maxRedemptions ?? null,
-      promo.maxPerBooker ?? null,
-    ],
-  )
+  await insertRow(trx, PromoCode, { ...promo, id, code: promo.code.toUpperCase() })
   await emit(trx, {
     type: 'promo_code.created',
     propertyId: promo.propertyId,
@@ -148,7 +104,7 @@ export const changePromoCode = async (trx: Trx, id: string, change: PromoCodeCha
     throw unprocessable('rule_violated', 'The code was redeemed more often', [
       { field: 'maxRedemptions', message: `must be at least ${promo.redeemed}` },
     ])
-  const version = await changeRow(trx, 'promo_code', id, sent)
+  const version = await changeRow(trx, PromoCode, id, sent)
   await changePortal(trx, promo.propertyId)
   await emit(trx, {
     type: 'promo_code.changed',
@@ -163,7 +119,7 @@ export const archivePromoCode = async (trx: Trx, id: string): Promise<void> => {
   const promo = await readPromoCode(trx, id)
   await lockForChange(trx, promo.propertyId)
   if (promo.status === 'archived') return
-  const version = await changeRow(trx, 'promo_code', id, { status: 'archived' })
+  const version = await changeRow(trx, PromoCode, id, { status: 'archived' })
   await changePortal(trx, promo.propertyId)
   await emit(trx, {
     type: 'promo_code.archived',

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { todayIn } from '../../config/time.ts'
-import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
-import { inScope, readPage, where } from '../paging.ts'
-import type { Paging } from '../paging.ts'
-import type { TaxRuleRow } from '../rows.ts'
-import { changeRow, fieldsOf, lockForChange, requireTexts } from './editing.ts'
+import { equal, matching, pageOf } from '../lib/lists.ts'
+import { changeRow, fieldsOf, insertRow, readRow } from '../lib/records.ts'
+import { model } from '../models.ts'
+import { lockForChange, requireTexts } from './editing.ts'
 import type { LockedProperty } from './editing.ts'
 import { changePortal } from './portal.ts'
 
@@ -32,38 +31,19 @@ export type NewTaxRule = {
   accountId?: string | null
 }
 
-type TaxRuleRecord = Omit<TaxRuleRow, 'tenantId' | 'name' | 'appliesTo'> &
-  Pick<NewTaxRule, 'appliesTo'> & { name: LocalText }
-const columns = `id, property_id, code, name, kind, basis, rate, amount, included, applies_to, exempt_age_category_ids, max_nights,
-  valid_from, valid_to, account_id, version, created_at, updated_at`
+export const TaxRule = model<'tax_rule', Pick<NewTaxRule, 'name' | 'appliesTo'>>('tax_rule')
+type TaxRuleRecord = NonNullable<(typeof TaxRule)['row']>
 
-type Filter = Paging & {
-  propertyId?: string | undefined
-  validOn?: string | undefined
-  scope: Condition
-}
+export const listTaxRules = pageOf(TaxRule, {
+  order: ['code', 'validFrom', 'id'],
+  filters: {
+    propertyId: equal('propertyId'),
+    validOn: matching<string>(`daterange(valid_from, valid_to, '[]') @> ?::date`),
+  },
+  scope: { propertyId: 'propertyId' },
+})
 
-export const listTaxRules = (trx: Trx, { propertyId, validOn, scope, ...paging }: Filter) =>
-  readPage<TaxRuleRecord>(
-    trx,
-    {
-      columns,
-      from: 'tax_rule',
-      conditions: [
-        ...inScope(trx, scope, 'property_id'),
-        ...where('property_id = ?', propertyId),
-        ...where(`daterange(valid_from, valid_to, '[]') @> ?::date`, validOn),
-      ],
-      order: 'code, valid_from, id',
-    },
-    paging,
-  )
-
-export const readTaxRule = async (trx: Trx, id: string): Promise<TaxRuleRecord> => {
-  const row = await sqlOne<TaxRuleRecord>(trx, `select ${columns} from tax_rule where id = ?`, [id])
-  if (!row) throw notFound()
-  return row
-}
+export const readTaxRule = (trx: Trx, id: string) => readRow(trx, TaxRule, id)
 
 export type TaxRuleChange = {
   [Field in Exclude<keyof NewTaxRule, 'id' | 'propertyId' | 'rate' | 'amount'>]?: NewTaxRule[Field] | undefined
@@ -117,28 +97,7 @@ export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string>
     throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
       { field: 'validFrom', message: 'overlaps' },
     ])
-  await sql(
-    trx,
-    `insert into tax_rule (id, property_id, code, name, kind, basis, rate, amount, included, applies_to, exempt_age_category_ids, max_nights, valid_from, valid_to, account_id)
-     values (?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?, ?::uuid[], ?, ?, ?, ?)`,
-    [
-      id,
-      rule.propertyId,
-      rule.code,
-      JSON.stringify(rule.name),
-      rule.kind,
-      rule.basis,
-      rule.rate ?? null,
-      rule.amount ?? null,
-      rule.included ?? false,
-      rule.appliesTo,
-      rule.exemptAgeCategoryIds ?? [],
-      rule.maxNights ?? null,
-      rule.validFrom,
-      rule.validTo ?? null,
-      rule.accountId ?? null,
-    ],
-  )
+  await insertRow(trx, TaxRule, { ...rule, id })
   await emit(trx, {
     type: 'tax_rule.created',
     propertyId: rule.propertyId,
@@ -208,7 +167,7 @@ export const changeTaxRule = async (trx: Trx, id: string, change: TaxRuleChange)
     throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
       { field: 'validFrom', message: 'overlaps' },
     ])
-  await announce(trx, rule, 'tax_rule.changed', await changeRow(trx, 'tax_rule', id, sent, ['name']))
+  await announce(trx, rule, 'tax_rule.changed', await changeRow(trx, TaxRule, id, sent))
 }
 
 /** Deletes a rule that was never applied; 422 `in_use`. The caller holds its row. */

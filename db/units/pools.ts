@@ -5,12 +5,16 @@ import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
+import { changeRow, fieldsOf, insertRow } from '../lib/records.ts'
+import { model } from '../models.ts'
 import { inScope, readPage, where } from '../paging.ts'
 import type { Paging } from '../paging.ts'
-import { changeRow, fieldsOf, lockForChange } from '../properties/editing.ts'
+import { lockForChange } from '../properties/editing.ts'
 import type { Counters } from './inventory.ts'
 import { dropNights, extendNights } from './nights.ts'
 import { presentDay } from './state.ts'
+
+const UnitPool = model('unit_pool')
 
 export type UnitPoolRecord = {
   id: string
@@ -67,12 +71,7 @@ export const insertPool = async (
   pool: { id?: string; propertyId: string; name: string; kind?: 'unit' | 'extra' },
 ): Promise<string> => {
   const id = pool.id ?? randomUUID()
-  await sql(trx, `insert into unit_pool (id, property_id, name, kind) values (?, ?, ?, ?)`, [
-    id,
-    pool.propertyId,
-    pool.name,
-    pool.kind ?? 'unit',
-  ])
+  await insertRow(trx, UnitPool, { ...pool, id })
   await extendNights(trx, [id])
   await emit(trx, {
     type: 'unit_pool.created',
@@ -94,7 +93,7 @@ export const changePool = async (trx: Trx, id: string, change: { name?: string |
   const { propertyId, name } = await readPool(trx, id)
   await lockForChange(trx, propertyId)
   if (name === change.name || change.name === undefined) return
-  const version = await changeRow(trx, 'unit_pool', id, change)
+  const version = await changeRow(trx, UnitPool, id, change)
   await emit(trx, {
     type: 'unit_pool.changed',
     propertyId,

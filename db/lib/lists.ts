@@ -1,0 +1,153 @@
+import { conditionText } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
+import { prepared } from '../connection.ts'
+import type { AnyTrx } from '../connection.ts'
+import type { Table, TableName } from '../models.ts'
+import type { Page, Paging, Sort } from '../paging.ts'
+import { builder, columnOf, fill, place, queryOf, shaped } from './shapes.ts'
+
+// Lists of one table, declared once. A list that joins tables is SQL by hand with `readPage`.
+
+/** Compares the value of a filter with the records: in `text`, each `??` is the next of `fields`, and each `?` is the value. */
+type Filter<Field extends string, Value> = {
+  text: string
+  fields: readonly Field[]
+  /** For its type alone. */
+  value?: Value
+}
+
+/** The field is the value. */
+export const equal = <Field extends string>(field: Field): Filter<Field, string | number | boolean> => ({
+  text: '?? = ?',
+  fields: [field],
+})
+/** The field is one of the values. */
+export const oneOf = <Field extends string>(field: Field): Filter<Field, readonly (string | number)[]> => ({
+  text: '?? = any(?)',
+  fields: [field],
+})
+/** The field is the value, or more or later. */
+export const from = <Field extends string>(field: Field): Filter<Field, string | number | Date> => ({
+  text: '?? >= ?',
+  fields: [field],
+})
+/** The field is the value, or less or earlier. */
+export const until = <Field extends string>(field: Field): Filter<Field, string | number | Date> => ({
+  text: '?? <= ?',
+  fields: [field],
+})
+/** One of the fields contains the value; capitals do not matter. */
+export const contains = <Field extends string>(...fields: readonly Field[]): Filter<Field, string> => ({
+  text: `(${fields.map(() => 'strpos(lower(??), lower(?)) > 0').join(' or ')})`,
+  fields,
+})
+/** One of the fields begins with the value; capitals do not matter. */
+export const prefix = <Field extends string>(...fields: readonly Field[]): Filter<Field, string> => ({
+  text: `(${fields.map(() => 'starts_with(lower(??), lower(?))').join(' or ')})`,
+  fields,
+})
+/** A condition of its own in SQL, which names columns as the database does. */
+export const matching = <Value>(text: string): Filter<never, Value> => ({ text, fields: [] })
+
+type Filters<Row> = Readonly<Record<string, Filter<string & keyof Row, unknown>>>
+type Order<Row> = (string & keyof Row) | `${string & keyof Row} desc`
+type List<Row> = {
+  /** Ends with a field that no two records have in common, so that no page leaves a record out. */
+  order: readonly Order<Row>[]
+  filters?: Filters<Row>
+  /** Values of filters that a caller leaves out. */
+  defaults?: Readonly<Record<string, unknown>>
+  /** The fields that conditions of roles ask for, by their names there; null for one that the records do not have. Lists of it ask for `scope`. */
+  scope?: Readonly<Record<string, (string & keyof Row) | null>>
+  /** What can be sorted by, before `order`. */
+  sorts?: Readonly<Record<string, string & keyof Row>>
+  /** The fields of the rows; all of the table if it is left out. */
+  fields?: readonly (string & keyof Row)[]
+  /** Holds for every record of the list: constant SQL. */
+  only?: string
+}
+
+type Values<Spec> = Spec extends { filters: infer Given }
+  ? { [Name in keyof Given]?: Given[Name] extends Filter<string, infer Value> ? Value | undefined : never }
+  : object
+type Scoped<Spec> = Spec extends { scope: object } ? { scope: Condition } : object
+type Sorted<Spec> = Spec extends { sorts: infer Given } ? { sort?: Sort<string & keyof Given> } : object
+type Shown<Spec, Row> = Spec extends { fields: readonly (infer Field)[] } ? Pick<Row, Field & keyof Row> : Row
+type Asked<Spec> = Paging & Values<Spec> & Scoped<Spec> & Sorted<Spec>
+
+type Part = { text: string; bindings: string[]; values: readonly (readonly [name: string, value: unknown])[] }
+
+/** Its places in the order of its text: a field, or the value, under `name`. */
+const filterPart = (name: string, { text, fields }: Filter<string, unknown>, value: unknown): Part => {
+  const left = [...fields]
+  const bindings = [...text.matchAll(/\\\?|\?\??/g)].flatMap(([found]) =>
+    found === '??' ? [left.shift() ?? ''] : found === '?' ? [place(name)] : [],
+  )
+  return { text, bindings, values: [[name, value]] }
+}
+
+const scopePart = (scope: Condition, fields: Readonly<Record<string, string | null>>): Part => {
+  const columns = Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, field === null ? null : columnOf(field)]),
+  )
+  const { sql, bindings } = conditionText(scope, columns)
+  const values = bindings.map((value, index) => [`scope ${index}`, value] as const)
+  return { text: sql, bindings: values.map(([name]) => place(name)), values }
+}
+
+const given = (value: unknown) => value !== undefined && value !== null
+let lists = 0
+
+/**
+ * Makes a list of a table: one page of it, and how many records there are in all, in one round trip. A filter that is left out or null does not filter.
+ * Each set of filters that are given, and each order, is one text, which connections keep planned.
+ */
+export const pageOf = <Name extends TableName, Row extends object, const Spec extends List<Row>>(
+  table: Table<Name, Row>,
+  spec: Spec,
+): ((trx: AnyTrx, asked: Asked<Spec>) => Promise<Page<Shown<Spec, Row>>>) => {
+  const { order, filters = {}, defaults = {}, scope, sorts = {}, only }: List<Row> = spec
+  const fields: readonly string[] = spec.fields ?? table.columns.fields
+  lists += 1
+  const list = `list ${lists}`
+
+  const partsOf = (asked: Record<string, unknown>): Part[] => [
+    ...(only === undefined ? [] : [{ text: only, bindings: [], values: [] }]),
+    ...(scope === undefined ? [] : [scopePart(asked['scope'] as Condition, scope)]),
+    ...Object.entries(filters).flatMap(([name, filter]) => {
+      const value = given(asked[name]) ? asked[name] : defaults[name]
+      return given(value) ? [filterPart(name, filter, value)] : []
+    }),
+  ]
+  const orderOf = (sort: Sort<string>) => [
+    ...sort.map(({ field, descending }) => ({ column: sorts[field] ?? '', order: descending ? 'desc' : 'asc' })),
+    ...order.map((one) => ({ column: one.replace(/ desc$/, ''), order: one.endsWith(' desc') ? 'desc' : 'asc' })),
+  ]
+
+  return async (trx, { page, limit, ...asked }) => {
+    if (!Number.isSafeInteger(limit) || limit < 1) throw new Error('a page has a number of rows')
+    const parts = partsOf(asked)
+    const { sort = [] } = asked as { sort?: Sort<string> }
+    const conditions = parts.map(({ text }) => text).join(' and ')
+    const values = new Map<string, unknown>([...parts.flatMap((part) => part.values), ['offset', (page - 1) * limit]])
+    const query = () => parts.reduce((made, { text, bindings }) => made.whereRaw(text, bindings), queryOf(table))
+    const count = shaped(`${list} count ${conditions}`, () => query().count({ total: '*' }).toKnexQuery())
+    // Of a limit that is a parameter, and of any offset, PostgreSQL knows nothing when it plans once for all values.
+    const sorted = orderOf(sort)
+    const by = sorted.map(({ column, order: way }) => `${column} ${way}`).join()
+    const rows = shaped(`${list} ${conditions} by ${by} ${limit} ${page === 1}`, () => {
+      const made = query()
+        .select([...fields])
+        .orderBy(sorted as never)
+        .toKnexQuery()
+        .limit(limit, { skipBinding: true })
+      return page === 1 ? made : made.offset(builder.raw('?', [place('offset')]) as never)
+    })
+    const valueOf = (name: string) => values.get(name)
+    const [counted, found] = await Promise.all([
+      prepared<{ total: number }>(trx, count.text, fill(count, valueOf)),
+      prepared<Shown<Spec, Row>>(trx, rows.text, fill(rows, valueOf)),
+    ])
+    return { total: counted[0]?.total ?? 0, rows: found }
+  }
+}
