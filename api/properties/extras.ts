@@ -1,9 +1,8 @@
 import { extraBases } from '../../config/quote.ts'
+import { sampleId } from '../../config/samples.ts'
 import { Bool, Int, List, LocalName, LocalText, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
 import { archiveExtra, changeExtra, createExtra, listExtras, readExtra } from '../../db/properties/extras.ts'
-import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
-import { route } from '../lib/route.ts'
+import { resource } from '../lib/resource.ts'
 import { Code, Lifecycle, Price, stamps } from './schemas.ts'
 
 const Category = OneOf([
@@ -50,64 +49,53 @@ const Extra = Obj(
   { title: 'Extra' },
 )
 
-const path = '/api/tenants/:tenantId/extras'
-const record = { table: 'extra', param: 'extraId' }
-
-const list = paged({
-  id: 'extras.list',
-  path,
-  summary: 'List extras',
-  access: can('read', 'Extra'),
-  query: { propertyId: Opt(Uuid), category: Opt(Category), status: Opt(Lifecycle) },
-  of: Extra,
-  find: ({ trx, query, admission }) => listExtras(trx, { ...query, scope: admission.scope('read', 'Extra') }),
+const extras = resource({
+  name: 'extras',
+  subject: 'Extra',
+  table: 'extra',
+  path: '/api/tenants/:tenantId/extras',
+  param: 'extraId',
+  record: Extra,
+  read: readExtra,
 })
 
-const create = route({
-  id: 'extras.create',
-  method: 'POST',
-  path,
+const list = extras.list({
+  summary: 'List extras',
+  query: { propertyId: Opt(Uuid), category: Opt(Category), status: Opt(Lifecycle) },
+  example: { category: 'activity' },
+  find: ({ trx, filter }) => listExtras(trx, filter),
+})
+
+const create = extras.create({
   summary: 'Create an extra',
   description: 'With a daily limit it has counters of its own, which guard it as those of units guard nights.',
-  access: can('create', 'Extra'),
-  status: 201,
   errors: ['duplicate_code', 'reference_not_found', 'not_found', 'invalid_transition'],
   body: Obj({ propertyId: Uuid, code: Code, ...needed, ...Sparse(Obj(optional)).properties }),
-  returns: Extra,
-  handle: async ({ trx, body }) => {
-    return readExtra(trx, await createExtra(trx, body))
+  example: {
+    propertyId: sampleId('propertyId'),
+    code: 'BOAT',
+    name: { 'pt-BR': 'Passeio de barco', en: 'Boat trip' },
+    category: 'activity',
+    revenueGroup: 'tours',
+    amount: 5_000,
+    basis: 'per_stay',
   },
+  command: ({ trx, body }) => createExtra(trx, body),
 })
 
-const change = route({
-  id: 'extras.update',
-  method: 'PATCH',
-  path: `${path}/:extraId`,
+const change = extras.change({
   summary: 'Change an extra or its daily limit',
-  access: can('update', 'Extra'),
-  record,
   errors: ['duplicate_code', 'in_use', 'sold_out', 'invalid_transition', 'reference_not_found'],
   body: Sparse(Obj({ code: Code, ...needed, ...optional })),
-  returns: Extra,
-  handle: async ({ trx, params, body }) => {
-    await changeExtra(trx, params.extraId, body)
-    return readExtra(trx, params.extraId)
-  },
+  example: { amount: 6_000, dailyLimit: 5 },
+  command: ({ trx, id, body }) => changeExtra(trx, id, body),
 })
 
-const archive = route({
-  id: 'extras.archive',
-  method: 'POST',
-  path: `${path}/:extraId/archive`,
+const archive = extras.act('archive', {
   summary: 'Stop selling an extra',
-  access: can('delete', 'Extra'),
-  record,
+  action: 'delete',
   errors: ['in_use', 'invalid_transition'],
-  returns: Extra,
-  handle: async ({ trx, params }) => {
-    await archiveExtra(trx, params.extraId)
-    return readExtra(trx, params.extraId)
-  },
+  command: ({ trx, id }) => archiveExtra(trx, id),
 })
 
 export const routes = [list, create, change, archive]

@@ -1,3 +1,4 @@
+import { sampleId } from '../../config/samples.ts'
 import {
   Bool,
   Day,
@@ -14,8 +15,6 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { lockForChange } from '../../db/properties/editing.ts'
-import { judgePlan } from '../../db/properties/rate-plan-rules.ts'
 import {
   archiveRatePlan,
   changeRatePlan,
@@ -24,9 +23,7 @@ import {
   restoreRatePlan,
 } from '../../db/properties/rate-plans.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
-import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
-import { route } from '../lib/route.ts'
+import { resource } from '../lib/resource.ts'
 import { Code, Lifecycle, MealPlan, Price, SignedPrice, stamps } from './schemas.ts'
 
 /** Basis points or minor units, by `type`. */
@@ -79,11 +76,18 @@ const optional = {
   losDiscounts: List(Obj({ minNights: Int(2, 366), rate: Int(1, 10_000) }), { max: 5 }),
 }
 const UnitTypesSent = List(UnitTypePricesSent, { max: 100 })
-const record = { table: 'rate_plan', param: 'ratePlanId' }
 const fields = { id: Uuid, propertyId: Uuid, code: Code, ...needed, ...optional, status: Lifecycle, ...stamps }
 const RatePlanSummary = Obj(fields, { title: 'RatePlanSummary' })
 const RatePlan = Obj({ ...fields, unitTypes: List(UnitTypePrices, { max: 100 }) }, { title: 'RatePlan' })
-const path = '/api/tenants/:tenantId/rate-plans'
+const ratePlans = resource({
+  name: 'ratePlans',
+  subject: 'RatePlan',
+  table: 'rate_plan',
+  path: '/api/tenants/:tenantId/rate-plans',
+  param: 'ratePlanId',
+  record: RatePlan,
+  read: readRatePlan,
+})
 const planErrors = [
   'duplicate_code',
   'reference_not_found',
@@ -93,11 +97,8 @@ const planErrors = [
   'invalid_transition',
 ] as const
 
-const list = paged({
-  id: 'ratePlans.list',
-  path,
+const list = ratePlans.list({
   summary: 'List rate plans',
-  access: can('read', 'RatePlan'),
   query: {
     propertyId: Opt(Uuid),
     status: Opt(Lifecycle),
@@ -107,18 +108,14 @@ const list = paged({
     q: Opt(Text(1, 120)),
   },
   of: RatePlanSummary,
-  find: ({ trx, query, admission }) => listRatePlans(trx, { ...query, scope: admission.scope('read', 'RatePlan') }),
+  example: { q: 'flex' },
+  find: ({ trx, filter }) => listRatePlans(trx, filter),
 })
 
-const create = route({
-  id: 'ratePlans.create',
-  method: 'POST',
-  path,
+const create = ratePlans.create({
   summary: 'Create a standard or derived rate plan',
   description:
     'A plan with a `parentId` has no prices of its own: they are computed from those of the parent, over three steps at most.',
-  access: can('create', 'RatePlan'),
-  status: 201,
   errors: [...planErrors, 'not_found'],
   body: Obj({
     propertyId: Uuid,
@@ -127,69 +124,41 @@ const create = route({
     ...Sparse(Obj(optional)).properties,
     unitTypes: UnitTypesSent,
   }),
-  returns: RatePlan,
-  handle: async ({ trx, body }) => {
-    await judgePlan(trx, await lockForChange(trx, body.propertyId), body, null)
-    return readRatePlan(trx, await createRatePlan(trx, body))
+  example: {
+    propertyId: sampleId('propertyId'),
+    code: 'FLEX',
+    name: { 'pt-BR': 'Flexível', en: 'Flexible' },
+    cancellationPolicyId: sampleId('cancellationPolicyId'),
+    noShowPolicyId: sampleId('noShowPolicyId'),
+    unitTypes: [{ unitTypeId: sampleId('unitTypeId'), standardAmount: 25_000 }],
   },
+  command: ({ trx, body }) => createRatePlan(trx, body),
 })
 
-const read = route({
-  id: 'ratePlans.read',
-  method: 'GET',
-  path: `${path}/:ratePlanId`,
-  summary: 'Read a rate plan with its unit types',
-  access: can('read', 'RatePlan'),
-  returns: RatePlan,
-  handle: ({ trx, params, admission }) => readRatePlan(trx, params.ratePlanId, admission.scope('read', 'RatePlan')),
-})
+const read = ratePlans.read({ summary: 'Read a rate plan with its unit types' })
 
-const change = route({
-  id: 'ratePlans.update',
-  method: 'PATCH',
-  path: `${path}/:ratePlanId`,
+const change = ratePlans.change({
   summary: 'Change terms, unit types or derivation of a rate plan',
   description:
     'Unit types are replaced as a set. `parentId: null` makes a plan standard: the prices that it had by derivation become its own. A plan that begins to derive gives its own prices up.',
-  access: can('update', 'RatePlan'),
-  record,
   errors: planErrors,
   body: Sparse(Obj({ code: Code, ...needed, ...optional, unitTypes: UnitTypesSent })),
-  returns: RatePlan,
-  handle: async ({ trx, params, body }) => {
-    await changeRatePlan(trx, params.ratePlanId, body)
-    return readRatePlan(trx, params.ratePlanId)
-  },
+  example: { minNights: 2, losDiscounts: [{ minNights: 7, rate: 500 }] },
+  command: ({ trx, id, body }) => changeRatePlan(trx, id, body),
 })
 
-const archive = route({
-  id: 'ratePlans.archive',
-  method: 'POST',
-  path: `${path}/:ratePlanId/archive`,
+const archive = ratePlans.act('archive', {
   summary: 'Stop selling a rate plan',
-  access: can('delete', 'RatePlan'),
-  record,
+  action: 'delete',
   errors: ['in_use', 'invalid_transition'],
-  returns: RatePlan,
-  handle: async ({ trx, params }) => {
-    await archiveRatePlan(trx, params.ratePlanId)
-    return readRatePlan(trx, params.ratePlanId)
-  },
+  command: ({ trx, id }) => archiveRatePlan(trx, id),
 })
 
-const restore = route({
-  id: 'ratePlans.restore',
-  method: 'POST',
-  path: `${path}/:ratePlanId/restore`,
+const restore = ratePlans.act('restore', {
   summary: 'Sell an archived rate plan again',
-  access: can('update', 'RatePlan'),
-  record,
+  action: 'update',
   errors: ['reference_not_found', 'invalid_transition'],
-  returns: RatePlan,
-  handle: async ({ trx, params }) => {
-    await restoreRatePlan(trx, params.ratePlanId)
-    return readRatePlan(trx, params.ratePlanId)
-  },
+  command: ({ trx, id }) => restoreRatePlan(trx, id),
 })
 
 export const routes = [list, create, read, change, archive, restore]

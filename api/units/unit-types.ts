@@ -1,4 +1,5 @@
 import { amenities, bedKinds } from '../../config/amenities.ts'
+import { sampleId } from '../../config/samples.ts'
 import {
   Between,
   Bool,
@@ -15,13 +16,9 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { lockForChange } from '../../db/properties/editing.ts'
 import { archiveUnitType, changeUnitType, restoreUnitType } from '../../db/units/type-changes.ts'
-import { createUnitType, judgeUnitType, listUnitTypes, readUnitType } from '../../db/units/types.ts'
-import type { UnitTypeRecord } from '../../db/units/types.ts'
-import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
-import { route } from '../lib/route.ts'
+import { createUnitType, listUnitTypes, readUnitType } from '../../db/units/types.ts'
+import { resource } from '../lib/resource.ts'
 import { Lifecycle, stamps } from '../properties/schemas.ts'
 import { UnitKind } from './schemas.ts'
 
@@ -50,104 +47,76 @@ const UnitType = Obj(
 )
 
 type Shares = { unitPoolId: string; quantity: number }[]
-const sharesOf = (pools: Shares) => pools.map(({ unitPoolId, quantity }) => ({ poolId: unitPoolId, quantity }))
-const shown = (type: UnitTypeRecord) => ({
+/** A body as commands know it. */
+const sent = <T extends { pools?: Shares }>({ pools, ...type }: T) => ({
   ...type,
-  pools: type.pools.map(({ poolId, quantity }) => ({ unitPoolId: poolId, quantity })),
+  ...(pools ? { pools: pools.map(({ unitPoolId, quantity }) => ({ poolId: unitPoolId, quantity })) } : {}),
 })
 
-const path = '/api/tenants/:tenantId/unit-types'
-const record = { table: 'unit_type', param: 'unitTypeId' }
+const unitTypes = resource({
+  name: 'unitTypes',
+  subject: 'UnitType',
+  table: 'unit_type',
+  path: '/api/tenants/:tenantId/unit-types',
+  param: 'unitTypeId',
+  record: UnitType,
+  read: readUnitType,
+  show: ({ pools, ...type }) => ({
+    ...type,
+    pools: pools.map(({ poolId, quantity }) => ({ unitPoolId: poolId, quantity })),
+  }),
+})
 
-const list = paged({
-  id: 'unitTypes.list',
-  path,
+const list = unitTypes.list({
   summary: 'List unit types',
-  access: can('read', 'UnitType'),
   query: { propertyId: Opt(Uuid), status: Opt(Lifecycle), kind: Opt(UnitKind), q: Opt(Text(1, 120)) },
-  of: UnitType,
-  find: async ({ trx, query, admission }) => {
-    const { total, rows } = await listUnitTypes(trx, { ...query, scope: admission.scope('read', 'UnitType') })
-    return { total, rows: rows.map(shown) }
-  },
+  example: { propertyId: sampleId('propertyId'), kind: 'private', q: 'room' },
+  find: ({ trx, filter }) => listUnitTypes(trx, filter),
 })
 
-const create = route({
-  id: 'unitTypes.create',
-  method: 'POST',
-  path,
+const create = unitTypes.create({
   summary: 'Create a unit type with its pool',
   description:
     'Without `pools` it gets a pool of its own, of which one sale takes one unit. Types that share a pool sell the same units: a dormitory of eight beds is one pool, with a type of quantity 1 and one of quantity 8.',
-  access: can('create', 'UnitType'),
-  status: 201,
   errors: ['duplicate_code', 'occupancy_invalid', 'reference_not_found', 'invalid_transition', 'not_found'],
   body: Obj({ propertyId: Uuid, ...needed, ...Sparse(Obj(optional)).properties }),
-  returns: UnitType,
-  handle: async ({ trx, body: { pools, ...body } }) => {
-    const type = { ...body, ...(pools ? { pools: sharesOf(pools) } : {}) }
-    await judgeUnitType(trx, await lockForChange(trx, body.propertyId), type)
-    return shown(await readUnitType(trx, (await createUnitType(trx, type)).id))
+  example: {
+    propertyId: sampleId('propertyId'),
+    code: 'DBL',
+    name: { 'pt-BR': 'Quarto duplo', en: 'Double room' },
+    kind: 'private',
+    baseOccupancy: 2,
+    maxAdults: 2,
+    maxChildren: 1,
+    maxOccupancy: 3,
   },
+  command: async ({ trx, body }) => (await createUnitType(trx, sent(body))).id,
 })
 
-const read = route({
-  id: 'unitTypes.read',
-  method: 'GET',
-  path: `${path}/:unitTypeId`,
-  summary: 'Read a unit type',
-  access: can('read', 'UnitType'),
-  returns: UnitType,
-  handle: async ({ trx, params, admission }) =>
-    shown(await readUnitType(trx, params.unitTypeId, admission.scope('read', 'UnitType'))),
-})
+const read = unitTypes.read({ summary: 'Read a unit type' })
 
-const change = route({
-  id: 'unitTypes.update',
-  method: 'PATCH',
-  path: `${path}/:unitTypeId`,
+const change = unitTypes.change({
   summary: 'Change texts, occupancy, beds, amenities or pools',
   description:
     'Texts and lists are replaced whole. Pools change only while no stay, hold or allotment of the type is ahead; a lower occupancy changes no stay that is sold.',
-  access: can('update', 'UnitType'),
-  record,
   errors: ['duplicate_code', 'occupancy_invalid', 'reference_not_found', 'in_use', 'invalid_transition'],
   body: Sparse(Obj({ ...needed, ...optional })),
-  returns: UnitType,
-  handle: async ({ trx, params, body: { pools, ...change } }) => {
-    await changeUnitType(trx, params.unitTypeId, { ...change, ...(pools ? { pools: sharesOf(pools) } : {}) })
-    return shown(await readUnitType(trx, params.unitTypeId))
-  },
+  example: { maxOccupancy: 4, maxChildren: 2 },
+  command: ({ trx, id, body }) => changeUnitType(trx, id, sent(body)),
 })
 
-const archive = route({
-  id: 'unitTypes.archive',
-  method: 'POST',
-  path: `${path}/:unitTypeId/archive`,
+const archive = unitTypes.act('archive', {
   summary: 'Stop selling a unit type',
-  access: can('delete', 'UnitType'),
-  record,
+  action: 'delete',
   errors: ['in_use', 'invalid_transition'],
-  returns: UnitType,
-  handle: async ({ trx, params }) => {
-    await archiveUnitType(trx, params.unitTypeId)
-    return shown(await readUnitType(trx, params.unitTypeId))
-  },
+  command: ({ trx, id }) => archiveUnitType(trx, id),
 })
 
-const restore = route({
-  id: 'unitTypes.restore',
-  method: 'POST',
-  path: `${path}/:unitTypeId/restore`,
+const restore = unitTypes.act('restore', {
   summary: 'Sell an archived unit type again',
-  access: can('update', 'UnitType'),
-  record,
+  action: 'update',
   errors: ['invalid_transition'],
-  returns: UnitType,
-  handle: async ({ trx, params }) => {
-    await restoreUnitType(trx, params.unitTypeId)
-    return shown(await readUnitType(trx, params.unitTypeId))
-  },
+  command: ({ trx, id }) => restoreUnitType(trx, id),
 })
 
 export const routes = [list, create, read, change, archive, restore]

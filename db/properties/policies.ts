@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import type { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
-import { always, whereOf } from '../conditions.ts'
+import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
+import { compile } from '../../config/validator.ts'
 import type { Condition } from '../conditions.ts'
 import { contextOf, sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -19,11 +19,14 @@ const canonical = (value: unknown): string => {
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`
 }
 
-export type NewPolicy = { id?: string; propertyId: string; code: string; name: string } & (
-  | { kind: 'cancellation'; rules: CancellationRules }
-  | { kind: 'deposit'; rules: DepositRules }
-  | { kind: 'no_show'; rules: NoShowRules }
-)
+export type NewPolicy = {
+  id?: string
+  propertyId: string
+  code: string
+  name: string
+  kind: 'cancellation' | 'deposit' | 'no_show'
+  rules: CancellationRules | DepositRules | NoShowRules
+}
 
 /** Refuses rules whose order makes no sense, which a schema cannot say. */
 const judge = (policy: Pick<NewPolicy, 'kind' | 'rules'>) => {
@@ -41,6 +44,15 @@ const judge = (policy: Pick<NewPolicy, 'kind' | 'rules'>) => {
         { field: 'rules.installments', message: 'type remaining must be last' },
       ])
   }
+}
+
+const schemas = { cancellation: CancellationRules, deposit: DepositRules, no_show: NoShowRules }
+
+/** 400 where rules are those of another kind. */
+const requireRules = (kind: NewPolicy['kind'], rules: NewPolicy['rules']): void => {
+  const problems = compile(schemas[kind])(rules)
+  if (problems)
+    throw invalid(problems.map(({ field, message }) => ({ field: field ? `rules.${field}` : 'rules', message })))
 }
 
 /** The rest of what a schema cannot say: shares above the whole. */
@@ -64,7 +76,10 @@ const writeVersion = (trx: Trx, policyId: string, number: number, rules: unknown
   )
 }
 
+/** 409 `duplicate_code`, 422 `rule_violated`. */
 export const createPolicy = async (trx: Trx, policy: NewPolicy): Promise<string> => {
+  await lockForChange(trx, policy.propertyId)
+  requireRules(policy.kind, policy.rules)
   judge(policy)
   refuseShares(policy.rules)
   const id = policy.id ?? randomUUID()
@@ -146,15 +161,8 @@ export type PolicyVersionRecord = {
 }
 
 /** A policy with the newest 200 of its versions, the newest first. 404. */
-export const readPolicy = async (
-  trx: Trx,
-  id: string,
-  scope: Condition = always,
-): Promise<PolicyRecord & { versions: PolicyVersionRecord[] }> => {
-  const row = await sqlOne<PolicyRecord>(trx, `select ${columns} from ${current} where p.id = ? and ?`, [
-    id,
-    whereOf(trx, scope, { propertyId: 'p.property_id' }),
-  ])
+export const readPolicy = async (trx: Trx, id: string): Promise<PolicyRecord & { versions: PolicyVersionRecord[] }> => {
+  const row = await sqlOne<PolicyRecord>(trx, `select ${columns} from ${current} where p.id = ?`, [id])
   if (!row) throw notFound()
   const versions = await sql<PolicyVersionRecord>(
     trx,
@@ -182,6 +190,7 @@ export const changePolicy = async (
   { name, rules }: { name?: string | undefined; rules?: NewPolicy['rules'] | undefined },
 ): Promise<void> => {
   const policy = await openPolicy(trx, id)
+  if (rules !== undefined) requireRules(policy.kind, rules)
   if (policy.status !== 'active') throw conflict('invalid_transition', 'The policy is archived')
   if (name !== undefined) await sql(trx, `update policy set name = ?, version = version + 1 where id = ?`, [name, id])
   if (rules !== undefined) await changePolicyRules(trx, id, rules)

@@ -1,7 +1,6 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { addDays, todayIn } from '../../config/time.ts'
-import { always, whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
@@ -79,11 +78,8 @@ export const listRatePlans = (trx: Trx, { status = 'active', q, scope, ...filter
   )
 
 /** A plan with its unit types. 404. */
-export const readRatePlan = async (trx: Trx, id: string, scope: Condition = always): Promise<PlanRecord> => {
-  const row = await sqlOne<PlanSummary>(trx, `select ${columns} from rate_plan r where r.id = ? and ?`, [
-    id,
-    whereOf(trx, scope, { propertyId: 'r.property_id' }),
-  ])
+export const readRatePlan = async (trx: Trx, id: string): Promise<PlanRecord> => {
+  const row = await sqlOne<PlanSummary>(trx, `select ${columns} from rate_plan r where r.id = ?`, [id])
   if (!row) throw notFound()
   const unitTypes = await sql<PlanType>(
     trx,

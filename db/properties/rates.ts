@@ -6,7 +6,9 @@ import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { ratesOf } from './channels/dirty.ts'
+import { lockForChange } from './editing.ts'
 import { changePortal } from './portal.ts'
+import { judgePlan } from './rate-plan-rules.ts'
 import type { Adjustment, ChildPrice, Derivation, LosDiscount } from './rules/prices.ts'
 import type { PlanLimits, Restriction } from './rules/restrictions.ts'
 
@@ -36,19 +38,6 @@ export type NewRatePlan = Partial<PlanLimits> & {
   }[]
 }
 
-/** Depth of a plan below its standard plan; 422 beyond 3. */
-const depthBelow = async (trx: Trx, parentId: string): Promise<number> => {
-  const rows = await sql(
-    trx,
-    `with recursive line as (
-       select id, parent_id from rate_plan where id = ?
-       union all select p.id, p.parent_id from rate_plan p join line l on p.id = l.parent_id)
-     select id from line limit 5`,
-    [parentId],
-  )
-  return rows.length
-}
-
 /** Writes what a plan says of its unit types; what stood for one of them is replaced. */
 export const writePlanTypes = (trx: Trx, ratePlanId: string, types: NewRatePlan['unitTypes']) =>
   sql(
@@ -61,17 +50,10 @@ export const writePlanTypes = (trx: Trx, ratePlanId: string, types: NewRatePlan[
     [ratePlanId, JSON.stringify(types)],
   )
 
+/** 409 `duplicate_code`, 422 for what a plan must not be, or names that is not there. */
 export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<string> => {
   const id = plan.id ?? randomUUID()
-  const derived = plan.parentId !== undefined && plan.parentId !== null
-  if (derived && (await depthBelow(trx, plan.parentId ?? id)) > 3)
-    throw unprocessable('derivation_too_deep', 'A plan derives over at most three steps', [
-      { field: 'parentId', message: 'is derived three times already' },
-    ])
-  if (derived && plan.unitTypes.some((entry) => (entry.standardAmount ?? null) !== null))
-    throw unprocessable('rate_plan_derived', 'A derived plan has no prices of its own', [
-      { field: 'unitTypes', message: 'standardAmount must be null' },
-    ])
+  await judgePlan(trx, await lockForChange(trx, plan.propertyId), plan, null)
   await sql(
     trx,
     `insert into rate_plan (id, property_id, code, name, description, parent_id, derivation, inherit_restrictions, market_segment, meal_plan,

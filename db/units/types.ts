@@ -3,14 +3,13 @@ import type { Amenity, BedKind } from '../../config/amenities.ts'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { always, whereOf } from '../conditions.ts'
 import type { Condition } from '../conditions.ts'
 import { sql, sqlOne } from '../connection.ts'
 import type { Trx } from '../connection.ts'
 import { emit } from '../events.ts'
 import { inScope, readPage, where } from '../paging.ts'
 import type { Paging } from '../paging.ts'
-import { requireTexts } from '../properties/editing.ts'
+import { lockForChange, requireTexts } from '../properties/editing.ts'
 import type { LockedProperty } from '../properties/editing.ts'
 import { changePortal } from '../properties/portal.ts'
 import type { PoolShare } from './availability.ts'
@@ -84,11 +83,8 @@ export const listUnitTypes = (trx: Trx, { propertyId, status = 'active', kind, q
   )
 
 /** 404. */
-export const readUnitType = async (trx: Trx, id: string, scope: Condition = always): Promise<UnitTypeRecord> => {
-  const row = await sqlOne<UnitTypeRecord>(trx, `select ${unitTypeColumns} from unit_type t where t.id = ? and ?`, [
-    id,
-    whereOf(trx, scope, { propertyId: 't.property_id' }),
-  ])
+export const readUnitType = async (trx: Trx, id: string): Promise<UnitTypeRecord> => {
+  const row = await sqlOne<UnitTypeRecord>(trx, `select ${unitTypeColumns} from unit_type t where t.id = ?`, [id])
   if (!row) throw notFound()
   return row
 }
@@ -146,9 +142,10 @@ export const writePools = (trx: Trx, id: string, pools: readonly PoolShare[]) =>
     [id, pools.map((pool) => pool.poolId), pools.map((pool) => pool.quantity)],
   )
 
+/** 409 `duplicate_code`, 422 `occupancy_invalid` and `reference_not_found`. */
 export const createUnitType = async (trx: Trx, type: NewUnitType): Promise<{ id: string; pools: PoolShare[] }> => {
   const id = type.id ?? randomUUID()
-  refuseOccupancy(type)
+  await judgeUnitType(trx, await lockForChange(trx, type.propertyId), type)
   await sql(
     trx,
     `insert into unit_type (id, property_id, code, name, description, kind, base_occupancy, max_adults, max_children, max_occupancy, beds,

@@ -19,6 +19,8 @@ import { until } from '../support/until.ts'
 
 export type Till = House & { accountId: string; unitTypeId: string; ratePlanId: string }
 
+const free = { type: 'none', value: 0, of: 'total' } as const
+
 /** The sandbox's second in tests. */
 export const secondMs = 40
 
@@ -45,14 +47,14 @@ export const makeTill = async (baseUrl = 'http://127.0.0.1:9'): Promise<Till> =>
       code: 'FREE',
       name: 'Free',
       kind: 'cancellation',
-      rules: { tiers: [], afterArrival: { fee: { type: 'none' } } } as never,
+      rules: { tiers: [], after: free, graceHoursAfterBooking: 0, earlyDeparture: free },
     })
     const noShowPolicyId = await createPolicy(trx, {
       propertyId,
       code: 'NOSHOW',
       name: 'No-show',
       kind: 'no_show',
-      rules: { fee: { type: 'none' } } as never,
+      rules: { fee: free, releaseRemaining: true },
     })
     const ratePlanId = await createRatePlan(trx, {
       propertyId,

@@ -145,7 +145,7 @@ describe('Holding a stay', () => {
       const { id } = await createUnitType(trx, {
         propertyId: roomy.propertyId,
         code: 'TWO',
-        name: { en: 'Two at once' },
+        name: { en: 'Two at once', 'pt-BR': 'Dois de uma vez' },
         kind: 'private',
         baseOccupancy: 2,
         maxAdults: 4,

@@ -202,7 +202,7 @@ describe('Inventory', () => {
       createUnitType(trx, {
         propertyId: house.propertyId,
         code: 'B',
-        name: { en: 'B' },
+        name: { en: 'B', 'pt-BR': 'B' },
         kind: 'private',
         baseOccupancy: 1,
         maxAdults: 1,
