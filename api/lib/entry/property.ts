@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { notFound } from '../../../config/errors.ts'
 import { isUuid } from '../../../config/validator.ts'
 import { database, inTenant } from '../../../db/connection.ts'
@@ -10,8 +11,7 @@ import type { AnyRoute } from '../route.ts'
 import type { Call, Entry } from './entry.ts'
 
 // A property never changes its tenant. Its own transaction finds out whether it still exists.
-const tenants = new Map<string, string>()
-const mostTenants = 10_000
+const tenants = new LRUCache<string, string>({ max: 10_000 })
 
 const tenantOf = async (propertyId: string): Promise<string> => {
   const missing = notFound('There is no such property here', 'property_not_found')
@@ -20,7 +20,6 @@ const tenantOf = async (propertyId: string): Promise<string> => {
   if (known !== undefined) return known
   const tenantId = await tenantOfProperty(database(), propertyId)
   if (tenantId === null) throw missing
-  if (tenants.size >= mostTenants) tenants.clear()
   tenants.set(propertyId, tenantId)
   return tenantId
 }
