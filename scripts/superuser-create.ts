@@ -43,10 +43,10 @@ const password = chosen ?? randomBytes(18).toString('base64url')
 
 await openDatabase()
 try {
+  if (!(await inPlatform((trx) => userByEmail(trx, given.email)))) await assertStrong(password, given.email)
   const hash = await hashPassword(password)
   const { known, enrolment } = await inPlatform(async (trx) => {
     const user = await userByEmail(trx, given.email)
-    if (!user) assertStrong(password, given.email)
     const userId = user?.id ?? (await createUser(trx, { email: given.email, name: given.name, locale: 'en', hash }))
     await grantSuperuser(trx, userId, given.level, 'made on the command line')
     // Another second factor: who is signed in signs in anew, with it.

@@ -47,7 +47,7 @@ const accept = route({
     assertAccount(offer.accountExists, { name: name !== undefined, password: password !== undefined })
     if (name === undefined || password === undefined) return transaction((trx) => acceptInvitation(trx, token, null))
     bounded('password', password)
-    assertStrong(password, offer.email)
+    await assertStrong(password, offer.email)
     const hash = await hashPassword(password)
     return transaction((trx) => acceptInvitation(trx, token, { name, hash }))
   },

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/argon2'
 
-// JavaScript, since a thread is started without the loaders of its process. See hashing-threads.ts for what passes.
+// JavaScript, since a thread is started without the loaders of its process. See threads.ts for what passes.
 
 const lowest = 19
 

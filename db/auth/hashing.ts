@@ -4,7 +4,7 @@ import { Counter, Gauge } from 'prom-client'
 import { required, settings } from '../../config/env.ts'
 import { tooMany } from '../../config/errors.ts'
 import { registry } from '../../config/metrics.ts'
-import { hashingThreads } from './hashing-threads.ts'
+import { threads } from './threads.ts'
 
 const parameters = () => ({
   memoryCost: settings.passwordMemoryKib,
@@ -20,6 +20,14 @@ const atOnce = availableParallelism()
 const mostWaiting = 50
 /** That may wait or be under way at once. */
 export const hashingPlaces = atOnce + mostWaiting
+
+type Parameters = { memoryCost: number; timeCost: number; parallelism: number }
+/** A text to hash, or to compare with the hash `against`. */
+type Task = { text: string; against: string | null; parameters: Parameters }
+
+/** Threads of the lowest priority that hash, so that neither the loop nor libuv's four threads do. What they need lies outside of V8. */
+export const hashingThreads = (most: number, file = new URL('./hashing-thread.js', import.meta.url)) =>
+  threads<Task, string | boolean>({ most, file, heapMb: 32 })
 
 // One core is left to the requests, where there is more than one.
 const inThread = hashingThreads(Math.max(1, atOnce - 1))

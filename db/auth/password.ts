@@ -56,7 +56,7 @@ export const changePassword = async (
   const proven = await confirmPassword(open, userId, currentPassword, origin)
   if (!proven) throw passwordWrong()
   const known = await open((trx) => account(trx, userId))
-  assertStrong(newPassword, known?.email ?? '', { mfaEnabled: known?.mfaEnabled ?? false })
+  await assertStrong(newPassword, known?.email ?? '', { mfaEnabled: known?.mfaEnabled ?? false })
   const hash = await hashPassword(newPassword)
   return open(async (trx) => {
     // Another change that came first has made the proof worthless.
@@ -105,7 +105,7 @@ export const resetPassword = async (open: Open, token: string, newPassword: stri
     return { userId: id, known: await account(trx, id) }
   })
   if (!known) throw tokenInvalid()
-  assertStrong(newPassword, known.email, known)
+  await assertStrong(newPassword, known.email, known)
   const hash = await hashPassword(newPassword)
   return open(async (trx) => {
     await takeToken(trx, 'password_reset', token)

@@ -1,53 +1,67 @@
 import { Worker } from 'node:worker_threads'
 import { unavailable } from '../../config/errors.ts'
 
-export type Parameters = { memoryCost: number; timeCost: number; parallelism: number }
-/** A text to hash, or to compare with the hash `against`. */
-export type Task = { text: string; against: string | null; parameters: Parameters }
-type Answer = { id: number; result: string | boolean } | { id: number; problem: string }
-type Caller = { resolve: (result: string | boolean) => void; reject: (why: Error) => void }
-type Thread = { worker: Worker; callers: Map<number, Caller> }
+type Answer<Result> = { id: number; result: Result } | { id: number; problem: string }
+type Caller<Result> = { resolve: (result: Result) => void; reject: (why: Error) => void }
+type Thread<Result> = { worker: Worker; callers: Map<number, Caller<Result>>; idle?: NodeJS.Timeout }
+
+type Options = {
+  /** How many there are at most. */
+  most: number
+  /** JavaScript, since a thread is started without the loaders of its process. */
+  file: URL
+  /** What it may have of V8's heap. */
+  heapMb: number
+  /** A thread that nobody asks for so long ends, and gives its memory back; it stays unless said. */
+  idleMs?: number
+}
 
 const died = () => unavailable('The password could not be looked at; try again')
 
 /**
- * Threads of the lowest priority that hash, so that neither the loop nor libuv's four threads do: started when first needed, and no reason for
- * a process to stay. Whoever waits for one that dies is told 503, and the next who asks gets another.
+ * Threads for work that would hold up the loop: started when first needed, and no reason for a process to stay. Callers of a thread that dies
+ * get 503, and the next call starts another.
  */
-export const hashingThreads = (most: number, file = new URL('./hashing-thread.js', import.meta.url)) => {
-  const threads: Thread[] = []
+export const threads = <Task extends object, Result>({ most, file, heapMb, idleMs }: Options) => {
+  const started: Thread<Result>[] = []
   let lastId = 0
 
-  const start = (): Thread => {
-    // No loaders and no heap to speak of: what it needs lies outside of V8.
-    const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } })
-    const thread: Thread = { worker, callers: new Map() }
-    worker.on('message', (answer: Answer) => {
+  const rest = (thread: Thread<Result>) => {
+    thread.worker.unref()
+    if (idleMs !== undefined) thread.idle = setTimeout(() => void thread.worker.terminate(), idleMs).unref()
+  }
+
+  const start = (): Thread<Result> => {
+    const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: heapMb } })
+    const thread: Thread<Result> = { worker, callers: new Map() }
+    worker.on('message', (answer: Answer<Result>) => {
       const caller = thread.callers.get(answer.id)
       thread.callers.delete(answer.id)
-      if (thread.callers.size === 0) worker.unref()
+      if (thread.callers.size === 0) rest(thread)
       if ('result' in answer) caller?.resolve(answer.result)
       else caller?.reject(new Error(answer.problem))
     })
     const end = () => {
-      const at = threads.indexOf(thread)
-      if (at !== -1) threads.splice(at, 1)
+      const at = started.indexOf(thread)
+      if (at !== -1) started.splice(at, 1)
       for (const { reject } of thread.callers.values()) reject(died())
       thread.callers.clear()
     }
     worker.on('error', end)
     worker.on('exit', end)
-    threads.push(thread)
+    started.push(thread)
     return thread
   }
 
-  const idlest = () => threads.reduce<Thread | null>((a, b) => (a && a.callers.size <= b.callers.size ? a : b), null)
+  const idlest = () =>
+    started.reduce<Thread<Result> | null>((a, b) => (a && a.callers.size <= b.callers.size ? a : b), null)
 
-  return (task: Task): Promise<string | boolean> =>
+  return (task: Task): Promise<Result> =>
     new Promise((resolve, reject) => {
       const found = idlest()
-      const thread = found && (found.callers.size === 0 || threads.length >= most) ? found : start()
+      const thread = found && (found.callers.size === 0 || started.length >= most) ? found : start()
       const id = (lastId += 1)
+      clearTimeout(thread.idle)
       if (thread.callers.size === 0) thread.worker.ref()
       thread.callers.set(id, { resolve, reject })
       thread.worker.postMessage({ id, ...task })

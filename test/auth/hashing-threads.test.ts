@@ -2,9 +2,10 @@ import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { hashPassword } from '../../db/auth/hashing.ts'
-import { hashingThreads } from '../../db/auth/hashing-threads.ts'
+import { hashingThreads, hashPassword } from '../../db/auth/hashing.ts'
+import { threads } from '../../db/auth/threads.ts'
 import { built } from '../support/built.ts'
 import { hashAsInProduction, verifies } from './hashing-work.ts'
 
@@ -54,9 +55,18 @@ describe('the threads that hash', () => {
     expect(await own(task('lives'))).to.equal('done')
   })
 
+  it('end once nobody has asked for the time that was said, and are replaced', async () => {
+    const file = new URL('./mortal-thread.js', import.meta.url)
+    const own = threads<{ text: string }, number>({ most: 1, file, heapMb: 32, idleMs: 100 })
+    const first = await own({ text: 'which' })
+    expect(await own({ text: 'which' })).to.equal(first)
+    await wait(400)
+    expect(await own({ text: 'which' })).to.be.greaterThan(first)
+  })
+
   it('hold no process that has nothing else to do, and are waited for by one that has', async function () {
     this.timeout(120_000)
-    const file = join(await built(), 'db/auth/hashing-threads.js')
+    const file = join(await built(), 'db/auth/hashing.js')
     const script = `
       import { hashingThreads } from ${JSON.stringify(file)}
       const own = hashingThreads(1)

@@ -1,7 +1,7 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, threadId } from 'node:worker_threads'
 
-// Stands for a thread that hashes: one that a task can kill.
+// Stands for a thread that hashes: one that a task can kill, and that says which it is.
 parentPort?.on('message', ({ id, text }) => {
   if (text === 'dies') process.exit(1)
-  parentPort?.postMessage({ id, result: 'done' })
+  parentPort?.postMessage({ id, result: text === 'which' ? threadId : 'done' })
 })

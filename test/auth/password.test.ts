@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { mailedToken } from '../../config/derived-secrets.ts'
-import { isCommon } from '../../db/auth/strength.ts'
+import { isGuessable } from '../../db/auth/strength.ts'
 import { inPlatform, sql } from '../../db/connection.ts'
 import { statementsOf } from '../support/statements.ts'
 import { useWorld } from '../support/world.ts'
@@ -9,8 +9,8 @@ import { forgetLimits, makeTenant, makeUser, newEmail, password, signIn } from '
 
 const fresh = 'mar azul e vento norte'
 
-describe('a common password', () => {
-  it('is one of few words, rows of keys and digits, however it is written', () => {
+describe('a password that is tried first', () => {
+  it('is one of few words, rows of keys and digits, however it is written', async () => {
     for (const common of [
       'password1234',
       'P@ssw0rd2026!',
@@ -23,9 +23,25 @@ describe('a common password', () => {
       'MariaSilva1985!',
       'abcabcabcabc',
     ])
-      expect(isCommon(common), common).to.equal(true)
+      expect(await isGuessable(common), common).to.equal(true)
     for (const good of [fresh, password, 'correct horse battery staple', 'kX9#qLm2vT8w', 'pousada-demo-2026'])
-      expect(isCommon(good), good).to.equal(false)
+      expect(await isGuessable(good), good).to.equal(false)
+  })
+
+  it('may be shorter beside a second factor, and no word of the service or of the address', async () => {
+    expect(await isGuessable('kX9#qLm2')).to.equal(true)
+    expect(await isGuessable('kX9#qLm2', { mfaEnabled: true })).to.equal(false)
+    expect(await isGuessable('senha2026', { mfaEnabled: true })).to.equal(true)
+    expect(await isGuessable('quaresmeira-2026')).to.equal(false)
+    expect(await isGuessable('quaresmeira-2026', { email: 'ana@quaresmeira.example' })).to.equal(true)
+  })
+
+  it('is told in bounded time, however long and strange it is', async () => {
+    await isGuessable('something else')
+    const began = performance.now()
+    for (const text of ['4@3$1!0', 'p4ssw0rd', '20261122', '12/11/1985 ', 'a'])
+      expect(await isGuessable(text.repeat(128).slice(0, 128)), text).to.be.a('boolean')
+    expect(performance.now() - began).to.be.lessThan(2_000)
   })
 })
 
