@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { database } from '../db/connection.ts'
+import { database } from '../db/lib/connection.ts'
 
 export type Statement = {
   text: string

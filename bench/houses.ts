@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { sql } from '../db/connection.ts'
-import type { Trx } from '../db/connection.ts'
+import { sql } from '../db/lib/connection.ts'
+import type { Trx } from '../db/lib/connection.ts'
 import { createRatePlan, writePrices } from '../db/properties/rates.ts'
 import { createUnitType } from '../db/units/types.ts'
 import { addDays, daysIn } from '../config/time.ts'

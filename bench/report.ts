@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
-import { sql, database } from '../db/connection.ts'
+import { sql, database } from '../db/lib/connection.ts'
 import { writePage } from './page.ts'
 import { quick } from './size.ts'
 

@@ -1,7 +1,7 @@
 import './variables.ts'
 import { totalmem } from 'node:os'
 import { settings } from '../config/env.ts'
-import { closeDatabase } from '../db/connection.ts'
+import { closeDatabase } from '../db/lib/connection.ts'
 import { freshDatabase, leaveDatabase } from '../test/support/database.ts'
 import type { Database } from '../test/support/database.ts'
 import { startServices, stopServices, testRedisUrl } from '../test/support/services.ts'

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import type { Knex } from 'knex'
 import { required, settings } from '../config/env.ts'
 import { syncCatalogue } from './admin/catalogue.ts'
-import { makeKnex } from './connection.ts'
+import { makeKnex } from './lib/connection.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closeDatabase, inPlatform, openDatabase, sqlOne } from '../db/connection.ts'
+import { closeDatabase, inPlatform, openDatabase, sqlOne } from '../db/lib/connection.ts'
 import { sol } from '../db/demo/ids.ts'
 import { seedDemo } from '../db/demo/seed.ts'
 

@@ -8,7 +8,7 @@ import { revokeAll } from '../db/auth/sessions.ts'
 import { assertStrong } from '../db/auth/strength.ts'
 import { hashPassword } from '../db/auth/hashing.ts'
 import { createUser, grantSuperuser, userByEmail } from '../db/auth/users.ts'
-import { closeDatabase, inPlatform, openDatabase } from '../db/connection.ts'
+import { closeDatabase, inPlatform, openDatabase } from '../db/lib/connection.ts'
 
 const usage = `npm run superuser:create -- --email someone@provider.example --name "Some One" [--level N1|N2]
 

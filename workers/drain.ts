@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inPlatform } from '../db/connection.ts'
+import { inPlatform } from '../db/lib/connection.ts'
 import { unfinished } from '../db/jobs/queries.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { Bool, Email, Obj, Text } from '../../config/schema.ts'
 import { askEmailChange, confirmEmail } from '../../db/auth/email-change.ts'
-import { onCommit } from '../../db/connection.ts'
+import { onCommit } from '../../db/lib/connection.ts'
 import { open, signedIn } from '../lib/access/kinds.ts'
 import { requireOwn, requireRecent } from '../lib/access/admission.ts'
 import { route } from '../lib/route.ts'

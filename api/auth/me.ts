@@ -15,8 +15,8 @@ import {
   Words,
 } from '../../config/schema.ts'
 import { membershipsOf, updateProfile } from '../../db/auth/users.ts'
-import { sqlOne } from '../../db/connection.ts'
-import type { AnyTrx } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
+import type { AnyTrx } from '../../db/lib/connection.ts'
 import { signedIn } from '../lib/access/kinds.ts'
 import { requireOwn, requireSession } from '../lib/access/admission.ts'
 import type { UserCaller } from '../lib/caller.ts'

@@ -1,6 +1,6 @@
 import { unprocessable } from '../../config/errors.ts'
 import { List, Matching, Nullable, Obj, Text } from '../../config/schema.ts'
-import { audit } from '../../db/audit.ts'
+import { audit } from '../../db/lib/audit.ts'
 import { presentToken } from '../../db/auth/carry-over.ts'
 import { beginCodeTry } from '../../db/auth/second-factor.ts'
 import { assertPending, beginTotp, confirmTotp, removeTotp, renewRecoveryCodes } from '../../db/auth/totp.ts'

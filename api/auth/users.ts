@@ -6,7 +6,7 @@ import { listMembers, memberStatuses, readMember } from '../../db/auth/members.t
 import type { Giver, Member as Row } from '../../db/auth/members.ts'
 import { changeMember, deactivateMember, reactivateMember, revokeMemberSessions } from '../../db/auth/membership.ts'
 import { maskEmail } from '../../db/guests/masks.ts'
-import { onCommit } from '../../db/connection.ts'
+import { onCommit } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
 import { requireRecent, requireSession } from '../lib/access/admission.ts'
 import type { Admission, Caller } from '../lib/caller.ts'

@@ -1,4 +1,4 @@
-import type { Actor } from '../../db/connection.ts'
+import type { Actor } from '../../db/lib/connection.ts'
 import type { Permits } from './access/permits.ts'
 
 export type UserCaller = {

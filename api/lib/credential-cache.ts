@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
 import type { Changes } from '../../db/auth/changes.ts'
 import { keptSeconds } from '../../db/auth/changes.ts'
-import { database } from '../../db/connection.ts'
+import { database } from '../../db/lib/connection.ts'
 import { quickly } from './redis.ts'
 
 const lookEveryMs = 500

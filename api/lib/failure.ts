@@ -2,7 +2,7 @@ import type { Context } from 'koa'
 import { ApiError } from '../../config/errors.ts'
 import { log } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
-import { fromDatabase } from '../../db/errors.ts'
+import { fromDatabase } from '../../db/lib/errors.ts'
 
 /** By which the lines of one request are found. */
 export type Ids = { requestId: string; traceparent: string }

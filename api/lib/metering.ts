@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../config/errors.ts'
 import { log } from '../../config/log.ts'
-import { inPlatform } from '../../db/connection.ts'
-import { recordUsage } from '../../db/admin/usage.ts'
-import type { Used } from '../../db/admin/usage.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
+import { recordUsage } from '../../db/lib/usage.ts'
+import type { Used } from '../../db/lib/usage.ts'
 import type { Caller } from './caller.ts'
 
 const everyMs = 10_000

@@ -1,6 +1,6 @@
 import { Obj, PageOf, PageQuery, pageMeta } from '../../config/schema.ts'
 import type { Properties, Schema, Static } from '../../config/schema.ts'
-import type { Page, Paging } from '../../db/paging.ts'
+import type { Page, Paging } from '../../db/lib/paging.ts'
 import type { Access } from './access/kinds.ts'
 import type { AnyRoute, Input, Loose, RouteOptions } from './route.ts'
 

@@ -1,7 +1,7 @@
 import { invalid, notFound, versionConflict } from '../../config/errors.ts'
-import { isAlways } from '../../db/conditions.ts'
-import { sqlOne } from '../../db/connection.ts'
-import type { AnyTrx } from '../../db/connection.ts'
+import { isAlways } from '../../db/lib/conditions.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
+import type { AnyTrx } from '../../db/lib/connection.ts'
 import type { Admission } from './caller.ts'
 import type { AnyRoute, RequestFacts } from './route.ts'
 

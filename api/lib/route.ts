@@ -1,4 +1,4 @@
-import type { AnyTrx, PlatformTrx, Trx } from '../../db/connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import type { ErrorCode } from '../../config/error-codes.ts'
 import type { Schema, Static } from '../../config/schema.ts'
 import type { Access } from './access/kinds.ts'

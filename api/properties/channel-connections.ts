@@ -16,19 +16,9 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import {
-  changeConnection,
-  createConnection,
-  listConnections,
-  readConnection,
-} from '../../db/properties/channels/connections.ts'
-import {
-  activateConnection,
-  disconnect,
-  pauseConnection,
-  syncConnection,
-} from '../../db/properties/channels/lifecycle.ts'
-import { listPushes } from '../../db/properties/channels/push.ts'
+import { changeConnection, createConnection, listConnections, readConnection } from '../../db/channels/connections.ts'
+import { activateConnection, disconnect, pauseConnection, syncConnection } from '../../db/channels/lifecycle.ts'
+import { listPushes } from '../../db/channels/push.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

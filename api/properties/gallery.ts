@@ -12,7 +12,7 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import type { Trx } from '../../db/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { changeImage, createImage, listImages, readImage, removeImage } from '../../db/properties/gallery.ts'
 import { readPropertyRecord } from '../../db/properties/properties.ts'
 import { resource } from '../lib/resource.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { notFound, unauthenticated } from '../../config/errors.ts'
 import { Amount, Email, List, Literal, LocaleTag, Matching, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
-import { audit } from '../../db/audit.ts'
+import { audit } from '../../db/lib/audit.ts'
 import { sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import type { CancelReason } from '../../db/reservations/cancel.ts'

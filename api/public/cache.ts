@@ -1,6 +1,6 @@
 import { notFound } from '../../config/errors.ts'
-import { sqlOne } from '../../db/connection.ts'
-import type { Trx } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { localeOf } from '../../db/properties/sale.ts'
 import { quickly } from '../lib/redis.ts'
 

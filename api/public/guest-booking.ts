@@ -17,7 +17,7 @@ import {
   Uuid,
 } from '../../config/schema.ts'
 import { notFound } from '../../config/errors.ts'
-import type { Trx } from '../../db/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import type { SaleProperty } from '../../db/properties/catalogue.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
 import type { GuestBooking as Booking } from '../../db/reservations/guest-booking.ts'

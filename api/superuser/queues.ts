@@ -1,6 +1,6 @@
 import { queueNames } from '../../config/queues.ts'
 import { Count, Instant, List, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
-import type { PlatformTrx } from '../../db/connection.ts'
+import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { queueStates } from '../../db/jobs/overview.ts'
 import type { QueueState } from '../../db/jobs/overview.ts'
 import { pauseQueue, resumeQueue } from '../../db/jobs/pauses.ts'

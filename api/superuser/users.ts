@@ -1,6 +1,6 @@
 import { Int, Obj, Uuid } from '../../config/schema.ts'
 import { resetUserMfa } from '../../db/auth/lost-factor.ts'
-import { onCommit } from '../../db/connection.ts'
+import { onCommit } from '../../db/lib/connection.ts'
 import { superuser } from '../lib/access/kinds.ts'
 import { requireRecent, requireSession } from '../lib/access/admission.ts'
 import { Reason, trimmed } from '../lib/reason.ts'

@@ -1,7 +1,7 @@
 import { invalid } from '../../config/errors.ts'
 import { Day, List, Nullable, Obj, OneOf, Opt, Text, TimeOfDay, Uuid } from '../../config/schema.ts'
 import { daysBetween } from '../../config/time.ts'
-import { statusOf } from '../../db/properties/editing.ts'
+import { statusOf } from '../../db/lib/locked-property.ts'
 import { tapeItems, tapeUnassigned, tapeUnits } from '../../db/units/tape.ts'
 import type { TapeItem } from '../../db/units/tape.ts'
 import { assignmentStatuses } from '../../db/units/assignment-list.ts'

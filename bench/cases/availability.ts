@@ -1,5 +1,5 @@
 import { settings } from '../../config/env.ts'
-import { inTenant, sql } from '../../db/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { searchOffers } from '../../db/properties/search.ts'
 import { openRedis, closeRedis } from '../../api/lib/redis.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { signToken } from '../../api/lib/tokens.ts'
 import { listen, makeServer } from '../../api/server.ts'
 import { clientOf } from '../../test/support/client.ts'

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { sqlOne } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
 import { createRateChange } from '../../db/properties/rate-changes.ts'
 import { addDays } from '../../config/time.ts'
 import type { Asked } from '../../test/support/channel-simulator/store.ts'

@@ -1,4 +1,4 @@
-import { prepared } from '../../db/connection.ts'
+import { prepared } from '../../db/lib/connection.ts'
 import type { Candidate, Pick } from '../../db/jobs/dispatch.ts'
 
 /** The unfair choice: whoever came first, whoever it belongs to. For comparison alone; the index jobs_pending_fifo is its. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { inTenant } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { inTenant } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { connectRedis, whenReady } from '../../workers/lib/redis.ts'
 import { wakeThrough } from '../../workers/lib/wake.ts'
 import { startChild } from '../child.ts'

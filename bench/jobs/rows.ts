@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { sql, sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import type { Job } from '../../jobs/job.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 

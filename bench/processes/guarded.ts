@@ -1,6 +1,6 @@
 import Koa from 'koa'
 import { Bool, Obj, Uuid } from '../../config/schema.ts'
-import { openDatabase, sql } from '../../db/connection.ts'
+import { openDatabase, sql } from '../../db/lib/connection.ts'
 import { can, open } from '../../api/lib/access/kinds.ts'
 import { makeRouter } from '../../api/lib/router.ts'
 import { openRedis } from '../../api/lib/redis.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { later, onCommit, openDatabase } from '../../db/connection.ts'
+import { later, onCommit, openDatabase } from '../../db/lib/connection.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
 import { startRelay } from '../../workers/relay.ts'

@@ -1,7 +1,7 @@
 import { registry } from '../../config/metrics.ts'
 import { queues as settingsOf } from '../../config/queues.ts'
 import type { QueueName } from '../../config/queues.ts'
-import { openDatabase } from '../../db/connection.ts'
+import { openDatabase } from '../../db/lib/connection.ts'
 import { channelsSchedules } from '../../jobs/channels.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { startScheduler } from '../../workers/scheduler.ts'

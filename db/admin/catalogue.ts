@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { features } from '../../config/features.ts'
 import { firstPlanVersions, plans } from '../../config/plans.ts'
-import { sql } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
 
 /** Brings features and the first version of each plan from the code into the database; harmless when repeated. Later versions stay. */
 export const syncCatalogue = async (knex: Knex): Promise<void> => {

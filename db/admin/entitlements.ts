@@ -1,11 +1,11 @@
 import { features, isFeature } from '../../config/features.ts'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
-import { audit } from '../audit.ts'
-import { contextOf, enterTenant, sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
-import { emit } from '../events.ts'
-import { readPage, where } from '../paging.ts'
-import type { Page, Paging } from '../paging.ts'
+import { audit } from '../lib/audit.ts'
+import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
+import { readPage, where } from '../lib/paging.ts'
+import type { Page, Paging } from '../lib/paging.ts'
 
 export type Entitlement = {
   key: string

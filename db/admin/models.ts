@@ -1,4 +1,4 @@
-import { model } from '../models.ts'
+import { model } from '../lib/models.ts'
 
 export const Tenant = model('tenant', 'id')
 export const Subscription = model('subscription', 'tenantId')

@@ -1,13 +1,13 @@
 import { unprocessable } from '../../config/errors.ts'
 import type { Plan } from '../../config/plans.ts'
 import { todayIn } from '../../config/time.ts'
-import { audit } from '../audit.ts'
-import { enterTenant, sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx, Trx } from '../connection.ts'
+import { audit } from '../lib/audit.ts'
+import { enterTenant, sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { provisionBook } from '../financial/index.ts'
 import { provisionMessages } from '../ocp/index.ts'
 import { Subscription } from './models.ts'
-import { periodEnd } from './rules.ts'
+import { periodEnd } from './rules/periods.ts'
 
 export type NewTenant = {
   id?: string

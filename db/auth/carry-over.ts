@@ -1,6 +1,6 @@
 import { unauthenticated } from '../../config/errors.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { AnyTrx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { AnyTrx } from '../lib/connection.ts'
 import { endTokens } from './one-time-tokens.ts'
 import { accessSeconds, jtiHash, jtiOf } from './sessions.ts'
 import type { RevokeReason } from './sessions.ts'

@@ -1,6 +1,6 @@
-import { contextOf, enterTenant, sql } from '../connection.ts'
-import type { AnyTrx, PlatformTrx } from '../connection.ts'
-import { emitAll } from '../events.ts'
+import { contextOf, enterTenant, sql } from '../lib/connection.ts'
+import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'
+import { emitAll } from '../lib/events.ts'
 import type { RevokeReason } from './sessions.ts'
 
 type Ended = { id: string; userId: string; tenantId: string }

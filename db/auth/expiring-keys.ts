@@ -1,7 +1,7 @@
 import { warnExpiringKeys } from '../../jobs/maintenance.ts'
-import { enterTenant, sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx, Trx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
+import { enterTenant, sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
 import { mailUser } from '../ocp/index.ts'
 import { tellOfKey } from './api-keys.ts'
 

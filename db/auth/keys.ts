@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { required, settings } from '../../config/env.ts'
 import type { Knex } from 'knex'
-import { sql, sqlOne } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
 import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
 import type { Changes } from './changes.ts'
 

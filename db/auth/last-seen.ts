@@ -1,6 +1,6 @@
 import type { readSeen } from '../../config/last-seen.ts'
-import { enterTenant, sql } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { enterTenant, sql } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
 
 type Entry = NonNullable<ReturnType<typeof readSeen>>
 

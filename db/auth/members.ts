@@ -1,9 +1,9 @@
 import { forbidden, notFound } from '../../config/errors.ts'
 import { rankOf } from '../../config/roles.ts'
-import { sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { readPage, where } from '../paging.ts'
-import type { Page, Paging } from '../paging.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { readPage, where } from '../lib/paging.ts'
+import type { Page, Paging } from '../lib/paging.ts'
 
 export const memberStatuses = ['invited', 'active', 'deactivated'] as const
 export type MemberStatus = (typeof memberStatuses)[number]

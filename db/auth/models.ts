@@ -1,4 +1,4 @@
-import { model } from '../models.ts'
+import { model } from '../lib/models.ts'
 
 export const User = model('app_user', 'id')
 export const Membership = model('membership')

@@ -2,8 +2,8 @@ import { mailedToken, mailedTokenId } from '../../config/derived-secrets.ts'
 import type { MailedTokenPurpose } from '../../config/derived-secrets.ts'
 import { unauthenticated } from '../../config/errors.ts'
 import { oneTimeTokenSeconds } from '../../config/limits.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { AnyTrx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { AnyTrx } from '../lib/connection.ts'
 
 export type OneTimeToken = {
   id: string

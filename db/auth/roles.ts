@@ -1,10 +1,10 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { builtInRoles, isBuiltInRole, isGrantable, rolePermissions } from '../../config/roles.ts'
 import type { Permission } from '../../config/roles.ts'
-import { audit } from '../audit.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
+import { audit } from '../lib/audit.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 
 export type RolePermission = { subject: string; actions: string[] }
 export type Role = {

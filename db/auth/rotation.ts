@@ -1,5 +1,5 @@
-import { sqlOne } from '../connection.ts'
-import type { AnyTrx } from '../connection.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { AnyTrx } from '../lib/connection.ts'
 import { accessSeconds, jtiHash, jtiOf, revokeSessions } from './sessions.ts'
 
 export type Rotation =

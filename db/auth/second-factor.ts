@@ -1,10 +1,10 @@
 import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { signInLimits } from '../../config/limits.ts'
 import { tooMany } from '../../config/errors.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { AnyTrx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { AnyTrx } from '../lib/connection.ts'
 import { mailUser } from '../ocp/index.ts'
-import { sealForService, unsealForService } from '../sealing/index.ts'
+import { sealForService, unsealForService } from '../lib/sealing/index.ts'
 import type { Origin } from './throttle.ts'
 
 const stepMs = 30_000

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { signInLimits as limits } from '../../config/limits.ts'
 import { tooMany } from '../../config/errors.ts'
-import { lastly, prepared, preparedOne, sql } from '../connection.ts'
-import type { AnyTrx, Statement } from '../connection.ts'
+import { lastly, prepared, preparedOne, sql } from '../lib/connection.ts'
+import type { AnyTrx, Statement } from '../lib/connection.ts'
 import { signInColumns } from './users.ts'
 import type { SignInUser } from './users.ts'
 

@@ -1,7 +1,7 @@
 import { isBuiltInRole } from '../../config/roles.ts'
-import { audit } from '../audit.ts'
-import { prepared, sql, sqlOne } from '../connection.ts'
-import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
+import { audit } from '../lib/audit.ts'
+import { prepared, sql, sqlOne } from '../lib/connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 import type { PasswordHash } from './hashing.ts'
 import { Membership, MembershipProperty, SuperuserAccount, User } from './models.ts'
 

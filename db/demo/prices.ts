@@ -1,5 +1,5 @@
 import { addDays, daysIn, todayIn } from '../../config/time.ts'
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { writePrices } from '../properties/rates.ts'
 import type { PriceCell } from '../properties/rates.ts'
 

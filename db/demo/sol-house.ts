@@ -1,4 +1,4 @@
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { createProperty } from '../properties/commands.ts'
 import { createUnitType } from '../units/types.ts'
 import { createUnits } from '../units/units.ts'

@@ -1,5 +1,5 @@
 import type { CancellationRules, DepositRules } from '../../config/policy-rules.ts'
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { setAgeCategories } from '../properties/age-categories.ts'
 import { createExtra } from '../properties/extras.ts'
 import { createPromoCode } from '../properties/promo-codes.ts'

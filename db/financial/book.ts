@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { chart, journalKinds } from '../../config/financial.ts'
 import type { ChartAccount, JournalKind } from '../../config/financial.ts'
 import { todayIn, addDays } from '../../config/time.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { createYear, periodsOf, yearStart } from './years.ts'
 
 export type NewBook = {

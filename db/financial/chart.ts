@@ -1,9 +1,9 @@
 import type { AccountClass, Control, Side } from '../../config/financial.ts'
 import { invalid, notFound } from '../../config/errors.ts'
-import { whereOf } from '../conditions.ts'
-import type { Condition } from '../conditions.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { whereOf } from '../lib/conditions.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 
 export type ChartFilter = {
   bookId?: string | undefined

@@ -1,7 +1,7 @@
-import { contextOf, sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
-import { enqueue } from '../enqueue.ts'
+import { contextOf, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
+import { enqueue } from '../lib/enqueue.ts'
 import { ledgerCheckIntegrity } from '../../jobs/ledger.ts'
 
 export type CheckResult = {

@@ -1,7 +1,7 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 import { PostingError } from './selectors.ts'
 
 /** Seed of the advisory lock in which the roll of a day takes its turn. */

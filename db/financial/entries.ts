@@ -1,5 +1,5 @@
-import { contextOf, sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { contextOf, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { JournalEntryRow } from '../rows.ts'
 import type { Line } from './resolve.ts'
 

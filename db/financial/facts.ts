@@ -1,6 +1,6 @@
 import type { AccountClass, Control, JournalKind } from '../../config/financial.ts'
-import { contextOf, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { PlannedLine, RuleRow } from './rules.ts'
 
 export type FactAccount = {

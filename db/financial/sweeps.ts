@@ -1,7 +1,7 @@
 import { ledgerPost } from '../../jobs/ledger.ts'
-import { enterTenant, sql } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
+import { enterTenant, sql } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
 import { requestIntegrityRun } from './checks.ts'
 import { ensureYears } from './years.ts'
 

@@ -1,9 +1,9 @@
 import { ApiError } from '../../config/errors.ts'
 import { ledgerPost } from '../../jobs/ledger.ts'
-import { contextOf, isUnreachable, sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
-import { fromDatabase } from '../errors.ts'
+import { contextOf, isUnreachable, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
+import { fromDatabase } from '../lib/errors.ts'
 import { announce, claim, failure, stateOf, writeStates } from './outcomes.ts'
 import { batchSize, postBatch } from './poster.ts'
 

@@ -1,7 +1,7 @@
 import { addDays } from '../../config/time.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 
 const firstOfMonth = (year: number, month: number) => new Date(Date.UTC(year, month - 1, 1)).toISOString().slice(0, 10)
 

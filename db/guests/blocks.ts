@@ -1,6 +1,6 @@
-import { sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { blindIndex } from '../sealing/index.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { blindIndex } from '../lib/sealing/index.ts'
 import { presentDay } from '../units/state.ts'
 
 type Person = { guestIds?: readonly string[]; email?: string | null; documentNumber?: string | null }

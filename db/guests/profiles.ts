@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 import type { GuestRow } from '../rows.ts'
-import { blindIndex, createGuestKeys, plainText, seal, unsealGuests } from '../sealing/index.ts'
+import { blindIndex, createGuestKeys, plainText, seal, unsealGuests } from '../lib/sealing/index.ts'
 
 /** What the profile key seals of a guest. */
 export type GuestProfile = {

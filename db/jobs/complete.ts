@@ -1,6 +1,6 @@
 import { queueNames, queues } from '../../config/queues.ts'
-import type { AnyTrx } from '../connection.ts'
-import { lastly } from '../connection.ts'
+import type { AnyTrx } from '../lib/connection.ts'
+import { lastly } from '../lib/connection.ts'
 import { FenceLost } from './fence.ts'
 import type { Fence } from './fence.ts'
 

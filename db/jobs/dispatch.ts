@@ -1,7 +1,7 @@
 import { queueNames, queues } from '../../config/queues.ts'
 import type { JobClass, QueueName } from '../../config/queues.ts'
-import { lastly, prepared } from '../connection.ts'
-import type { PlatformTrx, Statement } from '../connection.ts'
+import { lastly, prepared } from '../lib/connection.ts'
+import type { PlatformTrx, Statement } from '../lib/connection.ts'
 import { isAlive } from './heartbeat.ts'
 
 /** What BullMQ is told of a job. The row stays the truth: a start reads its payload there. */

@@ -1,5 +1,5 @@
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 
 export type CallState = 'started' | 'succeeded' | 'failed' | 'not_sent' | 'unknown'
 

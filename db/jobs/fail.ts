@@ -1,5 +1,5 @@
-import type { AnyTrx } from '../connection.ts'
-import { sql, sqlOne } from '../connection.ts'
+import type { AnyTrx } from '../lib/connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
 import type { Job } from '../../jobs/job.ts'
 import { archiveWhere } from './complete.ts'
 import { countedStarts } from './fence.ts'

@@ -1,6 +1,6 @@
 import type { JobClass, QueueName } from '../../config/queues.ts'
-import { later, prepared } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { later, prepared } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
 import { allocate, limitsOf } from './allocate.ts'
 import type { Lane } from './allocate.ts'
 import { nearMs, noTenant, tenantKey as tenant } from './dispatch.ts'

@@ -1,6 +1,6 @@
 import type { QueueName } from '../../config/queues.ts'
-import type { AnyTrx, Statement } from '../connection.ts'
-import { preparedOne } from '../connection.ts'
+import type { AnyTrx, Statement } from '../lib/connection.ts'
+import { preparedOne } from '../lib/connection.ts'
 
 /** Who may act for a job: the newest pair of dispatch and delivery. A start that finds a newer pair in the row is a ghost. */
 export type Fence = { jobId: string; dispatchNo: number; delivery: number }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
 
 /** One account that jobs call, or `kind:<name>` for the rate of a kind. What comes before the first colon is its provider. */
 export type Gate = {

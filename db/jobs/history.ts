@@ -1,4 +1,4 @@
-import type { Actor } from '../connection.ts'
+import type { Actor } from '../lib/connection.ts'
 
 /** One thing that happened to a job before its present life: a try that failed, its death, an operator's replay. */
 export type HistoryEntry = { at: string } & (

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from './history.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
-import type { Page, Paging } from '../paging.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
+import type { Page, Paging } from '../lib/paging.ts'
 import { queueNames } from '../../config/queues.ts'
 
 export type JobFilter = {

@@ -1,5 +1,5 @@
-import { sql } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
 import { isUnresolved } from './external-calls.ts'
 import { isAlive } from './heartbeat.ts'
 

@@ -1,6 +1,6 @@
 import type { QueueName } from '../../config/queues.ts'
-import { sql } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
 
 export type Backlog = {
   queue: QueueName

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { dispatchLeaseMs } from './dispatch.ts'
 import { takeBackWhere } from './take-back.ts'

@@ -1,8 +1,8 @@
 import { CronExpressionParser } from 'cron-parser'
 import type { Schedule } from '../../jobs/job.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
 
 /** A slot of a cron schedule older than this is a missed one. */
 const graceMs = 60_000

@@ -1,6 +1,6 @@
 import { notFound } from '../../config/errors.ts'
-import { inTenant, sql, sqlOne } from '../connection.ts'
-import type { Actor, PlatformTrx } from '../connection.ts'
+import { inTenant, sql, sqlOne } from '../lib/connection.ts'
+import type { Actor, PlatformTrx } from '../lib/connection.ts'
 import type { HistoryEntry } from './history.ts'
 
 export type JobRecord = {

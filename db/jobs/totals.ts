@@ -1,6 +1,6 @@
 import type { QueueName } from '../../config/queues.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx } from '../lib/connection.ts'
 import { backlog } from './queries.ts'
 import type { Backlog } from './queries.ts'
 

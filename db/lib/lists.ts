@@ -1,9 +1,9 @@
-import { conditionText } from '../conditions.ts'
-import type { Condition } from '../conditions.ts'
-import { prepared } from '../connection.ts'
-import type { AnyTrx } from '../connection.ts'
-import type { Table, TableName } from '../models.ts'
-import type { Page, Paging, Sort } from '../paging.ts'
+import { conditionText } from './conditions.ts'
+import type { Condition } from './conditions.ts'
+import { prepared } from './connection.ts'
+import type { AnyTrx } from './connection.ts'
+import type { Table, TableName } from './models.ts'
+import type { Page, Paging, Sort } from './paging.ts'
 import { builder, columnOf, fill, place, queryOf, shaped } from './shapes.ts'
 
 // Lists of one table, declared once. A list that joins tables is SQL by hand with `readPage`.

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { knexSnakeCaseMappers } from 'objection'
 import type { Model, QueryBuilder } from 'objection'
 import { memo } from '../../config/memo.ts'
-import type { Table } from '../models.ts'
+import type { Table } from './models.ts'
 
 /** A value of a query: its name, and whether its column holds JSON. */
 type Slot = { name: string; isDocument: boolean }

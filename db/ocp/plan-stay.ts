@@ -1,6 +1,6 @@
 import { addDays, localInstant, todayIn } from '../../config/time.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { matches } from './conditions.ts'
 import type { Conditions, Stay } from './conditions.ts'
 import { emitMessage, enqueueDelivery, queueMessage } from './queue.ts'

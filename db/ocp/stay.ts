@@ -1,5 +1,5 @@
-import { sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { Stay } from './conditions.ts'
 
 /**

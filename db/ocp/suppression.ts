@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
-import { blindIndex, seal } from '../sealing/index.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
+import { blindIndex, seal } from '../lib/sealing/index.ts'
 import type { ChannelKind } from './contents.ts'
 
 /** Addresses are found by index: e-mail and phone have different ones, SMS and WhatsApp share the number's. */

@@ -4,9 +4,9 @@ import { settings } from '../../config/env.ts'
 import { userMailKinds, writeUserMail } from '../../config/user-mails.ts'
 import type { UserMailKind } from '../../config/user-mails.ts'
 import { messagesSendUserMail } from '../../jobs/messages.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { AnyTrx, PlatformTrx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
 
 /**
  * Asks for a mail to a member of staff, in the caller's transaction: one per kind, reference and user. The reference of an

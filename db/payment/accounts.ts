@@ -1,8 +1,8 @@
 import { notFound, unprocessable } from '../../config/errors.ts'
-import type { Trx } from '../connection.ts'
-import { sqlOne } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { sqlOne } from '../lib/connection.ts'
 import type { GatewayAccountRow } from '../rows.ts'
-import type { Method } from './rules.ts'
+import type { Method } from './rules/states.ts'
 
 type Wanted = { propertyId: string; currency: string; method: Method; gatewayAccountId?: string | undefined }
 

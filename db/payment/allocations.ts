@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Trx } from '../connection.ts'
-import { sql } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { sql } from '../lib/connection.ts'
 import { raisePosting } from '../financial/index.ts'
 import type { PaymentRow } from '../rows.ts'
 import { standingAllocations } from './queries.ts'
-import { takeNewestFirst } from './rules.ts'
+import { takeNewestFirst } from './rules/states.ts'
 import type { Offer, Payable, TargetType } from './target.ts'
 import { targetDocument, targetOf } from './targets.ts'
 

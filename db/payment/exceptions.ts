@@ -1,6 +1,6 @@
-import type { Trx } from '../connection.ts'
-import { sql } from '../connection.ts'
-import { emit } from '../events.ts'
+import type { Trx } from '../lib/connection.ts'
+import { sql } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 import type { PaymentExceptionRow } from '../rows.ts'
 
 export type ExceptionKind = PaymentExceptionRow['kind']

@@ -1,8 +1,8 @@
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { settleCalls } from '../jobs/external-calls.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
 import { readPayment, readRefund } from './queries.ts'
-import { isLive } from './rules.ts'
+import { isLive } from './rules/states.ts'
 
 export const submitKey = (paymentId: string) => `pay-${paymentId}`
 export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`

@@ -1,8 +1,8 @@
-import type { Trx } from '../connection.ts'
-import { contextOf, prepared, sql, sqlOne } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { contextOf, prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { PaymentAllocationRow, PaymentRow, RefundRow } from '../rows.ts'
-import { liveStatuses } from './rules.ts'
-import type { PaymentStatus } from './rules.ts'
+import { liveStatuses } from './rules/states.ts'
+import type { PaymentStatus } from './rules/states.ts'
 import type { TargetType } from './target.ts'
 
 export const readPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | null> =>

@@ -1,13 +1,13 @@
-import type { Trx } from '../connection.ts'
-import { sql } from '../connection.ts'
-import { emit } from '../events.ts'
+import type { Trx } from '../lib/connection.ts'
+import { sql } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import type { RefundRow } from '../rows.ts'
 import { openException } from './exceptions.ts'
 import { settleRefund } from './journal.ts'
 import { lockPayment, lockRefund, readRefund } from './queries.ts'
-import { readRefundAfterMs, refundMayFollow } from './rules.ts'
-import type { RefundStatus } from './rules.ts'
+import { readRefundAfterMs, refundMayFollow } from './rules/states.ts'
+import type { RefundStatus } from './rules/states.ts'
 import type { Failure } from './snapshot.ts'
 
 /** What a gateway says of a refund; `unknown` is what we say when it did not say. */

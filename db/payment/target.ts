@@ -1,4 +1,4 @@
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 
 export type TargetType = 'booking' | 'reservation' | 'folio' | 'receivable' | 'pos_order'
 

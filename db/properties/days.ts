@@ -1,5 +1,5 @@
 import { addDays, daysIn, todayIn } from '../../config/time.ts'
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { freeOn } from '../units/availability.ts'
 import { readCalendar } from './calendar.ts'
 import { catalogueOf } from './catalogue.ts'

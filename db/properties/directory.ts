@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { sqlOne } from '../connection.ts'
+import { sqlOne } from '../lib/connection.ts'
 
 /** The tenant of a property, outside any tenant; null where there is no such property. */
 export const tenantOfProperty = async (knex: Knex, propertyId: string): Promise<string | null> => {

@@ -1,5 +1,5 @@
 import { daysIn } from '../../config/time.ts'
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { freeOn, leftIn, readNights, tightestOn } from '../units/availability.ts'
 import type { Counters } from '../units/inventory.ts'
 import { readLevels, readPrices } from './calendar.ts'

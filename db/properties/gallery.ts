@@ -1,17 +1,83 @@
 import { notFound, unprocessable } from '../../config/errors.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { checkImage } from '../../jobs/maintenance.ts'
-import { contextOf, sql, sqlOne } from '../connection.ts'
-import type { PlatformTrx, Trx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
-import { emit } from '../events.ts'
-import { readPage, where } from '../paging.ts'
-import type { Paging } from '../paging.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
+import { emit } from '../lib/events.ts'
+import { readPage, where } from '../lib/paging.ts'
+import type { Paging } from '../lib/paging.ts'
 import type { GalleryImageRow } from '../rows.ts'
-import { changeRow, fieldsOf, lockForChange, requireTexts } from './editing.ts'
+import { changeRow, fieldsOf } from '../lib/editing.ts'
+import { lockForChange, requireTexts } from '../lib/locked-property.ts'
 import { refuseUnitTypes } from './extras.ts'
-import { addImages, changePortal } from './portal.ts'
-import type { ImageFacts, NewImage } from './portal.ts'
+import { changePortal } from '../lib/public-version.ts'
+
+export type NewImage = {
+  url: string
+  unitTypeId?: string | null
+  category: 'exterior' | 'unit' | 'bathroom' | 'common' | 'food' | 'surroundings' | 'plan'
+  caption?: LocalText
+}
+export type ImageFacts = { width: number; height: number; mimeType: string; bytes: number }
+
+/** Adds images; they are shown once checked. `facts` is what a check has found. */
+export const addImages = async (
+  trx: Trx,
+  propertyId: string,
+  images: (NewImage & { facts?: ImageFacts })[],
+): Promise<string[]> => {
+  await changePortal(trx, propertyId, 'nothing')
+  const ids: string[] = []
+  for (const image of images) {
+    const row = await sqlOne<{ id: string }>(
+      trx,
+      `insert into gallery_image (property_id, url, unit_type_id, category, caption, position, status, width, height, mime_type, bytes, checked_at)
+       select ?, ?, ?, ?, ?::jsonb, (select coalesce(max(position) + 1, 0) from gallery_image where property_id = ?),
+         case when f.width is null then 'pending' else 'ready' end, f.width, f.height, f.mime_type, f.bytes, case when f.width is not null then now() end
+       from (select ?::int as width, ?::int as height, ?::text as mime_type, ?::int as bytes) f returning id`,
+      [
+        propertyId,
+        image.url,
+        image.unitTypeId ?? null,
+        image.category,
+        JSON.stringify(image.caption ?? {}),
+        propertyId,
+        image.facts?.width ?? null,
+        image.facts?.height ?? null,
+        image.facts?.mimeType ?? null,
+        image.facts?.bytes ?? null,
+      ],
+    )
+    if (row) ids.push(row.id)
+  }
+  await emit(trx, {
+    type: 'gallery.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: null },
+    data: { propertyId },
+  })
+  return ids
+}
+
+export type ReadyImage = {
+  galleryImageId: string
+  url: string
+  category: string
+  unitTypeId: string | null
+  caption: LocalText
+  width: number
+  height: number
+  position: number
+}
+
+export const readyImages = (trx: Trx, propertyId: string) =>
+  sql<ReadyImage>(
+    trx,
+    `select id as gallery_image_id, url, category, unit_type_id, caption, width, height, position from gallery_image
+     where property_id = ? and status = 'ready' order by position, id limit 200`,
+    [propertyId],
+  )
 
 type ImageRecord = Omit<GalleryImageRow, 'tenantId' | 'caption'> & { caption: LocalText }
 

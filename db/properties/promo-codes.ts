@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 import { contains, equal, pageOf } from '../lib/lists.ts'
 import { changeRow, fieldsOf, insertRow, readRow } from '../lib/records.ts'
-import { model } from '../models.ts'
-import { lockForChange } from './editing.ts'
+import { model } from '../lib/models.ts'
+import { lockForChange } from '../lib/locked-property.ts'
 import { refuseUnitTypes } from './extras.ts'
-import { changePortal } from './portal.ts'
+import { changePortal } from '../lib/public-version.ts'
 
 export type NewPromoCode = {
   id?: string

@@ -1,7 +1,7 @@
 import { unprocessable } from '../../config/errors.ts'
 import { daysBetween } from '../../config/time.ts'
-import { sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { PromoCodeRow } from '../rows.ts'
 
 export type PromoCode = Omit<

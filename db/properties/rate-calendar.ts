@@ -1,6 +1,6 @@
 import { invalid } from '../../config/errors.ts'
 import { addDays, daysBetween, daysIn } from '../../config/time.ts'
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { descent, readLevels, readPrices } from './calendar.ts'
 import type { Level, Placed } from './calendar.ts'
 import { catalogueOf } from './catalogue.ts'

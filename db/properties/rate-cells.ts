@@ -1,5 +1,5 @@
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { putPrices, restrictionColumns } from './rates.ts'
 import { keyOf } from './rules/rate-items.ts'
 import type { CellChange, CellPlace, Present, PriceChange, RestrictionChange } from './rules/rate-items.ts'

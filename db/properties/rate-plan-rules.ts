@@ -1,9 +1,9 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { requireTexts } from './editing.ts'
-import type { LockedProperty } from './editing.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { requireTexts } from '../lib/locked-property.ts'
+import type { LockedProperty } from '../lib/locked-property.ts'
 import type { NewRatePlan } from './rates.ts'
 import type { Adjustment, ChildPrice, Derivation } from './rules/prices.ts'
 

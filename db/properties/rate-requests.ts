@@ -1,7 +1,7 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { Present, RateItem } from './rules/rate-items.ts'
 
 type PlanRow = { id: string; parentId: string | null; unitTypeId: string | null; standardAmount: number | null }

@@ -2,10 +2,10 @@ import { isCnpj } from '../../config/tax-ids.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { addDays, todayIn } from '../../config/time.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { PropertyAddress } from './catalogue.ts'
-import { portalMethods } from './portal.ts'
+import { portalMethods } from './payment-methods.ts'
 
 export type Blocker = { code: string; message: string }
 

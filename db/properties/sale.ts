@@ -1,7 +1,7 @@
 import { ApiError, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { addDays, daysBetween, localInstant, todayIn } from '../../config/time.ts'
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { RestrictionOf } from './calendar.ts'
 import { catalogueOf, readProperty } from './catalogue.ts'
 import type { Catalogue, SaleExtra, SalePlan, SaleProperty, SaleType } from './catalogue.ts'

@@ -1,6 +1,6 @@
 import type { QuotedRoom } from '../../config/quote.ts'
 import { addDays, daysBetween, daysIn } from '../../config/time.ts'
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { freeOn } from '../units/availability.ts'
 import { readCalendar } from './calendar.ts'
 import type { Calendar } from './calendar.ts'
@@ -11,7 +11,7 @@ import type { CountedParty, Party } from './party.ts'
 import { extrasOf, localTaxRules, nightPrices, priceRoom } from './price.ts'
 import { dueNow } from './rules/deposits.ts'
 import { serviceDates } from './rules/extras.ts'
-import { sum } from './rules/amounts.ts'
+import { sum } from '../lib/amounts.ts'
 import type { TaxRule } from './rules/taxes.ts'
 import {
   isSelling,

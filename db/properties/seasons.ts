@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { invalid, unprocessable } from '../../config/errors.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { lockForChange } from './editing.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { lockForChange } from '../lib/locked-property.ts'
 import { readPropertyRecord } from './properties.ts'
 import { closeSet, refuseStrangers } from './sets.ts'
 

@@ -7,8 +7,8 @@ import type {
   PolicySnapshots,
 } from '../../config/policy-rules.ts'
 import type { QuotedRoom } from '../../config/quote.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { stayMoves } from '../units/availability.ts'
 import type { PoolShare } from '../units/availability.ts'
 import type { Move } from '../units/inventory.ts'

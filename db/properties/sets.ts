@@ -1,7 +1,7 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
-import { sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emit } from '../events.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 
 /** The end of every replacement of a set: the version that the next `If-Match` names, and the event. What guests see of it, its writer announces. */
 export const closeSet = async (trx: Trx, propertyId: string, set: string): Promise<void> => {

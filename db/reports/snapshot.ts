@@ -1,5 +1,5 @@
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 
 const inHouse = `r.status = 'checked_in'`
 

@@ -1,5 +1,5 @@
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { lockPools } from '../units/assignments.ts'
 import { freeUnits } from '../units/available.ts'
 import { lackingUnits } from '../units/needs.ts'

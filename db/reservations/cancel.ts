@@ -1,6 +1,6 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import { cancelPaymentsOf, paymentState, requestRefund } from '../payment/index.ts'
 import { returnPromoCode } from '../properties/promo.ts'

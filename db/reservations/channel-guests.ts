@@ -1,10 +1,10 @@
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
 import { isCountry } from '../../config/countries.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { createGuest } from '../guests/profiles.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
-import { plainText } from '../sealing/index.ts'
+import { plainText } from '../lib/sealing/index.ts'
 import type { NamedGuests } from './named-guests.ts'
 
 type Booker = NonNullable<ChannelRevision['booker']>

@@ -4,7 +4,7 @@ import { daysIn } from '../../config/time.ts'
 import type { Catalogue, SaleProperty } from '../properties/catalogue.ts'
 import { countParty } from '../properties/party.ts'
 import { localTaxRules } from '../properties/price.ts'
-import { split, sum } from '../properties/rules/amounts.ts'
+import { split, sum } from '../lib/amounts.ts'
 import { nightTaxes, onTop } from '../properties/rules/taxes.ts'
 
 export type ChannelNight = QuotedNight & {

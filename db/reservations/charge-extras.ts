@@ -1,6 +1,6 @@
 import { daysBetween, daysIn, addDays } from '../../config/time.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { ExtraRow, ReservationExtraRow } from '../rows.ts'
 import { lineTax } from './charge-nights.ts'
 import { writeCharges } from './charges.ts'

@@ -1,6 +1,6 @@
 import { addDays, localInstant } from '../../config/time.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { raisePostings } from '../financial/index.ts'
 import { blockAgainst } from '../guests/blocks.ts'
 import type { SaleProperty } from '../properties/catalogue.ts'

@@ -1,5 +1,5 @@
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { moveAllocations } from '../payment/allocations.ts'
 import { requestRefund } from '../payment/index.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'

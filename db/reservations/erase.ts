@@ -1,5 +1,5 @@
-import { sql } from '../connection.ts'
-import type { PlatformTrx, Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
 
 /** Bookings whose hold ended unconfirmed 30 days ago and still say who it was: ids alone. */
 export const erasableHolds = (trx: PlatformTrx, most = 500): Promise<{ tenantId: string; id: string }[]> =>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { QuotedRoom } from '../../config/quote.ts'
 import type { SellableRoom } from '../properties/sellable.ts'
-import { prepared } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { prepared } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { BookingRow, DepositRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
-import { seal } from '../sealing/index.ts'
+import { seal } from '../lib/sealing/index.ts'
 
 export type PricedRoom = { quoted: QuotedRoom; sold: SellableRoom }
 export const requestsPlace = (reservationId: string) => ({

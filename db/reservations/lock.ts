@@ -1,6 +1,6 @@
 import { notFound } from '../../config/errors.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
 import { readProperty } from '../properties/catalogue.ts'
 import type { SaleProperty } from '../properties/catalogue.ts'

@@ -1,6 +1,6 @@
 import { localInstant } from '../../config/time.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf } from '../payment/index.ts'
 import type { SaleProperty } from '../properties/catalogue.ts'
 import { feeAmount } from '../properties/rules/policies.ts'

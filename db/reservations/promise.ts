@@ -1,6 +1,6 @@
 import { conflict, notFound, overtaken, unprocessable } from '../../config/errors.ts'
-import { sql, sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
 import { lockPools } from '../units/assignments.ts'
 import { clearUnits } from '../units/clear.ts'

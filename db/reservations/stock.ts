@@ -1,5 +1,5 @@
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { Move } from '../units/inventory.ts'
 
 export type NightsStatus = 'open' | 'released'

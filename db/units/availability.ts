@@ -1,8 +1,8 @@
 import { daysIn } from '../../config/time.ts'
-import { prepared, preparedOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { dailyColumns, onDay } from '../daily.ts'
-import type { Daily } from '../daily.ts'
+import { prepared, preparedOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { dailyColumns, onDay } from '../lib/daily-series.ts'
+import type { Daily } from '../lib/daily-series.ts'
 import { usage } from './inventory.ts'
 import type { Counters, Move, PoolNight } from './inventory.ts'
 

@@ -1,6 +1,6 @@
 import { addDays, daysIn } from '../../config/time.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { readNights } from './availability.ts'
 import { usage } from './inventory.ts'
 import type { Move } from './inventory.ts'

@@ -1,5 +1,5 @@
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { live } from './assignments.ts'
 import { widestGap } from './fit.ts'
 import type { FitUnit } from './fit.ts'

@@ -1,6 +1,6 @@
 import { conflict } from '../../config/errors.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { lockPools } from './assignments.ts'
 import { forever, readBoard } from './board.ts'
 import type { Board, BoardRow } from './board.ts'

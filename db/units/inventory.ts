@@ -1,11 +1,11 @@
 import { Counter } from 'prom-client'
 import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
 import { registry } from '../../config/metrics.ts'
-import { contextOf, later, logOf, prepared } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emitAll } from '../events.ts'
-import type { EventInput } from '../events.ts'
-import { hasChannels, requestMarks } from '../properties/channels/dirty.ts'
+import { contextOf, later, logOf, prepared } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emitAll } from '../lib/events.ts'
+import type { EventInput } from '../lib/events.ts'
+import { hasChannels, requestMarks } from '../lib/channel-marks.ts'
 
 export type Counters = {
   capacity: number

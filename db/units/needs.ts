@@ -1,6 +1,6 @@
 import { addDays } from '../../config/time.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { presentDay } from './state.ts'
 
 /** One unit of a pool that a stay needs on `[from, to)`. */

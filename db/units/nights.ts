@@ -1,5 +1,5 @@
-import { contextOf, sql } from '../connection.ts'
-import type { PlatformTrx, Trx } from '../connection.ts'
+import { contextOf, sql } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
 
 /** How far ahead nights can be sold, and how long past ones are kept. */
 export const horizonNights = 730

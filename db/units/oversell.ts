@@ -1,8 +1,8 @@
-import type { Condition as Scope } from '../conditions.ts'
-import { sqlOne } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { allOf, inScope, where } from '../paging.ts'
-import type { Paging } from '../paging.ts'
+import type { Condition as Scope } from '../lib/conditions.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { allOf, inScope, where } from '../lib/paging.ts'
+import type { Paging } from '../lib/paging.ts'
 import { lockPoolNights, moveInventory } from './inventory.ts'
 
 export type OversellRange = { propertyId: string; unitPoolId: string; from: string; to: string; quantity: number }

@@ -1,4 +1,4 @@
-import type { Trx } from '../connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { Board, BoardRow } from './board.ts'
 import { pack } from './fit.ts'
 import type { Packing, Piece, Taken } from './fit.ts'

@@ -1,6 +1,6 @@
-import { sql } from '../connection.ts'
-import type { PlatformTrx, Trx } from '../connection.ts'
-import { seal, unseal } from '../sealing/index.ts'
+import { sql } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { seal, unseal } from '../lib/sealing/index.ts'
 
 /** A guest who wants no service: until when, and how that is known, such as a note on the door. It may hold personal data. */
 export type Refusal = { until: string; evidence: string }

@@ -1,7 +1,7 @@
 import { repack } from '../../jobs/inventory.ts'
-import { contextOf, sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { enqueue } from '../enqueue.ts'
+import { contextOf, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
 import { byStay, tellStays } from './stay-events.ts'
 
 /** Where one unit of a stay is to be. `assignmentId` is its row; null makes one. No unit: the row is given up. */

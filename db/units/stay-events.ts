@@ -1,6 +1,6 @@
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emitAll } from '../events.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emitAll } from '../lib/events.ts'
 
 type Stay = {
   id: string

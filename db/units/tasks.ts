@@ -1,7 +1,7 @@
 import type { TaskKind } from '../../config/housekeeping.ts'
-import { sql } from '../connection.ts'
-import type { Trx } from '../connection.ts'
-import { emitAll } from '../events.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emitAll } from '../lib/events.ts'
 import type { HousekeepingTaskRow } from '../rows.ts'
 
 /** Kinds that leave a unit clean. */

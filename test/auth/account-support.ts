@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { mailedToken } from '../../config/derived-secrets.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import type { World } from '../support/world.ts'
 import type { Person } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { readUserMail } from '../../db/ocp/user-mail.ts'
 import { useWorld } from '../support/world.ts'
 import { accountsOf } from './account-support.ts'

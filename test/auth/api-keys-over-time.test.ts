@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { readUserMail } from '../../db/ocp/user-mail.ts'
 import { warnExpiringKeys } from '../../jobs/maintenance.ts'
 import { useKeys } from './api-keys-support.ts'

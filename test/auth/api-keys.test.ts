@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { days, useKeys } from './api-keys-support.ts'
 import type { Made } from './api-keys-support.ts'
 import { makeTenant, makeUser, signIn } from './support.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { availableParallelism } from 'node:os'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { statementsOf } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'

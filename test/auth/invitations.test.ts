@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { mailedToken } from '../../config/derived-secrets.ts'
 import { enrolTotp } from '../../db/auth/second-factor.ts'
-import { inPlatform, sql, sqlOne, withoutTenant } from '../../db/connection.ts'
+import { inPlatform, sql, sqlOne, withoutTenant } from '../../db/lib/connection.ts'
 import { readUserMail } from '../../db/ocp/user-mail.ts'
 import { statementsOf } from '../support/statements.ts'
 import { useWorld } from '../support/world.ts'

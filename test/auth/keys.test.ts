@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { closeRedis, openRedis } from '../../api/lib/redis.ts'
 import { keyIdOf } from '../../db/auth/keys.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { connectRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { writeMetered } from '../../api/lib/metering.ts'
-import { recordUsage } from '../../db/admin/usage.ts'
-import { inPlatform, inTenant, sql } from '../../db/connection.ts'
+import { recordUsage } from '../../db/lib/usage.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeKey, makeTenant } from './support.ts'
 

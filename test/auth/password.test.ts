@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { mailedToken } from '../../config/derived-secrets.ts'
 import { isGuessable } from '../../db/auth/strength.ts'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { statementsOf } from '../support/statements.ts'
 import { useWorld } from '../support/world.ts'
 import { accountsOf } from './account-support.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeTenant, makeUser, signIn } from './support.ts'

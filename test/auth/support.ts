@@ -3,7 +3,7 @@ import { createTenant } from '../../db/admin/index.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { addMembership, createUser, grantSuperuser } from '../../db/auth/users.ts'
-import { enterTenant, inPlatform, inTenant } from '../../db/connection.ts'
+import { enterTenant, inPlatform, inTenant } from '../../db/lib/connection.ts'
 import type { Plan } from '../../config/plans.ts'
 import type { World } from '../support/world.ts'
 

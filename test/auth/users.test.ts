@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { enrolTotp } from '../../db/auth/second-factor.ts'
-import { inTenant, sql, sqlOne, withoutTenant } from '../../db/connection.ts'
+import { inTenant, sql, sqlOne, withoutTenant } from '../../db/lib/connection.ts'
 import { makeHouse } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, newEmail, signIn } from './support.ts'

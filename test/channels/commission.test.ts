@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { businessDay } from '../../db/financial/index.ts'
 import { chargeNights } from '../../db/reservations/charge-nights.ts'
 import { postCharged } from '../../db/reservations/charges.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { closeDatabase, makeKnex, openDatabase, sql } from '../../db/connection.ts'
+import { closeDatabase, makeKnex, openDatabase, sql } from '../../db/lib/connection.ts'
 import { withClient } from '../../scripts/services/provision.ts'
 import type { House } from '../support/factories.ts'
 import { insistentClient } from './client.ts'

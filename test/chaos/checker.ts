@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
 import { moneyChecks } from './money-checks.ts'

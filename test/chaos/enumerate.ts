@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Knex } from 'knex'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { until } from '../support/until.ts'
 import { insistentClient } from './client.ts'
 import { holdAsGuest } from './guest.ts'

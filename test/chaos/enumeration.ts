@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crashPoints } from '../../config/crash.ts'
-import { closeDatabase, makeKnex } from '../../db/connection.ts'
+import { closeDatabase, makeKnex } from '../../db/lib/connection.ts'
 import type { Places } from './campaign.ts'
 import { check } from './checker.ts'
 import type { Violation } from './checker.ts'

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
 import type { Left } from './faults.ts'
 import type { GatewayDeed } from './gateway.ts'

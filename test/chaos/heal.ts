@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { queueNames, queues } from '../../config/queues.ts'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { replayJobs } from '../../db/jobs/operate.ts'
 import type { Town } from './town.ts'
 

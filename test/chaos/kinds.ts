@@ -1,5 +1,5 @@
 import { Matching, Obj } from '../../config/schema.ts'
-import { sql, sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { job } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'

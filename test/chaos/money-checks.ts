@@ -1,4 +1,4 @@
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import type { GatewayDeed } from './gateway.ts'
 import { none } from './evidence.ts'
 import type { Check } from './evidence.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { settings } from '../../config/env.ts'
-import { openDatabase } from '../../db/connection.ts'
+import { openDatabase } from '../../db/lib/connection.ts'
 import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
 import { withClient } from '../../scripts/services/provision.ts'
 import { makeHouse } from '../support/factories.ts'

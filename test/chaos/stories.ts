@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import type { House } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 import type { Guest } from './guest.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { inTenant, sql } from '../../db/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import type { Demo } from '../../db/demo/seed.ts'
 import { useWorld } from '../support/world.ts'

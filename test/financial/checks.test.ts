@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inPlatform, inTenant, sql, sqlOne } from '../../db/connection.ts'
+import { inPlatform, inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
 import { carryOutIntegrityRun } from '../../db/financial/checks.ts'
 import { requestIntegrityRuns, sweepYears } from '../../db/financial/sweeps.ts'
 import { createYear, ensureYears } from '../../db/financial/years.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Knex } from 'knex'
-import { inTenant } from '../../db/connection.ts'
+import { inTenant } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { closeUntil, planOf, raiseOne } from './plans.ts'
 import type { Plan } from './plans.ts'

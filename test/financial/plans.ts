@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { inTenant, sqlOne } from '../../db/connection.ts'
+import { inTenant, sqlOne } from '../../db/lib/connection.ts'
 import { accountFor } from '../../db/financial/index.ts'
 import type { House } from './support.ts'
 

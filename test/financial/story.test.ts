@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { inTenant, sql } from '../../db/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { checkBook } from '../../db/financial/checks.ts'
 import { raisePosting } from '../../db/financial/index.ts'
 import type { Posting } from '../../db/financial/index.ts'

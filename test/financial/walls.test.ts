@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { Knex } from 'knex'
-import { inTenant, sqlOne } from '../../db/connection.ts'
+import { inTenant, sqlOne } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { closeUntil, planOf, raiseOne } from './plans.ts'
 import type { Plan } from './plans.ts'

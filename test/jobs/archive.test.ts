@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { rollPartitions } from '../../db/jobs/operate.ts'
 import { purgeExternalCalls } from '../../jobs/jobs.ts'
 import { processors } from '../../workers/jobs/index.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { grantSuperuser, createUser } from '../../db/auth/users.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import { closeDashboard } from '../../api/superuser/dashboard.ts'
 import { settings } from '../../config/env.ts'
 import { startRelay } from '../../workers/relay.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { lostStarts } from '../../db/jobs/fence.ts'
 import { discardJobs, replayJobs } from '../../db/jobs/operate.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'

@@ -1,6 +1,6 @@
 import { UnrecoverableError } from 'bullmq'
 import { forbidden } from '../../config/errors.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import { markDispatched } from '../../db/jobs/dispatch.ts'
 import type { Job } from '../../jobs/job.ts'
 import { onDatabase } from '../../workers/lib/processor.ts'

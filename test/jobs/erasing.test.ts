@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inPlatform, inTenant, sql } from '../../db/connection.ts'
-import type { PlatformTrx, Trx } from '../../db/connection.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import { eraseDue } from '../../workers/lib/erasing.ts'
 import { makeTenant } from '../auth/support.ts'
 import { useDatabase } from '../support/database.ts'

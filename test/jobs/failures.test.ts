@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { unavailable } from '../../config/errors.ts'
 import { Bool, Obj, Text } from '../../config/schema.ts'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { job } from '../../jobs/job.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import { useDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import { drain } from '../../workers/drain.ts'
 import { startRelay } from '../../workers/relay.ts'

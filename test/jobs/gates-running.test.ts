@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { openGate } from '../../db/jobs/gates.ts'
 import { externalCall } from '../../workers/lib/external-call.ts'
 import type { CallOutcome } from '../../workers/lib/external-call.ts'

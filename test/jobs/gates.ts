@@ -1,6 +1,6 @@
-import { inPlatform } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
-import type { EnqueueOptions } from '../../db/enqueue.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import type { EnqueueOptions } from '../../db/lib/enqueue.ts'
 import { readGate, reportCall } from '../../db/jobs/gates.ts'
 import { call, newKey } from './support.ts'
 

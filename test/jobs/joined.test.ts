@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { inPlatform, inTenant, lastly, onCommit, openDatabase, sql, sqlOne } from '../../db/connection.ts'
+import { inPlatform, inTenant, lastly, onCommit, openDatabase, sql, sqlOne } from '../../db/lib/connection.ts'
 import { completeJob } from '../../db/jobs/complete.ts'
 import { FenceLost, lockStart } from '../../db/jobs/fence.ts'
 import { useDatabase } from '../support/database.ts'

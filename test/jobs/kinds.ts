@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { externalCall } from '../../workers/lib/external-call.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'

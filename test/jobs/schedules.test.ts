@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { declareSchedules, dueSlots, fireDue, slotAfter } from '../../db/jobs/schedules.ts'
 import { every } from '../../jobs/job.ts'
 import type { Schedule } from '../../jobs/job.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
 import { drain } from '../../workers/drain.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { createPayment } from '../../db/payment/index.ts'
 import { sendAccessCode } from '../../db/reservations/access.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'

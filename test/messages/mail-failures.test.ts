@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { attemptsOf, deliverAll, messagesOf, useMailHouse } from '../support/messages.ts'
 
 const tenMinutes = 10 * 60_000

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { queueMessage } from '../../db/ocp/index.ts'
 import { suppress } from '../../db/ocp/suppression.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { inTenant, sql } from '../../db/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { attemptsOf, deliverAll, makeConfirmed, messagesOf, useMailHouse } from '../support/messages.ts'
 import { readBooking } from '../support/stay.ts'
@@ -110,7 +110,7 @@ describe('messages by e-mail', () => {
     await deliverAll()
     const { guestAccessCode } = await import('../../config/derived-secrets.ts')
     expect(mail.peer.mails[0]?.text).to.contain(guestAccessCode(codeId))
-    const { unseal } = await import('../../db/sealing/index.ts')
+    const { unseal } = await import('../../db/lib/sealing/index.ts')
     const { attemptPlace } = await import('../../db/ocp/sending.ts')
     const [attempt] = await attemptsOf(mail.house)
     const body = await mail.house.inHouse((trx) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { queueMessage } from '../../db/ocp/index.ts'
 import { applyReport } from '../../db/ocp/record.ts'
 import { useDatabase } from '../support/database.ts'
@@ -265,7 +265,7 @@ describe('messages by SMS and WhatsApp', () => {
         'email',
       ])
 
-      const { unseal } = await import('../../db/sealing/index.ts')
+      const { unseal } = await import('../../db/lib/sealing/index.ts')
       const { attemptPlace } = await import('../../db/ocp/sending.ts')
       const [attempt] = await attemptsOf(house, code ?? '')
       const body = await house.inHouse((trx) =>

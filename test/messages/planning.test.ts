@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { quietUntil } from '../../db/ocp/checks.ts'
 import { matches } from '../../db/ocp/conditions.ts'
 import type { Stay } from '../../db/ocp/conditions.ts'

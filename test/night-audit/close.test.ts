@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { sql, sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { checkBook } from '../../db/financial/checks.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
-import { previewNightAudit } from '../../db/properties/night-audit/request.ts'
+import { previewNightAudit } from '../../db/night-audit/request.ts'
 import type { FolioRow } from '../../db/rows.ts'
 import { useDatabase } from '../support/database.ts'
 import { balanceOf } from '../financial/support.ts'
@@ -143,7 +143,7 @@ describe('The night audit', () => {
     const early = await makeStays(house, 1, { from: -1, checkedIn: true })
     const late = await makeStays(house, 1, { from: -2, nights: 3 })
     const { id } = await request(house, house.day(-1))
-    const { advanceNightAudit } = await import('../../db/properties/night-audit/advance.ts')
+    const { advanceNightAudit } = await import('../../db/night-audit/advance.ts')
     const runner = id
     const step = () => house.inHouse((trx) => advanceNightAudit(trx, id, runner))
     await step()

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
-import { exceptionsOfDay } from '../../db/properties/night-audit/exceptions.ts'
+import { advanceNightAudit } from '../../db/night-audit/advance.ts'
+import { exceptionsOfDay } from '../../db/night-audit/exceptions.ts'
 import { useDatabase } from '../support/database.ts'
 import type { House } from '../support/factories.ts'
 import { deskOf } from '../reservations/desk.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { inPlatform, lastly, openDatabase, prepared, preparedOne, sql } from '../../db/connection.ts'
+import { inPlatform, lastly, openDatabase, prepared, preparedOne, sql } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
 describe('statements that run all the time', () => {

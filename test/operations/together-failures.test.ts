@@ -10,9 +10,9 @@ import {
   prepared,
   preparedOne,
   sql,
-} from '../../db/connection.ts'
+} from '../../db/lib/connection.ts'
 import { settings } from '../../config/env.ts'
-import type { PlatformTrx } from '../../db/connection.ts'
+import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 

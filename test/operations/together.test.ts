@@ -9,9 +9,9 @@ import {
   preparedOne,
   sql,
   sqlOne,
-} from '../../db/connection.ts'
-import type { PlatformTrx } from '../../db/connection.ts'
-import { readPage, where } from '../../db/paging.ts'
+} from '../../db/lib/connection.ts'
+import type { PlatformTrx } from '../../db/lib/connection.ts'
+import { readPage, where } from '../../db/lib/paging.ts'
 import { useDatabase } from '../support/database.ts'
 import { roundTrips } from '../support/trips.ts'
 

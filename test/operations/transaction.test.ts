@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { database, inPlatform, later, openDatabase, preparedOne, sql } from '../../db/connection.ts'
-import type { PlatformTrx } from '../../db/connection.ts'
+import { database, inPlatform, later, openDatabase, preparedOne, sql } from '../../db/lib/connection.ts'
+import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
 /** Everything on one connection, so that what a transaction left behind on it shows in the next one. */

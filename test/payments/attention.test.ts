@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { requestRefund } from '../../db/payment/index.ts'
 import { drain } from '../support/drain.ts'
 import { balanceOf } from '../financial/support.ts'

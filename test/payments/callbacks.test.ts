@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { signSandbox } from '../../db/payment/signatures.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'

@@ -84,7 +84,7 @@ describe('a refund through the sandbox gateway', () => {
       expect(requested?.status).to.equal(token === 'refund_fails' ? 'processing' : 'succeeded')
       await new Promise((resolve) => setTimeout(resolve, 7 * secondMs))
       await within(till, async (trx) => {
-        const { enqueue } = await import('../../db/enqueue.ts')
+        const { enqueue } = await import('../../db/lib/enqueue.ts')
         const { readRefund } = await import('../../jobs/payments.ts')
         await enqueue(trx, readRefund, { tenantId: till.tenantId, refundId: requested!.id })
       })

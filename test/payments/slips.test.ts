@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { setPaymentMethods } from '../../db/properties/portal.ts'
+import { setPaymentMethods } from '../../db/properties/payment-methods.ts'
 import type { House } from '../support/factories.ts'
 import { useGuests } from './guests.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { forgetLimits } from '../auth/support.ts'
-import { sqlOne } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'

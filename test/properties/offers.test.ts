@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sqlOne } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inTenant, sql } from '../../db/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { readKeptCells } from '../../db/properties/rate-cells.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { deadlocks } from '../support/deadlocks.ts'

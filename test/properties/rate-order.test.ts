@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inPlatform } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { applyRateChange } from '../../db/properties/rate-queue.ts'
 import { resumeRates } from '../../jobs/inventory.ts'
 import { useRates } from './rates.ts'

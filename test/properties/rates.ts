@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sqlOne } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
 import { useOwner } from './support.ts'
 import type { Owned } from './support.ts'
 

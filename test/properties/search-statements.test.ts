@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { createPromoCode } from '../../db/properties/promo-codes.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { searchOffers } from '../../db/properties/search.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { guestAccessCode } from '../../config/derived-secrets.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelRevision } from '../../config/channels.ts'
 import { addDays, daysIn } from '../../config/time.ts'
-import { sql, sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'

@@ -1,5 +1,5 @@
-import { inTenant, sql } from '../../db/connection.ts'
-import type { Trx } from '../../db/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { usage } from '../../db/units/inventory.ts'
 import type { PoolNight } from '../../db/units/inventory.ts'
 import { compared, countNights } from '../../db/units/recount.ts'

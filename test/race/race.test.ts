@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { database, inTenant, sql } from '../../db/connection.ts'
-import type { Trx } from '../../db/connection.ts'
+import { database, inTenant, sql } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { lockPools } from '../../db/units/assignments.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { useDatabase } from '../support/database.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { createTaxRule } from '../../db/properties/tax-rules.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ApiError } from '../../config/errors.ts'
 import { daysIn } from '../../config/time.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'

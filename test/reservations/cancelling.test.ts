@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmPaid } from '../../db/reservations/paid.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'

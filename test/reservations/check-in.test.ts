@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sqlOne } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
 import type { OverrideRule } from '../../db/reservations/blockers.ts'
 import { balanceOf } from '../financial/support.ts'
 import { linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { balanceOf } from '../financial/support.ts'
 import { linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'
 import { useDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { sql, sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { checkBook } from '../../db/financial/checks.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import type { OverrideRule } from '../../db/reservations/blockers.ts'

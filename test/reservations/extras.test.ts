@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { createExtra } from '../../db/properties/extras.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'
 import { projectedBalance } from '../../db/reservations/credit.ts'
-import { advanceNightAudit } from '../../db/properties/night-audit/advance.ts'
+import { advanceNightAudit } from '../../db/night-audit/advance.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import {
   closeOpenDay,

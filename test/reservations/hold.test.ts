@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { useDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ApiError } from '../../config/errors.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { expireHold } from '../../db/reservations/expire.ts'

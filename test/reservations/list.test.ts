@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inTenant, sql } from '../../db/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { forgetLimits, makeKey, makeUser, signIn } from '../auth/support.ts'
 import { makeHouse } from '../support/factories.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { NoShowRules } from '../../config/policy-rules.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { nightsKept } from '../../db/reservations/rules/no-show.ts'
 import { balanceOf } from '../financial/support.ts'
 import { arrive, linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'

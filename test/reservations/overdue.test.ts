@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { createExtra } from '../../db/properties/extras.ts'
 import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
 import type { Held } from '../../db/reservations/hold.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ApiError } from '../../config/errors.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { createGuest, findByDocumentAndEmail } from '../../db/guests/profiles.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { createToken } from '../../db/auth/one-time-tokens.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import { makeUser, newEmail, password } from '../auth/support.ts'
 import type { House } from '../support/factories.ts'
 import type { Known } from './inputs.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { sql, sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { useWorld } from '../support/world.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync, readdirSync } from 'node:fs'
 import { routes } from '../../api/routes.ts'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { watchWrites } from '../support/writes.ts'
 import type { Writes } from '../support/writes.ts'

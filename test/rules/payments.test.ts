@@ -9,8 +9,8 @@ import {
   refundMayFollow,
   shownStatus,
   takeNewestFirst,
-} from '../../db/payment/rules.ts'
-import type { PaymentStatus, RefundStatus } from '../../db/payment/rules.ts'
+} from '../../db/payment/rules/states.ts'
+import type { PaymentStatus, RefundStatus } from '../../db/payment/rules/states.ts'
 import {
   chargeCallbacks,
   chargeStatus,

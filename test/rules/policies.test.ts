@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { CancellationRules, DepositRules, Fee } from '../../config/policy-rules.ts'
 import { addDays, daysBetween, localInstant, todayIn } from '../../config/time.ts'
-import { sum } from '../../db/properties/rules/amounts.ts'
+import { sum } from '../../db/lib/amounts.ts'
 import { depositSchedule, dueNow } from '../../db/properties/rules/deposits.ts'
 import { cancellationText, depositText } from '../../db/properties/rules/policy-text.ts'
 import {

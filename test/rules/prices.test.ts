@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { halfUp, shareOf, split, sum } from '../../db/properties/rules/amounts.ts'
+import { halfUp, shareOf, split, sum } from '../../db/lib/amounts.ts'
 import { derive, losRate, nightPrice, takePromo } from '../../db/properties/rules/prices.ts'
 import type { NightPricing, PriceStep } from '../../db/properties/rules/prices.ts'
 

@@ -7,7 +7,7 @@ import { addDays } from '../../config/time.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../../db/properties/catalogue.ts'
 import { countParty } from '../../db/properties/party.ts'
 import { localTaxRules, priceRoom } from '../../db/properties/price.ts'
-import { sum } from '../../db/properties/rules/amounts.ts'
+import { sum } from '../../db/lib/amounts.ts'
 
 const now = new Date('2026-10-01T12:00:00Z')
 const property = {

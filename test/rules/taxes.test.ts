@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { sum } from '../../db/properties/rules/amounts.ts'
+import { sum } from '../../db/lib/amounts.ts'
 import { addTaxes, extraTaxes, nightTaxes, onTop } from '../../db/properties/rules/taxes.ts'
 import type { TaxRule } from '../../db/properties/rules/taxes.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Tenant } from '../../db/admin/models.ts'
 import { User } from '../../db/auth/models.ts'
-import { inPlatform, sql, withoutTenant } from '../../db/connection.ts'
-import { fromDatabase } from '../../db/errors.ts'
+import { inPlatform, sql, withoutTenant } from '../../db/lib/connection.ts'
+import { fromDatabase } from '../../db/lib/errors.ts'
 import { useDatabase } from '../support/database.ts'
 
 const thrownBy = async (work: () => Promise<unknown>): Promise<unknown> => {

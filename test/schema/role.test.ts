@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { openDatabase } from '../../db/connection.ts'
-import { checkRole, roleProblem } from '../../db/role-check.ts'
+import { openDatabase } from '../../db/lib/connection.ts'
+import { checkRole, roleProblem } from '../../db/lib/role-check.ts'
 import { useDatabase } from '../support/database.ts'
 
 describe('the start of a process', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
 const page = readFileSync(new URL('../../docs/operations/scaling.md', import.meta.url), 'utf8')

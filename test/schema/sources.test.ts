@@ -28,7 +28,7 @@ describe('the sources', () => {
   })
 
   it('open a tenant in one way alone', () => {
-    expect(naming(/set_config\('app\.tenant_id'/)).to.deep.equal(['db/connection.ts'])
+    expect(naming(/set_config\('app\.tenant_id'/)).to.deep.equal(['db/lib/connection.ts'])
   })
 
   it('import TypeBox, PASETO and the environment in one file each', () => {

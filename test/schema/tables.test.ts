@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
 /** Tables of no tenant, and without row-level security: what must be read before the tenant is known, and the platform's own. */

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { inTenant, openDatabase, sql } from '../../db/connection.ts'
-import type { Trx } from '../../db/connection.ts'
+import { inTenant, openDatabase, sql } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import {
   blindIndex,
   blobs,
@@ -16,7 +16,7 @@ import {
   unseal,
   unsealForService,
   unsealGuests,
-} from '../../db/sealing/index.ts'
+} from '../../db/lib/sealing/index.ts'
 import { createTestDatabase } from '../support/services.ts'
 import type { TestDatabase } from '../support/services.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { sol } from '../../db/demo/ids.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { startMailbox } from '../../scripts/services/mailbox.ts'

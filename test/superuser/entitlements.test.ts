@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import type { Plan } from '../../config/plans.ts'
 import { plans } from '../../config/plans.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { forgetLimits, makeKey, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { useWorld } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { closeRedis } from '../../api/lib/redis.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { startWorkers } from '../../workers/workers.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { forgetLimits, makeSuperuser, makeTenant, signIn } from '../auth/support.ts'
 import { useWorld } from '../support/world.ts'
 import { archiveJobs, putJobs } from './support.ts'

@@ -1,6 +1,6 @@
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { grantSuperuser, createUser } from '../../db/auth/users.ts'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { makeTenant } from '../auth/support.ts'
 import type { World } from '../support/world.ts'
 import { archiveJobs, putJobs } from './support.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { closeRedis } from '../../api/lib/redis.ts'
 import { clientOf } from '../support/client.ts'
 import type { Reply } from '../support/client.ts'

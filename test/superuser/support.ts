@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import type { World } from '../support/world.ts'
 
 export type Given = {

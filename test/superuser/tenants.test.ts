@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { firstPlanVersions, plans } from '../../config/plans.ts'
 import type { Plan } from '../../config/plans.ts'
 import { createTenant, grantEntitlement, revokeEntitlement } from '../../db/admin/index.ts'
-import { periodEnd } from '../../db/admin/rules.ts'
-import { inPlatform, inTenant, sql } from '../../db/connection.ts'
+import { periodEnd } from '../../db/admin/rules/periods.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
 const given = {

@@ -1,6 +1,6 @@
 import { routes } from '../../api/routes.ts'
 import { compile } from '../../config/validator.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import type { Reply } from './client.ts'
 import type { Database } from './database.ts'
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { settings } from '../../config/env.ts'
-import { closeDatabase, makeKnex, openDatabase } from '../../db/connection.ts'
+import { closeDatabase, makeKnex, openDatabase } from '../../db/lib/connection.ts'
 import { createTestDatabase } from './services.ts'
 import type { TestDatabase } from './services.ts'
 
 export type Database = TestDatabase & {
-  /** The service's own pool, as `database()` of db/connection.ts answers it. */
+  /** The service's own pool, as `database()` of db/lib/connection.ts answers it. */
   service: Knex
   /** Beyond row-level security: to look at the truth, and to break it. */
   admin: Knex
@@ -14,7 +14,7 @@ export type Database = TestDatabase & {
 
 let current: (Database & { close: () => Promise<void> }) | null = null
 
-/** A migrated database of its own, opened by db/connection.ts, with a Redis prefix of its own. The one before it is dropped. */
+/** A migrated database of its own, opened by db/lib/connection.ts, with a Redis prefix of its own. The one before it is dropped. */
 export const freshDatabase = async (): Promise<Database> => {
   await leaveDatabase()
   const made = await createTestDatabase()

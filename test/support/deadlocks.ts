@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { settings } from '../../config/env.ts'
-import { database, sql, sqlOne } from '../../db/connection.ts'
+import { database, sql, sqlOne } from '../../db/lib/connection.ts'
 
 /**
  * Deadlocks that PostgreSQL has broken in this test's database: repeating the work hides them from who asked. A connection reports what

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { UnrecoverableError } from 'bullmq'
-import { inPlatform, sql } from '../../db/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { markDispatched } from '../../db/jobs/dispatch.ts'
 import type { Candidate } from '../../db/jobs/dispatch.ts'
 import { handedOf } from '../../workers/lib/queues.ts'

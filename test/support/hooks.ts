@@ -1,7 +1,7 @@
 import type { Runner } from 'mocha'
 import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../../config/env.ts'
-import { closeDatabase } from '../../db/connection.ts'
+import { closeDatabase } from '../../db/lib/connection.ts'
 import { stopServices } from './services.ts'
 
 const ours = new Set(['TCPServerWrap', 'TCPSocketWrap', 'TLSWrap', 'ProcessWrap'])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { queueMessage } from '../../db/ocp/index.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import type { MessageAttemptRow, MessageRow } from '../../db/rows.ts'

@@ -1,4 +1,4 @@
-import type { Trx } from '../../db/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { createRateChange } from '../../db/properties/rate-changes.ts'
 import type { Restriction } from '../../db/properties/rules/restrictions.ts'
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { settings } from '../../config/env.ts'
-import { database } from '../../db/connection.ts'
+import { database } from '../../db/lib/connection.ts'
 
 const requestOf = new AsyncLocalStorage<string[]>()
 /** Whether sessions and keys are asked what has changed is the clock's to say. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Plan } from '../../config/plans.ts'
 import { createTenant } from '../../db/admin/index.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 
 export type TenantOptions = { plan?: Plan; currency?: string; name?: string }
 

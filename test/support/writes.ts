@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 
 const events = ['insert', 'update', 'delete', 'truncate'] as const
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sqlOne } from '../../db/connection.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
 import { openDesk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { promiseUnit, withdrawPromise } from '../../db/reservations/promise.ts'
 import { createUnits } from '../../db/units/units.ts'
 import { createUnitType } from '../../db/units/types.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { enqueueCloseBlocks } from '../../db/units/block-end.ts'
-import { sql, sqlOne } from '../../db/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'

@@ -1,5 +1,5 @@
 import { addMembership } from '../../db/auth/users.ts'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { occupy, vacate } from '../../db/units/assignments.ts'

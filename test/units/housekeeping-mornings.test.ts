@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { createBlock } from '../../db/units/blocks.ts'
 import { generateTasks } from '../../db/units/roll.ts'
 import { generateTasks as generateTasksJob } from '../../jobs/inventory.ts'

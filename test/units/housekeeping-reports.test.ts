@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { eraseRefusals } from '../../jobs/inventory.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'

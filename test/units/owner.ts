@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import { useOwner } from '../properties/support.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { extendNights } from '../../db/units/nights.ts'
 import { recountNights } from '../../db/units/recount.ts'

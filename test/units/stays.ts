@@ -1,4 +1,4 @@
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { rollBusinessDay } from '../../db/financial/days.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { checkIn } from '../../db/reservations/check-in.ts'

@@ -1,4 +1,4 @@
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { createRatePlan } from '../../db/properties/rates.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import type { House } from '../support/factories.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import { forgetLimits } from '../auth/support.ts'

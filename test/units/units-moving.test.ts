@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
-import type { Trx } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { cancelBlock, endBlock } from '../../db/units/block-end.ts'
 import { changeBlock, createBlock } from '../../db/units/blocks.ts'
 import { changeUnit } from '../../db/units/placement.ts'

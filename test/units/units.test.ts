@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sql } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { createBlock } from '../../db/units/blocks.ts'
 import { sealRefusal } from '../../db/units/refusals.ts'
 import { openDesk } from '../properties/support.ts'

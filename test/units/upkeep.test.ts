@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inPlatform, sql } from '../../db/connection.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import type { PoolNight } from '../../db/units/inventory.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { recountNights } from '../../db/units/recount.ts'

@@ -1,8 +1,8 @@
 import type { ChannelRange } from '../../config/channels.ts'
-import type { ChannelAccount } from '../../db/properties/channels/account.ts'
-import type { Kind } from '../../db/properties/channels/marks.ts'
-import type { Fetched } from '../../db/properties/channels/pull.ts'
-import type { Refusal } from '../../db/properties/channels/push.ts'
+import type { ChannelAccount } from '../../db/channels/account.ts'
+import type { Kind } from '../../db/channels/marks.ts'
+import type { Fetched } from '../../db/channels/pull.ts'
+import type { Refusal } from '../../db/channels/push.ts'
 
 /** A call that brought no answer to work with: refused for good, never sent, or perhaps heard. */
 export type Failure = {

@@ -1,7 +1,7 @@
 import { nilId } from '../../config/nil-id.ts'
-import { applyStored } from '../../db/properties/channels/apply.ts'
-import { accountToTest, connected, notConnected } from '../../db/properties/channels/lifecycle.ts'
-import { writeMarks } from '../../db/properties/channels/marks.ts'
+import { applyStored } from '../../db/channels/apply.ts'
+import { accountToTest, connected, notConnected } from '../../db/channels/lifecycle.ts'
+import { writeMarks } from '../../db/channels/marks.ts'
 import {
   dueChannels,
   erasablePayloads,
@@ -9,7 +9,7 @@ import {
   keepUp,
   purgePushes,
   tenantsWithOldPushes,
-} from '../../db/properties/channels/upkeep.ts'
+} from '../../db/channels/upkeep.ts'
 import * as jobs from '../../jobs/channels.ts'
 import { eraseDue } from '../lib/erasing.ts'
 import { readCall } from '../lib/external-call.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { settings } from '../../config/env.ts'
-import { inPlatform, sql, sqlOne } from '../../db/connection.ts'
-import type { PlatformTrx } from '../../db/connection.ts'
+import { inPlatform, sql, sqlOne } from '../../db/lib/connection.ts'
+import type { PlatformTrx } from '../../db/lib/connection.ts'
 import {
   chargeCallbacks,
   chargeStatus,

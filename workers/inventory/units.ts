@@ -1,5 +1,5 @@
 import { addDays, daysBetween } from '../../config/time.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { closeBlocks } from '../../db/units/block-end.ts'
 import { poolsToRepack, repackPools, repackRange } from '../../db/units/repack.ts'
 import * as jobs from '../../jobs/inventory.ts'

@@ -1,6 +1,6 @@
 import type { Job } from '../../jobs/job.ts'
-import { byTenant } from '../../db/by-tenant.ts'
-import type { PlatformTrx, Trx } from '../../db/connection.ts'
+import { byTenant } from '../../db/lib/by-tenant.ts'
+import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import { processor } from './processor.ts'
 import type { JobContext, Processor } from './processor.ts'
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { log } from '../../config/log.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import { reportCall } from '../../db/jobs/gates.ts'
 import type { GateSign } from '../../db/jobs/gates.ts'
 import type { CallOutcome } from './external-call.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { log } from '../../config/log.ts'
 import { queueNames } from '../../config/queues.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import {
   closedGates,
   liveConcurrency,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../config/errors.ts'
-import { inPlatform, isUnreachable } from '../../db/connection.ts'
-import type { PlatformTrx, Statement } from '../../db/connection.ts'
+import { inPlatform, isUnreachable } from '../../db/lib/connection.ts'
+import type { PlatformTrx, Statement } from '../../db/lib/connection.ts'
 
 /**
  * Repeats while PostgreSQL is away: a start waits for it, rather than count a failure that is none of the job's.

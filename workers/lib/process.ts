@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../config/log.ts'
 import { startTracing, stopTracing } from '../../config/tracing.ts'
-import { closeDatabase, openDatabase } from '../../db/connection.ts'
-import { checkRole } from '../../db/role-check.ts'
+import { closeDatabase, openDatabase } from '../../db/lib/connection.ts'
+import { checkRole } from '../../db/lib/role-check.ts'
 import { startHealthServer } from './health.ts'
 
 /** Whether a module is what this process was started with, rather than imported. */

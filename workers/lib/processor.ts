@@ -1,6 +1,6 @@
 import type { Log } from '../../config/log.ts'
 import type { Schema } from '../../config/schema.ts'
-import type { AnyTrx, PlatformTrx, Trx } from '../../db/connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import type { Job, PayloadOf } from '../../jobs/job.ts'
 
 /** A payload that names a tenant is worked on inside that tenant. */

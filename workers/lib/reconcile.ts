@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq'
 import { log } from '../../config/log.ts'
 import type { QueueName } from '../../config/queues.ts'
-import { inPlatform } from '../../db/connection.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import { dispatchAgain, overdue, renewLeases } from '../../db/jobs/recovery.ts'
 import type { Overdue } from '../../db/jobs/recovery.ts'
 import * as metrics from './metrics.ts'

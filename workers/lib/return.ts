@@ -1,4 +1,4 @@
-import type { AnyTrx } from '../../db/connection.ts'
+import type { AnyTrx } from '../../db/lib/connection.ts'
 import { putBack } from '../../db/jobs/fail.ts'
 import type { Fence } from '../../db/jobs/fence.ts'
 import { persist } from './persist.ts'

@@ -1,6 +1,6 @@
 import { settings } from '../../config/env.ts'
 import type { RedisConnection } from '../../config/redis.ts'
-import { onWake } from '../../db/wake.ts'
+import { onWake } from '../../db/lib/wake.ts'
 import { isReady } from './redis.ts'
 
 /** Where commits tell the relay of their jobs; the API's processes publish there too. */

@@ -1,5 +1,5 @@
 import { nilId } from '../../config/nil-id.ts'
-import { daysDue, startDue } from '../../db/properties/night-audit/request.ts'
+import { daysDue, startDue } from '../../db/night-audit/request.ts'
 import { tickBusinessDays } from '../../jobs/maintenance.ts'
 import { processor } from '../lib/processor.ts'
 

@@ -1,5 +1,5 @@
 import { nilId } from '../../config/nil-id.ts'
-import { enqueue } from '../../db/enqueue.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { addressOfImage, imagesDue, recordCheck } from '../../db/properties/gallery.ts'
 import type { Finding } from '../../db/properties/gallery.ts'
 import { checkImage, requestImageChecks } from '../../jobs/maintenance.ts'

@@ -1,5 +1,5 @@
-import { sql } from '../../db/connection.ts'
-import type { PlatformTrx, Trx } from '../../db/connection.ts'
+import { sql } from '../../db/lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import { eraseCallbackBodies } from '../../jobs/payments.ts'
 import { eraseDue } from '../lib/erasing.ts'
 import { processor } from '../lib/processor.ts'

@@ -1,7 +1,7 @@
 import { applyUnknown, paymentCall } from '../../db/payment/calls.ts'
 import type { PaymentCall } from '../../db/payment/calls.ts'
 import { cancelKey, settleNotFound, settlePaymentById } from '../../db/payment/journal.ts'
-import { isLive, notFoundAfterMs } from '../../db/payment/rules.ts'
+import { isLive, notFoundAfterMs } from '../../db/payment/rules/states.ts'
 import { applySnapshot } from '../../db/payment/snapshot.ts'
 import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
 import { cancelPayment, expirePayment, readPayment } from '../../jobs/payments.ts'

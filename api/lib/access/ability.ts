@@ -9,8 +9,8 @@ import type { Permission } from '../../../config/roles.ts'
 import { permissionsOfScopes, scopesAllow } from '../../../config/scopes.ts'
 import { actionsOf, isSubject, subjects } from '../../../config/subjects.ts'
 import type { SubjectName } from '../../../config/subjects.ts'
-import { never } from '../../../db/conditions.ts'
-import type { Condition } from '../../../db/conditions.ts'
+import { never } from '../../../db/lib/conditions.ts'
+import type { Condition } from '../../../db/lib/conditions.ts'
 
 type StoredPermission = { subject: string; actions: string[] }
 type Rule = RawRuleOf<MongoAbility>

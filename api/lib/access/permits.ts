@@ -1,7 +1,7 @@
 import { caller, ofPropertyAlone } from '../../../config/conditions.ts'
 import { forbidden, notFound } from '../../../config/errors.ts'
-import { holds, substituted } from '../../../db/conditions.ts'
-import type { Condition } from '../../../db/conditions.ts'
+import { holds, substituted } from '../../../db/lib/conditions.ts'
+import type { Condition } from '../../../db/lib/conditions.ts'
 import type { Ability } from './ability.ts'
 
 type LoadedRecord = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { AnyTrx, Context } from '../../../db/connection.ts'
+import type { AnyTrx, Context } from '../../../db/lib/connection.ts'
 import type { Admission, Caller } from '../caller.ts'
 import type { RequestFacts } from '../route.ts'
 

@@ -1,6 +1,6 @@
 import { unauthenticated } from '../../../config/errors.ts'
-import { inTenant } from '../../../db/connection.ts'
-import type { Trx } from '../../../db/connection.ts'
+import { inTenant } from '../../../db/lib/connection.ts'
+import type { Trx } from '../../../db/lib/connection.ts'
 import { isGuestTokenLive } from '../../../db/reservations/access.ts'
 import { admitPublic } from '../access/admission.ts'
 import type { GuestAccess } from '../access/kinds.ts'

@@ -1,5 +1,5 @@
-import { withoutTenant } from '../../../db/connection.ts'
-import type { AnyTrx } from '../../../db/connection.ts'
+import { withoutTenant } from '../../../db/lib/connection.ts'
+import type { AnyTrx } from '../../../db/lib/connection.ts'
 import { refuseKey, requireSession } from '../access/admission.ts'
 import type { Call, Entry } from './entry.ts'
 

@@ -1,5 +1,5 @@
-import { inPlatform } from '../../../db/connection.ts'
-import type { PlatformTrx } from '../../../db/connection.ts'
+import { inPlatform } from '../../../db/lib/connection.ts'
+import type { PlatformTrx } from '../../../db/lib/connection.ts'
 import { admitSuperuser } from '../access/admission.ts'
 import type { SuperuserAccess } from '../access/kinds.ts'
 import type { Call, Entry } from './entry.ts'

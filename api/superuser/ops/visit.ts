@@ -2,7 +2,7 @@ import { invalid, notFound } from '../../../config/errors.ts'
 import { queueNames } from '../../../config/queues.ts'
 import type { QueueName } from '../../../config/queues.ts'
 import { isUuid } from '../../../config/validator.ts'
-import type { PlatformTrx } from '../../../db/connection.ts'
+import type { PlatformTrx } from '../../../db/lib/connection.ts'
 import type { Html, Part } from '../html.ts'
 import type { Place } from './layout.ts'
 

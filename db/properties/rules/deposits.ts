@@ -1,6 +1,6 @@
 import type { DepositRules } from '../../../config/policy-rules.ts'
 import { addDays, localInstant } from '../../../config/time.ts'
-import { shareOf, sum } from './amounts.ts'
+import { shareOf, sum } from '../../lib/amounts.ts'
 
 export type DepositBase = {
   arrival: string

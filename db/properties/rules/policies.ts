@@ -1,5 +1,5 @@
 import type { CancellationRules, Fee } from '../../../config/policy-rules.ts'
-import { halfUp, shareOf, sum } from './amounts.ts'
+import { halfUp, shareOf, sum } from '../../lib/amounts.ts'
 
 /** What a fee is taken of. `nights` are the prices of the nights, `total` has extras and taxes too. */
 export type FeeBase = { nights: readonly number[]; roomTotal: number; total: number }

@@ -1,4 +1,4 @@
-import { floorDivide, halfUp, halfUpSmall, split } from './amounts.ts'
+import { floorDivide, halfUp, halfUpSmall, split } from '../../lib/amounts.ts'
 
 export type Adjustment = { type: 'percent' | 'amount'; value: number }
 export type Derivation = Adjustment & { roundTo: number; mode: 'nearest' | 'up' | 'down' }

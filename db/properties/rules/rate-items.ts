@@ -1,5 +1,5 @@
 import { addDays, daysBetween } from '../../../config/time.ts'
-import { halfUp } from './amounts.ts'
+import { halfUp } from '../../lib/amounts.ts'
 import { unrestricted } from './restrictions.ts'
 import type { Restriction } from './restrictions.ts'
 

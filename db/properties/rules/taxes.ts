@@ -1,5 +1,5 @@
 import type { QuotedTax } from '../../../config/quote.ts'
-import { scaled, shareOf, split, sum } from './amounts.ts'
+import { scaled, shareOf, split, sum } from '../../lib/amounts.ts'
 
 export type TaxRule = {
   id: string

@@ -1,0 +1,285 @@
+import type { Knex } from 'knex'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { log } from '../../config/log.ts'
+import { traceIdOf } from '../../config/tracing.ts'
+import { ApiError, conflict, recoveryOf } from '../../config/errors.ts'
+import type { Refused } from './outbox.ts'
+import type { Bindings, Statement } from './prepared.ts'
+import { database, inCamelCase } from './pool.ts'
+import { outboxOf, transact } from './transaction.ts'
+import { wakeRelay } from './wake.ts'
+
+export type { Statement } from './prepared.ts'
+export { closeDatabase, database, makeKnex, openDatabase } from './pool.ts'
+export { lastly } from './transaction.ts'
+
+export type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'; id: string | null }
+export type Context = {
+  tenantId: string | null
+  actor: Actor
+  requestId: string
+  traceparent: string | null
+  /** The event that led to this one. */
+  causeId: string | null
+  address: string | null
+}
+
+declare const scope: unique symbol
+/** A transaction of one tenant. */
+export type Trx = Knex.Transaction & { readonly [scope]: 'tenant' }
+/** A transaction that sees the platform's tables, and no tenant's. */
+export type PlatformTrx = Knex.Transaction & { readonly [scope]: 'platform' }
+export type AnyTrx = Trx | PlatformTrx
+
+const contexts = new WeakMap<object, Context>()
+const afterCommit = new WeakMap<object, (() => void)[]>()
+
+export const contextOf = (trx: AnyTrx): Context => {
+  const context = contexts.get(trx)
+  if (!context) throw new Error('this transaction was not opened by inTenant or inPlatform')
+  return context
+}
+
+/** For lines written inside a transaction: they name the request and the trace that it belongs to. */
+export const logOf = (trx: AnyTrx) => {
+  const { requestId, traceparent } = contextOf(trx)
+  return log.child({ requestId, traceId: traceIdOf(traceparent) })
+}
+
+/** Runs once the transaction has committed; for hints only, since a crash in between loses it. */
+export const onCommit = (trx: AnyTrx, run: () => void) => {
+  const list = afterCommit.get(trx)
+  if (list) list.push(run)
+  else afterCommit.set(trx, [run])
+}
+
+export const systemContext = (tenantId: string | null, given: Partial<Context> = {}): Context => ({
+  actor: { type: 'system', id: null },
+  traceparent: null,
+  causeId: null,
+  address: null,
+  ...given,
+  requestId: given.requestId ?? randomUUID(),
+  tenantId,
+})
+
+/** What PostgreSQL itself said, where a model of Objection has wrapped it. */
+export const nativeError = (error: unknown): unknown =>
+  error instanceof Error && 'nativeError' in error ? error.nativeError : error
+
+const sqlState = (error: unknown) => {
+  const native = nativeError(error)
+  return native instanceof Error && 'code' in native && typeof native.code === 'string' ? native.code : null
+}
+
+const repeatable = new Set(['40001', '40P01'])
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  '53300',
+])
+
+/** Whether the error says that PostgreSQL cannot be reached, rather than that it refused something. */
+export const isUnreachable = (error: unknown): boolean => {
+  const code = sqlState(error)
+  if (code !== null && unreachable.has(code)) return true
+  if (!(error instanceof Error)) return false
+  return (
+    /Connection terminated|timeout expired|Timeout acquiring a connection|Client has encountered a connection error|the database system is/i.test(
+      error.message,
+    ) || isUnreachable(error.cause)
+  )
+}
+
+type Options = {
+  repeats?: number
+  isolation?: 'read committed' | 'repeatable read'
+  readOnly?: boolean
+  /** Goes with the beginning, where it can; `work` is given its rows. */
+  first?: Statement | undefined
+  /** More settings that hold until the end of the transaction, constants alone. */
+  local?: Readonly<Record<string, string>>
+}
+type Work<T> = (trx: never, rows: never[]) => Promise<T>
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const openingOf = (tenantId: string | null, scope: string, { isolation, readOnly, local }: Options): Statement[] => {
+  if (tenantId !== null && !uuid.test(tenantId)) throw new TypeError('a tenant is named by a uuid')
+  const settings = [
+    `set_config('app.tenant_id', :tenantId, true)`,
+    `set_config('app.scope', :scope, true)`,
+    ...Object.entries({ lock_timeout: '2s', ...local }).map(
+      ([name, value]) => `set_config('${name}', '${value}', true)`,
+    ),
+  ]
+  return [
+    {
+      text: `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`,
+      bindings: [],
+    },
+    { text: `select ${settings.join(', ')}`, bindings: { tenantId: tenantId ?? '', scope } },
+  ]
+}
+
+const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, options: Options): Promise<T> => {
+  const recovered = new Set<string>()
+  for (let attempt = 1; ; attempt += 1) {
+    let committed: (() => void)[] = []
+    const opening = openingOf(context.tenantId, scope, options)
+    try {
+      const result = await transact(database(), opening, async (trx) => {
+        contexts.set(trx, context)
+        const { first } = options
+        const rows = first ? await prepared(trx, first.text, first.bindings) : []
+        const value = await work(trx as never, rows as never[])
+        committed = afterCommit.get(trx) ?? []
+        return value
+      })
+      for (const hook of committed) hook()
+      return result
+    } catch (error) {
+      const recover = recoveryOf(error)
+      const reason = error instanceof ApiError ? error.code : ''
+      if (recover && !recovered.has(reason)) {
+        recovered.add(reason)
+        if (await recover()) continue
+        throw error
+      }
+      const code = sqlState(error)
+      if (code !== null && repeatable.has(code)) {
+        if (attempt > (options.repeats ?? 3)) throw busy(error)
+        await wait(5 + Math.random() * 25 * attempt)
+        continue
+      }
+      if (code === '55P03') throw busy(error)
+      throw error
+    }
+  }
+}
+
+const busy = (cause: unknown) => {
+  const error = conflict('inventory_contended', 'Another change of the same records takes too long; repeat the request')
+  return new ApiError(error.code, error.message, { cause, retryAfterSeconds: 1 })
+}
+
+/**
+ * The only opener of tenant transactions. Deadlocks and serialisation failures repeat the work (up to 3 times); an error that
+ * carries a recovery repeats it once for each code. A lock not had within 2 s is 409.
+ */
+export const inTenant = <T, Row = Record<string, unknown>>(
+  tenantId: string,
+  work: (trx: Trx, first: Row[]) => Promise<T>,
+  context: Partial<Context> = {},
+  options: Options = {},
+): Promise<T> => run('', systemContext(tenantId, context), work as Work<T>, options)
+
+/** For superuser handlers, the relay and sweeps: sees the platform's tables whole, and no row of a tenant's. */
+export const inPlatform = <T, Row = Record<string, unknown>>(
+  work: (trx: PlatformTrx, first: Row[]) => Promise<T>,
+  context: Partial<Context> = {},
+  options: Options = {},
+): Promise<T> => run('platform', systemContext(null, context), work as Work<T>, options)
+
+/** Rows of one statement in a platform transaction of its own, whose beginning and end go with it: one round trip. */
+export const platformRows = async <Row = Record<string, unknown>>(
+  { text, bindings }: Statement,
+  options: Options = {},
+): Promise<Row[]> => {
+  let rows = Promise.resolve<Row[]>([])
+  const ask = (trx: PlatformTrx) => {
+    rows = prepared<Row>(trx, text, bindings)
+    // Not waited for, so that the commit goes with it; which fails as it does.
+    rows.catch(() => {})
+    return Promise.resolve()
+  }
+  await inPlatform(ask, {}, options)
+  return rows
+}
+
+/** For tables that belong to no tenant (users, sessions, the directory of properties): no tenant's rows and no platform rows. */
+export const withoutTenant = <T>(
+  work: (trx: AnyTrx) => Promise<T>,
+  context: Partial<Context> = {},
+  options: Options = {},
+): Promise<T> => run('', systemContext(null, context), work as Work<T>, options)
+
+/**
+ * Enters a tenant inside an open platform transaction, for commands that make a tenant and fill it at once.
+ * What follows sees that tenant alone, until the transaction ends. `actor`: who acts from now on, where he is known only now.
+ */
+export const enterTenant = async (trx: PlatformTrx, tenantId: string, actor?: Actor): Promise<Trx> => {
+  await trx.raw(`select set_config('app.tenant_id', ?, true)`, [tenantId])
+  contexts.set(trx, { ...contextOf(trx), tenantId, ...(actor ? { actor } : {}) })
+  return trx as unknown as Trx
+}
+
+/** Names of columns, and conditions of knex, whose own text goes in their place. */
+const isBuilt = (text: string, bindings: Bindings) =>
+  /\?\?|:[a-z]\w*:(?!:)/i.test(text) ||
+  Object.values(bindings).some((value) => typeof value === 'object' && value !== null && 'toSQL' in value)
+
+/** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
+export const sql = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: Bindings = [],
+): Promise<Row[]> => {
+  const outbox = outboxOf(trx)
+  if (outbox && !isBuilt(text, bindings)) return inCamelCase<Row>(await outbox.askOnce(text, bindings))
+  // Among named bindings knex would take `:id::uuid` for an identifier, and `::date` for a binding of that name.
+  const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
+  const result = await trx.raw(safe, bindings as never)
+  return (result as { rows: Row[] }).rows
+}
+
+/**
+ * The same, for what runs all the time: each connection plans the statement once in ten seconds, which for those of the jobs table is most of their cost.
+ * For constant texts only, since none is ever forgotten; one text may not bind different types. Those asked for without waiting in between, as by
+ * `Promise.all`, go together, in the order in which they were asked.
+ */
+export const prepared = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: Bindings = [],
+): Promise<Row[]> => {
+  const outbox = outboxOf(trx)
+  return outbox ? inCamelCase<Row>(await outbox.ask({ text, bindings })) : sql<Row>(trx, text, bindings)
+}
+
+/**
+ * The same, for what is written and answers nothing: it goes with the next statement, at the latest with the commit. An error of it is that of what it went with;
+ * `refused` says what it means.
+ */
+export const later = (trx: AnyTrx, text: string, bindings: Bindings = [], refused?: Refused): void => {
+  const outbox = outboxOf(trx)
+  if (!outbox) throw new Error('this transaction was not opened by inTenant or inPlatform')
+  outbox.add({ text, bindings }, refused)
+}
+
+export const preparedOne = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: Bindings = [],
+): Promise<Row | null> => (await prepared<Row>(trx, text, bindings))[0] ?? null
+
+/** The only row of a statement, or null. */
+export const sqlOne = async <Row = Record<string, unknown>>(
+  trx: Knex,
+  text: string,
+  bindings: Bindings = [],
+): Promise<Row | null> => (await sql<Row>(trx, text, bindings))[0] ?? null
+
+/** Tells the relay, after the commit, that there is work; it would find out by itself within 250 ms. */
+export const wakeAfterCommit = (trx: AnyTrx) => onCommit(trx, wakeRelay)

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import type { JobClass } from '../../config/queues.ts'
+import { beginSpan } from '../../config/tracing.ts'
+import { compile } from '../../config/validator.ts'
+import type { Job, PayloadOf } from '../../jobs/job.ts'
+import { contextOf, later, onCommit, prepared, wakeAfterCommit } from './connection.ts'
+import type { AnyTrx } from './connection.ts'
+
+export type EnqueueOptions = {
+  /** Not before this instant. */
+  at?: Date | undefined
+  /** At most one live job of this kind and tenant has this key; a second one is not made, the first stays as it is. */
+  uniqueKey?: string | undefined
+  class?: JobClass | undefined
+  /** The account that the job will call: closed while that is out of order. `<provider>:<account>`, or the service's own `<provider>`. */
+  gate?: string | undefined
+}
+
+const most = 4096
+
+const insert = `
+  insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, gate, request_id, traceparent, actor)
+  values (?, ?, ?, ?, ?, ?::jsonb, ?, coalesce(?::timestamptz, now()), ?, ?, ?, ?, ?::jsonb)`
+const insertOnce = `${insert}
+  on conflict (coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid), kind, unique_key)
+    where unique_key is not null and status <> 'dead' do nothing
+  returning id`
+
+/** A job that a sweep makes for a tenant belongs to that tenant, though the sweep's transaction belongs to none. */
+const tenantIn = (payload: unknown): string | null =>
+  typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string'
+    ? payload.tenantId
+    : null
+
+/**
+ * The only way to make a job: a row in the caller's transaction. Answers the job's id, or null where a live job
+ * with the same unique key stands. A payload that does not fit its schema throws, so the transaction ends.
+ */
+export const enqueue = async <J extends Job>(
+  trx: AnyTrx,
+  kind: J,
+  payload: PayloadOf<J>,
+  options: EnqueueOptions = {},
+): Promise<string | null> => {
+  const problems = compile(kind.payload)(payload)
+  if (problems) throw new TypeError(`${kind.name}: ${problems.map((p) => `${p.field} ${p.message}`).join('; ')}`)
+  const body = JSON.stringify(payload)
+  if (body.length > most) throw new TypeError(`${kind.name}: payload over ${most} bytes`)
+  const context = contextOf(trx)
+  const id = randomUUID()
+  const span = beginSpan('producer', `enqueue ${kind.name}`, context.traceparent, {
+    'job.id': id,
+    'job.kind': kind.name,
+  })
+  const row = [
+    id,
+    context.tenantId ?? tenantIn(payload),
+    kind.queue,
+    kind.name,
+    kind.version,
+    body,
+    options.class ?? kind.class,
+    options.at?.toISOString() ?? null,
+    options.uniqueKey ?? null,
+    options.gate ?? '',
+    context.requestId,
+    span.traceparent,
+    JSON.stringify(context.actor),
+  ]
+  // Only one that can stand already has an answer to wait for.
+  if (options.uniqueKey === undefined) later(trx, insert, row)
+  else if ((await prepared(trx, insertOnce, row)).length === 0) return null
+  // One whose transaction rolls back never was, and is not told of.
+  onCommit(trx, () => span.end())
+  wakeAfterCommit(trx)
+  return id
+}

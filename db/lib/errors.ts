@@ -1,0 +1,88 @@
+import { ApiError, conflict, invalid, unavailable, unprocessable } from '../../config/errors.ts'
+import { isUnreachable, nativeError } from './connection.ts'
+
+type Failure = Error & { code: string; constraint?: string; column?: string; table?: string; detail?: string }
+
+const isFailure = (error: unknown): error is Failure =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)
+
+/** What a broken constraint means to the caller. A name that is not here falls to its SQLSTATE. */
+const constraints: Record<string, () => ApiError> = {
+  pool_night_within_capacity: () => conflict('sold_out', 'A night of the stay is sold out'),
+  unit_assignment_no_overlap: () => conflict('unit_conflict', 'The unit is taken by another stay or a block'),
+  payment_refund_limit: () => unprocessable('amount_exceeds_refundable', 'The refund exceeds what can be refunded'),
+  payment_allocation_limit: () =>
+    unprocessable('allocation_exceeds_captured', 'More would be allocated than was captured'),
+  payment_capture_limit: () => unprocessable('amount_exceeds_authorised', 'More would be captured than was authorised'),
+  posting_event_reverses_key: () => conflict('already_reversed', 'It was reversed before'),
+  journal_entry_reverses_key: () => conflict('already_reversed', 'The entry was reversed before'),
+  tax_rule_one_at_a_time: () => unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time'),
+  property_code: () => conflict('duplicate_code', 'This code is taken'),
+  property_slug: () => conflict('duplicate_code', 'This slug is taken'),
+  age_category_code: () => conflict('duplicate_code', 'This code is taken'),
+  season_code: () => conflict('duplicate_code', 'This code is taken'),
+  season_range_one_at_a_time: () => unprocessable('seasons_overlap', 'Ranges of seasons overlap'),
+  policy_code: () => conflict('duplicate_code', 'This code is taken'),
+  rate_plan_code: () => conflict('duplicate_code', 'This code is taken'),
+  extra_code: () => conflict('duplicate_code', 'This code is taken'),
+  promo_code_code: () => conflict('duplicate_code', 'This code is taken'),
+  gallery_image_url: () => conflict('duplicate_code', 'This image is there already'),
+  app_user_email_key_key: () => conflict('email_taken', 'Somebody else has this address'),
+  api_key_live_name: () => conflict('duplicate_name', 'Another key has this name'),
+  unit_type_code: () => conflict('duplicate_code', 'This code is taken'),
+  unit_pool_name: () => conflict('duplicate_name', 'Another pool has this name'),
+  unit_name: () => conflict('duplicate_name', 'This name is taken'),
+  membership_one: () => conflict('member_exists', 'This person is a member already'),
+  membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner'),
+  role_key: () => conflict('duplicate_key', 'A role with this key exists already'),
+  promo_code_limit: () => unprocessable('promo_code_invalid', 'The promo code cannot be used'),
+}
+
+const contended = () =>
+  new ApiError('inventory_contended', 'Another change of the same records takes too long; repeat the request', {
+    retryAfterSeconds: 1,
+  })
+
+/** What an SQLSTATE means; PL… are raised by our own triggers. */
+const states: Record<string, (failure: Failure) => ApiError> = {
+  '23505': () => conflict('duplicate', 'A record with these values exists already'),
+  '40001': () => contended(),
+  '40P01': () => contended(),
+  '23503': () =>
+    unprocessable('reference_not_found', 'A record that the request names does not exist, or is still in use'),
+  '23514': () => unprocessable('rule_violated', 'A value is outside of what is allowed'),
+  '23P01': () => conflict('overlap', 'It overlaps with another record'),
+  '22P02': () => invalid([], 'validation_failed', 'A value has the wrong form'),
+  '22003': () => invalid([], 'validation_failed', 'A number is out of range'),
+  '22007': () => invalid([], 'validation_failed', 'A date or time has the wrong form'),
+  '22008': () => invalid([], 'validation_failed', 'A date or time is out of range'),
+  '22009': () => invalid([], 'validation_failed', 'An offset of time is out of range'),
+  '22021': () => invalid([], 'validation_failed', 'A text holds characters that cannot be stored'),
+  '22P05': () => invalid([], 'validation_failed', 'A text holds characters that cannot be stored'),
+  '57014': () => unavailable('The request took too long'),
+  '55P03': () => contended(),
+  PL002: () => unprocessable('period_missing', 'No fiscal period of the book holds the date'),
+  PL004: () => unprocessable('period_closed', 'The period is closed'),
+  PL005: () => unprocessable('date_locked', 'The date is locked'),
+  PL007: () => unprocessable('entry_not_balanced', 'Debits and credits differ'),
+  PL008: () => unprocessable('account_not_usable', 'An account cannot be posted to'),
+  PL009: () => unprocessable('entry_not_balanced', 'An entry needs its lines'),
+  PL012: () => conflict('business_day_changed', 'The business day rolled meanwhile; repeat the request'),
+  PL013: () => conflict('invalid_transition', 'The record cannot make this move'),
+  PL014: () => unprocessable('period_order', 'Periods close in order'),
+  PL015: () => unprocessable('postings_waiting', 'Postings of the period are still waiting'),
+  PL016: () => unprocessable('balance_not_zero', 'The account still has a balance'),
+}
+
+/** The one mapping of database errors to replies; null means that nobody foresaw it, and the reply is a 500. */
+export const fromDatabase = (thrown: unknown): ApiError | null => {
+  if (isUnreachable(thrown)) return unavailable()
+  const error = nativeError(thrown)
+  if (!isFailure(error)) return null
+  const named = error.constraint ? constraints[error.constraint] : undefined
+  return named?.() ?? states[error.code]?.(error) ?? null
+}
+
+/** Whether the same may pass in a moment: a part is down, or another change came first. */
+export const isMomentary = ({ status, code }: ApiError): boolean =>
+  status >= 500 || code === 'inventory_contended' || code === 'business_day_changed'

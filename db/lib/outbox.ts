@@ -1,0 +1,228 @@
+import { sendable, sendTogether } from './wire-batch.ts'
+import type { Answer, Answers } from './wire-batch.ts'
+import { planAnew, planned, unplanned } from './prepared.ts'
+import type { Bindings, Connection, Planned, Statement } from './prepared.ts'
+
+// A round trip costs both sides more than most statements do. What a transaction asks for in one turn of the loop goes to PostgreSQL
+// together, and so do its beginning with its first statement, what it writes with its next question, and the last of it with its end.
+
+/** A question of knex: text and bindings before it is sent, the driver's answer after. */
+type Query = { sql: string; bindings?: readonly unknown[]; response?: unknown }
+
+/** What is used here of a knex's client; its own types leave it out. */
+export type Client = {
+  query: (connection: Connection, query: string | Query) => Promise<unknown>
+  prepBindings: (bindings: readonly unknown[]) => readonly unknown[]
+  positionBindings: (sql: string) => string
+}
+
+export type Last = Statement & {
+  /** What the division by zero means by which the statement refuses to be committed. */
+  refused?: () => Error
+}
+
+/** Says what an error of the statement means; undefined for what it knows nothing of. */
+export type Refused = (error: unknown) => Error | undefined
+
+type Entry = {
+  statement: Planned
+  /** Its values as they were when it was asked for. */
+  values: readonly unknown[]
+  /** What listeners to statements are told beside it. */
+  told?: object
+  refused?: Refused | undefined
+  /** Who waits for the rows, if anybody does. */
+  asker?: { resolve: (answer: Answer) => void; reject: (error: unknown) => void }
+}
+
+/** What a transaction has yet to send, in its order. */
+export type Outbox = {
+  ask: (statement: Statement) => Promise<unknown[]>
+  /** The same for a text that is not the same each time: nothing of it is kept. */
+  askOnce: (text: string, bindings: Bindings) => Promise<unknown[]>
+  add: (statement: Statement, refused?: Refused) => void
+  /** Sent once the work is done, with the commit. Once. */
+  addLast: (last: Last) => void
+  /** What builders of knex ask. */
+  query: Client['query']
+  /** What is asked for from here on would run after it, in no transaction, and is refused. Throws where PostgreSQL did not commit. */
+  commit: () => Promise<void>
+  rollback: () => Promise<unknown>
+  isOver: () => boolean
+}
+
+const withdrawn = () => new Error('what this was asked in was taken back')
+const complete = () => new Error('Transaction query already complete')
+const entryOf = (statement: Planned, given: Omit<Entry, 'statement' | 'values'> = {}): Entry => ({
+  ...given,
+  statement,
+  values: sendable(statement.values),
+})
+const isRefusal = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22012'
+const named = (error: Error, text: string | undefined) => {
+  if (text !== undefined) error.message = `${text} - ${error.message}`
+  return error
+}
+const theEnd: Statement = { text: 'commit', bindings: [] }
+
+export type Way = {
+  client: Client
+  connection: Connection
+  /** Hears of each statement that goes with others. */
+  tell: (statement: Planned, told: object | undefined) => void
+  /** Of one that goes by itself. */
+  sendNow: (query: string | Query) => Promise<unknown>
+}
+
+export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: readonly Statement[]): Outbox => {
+  let waiting: Entry[] = opening.map((statement) => entryOf(planned(statement)))
+  let last: Last | null = null
+  let isBegun = false
+  let isDue = false
+  let isOver = false
+  /** Of a text that goes by itself, until it has gone. */
+  let alone: Promise<void> | null = null
+  /** How often something was taken back: what was asked for before that must not be sent after it. */
+  let takenBack = 0
+  /** Why the transaction cannot go on, where it was told to nobody who waited. */
+  let failure: { error: unknown } | null = null
+
+  const tellAndSend = async (entries: readonly Entry[]): Promise<Answers> => {
+    const items = entries.map(({ statement, values, asker, told }) => {
+      tell(statement, told)
+      return { ...statement, values, isMute: asker === undefined }
+    })
+    return sendTogether(connection, items)
+  }
+
+  /** Nothing is waited for before it is sent: what a connection is given it keeps in order. */
+  const sendAtOnce = async (more: readonly Entry[], upTo = waiting.at(-1)): Promise<Answer[]> => {
+    const entries = [...waiting.splice(0, waiting.findLastIndex((entry) => entry === upTo) + 1), ...more]
+    if (failure) {
+      for (const { asker } of entries) asker?.reject(failure.error)
+      throw failure.error
+    }
+    if (entries.length === 0) return []
+    if (!isBegun) planAnew(connection)
+    isBegun = true
+    const { done, error } = await tellAndSend(entries).catch((cause: Error): Answers => ({ done: [], error: cause }))
+    for (const [index, answer] of done.entries()) {
+      const { asker, statement } = entries[index]!
+      if (answer.unread) asker?.reject(named(answer.unread, statement.native))
+      else asker?.resolve(answer)
+    }
+    if (error) {
+      // Of what comes after the first that failed PostgreSQL says no more than that.
+      failure ??= {
+        error: entries[done.length]?.refused?.(error) ?? named(error, entries[done.length]?.statement.native),
+      }
+      for (const { asker } of entries.slice(done.length)) asker?.reject(failure.error)
+      throw failure.error
+    }
+    return done.slice(entries.length - more.length)
+  }
+
+  const send = async (more: readonly Entry[]): Promise<Answer[]> => {
+    while (alone) await alone
+    return sendAtOnce(more)
+  }
+
+  /** After all that was asked for before it, and before all that comes then. */
+  const sendAlone = (query: string | Query): Promise<unknown> => {
+    const before = alone
+    const upTo = waiting.at(-1)
+    const asked = takenBack
+    const mustStand = () => {
+      if (takenBack !== asked) throw withdrawn()
+    }
+    const sent = (async () => {
+      if (before) await before
+      mustStand()
+      if (upTo) await sendAtOnce([], upTo)
+      mustStand()
+      if (failure) throw failure.error
+      return sendNow(query)
+    })()
+    const settled = () => {
+      if (alone === over) alone = null
+    }
+    const over: Promise<void> = sent.then(settled, settled)
+    alone = over
+    return sent
+  }
+
+  /** Also to a savepoint: what was to be written belongs to what is taken back. */
+  const takeBack = (query: string | Query): Promise<unknown> => {
+    takenBack += 1
+    for (const { asker } of waiting) asker?.reject(withdrawn())
+    waiting = []
+    failure = null
+    return isBegun ? sendNow(query) : Promise.resolve({ response: { command: 'ROLLBACK', rows: [] } })
+  }
+
+  /** Without values it may be many statements, which go by themselves. */
+  const askAlone = (query: string | Query): Promise<unknown> => {
+    if (isOver) throw complete()
+    return /^rollback/i.test(typeof query === 'string' ? query : query.sql) ? takeBack(query) : sendAlone(query)
+  }
+
+  /** With whatever else is asked for before the loop turns. */
+  const ask = (statement: Planned, told?: object): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      if (isOver) throw complete()
+      waiting.push(entryOf(statement, { told: told ?? {}, asker: { resolve, reject } }))
+      if (isDue) return
+      isDue = true
+      process.nextTick(() => {
+        isDue = false
+        send([]).catch(() => {})
+      })
+    })
+
+  return {
+    ask: async (statement) => (await ask(planned(statement))).rows,
+
+    askOnce: async (text, bindings) => {
+      const statement = unplanned({ text, bindings })
+      if (statement.values.length > 0) return (await ask(statement)).rows
+      const { response } = (await askAlone({ sql: text })) as { response: { rows?: unknown[] } }
+      return response.rows ?? []
+    },
+
+    add: (statement, refused) => {
+      if (isOver) throw complete()
+      waiting.push(entryOf(planned(statement), { refused }))
+    },
+
+    addLast: (given) => {
+      if (isOver) throw complete()
+      if (last) throw new Error('a transaction has one last statement')
+      last = given
+    },
+
+    query: async (asked, query) => {
+      if (asked !== connection) throw new Error('another connection than that of the transaction')
+      const { sql, bindings = [] } = typeof query === 'string' ? { sql: query } : query
+      if (typeof query === 'string' || bindings.length === 0) return askAlone(query)
+      const values = client.prepBindings(bindings)
+      query.response = await ask({ name: '', native: client.positionBindings(sql), values }, query)
+      return query
+    },
+
+    commit: async () => {
+      const refused: Refused = (error) => (isRefusal(error) ? last?.refused?.() : undefined)
+      const sent = send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(planned(theEnd))])
+      isOver = true
+      const { command } = (await sent).at(-1) ?? { command: 'none' }
+      // PostgreSQL answers a commit so where a statement has failed, though somebody went on as if it had not.
+      if (command !== 'COMMIT') throw new Error(`an error in the transaction was passed over: its end is ${command}`)
+    },
+
+    rollback: () => {
+      isOver = true
+      return takeBack('ROLLBACK')
+    },
+
+    isOver: () => isOver,
+  }
+}

@@ -1,0 +1,29 @@
+import { createHmac } from 'node:crypto'
+import { required, settings } from '../../../config/env.ts'
+import type { Trx } from '../connection.ts'
+import { tenantOf } from './keys.ts'
+import { normaliseDocument, normaliseEmail, normaliseName, normalisePhone } from './normalise.ts'
+
+const normalise = {
+  email: normaliseEmail,
+  phone: normalisePhone,
+  /** The last four digits. */
+  phone_tail: (value: string) => value.replace(/\D/g, '').slice(-4),
+  document: normaliseDocument,
+  name: normaliseName,
+  /** A day, `1990-02-28`. */
+  birth: (value: string) => value.trim(),
+}
+
+export type IndexKind = keyof typeof normalise
+
+const digest = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+
+/**
+ * Finds an exact value without storing it: the first 16 bytes of an HMAC under a key of the tenant, over the normalised value.
+ * The same value has another index in another tenant.
+ */
+export const blindIndex = (trx: Trx, kind: IndexKind, value: string): Buffer => {
+  const tenantKey = digest(required(settings.indexKey, 'INDEX_KEY'), `blind index|${tenantOf(trx)}`)
+  return digest(tenantKey, `${kind}:${normalise[kind](value)}`).subarray(0, 16)
+}

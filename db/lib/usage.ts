@@ -1,0 +1,35 @@
+import type { Meter } from '../../config/meters.ts'
+import { sql } from './connection.ts'
+import type { AnyTrx } from './connection.ts'
+
+/** Units that a tenant used up to `at`. */
+export type Used = { tenantId: string; quantity: number; at: Date }
+
+/**
+ * Writes facts of use and adds them to the tenants' days, which are those of their own zones. A fact whose key a tenant has for the meter
+ * already changes nothing, so whoever does not know whether it was written may write it again. Answers how many were new.
+ */
+export const recordUsage = async (trx: AnyTrx, meter: Meter, key: string, used: readonly Used[]): Promise<number> => {
+  const rows = await sql(
+    trx,
+    `with fact as (
+       insert into usage_event (tenant_id, meter, key, quantity, at)
+       select t.id, :meter, :key, u.quantity, u.at
+       from unnest(cast(:tenantIds as uuid[]), cast(:quantities as bigint[]), cast(:instants as timestamptz[])) as u (tenant_id, quantity, at)
+       join tenant t on t.id = u.tenant_id order by t.id
+       on conflict (tenant_id, meter, key) do nothing returning tenant_id, quantity, at)
+     insert into usage_day (tenant_id, meter, day, quantity)
+     select fact.tenant_id, :meter, (fact.at at time zone t.time_zone)::date, fact.quantity
+     from fact join tenant t on t.id = fact.tenant_id order by fact.tenant_id
+     on conflict (tenant_id, meter, day) do update set quantity = usage_day.quantity + excluded.quantity
+     returning tenant_id`,
+    {
+      meter,
+      key,
+      tenantIds: used.map((each) => each.tenantId),
+      quantities: used.map((each) => each.quantity),
+      instants: used.map((each) => each.at.toISOString()),
+    },
+  )
+  return rows.length
+}

@@ -1,0 +1,104 @@
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emitAll } from '../lib/events.ts'
+import type { AuditException } from './audits.ts'
+
+type Stay = {
+  id: string
+  number: string
+  departure: string
+  overdue: boolean
+  overbooked: boolean
+  hasUnit: boolean
+}
+
+/** What is odd about stays in the house: past their departure, without a unit, or in a night that was oversold. */
+export const exceptionsOfStays = async (
+  trx: Trx,
+  businessDate: string,
+  reservationIds: readonly string[],
+): Promise<(AuditException & { departure: string })[]> => {
+  const stays = await sql<Stay>(
+    trx,
+    `select r.id, b.number || '-' || r.position as number, r.departure, r.departure <= ?::date as overdue, r.overbooked,
+       exists (select from unit_assignment a where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status = 'occupied') as has_unit
+     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+     where r.id = any(?::uuid[]) and r.status = 'checked_in' order by r.id`,
+    [businessDate, reservationIds],
+  )
+  return stays.flatMap(({ id, number, departure, overdue, overbooked, hasUnit }) => {
+    const found = (code: string, message: string) => ({ code, reservationId: id, message, departure })
+    return [
+      ...(overdue
+        ? [found('overdue_departure', `${number} was to leave on ${departure} and is still in the house`)]
+        : []),
+      ...(hasUnit ? [] : [found('unit_missing', `${number} is in the house without a unit`)]),
+      ...(overbooked ? [found('overbooked', `${number} was sold beyond what there is`)] : []),
+    ]
+  })
+}
+
+/** What was odd about the day itself, all of it: rules that somebody waived (R8 of reservations.md), and guests who left while their folio owed. */
+export const exceptionsOfDay = async (
+  trx: Trx,
+  propertyId: string,
+  businessDate: string,
+): Promise<AuditException[]> => {
+  const rows = await sql<AuditException>(
+    trx,
+    `(select 'override' as code, r.id as reservation_id,
+        b.number || '-' || r.position || ': ' || e.command || ' waived ' || array_to_string(array(select jsonb_array_elements_text(e.override -> 'rules')), ', ') as message
+      from reservation_event e
+      join reservation r on r.tenant_id = e.tenant_id and r.id = e.reservation_id and r.property_id = :propertyId
+      join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+      where e.business_date = cast(:businessDate as date) and e.override is not null order by e.at, e.id)
+     union all
+     (select 'balance_after_departure', r.id, 'folio ' || f.number || ' of a guest who left has a balance of ' || f.balance
+      from reservation r join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id and f.status = 'open' and f.balance <> 0
+      where r.id in (select e.reservation_id from reservation_event e where e.business_date = cast(:businessDate as date) and e.transition = 'T16')
+        and r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date = cast(:businessDate as date)
+      order by f.number)`,
+    { propertyId, businessDate },
+  )
+  return rows
+}
+
+const same = ({ code, reservationId, message }: AuditException) => JSON.stringify([code, reservationId, message])
+
+/** Those of the day that its audit has not kept yet: one that began under the release before has found some among its first stays. */
+export const notKept = async (
+  trx: Trx,
+  propertyId: string,
+  businessDate: string,
+  found: readonly AuditException[],
+): Promise<readonly AuditException[]> => {
+  if (found.length === 0) return found
+  const kept = await sql<AuditException>(
+    trx,
+    `select e ->> 'code' as code, e ->> 'reservationId' as reservation_id, e ->> 'message' as message
+     from night_audit a cross join lateral jsonb_array_elements(a.exceptions) as e
+     where a.property_id = ? and a.business_date = ? and e ->> 'code' = any(?::text[])`,
+    [propertyId, businessDate, [...new Set(found.map(({ code }) => code))]],
+  )
+  const known = new Set(kept.map(same))
+  return found.filter((one) => !known.has(same(one)))
+}
+
+/** Each stay past its departure is told of, once a day. */
+export const tellOverdue = (
+  trx: Trx,
+  propertyId: string,
+  businessDate: string,
+  found: readonly (AuditException & { departure: string })[],
+) =>
+  emitAll(
+    trx,
+    found
+      .filter(({ code }) => code === 'overdue_departure')
+      .map(({ reservationId, departure }) => ({
+        type: 'reservation.departure_missed',
+        propertyId,
+        entity: { type: 'reservation', id: reservationId ?? '', version: null },
+        data: { reservationId, departure, businessDate },
+      })),
+  )
