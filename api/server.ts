@@ -16,8 +16,8 @@ import { openApi } from './lib/openapi.ts'
 import { headersOfAll, requestIdOf, spanOf, timesSent } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
-import { dashboardSignIn, mountDashboard } from './superuser/dashboard.ts'
-import { mountOperations, operationsSignIn } from './superuser/ops/index.ts'
+import { dashboardSignIn, mountDashboard } from './admin/dashboard.ts'
+import { mountOperations, operationsSignIn } from './admin/ops/index.ts'
 
 let described: ReturnType<typeof openApi> | null = null
 

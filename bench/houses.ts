@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { sql } from '../db/lib/connection.ts'
 import type { Trx } from '../db/lib/connection.ts'
-import { createRatePlan, writePrices } from '../db/properties/rates.ts'
+import { createRatePlan, writePrices } from '../db/properties/rates/rates.ts'
 import { createUnitType } from '../db/units/types.ts'
 import { addDays, daysIn } from '../config/time.ts'
 import { makeHouse } from '../test/support/factories.ts'

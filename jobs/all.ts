@@ -1,29 +1,38 @@
+import { authJobs, authSchedules } from './auth.ts'
 import { channelsJobs, channelsSchedules } from './channels.ts'
-import { inventoryJobs, inventorySchedules } from './inventory.ts'
+import { financialJobs, financialSchedules } from './financial.ts'
 import { jobsJobs, jobsSchedules } from './jobs.ts'
-import { ledgerJobs, ledgerSchedules } from './ledger.ts'
-import { maintenanceJobs, maintenanceSchedules } from './maintenance.ts'
-import { messagesJobs } from './messages.ts'
-import { paymentJobs, paymentSchedules } from './payments.ts'
+import { nightAuditJobs, nightAuditSchedules } from './night-audit.ts'
+import { ocpJobs } from './ocp.ts'
+import { paymentJobs, paymentSchedules } from './payment.ts'
+import { propertiesJobs, propertiesSchedules } from './properties.ts'
+import { reservationsJobs, reservationsSchedules } from './reservations.ts'
+import { unitsJobs, unitsSchedules } from './units.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
 export const jobs: Job[] = [
+  ...authJobs,
   ...channelsJobs,
-  ...inventoryJobs,
+  ...financialJobs,
   ...jobsJobs,
-  ...ledgerJobs,
-  ...maintenanceJobs,
-  ...messagesJobs,
+  ...nightAuditJobs,
+  ...ocpJobs,
   ...paymentJobs,
+  ...propertiesJobs,
+  ...reservationsJobs,
+  ...unitsJobs,
 ]
 
 /** Every job that comes by the clock. */
 export const schedules: Schedule[] = [
+  ...authSchedules,
   ...channelsSchedules,
-  ...inventorySchedules,
+  ...financialSchedules,
   ...jobsSchedules,
-  ...ledgerSchedules,
-  ...maintenanceSchedules,
+  ...nightAuditSchedules,
   ...paymentSchedules,
+  ...propertiesSchedules,
+  ...reservationsSchedules,
+  ...unitsSchedules,
 ]

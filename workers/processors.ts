@@ -1,19 +1,25 @@
 import type { Processor } from './lib/processor.ts'
+import { processors as auth } from './auth/index.ts'
 import { processors as channels } from './channels/index.ts'
-import { processors as inventory } from './inventory/index.ts'
+import { processors as financial } from './financial/index.ts'
 import { processors as jobs } from './jobs/index.ts'
-import { processors as ledger } from './ledger/index.ts'
-import { processors as maintenance } from './maintenance/index.ts'
-import { processors as messages } from './messages/index.ts'
-import { processors as payments } from './payments/index.ts'
+import { processors as nightAudit } from './night-audit/index.ts'
+import { processors as ocp } from './ocp/index.ts'
+import { processors as payment } from './payment/index.ts'
+import { processors as properties } from './properties/index.ts'
+import { processors as reservations } from './reservations/index.ts'
+import { processors as units } from './units/index.ts'
 
 /** Every processor, one per declared job. */
 export const processors: readonly Processor[] = [
+  ...auth,
   ...channels,
-  ...inventory,
+  ...financial,
   ...jobs,
-  ...ledger,
-  ...maintenance,
-  ...messages,
-  ...payments,
+  ...nightAudit,
+  ...ocp,
+  ...payment,
+  ...properties,
+  ...reservations,
+  ...units,
 ]

@@ -5,7 +5,7 @@ import type { PlatformTrx } from '../db/lib/connection.ts'
 import { declareSchedules, fireDue } from '../db/jobs/schedules.ts'
 import { schedules as declared } from '../jobs/all.ts'
 import type { Schedule } from '../jobs/job.ts'
-import { startBeating } from './lib/beat.ts'
+import { startBeating } from './lib/heartbeat.ts'
 import * as metrics from './lib/metrics.ts'
 import { isEntry, runProcess } from './lib/process.ts'
 

@@ -13,8 +13,8 @@ import {
   Uuid,
 } from '../../config/schema.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import { changeImage, createImage, listImages, readImage, removeImage } from '../../db/properties/gallery.ts'
-import { readPropertyRecord } from '../../db/properties/properties.ts'
+import { changeImage, createImage, listImages, readImage, removeImage } from '../../db/properties/house/gallery.ts'
+import { readPropertyRecord } from '../../db/properties/house/properties.ts'
 import { resource } from '../lib/resource.ts'
 import { ofProperty, stamps } from './schemas.ts'
 

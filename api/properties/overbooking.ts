@@ -1,5 +1,5 @@
 import { Day, Int, List, Obj, Opt, Uuid, Words } from '../../config/schema.ts'
-import { setOverbooking } from '../../db/properties/overbooking.ts'
+import { setOverbooking } from '../../db/properties/sale/overbooking.ts'
 import { readOversell } from '../../db/units/oversell.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'

@@ -1,7 +1,13 @@
 import { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
 import { sampleId } from '../../config/samples.ts'
 import { AnyOf, Instant, Int, List, Matching, Nullable, Obj, OneOf, Opt, Uuid, Words } from '../../config/schema.ts'
-import { archivePolicy, changePolicy, createPolicy, listPolicies, readPolicy } from '../../db/properties/policies.ts'
+import {
+  archivePolicy,
+  changePolicy,
+  createPolicy,
+  listPolicies,
+  readPolicy,
+} from '../../db/properties/terms/policies.ts'
 import { resource } from '../lib/resource.ts'
 import { Code, Lifecycle, stamps } from './schemas.ts'
 

@@ -1,7 +1,7 @@
 import { PropertySettings, PropertySettingsChange } from '../../config/property-settings.ts'
 import { forbidden } from '../../config/errors.ts'
 import { Bool, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
-import { changeSettings, createProperty, goLive, suspendProperty } from '../../db/properties/commands.ts'
+import { changeSettings, createProperty, goLive, suspendProperty } from '../../db/properties/house/commands.ts'
 import {
   archiveProperty,
   changeProperty,
@@ -9,8 +9,8 @@ import {
   propertySorts,
   readPropertyRecord,
   refuseIdentity,
-} from '../../db/properties/properties.ts'
-import { blockersOf, warningsOf } from '../../db/properties/readiness.ts'
+} from '../../db/properties/house/properties.ts'
+import { blockersOf, warningsOf } from '../../db/properties/house/readiness.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

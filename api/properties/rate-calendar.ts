@@ -13,8 +13,8 @@ import {
   Sparse,
   Uuid,
 } from '../../config/schema.ts'
-import { levels } from '../../db/properties/calendar.ts'
-import { readRateCalendar } from '../../db/properties/rate-calendar.ts'
+import { levels } from '../../db/properties/sale/calendar.ts'
+import { readRateCalendar } from '../../db/properties/rates/rate-calendar.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 

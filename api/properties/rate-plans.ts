@@ -21,8 +21,8 @@ import {
   listRatePlans,
   readRatePlan,
   restoreRatePlan,
-} from '../../db/properties/rate-plans.ts'
-import { createRatePlan } from '../../db/properties/rates.ts'
+} from '../../db/properties/rates/rate-plans.ts'
+import { createRatePlan } from '../../db/properties/rates/rates.ts'
 import { resource } from '../lib/resource.ts'
 import { Code, Lifecycle, MealPlan, Price, SignedPrice, stamps } from './schemas.ts'
 

@@ -6,7 +6,7 @@ import {
   deleteTaxRule,
   listTaxRules,
   readTaxRule,
-} from '../../db/properties/tax-rules.ts'
+} from '../../db/properties/terms/tax-rules.ts'
 import { resource } from '../lib/resource.ts'
 import { Code, Price, TaxBasis, stamps } from './schemas.ts'
 

@@ -18,7 +18,7 @@ import {
 } from '../../config/schema.ts'
 import { notFound } from '../../config/errors.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import type { SaleProperty } from '../../db/properties/catalogue.ts'
+import type { SaleProperty } from '../../db/properties/sale/catalogue.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
 import type { GuestBooking as Booking } from '../../db/reservations/guest-booking.ts'
 import { signToken } from '../lib/tokens.ts'

@@ -17,7 +17,7 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { claimsOf, policiesShown, priceStay, scheduleOf } from '../../db/properties/quote.ts'
+import { claimsOf, policiesShown, priceStay, scheduleOf } from '../../db/properties/sale/quote.ts'
 import { addTaxes } from '../../db/properties/rules/taxes.ts'
 import { propertyInBody, publicProperty } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'

@@ -1,7 +1,7 @@
 import { settings } from '../../config/env.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
-import { searchOffers } from '../../db/properties/search.ts'
+import { searchOffers } from '../../db/properties/sale/search.ts'
 import { openRedis, closeRedis } from '../../api/lib/redis.ts'
 import { listen, makeServer } from '../../api/server.ts'
 import { clientOf } from '../../test/support/client.ts'

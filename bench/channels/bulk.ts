@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { sqlOne } from '../../db/lib/connection.ts'
-import { createRateChange } from '../../db/properties/rate-changes.ts'
+import { createRateChange } from '../../db/properties/rates/rate-changes.ts'
 import { addDays } from '../../config/time.ts'
 import type { Asked } from '../../test/support/channel-simulator/store.ts'
 import { toldSince, untilTold } from './shops.ts'

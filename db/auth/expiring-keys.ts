@@ -1,4 +1,4 @@
-import { warnExpiringKeys } from '../../jobs/maintenance.ts'
+import { warnExpiringKeys } from '../../jobs/auth.ts'
 import { enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

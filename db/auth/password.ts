@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { passwordMails } from '../../config/limits.ts'
 import { unprocessable } from '../../config/errors.ts'
-import { messagesStartPasswordReset } from '../../jobs/messages.ts'
+import { messagesStartPasswordReset } from '../../jobs/ocp.ts'
 import { audit } from '../lib/audit.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'

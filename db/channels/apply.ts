@@ -9,7 +9,7 @@ import { cancelStay, changeStay } from '../reservations/import-changes.ts'
 import { importStay } from '../reservations/import.ts'
 import type { Imported, MappedRoom } from '../reservations/import.ts'
 import type { ChannelBookingRow } from '../rows.ts'
-import { catalogueOf, readProperty } from '../properties/catalogue.ts'
+import { catalogueOf, readProperty } from '../properties/sale/catalogue.ts'
 import { problemsOf, readPayload, tellOfRevision } from './revisions.ts'
 
 type Outcome = { status: 'applied' | 'superseded'; imported: Imported | null }

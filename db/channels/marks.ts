@@ -5,8 +5,8 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { freeOn, readLeft } from '../units/availability.ts'
-import { catalogueOf, readProperty } from '../properties/catalogue.ts'
-import type { Catalogue, SaleProperty } from '../properties/catalogue.ts'
+import { catalogueOf, readProperty } from '../properties/sale/catalogue.ts'
+import type { Catalogue, SaleProperty } from '../properties/sale/catalogue.ts'
 
 export type Kind = 'availability' | 'rates'
 type Listening = { id: string; buffer: number; horizonDays: number; unitTypeIds: string[] }

@@ -1,5 +1,5 @@
 import type { Trx } from '../lib/connection.ts'
-import { createProperty } from '../properties/commands.ts'
+import { createProperty } from '../properties/house/commands.ts'
 import { createUnitType } from '../units/types.ts'
 import { createUnits } from '../units/units.ts'
 import { sol } from './ids.ts'

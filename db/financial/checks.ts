@@ -2,7 +2,7 @@ import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { ledgerCheckIntegrity } from '../../jobs/ledger.ts'
+import { ledgerCheckIntegrity } from '../../jobs/financial.ts'
 
 export type CheckResult = {
   check: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { journalOf, postingOf } from '../../config/financial.ts'
-import { ledgerPost } from '../../jobs/ledger.ts'
+import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { postingOf } from '../../config/financial.ts'
-import { ledgerPost } from '../../jobs/ledger.ts'
+import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { postingOf } from '../../config/financial.ts'
 import { isUuid } from '../../config/validator.ts'
-import { ledgerPost } from '../../jobs/ledger.ts'
+import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

@@ -1,4 +1,4 @@
-import { ledgerPost } from '../../jobs/ledger.ts'
+import { ledgerPost } from '../../jobs/financial.ts'
 import { enterTenant, sql } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

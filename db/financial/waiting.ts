@@ -1,5 +1,5 @@
 import { ApiError } from '../../config/errors.ts'
-import { ledgerPost } from '../../jobs/ledger.ts'
+import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf, isUnreachable, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { messageTriggers } from '../../config/message-triggers.ts'
-import { messagesTrigger } from '../../jobs/messages.ts'
+import { messagesTrigger } from '../../jobs/ocp.ts'
 import { contextOf, later } from './connection.ts'
 import type { Trx } from './connection.ts'
 import { enqueue } from './enqueue.ts'

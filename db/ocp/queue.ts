@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
-import { messagesDeliver } from '../../jobs/messages.ts'
+import { messagesDeliver } from '../../jobs/ocp.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

@@ -1,4 +1,4 @@
-import { messagesPlanStay } from '../../jobs/messages.ts'
+import { messagesPlanStay } from '../../jobs/ocp.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

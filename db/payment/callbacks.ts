@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { processCallback, readPayment, readRefund } from '../../jobs/payments.ts'
+import { processCallback, readPayment, readRefund } from '../../jobs/payment.ts'
 import { enterTenant, inPlatform, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

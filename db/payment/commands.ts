@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { cancelPayment, expirePayment, submitPayment } from '../../jobs/payments.ts'
+import { cancelPayment, expirePayment, submitPayment } from '../../jobs/payment.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

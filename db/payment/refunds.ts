@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { refundPayment } from '../../jobs/payments.ts'
+import { refundPayment } from '../../jobs/payment.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

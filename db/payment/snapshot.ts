@@ -1,6 +1,6 @@
 import type { Trx } from '../lib/connection.ts'
 import { sql } from '../lib/connection.ts'
-import { confirmPaid } from '../../jobs/inventory.ts'
+import { confirmPaid } from '../../jobs/reservations.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'

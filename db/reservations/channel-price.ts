@@ -1,9 +1,9 @@
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
 import type { QuotedNight } from '../../config/quote.ts'
 import { daysIn } from '../../config/time.ts'
-import type { Catalogue, SaleProperty } from '../properties/catalogue.ts'
-import { countParty } from '../properties/party.ts'
-import { localTaxRules } from '../properties/price.ts'
+import type { Catalogue, SaleProperty } from '../properties/sale/catalogue.ts'
+import { countParty } from '../properties/sale/party.ts'
+import { localTaxRules } from '../properties/sale/price.ts'
 import { split, sum } from '../lib/amounts.ts'
 import { nightTaxes, onTop } from '../properties/rules/taxes.ts'
 

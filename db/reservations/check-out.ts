@@ -17,7 +17,7 @@ import { policiesOf } from './fees.ts'
 import type { LineTax } from './folios.ts'
 import { lockFolios, lockStay } from './lock.ts'
 import { recordTransition } from './record.ts'
-import { limitedExtras, releaseNights } from './stock.ts'
+import { limitedExtras, releaseNights } from './night-moves.ts'
 
 type Left = { date: string; amount: number; taxes: LineTax[] }
 

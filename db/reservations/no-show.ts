@@ -2,7 +2,7 @@ import { localInstant } from '../../config/time.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf } from '../payment/index.ts'
-import type { SaleProperty } from '../properties/catalogue.ts'
+import type { SaleProperty } from '../properties/sale/catalogue.ts'
 import { feeAmount } from '../properties/rules/policies.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { releaseUnits } from '../units/assignments.ts'
@@ -14,7 +14,7 @@ import { lockBookings, lockStay } from './lock.ts'
 import { recordTransition } from './record.ts'
 import { nightsKept } from './rules/no-show.ts'
 import { isLive } from './rules/states.ts'
-import { limitedExtras, releaseNights } from './stock.ts'
+import { limitedExtras, releaseNights } from './night-moves.ts'
 
 type Night = { reservationId: string; date: string; amount: number }
 

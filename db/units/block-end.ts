@@ -1,6 +1,6 @@
 import { conflict } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { closeBlocks as closeBlocksJob } from '../../jobs/inventory.ts'
+import { closeBlocks as closeBlocksJob } from '../../jobs/units.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'

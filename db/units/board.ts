@@ -1,8 +1,8 @@
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { live } from './assignments.ts'
-import { widestGap } from './fit.ts'
-import type { FitUnit } from './fit.ts'
+import { widestGap } from './rules/unit-packing.ts'
+import type { FitUnit } from './rules/unit-packing.ts'
 import { presentDay } from './state.ts'
 
 export type BoardUnit = FitUnit & { poolId: string; propertyId: string }

@@ -1,11 +1,11 @@
 import type { Trx } from '../lib/connection.ts'
 import type { Board, BoardRow } from './board.ts'
-import { pack } from './fit.ts'
-import type { Packing, Piece, Taken } from './fit.ts'
-import { lackingUnits } from './needs.ts'
-import type { Need } from './needs.ts'
-import { settle, strand, unstrand } from './settle.ts'
-import type { Change, Stranded } from './settle.ts'
+import { pack } from './rules/unit-packing.ts'
+import type { Packing, Piece, Taken } from './rules/unit-packing.ts'
+import { lackingUnits } from './unassigned.ts'
+import type { Need } from './unassigned.ts'
+import { settle, strand, unstrand } from './assignment-writes.ts'
+import type { Change, Stranded } from './assignment-writes.ts'
 
 const keyOf = (need: Need, index: number) => `${need.reservationId} ${need.from} ${index}`
 

@@ -3,7 +3,7 @@ import { settings } from '../../config/env.ts'
 import { purgeOver } from '../../db/auth/last-seen.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { flushLastSeen, purgeSessions } from '../../jobs/maintenance.ts'
+import { flushLastSeen, purgeSessions } from '../../jobs/auth.ts'
 import { useWorld } from '../support/world.ts'
 import { makeKey, makeTenant, makeUser, signIn } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { ledgerEnsureYears, ledgerPost, ledgerSweepIntegrity, ledgerSweepPostings } from '../../jobs/ledger.ts'
+import { ledgerEnsureYears, ledgerPost, ledgerSweepIntegrity, ledgerSweepPostings } from '../../jobs/financial.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { raisePosting } from '../../db/financial/index.ts'

@@ -5,8 +5,8 @@ import { markDispatched } from '../../db/jobs/dispatch.ts'
 import type { Job } from '../../jobs/job.ts'
 import { onDatabase } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
-import { WaitInRedis, runStart } from '../../workers/lib/start.ts'
-import type { Worker } from '../../workers/lib/start.ts'
+import { WaitInRedis, runStart } from '../../workers/lib/run-job.ts'
+import type { Worker } from '../../workers/lib/run-job.ts'
 import { ask, newKey, note } from './support.ts'
 
 export const testWorker: Worker = { name: 'test', inHand: new Set(), isEnding: false }

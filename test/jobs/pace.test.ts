@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Room } from '../../db/jobs/dispatch.ts'
-import { keepPace, nextDepth, paceMs } from '../../workers/lib/pace.ts'
-import type { Pace } from '../../workers/lib/pace.ts'
+import { keepPace, nextDepth, paceMs } from '../../workers/lib/relay-pace.ts'
+import type { Pace } from '../../workers/lib/relay-pace.ts'
 
 describe('how full a window is kept', () => {
   it('a tenant alone has two jobs for each that can run, and more only where Redis is found nearly dry', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { inTenant, sql } from '../../db/lib/connection.ts'
-import { readKeptCells } from '../../db/properties/rate-cells.ts'
+import { readKeptCells } from '../../db/properties/rates/rate-cells.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { inPlatform } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { applyRateChange } from '../../db/properties/rate-queue.ts'
-import { resumeRates } from '../../jobs/inventory.ts'
+import { applyRateChange } from '../../db/properties/rates/rate-queue.ts'
+import { resumeRates } from '../../jobs/properties.ts'
 import { useRates } from './rates.ts'
 
 const kinds = ['inventory.apply-rate-change']

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { createTaxRule } from '../../db/properties/tax-rules.ts'
+import { createTaxRule } from '../../db/properties/terms/tax-rules.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
-import { confirmPaid } from '../../db/reservations/paid.ts'
+import { confirmPaid } from '../../db/reservations/confirm-paid.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
 import { useDatabase } from '../support/database.ts'
 import { freeUntilAWeekBefore, makeHouse } from '../support/factories.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { createExtra } from '../../db/properties/extras.ts'
+import { createExtra } from '../../db/properties/terms/extras.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'
 import { projectedBalance } from '../../db/reservations/credit.ts'

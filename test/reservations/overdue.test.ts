@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
-import { createExtra } from '../../db/properties/extras.ts'
+import { createExtra } from '../../db/properties/terms/extras.ts'
 import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
 import type { Held } from '../../db/reservations/hold.ts'
 import { lockBooking } from '../../db/reservations/lock.ts'

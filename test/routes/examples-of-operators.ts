@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { putJobs } from '../superuser/support.ts'
+import { putJobs } from '../admin/support.ts'
 import type { World } from '../support/world.ts'
 import type { Known } from './inputs.ts'
 

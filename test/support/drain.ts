@@ -4,8 +4,8 @@ import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { markDispatched } from '../../db/jobs/dispatch.ts'
 import type { Candidate } from '../../db/jobs/dispatch.ts'
 import { handedOf } from '../../workers/lib/queues.ts'
-import { runStart, WaitInRedis } from '../../workers/lib/start.ts'
-import type { Delivery, Worker } from '../../workers/lib/start.ts'
+import { runStart, WaitInRedis } from '../../workers/lib/run-job.ts'
+import type { Delivery, Worker } from '../../workers/lib/run-job.ts'
 
 export type Drained = { kind: string; jobId: string; outcome: string }
 

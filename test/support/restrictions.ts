@@ -1,5 +1,5 @@
 import type { Trx } from '../../db/lib/connection.ts'
-import { createRateChange } from '../../db/properties/rate-changes.ts'
+import { createRateChange } from '../../db/properties/rates/rate-changes.ts'
 import type { Restriction } from '../../db/properties/rules/restrictions.ts'
 
 type Cell = Partial<Restriction> & {

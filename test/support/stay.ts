@@ -1,4 +1,4 @@
-import { priceStay, claimsOf } from '../../db/properties/quote.ts'
+import { priceStay, claimsOf } from '../../db/properties/sale/quote.ts'
 import type { QuoteClaims } from '../../config/quote.ts'
 import { holdStay } from '../../db/reservations/hold.ts'
 import type { Held } from '../../db/reservations/hold.ts'

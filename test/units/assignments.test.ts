@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { promiseUnit, withdrawPromise } from '../../db/reservations/promise.ts'
+import { promiseUnit, withdrawPromise } from '../../db/reservations/unit-lock.ts'
 import { createUnits } from '../../db/units/units.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { forgetLimits } from '../auth/support.ts'

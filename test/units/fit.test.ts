@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { addDays } from '../../config/time.ts'
-import { pack } from '../../db/units/fit.ts'
-import type { FitUnit, Piece, Taken } from '../../db/units/fit.ts'
+import { pack } from '../../db/units/rules/unit-packing.ts'
+import type { FitUnit, Piece, Taken } from '../../db/units/rules/unit-packing.ts'
 
 const day = (index: number) => addDays('2027-03-01', index)
 const unit = (id: string, more: Partial<FitUnit> = {}): FitUnit => ({

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { eraseRefusals } from '../../jobs/inventory.ts'
+import { eraseRefusals } from '../../jobs/units.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'

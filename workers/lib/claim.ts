@@ -8,7 +8,7 @@ import type { Job } from '../../jobs/job.ts'
 import { GivenUp } from './failure.ts'
 import * as metrics from './metrics.ts'
 import { persist } from './persist.ts'
-import type { Worker } from './start.ts'
+import type { Worker } from './run-job.ts'
 
 /** The payload is of a version that only newer code knows. */
 export class Newer extends Error {}

@@ -7,8 +7,8 @@ import type { RedisConnection } from '../../config/redis.ts'
 import type { Candidate } from '../../db/jobs/dispatch.ts'
 import type { Fence } from '../../db/jobs/fence.ts'
 import { tenantOf } from './context.ts'
-import type { Handed } from './start.ts'
-import { WaitInRedis } from './start.ts'
+import type { Handed } from './run-job.ts'
+import { WaitInRedis } from './run-job.ts'
 
 /** Ids name the row and its dispatch, so a second hand-over changes nothing. BullMQ refuses ':' in them. */
 export const bullId = (id: string, dispatchNo: number) => `j-${id}-${dispatchNo}`

@@ -6,7 +6,7 @@ import { dispatchAgain, overdue, renewLeases } from '../../db/jobs/recovery.ts'
 import type { Overdue } from '../../db/jobs/recovery.ts'
 import * as metrics from './metrics.ts'
 import { bullId } from './queues.ts'
-import type { Handed } from './start.ts'
+import type { Handed } from './run-job.ts'
 
 const batchSize = 500
 /** What is overdue at once is bounded by the windows of all queues; this bounds a round where it is not. */

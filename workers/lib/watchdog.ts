@@ -3,7 +3,7 @@ import { queuePrefix } from '../../config/redis.ts'
 import type { RedisConnection } from '../../config/redis.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Line } from './line.ts'
+import type { Line } from './queue-worker.ts'
 import { connectRedis, whenReady } from './redis.ts'
 
 /** Looks in a row that must find the same before anything is done about it: a process that slept itself sees one look alone. */

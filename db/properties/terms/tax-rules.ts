@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { invalid, unprocessable } from '../../../config/errors.ts'
+import type { FieldError } from '../../../config/errors.ts'
+import type { LocalText } from '../../../config/local-text.ts'
+import { todayIn } from '../../../config/time.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emit } from '../../lib/events.ts'
+import { equal, matching, pageOf } from '../../lib/lists.ts'
+import { changeRow, fieldsOf, insertRow, readRow } from '../../lib/records.ts'
+import { model } from '../../lib/models.ts'
+import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
+import type { LockedProperty } from '../../lib/locked-property.ts'
+import { changePortal } from '../../lib/public-version.ts'
+
+export type NewTaxRule = {
+  id?: string
+  propertyId: string
+  code: string
+  name: LocalText
+  kind: 'tax' | 'fee'
+  basis: 'percent' | 'per_night' | 'per_stay' | 'per_person_per_night'
+  rate?: number
+  amount?: number
+  included?: boolean
+  appliesTo: 'room' | 'extras' | 'both'
+  exemptAgeCategoryIds?: string[]
+  maxNights?: number | null
+  validFrom: string
+  validTo?: string | null
+  accountId?: string | null
+}
+
+export const TaxRule = model<'tax_rule', Pick<NewTaxRule, 'name' | 'appliesTo'>>('tax_rule')
+type TaxRuleRecord = NonNullable<(typeof TaxRule)['row']>
+
+export const listTaxRules = pageOf(TaxRule, {
+  order: ['code', 'validFrom', 'id'],
+  filters: {
+    propertyId: equal('propertyId'),
+    validOn: matching<string>(`daterange(valid_from, valid_to, '[]') @> ?::date`),
+  },
+  scope: { propertyId: 'propertyId' },
+})
+
+export const readTaxRule = (trx: Trx, id: string) => readRow(trx, TaxRule, id)
+
+export type TaxRuleChange = {
+  [Field in Exclude<keyof NewTaxRule, 'id' | 'propertyId' | 'rate' | 'amount'>]?: NewTaxRule[Field] | undefined
+} & { rate?: number | null | undefined; amount?: number | null | undefined }
+
+/** What the schema cannot say of a rule. 400, and 422 for records that are not there. */
+export const judgeTaxRule = async (trx: Trx, property: LockedProperty, rule: TaxRuleChange): Promise<void> => {
+  requireTexts(property, { name: rule.name })
+  const percent = rule.basis === 'percent'
+  const errors: FieldError[] = [
+    ...(percent && (rule.rate ?? null) === null ? [{ field: 'rate', message: 'is required' }] : []),
+    ...(!percent && (rule.amount ?? null) === null ? [{ field: 'amount', message: 'is required' }] : []),
+    ...(percent && (rule.amount ?? null) !== null ? [{ field: 'amount', message: 'is for other bases' }] : []),
+    ...(!percent && (rule.rate ?? null) !== null ? [{ field: 'rate', message: 'is for basis percent' }] : []),
+    ...(rule.included && !percent ? [{ field: 'included', message: 'needs basis percent' }] : []),
+    ...(rule.appliesTo !== 'room' && !percent ? [{ field: 'appliesTo', message: 'must be room for this basis' }] : []),
+    ...(rule.validTo && rule.validFrom && rule.validTo < rule.validFrom
+      ? [{ field: 'validTo', message: 'must not be before validFrom' }]
+      : []),
+  ]
+  if (errors.length > 0) throw invalid(errors)
+  const exempt = rule.exemptAgeCategoryIds ?? []
+  const ages = await sql<{ id: string }>(
+    trx,
+    `select id from age_category where property_id = ? and id = any(?::uuid[])`,
+    [property.id, exempt],
+  )
+  const missing: FieldError[] = exempt
+    .filter((id) => !ages.some((age) => age.id === id))
+    .map((id) => ({ field: 'exemptAgeCategoryIds', message: id }))
+  if (
+    rule.accountId &&
+    !(await sqlOne(trx, `select 1 from account where id = ? and book_id = ?`, [rule.accountId, property.bookId]))
+  )
+    missing.push({ field: 'accountId', message: 'is no account of the property’s book' })
+  if (missing.length > 0)
+    throw unprocessable('reference_not_found', 'The rule names records that are not there', missing)
+}
+
+/** 422 `tax_rule_overlap` where a rule of the same code is valid in that time. */
+export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string> => {
+  const id = rule.id ?? randomUUID()
+  await judgeTaxRule(trx, await lockForChange(trx, rule.propertyId), rule)
+  await changePortal(trx, rule.propertyId)
+  const other = await sqlOne(
+    trx,
+    `select 1 from tax_rule where property_id = ? and code = ? and daterange(valid_from, valid_to, '[]') && daterange(?::date, ?::date, '[]')`,
+    [rule.propertyId, rule.code, rule.validFrom, rule.validTo ?? null],
+  )
+  if (other)
+    throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
+      { field: 'validFrom', message: 'overlaps' },
+    ])
+  await insertRow(trx, TaxRule, { ...rule, id })
+  await emit(trx, {
+    type: 'tax_rule.created',
+    propertyId: rule.propertyId,
+    entity: { type: 'tax_rule', id, version: 1 },
+    data: { taxRuleId: id, code: rule.code },
+  })
+  return id
+}
+
+/** Whether a stay was charged by the rule, or promised to be. */
+const wasApplied = async (trx: Trx, { id, propertyId }: TaxRuleRecord): Promise<boolean> => {
+  const named = JSON.stringify([{ taxRuleId: id }])
+  const row = await sqlOne(
+    trx,
+    `select 1 where exists (select from reservation r join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id
+         where r.property_id = :propertyId and n.taxes @> cast(:named as jsonb))
+       or exists (select from reservation r join reservation_extra e on e.tenant_id = r.tenant_id and e.reservation_id = r.id
+         where r.property_id = :propertyId and e.taxes @> cast(:named as jsonb))`,
+    { propertyId, named },
+  )
+  return row !== null
+}
+
+const stillFree = new Set(['name', 'validTo'])
+
+const refuseApplied = (rule: TaxRuleRecord, change: TaxRuleChange, today: string) => {
+  const given: Record<string, unknown> = change
+  const stands: Record<string, unknown> = rule
+  const errors: FieldError[] = fieldsOf(change)
+    .filter((field) => !stillFree.has(field) && JSON.stringify(given[field]) !== JSON.stringify(stands[field]))
+    .map((field) => ({ field, message: 'was applied; a new rate is a new rule' }))
+  if (change.validTo && change.validTo !== rule.validTo && change.validTo < today)
+    errors.push({ field: 'validTo', message: `must be ${today} or later` })
+  if (errors.length > 0) throw unprocessable('locked_field', 'The rule was applied to stays', errors)
+}
+
+const announce = async (
+  trx: Trx,
+  rule: TaxRuleRecord,
+  type: 'tax_rule.changed' | 'tax_rule.deleted',
+  version: number,
+) => {
+  await changePortal(trx, rule.propertyId)
+  await emit(trx, {
+    type,
+    propertyId: rule.propertyId,
+    entity: { type: 'tax_rule', id: rule.id, version },
+    data: { taxRuleId: rule.id, code: rule.code },
+  })
+}
+
+/** Changes a rule: all of an unused one, name and end of one that was applied. The caller holds its row. */
+export const changeTaxRule = async (trx: Trx, id: string, change: TaxRuleChange): Promise<void> => {
+  const rule = await readTaxRule(trx, id)
+  const property = await lockForChange(trx, rule.propertyId)
+  if (fieldsOf(change).length === 0) return
+  if (await wasApplied(trx, rule)) refuseApplied(rule, change, todayIn(property.timezone, property.now))
+  const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  const planned = { ...rule, ...sent } as TaxRuleChange & Pick<TaxRuleRecord, 'code' | 'validFrom'>
+  await judgeTaxRule(trx, property, { ...planned, name: change.name ?? {} })
+  const other = await sqlOne(
+    trx,
+    `select 1 from tax_rule where property_id = ? and code = ? and id <> ? and daterange(valid_from, valid_to, '[]') && daterange(?::date, ?::date, '[]')`,
+    [rule.propertyId, planned.code, id, planned.validFrom, planned.validTo ?? null],
+  )
+  if (other)
+    throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
+      { field: 'validFrom', message: 'overlaps' },
+    ])
+  await announce(trx, rule, 'tax_rule.changed', await changeRow(trx, TaxRule, id, sent))
+}
+
+/** Deletes a rule that was never applied; 422 `in_use`. The caller holds its row. */
+export const deleteTaxRule = async (trx: Trx, id: string): Promise<TaxRuleRecord> => {
+  const rule = await readTaxRule(trx, id)
+  await lockForChange(trx, rule.propertyId)
+  if (await wasApplied(trx, rule)) throw unprocessable('in_use', 'The rule was applied to stays; end it by validTo')
+  await sql(trx, `delete from tax_rule where id = ?`, [id])
+  await announce(trx, rule, 'tax_rule.deleted', rule.version)
+  return rule
+}

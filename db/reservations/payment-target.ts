@@ -1,0 +1,176 @@
+import { expireHold } from '../../jobs/reservations.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
+import { emit } from '../lib/events.ts'
+import { businessDay } from '../financial/index.ts'
+import type { PaymentTarget, TargetAllocation } from '../payment/target.ts'
+import { registerTargets } from '../payment/targets.ts'
+import { readProperty } from '../properties/sale/catalogue.ts'
+import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
+import { projectedBalance } from './credit.ts'
+import { addLines, announceBalances, leaveDepositStage } from './folios.ts'
+import { lockBooking, lockPrimaryFolios, propertyOfBooking } from './lock.ts'
+import { extendedHold } from './rules/holds.ts'
+import { bookingStatus, isLive } from './rules/states.ts'
+
+/**
+ * What a booking still takes. Its money is its credit and what stands on the folios of its rooms. A cancelled one takes nothing; an
+ * expired one takes what it would have cost, since late money may still buy it.
+ */
+export const bookingTarget: PaymentTarget = {
+  async lock(trx, id) {
+    const propertyId = await propertyOfBooking(trx, id)
+    if (!propertyId) return null
+    await businessDay(trx, propertyId)
+    const locked = await lockBooking(trx, id)
+    if (!locked) return null
+    const { booking, reservations } = locked
+    const status = bookingStatus(reservations)
+    const facts = { currency: booking.currency, propertyId: booking.propertyId }
+    if (status === 'expired') {
+      const total = reservations.filter((one) => one.status === 'expired').reduce((sum, one) => sum + one.total, 0)
+      return { ...facts, payable: Math.max(0, total - booking.credit), open: true, expired: true }
+    }
+    const paying = reservations.filter((one) => isLive(one.status) || one.status === 'checked_out')
+    if (paying.length === 0) return { ...facts, payable: 0, open: false }
+    const folios = await lockPrimaryFolios(
+      trx,
+      paying.map((one) => one.id),
+    )
+    const owed = paying.reduce((sum, one) => {
+      const folio = folios.find((each) => each.reservationId === one.id)
+      return sum + (folio ? (folio.status === 'open' ? projectedBalance(one, folio) : 0) : one.total)
+    }, 0)
+    return { ...facts, payable: Math.max(0, owed - booking.credit), open: true }
+  },
+
+  async onProcessing(trx, id, until, method) {
+    const booking = await sqlOne<BookingRow>(trx, `select * from booking where id = ?`, [id])
+    if (!booking?.holdExpiresAt || !booking.holdCapAt) return
+    const property = await readProperty(trx, booking.propertyId)
+    if (!property) return
+    const { expiresAt, capAt } = extendedHold(
+      { createdAt: booking.createdAt, holdExpiresAt: booking.holdExpiresAt, holdCapAt: booking.holdCapAt },
+      method,
+      until,
+      property.settings.holds.paymentMaxHours,
+    )
+    const [moved] = await sql<BookingRow>(
+      trx,
+      `update booking set hold_kind = 'payment', hold_expires_at = ?, hold_cap_at = ?, hold_version = hold_version + 1, version = version + 1
+       where id = ? and hold_expires_at is not null returning *`,
+      [expiresAt, capAt, id],
+    )
+    const { tenantId } = contextOf(trx)
+    if (!moved || !tenantId) return
+    await enqueue(trx, expireHold, { tenantId, bookingId: id }, { at: expiresAt })
+    await emit(trx, {
+      type: 'booking.hold_extended',
+      propertyId: moved.propertyId,
+      entity: { type: 'booking', id, version: moved.version },
+      data: { bookingId: id, number: moved.number, holdKind: 'payment', holdExpiresAt: expiresAt.toISOString() },
+    })
+  },
+
+  /** Money becomes credit first; `inventory.confirm-paid`, which Payments asks for, confirms by it, moves it to folios or sends it back. */
+  async apply(trx, id, { amount, payable }) {
+    const taken = Math.max(0, Math.min(payable, amount))
+    if (taken > 0)
+      await sql(trx, `update booking set credit = credit + ?, version = version + 1 where id = ?`, [taken, id])
+    return { taken }
+  },
+
+  async revert(trx, id, allocation) {
+    await sql(trx, `update booking set credit = credit - ?, version = version + 1 where id = ?`, [
+      allocation.amount,
+      id,
+    ])
+  },
+}
+
+type Owned = { folio: FolioRow; reservation: ReservationRow | null }
+
+/** Locks what a folio stands under, in order: business day, booking with its reservations, the folio. */
+const lockFolio = async (trx: Trx, folioId: string): Promise<Owned | null> => {
+  const found = await sqlOne<Pick<FolioRow, 'propertyId'> & { bookingId: string | null }>(
+    trx,
+    `select f.property_id, r.booking_id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id where f.id = ?`,
+    [folioId],
+  )
+  if (!found) return null
+  await businessDay(trx, found.propertyId)
+  const locked = found.bookingId ? await lockBooking(trx, found.bookingId) : null
+  const folio = await sqlOne<FolioRow>(trx, `select * from folio where id = ? for no key update`, [folioId])
+  if (!folio) return null
+  return { folio, reservation: locked?.reservations.find((one) => one.id === folio.reservationId) ?? null }
+}
+
+const payableOf = ({ folio, reservation }: Owned) => {
+  if (folio.status === 'closed') return 0
+  const isProjected = folio.isPrimary && reservation !== null && isLive(reservation.status)
+  return Math.max(0, isProjected ? projectedBalance(reservation, folio) : folio.balance)
+}
+
+const moneyLine = async (trx: Trx, folioId: string, kind: 'payment' | 'refund', allocation: TargetAllocation) => {
+  const names: Record<string, string> = { card: 'Card', pix: 'Pix', boleto: 'Boleto' }
+  await addLines(trx, [
+    {
+      folioId,
+      kind,
+      category: null,
+      description: `${names[allocation.method] ?? 'Payment'}${kind === 'refund' ? ', returned' : ''}`,
+      amount: kind === 'payment' ? -allocation.amount : allocation.amount,
+      businessDate: allocation.businessDate,
+      source: { type: 'payment_allocation', id: allocation.id },
+      paymentId: allocation.paymentId,
+    },
+  ])
+  await announceBalances(trx, [folioId])
+}
+
+export const folioTarget: PaymentTarget = {
+  async lock(trx, id) {
+    const owned = await lockFolio(trx, id)
+    if (!owned) return null
+    const { currency, propertyId, stage, status } = owned.folio
+    return { currency, propertyId, payable: payableOf(owned), open: status === 'open', stage }
+  },
+  onProcessing: () => Promise.resolve(),
+  async apply(trx, id, allocation) {
+    const taken = Math.max(0, Math.min(allocation.payable, allocation.amount))
+    if (taken > 0) await moneyLine(trx, id, 'payment', { ...allocation, amount: taken })
+    return { taken }
+  },
+  async revert(trx, id, allocation) {
+    const owned = await lockFolio(trx, id)
+    if (!owned) throw new Error(`folio ${id} is gone`)
+    const { folio } = owned
+    if (folio.charges > folio.credits - allocation.amount) await (await leaveDepositStage(trx, folio)).post()
+    await moneyLine(trx, id, 'refund', allocation)
+  },
+}
+
+const primaryFolioId = async (trx: Trx, reservationId: string): Promise<string | null> =>
+  (await sqlOne<{ id: string }>(trx, `select id from folio where reservation_id = ? and is_primary`, [reservationId]))
+    ?.id ?? null
+
+/** A reservation is paid on its primary folio; while it is held, money goes to its booking. */
+export const reservationTarget: PaymentTarget = {
+  async lock(trx, id) {
+    const folioId = await primaryFolioId(trx, id)
+    return folioId ? folioTarget.lock(trx, folioId) : null
+  },
+  onProcessing: () => Promise.resolve(),
+  async apply(trx, id, allocation) {
+    const folioId = await primaryFolioId(trx, id)
+    return folioId ? folioTarget.apply(trx, folioId, allocation) : { taken: 0 }
+  },
+  async revert(trx, id, allocation) {
+    const folioId = await primaryFolioId(trx, id)
+    if (!folioId) throw new Error(`reservation ${id} has no folio to take money from`)
+    await folioTarget.revert(trx, folioId, allocation)
+  },
+}
+
+registerTargets({ booking: bookingTarget, reservation: reservationTarget, folio: folioTarget })

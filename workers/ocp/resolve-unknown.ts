@@ -1,0 +1,44 @@
+import { giveUpUnknown, allowResend, openUnknown } from '../../db/ocp/resolve.ts'
+import { carrierGate } from '../../db/ocp/outcome.ts'
+import { recordOutcome } from '../../db/ocp/record.ts'
+import { messagesResolveUnknown } from '../../jobs/ocp.ts'
+import { externalCall, readCall } from '../lib/external-call.ts'
+import { processor } from '../lib/processor.ts'
+import { findText } from '../providers/twilio.ts'
+import { mostTries, providerOf, send } from './send.ts'
+
+/**
+ * Finds out what became of a call without answer (R11): Twilio is asked, and what it has is adopted. What nobody has seen is sent once
+ * more, a mail under the same Message-ID; codes and campaigns are not.
+ */
+export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
+  const attemptId = ctx.payload.messageAttemptId
+  const message = await ctx.effect((trx) => openUnknown(trx, attemptId))
+  if (!message) return
+  const calling = { ...ctx, gate: carrierGate(message) }
+  if (message.transport === 'platform' && message.kind !== 'email') {
+    const search = async () => (await findText(message)) ?? { kind: 'known' as const }
+    const found = await readCall(calling, { provider: 'twilio', operation: 'find' }, search).catch((error: unknown) => {
+      if (ctx.attempt >= mostTries) return 'unasked' as const
+      throw error
+    })
+    if (found === 'unasked') {
+      await ctx.finish((trx) => giveUpUnknown(trx, attemptId))
+      return
+    }
+    if (found.kind === 'accepted') {
+      await ctx.finish(async (trx) => void (await recordOutcome(trx, attemptId, found, true)))
+      return
+    }
+  }
+  if (!(await ctx.effect((trx) => allowResend(trx, attemptId)))) return
+  const { outcome } = await externalCall(
+    calling,
+    { provider: providerOf(message), operation: 'send', key: attemptId },
+    () => send(message, ctx.signal),
+  )
+  await ctx.finish(async (trx) => {
+    if (outcome.kind === 'unknown') await giveUpUnknown(trx, attemptId)
+    else await recordOutcome(trx, attemptId, outcome, true)
+  })
+})

@@ -1,0 +1,11 @@
+import { beginSubmit } from '../../db/payment/calls.ts'
+import { settlePaymentById } from '../../db/payment/journal.ts'
+import { submitPayment } from '../../jobs/payment.ts'
+import { processor } from '../lib/processor.ts'
+import { submit } from './outcome.ts'
+
+export const submitProcessor = processor(submitPayment, async (context) => {
+  const call = await context.effect((trx) => beginSubmit(trx, context.payload.paymentId))
+  if (call) await submit(context, call)
+  else await context.finish((trx) => settlePaymentById(trx, context.payload.paymentId))
+})

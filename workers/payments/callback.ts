@@ -1,9 +1,0 @@
-import { resolveCallback } from '../../db/payment/callbacks.ts'
-import { processCallback } from '../../jobs/payments.ts'
-import { onDatabase } from '../lib/processor.ts'
-
-export const callbackProcessor = onDatabase(processCallback, async (trx, { callbackId }, context) => {
-  const resolved = await resolveCallback(trx, callbackId)
-  if (resolved?.status === 'failed')
-    context.log.error({ callbackId, reason: resolved.error }, 'a callback names a record that is not of its account')
-})

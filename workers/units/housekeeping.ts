@@ -1,0 +1,20 @@
+import { erasableRefusals, eraseRefusals } from '../../db/units/refusals.ts'
+import { generateTasks } from '../../db/units/daily-tasks.ts'
+import * as jobs from '../../jobs/units.ts'
+import { erasing } from '../lib/erasing.ts'
+import { processor } from '../lib/processor.ts'
+import type { Processor } from '../lib/processor.ts'
+
+/** What a day brings to the rooms, and what is forgotten of them. */
+export const housekeeping: readonly Processor[] = [
+  // A short transaction for some units at a time: the desk waits for no more than those.
+  processor(jobs.generateTasks, async ({ payload: { tenantId, ...day }, inTenant, finish, retryLater, signal }) => {
+    for (let done = false; !done;) {
+      if (signal.aborted) retryLater('the morning was interrupted')
+      ;({ done } = await inTenant(tenantId, (trx) => generateTasks(trx, day)))
+    }
+    await finish()
+  }),
+
+  erasing(jobs.eraseRefusals, erasableRefusals, eraseRefusals),
+]
