@@ -9,10 +9,12 @@ import { stopServing } from './lib/health.ts'
 import { startMetering, stopMetering } from './lib/metering.ts'
 import { closeRedis, openRedis, publishWake } from './lib/redis.ts'
 import { listen, makeServer } from './server.ts'
+import { registerModules } from '../db/register.ts'
 
 const deadlineMs = 25_000
 
 assertKeys('api')
+registerModules()
 await openDatabase()
 await checkRole((why) => {
   log.fatal(why)

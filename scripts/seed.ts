@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { closeDatabase, inPlatform, openDatabase, sqlOne } from '../db/lib/connection.ts'
 import { sol } from '../db/demo/ids.ts'
 import { seedDemo } from '../db/demo/seed.ts'
+import { registerModules } from '../db/register.ts'
 
 /**
  * Fills an empty development database with the demo, and writes what a script needs to use it to `.data/demo.json`. What an earlier
  * start left unfinished is finished; a database with other tenants and without the demo is left alone.
  */
 const directory = process.env.POUSADA_DATA_DIR ?? '.data'
+registerModules()
 await openDatabase()
 try {
   const there = await inPlatform((trx) =>

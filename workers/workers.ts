@@ -16,6 +16,7 @@ import type { Patience } from './lib/watchdog.ts'
 import { wakeThrough } from './lib/wake.ts'
 import { jobs } from '../jobs/all.ts'
 import { processors as declared } from './processors.ts'
+import { registerModules } from '../db/register.ts'
 
 export type WorkersOptions = {
   /** Names, or names with their concurrency (5 unless said). All queues when left out. */
@@ -49,6 +50,7 @@ export const byKind = (processors: readonly Processor[], queues: readonly QueueN
 
 /** Runs the jobs of some queues in this process. openDatabase() comes first. Throws when it could lose jobs; see R4 of jobs.md. */
 export const startWorkers = async (options: WorkersOptions = {}): Promise<RunningWorkers> => {
+  registerModules()
   const given = options.queues ?? queueNames
   const concurrency = Array.isArray(given) ? Object.fromEntries(given.map((queue) => [queue, 5])) : given
   const taken = queueNames.filter((queue) => (concurrency[queue] ?? 0) > 0)

@@ -3,13 +3,14 @@ import type { PaymentTarget, TargetType } from './target.ts'
 
 const targets = new Map<TargetType, PaymentTarget>()
 
-/** The module that owns records of a type says how they are paid for, when it is loaded: it calls payments itself. */
+/** Says how records of these types are paid for. The modules that own them import payments, so `registerModules` calls this. */
 export const registerTargets = (given: Partial<Record<TargetType, PaymentTarget>>) => {
   for (const [type, target] of Object.entries(given)) targets.set(type as TargetType, target)
 }
 
-/** Who speaks for the records of a type. */
+/** The target that speaks for records of a type; 422 `target_closed` where no module takes payments for it. */
 export const targetOf = (type: TargetType): PaymentTarget => {
+  if (targets.size === 0) throw new Error('registerModules() has not been called in this process')
   const target = targets.get(type)
   if (!target) throw unprocessable('target_closed', `Nothing can be paid for a ${type}`)
   return target

@@ -19,7 +19,6 @@ import type { AmendedNight, Sale, Target } from './amend-nights.ts'
 import { amendedExtras, renewDeposits, reshapeUnits, writeExtras, writeNights } from './amend-rows.ts'
 import { lockBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
-import './reap.ts'
 import { recordTransition } from './record.ts'
 
 export type StayChange = {

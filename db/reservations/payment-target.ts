@@ -5,7 +5,6 @@ import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
 import { businessDay } from '../financial/index.ts'
 import type { PaymentTarget, TargetAllocation } from '../payment/target.ts'
-import { registerTargets } from '../payment/targets.ts'
 import { readProperty } from '../properties/sale/catalogue.ts'
 import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
 import { projectedBalance } from './credit.ts'
@@ -173,4 +172,5 @@ export const reservationTarget: PaymentTarget = {
   },
 }
 
-registerTargets({ booking: bookingTarget, reservation: reservationTarget, folio: folioTarget })
+/** Targets of payments that reservations own. */
+export const paymentTargets = { booking: bookingTarget, reservation: reservationTarget, folio: folioTarget }

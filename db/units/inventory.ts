@@ -49,13 +49,13 @@ export const usage = (row: Counters) => row.sold + row.held + row.allotted + row
 const excess = (row: Counters) => Math.max(0, usage(row) - row.capacity - row.oversell)
 
 type Reaper = (tenantId: string, nights: PoolNightKey[]) => Promise<boolean>
-let reap: Reaper = async () => false
+let reap: Reaper = () => Promise.reject(new Error('registerModules() has not been called in this process'))
 
 /**
- * Reservations say here how overdue holds on some nights are ended, in transactions of their own; true when any was. It runs after
- * a `sold_out`, and the command is then repeated once.
+ * Registers the function that ends overdue holds on given nights, each in a transaction of its own, and answers whether it ended any.
+ * It runs after a `sold_out`; the command is then repeated once. Holds belong to reservations, so `registerModules` calls this.
  */
-export const reapHoldsWith = (reaper: Reaper) => {
+export const registerReaper = (reaper: Reaper) => {
   reap = reaper
 }
 

@@ -10,6 +10,7 @@ import { actsOn, weights } from './acts.ts'
 import type { Act, Ground } from './acts.ts'
 import { recordLocks } from './locks.ts'
 import type { Said } from './campaign.ts'
+import { registerModules } from '../../db/register.ts'
 
 /** A process of the campaign: several hands do what comes to them, until its time is over. */
 type Orders = {
@@ -35,6 +36,7 @@ const done = new Map<string, number>()
 const refused = new Map<string, number>()
 const count = (of: Map<string, number>, what: string) => of.set(what, (of.get(what) ?? 0) + 1)
 
+registerModules()
 await openDatabase()
 const seen = recordLocks(database(), ({ late, after }) =>
   say({ kind: 'order', what: `${late.of} after ${after.of}`, detail: `${after.statement} THEN ${late.statement}` }),

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { settings } from '../../config/env.ts'
 import { closeDatabase } from '../../db/lib/connection.ts'
 import { stopServices } from './services.ts'
+import { registerModules } from '../../db/register.ts'
 
 const ours = new Set(['TCPServerWrap', 'TCPSocketWrap', 'TLSWrap', 'ProcessWrap'])
 const running = () => process.getActiveResourcesInfo().filter((kind) => ours.has(kind))
@@ -17,6 +18,7 @@ async function leavesNothing(this: Mocha.Context) {
 }
 
 export function mochaGlobalSetup(this: Runner) {
+  registerModules()
   const given = { ...settings }
   for (const suite of this.suite.suites) {
     suite.afterAll('leaves nothing running', leavesNothing)

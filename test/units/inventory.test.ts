@@ -4,7 +4,7 @@ import { addDays } from '../../config/time.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { reapHolds } from '../../db/reservations/expire.ts'
-import { moveInventory, reapHoldsWith } from '../../db/units/inventory.ts'
+import { moveInventory, registerReaper } from '../../db/units/inventory.ts'
 import type { Move, PoolNight } from '../../db/units/inventory.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import { useDatabase } from '../support/database.ts'
@@ -18,9 +18,9 @@ describe('Inventory', () => {
 
   beforeEach(async () => {
     house = await makeHouse({ units: 3 })
-    reapHoldsWith(async () => false)
+    registerReaper(async () => false)
   })
-  after(() => reapHoldsWith(reapHolds))
+  after(() => registerReaper(reapHolds))
 
   const counters = async (night: string) => {
     const [row] = await house.inHouse((trx) =>
@@ -137,7 +137,7 @@ describe('Inventory', () => {
   it('repeats the command once after overdue holds were ended', async () => {
     await move({ held: 3 })
     const asked: unknown[] = []
-    reapHoldsWith(async (tenantId, nights) => {
+    registerReaper(async (tenantId, nights) => {
       asked.push({ tenantId, nights })
       await inTenant(tenantId, (trx: Trx) =>
         moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held: -1 }]),
@@ -154,7 +154,7 @@ describe('Inventory', () => {
   it('repeats it also where it was overtaken before, and no more than once for each', async () => {
     await move({ held: 3 })
     let reaped = 0
-    reapHoldsWith(async (tenantId) => {
+    registerReaper(async (tenantId) => {
       reaped += 1
       await inTenant(tenantId, (trx: Trx) =>
         moveInventory(trx, [{ poolId: house.poolId, night: house.day(10), held: -1 }]),

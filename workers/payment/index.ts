@@ -1,5 +1,3 @@
-// What is paid for: the targets make themselves known when they are loaded.
-import '../../db/reservations/payment-target.ts'
 import type { Processor } from '../lib/processor.ts'
 import { callbackProcessor } from './callback.ts'
 import { eraseProcessor } from './erase.ts'
