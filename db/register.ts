@@ -1,7 +1,6 @@
-import { registerTargets } from './payment/targets.ts'
-import { reapHolds } from './reservations/expire.ts'
-import { paymentTargets } from './reservations/payment-target.ts'
-import { registerReaper } from './units/inventory.ts'
+import { registerTargets } from './payment/index.ts'
+import { reapHolds, paymentTargets } from './reservations/index.ts'
+import { registerReaper } from './units/index.ts'
 
 /**
  * Gives lower modules what they call in higher ones, which they may not import. Each process calls it once, at its start; commands that

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import '../test/support/variables.ts'
 import { startServices, stopServices } from '../test/support/services.ts'
+import { generateLayers } from './layers.ts'
 import { generateOpenApi } from './openapi.ts'
 import { generateRows, generateSchema } from './rows.ts'
 
@@ -18,6 +19,7 @@ try {
   const checks = [
     { name: 'db/rows.ts', made: await generateRows(), command: 'npm run rows' },
     { name: 'test/schema/schema.txt', made: await generateSchema(), command: 'npm run rows' },
+    { name: '.oxlintrc.layers.json', made: generateLayers(), command: 'npm run layers' },
     { name: 'docs/openapi.json', made: await generateOpenApi(), command: 'npm run openapi' },
   ]
   for (const { name, made, command } of checks) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inPlatform } from '../db/lib/connection.ts'
-import { unfinished } from '../db/jobs/queries.ts'
+import { unfinished } from '../db/jobs/index.ts'
 
 /**
  * Waits until no job is under way or due within `withinMs`, so that what tests and scripts asked for has happened, follow-up jobs and

@@ -7,11 +7,17 @@ import type { QueueName } from '../config/queues.ts'
 import type { RedisConnection } from '../config/redis.ts'
 import { beginSpan } from '../config/tracing.ts'
 import { inPlatform, platformRows } from '../db/lib/connection.ts'
-import { filling, leadQueue, lookForWork, markDispatched, walkIndexes } from '../db/jobs/dispatch.ts'
-import type { Candidate, Pick, Work } from '../db/jobs/dispatch.ts'
-import { pickFair } from '../db/jobs/fair.ts'
-import { takeBackPaused } from '../db/jobs/pauses.ts'
-import { beginEpoch } from '../db/jobs/recovery.ts'
+import {
+  filling,
+  leadQueue,
+  lookForWork,
+  markDispatched,
+  walkIndexes,
+  pickFair,
+  takeBackPaused,
+  beginEpoch,
+} from '../db/jobs/index.ts'
+import type { Candidate, Pick, Work } from '../db/jobs/index.ts'
 import { startBeating } from './lib/heartbeat.ts'
 import { measureMemory, startMeasuring } from './lib/measure.ts'
 import * as metrics from './lib/metrics.ts'

@@ -4,9 +4,15 @@ import { settings } from '../../config/env.ts'
 import { ApiError, forbidden } from '../../config/errors.ts'
 import { isUuid } from '../../config/validator.ts'
 import { audit } from '../../db/lib/audit.ts'
-import { beginCodeTry, checkTotp } from '../../db/auth/second-factor.ts'
-import { jtiHash, revokeSessions, seenDashboard } from '../../db/auth/sessions.ts'
-import { openSession, proveIdentity } from '../../db/auth/sign-in.ts'
+import {
+  beginCodeTry,
+  checkTotp,
+  jtiHash,
+  revokeSessions,
+  seenDashboard,
+  openSession,
+  proveIdentity,
+} from '../../db/auth/index.ts'
 import { withoutTenant } from '../../db/lib/connection.ts'
 import type { AnyTrx, Context } from '../../db/lib/connection.ts'
 import { originOf } from '../auth/origin.ts'

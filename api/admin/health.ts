@@ -1,5 +1,5 @@
 import { Bool, Count, Decimal, Instant, List, Nullable, Obj, OneOf, Text } from '../../config/schema.ts'
-import { checksOf, readHealth, statusOf } from '../../db/jobs/health.ts'
+import { checksOf, readHealth, statusOf } from '../../db/jobs/index.ts'
 import { superuser } from '../lib/access/kinds.ts'
 import { quickly } from '../lib/redis.ts'
 import { route } from '../lib/route.ts'

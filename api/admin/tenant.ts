@@ -16,8 +16,7 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import { changeTenant, readTenant } from '../../db/admin/own-tenant.ts'
-import { TenantSettings, TenantSettingsChange } from '../../db/admin/settings.ts'
+import { changeTenant, readTenant, TenantSettings, TenantSettingsChange } from '../../db/admin/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 

@@ -1,5 +1,5 @@
 import { Int, Obj, Uuid } from '../../config/schema.ts'
-import { resetUserMfa } from '../../db/auth/lost-factor.ts'
+import { resetUserMfa } from '../../db/auth/index.ts'
 import { onCommit } from '../../db/lib/connection.ts'
 import { superuser } from '../lib/access/kinds.ts'
 import { requireRecent, requireSession } from '../lib/access/admission.ts'

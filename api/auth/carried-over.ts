@@ -1,4 +1,4 @@
-import type { CarriedOver } from '../../db/auth/carry-over.ts'
+import type { CarriedOver } from '../../db/auth/index.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
 import { accessToken } from './session-token.ts'
 

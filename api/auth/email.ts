@@ -1,5 +1,5 @@
 import { Bool, Email, Obj, Text } from '../../config/schema.ts'
-import { askEmailChange, confirmEmail } from '../../db/auth/email-change.ts'
+import { askEmailChange, confirmEmail } from '../../db/auth/index.ts'
 import { onCommit } from '../../db/lib/connection.ts'
 import { open, signedIn } from '../lib/access/kinds.ts'
 import { requireOwn, requireRecent } from '../lib/access/admission.ts'

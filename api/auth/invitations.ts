@@ -1,7 +1,5 @@
 import { Bool, Email, Instant, Nullable, Obj, Opt, Text, Uuid, Words } from '../../config/schema.ts'
-import { hashPassword } from '../../db/auth/hashing.ts'
-import { acceptInvitation, assertAccount, readInvitation } from '../../db/auth/invitations.ts'
-import { assertStrong } from '../../db/auth/strength.ts'
+import { hashPassword, acceptInvitation, assertAccount, readInvitation, assertStrong } from '../../db/auth/index.ts'
 import { open } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { bounded, Password } from './given-password.ts'

@@ -14,7 +14,7 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import { membershipsOf, updateProfile } from '../../db/auth/users.ts'
+import { membershipsOf, updateProfile } from '../../db/auth/index.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
 import type { AnyTrx } from '../../db/lib/connection.ts'
 import { signedIn } from '../lib/access/kinds.ts'

@@ -1,8 +1,13 @@
 import { invalid, unauthenticated } from '../../config/errors.ts'
 import { Matching, Obj, Opt, Text } from '../../config/schema.ts'
-import { beginCodeTry, checkRecoveryCode, checkTotp } from '../../db/auth/second-factor.ts'
-import { takeToken } from '../../db/auth/one-time-tokens.ts'
-import { openSession, userOfMfaToken } from '../../db/auth/sign-in.ts'
+import {
+  beginCodeTry,
+  checkRecoveryCode,
+  checkTotp,
+  takeToken,
+  openSession,
+  userOfMfaToken,
+} from '../../db/auth/index.ts'
 import { open } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'

@@ -1,4 +1,4 @@
-import type { Origin } from '../../db/auth/throttle.ts'
+import type { Origin } from '../../db/auth/index.ts'
 import { clientOf, neighbourhoodOf } from '../lib/address.ts'
 
 /** Where a sign-in comes from: the client, and its neighbourhood. */

@@ -1,5 +1,5 @@
 import { Bool, Email, Obj, Text } from '../../config/schema.ts'
-import { askPasswordReset, changePassword, resetPassword } from '../../db/auth/password.ts'
+import { askPasswordReset, changePassword, resetPassword } from '../../db/auth/index.ts'
 import { open, signedIn } from '../lib/access/kinds.ts'
 import { requireOwn } from '../lib/access/admission.ts'
 import { route } from '../lib/route.ts'

@@ -1,6 +1,6 @@
 import { Bool, Email, Instant, Obj, Opt, Text } from '../../config/schema.ts'
 import { mailedToken } from '../../config/derived-secrets.ts'
-import { beginSecondHalf, openSession, proveIdentity } from '../../db/auth/sign-in.ts'
+import { beginSecondHalf, openSession, proveIdentity } from '../../db/auth/index.ts'
 import { open } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { buryOf } from '../lib/session-cache.ts'

@@ -1,5 +1,5 @@
 import { Email, Obj, Text, Uuid } from '../../config/schema.ts'
-import type { SignedIn } from '../../db/auth/sign-in.ts'
+import type { SignedIn } from '../../db/auth/index.ts'
 import { accessToken } from './session-token.ts'
 
 export const SignedInUser = Obj(

@@ -1,9 +1,15 @@
 import { unprocessable } from '../../config/errors.ts'
 import { List, Matching, Nullable, Obj, Text } from '../../config/schema.ts'
 import { audit } from '../../db/lib/audit.ts'
-import { presentToken } from '../../db/auth/carry-over.ts'
-import { beginCodeTry } from '../../db/auth/second-factor.ts'
-import { assertPending, beginTotp, confirmTotp, removeTotp, renewRecoveryCodes } from '../../db/auth/totp.ts'
+import {
+  presentToken,
+  beginCodeTry,
+  assertPending,
+  beginTotp,
+  confirmTotp,
+  removeTotp,
+  renewRecoveryCodes,
+} from '../../db/auth/index.ts'
 import { signedIn } from '../lib/access/kinds.ts'
 import { requireOwn, requireRecent } from '../lib/access/admission.ts'
 import { route } from '../lib/route.ts'

@@ -1,11 +1,19 @@
 import { forbidden } from '../../config/errors.ts'
 import { Bool, Email, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
-import { invite, resendInvitation } from '../../db/auth/invitations.ts'
-import { resetMemberMfa } from '../../db/auth/lost-factor.ts'
-import { listMembers, memberStatuses, readMember } from '../../db/auth/members.ts'
-import type { Giver, Member as Row } from '../../db/auth/members.ts'
-import { changeMember, deactivateMember, reactivateMember, revokeMemberSessions } from '../../db/auth/membership.ts'
-import { maskEmail } from '../../db/guests/masks.ts'
+import {
+  invite,
+  resendInvitation,
+  resetMemberMfa,
+  listMembers,
+  memberStatuses,
+  readMember,
+  changeMember,
+  deactivateMember,
+  reactivateMember,
+  revokeMemberSessions,
+} from '../../db/auth/index.ts'
+import type { Giver, Member as Row } from '../../db/auth/index.ts'
+import { maskEmail } from '../../db/guests/index.ts'
 import { onCommit } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
 import { requireRecent, requireSession } from '../lib/access/admission.ts'

@@ -2,14 +2,14 @@ import { ChannelRevision } from '../../config/channels.ts'
 import { holdsSecurityCode } from '../../config/card-numbers.ts'
 import { forbidden, invalid } from '../../config/errors.ts'
 import { Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
-import { applyNow } from '../../db/channels/apply.ts'
 import {
+  applyNow,
   deliverRevision,
   dismissRevision,
   listRevisions,
   readRevision,
   revealPayloads,
-} from '../../db/channels/revisions.ts'
+} from '../../db/channels/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'

@@ -16,9 +16,17 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import { changeConnection, createConnection, listConnections, readConnection } from '../../db/channels/connections.ts'
-import { activateConnection, disconnect, pauseConnection, syncConnection } from '../../db/channels/lifecycle.ts'
-import { listPushes } from '../../db/channels/push.ts'
+import {
+  changeConnection,
+  createConnection,
+  listConnections,
+  readConnection,
+  activateConnection,
+  disconnect,
+  pauseConnection,
+  syncConnection,
+  listPushes,
+} from '../../db/channels/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

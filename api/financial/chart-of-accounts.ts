@@ -17,7 +17,7 @@ import {
   pageMeta,
 } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
-import { readChart } from '../../db/financial/chart.ts'
+import { readChart } from '../../db/financial/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 

@@ -17,7 +17,7 @@ import {
   Uuid,
   pageMeta,
 } from '../../config/schema.ts'
-import { listEntries, readEntry } from '../../db/financial/journal.ts'
+import { listEntries, readEntry } from '../../db/financial/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 

@@ -15,7 +15,7 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { guestSorts, listGuests } from '../../db/guests/list.ts'
+import { guestSorts, listGuests } from '../../db/guests/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'

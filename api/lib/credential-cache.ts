@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
-import type { Changes } from '../../db/auth/changes.ts'
-import { keptSeconds } from '../../db/auth/changes.ts'
+import type { Changes } from '../../db/auth/index.ts'
+import { keptSeconds } from '../../db/auth/index.ts'
 import { database } from '../../db/lib/connection.ts'
 import { quickly } from './redis.ts'
 

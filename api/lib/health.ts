@@ -4,7 +4,7 @@ import { traceIdOf } from '../../config/tracing.ts'
 import type { Span } from '../../config/tracing.ts'
 import { registry } from '../../config/metrics.ts'
 import { database, sql } from '../../db/lib/connection.ts'
-import { isMigrated } from '../../db/migrate.ts'
+import { isMigrated } from '../../db/lib/migrations.ts'
 import { durations, requests } from './metrics.ts'
 import { redisAnswers } from './redis.ts'
 

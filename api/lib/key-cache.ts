@@ -1,5 +1,5 @@
-import { changedKeys, keyRecord } from '../../db/auth/keys.ts'
-import type { KeyRecord } from '../../db/auth/keys.ts'
+import { changedKeys, keyRecord } from '../../db/auth/index.ts'
+import type { KeyRecord } from '../../db/auth/index.ts'
 import { remember } from './credential-cache.ts'
 
 /** What is kept of API keys, by their public id: a hash, never the key. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiError } from '../../config/errors.ts'
 import { log } from '../../config/log.ts'
-import { hashingBusy, hashingPlaces, isHashingFull } from '../../db/auth/hashing.ts'
+import { hashingBusy, hashingPlaces, isHashingFull } from '../../db/auth/index.ts'
 import { clientAddress } from './address.ts'
 import { originHeaders } from './cors.ts'
 import { errorReply, toApiError } from './failure.ts'

@@ -1,6 +1,6 @@
 import { crashPoint } from '../../config/crash.ts'
 import { audit, hasAudited } from '../../db/lib/audit.ts'
-import { hashingBusy, isHashingFull } from '../../db/auth/hashing.ts'
+import { hashingBusy, isHashingFull } from '../../db/auth/index.ts'
 import type { AnyTrx, Trx } from '../../db/lib/connection.ts'
 import { within } from './access/properties.ts'
 import { answerer } from './answer.ts'

@@ -1,5 +1,5 @@
-import { changedSessions, sessionState } from '../../db/auth/sessions.ts'
-import type { SessionState } from '../../db/auth/sessions.ts'
+import { changedSessions, sessionState } from '../../db/auth/index.ts'
+import type { SessionState } from '../../db/auth/index.ts'
 import { remember } from './credential-cache.ts'
 
 /** The state of live sessions: one read of Redis a request, PostgreSQL where it must be. */

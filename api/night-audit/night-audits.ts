@@ -15,8 +15,14 @@ import {
   Uuid,
   pageMeta,
 } from '../../config/schema.ts'
-import { auditSteps, listNightAudits, readNightAudit, readNightAuditSteps } from '../../db/night-audit/audits.ts'
-import { previewNightAudit, requestNightAudit } from '../../db/night-audit/request.ts'
+import {
+  auditSteps,
+  listNightAudits,
+  readNightAudit,
+  readNightAuditSteps,
+  previewNightAudit,
+  requestNightAudit,
+} from '../../db/night-audit/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'

@@ -1,8 +1,7 @@
 import { Counter } from 'prom-client'
 import { notFound, unauthenticated } from '../../config/errors.ts'
 import { Bool, Matching, Obj } from '../../config/schema.ts'
-import { storeCallback } from '../../db/payment/callbacks.ts'
-import { verifyCallback } from '../../db/payment/signatures.ts'
+import { storeCallback, verifyCallback } from '../../db/payment/index.ts'
 import { callback } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 

@@ -1,5 +1,5 @@
 import { Bool, Int, List, LocalName, Nullable, Obj, Opt, Uuid } from '../../config/schema.ts'
-import { readAgeCategories, replaceAgeCategories } from '../../db/properties/house/age-categories.ts'
+import { readAgeCategories, replaceAgeCategories } from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { AgeKind, Code, ofProperty, propertyRow } from './schemas.ts'

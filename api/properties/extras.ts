@@ -1,7 +1,7 @@
 import { extraBases } from '../../config/quote.ts'
 import { sampleId } from '../../config/samples.ts'
 import { Bool, Int, List, LocalName, LocalText, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
-import { archiveExtra, changeExtra, createExtra, listExtras, readExtra } from '../../db/properties/terms/extras.ts'
+import { archiveExtra, changeExtra, createExtra, listExtras, readExtra } from '../../db/properties/index.ts'
 import { resource } from '../lib/resource.ts'
 import { Code, Lifecycle, Price, stamps } from './schemas.ts'
 

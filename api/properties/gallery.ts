@@ -13,8 +13,14 @@ import {
   Uuid,
 } from '../../config/schema.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import { changeImage, createImage, listImages, readImage, removeImage } from '../../db/properties/house/gallery.ts'
-import { readPropertyRecord } from '../../db/properties/house/properties.ts'
+import {
+  changeImage,
+  createImage,
+  listImages,
+  readImage,
+  removeImage,
+  readPropertyRecord,
+} from '../../db/properties/index.ts'
 import { resource } from '../lib/resource.ts'
 import { ofProperty, stamps } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import { Day, Int, List, Obj, Opt, Uuid, Words } from '../../config/schema.ts'
-import { setOverbooking } from '../../db/properties/sale/overbooking.ts'
-import { readOversell } from '../../db/units/oversell.ts'
+import { setOverbooking } from '../../db/properties/index.ts'
+import { readOversell } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

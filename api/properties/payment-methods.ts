@@ -1,5 +1,5 @@
 import { Int, List, LocalText, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
-import { readPaymentMethods, replacePaymentMethods } from '../../db/properties/house/payment-methods.ts'
+import { readPaymentMethods, replacePaymentMethods } from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { ofProperty, propertyRow } from './schemas.ts'

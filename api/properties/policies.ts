@@ -1,13 +1,7 @@
 import { CancellationRules, DepositRules, NoShowRules } from '../../config/policy-rules.ts'
 import { sampleId } from '../../config/samples.ts'
 import { AnyOf, Instant, Int, List, Matching, Nullable, Obj, OneOf, Opt, Uuid, Words } from '../../config/schema.ts'
-import {
-  archivePolicy,
-  changePolicy,
-  createPolicy,
-  listPolicies,
-  readPolicy,
-} from '../../db/properties/terms/policies.ts'
+import { archivePolicy, changePolicy, createPolicy, listPolicies, readPolicy } from '../../db/properties/index.ts'
 import { resource } from '../lib/resource.ts'
 import { Code, Lifecycle, stamps } from './schemas.ts'
 

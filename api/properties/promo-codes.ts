@@ -6,7 +6,7 @@ import {
   createPromoCode,
   listPromoCodes,
   readPromoCode,
-} from '../../db/properties/terms/promo-codes.ts'
+} from '../../db/properties/index.ts'
 import { resource } from '../lib/resource.ts'
 import { Lifecycle, stamps } from './schemas.ts'
 

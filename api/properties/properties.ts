@@ -1,16 +1,20 @@
 import { PropertySettings, PropertySettingsChange } from '../../config/property-settings.ts'
 import { forbidden } from '../../config/errors.ts'
 import { Bool, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
-import { changeSettings, createProperty, goLive, suspendProperty } from '../../db/properties/house/commands.ts'
 import {
+  changeSettings,
+  createProperty,
+  goLive,
+  suspendProperty,
   archiveProperty,
   changeProperty,
   listProperties,
   propertySorts,
   readPropertyRecord,
   refuseIdentity,
-} from '../../db/properties/house/properties.ts'
-import { blockersOf, warningsOf } from '../../db/properties/house/readiness.ts'
+  blockersOf,
+  warningsOf,
+} from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

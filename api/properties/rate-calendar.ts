@@ -13,8 +13,7 @@ import {
   Sparse,
   Uuid,
 } from '../../config/schema.ts'
-import { levels } from '../../db/properties/sale/calendar.ts'
-import { readRateCalendar } from '../../db/properties/rates/rate-calendar.ts'
+import { levels, readRateCalendar } from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 

@@ -15,14 +15,14 @@ import {
   Uuid,
   pageMeta,
 } from '../../config/schema.ts'
-import { readKeptCells } from '../../db/properties/rates/rate-cells.ts'
 import {
+  readKeptCells,
   createRateChange,
   listRateChanges,
   previewRateChange,
   readRateChange,
   revertRateChange,
-} from '../../db/properties/rates/rate-changes.ts'
+} from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { Reply, route } from '../lib/route.ts'

@@ -21,8 +21,8 @@ import {
   listRatePlans,
   readRatePlan,
   restoreRatePlan,
-} from '../../db/properties/rates/rate-plans.ts'
-import { createRatePlan } from '../../db/properties/rates/rates.ts'
+  createRatePlan,
+} from '../../db/properties/index.ts'
 import { resource } from '../lib/resource.ts'
 import { Code, Lifecycle, MealPlan, Price, SignedPrice, stamps } from './schemas.ts'
 

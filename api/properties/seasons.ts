@@ -1,5 +1,5 @@
 import { Day, List, Matching, Obj, Opt, Uuid, Words } from '../../config/schema.ts'
-import { readSeasons, replaceSeasons } from '../../db/properties/house/seasons.ts'
+import { readSeasons, replaceSeasons } from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { Code, ofProperty, propertyRow } from './schemas.ts'

@@ -1,12 +1,6 @@
 import { sampleId } from '../../config/samples.ts'
 import { Bool, Day, Int, List, LocalName, Nullable, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
-import {
-  changeTaxRule,
-  createTaxRule,
-  deleteTaxRule,
-  listTaxRules,
-  readTaxRule,
-} from '../../db/properties/terms/tax-rules.ts'
+import { changeTaxRule, createTaxRule, deleteTaxRule, listTaxRules, readTaxRule } from '../../db/properties/index.ts'
 import { resource } from '../lib/resource.ts'
 import { Code, Price, TaxBasis, stamps } from './schemas.ts'
 

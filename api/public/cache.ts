@@ -1,7 +1,7 @@
 import { notFound } from '../../config/errors.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import { localeOf } from '../../db/properties/sale/sale-request.ts'
+import { localeOf } from '../../db/properties/index.ts'
 import { quickly } from '../lib/redis.ts'
 
 /** What a cached reply hangs on: a change of the property raises `publicVersion`, so that it shows at once. */

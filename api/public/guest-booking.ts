@@ -18,9 +18,9 @@ import {
 } from '../../config/schema.ts'
 import { notFound } from '../../config/errors.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import type { SaleProperty } from '../../db/properties/sale/catalogue.ts'
-import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
-import type { GuestBooking as Booking } from '../../db/reservations/guest-booking.ts'
+import type { SaleProperty } from '../../db/properties/index.ts'
+import { readGuestBooking } from '../../db/reservations/index.ts'
+import type { GuestBooking as Booking } from '../../db/reservations/index.ts'
 import { signToken } from '../lib/tokens.ts'
 import { QuotedPolicies } from './quotes.ts'
 

@@ -1,4 +1,4 @@
-import type { PaymentMethodShown } from '../../db/properties/house/payment-methods.ts'
+import type { PaymentMethodShown } from '../../db/properties/index.ts'
 
 const labels: Record<PaymentMethodShown['method'], { en: string; pt: string; es: string }> = {
   card: { en: 'Card', pt: 'Cartão', es: 'Tarjeta' },

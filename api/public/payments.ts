@@ -16,7 +16,7 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import { guestPayment, payForBooking, shownStatusOf } from '../../db/reservations/payments.ts'
+import { guestPayment, payForBooking, shownStatusOf } from '../../db/reservations/index.ts'
 import { publicGuest } from '../lib/access/kinds.ts'
 import { Reply, route } from '../lib/route.ts'
 import { waitUntil } from '../lib/long-poll.ts'

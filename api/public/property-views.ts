@@ -1,16 +1,21 @@
 import { textIn } from '../../config/local-text.ts'
 import { todayIn } from '../../config/time.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import { catalogueOf } from '../../db/properties/sale/catalogue.ts'
-import type { SaleProperty } from '../../db/properties/sale/catalogue.ts'
-import { termsVersion } from '../../db/properties/house/commands.ts'
-import { lowestAmounts } from '../../db/properties/sale/lowest-rates.ts'
-import { readyImages } from '../../db/properties/house/gallery.ts'
-import { cancellationText, depositText } from '../../db/properties/rules/policy-text.ts'
-import { freeUntil, refundability } from '../../db/properties/rules/policies.ts'
-import { addTaxes } from '../../db/properties/rules/taxes.ts'
-import { propertyFor } from '../../db/properties/sale/sale-request.ts'
-import { pairsOf, searchOffers } from '../../db/properties/sale/search.ts'
+import {
+  catalogueOf,
+  termsVersion,
+  lowestAmounts,
+  readyImages,
+  cancellationText,
+  depositText,
+  freeUntil,
+  refundability,
+  addTaxes,
+  propertyFor,
+  pairsOf,
+  searchOffers,
+} from '../../db/properties/index.ts'
+import type { SaleProperty } from '../../db/properties/index.ts'
 import type { Place } from './cache.ts'
 
 /** Texts of a property in a locale. */

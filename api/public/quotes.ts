@@ -17,8 +17,7 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { claimsOf, policiesShown, priceStay, scheduleOf } from '../../db/properties/sale/quote.ts'
-import { addTaxes } from '../../db/properties/rules/taxes.ts'
+import { claimsOf, policiesShown, priceStay, scheduleOf, addTaxes } from '../../db/properties/index.ts'
 import { propertyInBody, publicProperty } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { signToken } from '../lib/tokens.ts'

@@ -17,7 +17,7 @@ import {
   TimeOfDay,
   Uuid,
 } from '../../config/schema.ts'
-import { dateFields, listReservations, sortFields } from '../../db/reservations/list.ts'
+import { dateFields, listReservations, sortFields } from '../../db/reservations/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'

@@ -1,6 +1,6 @@
 import { invalid } from '../../config/errors.ts'
 import { Day, Int, List, Nullable, Obj, Opt, Uuid } from '../../config/schema.ts'
-import { unitsFor } from '../../db/units/available.ts'
+import { unitsFor } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { Condition, Unit, UnitName, unitFields } from './schemas.ts'

@@ -1,6 +1,5 @@
 import { Bool, Day, Instant, Int, List, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
-import { setConditions } from '../../db/units/conditions.ts'
-import { readHousekeepingBoard } from '../../db/units/housekeeping-board.ts'
+import { setConditions, readHousekeepingBoard } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

@@ -1,5 +1,5 @@
 import { Day, Int, List, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
-import { listSheets, publishSheet, readSheet, shareOutDay } from '../../db/units/sheets.ts'
+import { listSheets, publishSheet, readSheet, shareOutDay } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

@@ -14,7 +14,7 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import { changeTask, listTasks, planTask, readTask } from '../../db/units/task-list.ts'
+import { changeTask, listTasks, planTask, readTask } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'

@@ -1,7 +1,6 @@
 import { invalid } from '../../config/errors.ts'
 import { Bool, Day, Nullable, Obj, OneOf, Sparse, Text, Words } from '../../config/schema.ts'
-import { observe } from '../../db/units/observe.ts'
-import { readUnit } from '../../db/units/units.ts'
+import { observe, readUnit } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
 import { Unit } from './schemas.ts'

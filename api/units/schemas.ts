@@ -1,6 +1,6 @@
 import { unitAttributes } from '../../config/amenities.ts'
 import { Bool, Day, Instant, Int, List, Nullable, Obj, OneOf, Text, Uuid, Words } from '../../config/schema.ts'
-import { unitConditions, unitOccupancies, unitServices } from '../../db/units/state.ts'
+import { unitConditions, unitOccupancies, unitServices } from '../../db/units/index.ts'
 import { Lifecycle, stamps } from '../properties/schemas.ts'
 
 /** The name on the door. */

@@ -14,8 +14,9 @@ import {
   Words,
 } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
-import { cancelBlock, endBlock } from '../../db/units/block-end.ts'
 import {
+  cancelBlock,
+  endBlock,
   blockKinds,
   blockPhases,
   blockReasons,
@@ -23,8 +24,10 @@ import {
   listBlocks,
   readBlock,
   staysOfBlock,
-} from '../../db/units/block-list.ts'
-import { changeBlock, createBlock, previewBlock } from '../../db/units/blocks.ts'
+  changeBlock,
+  createBlock,
+  previewBlock,
+} from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
 import { paged } from '../lib/paged.ts'

@@ -1,6 +1,6 @@
 import { sampleId } from '../../config/samples.ts'
 import { Count, Day, List, Nullable, Obj, Opt, Sparse, Uuid, Words } from '../../config/schema.ts'
-import { changePool, createPool, deletePool, listPools, readPool } from '../../db/units/pools.ts'
+import { changePool, createPool, deletePool, listPools, readPool } from '../../db/units/index.ts'
 import { resource } from '../lib/resource.ts'
 import { stamps } from '../properties/schemas.ts'
 

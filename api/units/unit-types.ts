@@ -16,8 +16,14 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { archiveUnitType, changeUnitType, restoreUnitType } from '../../db/units/type-changes.ts'
-import { createUnitType, listUnitTypes, readUnitType } from '../../db/units/types.ts'
+import {
+  archiveUnitType,
+  changeUnitType,
+  restoreUnitType,
+  createUnitType,
+  listUnitTypes,
+  readUnitType,
+} from '../../db/units/index.ts'
 import { resource } from '../lib/resource.ts'
 import { Lifecycle, stamps } from '../properties/schemas.ts'
 import { UnitKind } from './schemas.ts'

@@ -1,9 +1,17 @@
 import { invalid } from '../../config/errors.ts'
 import { Int, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
-import { archiveUnit, changeUnit, restoreUnit } from '../../db/units/placement.ts'
-import { createUnits, listUnits, readUnit, readUnits, unitSorts } from '../../db/units/units.ts'
-import type { UnitRecord } from '../../db/units/units.ts'
+import {
+  archiveUnit,
+  changeUnit,
+  restoreUnit,
+  createUnits,
+  listUnits,
+  readUnit,
+  readUnits,
+  unitSorts,
+} from '../../db/units/index.ts'
+import type { UnitRecord } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
 import { paged } from '../lib/paged.ts'

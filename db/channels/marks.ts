@@ -4,9 +4,9 @@ import { pushChannel } from '../../jobs/channels.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { freeOn, readLeft } from '../units/availability.ts'
-import { catalogueOf, readProperty } from '../properties/sale/catalogue.ts'
-import type { Catalogue, SaleProperty } from '../properties/sale/catalogue.ts'
+import { freeOn, readLeft } from '../units/index.ts'
+import { catalogueOf, readProperty } from '../properties/index.ts'
+import type { Catalogue, SaleProperty } from '../properties/index.ts'
 
 export type Kind = 'availability' | 'rates'
 type Listening = { id: string; buffer: number; horizonDays: number; unitTypeIds: string[] }

@@ -3,14 +3,17 @@ import { addDays, daysBetween, daysIn, todayIn } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ChannelConnectionRow, ChannelMappingRow } from '../rows.ts'
-import { freeOn, readLeft } from '../units/availability.ts'
-import { readPrices, readRestrictions } from '../properties/sale/calendar.ts'
-import { catalogueOf, readProperty } from '../properties/sale/catalogue.ts'
-import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../properties/sale/catalogue.ts'
-import { countParty } from '../properties/sale/party.ts'
-import { nightPrices } from '../properties/sale/price.ts'
+import { freeOn, readLeft } from '../units/index.ts'
+import {
+  readPrices,
+  readRestrictions,
+  catalogueOf,
+  readProperty,
+  countParty,
+  nightPrices,
+} from '../properties/index.ts'
+import type { Catalogue, SalePlan, SaleProperty, SaleType, Restriction } from '../properties/index.ts'
 import { scaled } from '../lib/amounts.ts'
-import type { Restriction } from '../properties/rules/restrictions.ts'
 import type { Kind } from './marks.ts'
 import type { ChannelDay } from './ranges.ts'
 

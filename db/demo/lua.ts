@@ -1,13 +1,15 @@
 import type { Trx } from '../lib/connection.ts'
 import { defaultBook } from '../financial/index.ts'
 import { addSandboxAccount } from '../payment/index.ts'
-import { createProperty, goLive } from '../properties/house/commands.ts'
-import { addImages } from '../properties/house/gallery.ts'
-import { setPaymentMethods } from '../properties/house/payment-methods.ts'
-import { createPolicy } from '../properties/terms/policies.ts'
-import { createRatePlan } from '../properties/rates/rates.ts'
-import { createUnitType } from '../units/types.ts'
-import { createUnits } from '../units/units.ts'
+import {
+  createProperty,
+  goLive,
+  addImages,
+  setPaymentMethods,
+  createPolicy,
+  createRatePlan,
+} from '../properties/index.ts'
+import { createUnitType, createUnits } from '../units/index.ts'
 import { lua } from './ids.ts'
 import { pricePlan, timeZone } from './prices.ts'
 

@@ -1,7 +1,7 @@
 import { addDays, daysIn, todayIn } from '../../config/time.ts'
 import type { Trx } from '../lib/connection.ts'
-import { writePrices } from '../properties/rates/rates.ts'
-import type { PriceCell } from '../properties/rates/rates.ts'
+import { writePrices } from '../properties/index.ts'
+import type { PriceCell } from '../properties/index.ts'
 
 export const timeZone = 'America/Sao_Paulo'
 export const pricedDays = 400

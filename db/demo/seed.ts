@@ -1,10 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { required, settings } from '../../config/env.ts'
 import { createTenant } from '../admin/index.ts'
-import { createApiKey } from '../auth/api-keys.ts'
-import { composeKey, keyIdFrom, keyIdOf } from '../auth/keys.ts'
-import { hashPassword } from '../auth/hashing.ts'
-import { addMembership, createUser, grantSuperuser, userByEmail } from '../auth/users.ts'
+import {
+  createApiKey,
+  composeKey,
+  keyIdFrom,
+  keyIdOf,
+  hashPassword,
+  addMembership,
+  createUser,
+  grantSuperuser,
+  userByEmail,
+} from '../auth/index.ts'
 import { inPlatform, inTenant, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { lua, password, people, sol } from './ids.ts'

@@ -1,7 +1,6 @@
 import type { Trx } from '../lib/connection.ts'
-import { createProperty } from '../properties/house/commands.ts'
-import { createUnitType } from '../units/types.ts'
-import { createUnits } from '../units/units.ts'
+import { createProperty } from '../properties/index.ts'
+import { createUnitType, createUnits } from '../units/index.ts'
 import { sol } from './ids.ts'
 import { timeZone } from './prices.ts'
 

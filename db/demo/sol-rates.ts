@@ -1,11 +1,13 @@
 import type { CancellationRules, DepositRules } from '../../config/policy-rules.ts'
 import type { Trx } from '../lib/connection.ts'
-import { setAgeCategories } from '../properties/house/age-categories.ts'
-import { createExtra } from '../properties/terms/extras.ts'
-import { createPromoCode } from '../properties/terms/promo-codes.ts'
-import { createTaxRule } from '../properties/terms/tax-rules.ts'
-import { createPolicy } from '../properties/terms/policies.ts'
-import { createRatePlan } from '../properties/rates/rates.ts'
+import {
+  setAgeCategories,
+  createExtra,
+  createPromoCode,
+  createTaxRule,
+  createPolicy,
+  createRatePlan,
+} from '../properties/index.ts'
 import { sol } from './ids.ts'
 import { pricePlan } from './prices.ts'
 

@@ -1,7 +1,7 @@
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
-import { presentDay } from '../units/state.ts'
+import { presentDay } from '../units/index.ts'
 
 type Person = { guestIds?: readonly string[]; email?: string | null; documentNumber?: string | null }
 

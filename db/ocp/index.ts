@@ -1,4 +1,12 @@
 /** What other modules ask of messages: they queue, and never send themselves. */
+export { messageIdOf } from './compose.ts'
+export { carrierGate } from './outcome.ts'
+export type { Outgoing, SendOutcome } from './outcome.ts'
+export { planStay } from './plan-stay.ts'
 export { provisionChannels, provisionMessages } from './provision.ts'
 export { queueMessage } from './queue.ts'
-export { mailUser } from './user-mail.ts'
+export { applyReport, fallBack, recordOutcome } from './record.ts'
+export { allowResend, giveUpUnknown, openUnknown } from './resolve.ts'
+export { decideSending, readRecipient } from './sending.ts'
+export { triggerMessages } from './trigger.ts'
+export { endUserMail, mailUser, readUserMail } from './user-mail.ts'

@@ -1,6 +1,5 @@
-import { profilePlace } from '../guests/profiles.ts'
-import type { GuestProfile } from '../guests/profiles.ts'
-import { readBooker } from '../guests/booker.ts'
+import { profilePlace, readBooker } from '../guests/index.ts'
+import type { GuestProfile } from '../guests/index.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { GuestRow, MessageRow } from '../rows.ts'

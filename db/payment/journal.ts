@@ -1,5 +1,5 @@
 import type { Trx } from '../lib/connection.ts'
-import { settleCalls } from '../jobs/external-calls.ts'
+import { settleCalls } from '../jobs/index.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
 import { readPayment, readRefund } from './queries.ts'
 import { isLive } from './rules/states.ts'

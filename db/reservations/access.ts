@@ -4,7 +4,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { queueMessage } from '../ocp/index.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
-import { bookerOf } from '../guests/booker.ts'
+import { bookerOf } from '../guests/index.ts'
 import type { BookingRow } from '../rows.ts'
 import { readBookingNumber } from './rules/number.ts'
 

@@ -3,15 +3,19 @@ import type { FieldError } from '../../config/errors.ts'
 import type { QuotedNight } from '../../config/quote.ts'
 import { daysBetween, daysIn, todayIn } from '../../config/time.ts'
 import type { Trx } from '../lib/connection.ts'
-import { readPrices, readRestrictions } from '../properties/sale/calendar.ts'
-import { catalogueOf } from '../properties/sale/catalogue.ts'
-import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../properties/sale/catalogue.ts'
-import { countParty } from '../properties/sale/party.ts'
-import type { Party } from '../properties/sale/party.ts'
-import { componentsOf, localTaxRules, nightPrices } from '../properties/sale/price.ts'
-import { sentenceOf, stayChecks } from '../properties/rules/restrictions.ts'
-import { nightTaxes } from '../properties/rules/taxes.ts'
-import type { TaxedNight, TaxRule } from '../properties/rules/taxes.ts'
+import {
+  readPrices,
+  readRestrictions,
+  catalogueOf,
+  countParty,
+  componentsOf,
+  localTaxRules,
+  nightPrices,
+  sentenceOf,
+  stayChecks,
+  nightTaxes,
+} from '../properties/index.ts'
+import type { Catalogue, SalePlan, SaleProperty, SaleType, Party, TaxedNight, TaxRule } from '../properties/index.ts'
 import type { ReservationNightRow } from '../rows.ts'
 
 export type AmendedNight = QuotedNight & Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId' | 'status'>

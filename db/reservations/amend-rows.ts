@@ -2,18 +2,21 @@ import type { QuotedTax } from '../../config/quote.ts'
 import { addDays, daysBetween, daysIn } from '../../config/time.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { catalogueOf } from '../properties/sale/catalogue.ts'
-import type { SaleProperty } from '../properties/sale/catalogue.ts'
-import { countParty } from '../properties/sale/party.ts'
-import { localTaxRules } from '../properties/sale/price.ts'
-import { depositSchedule } from '../properties/rules/deposits.ts'
-import { dailyAmount } from '../properties/rules/extras.ts'
-import { addTaxes, extraTaxes, onTop } from '../properties/rules/taxes.ts'
-import { extraMoves } from '../properties/sale/sellable.ts'
+import {
+  catalogueOf,
+  countParty,
+  localTaxRules,
+  depositSchedule,
+  dailyAmount,
+  addTaxes,
+  extraTaxes,
+  onTop,
+  extraMoves,
+} from '../properties/index.ts'
+import type { SaleProperty } from '../properties/index.ts'
 import type { BookingRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
-import { lockPools } from '../units/assignments.ts'
-import { clearUnits } from '../units/clear.ts'
-import type { Move } from '../units/inventory.ts'
+import { lockPools, clearUnits } from '../units/index.ts'
+import type { Move } from '../units/index.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
 import { upTo } from './charge-extras.ts'
 import { policiesOf } from './fees.ts'

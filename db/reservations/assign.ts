@@ -1,11 +1,7 @@
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { lockPools } from '../units/assignments.ts'
-import { freeUnits } from '../units/available.ts'
-import { lackingUnits } from '../units/unassigned.ts'
-import type { Need } from '../units/unassigned.ts'
-import { placeStays } from '../units/repack.ts'
-import { byStay, tellStays } from '../units/stay-events.ts'
+import { lockPools, freeUnits, lackingUnits, placeStays, byStay, tellStays } from '../units/index.ts'
+import type { Need } from '../units/index.ts'
 import type { ReservationRow } from '../rows.ts'
 
 export type Assigned = 'assigned' | 'already' | 'stranded' | 'nothing'

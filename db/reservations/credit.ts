@@ -1,7 +1,6 @@
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { moveAllocations } from '../payment/allocations.ts'
-import { requestRefund } from '../payment/index.ts'
+import { moveAllocations, requestRefund } from '../payment/index.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
 import { addLines, announceBalances } from './folios.ts'
 import { depositsOf } from './lock.ts'

@@ -2,9 +2,8 @@ import type { PolicySnapshots } from '../../config/policy-rules.ts'
 import { localInstant } from '../../config/time.ts'
 import { prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import type { SaleProperty } from '../properties/sale/catalogue.ts'
-import { feeAt, nextDeadline } from '../properties/rules/policies.ts'
-import type { FeeBase, FeeInstants } from '../properties/rules/policies.ts'
+import type { SaleProperty, FeeBase, FeeInstants } from '../properties/index.ts'
+import { feeAt, nextDeadline } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 
 export const policiesOf = (reservation: Pick<ReservationRow, 'policies'>) => reservation.policies as PolicySnapshots

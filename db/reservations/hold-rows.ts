@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { QuotedRoom } from '../../config/quote.ts'
-import type { SellableRoom } from '../properties/sale/sellable.ts'
+import type { SellableRoom } from '../properties/index.ts'
 import { prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { BookingRow, DepositRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'

@@ -4,8 +4,7 @@ import { ApiError } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { contextOf, prepared, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import type { PoolShare } from '../units/availability.ts'
-import type { PoolNight } from '../units/inventory.ts'
+import type { PoolShare, PoolNight } from '../units/index.ts'
 import { holdAllowance } from './rules/holds.ts'
 
 /** Advisory locks have two numbers; the first says what the second is a hash of. */

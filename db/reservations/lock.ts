@@ -2,8 +2,8 @@ import { notFound } from '../../config/errors.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
-import { readProperty } from '../properties/sale/catalogue.ts'
-import type { SaleProperty } from '../properties/sale/catalogue.ts'
+import { readProperty } from '../properties/index.ts'
+import type { SaleProperty } from '../properties/index.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
 
 export type LockedBooking = { booking: BookingRow; reservations: ReservationRow[]; now: Date }

@@ -1,10 +1,9 @@
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { createGuest, findByDocumentAndEmail, recordConsents } from '../guests/profiles.ts'
-import type { Consent } from '../guests/profiles.ts'
+import { createGuest, findByDocumentAndEmail, recordConsents } from '../guests/index.ts'
+import type { Consent, Booker, GuestName, HeldWords } from '../guests/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { plainText } from '../lib/sealing/index.ts'
-import type { Booker, GuestName, HeldWords } from '../guests/booker.ts'
 
 /** Country of a document whose country nobody named. */
 const unknownCountry = 'ZZ'

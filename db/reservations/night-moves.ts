@@ -1,6 +1,6 @@
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import type { Move } from '../units/inventory.ts'
+import type { Move } from '../units/index.ts'
 
 export type NightsStatus = 'open' | 'released'
 

@@ -2,10 +2,7 @@ import { conflict, notFound, overtaken, unprocessable } from '../../config/error
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
-import { lockPools } from '../units/assignments.ts'
-import { clearUnits } from '../units/clear.ts'
-import { presentDay } from '../units/state.ts'
-import { byStay, tellStays } from '../units/stay-events.ts'
+import { lockPools, clearUnits, presentDay, byStay, tellStays } from '../units/index.ts'
 
 type Stay = Pick<ReservationRow, 'propertyId' | 'status' | 'unitTypeId' | 'arrival' | 'departure'> & { today: string }
 

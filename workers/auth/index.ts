@@ -1,7 +1,6 @@
 import { settings } from '../../config/env.ts'
 import { lastSeenKey, readSeen } from '../../config/last-seen.ts'
-import { warnOfKeys } from '../../db/auth/expiring-keys.ts'
-import { purgeOver, writeLastSeen } from '../../db/auth/last-seen.ts'
+import { warnOfKeys, purgeOver, writeLastSeen } from '../../db/auth/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { flushLastSeen, purgeSessions, warnExpiringKeys } from '../../jobs/auth.ts'
 import { onDatabase, processor } from '../lib/processor.ts'

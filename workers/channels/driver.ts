@@ -1,8 +1,5 @@
 import type { ChannelRange } from '../../config/channels.ts'
-import type { ChannelAccount } from '../../db/channels/account.ts'
-import type { Kind } from '../../db/channels/marks.ts'
-import type { Fetched } from '../../db/channels/pull.ts'
-import type { Refusal } from '../../db/channels/push.ts'
+import type { ChannelAccount, Kind, Fetched, Refusal } from '../../db/channels/index.ts'
 
 /** A call that brought no answer to work with: refused for good, never sent, or perhaps heard. */
 export type Failure = {

@@ -1,15 +1,17 @@
 import { nilId } from '../../config/nil-id.ts'
-import { applyStored } from '../../db/channels/apply.ts'
-import { accountToTest, connected, notConnected } from '../../db/channels/lifecycle.ts'
-import { writeMarks } from '../../db/channels/marks.ts'
 import {
+  applyStored,
+  accountToTest,
+  connected,
+  notConnected,
+  writeMarks,
   dueChannels,
   erasablePayloads,
   erasePayloads,
   keepUp,
   purgePushes,
   tenantsWithOldPushes,
-} from '../../db/channels/upkeep.ts'
+} from '../../db/channels/index.ts'
 import * as jobs from '../../jobs/channels.ts'
 import { eraseDue } from '../lib/erasing.ts'
 import { readCall } from '../lib/external-call.ts'

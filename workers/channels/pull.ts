@@ -1,4 +1,4 @@
-import { acknowledged, beginPull, pullFailed, storePulled, unacknowledged } from '../../db/channels/pull.ts'
+import { acknowledged, beginPull, pullFailed, storePulled, unacknowledged } from '../../db/channels/index.ts'
 import { acknowledgeRevision, pullChannel } from '../../jobs/channels.ts'
 import { externalCall, readCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'

@@ -1,5 +1,5 @@
 import type { ChannelDriver } from '../../config/channels.ts'
-import { beginPush, pushArrived, pushFailed, pushLater } from '../../db/channels/push.ts'
+import { beginPush, pushArrived, pushFailed, pushLater } from '../../db/channels/index.ts'
 import { pushChannel } from '../../jobs/channels.ts'
 import { externalCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'

@@ -1,6 +1,10 @@
-import { carryOutIntegrityRun } from '../../db/financial/checks.ts'
-import { postWaiting } from '../../db/financial/waiting.ts'
-import { requestIntegrityRuns, sweepPostings, sweepYears } from '../../db/financial/sweeps.ts'
+import {
+  carryOutIntegrityRun,
+  postWaiting,
+  requestIntegrityRuns,
+  sweepPostings,
+  sweepYears,
+} from '../../db/financial/index.ts'
 import {
   ledgerCheckIntegrity,
   ledgerEnsureYears,

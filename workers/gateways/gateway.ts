@@ -1,7 +1,4 @@
-import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
-import type { RefundSnapshot } from '../../db/payment/refund-snapshot.ts'
-import type { Callback } from '../../db/payment/signatures.ts'
-import type { Method } from '../../db/payment/rules/states.ts'
+import type { PaymentSnapshot, RefundSnapshot, Callback, Method } from '../../db/payment/index.ts'
 
 /**
  * What came of a call (R6). `refused` is a final no; `not_sent` certainly did not reach the other side; all else is `unknown`,

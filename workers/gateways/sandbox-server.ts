@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { settings } from '../../config/env.ts'
 import { log } from '../../config/log.ts'
-import { signSandbox } from '../../db/payment/signatures.ts'
+import { signSandbox } from '../../db/payment/index.ts'
 import {
   cameAbout,
   cancelCharge,

@@ -1,6 +1,5 @@
-import type { Action, Failure, FailureCode, PaymentSnapshot } from '../../db/payment/snapshot.ts'
-import type { RefundSnapshot } from '../../db/payment/refund-snapshot.ts'
-import { verifySandbox } from '../../db/payment/signatures.ts'
+import type { Action, Failure, FailureCode, PaymentSnapshot, RefundSnapshot } from '../../db/payment/index.ts'
+import { verifySandbox } from '../../db/payment/index.ts'
 import type { Gateway, GatewayPayment, GatewayRefund, Outcome } from './gateway.ts'
 import { ask } from './http.ts'
 import { startSandbox } from './sandbox-server.ts'

@@ -1,7 +1,6 @@
 import { nilId } from '../../config/nil-id.ts'
-import { kindsOfCall, purgeCalls } from '../../db/jobs/external-calls.ts'
-import type { OverCall } from '../../db/jobs/external-calls.ts'
-import { rollPartitions } from '../../db/jobs/operate.ts'
+import { kindsOfCall, purgeCalls, rollPartitions } from '../../db/jobs/index.ts'
+import type { OverCall } from '../../db/jobs/index.ts'
 import { purgeExternalCalls, rollPartitions as rollPartitionsJob } from '../../jobs/jobs.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 

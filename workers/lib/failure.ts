@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../config/errors.ts'
-import type { KeptError } from '../../db/jobs/fail.ts'
+import type { KeptError } from '../../db/jobs/index.ts'
 
 /** Ends the job at once, as dead: another try cannot pass. */
 export class GivenUp extends Error {

@@ -1,6 +1,6 @@
 import type { AnyTrx } from '../../db/lib/connection.ts'
-import { putBack } from '../../db/jobs/fail.ts'
-import type { Fence } from '../../db/jobs/fence.ts'
+import { putBack } from '../../db/jobs/index.ts'
+import type { Fence } from '../../db/jobs/index.ts'
 import { persist } from './persist.ts'
 
 /** Gives a job back that was not run, or could not run. `record` is written with it. */

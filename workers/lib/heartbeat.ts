@@ -4,9 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { log } from '../../config/log.ts'
 import { release } from '../../config/release.ts'
 import { inPlatform } from '../../db/lib/connection.ts'
-import { beat, endBeat } from '../../db/jobs/heartbeat.ts'
-import type { Beat } from '../../db/jobs/heartbeat.ts'
-import { addTallies } from '../../db/jobs/totals.ts'
+import { beat, endBeat, addTallies } from '../../db/jobs/index.ts'
+import type { Beat } from '../../db/jobs/index.ts'
 import { returnTallies, takeTallies } from './tally.ts'
 
 const everyMs = 5_000

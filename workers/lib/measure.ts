@@ -9,8 +9,8 @@ import {
   pauses,
   scheduleStates,
   unresolvedCalls,
-} from '../../db/jobs/observe.ts'
-import { totals } from '../../db/jobs/totals.ts'
+  totals,
+} from '../../db/jobs/index.ts'
 import { jobs } from '../../jobs/all.ts'
 import * as metrics from './metrics.ts'
 import { memoryShare } from './redis.ts'

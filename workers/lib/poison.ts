@@ -1,5 +1,5 @@
-import { lostStarts } from '../../db/jobs/fence.ts'
-import type { Fence, Lost } from '../../db/jobs/fence.ts'
+import { lostStarts } from '../../db/jobs/index.ts'
+import type { Fence, Lost } from '../../db/jobs/index.ts'
 import { persist } from './persist.ts'
 import type { Processor } from './processor.ts'
 

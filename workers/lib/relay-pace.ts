@@ -1,4 +1,4 @@
-import type { Look } from '../../db/jobs/dispatch.ts'
+import type { Look } from '../../db/jobs/index.ts'
 
 /** As long as nothing is known of how a queue drains. */
 const fullPollMs = 20

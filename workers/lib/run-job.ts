@@ -5,12 +5,21 @@ import { child, plainLog } from '../../config/log.ts'
 import { beginSpan, traceIdOf } from '../../config/tracing.ts'
 import { isUnreachable } from '../../db/lib/connection.ts'
 import type { AnyTrx } from '../../db/lib/connection.ts'
-import { completeJob } from '../../db/jobs/complete.ts'
-import { pausePoisoned, recordDeath, recordFailure, recordSkip } from '../../db/jobs/fail.ts'
-import { FenceLost, claim, lockClaimed, lockStart, mustOwn } from '../../db/jobs/fence.ts'
-import type { Fence, JobStart, Lost } from '../../db/jobs/fence.ts'
-import { releaseProbe } from '../../db/jobs/gates.ts'
-import { countMiss } from '../../db/jobs/schedules.ts'
+import {
+  completeJob,
+  pausePoisoned,
+  recordDeath,
+  recordFailure,
+  recordSkip,
+  FenceLost,
+  claim,
+  lockClaimed,
+  lockStart,
+  mustOwn,
+  releaseProbe,
+  countMiss,
+} from '../../db/jobs/index.ts'
+import type { Fence, JobStart, Lost } from '../../db/jobs/index.ts'
 import type { Job } from '../../jobs/job.ts'
 import { Newer, claimOpen, observeStart, payloadOf, refusePoison } from './claim.ts'
 import { databaseContext, openFor, outsideRun } from './context.ts'

@@ -1,5 +1,5 @@
 import type { QueueName } from '../../config/queues.ts'
-import type { Tally } from '../../db/jobs/totals.ts'
+import type { Tally } from '../../db/jobs/index.ts'
 
 const counted = new Map<QueueName, Tally>()
 

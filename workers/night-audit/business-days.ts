@@ -1,5 +1,5 @@
 import { nilId } from '../../config/nil-id.ts'
-import { daysDue, startDue } from '../../db/night-audit/request.ts'
+import { daysDue, startDue } from '../../db/night-audit/index.ts'
 import { tickBusinessDays } from '../../jobs/night-audit.ts'
 import { processor } from '../lib/processor.ts'
 

@@ -1,8 +1,8 @@
 import { ApiError } from '../../config/errors.ts'
 import { isUnreachable } from '../../db/lib/connection.ts'
 import { fromDatabase } from '../../db/lib/errors.ts'
-import { FenceLost } from '../../db/jobs/fence.ts'
-import { advanceNightAudit, failNightAudit, handOver } from '../../db/night-audit/advance.ts'
+import { FenceLost } from '../../db/jobs/index.ts'
+import { advanceNightAudit, failNightAudit, handOver } from '../../db/night-audit/index.ts'
 import { closeBusinessDay } from '../../jobs/night-audit.ts'
 import { processor } from '../lib/processor.ts'
 

@@ -1,6 +1,4 @@
-import { carrierGate } from '../../db/ocp/outcome.ts'
-import { recordOutcome } from '../../db/ocp/record.ts'
-import { decideSending } from '../../db/ocp/sending.ts'
+import { carrierGate, recordOutcome, decideSending } from '../../db/ocp/index.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
 import { externalCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'

@@ -1,8 +1,5 @@
-import { startPasswordReset } from '../../db/auth/password.ts'
-import { fallBack as moveOn, applyReport } from '../../db/ocp/record.ts'
-import { planStay } from '../../db/ocp/plan-stay.ts'
-import { readRecipient } from '../../db/ocp/sending.ts'
-import { triggerMessages } from '../../db/ocp/trigger.ts'
+import { startPasswordReset } from '../../db/auth/index.ts'
+import { fallBack as moveOn, applyReport, planStay, readRecipient, triggerMessages } from '../../db/ocp/index.ts'
 import {
   messagesFallBack,
   messagesPlanStay,

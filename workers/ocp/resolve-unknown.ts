@@ -1,6 +1,4 @@
-import { giveUpUnknown, allowResend, openUnknown } from '../../db/ocp/resolve.ts'
-import { carrierGate } from '../../db/ocp/outcome.ts'
-import { recordOutcome } from '../../db/ocp/record.ts'
+import { giveUpUnknown, allowResend, openUnknown, carrierGate, recordOutcome } from '../../db/ocp/index.ts'
 import { messagesResolveUnknown } from '../../jobs/ocp.ts'
 import { externalCall, readCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'

@@ -1,5 +1,4 @@
-import { messageIdOf } from '../../db/ocp/compose.ts'
-import { endUserMail, readUserMail } from '../../db/ocp/user-mail.ts'
+import { messageIdOf, endUserMail, readUserMail } from '../../db/ocp/index.ts'
 import { messagesSendUserMail } from '../../jobs/ocp.ts'
 import { externalCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'

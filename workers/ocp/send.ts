@@ -1,5 +1,5 @@
 import { retryClasses } from '../../config/queues.ts'
-import type { Outgoing, SendOutcome } from '../../db/ocp/outcome.ts'
+import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 import { sendNowhere } from '../providers/sandbox.ts'
 import { sendMail } from '../providers/smtp.ts'
 import { sendText } from '../providers/twilio.ts'

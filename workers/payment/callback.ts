@@ -1,4 +1,4 @@
-import { resolveCallback } from '../../db/payment/callbacks.ts'
+import { resolveCallback } from '../../db/payment/index.ts'
 import { processCallback } from '../../jobs/payment.ts'
 import { onDatabase } from '../lib/processor.ts'
 

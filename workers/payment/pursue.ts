@@ -1,9 +1,14 @@
-import { applyUnknown, paymentCall } from '../../db/payment/calls.ts'
-import type { PaymentCall } from '../../db/payment/calls.ts'
-import { cancelKey, settleNotFound, settlePaymentById } from '../../db/payment/journal.ts'
-import { isLive, notFoundAfterMs } from '../../db/payment/rules/states.ts'
-import { applySnapshot } from '../../db/payment/snapshot.ts'
-import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
+import {
+  applyUnknown,
+  paymentCall,
+  cancelKey,
+  settleNotFound,
+  settlePaymentById,
+  isLive,
+  notFoundAfterMs,
+  applySnapshot,
+} from '../../db/payment/index.ts'
+import type { PaymentCall, PaymentSnapshot } from '../../db/payment/index.ts'
 import { cancelPayment, expirePayment, readPayment } from '../../jobs/payment.ts'
 import type { Outcome } from '../gateways/gateway.ts'
 import { externalCall, readCall } from '../lib/external-call.ts'

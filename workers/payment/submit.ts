@@ -1,5 +1,4 @@
-import { beginSubmit } from '../../db/payment/calls.ts'
-import { settlePaymentById } from '../../db/payment/journal.ts'
+import { beginSubmit, settlePaymentById } from '../../db/payment/index.ts'
 import { submitPayment } from '../../jobs/payment.ts'
 import { processor } from '../lib/processor.ts'
 import { submit } from './outcome.ts'

@@ -1,5 +1,5 @@
 import { nilId } from '../../config/nil-id.ts'
-import { applyRateChange, resumeRates, stuckRates } from '../../db/properties/rates/rate-queue.ts'
+import { applyRateChange, resumeRates, stuckRates } from '../../db/properties/index.ts'
 import * as jobs from '../../jobs/properties.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Outgoing, SendOutcome } from '../../db/ocp/outcome.ts'
+import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 
 /** What becomes of a message that never leaves the service (R22): told by its address. */
 const fateOf = (to: string): 'refused' | 'unknown' | 'silent' | 'delivered' => {

@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import type { Outgoing, SendOutcome } from '../../db/ocp/outcome.ts'
+import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 import { settings } from '../../config/env.ts'
 
 /** A mail to be sent; every part is a value, so that nothing of it can become a header or a second recipient. */

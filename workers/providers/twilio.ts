@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type twilioSdk from 'twilio'
-import type { Outgoing, SendOutcome } from '../../db/ocp/outcome.ts'
+import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 import { required, settings } from '../../config/env.ts'
 
 const load = createRequire(import.meta.url)

@@ -1,7 +1,13 @@
-import { assignUnits } from '../../db/reservations/assign.ts'
-import { erasableHolds, eraseHolds, purgeAccess, purgeableTenants } from '../../db/reservations/erase.ts'
-import { dueHolds, expireHold } from '../../db/reservations/expire.ts'
-import { confirmPaid } from '../../db/reservations/confirm-paid.ts'
+import {
+  assignUnits,
+  erasableHolds,
+  eraseHolds,
+  purgeAccess,
+  purgeableTenants,
+  dueHolds,
+  expireHold,
+  confirmPaid,
+} from '../../db/reservations/index.ts'
 import * as jobs from '../../jobs/reservations.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import { erasing } from '../lib/erasing.ts'

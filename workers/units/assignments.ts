@@ -1,7 +1,6 @@
 import { addDays, daysBetween } from '../../config/time.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { closeBlocks } from '../../db/units/block-end.ts'
-import { poolsToRepack, repackPools, repackRange } from '../../db/units/repack.ts'
+import { closeBlocks, poolsToRepack, repackPools, repackRange } from '../../db/units/index.ts'
 import * as jobs from '../../jobs/units.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'

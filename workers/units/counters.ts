@@ -1,8 +1,13 @@
 import { nilId } from '../../config/nil-id.ts'
 import { byTenant } from '../../db/lib/by-tenant.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { extendNights, poolsShortOfHorizon } from '../../db/units/nights.ts'
-import { propertiesWithCounters, recountNights, recountRange } from '../../db/units/recount.ts'
+import {
+  extendNights,
+  poolsShortOfHorizon,
+  propertiesWithCounters,
+  recountNights,
+  recountRange,
+} from '../../db/units/index.ts'
 import * as jobs from '../../jobs/units.ts'
 import { processor } from '../lib/processor.ts'
 import { askForAll, atOnce } from '../lib/sweep.ts'

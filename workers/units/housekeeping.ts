@@ -1,5 +1,4 @@
-import { erasableRefusals, eraseRefusals } from '../../db/units/refusals.ts'
-import { generateTasks } from '../../db/units/daily-tasks.ts'
+import { erasableRefusals, eraseRefusals, generateTasks } from '../../db/units/index.ts'
 import * as jobs from '../../jobs/units.ts'
 import { erasing } from '../lib/erasing.ts'
 import { processor } from '../lib/processor.ts'

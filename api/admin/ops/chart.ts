@@ -1,5 +1,5 @@
 import { lasting } from '../../../config/lasting.ts'
-import type { Minute } from '../../../db/jobs/overview.ts'
+import type { Minute } from '../../../db/jobs/index.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
 import { instant, number } from './parts.ts'

@@ -1,5 +1,5 @@
 import { queueNames } from '../../../config/queues.ts'
-import { jobStatuses, listJobs, mostCounted } from '../../../db/jobs/list.ts'
+import { jobStatuses, listJobs, mostCounted } from '../../../db/jobs/index.ts'
 import { html } from '../html.ts'
 import { base } from './layout.ts'
 import { href, instant, jobLink, jobsOf, number, table, tag } from './parts.ts'

@@ -1,6 +1,5 @@
 import { lasting } from '../../../config/lasting.ts'
-import { checksOf, readHealth, statusOf } from '../../../db/jobs/health.ts'
-import { lastHour } from '../../../db/jobs/overview.ts'
+import { checksOf, readHealth, statusOf, lastHour } from '../../../db/jobs/index.ts'
 import { redisHealth } from '../health.ts'
 import { html } from '../html.ts'
 import { charts } from './chart.ts'

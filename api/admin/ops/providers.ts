@@ -1,10 +1,16 @@
 import { jobs as declared } from '../../../jobs/all.ts'
-import { kindGate, listGates } from '../../../db/jobs/gates.ts'
-import type { Gate } from '../../../db/jobs/gates.ts'
-import { listUnresolvedCalls } from '../../../db/jobs/observe.ts'
-import { callsOfLastHour } from '../../../db/jobs/overview.ts'
-import { limitGate, listPauses, pauseProvider, reopenGate, resumeProvider } from '../../../db/jobs/pauses.ts'
-import type { Pause } from '../../../db/jobs/pauses.ts'
+import {
+  kindGate,
+  listGates,
+  listUnresolvedCalls,
+  callsOfLastHour,
+  limitGate,
+  listPauses,
+  pauseProvider,
+  reopenGate,
+  resumeProvider,
+} from '../../../db/jobs/index.ts'
+import type { Gate, Pause } from '../../../db/jobs/index.ts'
 import { invalid } from '../../../config/errors.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'

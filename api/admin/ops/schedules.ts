@@ -1,6 +1,6 @@
 import { lasting } from '../../../config/lasting.ts'
-import { listSchedules } from '../../../db/jobs/overview.ts'
-import type { ScheduleRow } from '../../../db/jobs/overview.ts'
+import { listSchedules } from '../../../db/jobs/index.ts'
+import type { ScheduleRow } from '../../../db/jobs/index.ts'
 import { html } from '../html.ts'
 import { href, instant, number, table, tag } from './parts.ts'
 import type { Page } from './visit.ts'

@@ -1,4 +1,4 @@
-import { backlogByTenant } from '../../../db/jobs/overview.ts'
+import { backlogByTenant } from '../../../db/jobs/index.ts'
 import { html } from '../html.ts'
 import { base } from './layout.ts'
 import { href, instant, number, table } from './parts.ts'

@@ -1,4 +1,4 @@
-import { listProcesses } from '../../../db/jobs/overview.ts'
+import { listProcesses } from '../../../db/jobs/index.ts'
 import { html } from '../html.ts'
 import { instant, jobLink, number, table, tag } from './parts.ts'
 import type { Page } from './visit.ts'

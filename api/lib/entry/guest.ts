@@ -1,7 +1,7 @@
 import { unauthenticated } from '../../../config/errors.ts'
 import { inTenant } from '../../../db/lib/connection.ts'
 import type { Trx } from '../../../db/lib/connection.ts'
-import { isGuestTokenLive } from '../../../db/reservations/access.ts'
+import { isGuestTokenLive } from '../../../db/reservations/index.ts'
 import { admitPublic } from '../access/admission.ts'
 import type { GuestAccess } from '../access/kinds.ts'
 import type { Call, Entry } from './entry.ts'

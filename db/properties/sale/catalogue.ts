@@ -6,7 +6,7 @@ import type { PropertySettings, StoredSettings } from '../../../config/property-
 import type { ExtraBasis } from '../../../config/quote.ts'
 import { contextOf, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import type { PoolShare } from '../../units/availability.ts'
+import type { PoolShare } from '../../units/index.ts'
 import type { Derivation, LosDiscount, OccupancyPrices } from '../rules/prices.ts'
 import type { PlanLimits } from '../rules/restrictions.ts'
 import type { TaxRule } from '../rules/taxes.ts'

@@ -1,6 +1,6 @@
 import { addDays, daysIn, todayIn } from '../../../config/time.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { freeOn } from '../../units/availability.ts'
+import { freeOn } from '../../units/index.ts'
 import { readCalendar } from './calendar.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from './catalogue.ts'
 import { countParty } from './party.ts'

@@ -1,7 +1,7 @@
 import type { QuotedRoom } from '../../../config/quote.ts'
 import { addDays, daysBetween, daysIn } from '../../../config/time.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { freeOn } from '../../units/availability.ts'
+import { freeOn } from '../../units/index.ts'
 import { readCalendar } from './calendar.ts'
 import type { Calendar } from './calendar.ts'
 import { keptCatalogue } from './catalogue.ts'

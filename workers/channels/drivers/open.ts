@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { ChannelAccount } from '../../../db/channels/account.ts'
+import type { ChannelAccount } from '../../../db/channels/index.ts'
 import { callOut } from '../../lib/outgoing.ts'
 import type { OutgoingOutcome, OutgoingReply } from '../../lib/outgoing.ts'
 import type { Answer, Driver, Failure } from '../driver.ts'
