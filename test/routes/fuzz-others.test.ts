@@ -1,3 +1,3 @@
 import { fuzzOf } from './fuzz.ts'
 
-fuzzOf('financial', 'guests', 'payments', 'reservations')
+fuzzOf('financial', 'guests', 'payment', 'reservations')

@@ -84,7 +84,7 @@ const methodsWithBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 /** The module of an endpoint: that of its subject; without one, of the kind of caller. */
 export const moduleOf = ({ id, access }: AnyRoute): string => {
   if ('subject' in access) return subjectFacts(access.subject).module
-  if (access.kind === 'callback') return 'payments'
+  if (access.kind === 'callback') return 'payment'
   return id.startsWith('public.') ? 'public' : 'auth'
 }
 
