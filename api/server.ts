@@ -6,33 +6,22 @@ import Koa from 'koa'
 import { settings } from '../config/env.ts'
 import { ApiError, notFound } from '../config/errors.ts'
 import { log } from '../config/log.ts'
-import { assertAgreement } from './lib/access/agreement.ts'
 import { cors } from './lib/cors.ts'
 import { documentation } from './lib/docs.ts'
+import { documentOf } from './lib/document.ts'
 import { guardedOf, passwordAdmission } from './lib/password-admission.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
-import { openApi } from './lib/openapi.ts'
 import { headersOfAll, requestIdOf, spanOf, timesSent } from './lib/request.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { dashboardSignIn, mountDashboard } from './admin/dashboard.ts'
 import { mountOperations, operationsSignIn } from './admin/ops/index.ts'
 
-let described: ReturnType<typeof openApi> | null = null
-
-/** Made and compared once: the routes of a process do not change. */
-const documentOfRoutes = () => {
-  if (described) return described
-  const document = openApi(routes)
-  assertAgreement(routes, document)
-  described = document
-  return document
-}
+let document: ReturnType<typeof documentOf> | null = null
 
 /** The Koa application, without the password admission in front of it; no port is opened yet. */
 const makeApp = async (): Promise<Koa> => {
-  const document = documentOfRoutes()
   const app = new Koa()
   app.proxy = false
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a reply could not be sent'))
@@ -57,6 +46,8 @@ const makeApp = async (): Promise<Koa> => {
   })
   app.use(health)
   app.use(cors)
+  // Once in a process: its routes do not change.
+  document ??= documentOf(routes)
   app.use(documentation(document))
   await mountDashboard(app)
   mountOperations(app)

@@ -26,6 +26,32 @@ export const isDay = (value: string): boolean => {
 
 export const isUuid = (value: string): boolean => uuid4.test(value)
 
+type Test = { test: (value: string) => boolean }
+
+/** Pattern of `bounded`: what is longer than so many characters is refused unread. */
+const bound = /^\^\(\?=\[\^\]\{0,(\d+)\}\$\)/
+
+const isWithin = (value: string, most: number): boolean => {
+  if (value.length <= most) return true
+  if (value.length > 2 * most) return false
+  return Array.from(value).length <= most
+}
+
+const patternsMade = new Map<string, RegExp>()
+
+/** V8 takes a millisecond or more for a pattern with classes of Unicode: fields of several lengths share one. */
+const sharedPattern = (pattern: string, flags: string): Test => {
+  const most = bound.exec(pattern)?.[1]
+  const plain = pattern.replace(bound, '^')
+  const made = patternsMade.get(plain) ?? new RegExp(plain, flags)
+  patternsMade.set(plain, made)
+  if (most === undefined) return made
+  const limit = Number(most)
+  return { test: (value) => isWithin(value, limit) && made.test(value), toString: () => `/${pattern}/${flags}` } as Test
+}
+// Ajv names it so in code that it would write to a file; none is written.
+const shared = Object.assign(sharedPattern, { code: 'new RegExp' })
+
 const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -33,8 +59,10 @@ const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
     strictTypes: false,
     strictRequired: false,
     allowUnionTypes: true,
-    // Its passes over the code it writes cost a third of a start, and V8 makes as fast a check of what they leave.
-    code: { optimize: false },
+    // Proven for every schema by `assertCompilable`; a process that serves does not repeat it.
+    validateSchema: false,
+    // Ajv's passes over the code it writes cost a third of a compilation, and V8 makes as fast a check without them.
+    code: { optimize: false, regExp: shared },
     ...options,
   })
   ajv.addFormat('uuid4', { type: 'string', validate: isUuid })
@@ -72,9 +100,6 @@ export const isTimeZone = (value: string): boolean => {
 const strict = make({})
 /** Parameters of path and query, which arrive as strings; defaults are filled in. */
 const lenient = make({ coerceTypes: 'array', useDefaults: true })
-
-/** What `bounded` puts in front of a pattern. */
-const bound = /^\^\(\?=\[\^\]\{0,\d+\}\$\)/
 
 const readable = (error: ErrorObject): FieldError => {
   const path = error.instancePath.slice(1).replaceAll('/', '.')
@@ -153,19 +178,33 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 
 type Check = (value: unknown) => FieldError[] | null
 
+const prepared = (schema: Schema): Json => bounded(JSON.parse(JSON.stringify(schema)) as Json)
+
 const compileWith = (ajv: Ajv2020) => {
   const known = new WeakMap<Schema, Check>()
   return (schema: Schema): Check => {
     const found = known.get(schema)
     if (found) return found
-    const validate = ajv.compile(bounded(JSON.parse(JSON.stringify(schema)) as Json))
-    const check: Check = (value) => (validate(value) ? null : problemsOf(validate))
+    let validate: ValidateFunction | null = null
+    const check: Check = (value) => {
+      validate ??= ajv.compile(prepared(schema))
+      return validate(value) ? null : problemsOf(validate)
+    }
     known.set(schema, check)
     return check
   }
 }
 
-/** Compiles once per schema. The check answers the problems, all at once, or null. */
+/** The check of a schema, compiled when it is first called, once. It answers all problems of a value, or null. */
 export const compile = compileWith(strict)
-/** The same for strings of path and query: it changes the value in place, to the declared types and defaults. */
+/** A check of strings of path and query. It changes the value in place, to the declared types and defaults. */
 export const compileQuery = compileWith(lenient)
+
+/** Throws where a schema is none, or cannot be compiled. For tests and the build: a check is compiled when it is first called. */
+export const assertCompilable = (schemas: Iterable<Schema>): void => {
+  const proving = [
+    make({ validateSchema: true }),
+    make({ validateSchema: true, coerceTypes: 'array', useDefaults: true }),
+  ]
+  for (const schema of new Set(schemas)) for (const ajv of proving) ajv.compile(prepared(schema))
+}

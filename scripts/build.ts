@@ -23,15 +23,16 @@ export const isBuilt = (): boolean => {
   ].every((file) => statSync(file).mtimeMs <= at)
 }
 
+const run = async (command: string[], failure: string): Promise<void> => {
+  const child = spawn(process.execPath, command, { cwd: checkout, stdio: 'inherit' })
+  const [status] = (await once(child, 'exit')) as [number | null]
+  if (status !== 0) throw new Error(failure)
+}
+
 /** Compiles by a project whose `outDir` is `target`, and copies there what is not TypeScript. */
 export const emit = async (project: string, target: string): Promise<void> => {
   const compiler = join(checkout, 'node_modules/typescript/bin/tsc')
-  const compiling = spawn(process.execPath, [compiler, '-p', project, '--checkers', '1'], {
-    cwd: checkout,
-    stdio: 'inherit',
-  })
-  const [status] = (await once(compiling, 'exit')) as [number | null]
-  if (status !== 0) throw new Error('the sources do not compile')
+  await run([compiler, '-p', project, '--checkers', '1'], 'the sources do not compile')
   for (const folder of folders)
     cpSync(join(checkout, folder), join(target, folder), {
       recursive: true,
@@ -44,6 +45,7 @@ export const build = async (): Promise<number> => {
   const started = Date.now()
   rmSync(dist, { recursive: true, force: true })
   await emit('tsconfig.build.json', dist)
+  await run([join(dist, 'scripts/seal.js')], 'the build is refused')
   writeFileSync(stamp, '')
   // Dated by its beginning: a file saved meanwhile is newer.
   utimesSync(stamp, started / 1000, started / 1000)

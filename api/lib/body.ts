@@ -9,13 +9,12 @@ const json = /^application\/json(\s*;\s*charset="?utf-8"?)?$/i
 const hasBody = (ctx: Context) =>
   Boolean(ctx.req.headers['transfer-encoding']) || Number(ctx.req.headers['content-length'] ?? 0) > 0
 
-/**
- * Reads the body as bytes, up to the endpoint's limit; nothing is parsed before the caller is known. Whatever breaks a rule of the edge is
- * 400 `body_invalid`.
- */
-export const readBody = (route: AnyRoute): Middleware => {
-  const limit = route.bodyLimit ?? mebibyte
-  // The binary encoding keeps every byte as it came, for signatures and for a strict look at the UTF-8.
+const readers = new Map<number, Middleware>()
+
+/** Endpoints with one limit share a reader. The binary encoding keeps every byte as it came, for signatures and for a strict look at the UTF-8. */
+const readerOf = (limit: number): Middleware => {
+  const known = readers.get(limit)
+  if (known) return known
   const reader = koaBody({
     json: false,
     urlencoded: false,
@@ -33,6 +32,17 @@ export const readBody = (route: AnyRoute): Middleware => {
       )
     },
   })
+  readers.set(limit, reader)
+  return reader
+}
+
+/**
+ * Reads the body as bytes, up to the endpoint's limit; nothing is parsed before the caller is known. Whatever breaks a rule of the edge is
+ * 400 `body_invalid`.
+ */
+export const readBody = (route: AnyRoute): Middleware => {
+  const limit = route.bodyLimit ?? mebibyte
+  const reader = readerOf(limit)
   return async (ctx, next) => {
     if (ctx.method === 'GET' || ctx.method === 'HEAD' || !hasBody(ctx)) return next()
     if (ctx.req.headers['content-encoding']) throw bodyRefused('Send the body without Content-Encoding')

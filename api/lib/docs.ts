@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Context, Middleware, Next } from 'koa'
+import type { ReadDocument } from './document.ts'
 
 const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 const served: Record<string, string> = {
@@ -30,8 +31,7 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
 
 /** `/api/openapi.json`, and a page to read it at `/api/docs`; both need no credential. */
-export const documentation = (document: object): Middleware => {
-  const text = JSON.stringify(document)
+export const documentation = (document: ReadDocument): Middleware => {
   const files = new Map<string, Buffer>()
   const asset = (name: string) => {
     const known = files.get(name)
@@ -45,7 +45,7 @@ export const documentation = (document: object): Middleware => {
     if (ctx.path === '/api/openapi.json') {
       ctx.type = 'application/json; charset=utf-8'
       ctx.set('Cache-Control', 'public, max-age=60')
-      ctx.body = text
+      ctx.body = await document()
       return undefined
     }
     if (ctx.path !== '/api/docs' && !ctx.path.startsWith('/api/docs/')) return next()

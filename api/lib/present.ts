@@ -61,5 +61,8 @@ const fits = (object: Json, value: Json): boolean =>
     ([key, inside]) => inside.const === undefined || inside.const === value[key],
   )
 
-/** Writes a reply by its schema: what the schema does not name is cut off, dates become instants. */
-export const presenter = (schema: Schema): Present => build(JSON.parse(JSON.stringify(schema)) as Json)
+/** Writes a reply by its schema: fields that the schema does not name are cut off, dates become instants. Built when first used. */
+export const presenter = (schema: Schema): Present => {
+  let present: Present | null = null
+  return (value) => (present ??= build(JSON.parse(JSON.stringify(schema)) as Json))(value)
+}

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { rolePermissions } from '../../../config/roles.ts'
 import { neverByKey } from '../../../config/scopes.ts'
-import { actionsOf, isSubject, subjectFacts } from '../../../config/subjects.ts'
+import { actionsOf, isSubject, subjectFacts, subjects } from '../../../config/subjects.ts'
 import type { AnyRoute } from '../route.ts'
 
 type Operation = { operationId?: unknown; 'x-permission'?: unknown; security?: unknown }
@@ -27,8 +28,8 @@ const permissionOf = ({ access }: AnyRoute) =>
 const repeated = (names: readonly string[]) => [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]
 
 /**
- * Every difference between routes, table of permissions and OpenAPI document, in words. The process that answers does not start with one:
- * who reads the document, or the table, reads what is so.
+ * Every difference between routes, table of permissions and OpenAPI document, in words. A build with one is refused, and so is the start of
+ * an unbuilt process: readers of the document, or of the table, can rely on it.
  */
 export const disagreements = (routes: readonly AnyRoute[], document: Document): string[] => {
   const operations = new Map<string, Operation>(
@@ -63,3 +64,10 @@ export const assertAgreement = (routes: readonly AnyRoute[], document: Document)
   const found = disagreements(routes, document)
   if (found.length > 0) throw new Error(`Routes, permissions and document differ:\n${found.join('\n')}`)
 }
+
+/** A digest of what `assertAgreement` compares, but for the document: routes with their access, and the tables of permissions. */
+export const digestOf = (routes: readonly AnyRoute[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(routes.map(({ id, method, path, access }) => [id, method, path, access])))
+    .update(JSON.stringify([subjects, rolePermissions, [...neverByKey]]))
+    .digest('hex')

@@ -1,0 +1,14 @@
+import { pathSchema } from '../api/lib/input.ts'
+import { sealDocument } from '../api/lib/document.ts'
+import { routes } from '../api/routes.ts'
+import { assertCompilable } from '../config/validator.ts'
+import { jobs } from '../jobs/all.ts'
+
+/** The last step of a build: proves that every schema compiles and that routes, permissions and document agree. */
+assertCompilable([
+  ...routes.flatMap((route) =>
+    [pathSchema(route), route.query, route.body, route.returns].filter((one) => one !== undefined),
+  ),
+  ...jobs.map(({ payload }) => payload),
+])
+sealDocument(routes, new URL('../api/', import.meta.url))
