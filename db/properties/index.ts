@@ -1,6 +1,8 @@
 /** Properties: what a house is, what it costs, how it is sold and on which terms. Other modules and the edges import this file alone. */
 export { readAgeCategories, replaceAgeCategories, setAgeCategories } from './house/age-categories.ts'
-export { changeSettings, createProperty, goLive, suspendProperty, termsVersion } from './house/commands.ts'
+export { changeSettings, termsVersion } from './house/properties/settings.ts'
+export { createProperty } from './house/properties/create.ts'
+export { goLive, suspendProperty, archiveProperty } from './house/properties/status.ts'
 export { tenantOfProperty } from './house/directory.ts'
 export {
   addImages,
@@ -17,14 +19,8 @@ export {
 export type { Finding } from './house/gallery.ts'
 export { portalMethods, readPaymentMethods, replacePaymentMethods, setPaymentMethods } from './house/payment-methods.ts'
 export type { PaymentMethodShown } from './house/payment-methods.ts'
-export {
-  archiveProperty,
-  changeProperty,
-  listProperties,
-  propertySorts,
-  readPropertyRecord,
-  refuseIdentity,
-} from './house/properties.ts'
+export { changeProperty, refuseIdentity } from './house/properties/change.ts'
+export { listProperties, propertySorts, readPropertyRecord } from './house/properties/read.ts'
 export { blockersOf, warningsOf } from './house/readiness.ts'
 export { readSeasons, replaceSeasons } from './house/seasons.ts'
 export { readRateCalendar } from './rates/rate-calendar.ts'

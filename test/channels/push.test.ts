@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { addDays, daysIn } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { goLive, suspendProperty } from '../../db/properties/house/commands.ts'
+import { goLive, suspendProperty } from '../../db/properties/house/properties/status.ts'
 import { readConnection } from '../../db/channels/connections.ts'
 import { activateConnection, disconnect, pauseConnection } from '../../db/channels/lifecycle.ts'
 import { priceStay } from '../../db/properties/sale/quote.ts'

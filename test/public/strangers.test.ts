@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../db/auth/api-keys.ts'
-import { changeSettings } from '../../db/properties/house/commands.ts'
+import { changeSettings } from '../../db/properties/house/properties/settings.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'

@@ -7,7 +7,7 @@ import { usualAges } from '../sale/catalogue.ts'
 import type { AgeCategory } from '../sale/catalogue.ts'
 import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
 import { changePortal } from '../../lib/public-version.ts'
-import { readPropertyRecord } from './properties.ts'
+import { readPropertyRecord } from './properties/read.ts'
 import { closeSet, refuseStrangers } from './sets.ts'
 
 export type NewAgeCategory = {

@@ -3,7 +3,7 @@ import { invalid, unprocessable } from '../../../config/errors.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
-import { readPropertyRecord } from './properties.ts'
+import { readPropertyRecord } from './properties/read.ts'
 import { closeSet, refuseStrangers } from './sets.ts'
 
 export type SeasonEntry = {

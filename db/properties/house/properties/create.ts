@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import type { Amenity } from '../../../../config/amenities.ts'
+import { conflict, notFound, unprocessable } from '../../../../config/errors.ts'
+import type { LocalText } from '../../../../config/local-text.ts'
+import type { StoredSettings } from '../../../../config/property-settings.ts'
+import { isTimeZone } from '../../../../config/validator.ts'
+import { defaultBook } from '../../../financial/index.ts'
+import { sql, sqlOne } from '../../../lib/connection.ts'
+import type { Trx } from '../../../lib/connection.ts'
+import { emit } from '../../../lib/events.ts'
+import { changePortal } from '../../../lib/public-version.ts'
+import { provisionChannels } from '../../../ocp/index.ts'
+import type { PropertyAddress } from '../../sale/catalogue.ts'
+
+export type NewProperty = {
+  id?: string
+  code: string
+  slug: string
+  name: string
+  description?: LocalText
+  kind: 'hotel' | 'inn' | 'hostel' | 'apart_hotel' | 'resort' | 'vacation_rental' | 'campsite'
+  timezone: string
+  currency: string
+  locales: string[]
+  address?: PropertyAddress
+  geo?: { latitude: number; longitude: number } | null
+  phone?: string | null
+  email?: string | null
+  website?: string | null
+  legalName?: string | null
+  legalDocument?: string | null
+  registryNumber?: string | null
+  /** Default: the tenant's default book. */
+  bookId?: string
+  checkInFrom?: string | null
+  checkInUntil?: string | null
+  checkOutUntil?: string | null
+  cleaningMinutes?: number
+  amenities?: Amenity[]
+  houseRules?: LocalText
+  settings?: StoredSettings
+}
+
+const duplicate = (what: 'code' | 'slug') =>
+  conflict('duplicate_code', `This ${what} is taken`, [{ field: what, message: 'is taken' }])
+
+export const createProperty = async (trx: Trx, property: NewProperty): Promise<string> => {
+  if (!isTimeZone(property.timezone))
+    throw unprocessable('rule_violated', 'No such time zone', [{ field: 'timezone', message: 'must be an IANA name' }])
+  const book = property.bookId
+    ? await sqlOne<{ id: string; currency: string }>(trx, `select id, currency from book where id = ?`, [
+        property.bookId,
+      ])
+    : await defaultBook(trx)
+  if (!book) throw notFound('The tenant has no such book')
+  if (book.currency !== property.currency)
+    throw unprocessable('currency_mismatch', 'A property has the currency of its book', [
+      { field: 'currency', message: `must be ${book.currency}` },
+    ])
+  if (await sqlOne(trx, `select 1 from property_directory where slug = ?`, [property.slug])) throw duplicate('slug')
+  if (await sqlOne(trx, `select 1 from property where code = ?`, [property.code])) throw duplicate('code')
+  const id = property.id ?? randomUUID()
+  await sql(
+    trx,
+    `insert into property (id, code, slug, name, description, kind, timezone, currency, locales, address, latitude, longitude, phone, email, website,
+       legal_name, legal_document, registry_number, book_id, check_in_from, check_in_until, check_out_until, cleaning_minutes, amenities, house_rules, settings)
+     values (?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?::text[], ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::text[], ?::jsonb, ?::jsonb)`,
+    [
+      id,
+      property.code,
+      property.slug,
+      property.name,
+      JSON.stringify(property.description ?? {}),
+      property.kind,
+      property.timezone,
+      property.currency,
+      property.locales,
+      JSON.stringify(property.address ?? {}),
+      property.geo?.latitude ?? null,
+      property.geo?.longitude ?? null,
+      property.phone ?? null,
+      property.email ?? null,
+      property.website ?? null,
+      property.legalName ?? null,
+      property.legalDocument ?? null,
+      property.registryNumber ?? null,
+      book.id,
+      property.checkInFrom ?? null,
+      property.checkInUntil ?? null,
+      property.checkOutUntil ?? null,
+      property.cleaningMinutes ?? 0,
+      property.amenities ?? [],
+      JSON.stringify(property.houseRules ?? {}),
+      JSON.stringify(property.settings ?? {}),
+    ],
+  )
+  await changePortal(trx, id)
+  await provisionChannels(trx, id)
+  await emit(trx, {
+    type: 'property.created',
+    propertyId: id,
+    entity: { type: 'property', id, version: 1 },
+    data: { propertyId: id, code: property.code, kind: property.kind },
+  })
+  return id
+}

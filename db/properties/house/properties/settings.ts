@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { invalid, notFound } from '../../../../config/errors.ts'
+import type { LocalText } from '../../../../config/local-text.ts'
+import { repeatedKeys } from '../../../../config/property-settings.ts'
+import type { PropertySettings, StoredSettings } from '../../../../config/property-settings.ts'
+import { sql, sqlOne } from '../../../lib/connection.ts'
+import type { Trx } from '../../../lib/connection.ts'
+import { emit } from '../../../lib/events.ts'
+import { lockForChange, requireTexts } from '../../../lib/locked-property.ts'
+import { changePortal } from '../../../lib/public-version.ts'
+
+/** Without these nobody can be written to. */
+const alwaysAsked = ['firstName', 'lastName', 'email'] as const
+
+/** What is done of a checklist is told by the keys of its items. */
+const refuseRepeated = (checklists: PropertySettings['housekeeping']['checklists']) => {
+  const errors = Object.entries(checklists).flatMap(([kind, items]) =>
+    repeatedKeys(items).map((index) => ({
+      field: `housekeeping.checklists.${kind}.${index}.key`,
+      message: 'stands twice',
+    })),
+  )
+  if (errors.length > 0) throw invalid(errors)
+}
+
+/** Changes the keys that are named, section by section. */
+export const changeSettings = async (trx: Trx, propertyId: string, change: StoredSettings): Promise<void> => {
+  const property = await lockForChange(trx, propertyId)
+  if (Object.values(change).every((section) => Object.keys(section).length === 0)) return
+  requireTexts(property, { 'portal.terms': change.portal?.terms })
+  refuseRepeated(change.housekeeping?.checklists ?? {})
+  const missing = alwaysAsked.filter((field) => change.portal?.requiredGuestFields?.includes(field) === false)
+  if (missing.length > 0)
+    throw invalid([{ field: 'portal.requiredGuestFields', message: `must hold ${missing.join(', ')}` }])
+  const row = await sqlOne<{ settings: StoredSettings; version: number }>(
+    trx,
+    `select settings, version from property where id = ?`,
+    [propertyId],
+  )
+  if (!row) throw notFound()
+  const merged: Record<string, unknown> = { ...row.settings }
+  for (const [section, values] of Object.entries(change))
+    merged[section] = { ...row.settings[section as keyof StoredSettings], ...values }
+  await sql(trx, `update property set settings = ?::jsonb, version = version + 1 where id = ?`, [
+    JSON.stringify(merged),
+    propertyId,
+  ])
+  await changePortal(trx, propertyId)
+  await emit(trx, {
+    type: 'property.settings_changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: row.version + 1 },
+    data: { propertyId, sections: Object.keys(change) },
+  })
+}
+
+/** What a guest accepts: the first 12 hex digits of the SHA-256 of the portal's terms, over all their locales. */
+export const termsVersion = (terms: LocalText): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(terms).sort(([a], [b]) => (a < b ? -1 : 1))))
+    .digest('hex')
+    .slice(0, 12)
