@@ -20,7 +20,13 @@ export const modules = [
   'auth',
 ] as const
 
-const top = '^(\\.\\./){1,2}(demo/|register\\.ts|migrate\\.ts)'
+/** How many folders a file of a module stands below it: a resource may have a folder of its own, within one of a part. */
+const depths = [1, 2, 3] as const
+type Depth = (typeof depths)[number]
+/** The way from a file to `db`. */
+const up = (depth: Depth) => `^(\\.\\./){${depth}}`
+const filesAt = (folder: string, depth: Depth) => [`db/${folder}/${'*/'.repeat(depth - 1)}*.ts`]
+const top = '(demo/|register\\.ts|migrate\\.ts)'
 const message = {
   db: 'db imports config and jobs alone',
   edges: 'api and workers never import each other: what passes between them is rows and jobs',
@@ -31,9 +37,7 @@ const message = {
   lib: 'the platform of the record knows no module',
 }
 
-const folders = (names: readonly string[]) => `^(\\.\\./){1,2}(${names.join('|')})/`
-// From a file of a module `../jobs/` is db/jobs; `../../jobs/` is the folder of declarations.
-const ofJobs = '^\\.\\./jobs/'
+const folders = (depth: Depth, names: readonly string[]) => `${up(depth)}(${names.join('|')})/`
 // Any name but index.ts: the linter's expressions have no look-ahead.
 const behindFace = '([^i]|i[^n]|in[^d]|ind[^e]|inde[^x]|index[^.])'
 
@@ -59,36 +63,37 @@ const ofEdge = (files: string[], paths: string[], other: string) => ({
 
 const ofModule = (name: (typeof modules)[number]) => {
   const at = modules.indexOf(name)
-  const lower = modules.slice(0, at).filter((one) => one !== 'jobs')
+  const lower = modules.slice(0, at)
   const higher = modules.slice(at + 1)
-  const patterns = [
-    { regex: top, message: message.top },
-    { regex: folders(higher), message: message.order },
-    { regex: folders(lower) + behindFace, message: message.face },
-    { regex: ofJobs + behindFace, message: message.face },
-  ].filter(({ regex }) => !regex.includes('()'))
+  const patternsAt = (depth: Depth) =>
+    [
+      { regex: up(depth) + top, message: message.top },
+      { regex: folders(depth, higher), message: message.order },
+      { regex: folders(depth, lower) + behindFace, message: message.face },
+    ].filter(({ regex }) => !regex.includes('()'))
   const pure = {
     regex: '/lib/(connection|transaction|outbox|prepared|records|paging|enqueue|events)\\.ts$',
     message: message.pure,
   }
   return [
-    { files: [`db/${name}/**`], rules: restricted(patterns) },
-    { files: [`db/${name}/rules/**`], rules: restricted([...patterns, pure]) },
+    ...depths.map((depth) => ({
+      files: filesAt(name, depth),
+      rules: restricted(patternsAt(depth)),
+    })),
+    { files: [`db/${name}/rules/*.ts`], rules: restricted([...patternsAt(2), pure]) },
   ]
 }
 
 /** The linter's configuration of the layers of `db`, as text. */
 export const generateLayers = (): string => {
-  const others = modules.filter((one) => one !== 'jobs')
   const overrides = [
-    {
-      files: ['db/lib/**'],
+    ...depths.map((depth) => ({
+      files: filesAt('lib', depth),
       rules: restricted([
-        { regex: folders(others), message: message.lib },
-        { regex: ofJobs, message: message.lib },
-        { regex: top, message: message.top },
+        { regex: folders(depth, modules), message: message.lib },
+        { regex: up(depth) + top, message: message.top },
       ]),
-    },
+    })),
     ...modules.flatMap(ofModule),
     ofEdge(['api/**'], ['bullmq', 'nodemailer', 'twilio'], 'workers'),
     // The Bull Board dashboard is the one place of the API that may import BullMQ.

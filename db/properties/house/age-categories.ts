@@ -8,7 +8,8 @@ import type { AgeCategory } from '../sale/catalogue.ts'
 import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
 import { changePortal } from '../../lib/public-version.ts'
 import { readPropertyRecord } from './properties/read.ts'
-import { closeSet, refuseStrangers } from './sets.ts'
+import { closeSet } from './properties/change.ts'
+import { refuseStrangers } from '../../lib/sets.ts'
 
 export type NewAgeCategory = {
   id?: string

@@ -4,7 +4,8 @@ import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
 import { readPropertyRecord } from './properties/read.ts'
-import { closeSet, refuseStrangers } from './sets.ts'
+import { closeSet } from './properties/change.ts'
+import { refuseStrangers } from '../../lib/sets.ts'
 
 export type SeasonEntry = {
   id?: string

@@ -85,3 +85,18 @@ export const changeProperty = async (trx: Trx, propertyId: string, change: Prope
     data: { propertyId, fields: fieldsOf(change) },
   })
 }
+
+/** Ends the replacement of a set: raises the version that the next `If-Match` names, and emits the event. The caller calls `changePortal`. */
+export const closeSet = async (trx: Trx, propertyId: string, set: string): Promise<void> => {
+  const row = await sqlOne<{ version: number }>(
+    trx,
+    `update property set version = version + 1 where id = ? returning version`,
+    [propertyId],
+  )
+  await emit(trx, {
+    type: 'property.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: row?.version ?? null },
+    data: { propertyId, set },
+  })
+}
