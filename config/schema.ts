@@ -158,10 +158,14 @@ export const PageQuery = {
   page: Opt(whole({ minimum: 1, maximum: 100_000, default: 1 })),
   limit: Opt(whole({ minimum: 1, maximum: 100, default: 20 })),
 }
+const PageMeta = Obj(
+  { page: Int(1, 100_000), limit: Int(1, 5000), total: Count, totalPages: Count },
+  { title: 'PageMeta' },
+)
 export const PageOf = <S extends TSchema>(record: S) =>
   Obj({
     data: List(record, { max: 5000 }),
-    meta: Obj({ page: Int(1, 100_000), limit: Int(1, 5000), total: Count, totalPages: Count }),
+    meta: PageMeta,
   })
 /** Envelope values of a page. */
 export const pageMeta = (page: number, limit: number, total: number) => ({

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { Obj, PageQuery, Uuid } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import { neverByKey } from '../../config/scopes.ts'
+import { refusalsOf } from './codes.ts'
 import { pathSchema } from './input.ts'
+import { errorCodeSchema, errorSchema, rateHeaders, refusalNames, refusalReply, retryAfter } from './openapi-errors.ts'
+import { operationName } from './operation-name.ts'
+import { keyModeOf } from './reply-key.ts'
 import type { AnyRoute } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -20,7 +25,7 @@ const hoist = (schema: unknown, components: Json): unknown => {
   )
   if (typeof inner.cardNumber === 'string') delete inner.cardNumber
   if (typeof inner.format === 'string') inner.format = formats[inner.format] ?? inner.format
-  if (typeof inner.title !== 'string' || inner.type !== 'object') return inner
+  if (typeof inner.title !== 'string') return inner
   const known = components[inner.title]
   if (known && !isDeepStrictEqual(known, inner))
     throw new Error(`${inner.title} is the title of two schemas that differ`)
@@ -35,45 +40,6 @@ const formats: Record<string, string> = {
   mailbox: 'email',
   https: 'uri',
   'time-zone': 'time-zone',
-}
-
-const errorSchema: Json = {
-  type: 'object',
-  required: ['statusCode', 'code', 'message', 'requestId'],
-  properties: {
-    statusCode: { type: 'integer' },
-    code: { type: 'string', description: 'Stable; tell errors apart by it' },
-    message: { type: 'string' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['field', 'message'],
-        properties: { field: { type: 'string' }, message: { type: 'string' } },
-      },
-    },
-    error: { type: 'string', const: 'ForbiddenException', description: 'On every 403' },
-    requestId: { type: 'string' },
-  },
-}
-
-const rateHeaders = Object.fromEntries(
-  [
-    ['X-RateLimit-Limit', 'Requests a minute'],
-    ['X-RateLimit-Remaining', 'Requests left in the window'],
-    ['X-RateLimit-Reset', 'End of the window, Unix seconds'],
-  ].map(([name, description]) => [name, { description, schema: { type: 'integer' } }]),
-)
-
-const meanings: Record<number, string> = {
-  400: 'The request is not valid',
-  401: 'Not authenticated',
-  403: 'Not permitted, or a feature is not active',
-  404: 'Not found',
-  409: 'Another change got ahead',
-  422: 'A rule of the business refuses it',
-  429: 'Too many requests; Retry-After says when',
-  503: 'A part that it needs is down; Retry-After says when',
 }
 
 const security = (route: AnyRoute): Json[] => {
@@ -92,55 +58,82 @@ const security = (route: AnyRoute): Json[] => {
   }
 }
 
-const statusesOf = (route: AnyRoute): number[] => {
-  const writes = route.method !== 'GET'
+/** The components of the document, filled while its operations are made. */
+type Components = Record<'schemas' | 'responses' | 'parameters' | 'headers', Json>
+
+/** Puts a part among the components. Throws where another one has its name. */
+const share = (components: Components, section: keyof Components, name: string, part: Json): Json => {
+  const known = components[section][name]
+  if (known && !isDeepStrictEqual(known, part)) throw new Error(`${name} is the name of two ${section} that differ`)
+  components[section][name] = part
+  return { $ref: `#/components/${section}/${name}` }
+}
+
+const keyHeader = { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } }
+const repeats = 'The first reply is kept 72 hours and replayed'
+const ifMatch = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'The version read, in quotes',
+}
+
+const headersOf = (route: AnyRoute, components: Components): Json[] => {
+  const key = (name: string, required: boolean) =>
+    share(components, 'parameters', name, { ...keyHeader, required, description: repeats })
+  const mode = keyModeOf(route)
   return [
-    400,
-    // A key, a signature, a password or a mailed token may be a bad one also where no credential is asked for.
-    401,
-    ...(route.access.kind === 'callback' ? [] : [403]),
-    404,
-    ...(writes ? [409, 422] : route.errors ? [422] : []),
-    429,
-    503,
+    ...(mode === 'accepted' ? [key('IdempotencyKey', false)] : []),
+    ...(mode === 'required' ? [key('IdempotencyKeyRequired', true)] : []),
+    ...(route.record ? [share(components, 'parameters', 'IfMatch', ifMatch)] : []),
   ]
 }
 
-const operation = (route: AnyRoute, components: Json): Json => {
+const uuid = plain(Uuid)
+const paging = plain(Obj(PageQuery)).properties as Json
+
+const parametersOf = (route: AnyRoute, components: Components): Json[] => {
+  const example = route.body ? {} : ((route.example ?? {}) as Json)
   const parameters = (schema: Schema | undefined, where: 'path' | 'query'): Json[] => {
     if (!schema) return []
     const { properties = {}, required = [] } = plain(schema) as { properties?: Json; required?: string[] }
-    return Object.entries(properties).map(([name, inner]) => ({
-      name,
-      in: where,
-      required: where === 'path' || required.includes(name),
-      schema: hoist(inner, components),
-    }))
+    return Object.entries(properties).map(([name, inner]) => {
+      const usual = where === 'path' ? uuid : paging[name]
+      const isUsual = usual !== undefined && isDeepStrictEqual(inner, usual)
+      const parameter = {
+        name,
+        in: where,
+        required: where === 'path' || required.includes(name),
+        schema: hoist(inner, components.schemas),
+        ...(where === 'query' && name in example && !isUsual ? { example: example[name] } : {}),
+      }
+      return isUsual ? share(components, 'parameters', name, parameter) : parameter
+    })
   }
-  const headers: Json[] = []
-  if (route.method === 'POST' && route.idempotency !== 'off' && route.transaction !== 'none')
-    headers.push({
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: route.idempotency === 'required',
-      schema: { type: 'string', maxLength: 255 },
-      description: 'The first reply is kept 72 hours and replayed',
-    })
-  if (route.record)
-    headers.push({
-      name: 'If-Match',
-      in: 'header',
-      required: false,
-      schema: { type: 'string' },
-      description: 'The version read, in quotes',
-    })
+  return [
+    ...parameters(pathSchema(route), 'path'),
+    ...parameters(route.query, 'query'),
+    ...headersOf(route, components),
+  ]
+}
+
+const operation = (route: AnyRoute, components: Components): Json => {
+  const rates = Object.fromEntries(
+    Object.entries(rateHeaders).map(([name, header]) => [name, share(components, 'headers', name, header)]),
+  )
   const success = (description: string) => ({
     description,
-    headers: rateHeaders,
-    content: { 'application/json': { schema: hoist(plain(route.returns), components) } },
+    headers: rates,
+    content: { 'application/json': { schema: hoist(plain(route.returns), components.schemas) } },
+  })
+  const refusals = refusalsOf(route).map((refusal) => {
+    const reply = refusalReply(refusal)
+    const name = `${refusalNames[refusal.status]}${refusal.kind}`
+    return [refusal.status, refusal.kind === null ? reply : share(components, 'responses', name, reply)] as const
   })
   return {
-    operationId: route.id,
+    operationId: operationName(route),
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
     tags: [route.id.split('.')[0]],
@@ -148,12 +141,17 @@ const operation = (route: AnyRoute, components: Json): Json => {
     ...('subject' in route.access
       ? { 'x-permission': { action: route.access.action, subject: route.access.subject } }
       : {}),
-    parameters: [...parameters(pathSchema(route), 'path'), ...parameters(route.query, 'query'), ...headers],
+    parameters: parametersOf(route, components),
     ...(route.body
       ? {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: hoist(plain(route.body), components) } },
+            content: {
+              'application/json': {
+                schema: hoist(plain(route.body), components.schemas),
+                ...(route.example === undefined ? {} : { example: route.example }),
+              },
+            },
           },
         }
       : {}),
@@ -161,23 +159,21 @@ const operation = (route: AnyRoute, components: Json): Json => {
       ...(route.status !== 201
         ? { 200: success('Success') }
         : { ...(route.ok === undefined ? {} : { 200: success(route.ok) }), 201: success('Created') }),
-      ...Object.fromEntries(
-        statusesOf(route).map((status) => [
-          String(status),
-          {
-            description: meanings[status],
-            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-          },
-        ]),
-      ),
+      ...Object.fromEntries(refusals),
     },
-    ...(route.errors ? { 'x-codes': route.errors } : {}),
   }
 }
 
+const sorted = (part: Json): Json => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+
 /** The OpenAPI 3.1 document of the routes; it is the same for every process and commit of one tree. */
 export const openApi = (routes: readonly AnyRoute[], version = '0.1.0'): Json => {
-  const components: Json = { Error: errorSchema }
+  const components: Components = {
+    schemas: { Error: errorSchema, ErrorCode: errorCodeSchema },
+    responses: {},
+    parameters: {},
+    headers: { 'Retry-After': retryAfter },
+  }
   const paths: Record<string, Json> = {}
   for (const route of [...routes].sort((a, b) =>
     a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1,
@@ -197,7 +193,7 @@ export const openApi = (routes: readonly AnyRoute[], version = '0.1.0'): Json =>
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      ...Object.fromEntries(Object.entries(components).map(([section, parts]) => [section, sorted(parts)])),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'PASETO v4.public' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },

@@ -8,10 +8,14 @@ import type { AnyRoute, Answer, RequestFacts } from './route.ts'
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
+/** What an endpoint does with an Idempotency-Key. */
+export const keyModeOf = ({ idempotency, method, transaction }: AnyRoute): 'accepted' | 'required' | 'off' =>
+  transaction === 'none' ? 'off' : (idempotency ?? (method === 'POST' ? 'accepted' : 'off'))
+
 const keyOf = (route: AnyRoute, request: RequestFacts): string | null => {
-  const mode = route.idempotency ?? (route.method === 'POST' ? 'accepted' : 'off')
+  const mode = keyModeOf(route)
   const key = request.header('idempotency-key')
-  if (mode === 'off' || route.transaction === 'none') return null
+  if (mode === 'off') return null
   if (key === '') {
     if (mode !== 'required') return null
     throw invalid(

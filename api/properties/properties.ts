@@ -98,7 +98,7 @@ const change = route({
     'Address, place, texts and lists are replaced whole. The time zone changes only while nothing has a date.',
   access: can('update', 'Property'),
   record,
-  errors: ['duplicate_code', 'locked_field', 'invalid_transition'],
+  errors: ['duplicate_code', 'locked_field', 'invalid_transition', 'rule_violated'],
   body: Sparse(Obj(propertyFields)),
   returns: Property,
   handle: async ({ trx, params, body }) => {

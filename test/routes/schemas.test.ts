@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { openApi } from '../../api/lib/openapi.ts'
+import { operationName } from '../../api/lib/operation-name.ts'
 import { pathSchema } from '../../api/lib/input.ts'
 import { routes } from '../../api/routes.ts'
 import { Obj, Text, Uuid } from '../../config/schema.ts'
@@ -99,7 +100,7 @@ describe('every endpoint, as a value', () => {
     }
     for (const route of routes) {
       const operation = document.paths[route.path.replace(/:([A-Za-z]+)/g, '{$1}')]?.[route.method.toLowerCase()]
-      expect(operation?.operationId, route.id).to.equal(route.id)
+      expect(operation?.operationId, route.id).to.equal(operationName(route))
       expect(operation?.responses, route.id).to.have.property(String(route.status ?? 200))
     }
   })

@@ -1,4 +1,6 @@
+import { codesOf } from '../../api/lib/codes.ts'
 import { routes } from '../../api/routes.ts'
+import type { ErrorCode } from '../../config/error-codes.ts'
 import { compile } from '../../config/validator.ts'
 import { sql } from '../../db/lib/connection.ts'
 import type { Reply } from './client.ts'
@@ -9,6 +11,9 @@ const shapes = routes.map((route) => ({
   pattern: new RegExp(`^(/api)?${route.path.replace(/^\/api/, '').replace(/:[A-Za-z]+/g, '[^/]+')}$`),
 }))
 
+/** Codes of requests that reach no endpoint. */
+const edgeCodes: readonly ErrorCode[] = ['internal_error', 'not_found', 'request_invalid']
+
 const errorKeys = new Set(['statusCode', 'code', 'message', 'errors', 'error', 'requestId'])
 
 /** The route that a request meets. */
@@ -17,11 +22,19 @@ export const routeOf = (method: string, path: string) => {
   return shapes.find(({ route, pattern }) => route.method === method && pattern.test(plain))?.route
 }
 
+/** Throws when neither the endpoint nor its kind declares the code of an error reply. */
+const checkCode = (method: string, path: string, code: string): void => {
+  const route = routeOf(method, path)
+  const declared: readonly string[] = route ? codesOf(route) : edgeCodes
+  if (!declared.includes(code))
+    throw new Error(`${method} ${path} answered ${code}, which ${route?.id ?? 'no endpoint'} does not declare`)
+}
+
 /** Throws when a reply is not what its endpoint declares: every test that calls the API checks its contract as well. */
 export const checkContract = (method: string, path: string, { status, headers, body }: Reply): void => {
   const where = `${method} ${path.split('?')[0]} answered ${status}`
   if (!headers['x-request-id']) throw new Error(`${where} without X-Request-Id`)
-  if (status >= 400 && path.startsWith('/api/') && typeof body === 'object') {
+  if (status >= 400 && typeof body === 'object' && (path.startsWith('/api/') || routeOf(method, path))) {
     const unknown = Object.keys(body as object).filter((key) => !errorKeys.has(key))
     if (
       body.statusCode !== status ||
@@ -30,6 +43,7 @@ export const checkContract = (method: string, path: string, { status, headers, b
       unknown.length > 0
     )
       throw new Error(`${where} with another body than that of errors: ${JSON.stringify(body)}`)
+    checkCode(method, path.split('?')[0] ?? '', body.code)
     if (status === 403 && body.error !== 'ForbiddenException') throw new Error(`${where} without ForbiddenException`)
     return
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { rolePermissions } from '../../../config/roles.ts'
 import { neverByKey } from '../../../config/scopes.ts'
 import { actionsOf, isSubject, subjectFacts, subjects } from '../../../config/subjects.ts'
+import { operationName } from '../operation-name.ts'
 import type { AnyRoute } from '../route.ts'
 
 type Operation = { operationId?: unknown; 'x-permission'?: unknown; security?: unknown }
@@ -48,7 +49,9 @@ export const disagreements = (routes: readonly AnyRoute[], document: Document): 
       const offersKey = JSON.stringify(operation.security ?? []).includes('apiKey')
       const refusesKey = 'subject' in route.access && neverByKey.has(route.access.subject)
       return [
-        ...(operation.operationId === route.id ? [] : [`${signature(route)} is another operation in the document`]),
+        ...(operation.operationId === operationName(route)
+          ? []
+          : [`${signature(route)} is another operation in the document`]),
         ...(JSON.stringify(operation['x-permission']) === JSON.stringify(permissionOf(route))
           ? []
           : [`${route.id} asks for another permission in the document`]),

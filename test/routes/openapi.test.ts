@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { codesOf } from '../../api/lib/codes.ts'
+import { openApi } from '../../api/lib/openapi.ts'
+import { operationName } from '../../api/lib/operation-name.ts'
+import { routes } from '../../api/routes.ts'
+
+type Json = Record<string, unknown>
+type Response = {
+  $ref?: string
+  content?: Record<string, { schema: { allOf: { properties?: { code: { enum: string[] } } }[] } }>
+}
+type Operation = {
+  operationId: string
+  responses: Record<string, Response>
+  requestBody?: { content: Record<string, Json> }
+}
+
+const document = openApi(routes) as {
+  paths: Record<string, Record<string, Operation>>
+  components: Record<string, Json>
+}
+const operations = new Map(
+  Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .map((operation) => [operation.operationId, operation]),
+)
+
+const refsIn = (part: unknown): string[] => {
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([key, value]) =>
+    key === '$ref' && typeof value === 'string' ? [value] : key === 'example' ? [] : refsIn(value),
+  )
+}
+
+const resolved = (ref: string): unknown =>
+  ref
+    .replace(/^#\//, '')
+    .split('/')
+    .reduce<unknown>((part, name) => (part as Json | undefined)?.[name], document)
+
+/** The codes that an error reply of the document lists. */
+const listed = (response: Response): string[] => {
+  const reply = response.$ref ? (resolved(response.$ref) as Response) : response
+  return (
+    reply.content?.['application/json']?.schema.allOf.flatMap(({ properties }) => properties?.code.enum ?? []) ?? []
+  )
+}
+
+describe('the document of the routes', () => {
+  it('refers to parts that are there, and has none that nothing refers to', () => {
+    const refs = new Set(refsIn(document))
+    expect([...refs].filter((ref) => resolved(ref) === undefined)).to.deep.equal([])
+    const parts = Object.entries(document.components)
+      .filter(([section]) => section !== 'securitySchemes')
+      .flatMap(([section, named]) => Object.keys(named).map((name) => `#/components/${section}/${name}`))
+    expect(parts.filter((ref) => !refs.has(ref))).to.deep.equal([])
+  })
+
+  it('lists for every operation the codes that it may answer, and no others', () => {
+    for (const route of routes) {
+      const responses = Object.entries(operations.get(operationName(route))?.responses ?? {})
+      const codes = responses.filter(([status]) => Number(status) >= 400).flatMap(([, response]) => listed(response))
+      expect(codes.toSorted(), route.id).to.deep.equal(codesOf(route))
+    }
+  })
+
+  it('names every operation once, as a method of a client is named', () => {
+    const names = routes.map(operationName)
+    expect(names.filter((name, at) => names.indexOf(name) !== at || !/^[a-z][a-zA-Z]{2,49}$/.test(name))).to.deep.equal(
+      [],
+    )
+    const named = (id: string) => routes.filter((route) => route.id === id).map(operationName)[0]
+    expect(
+      [
+        'reservations.list',
+        'unitTypes.read',
+        'policies.create',
+        'properties.updateSettings',
+        'properties.goLive',
+        'users.resendInvitation',
+        'ageCategories.replace',
+        'jobs.replay',
+        'channelConnections.pushes',
+        'auth.signIn',
+        'payments.callback',
+      ].map(named),
+    ).to.deep.equal([
+      'listReservations',
+      'getUnitType',
+      'createPolicy',
+      'updatePropertySettings',
+      'goLiveProperty',
+      'resendUserInvitation',
+      'replaceAgeCategories',
+      'replayJobs',
+      'getChannelConnectionPushes',
+      'signIn',
+      'receivePaymentCallback',
+    ])
+  })
+
+  it('shows the example of every request that has one', () => {
+    const shown = routes.filter(({ body, example }) => body && example !== undefined)
+    expect(shown.length).to.be.greaterThan(0)
+    for (const route of shown)
+      expect(
+        operations.get(operationName(route))?.requestBody?.content['application/json']?.example,
+        route.id,
+      ).to.deep.equal(route.example)
+  })
+})
