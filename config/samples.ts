@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { addDays } from './time.ts'
 
 /** The id of a record in an example, by the name of its field or path parameter: `sampleId('propertyId')`. One name has one id, always. */
 export const sampleId = (name: string): string => {
@@ -7,3 +8,6 @@ export const sampleId = (name: string): string => {
     '-',
   )
 }
+
+/** A day to come in an example, so many days ahead. Tests put a day of theirs in its place, as many days ahead of the house's own. */
+export const sampleDay = (ahead: number): string => addDays('2027-01-01', ahead)

@@ -1,0 +1,216 @@
+import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
+import type { AnyRoute } from '../../api/lib/route.ts'
+import { routes } from '../../api/routes.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { openDesk } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
+import type { Reply } from '../support/client.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { numbered, placed, recordsOf } from '../support/samples.ts'
+import type { Records } from '../support/samples.ts'
+import { useWorld } from '../support/world.ts'
+
+type Entry = Record<string, unknown> & { id: string; version: number }
+type Schema = { format?: string; enum?: unknown[]; type?: string }
+
+/** Filters that are not fields of the record: the value that finds it. */
+const found: Record<string, (entry: Entry) => unknown> = {
+  q: ({ code, name }) => code ?? name,
+  validOn: ({ validFrom }) => validFrom,
+  'ratePlans unitTypeId': ({ unitTypes }) => (unitTypes as { unitTypeId: string }[])[0]?.unitTypeId,
+}
+/** Moves that are done again and change the record again: they carry news each time. */
+const repeated: string[] = []
+
+const endpoints = (name: string) => {
+  const own = routes.filter(({ part }) => part?.resource === name)
+  const as = (verb: string) => own.find(({ part }) => part?.verb === verb)
+  const verbs = ['list', 'create', 'read', 'update', 'delete']
+  return {
+    list: as('list'),
+    create: as('create'),
+    read: as('read'),
+    change: as('update'),
+    remove: as('delete'),
+    moves: own.filter(({ part }) => !verbs.includes(part?.verb ?? '')),
+    ofOne: own.filter(({ part }) => part?.verb !== 'list' && part?.verb !== 'create'),
+  }
+}
+
+const names = [...new Set(routes.flatMap(({ part }) => (part ? [part.resource] : [])))]
+const made = names.filter((name) => endpoints(name).create)
+
+const query = (value: Record<string, unknown>) =>
+  new URLSearchParams(Object.entries(value).map(([key, inside]): [string, string] => [key, String(inside)])).toString()
+
+/** Values that do not find a record with this one. */
+const others = ({ format, enum: known, type }: Schema, value: unknown): unknown[] => {
+  if (format === 'uuid4') return [randomUUID()]
+  if (known) return known.filter((one) => one !== value)
+  if (format === 'day') return ['1990-01-01']
+  return type === 'boolean' ? [!value] : type === 'integer' ? [Number(value) + 1] : ['zzqqzz']
+}
+
+describe('every resource', () => {
+  const world = useWorld()
+  let house: House
+  let records: Records
+  /** Members: of all houses, of another house of the tenant, and of another tenant. */
+  let owner: Desk
+  let neighbour: Desk
+  let stranger: Desk
+  let count = 0
+
+  before(async function () {
+    this.timeout(120_000)
+    house = await makeHouse({ units: 4, taxes: true })
+    records = await recordsOf(house)
+    const other = await makeHouse({ tenantId: house.tenantId, units: 1 })
+    owner = await openDesk(world, house, 'owner')
+    neighbour = await openDesk(world, other, 'owner', [other.propertyId])
+    stranger = await openDesk(world, await makeHouse({ units: 1 }), 'owner')
+  })
+  beforeEach(() => forgetLimits(world))
+
+  /** With `id` for the last that the path names, which is the record. */
+  const addressOf = ({ path }: AnyRoute, id?: string) => {
+    const last = path.lastIndexOf(':')
+    return path
+      .replace(/:([A-Za-z]+)/g, (_, name: string, at: number) => (id && at === last ? id : (records[name] ?? '')))
+      .replace(/^\/api\/tenants\/\//, '')
+  }
+  const send = (desk: Desk, route: AnyRoute, id?: string, version?: number): Promise<Reply> =>
+    desk.send(
+      route.method,
+      addressOf(route, id),
+      route.body ? placed(route.example ?? {}, records, house) : {},
+      version === undefined ? {} : { headers: { 'if-match': `"${version}"` } },
+    )
+  const create = async (route: AnyRoute | undefined): Promise<Entry> => {
+    if (!route) throw new Error('nothing makes it')
+    count += 1
+    const { status, body } = await owner.send(
+      'POST',
+      addressOf(route),
+      placed(numbered(route.example, count), records, house),
+    )
+    expect(status, `${route.id} ${JSON.stringify(body)}`).to.equal(201)
+    return body as Entry
+  }
+  const listed = async (route: AnyRoute, filter: Record<string, unknown>, desk = owner): Promise<Entry[]> => {
+    const { status, body } = await desk.get(`${addressOf(route)}?${query({ limit: 100, ...filter })}`)
+    expect(status, `${route.id} ${query(filter)} ${JSON.stringify(body)}`).to.equal(200)
+    return body.data as Entry[]
+  }
+  const idsOf = (entries: Entry[]) => entries.map(({ id }) => id)
+  /** The record as it stands: read, or found in its list with the filters that are the record's own. */
+  const standing = async (name: string, { id, status, propertyId }: Entry, filter: object = {}) => {
+    const { list, read } = endpoints(name)
+    if (read) return (await owner.get(addressOf(read, id))).body as Entry
+    const own = { ...(status === undefined ? {} : { status }), ...filter }
+    const filters = Object.keys(propertiesOf(list))
+    const known = Object.fromEntries(
+      Object.entries({ propertyId, ...own }).filter(([field]) => filters.includes(field)),
+    )
+    return (await listed(list as AnyRoute, known)).find((entry) => entry.id === id)
+  }
+  const propertiesOf = (route: AnyRoute | undefined) => {
+    const schema: { properties?: Record<string, Schema> } = route?.query ?? {}
+    return schema.properties ?? {}
+  }
+
+  for (const name of made) {
+    const { list, create: making, read, change, remove, moves, ofOne } = endpoints(name)
+
+    describe(name, () => {
+      it('is read as it was made, and listed', async () => {
+        const entry = await create(making)
+        expect(await standing(name, entry)).to.deep.include(read ? entry : { id: entry.id, version: entry.version })
+      })
+
+      if (list)
+        it('is found by each filter, and not by another value of it', async () => {
+          const entry = await create(making)
+          for (const [filter, schema] of Object.entries(propertiesOf(list))) {
+            if (['page', 'limit', 'sort'].includes(filter)) continue
+            const special = found[`${name} ${filter}`] ?? found[filter]
+            const value = special ? special(entry) : entry[filter]
+            expect(value, `${list.id}: say in \`found\` which ${filter} finds a record`).not.to.equal(undefined)
+            if (value !== null) expect(idsOf(await listed(list, { [filter]: value })), filter).to.include(entry.id)
+            for (const other of others(schema, value))
+              expect(idsOf(await listed(list, { [filter]: other })), `${filter}=${String(other)}`).not.to.include(
+                entry.id,
+              )
+          }
+        })
+
+      if (list?.part?.sorts)
+        it('is sorted by each field, up and down', async () => {
+          await create(making)
+          await create(making)
+          for (const field of list.part?.sorts ?? []) {
+            const values = async (sort: string) => (await listed(list, { sort })).map((entry) => entry[field])
+            const up = await values(field)
+            expect(await values(`-${field}`), field).to.deep.equal(up.toReversed())
+            expect(up.at(0), `${field} of the first and the last`).not.to.equal(up.at(-1))
+          }
+          expect((await owner.get(`${addressOf(list)}?sort=nothing`)).status).to.equal(400)
+        })
+
+      if (change)
+        it('changes by who has read it as it stands', async () => {
+          const entry = await create(making)
+          const stale = await send(owner, change, entry.id, entry.version + 1)
+          expect([stale.status, stale.body.code]).to.deep.equal([409, 'version_conflict'])
+          expect((await standing(name, entry))?.version).to.equal(entry.version)
+          const { status, body } = await send(owner, change, entry.id, entry.version)
+          expect(status, JSON.stringify(body)).to.equal(200)
+          expect(body).to.deep.include(placed(change.example, records, house))
+          expect(body.version).to.be.greaterThan(entry.version)
+          expect((await standing(name, entry))?.version).to.equal(body.version)
+        })
+
+      for (const move of moves)
+        it(`${move.part?.verb}: moves once, from the version that was read`, async () => {
+          const before = moves.slice(0, moves.indexOf(move))
+          let entry = await create(making)
+          for (const earlier of before) entry = (await send(owner, earlier, entry.id)).body as Entry
+          const stale = await send(owner, move, entry.id, entry.version + 1)
+          expect([stale.status, stale.body.code]).to.deep.equal([409, 'version_conflict'])
+          const { status, body } = await send(owner, move, entry.id, entry.version)
+          expect(status, JSON.stringify(body)).to.equal(200)
+          expect(body.version).to.be.greaterThan(entry.version)
+          expect((await standing(name, body as Entry))?.version).to.equal(body.version)
+          if (repeated.includes(move.id)) return
+          const again = await send(owner, move, entry.id)
+          expect(again.status, JSON.stringify(again.body)).to.be.oneOf([200, 409])
+          expect((await standing(name, body as Entry))?.version).to.equal(body.version)
+        })
+
+      if (remove)
+        it('is gone when it is deleted, by who has read it as it stands', async () => {
+          const entry = await create(making)
+          const stale = await send(owner, remove, entry.id, entry.version + 1)
+          expect([stale.status, stale.body.code]).to.deep.equal([409, 'version_conflict'])
+          const { status, body } = await send(owner, remove, entry.id, entry.version)
+          expect([status, body.id]).to.deep.equal([200, entry.id])
+          expect((await send(owner, remove, entry.id)).status).to.equal(404)
+          if (list) expect(idsOf(await listed(list, {}))).not.to.include(entry.id)
+        })
+
+      it('is not there for members of another house, or of another tenant', async () => {
+        const entry = await create(making)
+        for (const [who, desk] of Object.entries({ neighbour, stranger })) {
+          for (const route of ofOne)
+            expect((await send(desk, route, entry.id)).status, `${route.id} by a ${who}`).to.equal(404)
+          const { status } = await desk.get(`${addressOf(list as AnyRoute)}?limit=100`)
+          if (status === 200) expect(idsOf(await listed(list as AnyRoute, {}, desk)), who).not.to.include(entry.id)
+          else expect(status, who).to.equal(404)
+        }
+        expect((await standing(name, entry))?.version).to.equal(entry.version)
+      })
+    })
+  }
+})
