@@ -19,9 +19,11 @@ const constraints = [...mappings.matchAll(/^ {2}(\w+): \(\) =>\s+\w+\('(\w+)'/gm
 /** Codes of constraints on tables that some text writes to. */
 const ofTables = (text: string): string[] => {
   const written = new Set(
-    [...text.matchAll(/(?:insert into|update|delete from) (\w+)|\bmodel\('(\w+)'\)/g)].map(
-      ([, inText, named]) => inText ?? named ?? '',
-    ),
+    [
+      ...text.matchAll(
+        /(?:insert into|update|delete from) (\w+)|\bmodel\('(\w+)'\)|(?:insert|change)\w*\(\s*\w+,\s*'(\w+)'/g,
+      ),
+    ].map(([, inText, ofModel, named]) => inText ?? ofModel ?? named ?? ''),
   )
   return constraints
     .filter(({ name }) => [...written].some((table) => name.startsWith(`${table}_`)))
