@@ -24,7 +24,7 @@ export { listProperties, propertySorts, readPropertyRecord } from './house/prope
 export { blockersOf, warningsOf } from './house/readiness.ts'
 export { readSeasons, replaceSeasons } from './house/seasons.ts'
 export { readRateCalendar } from './rates/rate-calendar.ts'
-export { readKeptCells } from './rates/rate-cells.ts'
+export { readKeptCells, writePrices } from './rates/rate-cells.ts'
 export {
   createRateChange,
   listRateChanges,
@@ -32,10 +32,12 @@ export {
   readRateChange,
   revertRateChange,
 } from './rates/rate-changes.ts'
-export { archiveRatePlan, changeRatePlan, listRatePlans, readRatePlan, restoreRatePlan } from './rates/rate-plans.ts'
+export { archiveRatePlan, restoreRatePlan } from './rates/rate-plans/status.ts'
+export { changeRatePlan } from './rates/rate-plans/change.ts'
+export { listRatePlans, readRatePlan } from './rates/rate-plans/read.ts'
 export { applyRateChange, resumeRates, stuckRates } from './rates/rate-queue.ts'
-export { createRatePlan, writePrices } from './rates/rates.ts'
-export type { PriceCell } from './rates/rates.ts'
+export { createRatePlan } from './rates/rate-plans/create.ts'
+export type { PriceCell } from './rates/rate-cells.ts'
 export { depositSchedule } from './rules/deposits.ts'
 export { dailyAmount } from './rules/extras.ts'
 export { feeAmount, feeAt, feeTiers, freeUntil, nextDeadline, refundability } from './rules/policies.ts'

@@ -5,7 +5,7 @@ import { goLive, suspendProperty } from '../../db/properties/house/properties/st
 import { readConnection } from '../../db/channels/connections.ts'
 import { activateConnection, disconnect, pauseConnection } from '../../db/channels/lifecycle.ts'
 import { priceStay } from '../../db/properties/sale/quote.ts'
-import { writePrices } from '../../db/properties/rates/rates.ts'
+import { writePrices } from '../../db/properties/rates/rate-cells.ts'
 import { searchOffers } from '../../db/properties/sale/search.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { drain } from '../support/drain.ts'

@@ -1,5 +1,5 @@
 import { disconnect } from '../../db/channels/lifecycle.ts'
-import { writePrices } from '../../db/properties/rates/rates.ts'
+import { writePrices } from '../../db/properties/rates/rate-cells.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { useSimulator } from '../support/channel-simulator/peer.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { writePrices } from '../../db/properties/rates/rates.ts'
+import { writePrices } from '../../db/properties/rates/rate-cells.ts'
 import { makeHouse } from '../support/factories.ts'
 import { useRates } from './rates.ts'
 

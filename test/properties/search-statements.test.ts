@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { createPromoCode } from '../../db/properties/terms/promo-codes.ts'
-import { createRatePlan } from '../../db/properties/rates/rates.ts'
+import { createRatePlan } from '../../db/properties/rates/rate-plans/create.ts'
 import { searchOffers } from '../../db/properties/sale/search.ts'
 import type { SearchRequest } from '../../db/properties/sale/search.ts'
 import { createUnitType } from '../../db/units/types.ts'

@@ -1,5 +1,5 @@
 import { sql } from '../../db/lib/connection.ts'
-import { createRatePlan } from '../../db/properties/rates/rates.ts'
+import { createRatePlan } from '../../db/properties/rates/rate-plans/create.ts'
 import { createUnitType } from '../../db/units/types.ts'
 import type { House } from '../support/factories.ts'
 

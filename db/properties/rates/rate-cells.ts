@@ -1,12 +1,105 @@
-import { sql } from '../../lib/connection.ts'
+import { unprocessable } from '../../../config/errors.ts'
+import { addDays, todayIn } from '../../../config/time.ts'
+import { ratesOf } from '../../lib/channel-marks.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { putPrices, restrictionColumns } from './rates.ts'
+import { emit } from '../../lib/events.ts'
+import { changePortal } from '../../lib/public-version.ts'
 import { keyOf } from '../rules/rate-items.ts'
 import type { CellChange, CellPlace, Present, PriceChange, RestrictionChange } from '../rules/rate-items.ts'
 import { unrestricted } from '../rules/restrictions.ts'
 import type { Restriction } from '../rules/restrictions.ts'
 
+export type PriceCell = { ratePlanId: string; unitTypeId: string; date: string; amount: number }
+
 const perStatement = 5_000
+/** How far ahead prices are kept, in days. */
+export const horizonDays = 730
+
+/**
+ * One writer of a property's calendar at a time, before the property's row is locked: what a bulk change has read is what it
+ * replaces, and two of them never wait for each other's cells.
+ */
+export const lockRates = (trx: Trx, propertyId: string) =>
+  sql(trx, `select pg_advisory_xact_lock(hashtextextended('rates ' || ?, 0))`, [propertyId])
+
+/** 422 for days before the business date, or past the horizon. */
+export const refuseDates = async (trx: Trx, propertyId: string, dates: readonly string[]) => {
+  const place = await sqlOne<{ businessDate: string | null; timezone: string; now: Date }>(
+    trx,
+    `select business_date, timezone, now() as now from property where id = ?`,
+    [propertyId],
+  )
+  const today = todayIn(place?.timezone ?? 'UTC', place?.now)
+  const first = place?.businessDate ?? today
+  const wrong = dates.find((date) => date < first || date > addDays(today, horizonDays))
+  if (wrong !== undefined)
+    throw unprocessable('date_out_of_range', 'A day is before the business date, or too far ahead', [
+      { field: 'date', message: wrong },
+    ])
+}
+
+/** Upserts cells in the order in which they come: (plan, type, date). */
+export const putPrices = async (trx: Trx, cells: readonly PriceCell[]): Promise<void> => {
+  for (let from = 0; from < cells.length; from += perStatement) {
+    const part = cells.slice(from, from + perStatement)
+    await sql(
+      trx,
+      `insert into rate_cell (rate_plan_id, unit_type_id, date, amount) select * from unnest(?::uuid[], ?::uuid[], ?::date[], ?::bigint[])
+       on conflict (tenant_id, rate_plan_id, unit_type_id, date) do update set amount = excluded.amount`,
+      [
+        part.map((cell) => cell.ratePlanId),
+        part.map((cell) => cell.unitTypeId),
+        part.map((cell) => cell.date),
+        part.map((cell) => cell.amount),
+      ],
+    )
+  }
+}
+
+/** Writes prices of standard plans; what stood on a day is replaced. 422 `rate_plan_derived` where a plan is derived. */
+export const writePrices = async (trx: Trx, propertyId: string, cells: PriceCell[]): Promise<void> => {
+  await lockRates(trx, propertyId)
+  await refuseDates(
+    trx,
+    propertyId,
+    cells.map((cell) => cell.date),
+  )
+  await changePortal(trx, propertyId, ratesOf(cells))
+  const plans = await sql<{ id: string; parentId: string | null }>(
+    trx,
+    `select id, parent_id from rate_plan where property_id = ? and id = any(?::uuid[])`,
+    [propertyId, [...new Set(cells.map((cell) => cell.ratePlanId))]],
+  )
+  if (plans.some((plan) => plan.parentId !== null))
+    throw unprocessable('rate_plan_derived', 'Prices of a derived plan follow its parent')
+  const known = new Set(plans.map((plan) => plan.id))
+  const sorted = cells
+    .filter((cell) => known.has(cell.ratePlanId))
+    .toSorted((a, b) =>
+      `${a.ratePlanId} ${a.unitTypeId} ${a.date}` < `${b.ratePlanId} ${b.unitTypeId} ${b.date}` ? -1 : 1,
+    )
+  await putPrices(trx, sorted)
+  await emit(trx, {
+    type: 'rates.changed',
+    propertyId,
+    entity: { type: 'property', id: propertyId, version: null },
+    data: { propertyId, cells: sorted.length },
+  })
+}
+
+export const restrictionColumns = {
+  stopSell: 'stop_sell',
+  closedToArrival: 'closed_to_arrival',
+  closedToDeparture: 'closed_to_departure',
+  minStayArrival: 'min_stay_arrival',
+  maxStayArrival: 'max_stay_arrival',
+  minStayThrough: 'min_stay_through',
+  maxStayThrough: 'max_stay_through',
+  minAdvanceDays: 'min_advance_days',
+  maxAdvanceDays: 'max_advance_days',
+} as const satisfies Record<keyof Restriction, string>
+
 const columns = Object.values(restrictionColumns)
 const types = columns.map((column) => (/^(stop|closed)/.test(column) ? 'boolean' : 'int'))
 const kinds = Object.keys(restrictionColumns) as (keyof Restriction)[]

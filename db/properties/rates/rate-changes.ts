@@ -11,7 +11,7 @@ import { compute, computeRevert, write } from './rate-application.ts'
 import type { RateChange } from './rate-application.ts'
 import { askForNext, countWaiting, isAnyWaiting } from './rate-queue.ts'
 import { houseOf, judgeItems } from './rate-requests.ts'
-import { lockRates, refuseDates } from './rates.ts'
+import { lockRates, refuseDates } from './rate-cells.ts'
 import { daysOf, writesOf } from '../rules/rate-items.ts'
 import type { CellChange, RateItem } from '../rules/rate-items.ts'
 

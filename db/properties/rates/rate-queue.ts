@@ -8,7 +8,7 @@ import { emit } from '../../lib/events.ts'
 import { lockForChange, lockProperty } from '../../lib/locked-property.ts'
 import { compute, computeRevert, write } from './rate-application.ts'
 import type { RateChange } from './rate-application.ts'
-import { lockRates } from './rates.ts'
+import { lockRates } from './rate-cells.ts'
 
 /** So often a change is tried before it has failed, for what nobody foresaw and for what may pass: those behind it must not wait for ever. */
 const mostTries = { unforeseen: 5, passing: 20 }

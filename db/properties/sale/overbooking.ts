@@ -5,7 +5,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { setOversell, unitPoolOf } from '../../units/index.ts'
 import { readProperty } from './catalogue.ts'
-import { refuseDates } from '../rates/rates.ts'
+import { refuseDates } from '../rates/rate-cells.ts'
 import { weekDayOf } from '../rules/rate-items.ts'
 
 export type OverbookingChange = {
