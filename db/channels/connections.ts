@@ -62,7 +62,7 @@ export const listConnections = (trx: Trx, { propertyId, status, driver, scope, .
       columns,
       from: 'channel_connection c',
       conditions: [
-        ...inScope(trx, scope, 'c.property_id'),
+        ...inScope(scope, 'c.property_id'),
         ...where('c.property_id = ?', propertyId),
         ...(status === undefined
           ? [{ text: `c.status <> 'disconnected'`, values: [] }]
@@ -81,7 +81,7 @@ export const readConnection = async (trx: Trx, id: string, scope?: Condition) =>
     {
       columns,
       from: 'channel_connection c',
-      conditions: [{ text: 'c.id = ?', values: [id] }, ...(scope ? inScope(trx, scope, 'c.property_id') : [])],
+      conditions: [{ text: 'c.id = ?', values: [id] }, ...(scope ? inScope(scope, 'c.property_id') : [])],
       order: 'c.id',
     },
     { page: 1, limit: 1 },

@@ -194,7 +194,7 @@ export const deliverRevision = async (
     {
       columns: 'c.id, c.property_id, c.status',
       from: 'channel_connection c',
-      conditions: [...where('c.id = ?', channelConnectionId), ...inScope(trx, scope, 'c.property_id')],
+      conditions: [...where('c.id = ?', channelConnectionId), ...inScope(scope, 'c.property_id')],
       order: 'c.id',
     },
     { page: 1, limit: 1 },
@@ -240,7 +240,7 @@ export const listRevisions = (
       columns,
       from: 'channel_booking b',
       conditions: [
-        ...inScope(trx, scope, 'b.property_id'),
+        ...inScope(scope, 'b.property_id'),
         ...where('b.property_id = ?', propertyId),
         ...where('b.channel_connection_id = ?', channelConnectionId),
         ...where('b.status = ?', status),

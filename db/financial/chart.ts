@@ -91,8 +91,8 @@ const movements = async (
       bookId,
       asOf: asOf ?? null,
       propertyId: propertyId ?? null,
-      balances: whereOf(trx, scope, { propertyId: 'b.property_id' }),
-      lines: whereOf(trx, scope, { propertyId: 'l.property_id' }),
+      balances: whereOf(scope, { propertyId: 'b.property_id' }),
+      lines: whereOf(scope, { propertyId: 'l.property_id' }),
     },
   )
   return new Map(rows.map((row) => [row.accountId, row.movement]))

@@ -45,8 +45,8 @@ const joins = `left join journal_entry r on r.tenant_id = e.tenant_id and r.reve
   left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`
 
 /** The lines that a caller may see, and the total of an entry as he sees it: that of the lines shown, on their larger side. */
-const seenBy = (trx: Trx, scope: Condition): { lines: Part[]; total: Part } => {
-  const lines = isAlways(scope) ? [] : inScope(trx, scope, 'l.property_id')
+const seenBy = (scope: Condition): { lines: Part[]; total: Part } => {
+  const lines = isAlways(scope) ? [] : inScope(scope, 'l.property_id')
   const { text, values } = allOf(lines)
   const ofLines = `(select cast(greatest(sum(l.debit), sum(l.credit)) as bigint) from journal_line l
     where l.tenant_id = e.tenant_id and l.entry_id = e.id and ${text})`
@@ -98,7 +98,7 @@ export const listEntries = async (
   { page, limit, scope, ...filter }: EntryFilter & Paging & { scope: Condition },
 ) => {
   const book = await bookFor(trx, filter.bookId)
-  const { lines, total } = seenBy(trx, scope)
+  const { lines, total } = seenBy(scope)
   const found = await readPage<EntryHead>(
     trx,
     {
@@ -124,7 +124,7 @@ export const readEntry = async (
   scope: Condition,
 ): Promise<EntryHead & { lines: EntryLine[]; hash: string | null }> => {
   const { tenantId } = contextOf(trx)
-  const seen = seenBy(trx, scope)
+  const seen = seenBy(scope)
   const { text: columns, values } = head(seen.total)
   const entry = await sqlOne<EntryHead & { hash: string | null }>(
     trx,

@@ -93,17 +93,17 @@ const survivorsOf = async (trx: Trx, guestIds: string[]) =>
 type Row = GuestRow & { blocked: 'warn' | 'refuse' | null; inHouse: boolean; nextArrival: string | null }
 
 /** Blocks `b` of a guest `g`: those that hold in one of the houses that the caller is for, each on its own day. Houses that are closed have none. */
-const blocksOf = (trx: Trx, scope: Condition): Part => ({
+const blocksOf = (scope: Condition): Part => ({
   text: `from guest_block b where b.tenant_id = g.tenant_id and b.guest_id = g.id and exists (
     select from property y where y.tenant_id = b.tenant_id and y.status <> 'archived' and ? and ${holdsAt('b', 'y')})`,
-  values: [whereOf(trx, scope, { propertyId: 'y.id' })],
+  values: [whereOf(scope, { propertyId: 'y.id' })],
 })
 
 /** A page of profiles, personal data masked (R9). */
 export const listGuests = async (trx: Trx, filter: GuestFilter) => {
   const found = await findGuests(trx, filter)
   const order = orderBy(filter.sort, guestSorts, 'g.id')
-  const blocks = blocksOf(trx, filter.scope)
+  const blocks = blocksOf(filter.scope)
   const withStays = (page: Part): Part => ({
     text: `select g.*, (select b.level ${blocks.text} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
      from (${page.text}) g
@@ -114,7 +114,7 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
          join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
        where n.tenant_id = g.tenant_id and n.guest_id = g.id and ?) s
      order by ${order}`,
-    values: [...blocks.values, ...page.values, whereOf(trx, filter.scope, { propertyId: 'r.property_id' })],
+    values: [...blocks.values, ...page.values, whereOf(filter.scope, { propertyId: 'r.property_id' })],
   })
   const { total, rows } = await readPage<Row>(
     trx,
@@ -123,7 +123,7 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
       from: 'guest g',
       conditions: [
         ...where('g.status = ?', filter.status),
-        ...inScope(trx, filter.scope, { propertyId: null }),
+        ...inScope(filter.scope, { propertyId: null }),
         ...where('g.id = any(?::uuid[])', found),
         ...where('? = any(g.tags)', filter.tag),
         ...where('g.updated_at >= ?::timestamptz', filter.updatedSince),

@@ -1,4 +1,5 @@
-import type { Knex } from 'knex'
+import { fragment } from './fragment.ts'
+import type { Fragment } from './fragment.ts'
 
 /** A condition on records: `eq`, `in`, `and`, `or`. Any other operator is refused where it is used, so that nothing shows too much. */
 export type Condition = { readonly operator: string; readonly field?: string; readonly value: unknown }
@@ -12,7 +13,6 @@ export const isAlways = ({ operator, value }: Condition): boolean => operator ==
 
 /** The columns that stand for the fields of conditions, with their alias; null where the list's records have no such field. */
 export type Columns = Readonly<Record<string, string | null>>
-type Fragment = { sql: string; bindings: unknown[] }
 
 const parts = ({ value }: Condition) => value as readonly Condition[]
 const fieldOf = ({ field }: Condition): string => {
@@ -23,11 +23,10 @@ const refuse = ({ operator }: Condition): never => {
   throw new Error(`${operator} is no operator of conditions`)
 }
 
-/** A condition as SQL with its values. The text follows from the operators and fields of the condition, never from its values. */
-export const conditionText = (condition: Condition, columns: Columns): Fragment => {
+const write = (condition: Condition, columns: Columns): Fragment => {
   const { operator, value } = condition
   if (operator === 'and' || operator === 'or') {
-    const written = parts(condition).map((part) => conditionText(part, columns))
+    const written = parts(condition).map((part) => write(part, columns))
     if (written.length === 0) return { sql: operator === 'and' ? 'true' : 'false', bindings: [] }
     return {
       sql: `(${written.map((part) => part.sql).join(` ${operator} `)})`,
@@ -44,10 +43,13 @@ export const conditionText = (condition: Condition, columns: Columns): Fragment 
   return value === null ? { sql: `${column} is null`, bindings: [] } : { sql: `${column} = ?`, bindings: [value] }
 }
 
-/** A condition as SQL, to be bound in a statement or given to `where`: lists and sums filter by it, never after loading. */
-export const whereOf = (knex: Knex, condition: Condition, columns: Columns): Knex.Raw => {
-  const { sql, bindings } = conditionText(condition, columns)
-  return knex.raw(sql, bindings as never)
+/**
+ * A condition as SQL, bound in the place that a statement has for it: lists and sums filter by it, never after loading. The text follows from operators and
+ * fields, never from values.
+ */
+export const whereOf = (condition: Condition, columns: Columns): Fragment => {
+  const { sql, bindings } = write(condition, columns)
+  return fragment(sql, bindings)
 }
 
 /** Whether a loaded record fulfils a condition. Every field that it asks for must have been loaded: one that is missing throws. */

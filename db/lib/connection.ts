@@ -5,6 +5,7 @@ import { log } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../../config/errors.ts'
 import type { Refused } from './outbox.ts'
+import { spliced } from './fragment.ts'
 import type { Bindings, Statement } from './prepared.ts'
 import { database, inCamelCase } from './pool.ts'
 import { outboxOf, transact } from './transaction.ts'
@@ -233,9 +234,10 @@ const isBuilt = (text: string, bindings: Bindings) =>
 /** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
 export const sql = async <Row = Record<string, unknown>>(
   trx: Knex,
-  text: string,
-  bindings: Bindings = [],
+  given: string,
+  values: Bindings = [],
 ): Promise<Row[]> => {
+  const { text, bindings } = spliced(given, values)
   const outbox = outboxOf(trx)
   if (outbox && !isBuilt(text, bindings)) return inCamelCase<Row>(await outbox.askOnce(text, bindings))
   // Among named bindings knex would take `:id::uuid` for an identifier, and `::date` for a binding of that name.
@@ -245,9 +247,9 @@ export const sql = async <Row = Record<string, unknown>>(
 }
 
 /**
- * The same, for what runs all the time: each connection plans the statement once in ten seconds, which for those of the jobs table is most of their cost.
- * For constant texts only, since none is ever forgotten; one text may not bind different types. Those asked for without waiting in between, as by
- * `Promise.all`, go together, in the order in which they were asked.
+ * Rows of a statement that runs again and again, columns in camelCase: each connection plans it once in ten seconds, which for many is most of their cost. A text
+ * may vary by which of a few parts it has, never by values or by the number of them; one text may not bind different types. Statements that are asked for
+ * without waiting in between, as by `Promise.all`, go together, in the order in which they were asked.
  */
 export const prepared = async <Row = Record<string, unknown>>(
   trx: Knex,
@@ -255,7 +257,7 @@ export const prepared = async <Row = Record<string, unknown>>(
   bindings: Bindings = [],
 ): Promise<Row[]> => {
   const outbox = outboxOf(trx)
-  return outbox ? inCamelCase<Row>(await outbox.ask({ text, bindings })) : sql<Row>(trx, text, bindings)
+  return outbox ? inCamelCase<Row>(await outbox.ask(spliced(text, bindings))) : sql<Row>(trx, text, bindings)
 }
 
 /**

@@ -1,8 +1,9 @@
-import { conditionText } from './conditions.ts'
+import { whereOf } from './conditions.ts'
 import type { Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import type { Table, TableName } from './models.ts'
+import { limitOf } from './paging.ts'
 import type { Page, Paging, Sort } from './paging.ts'
 import { builder, columnOf, fill, place, queryOf, shaped } from './shapes.ts'
 
@@ -90,7 +91,7 @@ const scopePart = (scope: Condition, fields: Readonly<Record<string, string | nu
   const columns = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, field === null ? null : columnOf(field)]),
   )
-  const { sql, bindings } = conditionText(scope, columns)
+  const { sql, bindings } = whereOf(scope, columns)
   const values = bindings.map((value, index) => [`scope ${index}`, value] as const)
   return { text: sql, bindings: values.map(([name]) => place(name)), values }
 }
@@ -125,14 +126,12 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
   ]
 
   return async (trx, { page, limit, ...asked }) => {
-    if (!Number.isSafeInteger(limit) || limit < 1) throw new Error('a page has a number of rows')
     const parts = partsOf(asked)
     const { sort = [] } = asked as { sort?: Sort<string> }
     const conditions = parts.map(({ text }) => text).join(' and ')
     const values = new Map<string, unknown>([...parts.flatMap((part) => part.values), ['offset', (page - 1) * limit]])
     const query = () => parts.reduce((made, { text, bindings }) => made.whereRaw(text, bindings), queryOf(table))
     const count = shaped(`${list} count ${conditions}`, () => query().count({ total: '*' }).toKnexQuery())
-    // Of a limit that is a parameter, and of any offset, PostgreSQL knows nothing when it plans once for all values.
     const sorted = orderOf(sort)
     const by = sorted.map(({ column, order: way }) => `${column} ${way}`).join()
     const rows = shaped(`${list} ${conditions} by ${by} ${limit} ${page === 1}`, () => {
@@ -140,7 +139,8 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
         .select([...fields])
         .orderBy(sorted as never)
         .toKnexQuery()
-        .limit(limit, { skipBinding: true })
+
+        .limit(limitOf({ page, limit }), { skipBinding: true })
       return page === 1 ? made : made.offset(builder.raw('?', [place('offset')]) as never)
     })
     const valueOf = (name: string) => values.get(name)

@@ -1,6 +1,6 @@
 import { whereOf } from './conditions.ts'
 import type { Columns, Condition } from './conditions.ts'
-import { sql, sqlOne } from './connection.ts'
+import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 
 /** A part of a statement, with what its question marks stand for. */
@@ -15,8 +15,8 @@ export const where = (text: string, value: unknown): Part[] =>
   value === undefined || value === null ? [] : [{ text, values: [value] }]
 
 /** The records that the caller's role is for; `columns` hold what its condition asks for, one alone their property. */
-export const inScope = (trx: AnyTrx, scope: Condition, columns: string | Columns): Part[] => [
-  { text: '?', values: [whereOf(trx, scope, typeof columns === 'string' ? { propertyId: columns } : columns)] },
+export const inScope = (scope: Condition, columns: string | Columns): Part[] => [
+  { text: '?', values: [whereOf(scope, typeof columns === 'string' ? { propertyId: columns } : columns)] },
 ]
 
 /** One condition of several. */
@@ -43,25 +43,32 @@ type List = {
   around?: (page: Part) => Part
 }
 
-/** One page of a list, and how many there are: asked together, in one round trip. */
+/** Whole numbers that go into a text, since PostgreSQL that plans for all values must know how few rows are wanted. */
+export const limitOf = ({ limit }: Paging): number => {
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new Error('a page has a number of rows')
+  return limit
+}
+
+/**
+ * One page of a list, and how many there are: asked together, in one round trip. Connections keep the plans of both statements, so their texts depend on
+ * which filters and which order were asked for, and never on values.
+ */
 export const readPage = async <Row>(
   trx: AnyTrx,
   { columns, from, joins = '', conditions, order, around = (found) => found }: List,
-  { page, limit }: Paging,
+  paging: Paging,
 ): Promise<Page<Row>> => {
   const [head, source, given] = [partOf(columns), partOf(from), allOf(conditions)]
   const bound = [...source.values, ...given.values]
+  const offset = (paging.page - 1) * paging.limit
+  const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
   const { text, values } = around({
-    text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} limit ? offset ?`,
-    values: [...head.values, ...bound, limit, (page - 1) * limit],
+    text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} ${place}`,
+    values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
-  const [count, rows] = await Promise.all([
-    // It binds a value whatever its conditions do, since what binds none goes by itself.
-    sqlOne<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text} limit ?`, [
-      ...bound,
-      1,
-    ]),
-    sql<Row>(trx, text, values),
+  const [counted, rows] = await Promise.all([
+    prepared<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text}`, bound),
+    prepared<Row>(trx, text, values),
   ])
-  return { total: count?.total ?? 0, rows }
+  return { total: counted[0]?.total ?? 0, rows }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { settings } from '../../config/env.ts'
 
@@ -19,7 +20,8 @@ export type Connection = {
 /** A text as PostgreSQL numbers its parameters, and under which name a connection keeps it planned. */
 type Plan = { name: string; native: string; names: readonly string[] | null }
 
-const plans = new Map<string, Plan>()
+/** More texts than these are not in use at once; a name follows from its text, so one that was forgotten is made again as it was. */
+const plans = new LRUCache<string, Plan>({ max: 5_000 })
 
 const numbered = (text: string, bindings: Bindings): Omit<Plan, 'name'> => {
   let count = 0
@@ -65,6 +67,28 @@ export const unplanned = ({ text, bindings }: Statement): Planned => {
   const values = valuesOf(made, bindings)
   if (values.includes(undefined)) throw new Error(`a value is undefined - ${made.native}`)
   return { name: '', native: made.native, values }
+}
+
+/**
+ * So many statements one connection keeps. In the server's memory they take 25 kB each on average (those of many joins 0.5 MB), so about 10 MB; the one that ran
+ * longest ago gives way. Constant texts are a few hundred, and no process runs all of them; lists vary by filters, order and size of the page.
+ */
+export const mostKept = 400
+const kept = new WeakMap<object, Map<string, true>>()
+
+/** Notes the names that are about to run on a connection, and answers those that it must give up for them. */
+export const givenUp = (connection: object, names: Iterable<string>): string[] => {
+  let known = kept.get(connection)
+  if (known === undefined) kept.set(connection, (known = new Map()))
+  for (const name of names) {
+    if (name === '') continue
+    known.delete(name)
+    known.set(name, true)
+  }
+  if (known.size <= mostKept) return []
+  const gone = [...known.keys()].slice(0, known.size - mostKept)
+  for (const name of gone) known.delete(name)
+  return gone
 }
 
 const plansLastMs = 10_000

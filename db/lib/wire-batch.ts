@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { givenUp } from './prepared.ts'
 import type { Connection, Planned } from './prepared.ts'
 
 /** With values as `sendable` answers them. `isMute`: nobody wants its rows, and so PostgreSQL is not asked what they look like. */
@@ -11,7 +12,7 @@ export type Answer = { command: string | null; rows: unknown[]; unread?: Error }
 export type Answers = { done: Answer[]; error: Error | null }
 
 type Message = { text: string; name: string; statement: string; values: unknown[]; type: string }
-type Wire = Record<'parse' | 'bind' | 'describe' | 'execute', (message: Partial<Message>) => void> & {
+type Wire = Record<'parse' | 'bind' | 'describe' | 'execute' | 'close', (message: Partial<Message>) => void> & {
   parsedStatements: Record<string, string | undefined>
   sync: () => void
   sendCopyFail: (reason: string) => void
@@ -45,6 +46,14 @@ const questionOf = (connection: Connection, items: readonly Item[], tell: (answe
       const known = new Set<string>()
       wire.stream.cork()
       try {
+        // Ahead of what may fail: PostgreSQL passes over all that follows an error.
+        for (const name of givenUp(
+          wire,
+          items.map((item) => item.name),
+        )) {
+          if (wire.parsedStatements[name] !== undefined) wire.close({ type: 'S', name })
+          delete wire.parsedStatements[name]
+        }
         for (const { name, native, values, isMute } of items) {
           if (name === '' || (wire.parsedStatements[name] !== native && !known.has(name)))
             wire.parse({ name, text: native })

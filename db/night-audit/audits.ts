@@ -47,7 +47,7 @@ export const listNightAudits = (trx: Trx, { scope, ...filter }: Filter) =>
       columns,
       from: 'night_audit',
       conditions: [
-        ...inScope(trx, scope, 'property_id'),
+        ...inScope(scope, 'property_id'),
         ...where('property_id = ?', filter.propertyId),
         ...where('status = ?', filter.status),
         ...where('business_date >= ?::date', filter.from),
@@ -61,7 +61,7 @@ export const listNightAudits = (trx: Trx, { scope, ...filter }: Filter) =>
 export const readNightAudit = async (trx: Trx, id: string, scope: Condition = always): Promise<NightAudit> => {
   const row = await sqlOne<NightAudit>(trx, `select ${columns} from night_audit where id = ? and ?`, [
     id,
-    whereOf(trx, scope, { propertyId: 'property_id' }),
+    whereOf(scope, { propertyId: 'property_id' }),
   ])
   if (!row) throw notFound()
   return row

@@ -48,7 +48,7 @@ export const listAssignments = (trx: Trx, { scope, ...filter }: Filter) =>
       columns,
       from,
       conditions: [
-        ...inScope(trx, scope, 'u.property_id'),
+        ...inScope(scope, 'u.property_id'),
         ...where('u.property_id = ?', filter.propertyId),
         ...where('a.unit_id = ?', filter.unitId),
         ...where('a.reservation_id = ?', filter.reservationId),

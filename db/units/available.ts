@@ -99,7 +99,7 @@ export const unitsFor = async (
       : await sqlOne<{ unitTypeId: string; arrival: string; departure: string }>(
           trx,
           `select unit_type_id, arrival, departure from reservation where id = ? and property_id = ? and ?`,
-          [reservationId, propertyId, whereOf(trx, scope, { propertyId: 'property_id' })],
+          [reservationId, propertyId, whereOf(scope, { propertyId: 'property_id' })],
         )
   if (reservationId !== undefined && !stay) throw unknown('reservationId')
   const type = stay?.unitTypeId ?? unitTypeId
@@ -107,7 +107,7 @@ export const unitsFor = async (
     trx,
     `select p.id from unit_pool p where p.property_id = ? and p.kind = 'unit' and ?
        and (?::uuid is null or exists (select from unit_type_pool s where s.tenant_id = p.tenant_id and s.unit_pool_id = p.id and s.unit_type_id = ?::uuid))`,
-    [propertyId, whereOf(trx, scope, { propertyId: 'p.property_id' }), type ?? null, type ?? null],
+    [propertyId, whereOf(scope, { propertyId: 'p.property_id' }), type ?? null, type ?? null],
   )
   if (pools.length === 0) await statusOf(trx, propertyId)
   if (type !== undefined && pools.length === 0) throw unknown('unitTypeId')

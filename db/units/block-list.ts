@@ -29,7 +29,7 @@ const columns = `b.id, b.property_id, b.unit_ids, b.kind, b.reason, b.note, b."f
   case when b.status <> 'open' or b."to" <= d.today then 'past' when b."from" > d.today then 'planned' else 'running' end as phase`
 const from = `unit_block b join property y on y.tenant_id = b.tenant_id and y.id = b.property_id
   cross join lateral (select ${presentDay('y')} as today) d`
-const inReach = (trx: Trx, scope: Condition) => inScope(trx, scope, { propertyId: 'b.property_id', kind: 'b.kind' })
+const inReach = (scope: Condition) => inScope(scope, { propertyId: 'b.property_id', kind: 'b.kind' })
 
 type Filter = Paging & {
   propertyId?: string | undefined
@@ -52,7 +52,7 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
       columns,
       from,
       conditions: [
-        ...inReach(trx, scope),
+        ...inReach(scope),
         ...where('b.property_id = ?', filter.propertyId),
         ...where('? = any(b.unit_ids)', filter.unitId),
         ...where('b.kind = ?', filter.kind),
@@ -68,7 +68,7 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
 
 /** 404. */
 export const readBlock = async (trx: Trx, id: string, scope: Condition = always): Promise<BlockRecord> => {
-  const { text, values } = allOf([...where('b.id = ?', id), ...inReach(trx, scope)])
+  const { text, values } = allOf([...where('b.id = ?', id), ...inReach(scope)])
   const row = await sqlOne<BlockRecord>(trx, `select ${columns} from ${from} where ${text}`, values)
   if (!row) throw notFound()
   return row

@@ -71,7 +71,7 @@ export const readHousekeepingBoard = async (
   { page, limit, date, withNames, scope, ...filter }: Filter,
 ): Promise<Page<BoardLine>> => {
   await statusOf(trx, filter.propertyId)
-  const tasks = whereOf(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })
+  const tasks = whereOf(scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })
   const columns = `json_build_object('id', u.id, 'name', u.name, 'building', u.building, 'floor', u.floor, 'unitTypeId', u.unit_type_id, 'credits', u.credits,
          'notes', u.notes) as unit,
        u.condition, ${stateColumns},

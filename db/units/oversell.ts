@@ -23,7 +23,7 @@ export const readOversell = async (
   { propertyId, unitPoolId, from, to, scope, page, limit }: Filter,
 ): Promise<{ total: number; rows: OversellRange[] }> => {
   const given = allOf([
-    ...inScope(trx, scope, 'p.property_id'),
+    ...inScope(scope, 'p.property_id'),
     ...where('p.property_id = ?', propertyId),
     ...where('p.id = ?', unitPoolId),
     ...where('n.night >= ?::date', from),

@@ -50,7 +50,7 @@ export const listPools = (trx: Trx, { propertyId, scope, ...paging }: Filter) =>
     {
       columns,
       from,
-      conditions: [ofUnits, ...inScope(trx, scope, 'p.property_id'), ...where('p.property_id = ?', propertyId)],
+      conditions: [ofUnits, ...inScope(scope, 'p.property_id'), ...where('p.property_id = ?', propertyId)],
       order: 'p.name, p.id',
     },
     paging,

@@ -43,7 +43,7 @@ export const listSheets = async (trx: Trx, { scope, taskScope, withTasks, ...fil
       columns,
       from: 'housekeeping_sheet h',
       conditions: [
-        ...inScope(trx, scope, { propertyId: 'h.property_id', attendantId: 'h.attendant_id', status: 'h.status' }),
+        ...inScope(scope, { propertyId: 'h.property_id', attendantId: 'h.attendant_id', status: 'h.status' }),
         ...where('h.property_id = ?', filter.propertyId),
         ...where('h.date = ?::date', filter.date),
         ...where('h.attendant_id = ?', filter.attendantId),
@@ -52,7 +52,7 @@ export const listSheets = async (trx: Trx, { scope, taskScope, withTasks, ...fil
     },
     filter,
   )
-  return withTasks ? { ...page, rows: await withTheirTasks(trx, page.rows, tasksInScope(trx, taskScope)) } : page
+  return withTasks ? { ...page, rows: await withTheirTasks(trx, page.rows, tasksInScope(taskScope)) } : page
 }
 
 const withTheirTasks = async (trx: Trx, sheets: readonly Sheet[], scope: readonly Part[] = []): Promise<Sheet[]> => {

@@ -36,7 +36,7 @@ const readStays = (trx: Trx, ids: readonly string[], scope: Condition, lock = ''
        array(select s.unit_pool_id from unit_type_pool s where s.tenant_id = r.tenant_id and s.unit_type_id = r.unit_type_id) as pool_ids,
        (select sum(s.quantity)::int from unit_type_pool s where s.tenant_id = r.tenant_id and s.unit_type_id = r.unit_type_id) as quantity
      from reservation r where r.id = any(?::uuid[]) and ? order by r.id ${lock}`,
-    [ids, whereOf(trx, scope, { propertyId: 'r.property_id' })],
+    [ids, whereOf(scope, { propertyId: 'r.property_id' })],
   )
 
 const mismatch = (message: string) =>

@@ -26,8 +26,8 @@ export const doorOrder = `u.building nulls first, u.floor nulls first, u.positio
 const roundOrder = `t.priority, ${doorOrder}`
 
 /** The tasks that a role's condition is for; `t` names them. */
-export const tasksInScope = (trx: Trx, scope: Condition): Part[] =>
-  inScope(trx, scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })
+export const tasksInScope = (scope: Condition): Part[] =>
+  inScope(scope, { propertyId: 't.property_id', assigneeId: 't.assignee_id', kind: 't.kind' })
 
 export type TaskFilter = Paging & {
   propertyId?: string | undefined
@@ -48,7 +48,7 @@ export const listTasks = (trx: Trx, { scope, ...filter }: TaskFilter) =>
       columns,
       from,
       conditions: [
-        ...tasksInScope(trx, scope),
+        ...tasksInScope(scope),
         ...where('t.property_id = ?', filter.propertyId),
         ...where('t.date = ?::date', filter.date),
         ...where('t.status = ?', filter.status),

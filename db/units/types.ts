@@ -64,7 +64,7 @@ export const listUnitTypes = (trx: Trx, { propertyId, status = 'active', kind, q
       columns: unitTypeColumns,
       from: 'unit_type t',
       conditions: [
-        ...inScope(trx, scope, 't.property_id'),
+        ...inScope(scope, 't.property_id'),
         ...where('t.property_id = ?', propertyId),
         ...where('t.status = ?', status),
         ...where('t.kind = ?', kind),

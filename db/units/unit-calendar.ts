@@ -53,7 +53,7 @@ export const tapeUnits = (
   most: number,
 ): Promise<TapeUnit[]> => {
   const given = allOf([
-    ...inScope(trx, scope, 'u.property_id'),
+    ...inScope(scope, 'u.property_id'),
     ...where('u.property_id = ?', propertyId),
     ...where('u.active_from < ?::date', to),
     ...where('(u.active_until is null or u.active_until > ?::date)', from),
@@ -102,12 +102,5 @@ export const tapeUnassigned = (
             where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status in ('proposed', 'locked', 'occupied')
               and a.ends_on > f.day and a.starts_on < r.departure)
      order by r.arrival, r.id limit 1000`,
-    [
-      whereOf(trx, scope, { propertyId: 'r.property_id' }),
-      propertyId,
-      to,
-      from,
-      unitTypeId ?? null,
-      unitTypeId ?? null,
-    ],
+    [whereOf(scope, { propertyId: 'r.property_id' }), propertyId, to, from, unitTypeId ?? null, unitTypeId ?? null],
   )

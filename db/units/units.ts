@@ -75,7 +75,7 @@ export const listUnits = async (trx: Trx, { sort, scope, page, limit, ...filter 
     {
       columns: unitColumns,
       from: fromUnits,
-      conditions: [...inScope(trx, scope, 'u.property_id'), ...unitConditionsOf(filter)],
+      conditions: [...inScope(scope, 'u.property_id'), ...unitConditionsOf(filter)],
       order: orderBy(sort, unitSorts, 'u.id'),
     },
     { page, limit },
@@ -87,7 +87,7 @@ export const listUnits = async (trx: Trx, { sort, scope, page, limit, ...filter 
 export const readUnit = async (trx: Trx, id: string, scope: Condition = always): Promise<UnitRecord> => {
   const rows = await sql<StoredUnit>(trx, `select ${unitColumns} from ${fromUnits} where u.id = ? and ?`, [
     id,
-    whereOf(trx, scope, { propertyId: 'u.property_id' }),
+    whereOf(scope, { propertyId: 'u.property_id' }),
   ])
   const [unit] = await openRefusals(trx, rows)
   if (!unit) throw notFound()

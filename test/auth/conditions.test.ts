@@ -9,7 +9,7 @@ import { isSubject } from '../../config/subjects.ts'
 import { always, holds, never, substituted, whereOf } from '../../db/lib/conditions.ts'
 import type { Condition } from '../../db/lib/conditions.ts'
 import { ApiError } from '../../config/errors.ts'
-import { database, inTenant, sql, withoutTenant } from '../../db/lib/connection.ts'
+import { inTenant, sql, withoutTenant } from '../../db/lib/connection.ts'
 import { makeHouse } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
@@ -121,10 +121,10 @@ describe('a condition as SQL', () => {
   it('throws for an operator that nobody has declared, and for a field without a column', () => {
     for (const operator of ['ne', 'gt', 'regex', 'exists', 'not', 'elemMatch', '__proto__']) {
       const condition: Condition = { operator, field: 'kind', value: 'x' }
-      expect(() => whereOf(database(), condition, columns), operator).to.throw('no operator of conditions')
+      expect(() => whereOf(condition, columns), operator).to.throw('no operator of conditions')
       expect(() => holds(condition, { kind: 'x' }), operator).to.throw('no operator of conditions')
     }
-    expect(() => whereOf(database(), { operator: 'eq', field: 'secret', value: 1 }, columns)).to.throw('no column')
+    expect(() => whereOf({ operator: 'eq', field: 'secret', value: 1 }, columns)).to.throw('no column')
   })
 
   it('finds the very records for which it holds once they are loaded, over random records and conditions', async function () {
@@ -165,7 +165,7 @@ describe('a condition as SQL', () => {
           sql<{ at: number }>(
             trx,
             `select r.at from jsonb_to_recordset(?::jsonb) as r (at int, property_id uuid, created_by uuid, kind text) where ? order by r.at`,
-            [JSON.stringify(rows), whereOf(trx, condition, columns)],
+            [JSON.stringify(rows), whereOf(condition, columns)],
           ),
         )
         const expected = records.flatMap((one, at) => (holds(condition, one) ? [at] : []))

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { inPlatform, lastly, openDatabase, prepared, preparedOne, sql } from '../../db/lib/connection.ts'
+import { mostKept } from '../../db/lib/prepared.ts'
 import { useDatabase } from '../support/database.ts'
 
 describe('statements that run all the time', () => {
@@ -38,5 +39,30 @@ describe('statements that run all the time', () => {
     )
     expect(answers).to.deep.equal([1, 2].map(() => ({ nextNumber: 8, firstOf: 4 })))
     expect(await sql(one, kept)).to.deep.equal([])
+  })
+
+  it('are so many at most on a connection, and those that ran longest ago give way', async () => {
+    const one = await openDatabase(settings.databaseUrl, 1)
+    const ask = (numbers: readonly number[]) =>
+      inPlatform((trx) => Promise.all(numbers.map((n) => prepared(trx, `select ${n} + ?::int as as_said`, [1]))))
+    const held = async () => (await sql<{ name: string }>(one, `select name from pg_prepared_statements`)).length
+    const numbers = Array.from({ length: 1_000 }, (_, index) => index)
+    for (let at = 0; at < numbers.length; at += 50) {
+      expect(await ask(numbers.slice(at, at + 50))).to.deep.equal(
+        numbers.slice(at, at + 50).map((n) => [{ asSaid: n + 1 }]),
+      )
+      expect(await held()).to.be.at.most(mostKept)
+    }
+    expect(await held()).to.equal(mostKept)
+    // What was given up is planned anew; a question that fails forgets nothing that PostgreSQL still has.
+    const failing = inPlatform((trx) =>
+      Promise.all([
+        prepared(trx, `select 1 / ?::int as as_said`, [0]),
+        prepared(trx, `select 3 as as_said where ?`, [true]),
+      ]),
+    )
+    expect(await failing.catch(() => 'failed')).to.equal('failed')
+    for (const at of [0, 500, 990, 0]) expect(await ask([at])).to.deep.equal([[{ asSaid: at + 1 }]])
+    expect(await held()).to.be.at.most(mostKept)
   })
 })

@@ -39,7 +39,7 @@ export const listRateChanges = (trx: Trx, { scope, ...filter }: Filter) =>
       columns,
       from: 'rate_change',
       conditions: [
-        ...inScope(trx, scope, 'property_id'),
+        ...inScope(scope, 'property_id'),
         ...where('property_id = ?', filter.propertyId),
         ...where('status = ?', filter.status),
         ...where('created_by = ?', filter.createdBy),
@@ -54,7 +54,7 @@ export const listRateChanges = (trx: Trx, { scope, ...filter }: Filter) =>
 export const readRateChange = async (trx: Trx, id: string, scope: Condition = always): Promise<RateChange> => {
   const row = await sqlOne<RateChange>(trx, `select ${columns} from rate_change where id = ? and ?`, [
     id,
-    whereOf(trx, scope, { propertyId: 'property_id' }),
+    whereOf(scope, { propertyId: 'property_id' }),
   ])
   if (!row) throw notFound()
   return row

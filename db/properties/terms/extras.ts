@@ -64,7 +64,7 @@ export const listExtras = (trx: Trx, { propertyId, category, status = 'active', 
       columns,
       from: 'extra',
       conditions: [
-        ...inScope(trx, scope, 'property_id'),
+        ...inScope(scope, 'property_id'),
         ...where('property_id = ?', propertyId),
         ...where('category = ?', category),
         ...where('status = ?', status),

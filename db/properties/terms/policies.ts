@@ -141,7 +141,7 @@ export const listPolicies = (trx: Trx, { propertyId, kind, status = 'active', sc
       columns,
       from: current,
       conditions: [
-        ...inScope(trx, scope, 'p.property_id'),
+        ...inScope(scope, 'p.property_id'),
         ...where('p.property_id = ?', propertyId),
         ...where('p.kind = ?', kind),
         ...where('p.status = ?', status),

@@ -51,7 +51,7 @@ export const listProperties = async (trx: Trx, { status, kind, q, sort, scope, .
       columns,
       from: 'property p',
       conditions: [
-        ...inScope(trx, scope, 'p.id'),
+        ...inScope(scope, 'p.id'),
         ...(status === undefined ? [{ text: `p.status <> 'archived'`, values: [] }] : where('p.status = ?', status)),
         ...where('p.kind = ?', kind),
         ...(q === undefined

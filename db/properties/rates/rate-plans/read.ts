@@ -44,7 +44,7 @@ export const listRatePlans = (trx: Trx, { status = 'active', q, scope, ...filter
       columns,
       from: 'rate_plan r',
       conditions: [
-        ...inScope(trx, scope, 'r.property_id'),
+        ...inScope(scope, 'r.property_id'),
         ...where('r.property_id = ?', filter.propertyId),
         ...where('r.status = ?', status),
         ...where('r.visibility = ?', filter.visibility),
