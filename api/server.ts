@@ -9,19 +9,22 @@ import { log } from '../config/log.ts'
 import { cors } from './lib/cors.ts'
 import { documentation } from './lib/docs.ts'
 import { documentOf } from './lib/document.ts'
+import type { ReadDocument } from './lib/document.ts'
 import { guardedOf, passwordAdmission } from './lib/password-admission.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
 import { headersOfAll, requestIdOf, spanOf, timesSent } from './lib/request.ts'
+import type { AnyRoute } from './lib/route.ts'
 import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { dashboardSignIn, mountDashboard } from './admin/dashboard.ts'
 import { mountOperations, operationsSignIn } from './admin/ops/index.ts'
 
-let document: ReturnType<typeof documentOf> | null = null
+// Once in a process for each list of routes: none changes.
+const documents = new WeakMap<readonly AnyRoute[], ReadDocument>()
 
 /** The Koa application, without the password admission in front of it; no port is opened yet. */
-const makeApp = async (): Promise<Koa> => {
+const makeApp = async (endpoints: readonly AnyRoute[]): Promise<Koa> => {
   const app = new Koa()
   app.proxy = false
   app.on('error', (error: unknown) => log.warn({ err: error }, 'a reply could not be sent'))
@@ -46,12 +49,12 @@ const makeApp = async (): Promise<Koa> => {
   })
   app.use(health)
   app.use(cors)
-  // Once in a process: its routes do not change.
-  document ??= documentOf(routes)
+  const document = documents.get(endpoints) ?? documentOf(endpoints)
+  documents.set(endpoints, document)
   app.use(documentation(document))
   await mountDashboard(app)
   mountOperations(app)
-  app.use(makeRouter(routes))
+  app.use(makeRouter(endpoints))
   return app
 }
 
@@ -73,8 +76,8 @@ const badRequest = () => {
 }
 
 /** The server with its limits: slow or malformed senders are cut off early. */
-export const makeServer = async (): Promise<Server> => {
-  const app = await makeApp()
+export const makeServer = async (endpoints: readonly AnyRoute[] = routes): Promise<Server> => {
+  const app = await makeApp(endpoints)
   const server = createServer({
     headersTimeout: 5_000,
     requestTimeout: 15_000,
@@ -84,7 +87,7 @@ export const makeServer = async (): Promise<Server> => {
     noDelay: true,
   })
   const inside = app.callback()
-  const guarded = [...guardedOf(routes), dashboardSignIn, operationsSignIn]
+  const guarded = [...guardedOf(endpoints), dashboardSignIn, operationsSignIn]
   const enter = passwordAdmission(guarded, inside, (message, response) => app.createContext(message, response).path)
   const latest = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (message, response) => {

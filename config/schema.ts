@@ -15,6 +15,7 @@ import type {
   TString,
   TUnion,
   TUnknown,
+  TUnsafe,
 } from 'typebox'
 
 /**
@@ -151,6 +152,8 @@ export const LocalName = localised(200, 1)
 /** An address that may be shown to guests and called. */
 export const Https = text({ format: 'https', maxLength: 2000 })
 export const TimeZone = text({ format: 'time-zone', maxLength: 64 })
+/** A value that no schema describes, known by its type alone. */
+export const unsafe = <T>() => typed<TUnsafe<T>>({})
 /** Any JSON value, for replies whose inside another schema describes. */
 export const Anything = typed<TUnknown>({})
 

@@ -1,30 +1,45 @@
+import { bytesAnswer, mediaTypesOf } from './bytes.ts'
+import type { BytesReply } from './bytes.ts'
 import { presenter } from './present.ts'
 import { Reply } from './route.ts'
 import type { AnyRoute, Answer } from './route.ts'
+
+type Written = Pick<Answer, 'body' | 'headers' | 'fileName'>
 
 const versionOf = (body: unknown): number | null =>
   typeof body === 'object' && body !== null && 'version' in body && typeof body.version === 'number'
     ? body.version
     : null
 
-/** Makes answers from what a route's handler returns: status, headers, and the body as its schema names it. */
+const jsonWriter = ({ returns }: AnyRoute) => {
+  const present = presenter(returns)
+  return (value: unknown): Written => {
+    const body = present(value)
+    const version = versionOf(body)
+    return { body, headers: version === null ? {} : { ETag: `"${version}"` } }
+  }
+}
+
+/** Makes answers from what a route's handler returns: status, headers, and the body as its schema names it, or as bytes. */
 export const answerer = (route: AnyRoute) => {
-  const present = presenter(route.returns)
+  const mediaTypes = mediaTypesOf(route.returns)
+  const write = mediaTypes
+    ? (value: unknown): Written => bytesAnswer(mediaTypes, value as BytesReply)
+    : jsonWriter(route)
   const usual = route.status ?? 200
   return (result: unknown): Answer => {
     const wrapped = result instanceof Reply ? (result as Reply<unknown>) : new Reply(result)
     const status = wrapped.status ?? usual
     if (status !== usual && route.ok === undefined) throw new Error(`${route.id} does not say what a ${status} means`)
-    const body = present(wrapped.body)
-    const version = versionOf(body)
+    const written = write(wrapped.body)
     return {
+      ...written,
       status,
       headers: {
         ...(route.cache ? { 'Cache-Control': route.cache } : {}),
-        ...(version === null ? {} : { ETag: `"${version}"` }),
+        ...written.headers,
         ...wrapped.headers,
       },
-      body,
     }
   }
 }

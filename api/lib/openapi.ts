@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Obj, PageQuery, Uuid } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import { neverByKey } from '../../config/scopes.ts'
+import { mediaTypesOf } from './bytes.ts'
 import { refusalsOf } from './codes.ts'
 import { pathSchema } from './input.ts'
 import { errorCodeSchema, errorSchema, rateHeaders, refusalNames, refusalReply, retryAfter } from './openapi-errors.ts'
@@ -118,6 +119,15 @@ const parametersOf = (route: AnyRoute, components: Components): Json[] => {
   ]
 }
 
+const contentOf = ({ returns }: AnyRoute, components: Components): Json => {
+  const mediaTypes = mediaTypesOf(returns)
+  if (!mediaTypes) return { 'application/json': { schema: hoist(plain(returns), components.schemas) } }
+  const isText = (mediaType: string) => mediaType.startsWith('text/')
+  return Object.fromEntries(
+    [...mediaTypes].map((mediaType) => [mediaType, isText(mediaType) ? { schema: { type: 'string' } } : {}]),
+  )
+}
+
 const operation = (route: AnyRoute, components: Components): Json => {
   const rates = Object.fromEntries(
     Object.entries(rateHeaders).map(([name, header]) => [name, share(components, 'headers', name, header)]),
@@ -125,7 +135,7 @@ const operation = (route: AnyRoute, components: Components): Json => {
   const success = (description: string) => ({
     description,
     headers: rates,
-    content: { 'application/json': { schema: hoist(plain(route.returns), components.schemas) } },
+    content: contentOf(route, components),
   })
   const refusals = refusalsOf(route).map((refusal) => {
     const reply = refusalReply(refusal)

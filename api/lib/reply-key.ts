@@ -2,15 +2,16 @@ import { invalid } from '../../config/errors.ts'
 import type { AnyTrx } from '../../db/lib/connection.ts'
 import { keepReply, requestHash, takeKey } from '../../db/lib/idempotency.ts'
 import type { KeptReply } from '../../db/lib/idempotency.ts'
+import { mediaTypesOf } from './bytes.ts'
 import { callerKey } from './caller.ts'
 import type { Caller } from './caller.ts'
 import type { AnyRoute, Answer, RequestFacts } from './route.ts'
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
-/** What an endpoint does with an Idempotency-Key. */
-export const keyModeOf = ({ idempotency, method, transaction }: AnyRoute): 'accepted' | 'required' | 'off' =>
-  transaction === 'none' ? 'off' : (idempotency ?? (method === 'POST' ? 'accepted' : 'off'))
+/** Whether a route takes an Idempotency-Key. Replies of bytes are never kept. */
+export const keyModeOf = ({ method, idempotency, transaction, returns }: AnyRoute): 'accepted' | 'required' | 'off' =>
+  transaction === 'none' || mediaTypesOf(returns) ? 'off' : (idempotency ?? (method === 'POST' ? 'accepted' : 'off'))
 
 const keyOf = (route: AnyRoute, request: RequestFacts): string | null => {
   const mode = keyModeOf(route)

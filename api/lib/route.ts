@@ -60,13 +60,15 @@ export class Reply<T> {
 /** What may stand in a reply: dates are written as instants, and what `returns` does not name is cut off. */
 export type Loose<T> = unknown extends T
   ? unknown
-  : T extends string
-    ? T | Date
-    : T extends readonly (infer E)[]
-      ? Loose<E>[]
-      : T extends object
-        ? { [K in keyof T]: Loose<T[K]> }
-        : T
+  : T extends Uint8Array
+    ? T
+    : T extends string
+      ? T | Date
+      : T extends readonly (infer E)[]
+        ? Loose<E>[]
+        : T extends object
+          ? { [K in keyof T]: Loose<T[K]> }
+          : T
 
 type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? { [K in Name]: string } & PathParams<Rest>
@@ -75,7 +77,14 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${i
     : Record<never, never>
 
 /** What is answered, before it is written. */
-export type Answer = { status: number; headers: Record<string, string>; body: unknown }
+export type Answer = {
+  status: number
+  headers: Record<string, string>
+  /** A Buffer is sent as it is, all else as JSON. */
+  body: unknown
+  /** The reply is saved under this name. */
+  fileName?: string
+}
 
 export type PublicCall = { caller: Caller; tenantId: string; request: RequestFacts }
 

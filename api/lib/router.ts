@@ -30,15 +30,17 @@ export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
       const rawBody = (ctx.state.rawBody as Buffer | undefined) ?? Buffer.alloc(0)
       const { requestId, traceparent } = ctx.state as { requestId: string; traceparent: string }
       const request = factsOf(ctx.req, requestId, traceparent, ctx.method, ctx.path, rawBody, ctx.res)
-      const { status, headers, body } = await answer(request, {
+      const { status, headers, body, fileName } = await answer(request, {
         params: { ...ctx.params },
         search: new URLSearchParams(ctx.querystring),
         setHeader: (name, value) => ctx.set(name, value),
       })
       if (ctx.method !== 'GET') crashPoint('api.committed', route.id)
       ctx.status = status
+      if (fileName !== undefined) ctx.attachment(fileName)
       ctx.set(headers)
       ctx.body = body ?? {}
+      if (Buffer.isBuffer(body) && ctx.fresh) ctx.status = 304
     }
     for (const path of addresses(route.path)) {
       const bucket = bucketOf(path)

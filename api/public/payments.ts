@@ -19,7 +19,7 @@ import {
 import { guestPayment, payForBooking, shownStatusOf } from '../../db/reservations/index.ts'
 import { publicGuest } from '../lib/access/kinds.ts'
 import { Reply, route } from '../lib/route.ts'
-import { waitUntil } from '../lib/long-poll.ts'
+import { waitable } from '../lib/waitable.ts'
 
 const methods = ['card', 'pix', 'boleto'] as const
 const statuses = [
@@ -140,24 +140,14 @@ export const routes = [
       return new Reply(shown, { status: repeated ? 200 : 201 })
     },
   }),
-  route({
+  waitable({
     id: 'public.paymentStatus',
-    method: 'GET',
     path: '/api/public/payments/:paymentId/status',
     summary: 'Read or wait for the status of a payment',
     access: publicGuest('payments'),
-    transaction: 'none',
-    query: Obj({ waitSeconds: Opt(Int(0, 20)), since: Opt(OneOf([...statuses])) }),
+    since: statuses,
     returns: GuestPayment,
-    handle: async ({ open, params, query, bookingId, request }) => {
-      const { waitSeconds = 0, since } = query
-      if (since !== undefined)
-        await waitUntil(
-          () => open((trx) => shownStatusOf(trx, bookingId, params.paymentId)),
-          (status) => status !== since,
-          { seconds: waitSeconds, gone: request.gone },
-        )
-      return open((trx) => guestPayment(trx, bookingId, params.paymentId))
-    },
+    read: ({ trx, bookingId, params }) => shownStatusOf(trx, bookingId, params.paymentId),
+    find: ({ trx, bookingId, params }) => guestPayment(trx, bookingId, params.paymentId),
   }),
 ]

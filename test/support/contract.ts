@@ -1,4 +1,6 @@
+import { mediaTypesOf } from '../../api/lib/bytes.ts'
 import { codesOf } from '../../api/lib/codes.ts'
+import type { AnyRoute } from '../../api/lib/route.ts'
 import { routes } from '../../api/routes.ts'
 import type { ErrorCode } from '../../config/error-codes.ts'
 import { compile } from '../../config/validator.ts'
@@ -30,6 +32,22 @@ const checkCode = (method: string, path: string, code: string): void => {
     throw new Error(`${method} ${path} answered ${code}, which ${route?.id ?? 'no endpoint'} does not declare`)
 }
 
+/** Throws where the reply of a success is not what its route returns: JSON by its schema, or bytes in a media type of it. */
+export const checkReturned = ({ returns }: AnyRoute, where: string, { headers, body }: Reply): void => {
+  const mediaTypes = mediaTypesOf(returns)
+  const mediaType = (headers['content-type'] ?? '').split(';')[0] ?? ''
+  if (mediaTypes) {
+    if (!mediaTypes.has(mediaType)) throw new Error(`${where} as ${mediaType}, which it does not declare`)
+    if (!headers.etag || !headers['content-length'] || headers['x-content-type-options'] !== 'nosniff')
+      throw new Error(`${where} with bytes, and without ETag, length or nosniff`)
+    if (mediaType === 'text/html' && !/^sandbox\b/.test(String(headers['content-security-policy'])))
+      throw new Error(`${where} with a page outside a sandbox`)
+    return
+  }
+  const problems = compile(returns)(body)
+  if (problems) throw new Error(`${where} with a body that its schema refuses: ${JSON.stringify(problems.slice(0, 5))}`)
+}
+
 /** Throws when a reply is not what its endpoint declares: every test that calls the API checks its contract as well. */
 export const checkContract = (method: string, path: string, { status, headers, body }: Reply): void => {
   const where = `${method} ${path.split('?')[0]} answered ${status}`
@@ -49,8 +67,7 @@ export const checkContract = (method: string, path: string, { status, headers, b
   }
   const route = routeOf(method, path)
   if (!route || status >= 300) return
-  const problems = compile(route.returns)(body)
-  if (problems) throw new Error(`${where} with a body that its schema refuses: ${JSON.stringify(problems.slice(0, 5))}`)
+  checkReturned(route, where, { status, headers, body })
 }
 
 /** Writes without an entry: a new token of the same session, and what providers tell, which is kept as it came. */

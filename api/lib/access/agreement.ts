@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { rolePermissions } from '../../../config/roles.ts'
 import { neverByKey } from '../../../config/scopes.ts'
 import { actionsOf, isSubject, subjectFacts, subjects } from '../../../config/subjects.ts'
+import { mediaTypesOf } from '../bytes.ts'
 import { operationName } from '../operation-name.ts'
 import type { AnyRoute } from '../route.ts'
 
@@ -9,6 +10,10 @@ type Operation = { operationId?: unknown; 'x-permission'?: unknown; security?: u
 type Document = { paths?: Record<string, Record<string, Operation>> }
 
 const reachOf = { tenant: ['tenant'], session: ['own'], superuser: ['platform', 'tenant'] } as const
+
+/** A route that keeps its replies for an Idempotency-Key, though replies of bytes are never kept. */
+const unkept = ({ id, idempotency = 'off', returns }: AnyRoute): string[] =>
+  idempotency !== 'off' && mediaTypesOf(returns) ? [`${id}: replies of bytes are kept for no Idempotency-Key`] : []
 
 /** What is wrong with the permission that a route asks for; the owner has every one of a tenant. */
 const judge = ({ id, access }: AnyRoute): string[] => {
@@ -42,6 +47,7 @@ export const disagreements = (routes: readonly AnyRoute[], document: Document): 
   return [
     ...repeated(routes.map(({ id }) => id)).map((id) => `${id} is the id of two routes`),
     ...repeated(routes.map(signature)).map((path) => `${path} is routed twice`),
+    ...routes.flatMap(unkept),
     ...routes.flatMap(judge),
     ...routes.flatMap((route) => {
       const operation = operations.get(signature(route))

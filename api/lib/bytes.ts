@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { unsafe } from '../../config/schema.ts'
+import type { Schema } from '../../config/schema.ts'
+import type { Answer } from './route.ts'
+
+/** A reply that is not JSON. */
+export type BytesReply = {
+  mediaType: string
+  bytes: Buffer | string
+  /** Where it has one the reply is saved under this name, and shown otherwise. */
+  fileName?: string
+}
+
+const declared = new WeakMap<Schema, ReadonlySet<string>>()
+
+/** For `returns`: replies of bytes in one of these media types. They are never kept for an Idempotency-Key. */
+export const Bytes = (mediaTypes: readonly [string, ...string[]]) => {
+  const schema = unsafe<BytesReply>()
+  declared.set(schema, new Set(mediaTypes))
+  return schema
+}
+
+/** The media types of a reply of bytes; null where replies are JSON. */
+export const mediaTypesOf = (returns: Schema): ReadonlySet<string> | null => declared.get(returns) ?? null
+
+/** Browsers run scripts of these, and follow their forms: they are shown as of no origin, without scripts. */
+const isActive = (mediaType: string) => /^(text\/html|image\/svg\+xml)$|xml$/.test(mediaType)
+const sandboxed =
+  "sandbox allow-forms; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** The body and headers of a reply of bytes. Throws for a media type that the route does not declare. */
+export const bytesAnswer = (
+  mediaTypes: ReadonlySet<string>,
+  { mediaType, bytes, fileName }: BytesReply,
+): Pick<Answer, 'body' | 'headers' | 'fileName'> => {
+  if (!mediaTypes.has(mediaType)) throw new Error(`${mediaType} is no media type of this endpoint`)
+  const body = Buffer.from(bytes)
+  const tag = createHash('sha256').update(body).digest('base64url')
+  return {
+    body,
+    headers: {
+      'Content-Type': mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType,
+      ETag: `"${tag}"`,
+      ...(isActive(mediaType) ? { 'Content-Security-Policy': sandboxed } : {}),
+    },
+    ...(fileName === undefined ? {} : { fileName }),
+  }
+}
