@@ -73,7 +73,7 @@ type Options = {
 }
 
 /**
- * The same statements by pg alone, over and over: no HTTP, no checks, no code of ours in between. `other` is a second capture of the same
+ * Replays captured statements by pg alone: no HTTP, no checks, no code of ours. `other` is a second capture of the same
  * work; where it differs, each repetition differs too.
  */
 export const replay = async (

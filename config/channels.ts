@@ -74,7 +74,7 @@ export const ChannelRevision = Obj(fields)
 export type ChannelRevision = Static<typeof ChannelRevision>
 export type ChannelRoom = Static<typeof ChannelRoom>
 
-/** The same as it is fetched: `id` is what it is acknowledged by. */
+/** A revision as it is pulled; `id` acknowledges it. */
 export const PulledRevision = Obj({ id: Text(1, 200, { cardNumber: 'exempt' }), ...fields })
 export type PulledRevision = Static<typeof PulledRevision>
 

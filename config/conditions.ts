@@ -38,7 +38,7 @@ const meanings: Partial<Record<SubjectName, Readonly<Record<string, Meaning>>>> 
     own: records({ assigneeId: caller }, { assigneeId: null }),
     maintenance: records({ kind: 'maintenance' }),
   },
-  // A draft is not his yet.
+  // A draft does not belong to the attendant yet.
   HousekeepingSheet: { own: records({ attendantId: caller, status: ['published', 'closed'] }) },
   HousekeepingReport: { own: module },
   GuestNote: { own: made },

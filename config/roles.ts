@@ -197,7 +197,7 @@ const everything = tenantSubjects.flatMap((subject) =>
   actionsOf(subject).map((action) => ({ subject, action, condition: null })),
 )
 
-/** Every user does this with what is his own. */
+/** Actions of every user on their own account. */
 export const ownPermissions: readonly Permission[] = (['Session', 'Profile', 'Announcement'] as const).flatMap(
   (subject) => subjectFacts(subject).actions.map((action) => ({ subject, action, condition: 'own' })),
 )
@@ -234,7 +234,7 @@ export const rolePermissions: Readonly<Record<BuiltInRole, readonly Permission[]
   auditor,
 }
 
-/** Nobody gives, changes or takes a role above his own rank. Custom roles are of the lowest. */
+/** Members give, change or take no role above their own rank. Custom roles have the lowest rank. */
 export const rankOf = (role: string): 1 | 2 | 3 => (role === 'owner' ? 3 : role === 'admin' ? 2 : 1)
 
 /** Of these a custom role may hold `read` alone: by changing them one would give oneself what one lacks. */

@@ -10,7 +10,7 @@ type SubjectFacts = {
   readonly actions: readonly string[]
   /** and those that no endpoint is named by: they open a rule inside another one. */
   readonly beyond: readonly string[]
-  /** Who reaches it: a tenant's users and keys, every user for himself, superusers. */
+  /** Audience: a tenant's users and keys, every user for their own account, or superusers. */
   readonly reach: 'tenant' | 'own' | 'platform'
 }
 

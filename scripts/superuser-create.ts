@@ -13,7 +13,7 @@ import { closeDatabase, inPlatform, openDatabase } from '../db/lib/connection.ts
 const usage = `npm run superuser:create -- --email someone@provider.example --name "Some One" [--level N1|N2]
 
 Makes a user with a superuser's level and a second factor. The password is read from SUPERUSER_PASSWORD; without it one is made
-and shown. A user who exists keeps his password and gets the level, and a new second factor.
+and shown. An existing user keeps the password and gets the level, and a new second factor.
 DATABASE_URL, PEPPERS and DATA_KEY are those of the service.`
 
 const Given = Obj({ email: Email, name: Text(1, 120), level: OneOf(['N1', 'N2']) })

@@ -66,7 +66,7 @@ const expiry = (given: string | undefined, now: Date): Date | undefined => {
   return at
 }
 
-/** Nobody gives a key more than he has himself: neither scopes, nor properties. */
+/** A key never gets scopes or properties that its maker lacks. */
 const checkGiver = (
   { ability, propertyIds: own }: Admission,
   { scopes: given, propertyIds }: { scopes: readonly string[]; propertyIds: readonly string[] | null | undefined },

@@ -52,7 +52,7 @@ const giver = (caller: Caller, { role, propertyIds }: Admission): Giver => {
   return { userId: caller.userId, role: role ?? '', propertyIds }
 }
 
-/** A member as the caller may see him. */
+/** A member, with the fields that the caller may see. */
 const shown = (admission: Admission, member: Row) => {
   const seen = admission.visible('User', member)
   return admission.isMasked('User') ? { ...seen, email: maskEmail(member.email) } : seen

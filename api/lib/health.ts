@@ -43,7 +43,7 @@ const readiness = async (): Promise<{ status: string; postgres: string; redis: s
 
 export type Refusal = { requestId: string; status: number; seconds: number; span: Span }
 
-/** The same for requests to one endpoint that were refused together, by one line. */
+/** Counts and logs requests to one endpoint that were refused together, in one line. */
 export const observeRefused = (route: string, method: string, refusals: readonly Refusal[]) => {
   for (const { status, seconds, span } of refusals) {
     requests.inc({ route, status })

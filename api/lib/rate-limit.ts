@@ -176,6 +176,6 @@ export const headersOf = async (
 export const countFailure = (request: RequestFacts): Promise<Record<string, string>> =>
   headersOf({ name: `failed:${clientOf(request.address)}`, limit: limits.failedAuthentication }, request)
 
-/** The same for who sends no credential at all where one is needed. */
+/** Counts a request that needs a credential and has none, against its client address. */
 export const countNobody = (request: RequestFacts): Promise<Record<string, string>> =>
   headersOf({ name: `nobody:${clientOf(request.address)}`, limit: limits.publicRead }, request)

@@ -78,7 +78,7 @@ const create = route({
     readTask(
       trx,
       await planTask(trx, body, (task) => {
-        // A unit of a house that the caller is not given is unknown to him.
+        // A unit of a property outside the caller's scope is answered as unknown.
         if (admission.propertyIds !== null && !admission.propertyIds.includes(task.propertyId)) throw notFound()
         admission.check('create', 'HousekeepingTask', task)
       }),

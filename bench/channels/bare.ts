@@ -30,7 +30,7 @@ const post = (port: number, { name, secret }: Account, agent: Agent, body: strin
   })
 }
 
-/** The same bodies as plain posts, one after the other over one connection that is kept: what telling costs without knowing what to say. Milliseconds of each. */
+/** Posts the bodies plainly, one after the other over one kept connection. Answers the milliseconds of each. */
 export const postAll = async (simulator: Simulator, pushes: readonly Asked[]): Promise<number[]> => {
   const account = await simulator.account(`bare-${randomUUID()}`)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -76,7 +76,7 @@ export const changeTenant = async (trx: Trx, change: TenantChange) => {
     action: 'tenant.update',
     subjectType: 'Tenant',
     subjectId: before.id,
-    // A person may run a house under his own name: of his data the trail keeps the names of the fields.
+    // A tenant's legal name may be a person's, so the audit trail keeps only the names of changed fields.
     changes: Object.keys(change).map((field) =>
       field === 'locale' ? { field, before: before.locale, after: change.locale } : { field },
     ),

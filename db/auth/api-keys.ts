@@ -32,7 +32,7 @@ export type ApiKey = {
   version: number
 }
 
-/** Properties of who asks; null = all. Keys that reach beyond them are not there for him. */
+/** Properties of the caller; null = all. Keys that reach beyond them are left out. */
 type Reach = readonly string[] | null
 
 const status = `case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end`
@@ -153,7 +153,7 @@ export const createApiKey = async (trx: Trx, given: NewKey): Promise<Made> => {
   return made
 }
 
-/** The same, with the record as it is shown. */
+/** Creates an API key, and answers its record with the key itself, which is shown this once. */
 export const makeApiKey = async (trx: Trx, given: NewKey): Promise<ApiKey & { key: string }> => {
   const { apiKeyId, key } = await createApiKey(trx, given)
   return { ...(await readKey(trx, apiKeyId)), key }

@@ -119,7 +119,7 @@ const offerOf = async (trx: Trx, tenantId: string, userId: string): Promise<Offe
      where m.tenant_id = ? and m.user_id = ?`,
     [tenantId, userId],
   )
-  // Who is locked is let in by the provider alone, who locked him.
+  // A locked user is unlocked by the provider alone.
   if (offer?.status !== 'invited' || offer.tenantStatus === 'deleted' || offer.userStatus === 'locked')
     throw tokenInvalid()
   if (offer.tenantStatus !== 'active') throw forbidden('tenant_suspended', 'The tenant is suspended')
@@ -189,7 +189,7 @@ export const acceptInvitation = async (
   return { tenantId, email: offer.email }
 }
 
-/** Name and password are for who has no account, and must both be there then; who has one keeps his. 400. */
+/** Requires name and password of invited people without an account, and refuses them of existing users. 400. */
 export const assertAccount = (exists: boolean, given: { name: boolean; password: boolean }): void => {
   const wrong = (['name', 'password'] as const).filter((field) => given[field] === exists)
   if (wrong.length === 0) return

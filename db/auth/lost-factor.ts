@@ -53,7 +53,7 @@ export const resetMemberMfa = async (
   return { member, sessionIds }
 }
 
-/** The same for any user, by the provider, who says why. */
+/** Removes any user's lost second factor, for the provider, with a reason that is audited. */
 export const resetUserMfa = async (
   trx: PlatformTrx,
   byUserId: string,

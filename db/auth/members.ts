@@ -96,7 +96,7 @@ export const lockMember = async (trx: Trx, userId: string): Promise<Locked> => {
   return { ...(await readMember(trx, userId)), id: row.id }
 }
 
-/** Nobody gives, changes, deactivates or resets a role above his own rank. */
+/** Refuses to give, change, deactivate or reset a role above the caller's own rank. */
 export const assertRank = (by: Giver, ...roles: string[]): void => {
   if (roles.some((role) => rankOf(role) > rankOf(by.role)))
     throw forbidden('forbidden', 'Insufficient permissions: the role is above your own')

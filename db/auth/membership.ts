@@ -9,7 +9,7 @@ import { assertRank, assertWithin, lockMember, mostMembers, readMember } from '.
 import type { Giver, Locked, Member } from './members.ts'
 import { endTokens } from './one-time-tokens.ts'
 
-const notOneself = () => unprocessable('not_oneself', 'Ask somebody else: nobody changes his own access')
+const notOneself = () => unprocessable('not_oneself', 'Ask another admin: users cannot change their own access')
 const cannot = (status: string) => conflict('invalid_transition', `A member who is ${status} cannot make this move`)
 
 /** The columns that stand for a role by its key; 422 where there is no such role. */

@@ -34,7 +34,7 @@ export const endTokens = async (
   )
 }
 
-/** Ends the open invitations of a user, whichever the tenant: they were mailed to an address that is his no more. */
+/** Ends a user's open invitations of all tenants: they were mailed to an address that the user has left. */
 export const endInvitations = async (trx: AnyTrx, userId: string): Promise<void> => {
   await sql(
     trx,

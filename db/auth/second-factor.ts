@@ -56,7 +56,7 @@ export const replaceRecoveryCodes = async (trx: AnyTrx, userId: string): Promise
   return codes
 }
 
-/** Gives a user an authenticator at once, and his recovery codes; all of it is shown this once. */
+/** Enrols an authenticator for a user, with recovery codes. Both are shown this once. */
 export const enrolTotp = async (trx: AnyTrx, userId: string, email: string): Promise<Enrolment> => {
   const secret = randomBytes(20)
   await sql(
@@ -138,7 +138,7 @@ export const checkRecoveryCode = async (trx: AnyTrx, userId: string, code: strin
   return succeed(trx, userId)
 }
 
-/** Takes a user's authenticator and codes away, and tells him; false where he had none. What it means for sessions is the caller's to do. */
+/** Removes a user's authenticator and codes, and mails the user; false if there was none. The caller ends sessions. */
 export const removeSecondFactor = async (trx: AnyTrx, userId: string): Promise<boolean> => {
   const row = await sqlOne<{ enabled: boolean }>(
     trx,

@@ -151,7 +151,7 @@ export const beginSecondHalf = async (
   return row
 }
 
-/** The user who signed in with his password and now shows his second factor. 401 `token_invalid`. */
+/** The user of a sign-in that waits for its second factor. 401 `token_invalid`. */
 export const userOfMfaToken = async (trx: AnyTrx, token: string): Promise<SignInUser> => {
   const { userId } = await readToken(trx, 'mfa', token)
   const row = await sqlOne<{ email: string }>(trx, `select email from app_user where id = ? and status = 'active'`, [

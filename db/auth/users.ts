@@ -33,7 +33,7 @@ const activeMemberships = `select tenant_id, tenant_name, role, status from memb
 export const membershipsOf = (trx: AnyTrx, userId: string): Promise<MembershipOf[]> =>
   prepared<MembershipOf>(trx, activeMemberships, [userId])
 
-/** The same for whoever opens a session: in line with the user's other sign-ins until the transaction ends. */
+/** Memberships of a user who is signing in. The user's other sign-ins wait until the transaction ends. */
 export const membershipsInLine = async (trx: AnyTrx, userId: string): Promise<MembershipOf[]> => {
   const [, memberships] = await Promise.all([
     prepared(trx, `select 1 from app_user where id = ? for no key update`, [userId]),
@@ -70,7 +70,7 @@ export const updateProfile = async (trx: AnyTrx, userId: string, { name, locale 
 
 type NewUser = { id?: string; email: string; name: string; locale?: string; hash?: PasswordHash }
 
-/** A user; active where he has a password, which was hashed before any transaction began, else invited. */
+/** Creates a user: active with a password, which is hashed before any transaction begins, else invited. */
 export const createUser = async (
   trx: PlatformTrx,
   { id, email, name, locale = 'en', hash }: NewUser,

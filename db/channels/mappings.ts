@@ -27,7 +27,7 @@ export const readMappings = (trx: Trx, connectionId: string) =>
     [connectionId],
   )
 
-/** So many are kept of those left out, the newest: with what the sets of a connection may hold they are bounded, however often it is mapped anew. */
+/** Number of removed mappings kept per connection, newest first. */
 const mostLeft = 1_600
 
 type Left = Mapping & { leftAt: Date | null }

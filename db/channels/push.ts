@@ -21,7 +21,7 @@ export type Push = {
   kind: Kind
   ranges: ChannelRange[]
   markIds: string[]
-  /** The same marks, for who must tell them once more. */
+  /** The marks that were read, to be written again if the channel does not answer. */
   marks: Mark[]
   oldestAt: Date
 }

@@ -59,7 +59,7 @@ export const problemsOf = ({ kind, rooms, booker }: ChannelRevision): FieldError
   }),
 ]
 
-/** The same with every text freed of what nobody here may keep of a card: a guest whose channel wrote it has his room all the same. */
+/** Removes card data, which may not be kept, from the texts of a revision. The booking itself is accepted. */
 const cleaned = (revision: ChannelRevision): ChannelRevision => ({
   ...revision,
   ...(revision.notes === undefined ? {} : { notes: withoutCardData(revision.notes) }),

@@ -44,7 +44,7 @@ const head = (total: Part): Part => ({
 const joins = `left join journal_entry r on r.tenant_id = e.tenant_id and r.reverses_entry_id = e.id
   left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`
 
-/** The lines that a caller may see, and the total of an entry as he sees it: that of the lines shown, on their larger side. */
+/** The lines that a caller may see. The total of an entry is that of the lines shown, on their larger side. */
 const seenBy = (scope: Condition): { lines: Part[]; total: Part } => {
   const lines = isAlways(scope) ? [] : inScope(scope, 'l.property_id')
   const { text, values } = allOf(lines)

@@ -92,6 +92,6 @@ export const resolveLines = (
   return { lines, ruleIds: [...ruleIds] }
 }
 
-/** The same lines with sides exchanged. */
+/** Lines of the reversal: every debit a credit, and the reverse. */
 export const turned = (lines: readonly Line[]): Line[] =>
   lines.map((line) => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' }))

@@ -15,7 +15,7 @@ export type Booker = {
 export type GuestName = { firstName: string; lastName: string }
 export type Marketing = { email?: boolean | undefined; sms?: boolean | undefined; whatsapp?: boolean | undefined }
 
-/** What a guest said of himself with a hold; kept sealed until the hold is confirmed or its time is over. */
+/** Personal data given with a hold; sealed until the hold is confirmed or its time is over. */
 export type HeldWords = {
   booker: Booker
   /** Per room; the first is its main guest. */

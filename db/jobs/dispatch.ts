@@ -148,7 +148,7 @@ const lookOf = async (trx: PlatformTrx, queue: QueueName, [row]: LookRow[]): Pro
 export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> =>
   lookOf(trx, queue, await find(trx, queue))
 
-/** The same for who fills the queue from here on; null where another relay does. */
+/** Takes the lead of a queue and looks at what is due; null if another relay leads it. */
 export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<Look | null> => {
   const [isLed, rows] = await Promise.all([lead(trx, queue), find(trx, queue)])
   return isLed ? lookOf(trx, queue, rows) : null

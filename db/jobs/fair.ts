@@ -169,7 +169,7 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
     if (last !== null && last !== first.turn) keepTurn(trx, queue, jobClass, last)
     const isUsedUp = given.jobs.length === here.available && lanes.some((lane) => lane.isCut)
     picked.more ||= given.jobs.length > 0 && (given.isWanted || isUsedUp)
-    // Somebody here has less than his share, and goes before what is less urgent: the next look brings more of his.
+    // A tenant here has less than its share and precedes less urgent work: the next look brings more of its jobs.
     if (given.isWanted) break
   }
   picked.more &&= picked.jobs.length < room.due

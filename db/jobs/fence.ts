@@ -87,7 +87,7 @@ const owned = `from jobs where id = :jobId and dispatch_no = :dispatchNo and del
 /** First statement of every effect: locks the row. No row: this start does not own it any more, see mustOwn. */
 export const lockFence = (fence: Fence): Statement => ({ text: `select id ${owned}`, bindings: fence })
 
-/** The same for a start that claimed its job although it works in one transaction; its statements end after `timeoutMs`. */
+/** Locks the job of a start that claimed it earlier; statements of the transaction end after `timeoutMs`. */
 export const lockClaimed = (fence: Fence, timeoutMs: number): Statement => ({
   text: `select id, set_config('statement_timeout', cast(:timeoutMs as text), true) ${owned}`,
   bindings: { ...fence, timeoutMs },

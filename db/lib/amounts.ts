@@ -7,7 +7,7 @@ export const halfUp = (numerator: bigint, denominator: bigint): bigint => {
 
 // Whole numbers that a double holds exactly are reckoned with as such: a price has thousands of them, and almost none is larger.
 
-/** The same as a plain number; NaN where a double would not hold what stands between. */
+/** Rounds half up on plain numbers; NaN if an intermediate value does not fit a double exactly. */
 export const halfUpSmall = (numerator: number, denominator: number): number => {
   const doubled = 2 * numerator + denominator
   if (!Number.isSafeInteger(doubled) || !Number.isSafeInteger(2 * denominator)) return Number.NaN

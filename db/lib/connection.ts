@@ -218,7 +218,7 @@ export const withoutTenant = <T>(
 
 /**
  * Enters a tenant inside an open platform transaction, for commands that make a tenant and fill it at once.
- * What follows sees that tenant alone, until the transaction ends. `actor`: who acts from now on, where he is known only now.
+ * Everything after this sees that tenant alone, until the transaction ends. `actor` is set if it is known only now.
  */
 export const enterTenant = async (trx: PlatformTrx, tenantId: string, actor?: Actor): Promise<Trx> => {
   await trx.raw(`select set_config('app.tenant_id', ?, true)`, [tenantId])
@@ -261,7 +261,7 @@ export const prepared = async <Row = Record<string, unknown>>(
 }
 
 /**
- * The same, for what is written and answers nothing: it goes with the next statement, at the latest with the commit. An error of it is that of what it went with;
+ * Queues a write that answers nothing. It goes with the next statement, at the latest with the commit, and its error surfaces there;
  * `refused` says what it means.
  */
 export const later = (trx: AnyTrx, text: string, bindings: Bindings = [], refused?: Refused): void => {

@@ -35,14 +35,14 @@ export const lockProperty = async (trx: Trx, propertyId: string): Promise<Locked
 const noProperty = () => notFound('There is no such property')
 const isArchived = () => conflict('invalid_transition', 'The property is archived')
 
-/** The same for a change of what it sells: an archived property is read only. */
+/** Locks a property to change what it sells. 409 `invalid_transition` if it is archived: such a property is read only. */
 export const lockForChange = async (trx: Trx, propertyId: string): Promise<LockedProperty> => {
   const property = await lockProperty(trx, propertyId)
   if (property.status === 'archived') throw isArchived()
   return property
 }
 
-/** The same for what happens in its units and needs no lock of the property: an archived one has no guests and no work. 404 and 409. */
+/** Refuses work in the units of an archived property, without locking it. 404, 409 `invalid_transition`. */
 export const refuseArchived = async (trx: Trx, propertyId: string): Promise<void> => {
   if ((await statusOf(trx, propertyId)) === 'archived') throw isArchived()
 }

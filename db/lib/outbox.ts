@@ -38,7 +38,7 @@ type Entry = {
 /** What a transaction has yet to send, in its order. */
 export type Outbox = {
   ask: (statement: Statement) => Promise<unknown[]>
-  /** The same for a text that is not the same each time: nothing of it is kept. */
+  /** Asks by a text that varies: the connection keeps no plan of it. */
   askOnce: (text: string, bindings: Bindings) => Promise<unknown[]>
   add: (statement: Statement, refused?: Refused) => void
   /** Sent once the work is done, with the commit. Once. */

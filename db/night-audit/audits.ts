@@ -67,7 +67,7 @@ export const readNightAudit = async (trx: Trx, id: string, scope: Condition = al
   return row
 }
 
-/** The same with how far each step has come, and a page of what it found: `exceptionCount` says how much that is in all. */
+/** A night audit with the progress of each step and a page of its exceptions; `exceptionCount` is their total number. */
 export const readNightAuditSteps = async (
   trx: Trx,
   id: string,

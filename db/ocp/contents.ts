@@ -47,7 +47,7 @@ export const htmlOf = (text: string): string => {
   return `<div style="font-family:Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5;color:#222;max-width:600px">\n${paragraphs.join('\n')}\n</div>`
 }
 
-/** The content of a channel for a reader: his language, its base, the property's locales in order, else the first that there is. */
+/** The content of a channel in the reader's language, its base language, the property's locales in order, or the first there is. */
 export const contentFor = (
   contents: readonly Content[],
   channel: ChannelKind,

@@ -28,7 +28,7 @@ export type Outgoing = {
   html: string | null
   contentSid: string | null
   contentVariables: Record<string, string> | null
-  /** The same for every try of a step, so that a mail that is sent twice is read once. */
+  /** Equal for every try of a step, so that a mail sent twice is shown once. */
   messageId: string
   /** Before this instant nothing of it was sent; for the search of what became of it. */
   startedAt: Date

@@ -7,7 +7,7 @@ import { unseal, unsealGuests } from '../lib/sealing/index.ts'
 import { recipientPlace } from './queue.ts'
 import type { Recipient } from './queue.ts'
 
-/** Whom a message goes to, as he stands at this moment. */
+/** The recipient of a message, as stored at this moment. */
 export type Reader = {
   guestId: string | null
   firstName: string

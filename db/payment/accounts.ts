@@ -37,7 +37,7 @@ export const accountFor = async (
 /** The gate of the jobs that call an account: it closes for that account alone. */
 export const gateOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}:${id}`
 
-/** The same, for a record that names its account by id. */
+/** The gate of a gateway account given by id. */
 export const gateOfAccount = async (trx: Trx, id: string | null): Promise<string> => {
   const account = await sqlOne<{ provider: string; id: string }>(
     trx,

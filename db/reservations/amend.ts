@@ -78,7 +78,7 @@ export const amendReservation = async (
   return amendLocked(trx, locked, reservationId, change, { ...terms, businessDate })
 }
 
-/** The same within a booking that is locked already, by a command that does more. */
+/** Amends a reservation within a booking that the caller has locked. */
 export const amendLocked = async (
   trx: Trx,
   { booking, reservations, now }: LockedBooking,

@@ -38,7 +38,7 @@ export const cancellationFees = async (
     ),
   )
 
-/** The same, for who has read the nights, by date. */
+/** Fees of a cancellation, from nights that were read already, by date. */
 export const feesOf = (
   property: SaleProperty,
   booking: Pick<BookingRow, 'createdAt'>,

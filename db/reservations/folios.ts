@@ -134,7 +134,7 @@ export const leaveDepositStages = async (
   }
 }
 
-/** The same for one folio. */
+/** Moves one folio out of its deposit stage. */
 export const leaveDepositStage = async (
   trx: Trx,
   folio: FolioRow,

@@ -102,7 +102,7 @@ export const readGuestBooking = async (trx: Trx, bookingId: string, known?: Sale
   return parts && showBooking(parts)
 }
 
-/** The same, of what is at hand. */
+/** Shows a booking to its guest, from records that were read already. */
 export const showBooking = (parts: BookingParts) => {
   const { booking, booker, reservations, nights, folios, property, now } = parts
   const speaking = reservations.some((one) => isLive(one.status))

@@ -48,7 +48,7 @@ const refuseMissed = (places: readonly ReservationRow[], sold: readonly Sold[]) 
       'The stay cannot be changed so',
       missed.map((index) => ({
         field: `rooms.${index}`,
-        message: 'nobody came; who comes now needs a stay of his own',
+        message: 'The guest did not arrive; a guest who arrives now needs a new reservation',
       })),
     )
 }

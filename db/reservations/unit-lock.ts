@@ -61,7 +61,7 @@ export const promiseUnit = async (trx: Trx, reservationId: string, unitId: strin
   )
   if (unit.unitPoolId !== pool?.id) throw overtaken()
   await clearUnits(trx, { unitIds: [unitId], from, to: stay.departure, reservationId })
-  // Of several units of the pool, one makes room: what it has of this unit already, else one that was only proposed. Who takes one has no other.
+  // A stay may hold several units of the pool. Release one for the locked unit: this one if it already has it, else a proposed one.
   await sql(
     trx,
     `with had as (

@@ -99,7 +99,7 @@ export const endRows = (trx: Trx, ids: readonly string[], unitIds: readonly stri
     [today, today, today, ids, unitIds],
   )
 
-/** Somebody has worked in the units: they are looked at before the next guest. One that has its guest already is his. */
+/** Ends work in units: the vacant ones get the condition, and an inspection task unless they are inspected. */
 export const giveBack = async (trx: Trx, all: readonly string[], today: string, condition: Condition) => {
   const unitIds = (await holdUnits(trx, all)).filter((unit) => unit.occupancy === 'vacant').map((unit) => unit.id)
   if (unitIds.length === 0) return

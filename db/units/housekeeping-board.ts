@@ -40,7 +40,7 @@ const instant = (time: string) =>
 const stays = `from unit_assignment a join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id`
 const ofUnit = `a.tenant_id = u.tenant_id and a.unit_id = u.id`
 
-// A guest who should have left is due until he has; one who came and left on a day has left on that day.
+// A guest past the departure date is due until they leave; one who arrives and leaves on a day has left on that day.
 const departure = `(select json_build_object('reservationId', r.id, 'dueAt', ${instant('coalesce(r.departure_time, y.check_out_until)')}, 'done', a.status = 'ended')
   ${stays} where ${ofUnit} and (
     (a.status in ('proposed', 'locked', 'occupied') and a.ends_on = g.date) or (a.status = 'occupied' and a.ends_on < g.date)

@@ -5,7 +5,7 @@ import type { PlatformTrx, Trx } from '../lib/connection.ts'
 export const horizonNights = 730
 const keptNights = 400
 
-/** Who changes the capacity of pools waits for those who give them new nights, and they for him; it comes before the nights. */
+/** Serialises changes of a pool's capacity with the addition of nights. Taken before the nights. */
 export const lockCapacity = (trx: Trx, poolIds: readonly string[]) =>
   sql(trx, `select id from unit_pool where id = any(?::uuid[]) order by id for no key update`, [poolIds])
 

@@ -27,7 +27,7 @@ const longestDays = 60
 /** A report this soon after a guest came or went may have crossed it, and tells nothing. */
 const quietMinutes = 30
 
-/** What somebody has seen of a unit. `judge` throws where his role may not report it. */
+/** Records what was seen of a unit. `judge` throws if the caller's role may not report it. */
 export const observe = async (
   trx: Trx,
   unitId: string,

@@ -88,7 +88,7 @@ const clear = async (trx: Trx, unit: Placed, after: Stand, present: string): Pro
   if (after?.until) await clearUnits(trx, { unitIds, from: after.until > present ? after.until : present, to: null })
 }
 
-/** Who is in the unit is so until he leaves, also past his last night. */
+/** A guest occupies the unit until they leave, also past their last night. */
 const refuseInside = async (trx: Trx, unitId: string) => {
   const inside = await sqlOne<{ reservationId: string }>(
     trx,

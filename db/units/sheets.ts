@@ -156,7 +156,7 @@ const takeBack = async (trx: Trx, propertyId: string, date: string) => {
      where h.property_id = ? and h.date = ?::date and h.status = 'draft' and t.tenant_id = h.tenant_id and t.sheet_id = h.id and t.status = 'open'`,
     [propertyId, date],
   )
-  // Whoever gives a task to a draft holds it meanwhile: it is looked at once he is done, and by a statement that sees what he did.
+  // A command that adds a task to a draft holds the draft: this statement waits, then sees what was added.
   await sql(
     trx,
     `select h.id from housekeeping_sheet h where h.property_id = ? and h.date = ?::date and h.status = 'draft' order by h.id for update`,

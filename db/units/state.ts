@@ -23,7 +23,7 @@ const inspects = settingsOf({}).housekeeping.inspection
 export const presentDay = (alias: string): string =>
   `coalesce(${alias}.business_date, (now() at time zone ${alias}.timezone)::date)`
 
-/** The same of a property that was read. */
+/** The business date of a property that was read already; before the first one, the local date. */
 export const presentDayOf = (property: { businessDate: string | null; timezone: string; now: Date }): string =>
   property.businessDate ?? todayIn(property.timezone, property.now)
 

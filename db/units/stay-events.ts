@@ -48,7 +48,7 @@ export const tellStays = async (
   )
 }
 
-/** The same for units given or taken, by stay. */
+/** Units given to stays or taken from them, grouped by stay. */
 export const byStay = (
   rows: readonly { reservationId: string; unitId: string | null }[],
   more: { status?: 'proposed' | 'locked' | 'occupied' } = {},

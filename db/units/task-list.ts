@@ -101,7 +101,7 @@ export const refuseStrangers = async (
 
 type UnitPlace = { propertyId: string; status: string; today: string }
 
-/** A task by a person. `judge` throws where his role may not make it. */
+/** Creates a task for a person. `judge` throws if the caller's role may not create it. */
 export const planTask = async (
   trx: Trx,
   task: NewTask & { kind: TaskKind },
@@ -150,7 +150,7 @@ export type TaskChange = {
   note?: string | undefined
 }
 
-/** Changes a task that is not over; the caller holds its row. Who is given it gets it onto the sheet that he has for the day. */
+/** Changes a task that is not over; the caller holds its row. It moves to the sheet of its attendant for the day. */
 export const changeTask = async (trx: Trx, id: string, change: TaskChange): Promise<void> => {
   const task = await readTask(trx, id)
   if (task.status !== 'open' && task.status !== 'started')

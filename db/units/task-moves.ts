@@ -9,7 +9,7 @@ import type { TaskKind } from '../../config/housekeeping.ts'
 import type { Task } from './tasks.ts'
 
 export type Guarded = {
-  /** Judges the locked task by the conditions of who acts; throws where he may not. */
+  /** Judges the locked task by the caller's conditions; throws if the caller may not act on it. */
   judge?: (task: Task) => void
   /** The version that the caller read. */
   expectedVersion?: number | null
@@ -54,7 +54,7 @@ const refuseWork = ({ task, unit }: Held) => {
 const becomes = (trx: Trx, unit: HeldUnit, condition: Condition, cleaned?: TaskKind) =>
   writeConditions(trx, [{ unit, condition }], cleaned ? { cleaned } : {})
 
-/** Begins a task; one that is assigned to nobody is his who begins it (R24). */
+/** Begins a task. A task without an attendant goes to the one who begins it (R24). */
 export const startTask = async (trx: Trx, id: string, guarded: Guarded = {}): Promise<void> => {
   const { task, unit } = await holdTask(trx, id, guarded)
   if (task.status === 'started') return

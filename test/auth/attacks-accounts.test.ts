@@ -153,7 +153,7 @@ describe('who attacks an account', () => {
     expect((await world.request('GET', `${users}?q=secret`, { token })).body.meta.total).to.equal(0)
     expect(await answer(post('invitations/preview', { token: invitation }))).to.deep.equal([401, 'token_invalid'])
     expect((await accept(invitation)).status).to.equal(401)
-    // Sent again, it goes to where the person reads now, and the inviter sees what he wrote.
+    // Sent again, it goes to the new address, and the inviter sees what they wrote.
     const again = await world.request('POST', `${users}/${known.userId}/resend-invitation`, { token })
     expect([again.status, again.body.email]).to.deep.equal([200, known.email])
     expect((await accept(await pendingToken(known.userId, tenantId))).status).to.equal(200)

@@ -115,7 +115,7 @@ describe('who attacks with a credential', () => {
       `/api/tenants/${tenantId}%2e/guests`,
     ])
       expect(await statusOf(path), path).to.be.oneOf([400, 404])
-    // Another writing of the same tenant is the same tenant: not his.
+    // Another spelling of the tenant's id is still that tenant, which is not the caller's.
     for (const id of [tenantId.toUpperCase(), `%${tenantId.charCodeAt(0).toString(16)}${tenantId.slice(1)}`])
       expect(await statusOf(`/api/tenants/${id}/guests`), id).to.be.oneOf([400, 403, 404])
   })

@@ -92,7 +92,7 @@ describe('a second factor', () => {
       const mfaToken = await begin(person)
       await roomInStep()
       await way()
-      // The same authenticator again, so that its code would be right.
+      // Enrols the authenticator again, so that its code would be right.
       const fresh = await enrol(person)
       const { status, body } = await verify({ mfaToken, code: fresh.code() })
       expect([index, status, body.code]).to.deep.equal([index, 401, 'token_invalid'])

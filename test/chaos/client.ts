@@ -22,7 +22,7 @@ export type Insistent = {
   send: (base: string, method: string, path: string, options: RequestOptions) => Promise<Reply | null>
   /** Asks again until there is an answer, or no patience. */
   read: (random: Random, path: string, options: RequestOptions) => Promise<Reply | null>
-  /** The same command again and again under its key, until there is an answer or no patience; written down. */
+  /** Repeats a command under its key until there is an answer or patience ends, and records it. */
   command: (
     random: Random,
     action: Command['action'],

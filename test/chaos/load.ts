@@ -32,7 +32,7 @@ const tokens = {
   refund_fails: 3,
   refund_returns: 3,
 } as const
-/** The same word tells the sandbox what becomes of a Pix. */
+/** The token tells the sandbox the outcome of a Pix. */
 const pixTokens = { success: 6, pix_unpaid: 2, pix_short: 1, duplicate_callback: 1 } as const
 const ways = { pay: 70, expire: 8, release: 8, payLate: 6, payTwice: 8 } as const
 const underWay = ['pending', 'processing', 'action_required']

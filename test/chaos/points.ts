@@ -8,11 +8,11 @@ import type { Kind } from './fleet.ts'
 export type Story =
   /** Books and pays by card: confirmed. */
   | 'book'
-  /** The same, and cancels: the money goes back. */
+  /** Books and cancels: the money goes back. */
   | 'cancel'
   /** Holds and never pays: expired. */
   | 'expire'
-  /** The same, found by the sweep alone. */
+  /** Expires, found by the sweep alone. */
   | 'lapse'
   /** Starts a payment by Pix, then pays by card: the first is closed at the gateway. */
   | 'supersede'

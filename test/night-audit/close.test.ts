@@ -147,7 +147,7 @@ describe('The night audit', () => {
     const runner = id
     const step = () => house.inHouse((trx) => advanceNightAudit(trx, id, runner))
     await step()
-    // The no-shows are through with him; somebody takes it back, and he is here.
+    // The no-show step has passed this guest; the no-show is reverted and the guest arrives.
     await house.inHouse((trx) =>
       sql(trx, `update reservation set arrival = arrival + 30, departure = departure + 30 where id = any(?::uuid[])`, [
         late,
@@ -172,7 +172,7 @@ describe('The night audit', () => {
     }
     const rooms = (await linesOf(house, late)).filter((line) => line.category === 'room')
     expect(rooms.map((line) => line.key.slice(0, 10))).to.deep.equal([house.day(-2), house.day(-1)])
-    // The night before his arrival in the house has revenue today, and was not slept in.
+    // The night before the arrival has revenue today, and was not slept in.
     const slept = (await facts()).map((one) => [one['stayDate'], one['unitNights']])
     expect(slept).to.deep.include([house.day(-2), 0])
     expect(slept.filter(([, units]) => units === 1)).to.have.lengthOf(2)

@@ -228,7 +228,7 @@ describe('While the night audit runs', () => {
       ...here.slice(0, 3).map((one) => leave(one, true).catch(note)),
       ...paying.map((one) => payAll(house, one).catch(note)),
     ])
-    // The audit may have come first, and said of one that he did not come.
+    // The audit may have come first and marked one of them as a no-show.
     expect(failed.filter((code) => code !== 'invalid_transition')).to.deep.equal([])
     const came = await Promise.all(coming.map((one) => readStay(house, one)))
     expect(came.filter((one) => one.status === 'no_show')).to.have.lengthOf(failed.length)

@@ -7,7 +7,7 @@ import type { House } from '../support/factories.ts'
 
 export type Violation = { rule: string; count: number; examples: unknown[] }
 
-/** Statements that answer what must not be. Who is in a unit stays in it, also where a channel has made his stay one of another type: the desk moves him. */
+/** Statements that find forbidden states. A guest in a unit stays there even if a channel changed the type of the stay: the desk moves them. */
 const never: Record<string, string> = {
   'no unit is given to two at once': `
     select a.id, b.id as other, a.during::text from unit_assignment a join unit_assignment b

@@ -20,7 +20,7 @@ import { brokenBodies, headersOf, spoiltCredentials } from './garbage.ts'
 import { nearlyOf, queryOf, seldom, segmentOf } from './inputs.ts'
 import type { Json, Known } from './inputs.ts'
 
-/** The same inputs in every run; another seed is given by hand. */
+/** Inputs are equal in every run, unless another seed is given. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121)
 const runs = Number(process.env.FUZZ_RUNS ?? 30)
 /** Each of these, done, needs another session or another booking: fewer of them. */

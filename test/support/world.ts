@@ -17,7 +17,7 @@ export type World = {
   readonly baseUrl: string
   /** Sends a request to the API in this process. */
   readonly request: Client
-  /** The same, for tests written as `(await world.api()).request(...)`. */
+  /** The API's address and client, for tests written as `(await world.api()).request(...)`. */
   readonly api: () => Promise<{ baseUrl: string; request: Client }>
   readonly drain: typeof drain
 }

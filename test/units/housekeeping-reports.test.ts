@@ -76,7 +76,7 @@ describe('What housekeeping reports', () => {
       await report('vacant')
       expect(await raised()).to.deep.equal(['skip', 'skip'])
       await moveOut(house, stay, 1)
-      // What was seen before he left says nothing any more.
+      // A report from before the departure no longer counts.
       expect((await manager.get(`units/${stay.unitId}`)).body.discrepancy).to.equal(null)
     })
 

@@ -17,7 +17,7 @@ import type { House } from '../support/factories.ts'
 import { beginDay, book, moveIn, moveOut, putDate, tasksOf } from './housekeepers.ts'
 import type { Stay } from './housekeepers.ts'
 
-/** The same numbers in every run. */
+/** Random numbers that are equal in every run. */
 const randomOf = (seed: number) => {
   let state = seed
   return (below: number) => {

@@ -69,7 +69,7 @@ const announce = async (
 }
 
 /**
- * The same key is the same call: its first answer is kept and given again. Of two at once the second waits for the first. Another
+ * A repeated key gets the first answer again; of two at once, the second waits for the first. Another
  * request under the key is refused.
  */
 const once = async (

@@ -120,7 +120,7 @@ const named = (propertyIds: readonly string[] | null) => (propertyIds === null ?
 const unconditional = (stored: readonly StoredPermission[]): Permission[] =>
   stored.flatMap(({ subject, actions }) => actions.map((action) => ({ subject, action, condition: null })))
 
-// What everybody does with what is his own is asked of the session alone, and carries no condition here.
+// Actions of users on their own account are asked of the session alone, and carry no condition here.
 const own = ownPermissions.map((permission) => ({ ...permission, condition: null }))
 const builtIn = new Map(
   Object.entries(rolePermissions).map(([role, permissions]) => [role, grouped([...permissions, ...own])]),
@@ -151,7 +151,7 @@ export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly st
     propertyIds,
   )
 
-/** Whether somebody holds all that a scope would give, without a condition: nobody gives a key more than he has. */
+/** Whether a caller holds everything that a scope would give, without a condition: a key never exceeds its maker. */
 export const holdsScope = (ability: Ability, scope: string): boolean =>
   Object.keys(subjects).every((subject) =>
     actionsOf(subject).every(

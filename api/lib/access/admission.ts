@@ -112,7 +112,7 @@ export const admitPublic = async (trx: Trx, feature: string): Promise<void> => {
   if (!row.features.includes(feature)) throw notEnabled(feature)
 }
 
-/** On what is his own a user acts himself: no key, no dashboard. */
+/** Requires a user's own session: neither an API key nor the dashboard may act on a user's own account. */
 export function requireSession(caller: Caller): asserts caller is UserCaller {
   if (caller.kind !== 'user') throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
 }
@@ -122,7 +122,7 @@ export const refuseKey = (caller: Caller): void => {
   if (caller.kind === 'api_key') throw forbidden('key_not_allowed', 'An API key cannot do this; sign in')
 }
 
-/** What changes an account is for its owner, signed in as himself: not for who supports him. */
+/** Requires the owner of an account, signed in directly: support sessions may not change it. */
 export function requireOwn(caller: Caller): asserts caller is UserCaller {
   requireSession(caller)
   if (caller.sessionKind !== 'api') throw forbidden()

@@ -35,7 +35,7 @@ export const can = (
   subject,
   ...options,
 })
-/** Any signed-in user, on what is his own. API keys are refused. */
+/** Any signed-in user, on their own account. API keys are refused. */
 export const signedIn = (action: string, subject: string): SessionAccess => ({ kind: 'session', action, subject })
 /** N1 may do all; N2 what says so. */
 export const superuser = (level: 'N1' | 'N2', action: string, subject: string): SuperuserAccess => ({

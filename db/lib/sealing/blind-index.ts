@@ -21,7 +21,7 @@ const digest = (key: Buffer, text: string) => createHmac('sha256', key).update(t
 
 /**
  * Finds an exact value without storing it: the first 16 bytes of an HMAC under a key of the tenant, over the normalised value.
- * The same value has another index in another tenant.
+ * One value has different indexes in different tenants.
  */
 export const blindIndex = (trx: Trx, kind: IndexKind, value: string): Buffer => {
   const tenantKey = digest(required(settings.indexKey, 'INDEX_KEY'), `blind index|${tenantOf(trx)}`)

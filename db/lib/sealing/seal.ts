@@ -22,7 +22,7 @@ const keyFor = async (trx: Trx, key: SealingKey): Promise<Buffer> => {
 export const seal = async (trx: Trx, key: SealingKey, place: Place, value: unknown): Promise<Buffer> =>
   encrypt(await keyFor(trx, key), boundTo(trx, place), Buffer.from(JSON.stringify(value)))
 
-/** Opens what `seal` made. The type is the caller's word: it is his own row. */
+/** Opens a sealed value. The caller vouches for the type, since it sealed the row itself. */
 export const unseal = async <T>(trx: Trx, key: SealingKey, place: Place, sealed: Buffer): Promise<T> =>
   JSON.parse(decrypt(await keyFor(trx, key), boundTo(trx, place), sealed).toString('utf8')) as T
 

@@ -110,9 +110,9 @@ export const previewRateChange = async (
   return { cells, waiting }
 }
 
-/** The calendar and the property's row, for who may write at once: false where others were asked for first and wait, so that this one comes after them. */
+/** Locks the rate calendar, then the property. Answers false if earlier changes are still queued; this one must then queue behind them. */
 const holdRates = async (trx: Trx, propertyId: string): Promise<boolean> => {
-  // Who sees that others wait does not stand in line behind the one that is being written.
+  // A change that finds others queued does not wait for the one being written.
   if (await isAnyWaiting(trx, propertyId)) return false
   await lockRates(trx, propertyId)
   await lockForChange(trx, propertyId)

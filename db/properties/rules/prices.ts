@@ -44,7 +44,7 @@ const large: Numbers<bigint> = {
 
 const safe = (value: number) => (Number.isSafeInteger(value) ? value : Number.NaN)
 
-/** The same on doubles, for so many percentages in a row; NaN from where on one would not be exact. */
+/** Arithmetic on doubles for a number of percentages in a row; NaN as soon as a result would not be exact. */
 const small = (percentages: number): Numbers<number> => {
   const parts = 10_000 ** percentages
   return {
@@ -138,7 +138,7 @@ export const nightPrice = (base: number, pricing: NightPricing): number => {
   return max0(Number.isNaN(price) ? forParty(large, amount, pricing) : price)
 }
 
-/** The same from the plan's own price on. */
+/** The price of a night for a party, from the plan's own price on. */
 const forParty = <N>(numbers: Numbers<N>, amount: number, pricing: NightPricing): number => {
   const { trace, party, occupancy, losRate: discount, promo } = pricing
   const { exact, plus, percentOf, rounded: toUnit, shown } = numbers

@@ -124,7 +124,7 @@ const dayTaxes = (rules: readonly TaxRule[], night: Omit<TaxedNight, 'amount'>):
   }
 }
 
-/** The same for one night. */
+/** Taxes of one night. */
 export const nightTaxes = (rules: readonly TaxRule[], { amount, ...night }: TaxedNight): QuotedTax[] =>
   dayTaxes(rules, night)(amount).lines
 
@@ -162,7 +162,7 @@ export const extraTaxes = (rules: readonly TaxRule[], service: { date: string; a
 /** Lines of one rule added up, in the order of their first appearance. */
 export const addTaxes = (lines: readonly QuotedTax[]): QuotedTax[] => addTaxesOf([{ taxes: lines }])
 
-/** The same for lines of nights and extras. */
+/** Adds up the taxes of several sets of lines, such as nights and extras. */
 export const addTaxesOf = (...parts: readonly (readonly { taxes: readonly QuotedTax[] }[])[]): QuotedTax[] => {
   const totals: QuotedTax[] = []
   for (const lines of parts)

@@ -138,7 +138,7 @@ export const readRestrictions = async (trx: Trx, propertyId: string, range: Rang
 
 type Levels = { effective: RestrictionOf; levelsOf: LevelsOf }
 
-/** The same with the levels that they come from. */
+/** Reads restrictions together with the level that each comes from. */
 export const readLevels = async (trx: Trx, propertyId: string, range: Range): Promise<Levels> => {
   const { unitTypeIds, from, until } = range
   const named = namedIn(range)

@@ -110,7 +110,7 @@ export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> =>
   }
 }
 
-/** The same question for a stay that begins so many days later; null where that is before today, or not what the promo code is for. */
+/** Moves a request to a stay that begins `days` later; null if that is before today or outside the promo code. */
 export const shiftSale = (sale: Sale, days: number): Sale | null => {
   const { property, promo, today } = sale
   const stay = { arrival: addDays(sale.stay.arrival, days), departure: addDays(sale.stay.departure, days) }
@@ -205,7 +205,7 @@ export const findRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoom[]
     return { plan, type, party, counted: countParty(sale.catalogue, party), extras: room.extras }
   })
 
-/** The same, when the party fits and the extras can be had. */
+/** Resolves rooms, and refuses parties that do not fit and extras that are not available. */
 export const resolveRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoom[] => {
   const resolved = findRooms(sale, rooms)
   const crowded = resolved.flatMap(({ type, counted }, index) =>

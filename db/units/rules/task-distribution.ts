@@ -3,7 +3,7 @@ export type Piece = { id: string; credits: number; floor: string }
 export type Share = {
   attendantId: string
   maxCredits: number
-  /** What he has for the day already, */
+  /** Credits of the tasks that the attendant already has for the day, */
   credits: number
   /** and where the last of it is. */
   floor: string | null

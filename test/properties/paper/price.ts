@@ -19,7 +19,7 @@ const nearest = (value: Fraction) => rounded(value, 1, 'nearest')
 const adjusted = (value: Fraction, by: Adjust): Fraction =>
   by.type === 'amount' ? plus(value, whole(by.value)) : times(value, 10_000 + by.value, 10_000)
 
-/** Gives out a whole amount one unit at a time to whoever is furthest below his share. */
+/** Distributes a whole amount, one unit at a time, to the entry furthest below its share. */
 const shared = (amount: number, weights: number[]): number[] => {
   const all = weights.reduce((sum, weight) => sum + weight, 0)
   const shares = weights.map((weight) =>

@@ -45,7 +45,7 @@ export const makeStore = () => {
 
   return {
     log,
-    /** The same key is the same push: it is not acted on twice. */
+    /** A repeated key is not acted on twice. */
     push: (key: string, ranges: readonly ChannelRange[], skipsFirst: boolean): unknown => {
       const known = answers.get(key)
       if (known !== undefined) return known
