@@ -96,6 +96,49 @@ describe('Calls to addresses that somebody outside has given', () => {
       expect(isPublicAddress(address), address).to.equal(true)
   })
 
+  it('takes neither end of any network of IANA’s special registries for public, nor what embeds an inner address', () => {
+    const ends = `
+      0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255 127.0.0.0 127.255.255.255 169.254.0.0
+      169.254.255.255 172.16.0.0 172.31.255.255 192.0.0.0 192.0.0.255 192.0.2.0 192.0.2.255 192.31.196.0
+      192.31.196.255 192.52.193.0 192.52.193.255 192.88.99.0 192.88.99.255 192.168.0.0 192.168.255.255 192.175.48.0
+      192.175.48.255 198.18.0.0 198.19.255.255 198.51.100.0 198.51.100.255 203.0.113.0 203.0.113.255 224.0.0.0
+      239.255.255.255 240.0.0.0 255.255.255.254 2001:: 2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff 2001:db8::
+      2001:db8:ffff:ffff:ffff:ffff:ffff:ffff 2002:: 2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff 2620:4f:8000::
+      2620:4f:8000:ffff:ffff:ffff:ffff:ffff 3fff:: 3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff
+      1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 4000:: 8000:: 100::1 100:0:0:1::1 5f00::1 fec0::1 fe80::1%eth0 200::1
+    `
+    // Mapped, compatible, translated, NAT64 (also of local use), 6to4 and Teredo, each of 10.0.0.1 and of 8.8.8.8.
+    const embedded = ['0a00:0001', '0808:0808'].flatMap((inner) => [
+      `::ffff:${inner}`,
+      `::${inner}`,
+      `::ffff:0:${inner}`,
+      `64:ff9b::${inner}`,
+      `64:ff9b:1::${inner}`,
+      `2002:${inner}::1`,
+      `2001:0:4136:e378:8000:63bf:${inner}`,
+    ])
+    for (const address of [
+      ...ends.trim().split(/\s+/),
+      ...embedded,
+      '010.0.0.1',
+      '0x8.8.8.8',
+      '8.8.8',
+      '134744072',
+      '8.8.8.8:80',
+    ])
+      expect(isPublicAddress(address), address).to.equal(false)
+    for (const address of [
+      '192.0.1.0',
+      '192.31.195.255',
+      '198.17.255.255',
+      '223.255.255.255',
+      '2001:200::',
+      '2003::',
+      '3ffe::',
+    ])
+      expect(isPublicAddress(address), address).to.equal(true)
+  })
+
   it('reaches no private network: neither by address nor by a name that leads there', async () => {
     const refused = { kind: 'refused', code: 'address_not_public' }
     for (const url of [

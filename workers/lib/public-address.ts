@@ -1,42 +1,12 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { isIP } from 'node:net'
 
-// The special-purpose registries of IANA: what is not for everybody to reach, or leads on to an address inside it.
-const special = new BlockList()
-for (const [network, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.31.196.0', 24],
-  ['192.52.193.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['192.175.48.0', 24],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  special.addSubnet(network, prefix, 'ipv4')
-for (const [network, prefix] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['2620:4f:8000::', 48],
-  ['3fff::', 20],
-] as const)
-  special.addSubnet(network, prefix, 'ipv6')
+// All that is given out for the public IPv6 internet; ranges outside are not all known by a name.
+const given = ipaddr.IPv6.parseCIDR('2000::/3')
 
-// All that is given out for the public IPv6 internet; mapped, translated, local and multicast addresses are outside.
-const global = new BlockList()
-global.addSubnet('2000::', 3, 'ipv6')
-
-/** Whether an IP address belongs to the public internet. False for what is no address. */
+/** Whether an IP address belongs to the public internet. False for what is no address, and for one that leads on to an address inside it. */
 export const isPublicAddress = (address: string): boolean => {
-  if (isIPv4(address)) return !special.check(address, 'ipv4')
-  return isIPv6(address) && global.check(address, 'ipv6') && !special.check(address, 'ipv6')
+  if (isIP(address) === 0) return false
+  const parsed = ipaddr.parse(address)
+  return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(given))
 }
