@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
@@ -18,25 +18,31 @@ const scripts = (folder: string): string[] =>
     .filter((name) => name.endsWith('.js'))
     .map((name) => join(folder, name))
 
-/** Copies every module of api and db under another name, and leads its imports to the copies. */
-const copyModules = (root: string, copy: number): void => {
-  const modules = { api: modulesOf(join(root, 'api')), db: modulesOf(join(root, 'db')) }
-  const names = [...new Set([...modules.api, ...modules.db])].filter((name) => !/-\d+$/.test(name))
-  const imported = new RegExp(`'((?:\\.\\.?/)+(?:api/|db/)?)(${names.join('|')})/`, 'g')
-  const redirect = (text: string) =>
-    text
-      .replace(imported, `'$1$2-${copy}/`)
-      // A name of a metric may be registered once only.
-      .replace(/(new (?:Counter|Gauge|Histogram)\(\{\s*name: ')/g, `$1copy${copy}_`)
-  for (const [folder, own] of Object.entries(modules))
-    for (const name of own.filter((one) => names.includes(one))) {
-      const target = join(root, folder, `${name}-${copy}`)
-      cpSync(join(root, folder, name), target, { recursive: true })
-      for (const file of scripts(target)) edit(file, redirect)
-    }
+/** Leads the imports of a file to the copies of their modules. `place`: where the file stood in the service before it was copied. */
+const redirected = (text: string, place: string, copied: ReadonlySet<string>, copy: number): string =>
+  text
+    .replace(/'(\.{1,2}\/[^']+\.js)'/g, (whole, path: string) => {
+      const [layer = '', name = '', ...rest] = posix.join(posix.dirname(place), path).split('/')
+      if (!copied.has(`${layer}/${name}`)) return whole
+      const [own = '', module = '', ...inside] = place.split('/')
+      const here = copied.has(`${own}/${module}`) ? [own, `${module}-${copy}`, ...inside] : [own, module, ...inside]
+      const found = posix.relative(posix.dirname(here.join('/')), [layer, `${name}-${copy}`, ...rest].join('/'))
+      return `'${found.startsWith('.') ? found : `./${found}`}'`
+    })
+    // A name of a metric may be registered once only.
+    .replace(/(new (?:Counter|Gauge|Histogram)\(\{\s*name: ')/g, `$1copy${copy}_`)
+
+/** Copies modules of api and db under another name, with the list of their routes. */
+const copyModules = (root: string, copied: ReadonlySet<string>, copy: number): void => {
+  for (const module of copied) {
+    const target = join(root, `${module}-${copy}`)
+    cpSync(join(root, module), target, { recursive: true })
+    for (const file of scripts(target))
+      edit(file, (text) => redirected(text, `${module}${file.slice(target.length)}`, copied, copy))
+  }
   const routes = join(root, 'api', `routes-${copy}.js`)
   cpSync(join(root, 'api/routes-1.js'), routes)
-  edit(routes, redirect)
+  edit(routes, (text) => redirected(text, 'api/routes.js', copied, copy))
 }
 
 const allRoutes = (copies: number, count: number): string => `
@@ -65,8 +71,17 @@ export const compiledWith = (count: number, own: number): { main: string; remove
   const copies = Math.ceil(count / own)
   cpSync(join(checkout, 'dist'), folder, { recursive: true })
   cpSync(join(folder, 'api/routes.js'), join(folder, 'api/routes-1.js'))
-  for (let copy = 2; copy <= copies; copy += 1) copyModules(folder, copy)
+  const modules = new Set(
+    ['api', 'db'].flatMap((layer) => modulesOf(join(folder, layer)).map((name) => `${layer}/${name}`)),
+  )
+  for (let copy = 2; copy <= copies; copy += 1) copyModules(folder, modules, copy)
   writeFileSync(join(folder, 'api/routes.js'), allRoutes(copies, count))
-  execFileSync(process.execPath, [join(folder, 'scripts/seal.js')], { stdio: 'inherit' })
-  return { main: join(folder, 'api/main.js'), remove: () => rmSync(folder, { recursive: true, force: true }) }
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    execFileSync(process.execPath, [join(folder, 'scripts/seal.js')], { stdio: 'inherit' })
+  } catch (error) {
+    remove()
+    throw error
+  }
+  return { main: join(folder, 'api/main.js'), remove }
 }
