@@ -1,4 +1,5 @@
-import { channelDrivers } from '../../config/channels.ts'
+import { channelDrivers, simulatorHost } from '../../config/channels.ts'
+import { sampleId } from '../../config/samples.ts'
 import {
   Bool,
   Count,
@@ -29,7 +30,7 @@ import {
 } from '../../db/channels/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
-import { route } from '../lib/route.ts'
+import { resource } from '../lib/resource.ts'
 import { Reason, stamps } from '../properties/schemas.ts'
 
 const Status = OneOf(['draft', 'connecting', 'active', 'paused', 'failed', 'disconnected'])
@@ -108,133 +109,93 @@ const ChannelPush = Obj(
   { title: 'ChannelPush' },
 )
 
-const path = '/api/tenants/:tenantId/channel-connections'
-const one = `${path}/:channelConnectionId` as const
-const record = { table: 'channel_connection', param: 'channelConnectionId' }
+const connections = resource({
+  name: 'channelConnections',
+  subject: 'ChannelConnection',
+  table: 'channel_connection',
+  path: '/api/tenants/:tenantId/channel-connections',
+  param: 'channelConnectionId',
+  record: ChannelConnection,
+  read: readConnection,
+})
 
-const list = paged({
-  id: 'channelConnections.list',
-  path,
+const list = connections.list({
   summary: 'List channel connections with their lag',
   description: 'Ended ones are listed with `status=disconnected` alone.',
-  access: can('read', 'ChannelConnection'),
   query: { propertyId: Opt(Uuid), status: Opt(Status), driver: Opt(Driver) },
   of: ChannelConnectionSummary,
-  find: ({ trx, query, admission }) =>
-    listConnections(trx, { ...query, scope: admission.scope('read', 'ChannelConnection') }),
+  example: { status: 'draft' },
+  find: ({ trx, filter }) => listConnections(trx, filter),
 })
 
-const create = route({
-  id: 'channelConnections.create',
-  method: 'POST',
-  path,
+const create = connections.create({
   summary: 'Create a channel connection',
   description: 'A draft: nothing is exchanged before it is activated. One live connection per account of the channel.',
-  access: can('create', 'ChannelConnection'),
-  status: 201,
   errors: ['duplicate_code', 'reference_not_found', 'invalid_transition', 'not_found'],
   body: Obj({ propertyId: Uuid, driver: Driver, ...identity, ...Sparse(Obj(limits)).properties, ...written }),
-  returns: ChannelConnection,
-  handle: async ({ trx, body }) => readConnection(trx, await createConnection(trx, body)),
+  example: {
+    propertyId: sampleId('propertyId'),
+    driver: 'simulator',
+    name: 'The channel',
+    endpointUrl: `https://${simulatorHost}/`,
+    externalPropertyId: 'H-1001',
+  },
+  command: ({ trx, body }) => createConnection(trx, body),
 })
 
-const read = route({
-  id: 'channelConnections.read',
-  method: 'GET',
-  path: one,
+const read = connections.read({
   summary: 'Read a connection with its mappings',
-  access: can('read', 'ChannelConnection'),
-  returns: ChannelConnection,
-  handle: ({ trx, params, admission }) =>
-    readConnection(trx, params.channelConnectionId, admission.scope('read', 'ChannelConnection')),
 })
 
-const change = route({
-  id: 'channelConnections.update',
-  method: 'PATCH',
-  path: one,
+const change = connections.change({
   summary: 'Change credentials, mappings, buffer or horizon of a connection',
   description:
     '`mappings` replaces them all. The channel is told that what is left out is closed, and what guests who booked by it still change is understood until the last of them has left.',
-  access: can('update', 'ChannelConnection'),
-  record,
   errors: ['duplicate_code', 'reference_not_found', 'invalid_transition'],
   body: Obj({ ...Sparse(Obj({ ...identity, ...limits })).properties, ...written }),
-  returns: ChannelConnection,
-  handle: async ({ trx, params, body }) => {
-    await changeConnection(trx, params.channelConnectionId, body)
-    return readConnection(trx, params.channelConnectionId)
-  },
+  example: { buffer: 1, horizonDays: 365 },
+  command: ({ trx, id, body }) => changeConnection(trx, id, body),
 })
 
-const activate = route({
-  id: 'channelConnections.activate',
-  method: 'POST',
-  path: `${one}/activate`,
+const activate = connections.act('activate', {
   summary: 'Test a connection and start exchanging',
-  access: can('publish', 'ChannelConnection'),
-  record,
+  action: 'publish',
   errors: ['mapping_missing', 'credentials_missing', 'invalid_transition'],
-  returns: ChannelConnection,
-  handle: async ({ trx, params }) => {
-    await activateConnection(trx, params.channelConnectionId)
-    return readConnection(trx, params.channelConnectionId)
-  },
+  command: ({ trx, id }) => activateConnection(trx, id),
 })
 
-const pause = route({
-  id: 'channelConnections.pause',
-  method: 'POST',
-  path: `${one}/pause`,
+const pause = connections.act('pause', {
   summary: 'Stop pushing and pulling for now',
-  access: can('publish', 'ChannelConnection'),
-  record,
+  action: 'publish',
   errors: ['invalid_transition'],
   body: Reason,
-  returns: ChannelConnection,
-  handle: async ({ trx, params, body }) => {
-    await pauseConnection(trx, params.channelConnectionId, body.reason)
-    return readConnection(trx, params.channelConnectionId)
-  },
+  example: { reason: 'Prices are being reviewed' },
+  command: ({ trx, id, body }) => pauseConnection(trx, id, body.reason),
 })
 
-const sync = route({
-  id: 'channelConnections.sync',
-  method: 'POST',
-  path: `${one}/sync`,
+const sync = connections.act('sync', {
   summary: 'Push everything and pull bookings now',
-  access: can('update', 'ChannelConnection'),
-  record,
+  action: 'update',
   errors: ['invalid_transition'],
   body: Obj({ rates: Opt(Bool), bookings: Opt(Bool) }),
-  returns: ChannelConnection,
-  handle: async ({ trx, params, body: { rates = true, bookings = true } }) => {
-    await syncConnection(trx, params.channelConnectionId, { rates, bookings })
-    return readConnection(trx, params.channelConnectionId)
-  },
+  example: { bookings: false },
+  command: ({ trx, id, body: { rates = true, bookings = true } }) => syncConnection(trx, id, { rates, bookings }),
 })
 
-const end = route({
-  id: 'channelConnections.disconnect',
-  method: 'POST',
-  path: `${one}/disconnect`,
+const end = connections.act('disconnect', {
   summary: 'Close the channel’s inventory and end the connection',
   description:
     'An active connection tells its channel that nothing is left before it ends, unless `closeOut` is false; the credentials are erased after that.',
-  access: can('delete', 'ChannelConnection'),
-  record,
+  action: 'delete',
   errors: ['invalid_transition'],
   body: Obj({ closeOut: Opt(Bool) }),
-  returns: ChannelConnection,
-  handle: async ({ trx, params, body }) => {
-    await disconnect(trx, params.channelConnectionId, body.closeOut)
-    return readConnection(trx, params.channelConnectionId)
-  },
+  example: { closeOut: false },
+  command: ({ trx, id, body }) => disconnect(trx, id, body.closeOut),
 })
 
 const pushes = paged({
   id: 'channelConnections.pushes',
-  path: `${one}/pushes`,
+  path: `${connections.one}/pushes`,
   summary: 'List pushes with their outcome',
   access: can('read', 'ChannelConnection'),
   query: {
@@ -243,7 +204,7 @@ const pushes = paged({
   },
   of: ChannelPush,
   find: async ({ trx, params: { channelConnectionId }, query, admission }) => {
-    await readConnection(trx, channelConnectionId, admission.scope('read', 'ChannelConnection'))
+    admission.check('read', 'ChannelConnection', await readConnection(trx, channelConnectionId))
     return listPushes(trx, { ...query, channelConnectionId })
   },
 })

@@ -1,25 +1,31 @@
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import { Day, Int, List, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
 import { listSheets, publishSheet, readSheet, shareOutDay } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
+import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { HousekeepingSheet, HousekeepingTask, housekeeping } from './housekeeping-schemas.ts'
 
 const path = `${housekeeping}/sheets` as const
-
-const list = paged({
-  id: 'housekeepingSheets.list',
+const sheets = resource({
+  name: 'housekeepingSheets',
+  subject: 'HousekeepingSheet',
+  table: 'housekeeping_sheet',
   path,
+  param: 'housekeepingSheetId',
+  record: HousekeepingSheet,
+  read: readSheet,
+})
+
+const list = sheets.list({
   summary: 'List day sheets with their tasks',
   description: 'With their tasks where `include=tasks` asks for them. Housekeepers see their own, once published.',
-  access: can('read', 'HousekeepingSheet'),
   query: { propertyId: Opt(Uuid), date: Opt(Day), attendantId: Opt(Uuid), include: Opt(OneOf(['tasks'])) },
-  of: HousekeepingSheet,
-  find: ({ trx, query: { include, ...query }, admission }) =>
+  example: { date: sampleDay(1), include: 'tasks' },
+  find: ({ trx, filter: { include, ...filter }, admission }) =>
     listSheets(trx, {
-      ...query,
+      ...filter,
       withTasks: include === 'tasks',
-      scope: admission.scope('read', 'HousekeepingSheet'),
       taskScope: admission.scope('read', 'HousekeepingTask'),
     }),
 })
@@ -39,23 +45,19 @@ const create = route({
     date: Day,
     attendants: List(Obj({ userId: Uuid, maxCredits: Int(1, 200) }), { min: 1, max: 50 }),
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    date: sampleDay(1),
+    attendants: [{ userId: sampleId('userId'), maxCredits: 14 }],
+  },
   returns: Obj({ sheets: List(HousekeepingSheet, { max: 50 }), unassigned: List(HousekeepingTask, { max: 5000 }) }),
   handle: ({ trx, body }) => shareOutDay(trx, body),
 })
 
-const publish = route({
-  id: 'housekeepingSheets.publish',
-  method: 'POST',
-  path: `${path}/:housekeepingSheetId/publish`,
+const publish = sheets.act('publish', {
   summary: 'Give a sheet to its attendant',
-  access: can('publish', 'HousekeepingSheet'),
-  record: { table: 'housekeeping_sheet', param: 'housekeepingSheetId' },
   errors: ['invalid_transition'],
-  returns: HousekeepingSheet,
-  handle: async ({ trx, params }) => {
-    await publishSheet(trx, params.housekeepingSheetId)
-    return readSheet(trx, params.housekeepingSheetId)
-  },
+  command: ({ trx, id }) => publishSheet(trx, id),
 })
 
 export const routes = [list, create, publish]

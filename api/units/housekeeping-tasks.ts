@@ -1,4 +1,5 @@
 import { notFound } from '../../config/errors.ts'
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import {
   Bool,
   Day,
@@ -15,9 +16,7 @@ import {
   Words,
 } from '../../config/schema.ts'
 import { changeTask, listTasks, planTask, readTask } from '../../db/units/index.ts'
-import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
-import { route } from '../lib/route.ts'
+import { resource } from '../lib/resource.ts'
 import {
   HousekeepingTask,
   housekeeping,
@@ -28,16 +27,22 @@ import {
   taskStatuses,
 } from './housekeeping-schemas.ts'
 
-const path = `${housekeeping}/tasks` as const
-const ofTask = `${path}/:housekeepingTaskId` as const
+/** Changed under their own lock, and moved under that of their unit, which comes first. */
+export const ofTasks = {
+  name: 'housekeepingTasks',
+  subject: 'HousekeepingTask',
+  table: 'housekeeping_task',
+  path: `${housekeeping}/tasks`,
+  param: 'housekeepingTaskId',
+  record: HousekeepingTask,
+  read: readTask,
+} as const
+const tasks = resource(ofTasks)
 
-const list = paged({
-  id: 'housekeepingTasks.list',
-  path,
+const list = tasks.list({
   summary: 'List tasks',
   description:
     'The newest day first, and of a day what is urgent first, then by building, floor and door. Housekeepers see what is assigned to them or to nobody.',
-  access: can('read', 'HousekeepingTask'),
   query: {
     propertyId: Opt(Uuid),
     date: Opt(Day),
@@ -47,19 +52,14 @@ const list = paged({
     unitId: Opt(Uuid),
     sheetId: Opt(Uuid),
   },
-  of: HousekeepingTask,
-  find: ({ trx, query, admission }) => listTasks(trx, { ...query, scope: admission.scope('read', 'HousekeepingTask') }),
+  example: { date: sampleDay(0) },
+  find: ({ trx, filter }) => listTasks(trx, filter),
 })
 
-const create = route({
-  id: 'housekeepingTasks.create',
-  method: 'POST',
-  path,
+const create = tasks.create({
   summary: 'Create a task',
   description:
     'What is left out is known from the unit, its house and who arrives in it: priority, credits, due time and checklist. Maintenance creates tasks of its own kind.',
-  access: can('create', 'HousekeepingTask'),
-  status: 201,
   errors: ['date_out_of_range', 'reference_not_found', 'invalid_transition', 'not_found'],
   body: Obj({
     unitId: Uuid,
@@ -73,47 +73,26 @@ const create = route({
     reservationId: Opt(Nullable(Uuid)),
     note: Opt(Note),
   }),
-  returns: HousekeepingTask,
-  handle: async ({ trx, body, admission }) =>
-    readTask(
-      trx,
-      await planTask(trx, body, (task) => {
-        // A unit of a property outside the caller's scope is answered as unknown.
-        if (admission.propertyIds !== null && !admission.propertyIds.includes(task.propertyId)) throw notFound()
-        admission.check('create', 'HousekeepingTask', task)
-      }),
-    ),
+  example: { unitId: sampleId('unitId'), date: sampleDay(1), kind: 'deep' },
+  command: ({ trx, body, admission }) =>
+    planTask(trx, body, (task) => {
+      // A unit of a property outside the caller's scope is answered as unknown.
+      if (admission.propertyIds !== null && !admission.propertyIds.includes(task.propertyId)) throw notFound()
+      admission.check('create', 'HousekeepingTask', task)
+    }),
 })
 
-const read = route({
-  id: 'housekeepingTasks.read',
-  method: 'GET',
-  path: ofTask,
+const read = tasks.read({
   summary: 'Read a task with its checklist',
-  access: can('read', 'HousekeepingTask'),
-  returns: HousekeepingTask,
-  handle: async ({ trx, params, admission }) => {
-    const task = await readTask(trx, params.housekeepingTaskId)
-    admission.check('read', 'HousekeepingTask', task)
-    return task
-  },
 })
 
-const change = route({
-  id: 'housekeepingTasks.update',
-  method: 'PATCH',
-  path: ofTask,
+const change = tasks.change({
   summary: 'Change assignee, priority, due time or notes',
   description: 'Of a task that is not over. Who is given it gets it onto his sheet of the day, where he has one.',
-  access: can('update', 'HousekeepingTask'),
-  record: { table: 'housekeeping_task', param: 'housekeepingTaskId' },
   errors: ['reference_not_found', 'invalid_transition'],
   body: Sparse(Obj({ assigneeId: Nullable(Uuid), priority: Priority, dueAt: Nullable(Instant), note: Text(0, 500) })),
-  returns: HousekeepingTask,
-  handle: async ({ trx, params, body }) => {
-    await changeTask(trx, params.housekeepingTaskId, body)
-    return readTask(trx, params.housekeepingTaskId)
-  },
+  example: { priority: 1, note: 'The guest arrives early' },
+  command: ({ trx, id, body }) => changeTask(trx, id, body),
 })
 
 export const routes = [list, create, read, change]

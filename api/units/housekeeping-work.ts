@@ -1,15 +1,13 @@
 import { invalid } from '../../config/errors.ts'
 import { Bool, Int, List, Obj, OneOf, Opt } from '../../config/schema.ts'
-import { readTask, completeTask, inspectTask, skipTask, startTask } from '../../db/units/index.ts'
+import { completeTask, inspectTask, skipTask, startTask } from '../../db/units/index.ts'
 import type { Guarded } from '../../db/units/index.ts'
-import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
-import { route } from '../lib/route.ts'
-import { HousekeepingTask, housekeeping, ItemKey, Note } from './housekeeping-schemas.ts'
+import { resource } from '../lib/resource.ts'
+import { ItemKey, Note } from './housekeeping-schemas.ts'
+import { ofTasks } from './housekeeping-tasks.ts'
 
-const path = `${housekeeping}/tasks/:housekeepingTaskId` as const
-// Its unit is locked before it.
-const record = { table: 'housekeeping_task', param: 'housekeepingTaskId', lockedBy: 'command' } as const
+const tasks = resource({ ...ofTasks, lockedBy: 'command' })
 
 /** Who comes second judges the task as the first has left it. */
 const guarded = (action: string, admission: Admission, expectedVersion: number | null): Guarded => ({
@@ -17,83 +15,58 @@ const guarded = (action: string, admission: Admission, expectedVersion: number |
   judge: (task) => admission.check(action, 'HousekeepingTask', task),
 })
 
-const start = route({
-  id: 'housekeepingTasks.start',
-  method: 'POST',
-  path: `${path}/start`,
+const start = tasks.act('start', {
   summary: 'Start a task',
   description:
     'One that is assigned to nobody becomes the task of who starts it. A departure waits until the guest has left; a stayover or turndown for no do-not-disturb.',
-  access: can('perform', 'HousekeepingTask'),
-  record,
+  action: 'perform',
   errors: ['invalid_transition', 'unit_occupied', 'do_not_disturb'],
-  returns: HousekeepingTask,
-  handle: async ({ trx, params, admission, expectedVersion }) => {
-    await startTask(trx, params.housekeepingTaskId, guarded('perform', admission, expectedVersion))
-    return readTask(trx, params.housekeepingTaskId)
-  },
+  command: ({ trx, id, admission, expectedVersion }) =>
+    startTask(trx, id, guarded('perform', admission, expectedVersion)),
 })
 
-const complete = route({
-  id: 'housekeepingTasks.complete',
-  method: 'POST',
-  path: `${path}/complete`,
+const complete = tasks.act('complete', {
   summary: 'Complete a task',
   description:
     'Each required item of its checklist must be done. Without `minutes`, the time since it was started counts. What cleans leaves the unit clean, an inspection leaves it inspected.',
-  access: can('perform', 'HousekeepingTask'),
-  record,
+  action: 'perform',
   errors: ['invalid_transition', 'checklist_incomplete', 'unit_occupied', 'do_not_disturb'],
   body: Obj({
     checklist: Opt(List(Obj({ key: ItemKey, done: Bool }), { max: 50 })),
     minutes: Opt(Int(0, 1440)),
     note: Opt(Note),
   }),
-  returns: HousekeepingTask,
-  handle: async ({ trx, params, body, admission, expectedVersion }) => {
-    await completeTask(trx, params.housekeepingTaskId, body, guarded('perform', admission, expectedVersion))
-    return readTask(trx, params.housekeepingTaskId)
-  },
+  example: { minutes: 25 },
+  command: ({ trx, id, body, admission, expectedVersion }) =>
+    completeTask(trx, id, body, guarded('perform', admission, expectedVersion)),
 })
 
-const inspect = route({
-  id: 'housekeepingTasks.inspect',
-  method: 'POST',
-  path: `${path}/inspect`,
+const inspect = tasks.act('inspect', {
   summary: 'Pass or fail a completed task',
   description:
     'Never by who did the work. What fails leaves the unit dirty, and is to be done again: a new task with the note, for the same person.',
-  access: can('inspect', 'HousekeepingTask'),
-  record,
   errors: ['invalid_transition', 'self_approval'],
   body: Obj({ result: OneOf(['pass', 'fail']), note: Opt(Note) }),
-  returns: HousekeepingTask,
-  handle: async ({ trx, params, body, admission, expectedVersion }) => {
+  example: { result: 'pass' },
+  command: ({ trx, id, body, admission, expectedVersion }) => {
     if (body.result === 'fail' && body.note === undefined)
       throw invalid([{ field: 'note', message: 'says what is to be done again' }])
-    await inspectTask(trx, params.housekeepingTaskId, body, guarded('inspect', admission, expectedVersion))
-    return readTask(trx, params.housekeepingTaskId)
+    return inspectTask(trx, id, body, guarded('inspect', admission, expectedVersion))
   },
 })
 
-const skip = route({
-  id: 'housekeepingTasks.skip',
-  method: 'POST',
-  path: `${path}/skip`,
+const skip = tasks.act('skip', {
   summary: 'Skip a task with a reason',
   description: 'Cleaning that was begun leaves the unit dirty.',
-  access: can('perform', 'HousekeepingTask'),
-  record,
+  action: 'perform',
   errors: ['invalid_transition'],
   body: Obj({
     reason: OneOf(['do_not_disturb', 'refused', 'not_needed', 'no_time', 'mistake']),
     note: Opt(Note),
   }),
-  returns: HousekeepingTask,
-  handle: async ({ trx, params, body, admission, expectedVersion }) => {
-    await skipTask(trx, params.housekeepingTaskId, body, guarded('perform', admission, expectedVersion))
-    return readTask(trx, params.housekeepingTaskId)
-  },
+  example: { reason: 'not_needed' },
+  command: ({ trx, id, body, admission, expectedVersion }) =>
+    skipTask(trx, id, body, guarded('perform', admission, expectedVersion)),
 })
 
 export const routes = [start, complete, inspect, skip]

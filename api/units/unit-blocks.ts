@@ -1,3 +1,4 @@
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import {
   AnyOf,
   Bool,
@@ -30,7 +31,7 @@ import {
 } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
-import { paged } from '../lib/paged.ts'
+import { resource } from '../lib/resource.ts'
 import { Reply, route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'
 
@@ -93,7 +94,16 @@ const Preview = Obj(
 )
 
 const path = '/api/tenants/:tenantId/unit-blocks'
-const record = { table: 'unit_block', param: 'unitBlockId', lockedBy: 'command' } as const
+const unitBlocks = resource({
+  name: 'unitBlocks',
+  subject: 'UnitBlock',
+  table: 'unit_block',
+  path,
+  param: 'unitBlockId',
+  record: UnitBlock,
+  lockedBy: 'command',
+  read: readBlock,
+})
 const refusals = [
   'sold_out',
   'unit_conflict',
@@ -112,12 +122,9 @@ const admitOverride = (
   if (override) admission.check('override', 'UnitBlock', { propertyId, kind })
 }
 
-const list = paged({
-  id: 'unitBlocks.list',
-  path,
+const list = unitBlocks.list({
   summary: 'List out-of-order and out-of-service blocks',
   description: '`from` and `to` find the blocks with a night in `[from, to)`.',
-  access: can('read', 'UnitBlock'),
   query: {
     propertyId: Opt(Uuid),
     unitId: Opt(Uuid),
@@ -127,8 +134,8 @@ const list = paged({
     to: Opt(Day),
     issueId: Opt(Uuid),
   },
-  of: UnitBlock,
-  find: ({ trx, query, admission }) => listBlocks(trx, { ...query, scope: admission.scope('read', 'UnitBlock') }),
+  example: { kind: 'out_of_order', from: sampleDay(1), to: sampleDay(30) },
+  find: ({ trx, filter }) => listBlocks(trx, filter),
 })
 
 const create = route({
@@ -154,6 +161,14 @@ const create = route({
     dryRun: Opt(Bool),
     override: Opt(Override),
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    unitIds: [sampleId('unitId')],
+    kind: 'out_of_order',
+    reason: 'maintenance',
+    from: sampleDay(30),
+    to: sampleDay(33),
+  },
   returns: AnyOf([ChangedUnitBlock, Preview]),
   handle: async ({ trx, body: { dryRun, ...block }, admission }) => {
     const { propertyId, kind } = block
@@ -168,13 +183,14 @@ const create = route({
 const read = route({
   id: 'unitBlocks.read',
   method: 'GET',
-  path: `${path}/:unitBlockId`,
+  path: unitBlocks.one,
   summary: 'Read a block with the stays it touches',
   description: '`stays` are those that had to move for it, with the units that they are to have now.',
   access: can('read', 'UnitBlock'),
   returns: UnitBlockWithStays,
   handle: async ({ trx, params, admission }) => {
-    const block = await readBlock(trx, params.unitBlockId, admission.scope('read', 'UnitBlock'))
+    const block = await readBlock(trx, params.unitBlockId)
+    admission.check('read', 'UnitBlock', block)
     const stays = await staysOfBlock(trx, block.id)
     return {
       ...block,
@@ -190,12 +206,12 @@ export const seesGuests = ({ can: may, isMasked }: Pick<Admission, 'can' | 'isMa
 const change = route({
   id: 'unitBlocks.update',
   method: 'PATCH',
-  path: `${path}/:unitBlockId`,
+  path: unitBlocks.one,
   summary: 'Change dates, units, kind or reason of a block',
   description:
     'Counters move by the difference alone. A block that has begun changes `to`, units and note only; units that are taken off it then are dirty, and to be inspected.',
   access: can('update', 'UnitBlock'),
-  record,
+  record: unitBlocks.lock,
   errors: [...refusals, 'block_begun', 'business_day_changed', 'beyond_horizon'],
   body: Obj({ ...Sparse(Obj(sent)).properties, override: Opt(Override) }),
   returns: ChangedUnitBlock,
@@ -208,38 +224,25 @@ const change = route({
   },
 })
 
-const end = route({
-  id: 'unitBlocks.end',
-  method: 'POST',
-  path: `${path}/:unitBlockId/end`,
+const end = unitBlocks.act('end', {
   summary: 'Give the units back from today',
   description:
     'Nights to come can be sold again. The units are dirty unless `condition` says otherwise, and get an inspection task unless they are inspected.',
-  access: can('update', 'UnitBlock'),
-  record,
+  action: 'update',
   errors: ['invalid_transition', 'business_day_changed'],
   body: Obj({ condition: Opt(OneOf(['dirty', 'clean', 'inspected', 'pickup'])) }),
-  returns: UnitBlock,
-  handle: async ({ trx, params, body: { condition = 'dirty' }, expectedVersion }) => {
-    await endBlock(trx, params.unitBlockId, condition, expectedVersion)
-    return readBlock(trx, params.unitBlockId)
-  },
+  example: { condition: 'clean' },
+  command: ({ trx, id, body: { condition = 'dirty' }, expectedVersion }) =>
+    endBlock(trx, id, condition, expectedVersion),
 })
 
-const cancel = route({
-  id: 'unitBlocks.cancel',
-  method: 'POST',
-  path: `${path}/:unitBlockId/cancel`,
+const cancel = unitBlocks.act('cancel', {
   summary: 'Cancel a block that has not begun',
-  access: can('delete', 'UnitBlock'),
-  record,
+  action: 'delete',
   errors: ['invalid_transition', 'business_day_changed'],
   body: Obj({ reason: Opt(Words(1, 500)) }),
-  returns: UnitBlock,
-  handle: async ({ trx, params, body: { reason = null }, expectedVersion }) => {
-    await cancelBlock(trx, params.unitBlockId, reason, expectedVersion)
-    return readBlock(trx, params.unitBlockId)
-  },
+  example: { reason: 'The part has come earlier' },
+  command: ({ trx, id, body: { reason = null }, expectedVersion }) => cancelBlock(trx, id, reason, expectedVersion),
 })
 
 export const routes = [list, create, read, change, end, cancel]

@@ -1,4 +1,5 @@
 import { invalid } from '../../config/errors.ts'
+import { sampleId } from '../../config/samples.ts'
 import { Int, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import type { Static } from '../../config/schema.ts'
 import {
@@ -14,15 +15,12 @@ import {
 import type { UnitRecord } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
-import { paged } from '../lib/paged.ts'
+import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
-import { sortOf, SortQuery } from '../lib/sort.ts'
 import { Lifecycle } from '../properties/schemas.ts'
 import { Building, Condition, Floor, Occupancy, Service, Unit, UnitName, unitFields } from './schemas.ts'
 
 const sorts = Object.keys(unitSorts) as (keyof typeof unitSorts)[]
-const path = '/api/tenants/:tenantId/units'
-const record = { table: 'unit', param: 'unitId', lockedBy: 'command' } as const
 const SetByHand = OneOf(['dirty', 'clean', 'inspected'])
 const most = 200
 
@@ -31,6 +29,18 @@ export const shownUnit = (unit: UnitRecord, { isMasked }: Pick<Admission, 'isMas
   unit.serviceRefused && isMasked('Unit')
     ? { ...unit, serviceRefused: { ...unit.serviceRefused, evidence: null } }
     : unit
+
+const units = resource({
+  name: 'units',
+  subject: 'Unit',
+  table: 'unit',
+  path: '/api/tenants/:tenantId/units',
+  param: 'unitId',
+  record: Unit,
+  lockedBy: 'command',
+  read: readUnit,
+  show: shownUnit,
+})
 
 /** Filters that lists of units have in common. */
 export const UnitQuery = {
@@ -46,22 +56,13 @@ export const UnitQuery = {
   q: Opt(Text(1, 120)),
 }
 
-const list = paged({
-  id: 'units.list',
-  path,
+const list = units.list({
   summary: 'List units',
   description: 'With the present state of each. Archived units only where `status` asks for them.',
-  access: can('read', 'Unit'),
-  query: { ...SortQuery, ...UnitQuery },
-  of: Unit,
-  find: async ({ trx, query: { sort, ...query }, admission }) => {
-    const { total, rows } = await listUnits(trx, {
-      ...query,
-      sort: sortOf(sort, sorts, 'building,floor,position,name'),
-      scope: admission.scope('read', 'Unit'),
-    })
-    return { total, rows: rows.map((unit) => shownUnit(unit, admission)) }
-  },
+  sort: { by: sorts, usual: 'building,floor,position,name' },
+  query: { ...UnitQuery },
+  example: { propertyId: sampleId('propertyId'), occupancy: 'vacant', service: 'in_service', sort: '-name,floor' },
+  find: ({ trx, filter }) => listUnits(trx, filter),
 })
 
 const { activeFrom, activeUntil, ...described } = unitFields
@@ -74,15 +75,10 @@ const refusals = [
   'invalid_transition',
 ] as const
 
-const create = route({
-  id: 'units.create',
-  method: 'POST',
-  path,
+const create = units.create({
   summary: 'Create a unit and add it to capacity',
   description:
     'It counts from the business date on unless `activeFrom` says otherwise, and is dirty unless `condition` does. `unitPoolId` is needed where its type has several pools.',
-  access: can('create', 'Unit'),
-  status: 201,
   errors: [...refusals, 'not_found'],
   body: Obj({
     propertyId: Uuid,
@@ -90,11 +86,9 @@ const create = route({
     name: UnitName,
     ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: SetByHand })).properties,
   }),
-  returns: Unit,
-  handle: async ({ trx, body: { name, ...body } }) => {
-    const [made] = await createUnits(trx, { ...body, names: [name] })
-    return readUnit(trx, made?.id ?? '')
-  },
+  example: { propertyId: sampleId('propertyId'), unitTypeId: sampleId('unitTypeId'), name: '101', floor: 1 },
+  command: async ({ trx, body: { name, ...body } }) =>
+    (await createUnits(trx, { ...body, names: [name] }))[0]?.id ?? '',
 })
 
 const Pattern = Obj({
@@ -115,7 +109,7 @@ const namesOf = ({ prefix, first, last, digits }: Static<typeof Pattern>): strin
 const bulk = route({
   id: 'units.createBulk',
   method: 'POST',
-  path: `${path}/bulk`,
+  path: '/api/tenants/:tenantId/units/bulk',
   summary: 'Create up to 200 units at once',
   description: 'All or none: `errors` names each name that is taken. Send `names`, or a `pattern` of them.',
   access: can('create', 'Unit'),
@@ -128,6 +122,11 @@ const bulk = route({
     pattern: Opt(Pattern),
     ...Sparse(Obj({ unitPoolId: Uuid, ...unitFields, condition: SetByHand })).properties,
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    unitTypeId: sampleId('unitTypeId'),
+    pattern: { prefix: 'P', first: 1, last: 5, digits: 2 },
+  },
   returns: Obj({ data: List(Unit, { max: most }) }),
   handle: async ({ trx, body: { names, pattern, ...body } }) => {
     if ((names === undefined) === (pattern === undefined))
@@ -142,64 +141,33 @@ const bulk = route({
   },
 })
 
-const read = route({
-  id: 'units.read',
-  method: 'GET',
-  path: `${path}/:unitId`,
+const read = units.read({
   summary: 'Read a unit with its present state',
-  access: can('read', 'Unit'),
-  returns: Unit,
-  handle: async ({ trx, params, admission }) =>
-    shownUnit(await readUnit(trx, params.unitId, admission.scope('read', 'Unit')), admission),
 })
 
-const change = route({
-  id: 'units.update',
-  method: 'PATCH',
-  path: `${path}/:unitId`,
+const change = units.change({
   summary: 'Change name, place, attributes, type or active dates',
   description:
     'Another type or pool takes the capacity of the unit along, and active dates take it from nights that they leave out: refused where those are sold, or the unit is promised. Stays that were proposed for it go elsewhere.',
-  access: can('update', 'Unit'),
-  record,
   errors: [...refusals, 'capacity_in_use', 'unit_conflict'],
   body: Sparse(Obj({ name: UnitName, ...described, ...placed })),
-  returns: Unit,
-  handle: async ({ trx, params, body, expectedVersion, admission }) => {
-    await changeUnit(trx, params.unitId, body, expectedVersion)
-    return shownUnit(await readUnit(trx, params.unitId), admission)
-  },
+  example: { floor: 3, notes: 'Quiet' },
+  command: ({ trx, id, body, expectedVersion }) => changeUnit(trx, id, body, expectedVersion),
 })
 
-const archive = route({
-  id: 'units.archive',
-  method: 'POST',
-  path: `${path}/:unitId/archive`,
+const archive = units.act('archive', {
   summary: 'Take a unit out of capacity for good',
   description: 'From the business date on. Stays that were proposed for it go elsewhere.',
-  access: can('delete', 'Unit'),
-  record,
+  action: 'delete',
   errors: ['capacity_in_use', 'unit_conflict', 'invalid_transition'],
-  returns: Unit,
-  handle: async ({ trx, params, expectedVersion, admission }) => {
-    await archiveUnit(trx, params.unitId, expectedVersion)
-    return shownUnit(await readUnit(trx, params.unitId), admission)
-  },
+  command: ({ trx, id, expectedVersion }) => archiveUnit(trx, id, expectedVersion),
 })
 
-const restore = route({
-  id: 'units.restore',
-  method: 'POST',
-  path: `${path}/:unitId/restore`,
+const restore = units.act('restore', {
   summary: 'Bring an archived unit back',
-  access: can('update', 'Unit'),
-  record,
+  action: 'update',
   errors: ['duplicate_name', 'invalid_transition'],
-  returns: Unit,
-  handle: async ({ trx, params, expectedVersion, admission }) => {
-    await restoreUnit(trx, params.unitId, expectedVersion)
-    return shownUnit(await readUnit(trx, params.unitId), admission)
-  },
+  command: ({ trx, id, expectedVersion }) => restoreUnit(trx, id, expectedVersion),
 })
 
 export const routes = [list, create, bulk, read, change, archive, restore]

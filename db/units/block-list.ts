@@ -1,9 +1,8 @@
 import { notFound } from '../../config/errors.ts'
-import { always } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { allOf, inScope, readPage, where } from '../lib/paging.ts'
+import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { guestName } from './assignment-list.ts'
@@ -67,9 +66,8 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
   )
 
 /** 404. */
-export const readBlock = async (trx: Trx, id: string, scope: Condition = always): Promise<BlockRecord> => {
-  const { text, values } = allOf([...where('b.id = ?', id), ...inReach(scope)])
-  const row = await sqlOne<BlockRecord>(trx, `select ${columns} from ${from} where ${text}`, values)
+export const readBlock = async (trx: Trx, id: string): Promise<BlockRecord> => {
+  const row = await sqlOne<BlockRecord>(trx, `select ${columns} from ${from} where b.id = ?`, [id])
   if (!row) throw notFound()
   return row
 }

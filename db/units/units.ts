@@ -1,6 +1,5 @@
 import type { UnitAttribute } from '../../config/amenities.ts'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { always, whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -84,11 +83,8 @@ export const listUnits = async (trx: Trx, { sort, scope, page, limit, ...filter 
 }
 
 /** 404. */
-export const readUnit = async (trx: Trx, id: string, scope: Condition = always): Promise<UnitRecord> => {
-  const rows = await sql<StoredUnit>(trx, `select ${unitColumns} from ${fromUnits} where u.id = ? and ?`, [
-    id,
-    whereOf(scope, { propertyId: 'u.property_id' }),
-  ])
+export const readUnit = async (trx: Trx, id: string): Promise<UnitRecord> => {
+  const rows = await sql<StoredUnit>(trx, `select ${unitColumns} from ${fromUnits} where u.id = ?`, [id])
   const [unit] = await openRefusals(trx, rows)
   if (!unit) throw notFound()
   return unit

@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import type { AnyRoute } from '../../api/lib/route.ts'
 import { routes } from '../../api/routes.ts'
+import { grantEntitlement } from '../../db/admin/index.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -21,8 +23,16 @@ const found: Record<string, (entry: Entry) => unknown> = {
   validOn: ({ validFrom }) => validFrom,
   'ratePlans unitTypeId': ({ unitTypes }) => (unitTypes as { unitTypeId: string }[])[0]?.unitTypeId,
 }
-/** Moves that are done again and change the record again: they carry news each time. */
-const repeated: string[] = []
+/** Moves that a record just made, and put through those before, is not fit for. */
+const unfit: Record<string, [status: number, code: string]> = {
+  'properties.goLive': [422, 'not_ready'],
+  'properties.suspend': [409, 'invalid_transition'],
+  'channelConnections.activate': [422, 'mapping_missing'],
+  'channelConnections.pause': [409, 'invalid_transition'],
+  'channelConnections.sync': [409, 'invalid_transition'],
+  'housekeepingTasks.inspect': [403, 'self_approval'],
+  'housekeepingTasks.skip': [409, 'invalid_transition'],
+}
 
 const endpoints = (name: string) => {
   const own = routes.filter(({ part }) => part?.resource === name)
@@ -66,11 +76,15 @@ describe('every resource', () => {
   before(async function () {
     this.timeout(120_000)
     house = await makeHouse({ units: 4, taxes: true })
+    const elsewhere = await makeHouse({ units: 1 })
+    // No plan has channels: they are granted.
+    for (const { tenantId } of [house, elsewhere])
+      await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'channels', reason: 'no plan has it' }))
     records = await recordsOf(house)
     const other = await makeHouse({ tenantId: house.tenantId, units: 1 })
     owner = await openDesk(world, house, 'owner')
     neighbour = await openDesk(world, other, 'owner', [other.propertyId])
-    stranger = await openDesk(world, await makeHouse({ units: 1 }), 'owner')
+    stranger = await openDesk(world, elsewhere, 'owner')
   })
   beforeEach(() => forgetLimits(world))
 
@@ -150,12 +164,14 @@ describe('every resource', () => {
         it('is sorted by each field, up and down', async () => {
           await create(making)
           await create(making)
+          let told = 0
           for (const field of list.part?.sorts ?? []) {
             const values = async (sort: string) => (await listed(list, { sort })).map((entry) => entry[field])
             const up = await values(field)
             expect(await values(`-${field}`), field).to.deep.equal(up.toReversed())
-            expect(up.at(0), `${field} of the first and the last`).not.to.equal(up.at(-1))
+            told += up.at(0) === up.at(-1) ? 0 : 1
           }
+          expect(told, 'fields by which two records differ').to.be.greaterThan(0)
           expect((await owner.get(`${addressOf(list)}?sort=nothing`)).status).to.equal(400)
         })
 
@@ -172,21 +188,27 @@ describe('every resource', () => {
           expect((await standing(name, entry))?.version).to.equal(body.version)
         })
 
-      for (const move of moves)
+      for (const [at, move] of moves.entries())
         it(`${move.part?.verb}: moves once, from the version that was read`, async () => {
-          const before = moves.slice(0, moves.indexOf(move))
           let entry = await create(making)
-          for (const earlier of before) entry = (await send(owner, earlier, entry.id)).body as Entry
+          for (const earlier of moves.slice(0, at)) {
+            const { status, body } = await send(owner, earlier, entry.id)
+            if (status === 200) entry = body as Entry
+          }
           const stale = await send(owner, move, entry.id, entry.version + 1)
           expect([stale.status, stale.body.code]).to.deep.equal([409, 'version_conflict'])
           const { status, body } = await send(owner, move, entry.id, entry.version)
-          expect(status, JSON.stringify(body)).to.equal(200)
-          expect(body.version).to.be.greaterThan(entry.version)
-          expect((await standing(name, body as Entry))?.version).to.equal(body.version)
-          if (repeated.includes(move.id)) return
+          const refused = unfit[move.id]
+          if (refused) expect([status, body.code], JSON.stringify(body)).to.deep.equal(refused)
+          else {
+            expect(status, JSON.stringify(body)).to.equal(200)
+            expect(body.version).to.be.greaterThan(entry.version)
+            entry = body as Entry
+          }
+          expect((await standing(name, entry))?.version).to.equal(entry.version)
           const again = await send(owner, move, entry.id)
-          expect(again.status, JSON.stringify(again.body)).to.be.oneOf([200, 409])
-          expect((await standing(name, body as Entry))?.version).to.equal(body.version)
+          expect(again.status, JSON.stringify(again.body)).to.be.oneOf(refused ? [refused[0]] : [200, 409])
+          expect((await standing(name, entry))?.version).to.equal(entry.version)
         })
 
       if (remove)

@@ -27,7 +27,7 @@ export const placed = (example: unknown, records: Records, house: Pick<House, 'd
 }
 
 /** Fields of which no two records have the same. */
-const unique = ['code', 'slug', 'name', 'url']
+const unique = ['code', 'slug', 'name', 'url', 'externalPropertyId']
 
 /** An example for another record: the texts that must not stand twice end with a number. */
 export const numbered = (example: unknown, number: number): unknown =>
