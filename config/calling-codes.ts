@@ -1,4 +1,4 @@
-// ISO 3166-1 alpha-2 with the country's calling code. Countries that share one (+1, +7, +39, +44 …) are told apart by nobody here.
+// ISO 3166-1 alpha-2 with the country's calling code. Countries that share one (+1, +7, +39, +44 …) are not told apart.
 const table = `
 AD376 AE971 AF93 AG1 AI1 AL355 AM374 AO244 AR54 AS1 AT43 AU61 AW297 AX358 AZ994 BA387 BB1 BD880 BE32 BF226 BG359 BH973 BI257 BJ229 BL590 BM1
 BN673 BO591 BQ599 BR55 BS1 BT975 BW267 BY375 BZ501 CA1 CC61 CD243 CF236 CG242 CH41 CI225 CK682 CL56 CM237 CN86 CO57 CR506 CU53 CV238 CW599 CX61

@@ -31,6 +31,6 @@ const securityCode =
 /** Whether a text holds what stands on the back of a card, named as such. */
 export const holdsSecurityCode = (text: string): boolean => text.search(securityCode) >= 0
 
-/** The text without what nobody here may keep of a card. */
+/** Removes card data that may not be kept from a text. */
 export const withoutCardData = (text: string): string =>
   text.replace(securityCode, '[removed]').replace(runs, (run) => (isCard(run) ? '[removed]' : run))

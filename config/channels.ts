@@ -45,7 +45,7 @@ const ChannelRoom = Obj({
   adults: Int(1, 40),
   childrenAges: ChildrenAges,
   guestNames: Opt(List(Text(1, 160), { max: 40 })),
-  /** Of the room, without what stands in `extras`. */
+  /** Prices of the room's nights, without `extras`. */
   nights: List(Obj({ date: Day, amount: Amount }), { max: 366 }),
   extras: Opt(List(Obj({ name: Text(1, 120), quantity: Opt(Int(1, 99)), amount: Amount }), { max: 20 })),
 })
@@ -64,7 +64,7 @@ const fields = {
   /** All that the guest owes for the stay, in minor units of `currency`. */
   total: Amount,
   collectedBy: OneOf(['channel', 'property']),
-  /** What the channel keeps or is owed of it, in minor units. */
+  /** Commission that the channel keeps or is owed, in minor units. */
   commission: Opt(Amount),
   notes: Opt(Text(0, 2_000)),
 }
@@ -90,7 +90,7 @@ export type ChannelRestrictions = {
   maxAdvanceDays: number | null
 }
 
-/** What a channel is told of one of its unit types or rates, from a night to a night, both included. */
+/** Values of one of the channel's unit types or rates, from a night to a night, both included. */
 export type ChannelRange = {
   unitType: string
   ratePlan?: string

@@ -1,14 +1,14 @@
 import { subjects } from './subjects.ts'
 import type { SubjectName } from './subjects.ts'
 
-/** Stands for whoever asks, since what a role may do is shared by all who hold it. */
+/** Stands for the caller, since a role's permissions are shared by all members that hold it. */
 export const caller = '$caller'
 
 /** Fields of a record and what they must be, all of them; of a list, one of them. */
 export type RecordQuery = Readonly<Record<string, string | null | readonly string[]>>
 
 /**
- * What a bracket of the permission table means: `records`, the action is for these records alone, and one of the queries must hold;
+ * Meaning of a bracket in the permission table: `records`, the action is for these records alone, and one of the queries must hold;
  * `fields`, only these are seen; `masked`, personal data are masked; `module`, the module's own rule applies it to what the request asks for,
  * such as an amount.
  */
@@ -34,7 +34,7 @@ const meanings: Partial<Record<SubjectName, Readonly<Record<string, Meaning>>>> 
   AuditEntry: { 'own properties': module, financial: records({ subjectType: moneySubjects }) },
   UnitBlock: { 'out of service': records({ kind: 'out_of_service' }) },
   HousekeepingTask: {
-    // What is assigned to nobody is everybody's to take.
+    // Unassigned tasks may be taken by any attendant.
     own: records({ assigneeId: caller }, { assigneeId: null }),
     maintenance: records({ kind: 'maintenance' }),
   },
@@ -68,7 +68,7 @@ const meanings: Partial<Record<SubjectName, Readonly<Record<string, Meaning>>>> 
   Compensation: { limit: module },
 }
 
-/** Of these a caller with chosen properties sees none that belongs to no property: lines, balances and days are a property's alone. */
+/** Subjects whose records without a property are hidden from callers with chosen properties. */
 export const ofPropertyAlone: ReadonlySet<string> = new Set<SubjectName>([
   'LedgerEntry',
   'Account',
@@ -76,7 +76,7 @@ export const ofPropertyAlone: ReadonlySet<string> = new Set<SubjectName>([
   'Budget',
 ])
 
-/** What a condition of the table says; one that nobody has declared is a mistake in the table, and nothing starts with it. */
+/** Meaning of a condition in the table. An undeclared condition is a mistake in the table, and no process starts with it. */
 export const meaningOf = (subject: SubjectName, condition: string): Meaning => {
   const meaning: Meaning | undefined = condition === 'masked' ? { kind: 'masked' } : meanings[subject]?.[condition]
   if (!meaning) throw new Error(`nobody says what (${condition}) means for ${subject}`)

@@ -1,6 +1,6 @@
 import { dialled } from './calling-codes.ts'
 
-/** Nobody is called there. */
+/** Countries without telephone numbers. */
 const uninhabited = ['AQ', 'BV', 'GS', 'HM', 'PN', 'TF', 'UM']
 
 const countries = new Set([...dialled, ...uninhabited])

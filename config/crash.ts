@@ -21,7 +21,7 @@ export const crashPoints = [
   'part.committed',
   /** The call is journalled, and not yet made. */
   'call.started',
-  /** The other side has answered, and nobody has written it down. */
+  /** The provider has answered, and the answer is not stored yet. */
   'call.answered',
   'relay.picked',
   'relay.added',

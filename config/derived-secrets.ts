@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { required, settings } from './env.ts'
 
 /**
- * Tokens and codes that people get by mail follow from a row's id and TOKEN_KEY: whoever checks or sends one derives it again,
+ * Tokens and codes sent by mail are derived from a row's id and TOKEN_KEY. They are derived again to check or send one,
  * so that none is ever stored or queued.
  */
 const derive = (purpose: string, id: string) =>

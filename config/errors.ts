@@ -67,7 +67,7 @@ export const withRecovery = <E extends Error>(error: E, recover: () => Promise<b
 }
 export const recoveryOf = (error: unknown) => (error instanceof Error ? recoveries.get(error) : undefined)
 
-/** What a command has read was changed before it had its locks: it is repeated once, on what holds now. */
+/** A record changed between a command's read and its lock. The command is retried once on fresh data. */
 export const overtaken = () =>
   withRecovery(conflict('inventory_contended', 'Another change came first; repeat the request'), () =>
     Promise.resolve(true),

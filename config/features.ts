@@ -1,4 +1,4 @@
-/** What can be on or off for a tenant. A subject belongs to one of them, or to none and is always there. */
+/** Features that can be active for a tenant. A subject belongs to one feature, or to none and is always available. */
 export const features = {
   core: { name: 'Property management', description: 'Reservations, guests, units and housekeeping' },
   financial: { name: 'Financial', description: 'Chart of accounts, payables, receivables and cash' },

@@ -1,4 +1,4 @@
-/** What may be done in a unit. */
+/** Kinds of task in a unit. */
 export const taskKinds = [
   'departure',
   'stayover',

@@ -10,7 +10,7 @@ const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const fieldForm = new RegExp(`^(?:s:(${uuid})|k:(${uuid}):(${uuid}))$`)
 const valueForm = /^(\d{13})\|([0-9a-f.:]{2,45})$/
 
-/** What an entry of the hash says; null for what nobody here wrote. */
+/** Reads an entry of the hash; null if the service did not write it. */
 export const readSeen = (field: string, value: string): { seen: Seen; at: Date; address: string } | null => {
   const [, sessionId, tenantId, keyId] = fieldForm.exec(field) ?? []
   const [, ms, address] = valueForm.exec(value) ?? []

@@ -1,4 +1,4 @@
-/** Requests a clock minute, per class of rule R28: who is counted stands in api/lib/rate-limit.ts. */
+/** Requests a clock minute, per class of rule R28. `api/lib/rate-limit.ts` says what is counted together. */
 export const rateLimits = {
   key: 1000,
   session: 100,
@@ -49,7 +49,7 @@ export const oneTimeTokenSeconds = {
 /** A new password is asked for by mail: so often an hour for one account, and not twice within a minute. */
 export const passwordMails = { perHour: 5, apartSeconds: 60 } as const
 
-/** Of a tenant in 24 hours, those that are sent again included: who invites and takes back mails no more strangers than that. */
+/** Invitations of a tenant in 24 hours, repeats and withdrawn ones included, so that strangers get no more mail than that. */
 export const invitationsPerDay = 1_000
 
 /** Links to new addresses, an hour and user. */
@@ -58,7 +58,7 @@ export const emailChangesPerHour = 5
 /** In characters; the lower bound is another one where a second factor stands beside the password. The last is in bytes of UTF-8. */
 export const passwordLimits = { least: 12, leastWithMfa: 8, most: 128, mostBytes: 1_024 } as const
 
-/** Of API keys: two years at most; hours that a replaced one goes on. */
+/** Limits of API keys: two years at most, and the hours for which a replaced key still works. */
 export const apiKeyLimits = { longestDays: 731, overlapHours: 24, mostOverlapHours: 168 } as const
 
 /** Longest credential that is read at all. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** Answers by key, at most `max` of them: the one that was asked for longest ago gives way. An answer is shared by all who ask. */
+/** Keeps at most `max` answers by key; the least recently used one gives way. Answers are shared. */
 export const memo = <Value extends {}>(max: number) => {
   const answers = new LRUCache<string, Value>({ max })
   return (key: string, work: () => Value): Value => {

@@ -1,11 +1,11 @@
-/** What a template may name, by context. The types say which filters fit; `nullable` ones need a default before publishing. */
+/** Variables of templates, by context. The types say which filters fit; `nullable` ones need a default before publishing. */
 export type VariableType = 'text' | 'integer' | 'day' | 'instant' | 'clock' | 'money' | 'link'
 export type MessageVariable = {
   path: string
   type: VariableType
   nullable: boolean
   example: string | number
-  /** Opens something for whoever reads it: kept as ••• wherever the message is stored. */
+  /** Grants access to its reader: kept as ••• wherever the message is stored. */
   secret?: true
 }
 

@@ -1,3 +1,3 @@
-/** What is counted of a tenant's use, in the units that its plan or an add-on may price. */
+/** Meters of a tenant's use, in the units that a plan or an add-on may price. */
 export const meters = ['api.requests', 'channels.bookings'] as const
 export type Meter = (typeof meters)[number]

@@ -26,7 +26,7 @@ export const guestFields = [
 ] as const
 const secureAddress = Matching('^https://[^\\s]{1,1990}$', 2000)
 
-/** One document per property. Stored are the keys that somebody set; all others have the defaults below. */
+/** One document per property. Only keys that were set are stored; all others have the defaults below. */
 export const PropertySettings = Obj({
   portal: Obj({
     enabled: Bool,
@@ -79,7 +79,7 @@ export const PropertySettings = Obj({
 export type PropertySettings = Static<typeof PropertySettings>
 
 const { properties: inside } = PropertySettings
-/** What a change may say: sections with any of their keys. A key that is sent replaces what stood there whole. */
+/** A change: sections with any of their keys. A key that is sent replaces the stored value whole. */
 export const PropertySettingsChange = Sparse(
   Obj({
     portal: Sparse(inside.portal),

@@ -36,7 +36,7 @@ const ClaimedRoom = Obj({
   /** Price of each night from the day of arrival. */
   nights: List(Amount, { max: 366 }),
   taxRules: List(QuotedTaxRule, { max: 50 }),
-  /** Of each night, in the order of `taxRules`. */
+  /** Taxes of each night, in the order of `taxRules`. */
   taxes: List(List(Amount, { max: 50 }), { max: 366 }),
   /** Shares of a night that belong to extras included in the plan. */
   components: List(Obj({ extraId: Uuid, nights: List(Amount, { max: 366 }) }), { max: 20 }),
@@ -50,7 +50,7 @@ const ClaimedRoom = Obj({
   deposits: List(Installment, { max: 6 }),
 })
 
-/** What a quote token carries: no personal data, and lists instead of objects per night, since guests carry it about. */
+/** Claims of a quote token. It holds no personal data, and lists instead of objects per night, since it travels in URLs and bodies. */
 export const QuoteClaims = Obj({
   jti: Uuid,
   tenantId: Uuid,

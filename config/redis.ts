@@ -4,7 +4,7 @@ import type { QueueName } from './queues.ts'
 
 export type RedisConnection = Redis | Cluster
 
-/** What connections of the service differ in; see the options of ioredis. */
+/** Options in which connections of the service differ; see ioredis. */
 export type ConnectionOptions = {
   connectTimeout: number
   /** Answers that take longer are errors. */
@@ -18,7 +18,7 @@ export type ConnectionOptions = {
 }
 
 /**
- * What REDIS_URL says: one server (`redis://`, `rediss://`), or a cluster: several addresses of its nodes separated by commas, or one
+ * Parses REDIS_URL: one server (`redis://`, `rediss://`), or a cluster: several addresses of its nodes separated by commas, or one
  * address of it under `redis+cluster://` or `rediss+cluster://`.
  */
 export const redisAddresses = (url: string): { cluster: boolean; urls: URL[] } => {
@@ -70,7 +70,7 @@ export const mastersOf = (redis: RedisConnection): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis]
 
 /**
- * What the keys of a queue begin with. All keys of a queue must lie in one slot of a cluster, so the part in braces decides: there each
+ * Prefix of a queue's keys. All keys of a queue must lie in one slot of a cluster, so the part in braces decides: there each
  * queue has its own, and they spread over the nodes.
  */
 export const queuePrefix = (queue: QueueName): string => {

@@ -220,7 +220,7 @@ const permissionsOfStaff = (column: number) =>
     isSubject(subject) ? readCell(subject, cells[column] ?? '') : [],
   )
 
-/** What each built-in role may do. */
+/** Permissions of each built-in role. */
 export const rolePermissions: Readonly<Record<BuiltInRole, readonly Permission[]>> = {
   owner: everything,
   admin: everything,
@@ -237,7 +237,7 @@ export const rolePermissions: Readonly<Record<BuiltInRole, readonly Permission[]
 /** Members give, change or take no role above their own rank. Custom roles have the lowest rank. */
 export const rankOf = (role: string): 1 | 2 | 3 => (role === 'owner' ? 3 : role === 'admin' ? 2 : 1)
 
-/** Of these a custom role may hold `read` alone: by changing them one would give oneself what one lacks. */
+/** Subjects of which a custom role may hold `read` alone: changing them would let members raise their own permissions. */
 export const reservedSubjects: ReadonlySet<string> = new Set<SubjectName>([
   'User',
   'Role',

@@ -85,7 +85,7 @@ export const Int = (min: number, max: number, extra: Extra = {}) => whole({ mini
 export const Text = (min: number, max: number, extra: Extra = {}) => text({ minLength: min, maxLength: max, ...extra })
 // Begins a pattern: a letter, digit or sign that is seen, not spaces, marks of no width and fillers alone.
 const visible = '^(?=[\\s\\S]*(?![\\u115f\\u1160\\u2800\\u3164\\uffa0])[\\p{L}\\p{N}\\p{P}\\p{S}])'
-/** What people say or call something: something is seen of it, and lines and tabs are all that steers it. */
+/** Free text: it has a visible character, and no control characters but line breaks and tabs. */
 export const words = `${visible}[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$`
 /** The name of a person: one line, and no mark-up. */
 export const personName = `${visible}[^\\p{Cc}<>]*$`
@@ -119,7 +119,7 @@ export const Country = text({
   maxLength: 2,
 })
 const addressLine = Opt(Text(0, 200))
-/** Of a house or a business. */
+/** Postal address of a property or business. */
 export const PostalAddress = Obj({
   line1: addressLine,
   line2: addressLine,
@@ -133,7 +133,7 @@ export const Email = text({ format: 'mailbox', minLength: 3, maxLength: 254 })
 /** E.164. */
 export const Phone = text({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })
 export const LocaleTag = text({ pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 })
-/** As LocaleTag, of a language that there is: for what somebody sets up. Others' wishes fall back where nobody speaks it. */
+/** A LocaleTag of an existing language, for settings. Languages that guests ask for may be unknown and fall back. */
 export const Language = text({
   format: 'language',
   description: 'BCP 47: a language, with script and country where they are told',

@@ -1,6 +1,6 @@
 import { actionsOf, subjectFacts, subjects } from './subjects.ts'
 
-/** What no key reaches, whatever its scopes. */
+/** Subjects that no API key reaches, whatever its scopes. */
 export const neverByKey: ReadonlySet<string> = new Set(['User', 'Role', 'ApiKey', 'Subscription', 'AddOn'])
 
 const ofPeople = new Set(['approve', 'override', 'reveal', 'purchase'])
@@ -36,7 +36,7 @@ export const scopesAllow = (given: readonly string[], action: string, subject: s
   return given.includes(verb) || given.includes(`${module}:${verb}`)
 }
 
-/** What scopes give, subject by subject. */
+/** Permissions that scopes give, subject by subject. */
 export const permissionsOfScopes = (given: readonly string[]): { subject: string; actions: string[] }[] =>
   Object.keys(subjects)
     .map((subject) => ({

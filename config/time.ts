@@ -14,7 +14,7 @@ export const dayNumber = (day: string): number => numbers(day, () => Math.round(
 
 export const daysBetween = (from: string, until: string) => dayNumber(until) - dayNumber(from)
 
-/** What is asked for over and over with the same few words is worked out once; answers are shared. */
+/** Remembers results of a function that is called often with few different arguments. Results are shared. */
 const remembered = <Asked extends string[], Value extends {}>(most: number, work: (...asked: Asked) => Value) => {
   const values = memo<Value>(most)
   return (...asked: Asked): Value => values(asked.join(' '), () => work(...asked))

@@ -5,7 +5,7 @@ export type SpanKind = 'server' | 'producer' | 'internal' | 'consumer' | 'client
 export type Attributes = Record<string, string | number | boolean>
 
 export type Span = {
-  /** What follows from this span names it as its parent: the W3C header of that name. */
+  /** W3C `traceparent` header that names this span as the parent of later steps. */
   readonly traceparent: string
   readonly note: (attributes: Attributes, name?: string) => void
   readonly end: (failure?: unknown) => void

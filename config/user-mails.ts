@@ -4,13 +4,13 @@ type Words = {
   name: string
   house: string
   way: string
-  /** Of an API key that expires: its name, and the day. */
+  /** Name of an expiring API key, and the day. */
   key: string
   day: string
 }
 type Mail = { subject: (words: Words) => string; text: (words: Words) => string }
 
-/** Mails to staff: built in, since nobody but the service writes them. `token` kinds refer to a OneTimeToken, from whose id the worker derives the token. */
+/** Built-in mails to staff. `token` kinds refer to a OneTimeToken; the worker derives the token from its id. */
 export const userMailKinds = {
   invitation: { token: 'invitation' },
   password_reset: { token: 'password_reset' },
@@ -123,7 +123,7 @@ const spanish: Record<UserMailKind, Mail> = {
 
 const languages: Record<string, Record<UserMailKind, Mail>> = { en: english, pt: portuguese, es: spanish }
 
-// A name of a person, house or key is somebody's text: it stays on one line.
+// Names of people, properties and keys are user input: they stay on one line.
 const line = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 const oneLine = ({ name, house, key, ...words }: Words): Words => ({
   ...words,

@@ -5,7 +5,7 @@ import type { Job, Schedule } from './job.ts'
 const ofConnection = Obj({ tenantId: Uuid, channelConnectionId: Uuid })
 const ofBooking = Obj({ tenantId: Uuid, channelBookingId: Uuid })
 
-/** What a property sells has changed: its channels are to be told. Nothing named means all types, or all pools. */
+/** Marks days to be sent to the channels of a property. An empty list means all types, or all pools. */
 export const markDirty = job({
   name: 'channels.mark-dirty',
   queue: 'channels',
@@ -64,7 +64,7 @@ export const applyRevision = job({
   class: 'urgent',
 })
 
-/** Finds connections with something to be done: bookings to ask for, marks left over, a day that came into reach, somebody to be called. */
+/** Finds connections with work: bookings to pull, marks left over, a day that came into reach, a person to alert. */
 export const tickChannels = job({ name: 'channels.tick', queue: 'channels', payload: Obj({}), retry: 'tick' })
 
 /** Erases what channels said of guests, 90 days after their departure, and drops pushes of 90 days ago. */

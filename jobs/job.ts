@@ -42,7 +42,7 @@ export const upcast = (
 
 /**
  * A job that comes by the clock, once per slot whatever the number of schedulers. Its payload is `{}`.
- * `backfill` says what becomes of slots that nobody was there for.
+ * `backfill` says what becomes of slots during which no scheduler ran.
  */
 export type Schedule = {
   readonly job: Job

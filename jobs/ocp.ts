@@ -2,7 +2,7 @@ import { Int, Obj, Uuid } from '../config/schema.ts'
 import { job } from './job.ts'
 import type { Job } from './job.ts'
 
-/** What an event means to guests: the automations of its type, each at most once per event. */
+/** Runs the automations of an event's type, each at most once per event. */
 export const messagesTrigger = job({
   name: 'messages.trigger',
   queue: 'messages',
@@ -34,7 +34,7 @@ export const messagesFallBack = job({
   retry: 'internal',
 })
 
-/** Finds out what became of a call that nobody saw the answer of. */
+/** Resolves a call whose answer was lost. */
 export const messagesResolveUnknown = job({
   name: 'messages.resolve-unknown',
   queue: 'messages',
@@ -59,7 +59,7 @@ export const messagesSendUserMail = job({
   retry: 'message',
 })
 
-/** Somebody asked for a new password: mails a link, if there is such an account. */
+/** Mails a link to set a new password, if there is such an account. */
 export const messagesStartPasswordReset = job({
   name: 'messages.start-password-reset',
   queue: 'messages',

@@ -20,7 +20,7 @@ export const readPayment = job({
   retry: 'provider',
   tries: 3,
 })
-/** The gateway is asked to close what nobody will pay any more: cancelled by us, */
+/** Asks the gateway to close a payment that was cancelled here, */
 export const cancelPayment = job({ name: 'payments.cancel', queue: 'payments', payload: ofPayment, retry: 'provider' })
 /** or out of time. */
 export const expirePayment = job({ name: 'payments.expire', queue: 'payments', payload: ofPayment, retry: 'provider' })

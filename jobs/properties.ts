@@ -27,7 +27,7 @@ export const checkImage = job({
   tries: 4,
 })
 
-/** Asks for a look at every image that nobody has looked at for a week. */
+/** Asks for a check of every image whose last check is over a week old. */
 export const requestImageChecks = job({
   name: 'maintenance.request-image-checks',
   queue: 'maintenance',

@@ -2,7 +2,7 @@ import { Day, Obj, Uuid } from '../config/schema.ts'
 import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
-/** Rearranges the proposed stays of a pool, so that who has no unit may find one. */
+/** Rearranges the proposed stays of a pool, so that stays without a unit may find one. */
 export const repack = job({
   name: 'inventory.repack',
   queue: 'inventory',
@@ -27,7 +27,7 @@ export const closeBlocks = job({
   retry: 'internal',
 })
 
-/** What the beginning of a day does to the units of a property: conditions, tasks, sheets. Asked for again, it changes nothing. */
+/** Prepares the units of a property for a new day: conditions, tasks, sheets. Repeating it changes nothing. */
 export const generateTasks = job({
   name: 'inventory.generate-tasks',
   queue: 'inventory',

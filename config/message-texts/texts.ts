@@ -3,7 +3,7 @@ import { spanish } from './es.ts'
 import { portuguese } from './pt.ts'
 import type { BuiltInKey, MessageTexts } from './templates.ts'
 
-/** The first language is what a guest gets of whom no language fits. */
+/** The first language is the fallback when no other fits the guest. */
 export const builtInTexts: readonly { locale: string; texts: MessageTexts }[] = [
   { locale: 'en', texts: english },
   { locale: 'pt', texts: portuguese },

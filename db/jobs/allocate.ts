@@ -16,9 +16,9 @@ export type Allocation<J> = {
   jobs: J[]
   /** The tenant whose turn was the last; null where none was served in the round. */
   last: string | null
-  /** Somebody has more than the share lets through. */
+  /** A tenant has more jobs than its share lets through. */
   isHeldBack: boolean
-  /** What is left of the room is wanted by who has its share not yet, and more than was given here. */
+  /** Tenants below their share want the rest of the room, and more than was given here. */
   isWanted: boolean
 }
 
@@ -26,11 +26,11 @@ type Limits = {
   room: number
   /** Most jobs of one tenant in the window while others wait, those included that are there. */
   share: number
-  /** How full the window may be of tenants that have their share, when nobody else wants the rest. */
+  /** How full the window may get with jobs of tenants beyond their share, while no other tenant wants the rest. */
   depth: number
-  /** What tenants have in the window; this function counts on. */
+  /** Jobs of each tenant in the window; this function counts on. */
   held: Map<string, number>
-  /** What accounts and kinds let through; this function counts down. Those that are not named let everything through. */
+  /** Jobs that accounts and kinds still let through; this function counts down. Names that are missing have no limit. */
   tokens: Map<string, number>
 }
 
@@ -53,7 +53,7 @@ const contestants = <J extends Order>(lanes: readonly Lane<J>[]): Contestant<J>[
   return [...found.values()]
 }
 
-/** One job of each in its turn, round after round, until the room is used or nobody may go. Answers whose turn was the last. */
+/** Serves one job of each lane in turn, round after round, until the room is used or no lane may go. Answers the last lane. */
 const serve = <J>(
   round: Contestant<J>[],
   room: number,
@@ -83,7 +83,7 @@ const serve = <J>(
   return last
 }
 
-/** Puts in an order that no tenant can count on: who stands first at a narrow gate is drawn each time. */
+/** Shuffles items, so that no tenant can count on being first at a narrow gate. */
 const shuffled = <T>(items: T[], random: () => number): T[] => {
   const mixed = [...items]
   for (let n = mixed.length - 1; n > 0; n -= 1) {

@@ -4,7 +4,7 @@ import { lastly, prepared } from '../lib/connection.ts'
 import type { PlatformTrx, Statement } from '../lib/connection.ts'
 import { isAlive } from './heartbeat.ts'
 
-/** What BullMQ is told of a job. The row stays the truth: a start reads its payload there. */
+/** The part of a job that BullMQ holds. The row stays the truth: a start reads its payload there. */
 export type Candidate = {
   id: string
   queue: QueueName
@@ -60,7 +60,7 @@ export const lookForWork: Statement = {
  */
 export const filling = { idle_in_transaction_session_timeout: '1500', ...walkIndexes }
 
-/** What of a queue may be in Redis at once: twice what its live workers run, at least 50, at most 500. */
+/** Jobs of a queue that may be in Redis at once: twice what its live workers run, at least 50, at most 500. */
 export const windowOf = (concurrency: number): number => Math.min(500, Math.max(50, 2 * concurrency))
 
 /** A queue as the relay finds it. */
@@ -144,7 +144,7 @@ const lookOf = async (trx: PlatformTrx, queue: QueueName, [row]: LookRow[]): Pro
   }
 }
 
-/** Looks at what Redis holds of the queue, who works on it, and what waits. */
+/** Looks at the queue: its jobs in Redis, its workers, and what waits. */
 export const lookAt = async (trx: PlatformTrx, queue: QueueName): Promise<Look> =>
   lookOf(trx, queue, await find(trx, queue))
 

@@ -61,11 +61,11 @@ export const endCall = (trx: AnyTrx, call: CallKey, answer: CallAnswer) =>
     },
   )
 
-/** What was told: the other side has it, or knows nothing of it. */
+/** The outcome as told by the other side: it has the call, or knows nothing of it. */
 type Told = { state: 'succeeded' | 'failed'; code?: string }
 
 /**
- * Ends the question what became of calls: a callback or a reading has told. It waits for nobody: who holds such a call is writing down its answer, and
+ * Settles calls whose outcome a callback or a reading has told. It skips locked calls: their holder is storing the answer, and
  * waits for the record that its caller has locked.
  */
 export const settleCalls = (trx: Trx, keys: readonly string[], { state, code }: Told = { state: 'succeeded' }) =>
@@ -80,8 +80,8 @@ export const settleCalls = (trx: Trx, keys: readonly string[], { state, code }: 
 const isMoney = `operation in ('submit', 'cancel', 'refund')`
 
 /**
- * Calls of which nobody knows, minutes later, what the other side did, as SQL. Payments are asked after until it is known; of a mail or a
- * text nobody hears after two hours, and a push to a channel has long been made anew.
+ * SQL for calls whose outcome is still unknown after minutes. Payments are read until it is known; of a mail or a
+ * text nothing is heard after two hours, and a push to a channel has long been repeated.
  */
 export const isUnresolved = `state in ('started', 'unknown') and started_at < now() - interval '5 minutes'
   and (${isMoney} or started_at > now() - interval '2 hours')`

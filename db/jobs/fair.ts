@@ -10,7 +10,7 @@ import { milliTokensNow, pausedIn, spendTokens, tokensOf } from './gates.ts'
 /** Most lanes that one look walks past, where most of them are paused or closed. */
 const mostLanes = 1000
 const classes: readonly JobClass[] = ['urgent', 'normal', 'bulk']
-/** What a class that waits gets of a window, whatever is more urgent. */
+/** Share of a window that each waiting class gets, whatever is more urgent. */
 const reserve = (window: number) => Math.max(1, Math.floor(window / 10))
 
 const firstLane = (condition: string) => `
@@ -52,7 +52,7 @@ type Found = Omit<Job, 'id'> & {
   /** Jobs fetched of a lane, at most. */
   each: number
   walked: number
-  /** Whose turn was the last so far. */
+  /** The tenant whose turn was the last so far. */
   turn: string
 }
 
@@ -164,7 +164,7 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
     })
     picked.jobs.push(...given.jobs)
     picked.isHeldBack ||= given.isHeldBack
-    // Nobody here may go: the next look begins behind those that this one walked past.
+    // No lane here may go: the next look begins behind those that this one passed.
     const last = given.last ?? (first.walked >= mostLanes ? here.lastTenant : null)
     if (last !== null && last !== first.turn) keepTurn(trx, queue, jobClass, last)
     const isUsedUp = given.jobs.length === here.available && lanes.some((lane) => lane.isCut)
@@ -177,7 +177,7 @@ const pickDue = async (trx: PlatformTrx, queue: QueueName, room: Room): Promise<
   return picked
 }
 
-/** What falls due within a minute waits in Redis for its moment; what finds no room there takes its turn when it is due. */
+/** Picks jobs due within a minute, which wait in Redis for their moment. Without room there, a job takes its turn when it is due. */
 const pickNear = (trx: PlatformTrx, queue: QueueName, room: Room): Promise<Candidate[]> =>
   prepared<Candidate>(
     trx,

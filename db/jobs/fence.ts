@@ -2,10 +2,10 @@ import type { QueueName } from '../../config/queues.ts'
 import type { AnyTrx, Statement } from '../lib/connection.ts'
 import { preparedOne } from '../lib/connection.ts'
 
-/** Who may act for a job: the newest pair of dispatch and delivery. A start that finds a newer pair in the row is a ghost. */
+/** The right to act for a job: the newest pair of dispatch and delivery. A start that finds a newer pair in the row is a ghost. */
 export type Fence = { jobId: string; dispatchNo: number; delivery: number }
 
-/** What a start learns of its job. */
+/** Facts of a job at its start. */
 export type JobStart = {
   id: string
   tenantId: string | null
@@ -46,7 +46,7 @@ export const countedStarts = `starts + case when dispatch_no = :dispatchNo then 
 export type Lost = { begun: number; unseen: number }
 
 /**
- * What was lost of a job before this start. Deliveries that the row has not heard of may never have reached a process; of a job on the
+ * Counts deliveries of a job that were lost before this start. Unrecorded ones may never have reached a process; of a job on the
  * database the first counts, since it may have died in its one transaction.
  */
 export const lostStarts = async (trx: AnyTrx, fence: Fence, style: 'outside' | 'database'): Promise<Lost> => {

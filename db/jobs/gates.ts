@@ -48,7 +48,7 @@ export const setGateRate = async (trx: PlatformTrx, gate: string, ratePerSecond:
   )
 }
 
-/** Opens a gate at once, as an operator does who knows better than its timer. False where it was open. */
+/** Opens a gate at once, on an operator's word. False if it was open. */
 export const openGate = async (trx: PlatformTrx, gate: string): Promise<boolean> => {
   const rows = await sql(
     trx,
@@ -63,12 +63,12 @@ export const openGate = async (trx: PlatformTrx, gate: string): Promise<boolean>
 export const failuresToClose = 5
 const firstCloseMs = 5_000
 const longestCloseMs = 300_000
-/** What a 429 without Retry-After asks for, the first time. */
+/** First wait after a 429 without Retry-After. */
 const busyCloseMs = 2_000
-/** A probe that nothing was heard of for so long was lost; another may go. */
+/** Time after which a silent probe is taken for lost, and another may go. */
 export const probeMs = 60_000
 
-/** What a call says of its account. `busy`: it asks to be left alone (429). `down`: no answer, or one that says that it does not work. */
+/** What a call tells about its account. `busy`: it asks for a pause (429). `down`: no answer, or one that reports a fault. */
 export type GateSign = 'up' | 'busy' | 'down'
 
 /**

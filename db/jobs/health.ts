@@ -10,7 +10,7 @@ import type { ProcessRow, QueueState, ScheduleRow } from './overview.ts'
 
 export type DatabaseHealth = {
   latencyMs: number
-  /** Of the replica that is furthest behind; null where there is none, or where this role may not see them. */
+  /** Lag of the replica that is furthest behind; null if there is none, or if this role may not see them. */
   replicationLagSeconds: number | null
   oldestTransactionSeconds: number
 }
@@ -87,7 +87,7 @@ const pausedMinutes = 15
 const list = (what: string, names: string[], otherwise: string) =>
   names.length === 0 ? otherwise : `${what} ${names.join(', ')}`
 
-/** What an operator would look at first, each with why. */
+/** Checks that an operator should look at first, each with its reason. */
 export const checksOf = (health: Health, redis: { isConnected: boolean; memoryShare: number | null }): Check[] => {
   const { at, database, migrations, processes, schedules, gateways } = health
   const alive = (process: string) => processes.filter((each) => each.process === process && each.isAlive)

@@ -75,7 +75,7 @@ const parts = (filter: JobFilter): Part[] => {
   const where = (...more: string[]) => [...more, ...given].join(' and ')
   const ofQueue = queue === undefined ? [] : [`queue = :queue`]
   const statuses = live.filter((each) => status === undefined || status === each)
-  // Whoever names one of these finds few rows, by an index of its own; of what lives, kinds have none.
+  // Each of these filters finds few rows by an index of its own; kinds of live jobs have none.
   const isOfFew = filter.requestId !== undefined || filter.tenantId !== undefined
   const isNarrow = isOfFew || filter.kind !== undefined
   const isSubject = filter.subjectId !== undefined && filter.from === undefined

@@ -38,7 +38,7 @@ export const liveConcurrency = (trx: PlatformTrx): Promise<{ queue: string; conc
      where process = 'worker' and ${isAlive} group by taken.queue`,
   )
 
-/** Calls of which nobody knows, minutes later, what the other side did. */
+/** Counts calls whose outcome is still unknown after minutes, by provider. */
 export const unresolvedCalls = (trx: PlatformTrx): Promise<{ provider: string; count: number }[]> =>
   sql<{ provider: string; count: number }>(
     trx,

@@ -8,7 +8,7 @@ import { listPauses } from './pauses.ts'
 import type { Pause } from './pauses.ts'
 import { totals } from './totals.ts'
 
-/** Older than this the totals are counted anew by whoever reads them: no relay runs. */
+/** Age from which a reader counts the totals anew, since no relay runs. */
 const mostSeconds = 60
 
 export type QueueState = {
@@ -55,7 +55,7 @@ const holdsIn = (pause: Pause, queue: QueueName): boolean =>
   (pause.queue === null &&
     (pause.kind === null || declared.some((job) => job.name === pause.kind && job.queue === queue)))
 
-/** Every queue, from a few rows however many jobs there are: totals, pauses, rates and who works on it. */
+/** State of every queue: totals, pauses, rates and workers. It reads a few rows however many jobs there are. */
 export const queueStates = async (trx: PlatformTrx): Promise<QueueState[]> => {
   const counted = await totals(trx, mostSeconds)
   const [pauses, rated, takers] = [await listPauses(trx), await rates(trx), await taken(trx)]
@@ -182,7 +182,7 @@ export type ProviderCalls = {
   open: number
 }
 
-/** `named`: the providers of whom a call is kept, each found by one step in an index. For `with recursive`. */
+/** `named`: the providers with a call in the journal, each found by one step in an index. For `with recursive`. */
 export const calledProviders = `named as (
        (select provider from external_call order by provider limit 1)
        union all

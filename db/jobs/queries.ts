@@ -15,7 +15,7 @@ export type Backlog = {
   oldestPendingSeconds: number
 }
 
-/** What each queue has to do, by class. Jobs that wait for their time are not counted as pending. */
+/** Backlog of each queue by class. Jobs that wait for their time are not counted as pending. */
 export const backlog = (trx: PlatformTrx): Promise<Backlog[]> =>
   sql<Backlog>(
     trx,

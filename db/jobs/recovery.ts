@@ -7,7 +7,7 @@ import { takeBackWhere } from './take-back.ts'
 
 /**
  * Redis was lost whole: what was dispatched becomes pending, in one statement, and a new epoch begins. `publish` writes it to Redis
- * before the commit; when that fails the transaction does, and the next cycle begins again. Running jobs stay with who runs them, those
+ * before the commit; when that fails the transaction does, and the next cycle begins again. Running jobs stay with their workers, those
  * too that hold their row in one transaction. Answers how many rows went back, or null when another relay was first.
  */
 export const beginEpoch = async (
@@ -38,7 +38,7 @@ export const overdue = (trx: PlatformTrx, limit: number): Promise<Overdue[]> =>
     [limit],
   )
 
-/** BullMQ still has them: they wait their turn. Whoever holds a row is at work on it; nobody waits for that. */
+/** Renews leases of jobs that BullMQ still has. Locked rows are being worked on and are skipped. */
 export const renewLeases = (trx: PlatformTrx, rows: readonly Overdue[]) =>
   sql(
     trx,

@@ -60,7 +60,7 @@ export type Timeline = {
   job: JobRecord
   calls: CallRecord[]
   audits: AuditRecord[]
-  /** What the same request set going. */
+  /** Other jobs of the request. */
   related: RelatedJob[]
 }
 
@@ -69,7 +69,7 @@ const most = 200
 const columns = `id, tenant_id, queue, kind, version, payload, class, run_at, unique_key, attempts, starts, dispatch_no, worker, last_error, history,
   request_id, traceparent, actor, created_at`
 
-/** The job, live or over, with what the journals hold of it. 404 for one that nobody knows. */
+/** Reads a job, live or over, with its entries in the journals. 404. */
 export const readTimeline = async (trx: PlatformTrx, jobId: string): Promise<Timeline> => {
   const job = await sqlOne<JobRecord>(
     trx,
@@ -111,7 +111,7 @@ export const readTimeline = async (trx: PlatformTrx, jobId: string): Promise<Tim
   return { job, calls, audits, related }
 }
 
-/** What the tenant's feed says of the same request. */
+/** Events of a request in the tenant's feed. */
 export const eventsOfRequest = (tenantId: string, requestId: string): Promise<EventRecord[]> =>
   inTenant(
     tenantId,

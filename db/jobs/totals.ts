@@ -42,8 +42,8 @@ const store = async (trx: PlatformTrx, rows: Backlog[]): Promise<void> => {
 }
 
 /**
- * What each queue has to do, by class, no older than `mostSeconds` where nobody else is just counting: the live rows are counted once
- * for all who ask, and what is read is a few rows however many jobs there are.
+ * Backlog of each queue by class, at most `mostSeconds` old unless another process is counting: the live rows are counted once
+ * for all readers, who read a few rows however many jobs there are.
  */
 export const totals = async (trx: PlatformTrx, mostSeconds: number): Promise<Total[]> => {
   const known = await stored(trx)
@@ -58,7 +58,7 @@ export const totals = async (trx: PlatformTrx, mostSeconds: number): Promise<Tot
     `select pg_try_advisory_xact_lock(hashtextextended('queue_total', 0)) as mine`,
   )
   if (!turn?.mine) return known
-  // Who measures takes no processor from what is measured but the one of its connection.
+  // Measuring takes no more processor than that of its own connection.
   await sql(trx, `set local max_parallel_workers_per_gather = 0`)
   await store(trx, await backlog(trx))
   return stored(trx)

@@ -7,9 +7,9 @@ export type AuditInput = {
   subjectType: string
   subjectId?: string | null
   reason?: string | null
-  /** Of personal or secret fields the name only. */
+  /** Changed fields; of personal or secret ones the name only. */
   changes?: { field: string; before?: unknown; after?: unknown }[]
-  /** Who acted, where that is not whom the transaction was opened for, such as the user whom a sign-in has just proven. */
+  /** The actor, if it is not the transaction's, such as a user whom a sign-in has just proven. */
   actor?: Actor
   /** The tenant whose trail it belongs to, where that is not the transaction's own. */
   tenantId?: string | null
@@ -20,7 +20,7 @@ const audited = new WeakSet<object>()
 /** Whether this transaction has written an entry of its own; the pipeline writes one for writes that have not. */
 export const hasAudited = (trx: AnyTrx) => audited.has(trx)
 
-/** What writes an entry of the trail, for who writes something else by the same statement. */
+/** Statement that writes an audit entry, for callers that add it to a statement of their own. */
 export const auditStatement = (trx: AnyTrx, entry: AuditInput): Statement & { bindings: readonly unknown[] } => {
   const context = contextOf(trx)
   const actor = entry.actor ?? context.actor

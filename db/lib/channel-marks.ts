@@ -3,7 +3,7 @@ import { contextOf } from './connection.ts'
 import type { Trx } from './connection.ts'
 import { enqueue } from './enqueue.ts'
 
-/** Whether somebody would have to be told: SQL for the statement that reads the property anyhow; `y` is the property's row. */
+/** SQL that tells whether a property has a connected channel, for statements that read the property anyway. */
 export const hasChannels = (property: string) =>
   `exists (select from channel_connection cc where cc.tenant_id = ${property}.tenant_id and cc.property_id = ${property}.id and cc.status <> 'disconnected')`
 

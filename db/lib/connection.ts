@@ -65,7 +65,7 @@ export const systemContext = (tenantId: string | null, given: Partial<Context> =
   tenantId,
 })
 
-/** What PostgreSQL itself said, where a model of Objection has wrapped it. */
+/** Unwraps PostgreSQL's error from one of Objection. */
 export const nativeError = (error: unknown): unknown =>
   error instanceof Error && 'nativeError' in error ? error.nativeError : error
 

@@ -6,7 +6,7 @@ type Failure = Error & { code: string; constraint?: string; column?: string; tab
 const isFailure = (error: unknown): error is Failure =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)
 
-/** What a broken constraint means to the caller. A name that is not here falls to its SQLSTATE. */
+/** Errors of broken constraints by name. A name that is not here falls back to its SQLSTATE. */
 const constraints: Record<string, () => ApiError> = {
   pool_night_within_capacity: () => conflict('sold_out', 'A night of the stay is sold out'),
   unit_assignment_no_overlap: () => conflict('unit_conflict', 'The unit is taken by another stay or a block'),
@@ -43,7 +43,7 @@ const contended = () =>
     retryAfterSeconds: 1,
   })
 
-/** What an SQLSTATE means; PL… are raised by our own triggers. */
+/** Errors by SQLSTATE; PL… are raised by our own triggers. */
 const states: Record<string, (failure: Failure) => ApiError> = {
   '23505': () => conflict('duplicate', 'A record with these values exists already'),
   '40001': () => contended(),
@@ -74,7 +74,7 @@ const states: Record<string, (failure: Failure) => ApiError> = {
   PL016: () => unprocessable('balance_not_zero', 'The account still has a balance'),
 }
 
-/** The one mapping of database errors to replies; null means that nobody foresaw it, and the reply is a 500. */
+/** Maps a database error to a reply; null if it is unforeseen, and the reply is a 500. */
 export const fromDatabase = (thrown: unknown): ApiError | null => {
   if (isUnreachable(thrown)) return unavailable()
   const error = nativeError(thrown)

@@ -10,7 +10,7 @@ type Kept = { requestHash: Buffer; status: number; headers: Record<string, strin
 // Replies may name guests: they are kept sealed, bound to caller and key.
 const placeOf = (caller: string, key: string) => ({ table: 'kept_reply', rowId: `${caller} ${key}`, purpose: 'body' })
 
-/** What a request asks for, so that a key is not used for two things. */
+/** Hash of a request's method, path and body, so that a key is not used for two requests. */
 export const requestHash = (method: string, path: string, body: Buffer): Buffer =>
   createHash('sha256').update(`${method} ${path}\n`).update(body).digest()
 

@@ -60,7 +60,7 @@ type List<Row> = {
   defaults?: Readonly<Record<string, unknown>>
   /** The fields that conditions of roles ask for, by their names there; null for one that the records do not have. Lists of it ask for `scope`. */
   scope?: Readonly<Record<string, (string & keyof Row) | null>>
-  /** What can be sorted by, before `order`. */
+  /** Fields to sort by, before `order`. */
   sorts?: Readonly<Record<string, string & keyof Row>>
   /** The fields of the rows; all of the table if it is left out. */
   fields?: readonly (string & keyof Row)[]

@@ -9,7 +9,7 @@ import type { Bindings, Connection, Planned, Statement } from './prepared.ts'
 /** A question of knex: text and bindings before it is sent, the driver's answer after. */
 type Query = { sql: string; bindings?: readonly unknown[]; response?: unknown }
 
-/** What is used here of a knex's client; its own types leave it out. */
+/** The part of a knex client that is used here; its own types leave it out. */
 export type Client = {
   query: (connection: Connection, query: string | Query) => Promise<unknown>
   prepBindings: (bindings: readonly unknown[]) => readonly unknown[]
@@ -17,7 +17,7 @@ export type Client = {
 }
 
 export type Last = Statement & {
-  /** What the division by zero means by which the statement refuses to be committed. */
+  /** Error that stands for the division by zero with which the statement refuses to be committed. */
   refused?: () => Error
 }
 
@@ -28,14 +28,14 @@ type Entry = {
   statement: Planned
   /** Its values as they were when it was asked for. */
   values: readonly unknown[]
-  /** What listeners to statements are told beside it. */
+  /** Details for listeners to statements. */
   told?: object
   refused?: Refused | undefined
-  /** Who waits for the rows, if anybody does. */
+  /** The promise that waits for the rows, if there is one. */
   asker?: { resolve: (answer: Answer) => void; reject: (error: unknown) => void }
 }
 
-/** What a transaction has yet to send, in its order. */
+/** Statements that a transaction has yet to send, in their order. */
 export type Outbox = {
   ask: (statement: Statement) => Promise<unknown[]>
   /** Asks by a text that varies: the connection keeps no plan of it. */
@@ -43,9 +43,9 @@ export type Outbox = {
   add: (statement: Statement, refused?: Refused) => void
   /** Sent once the work is done, with the commit. Once. */
   addLast: (last: Last) => void
-  /** What builders of knex ask. */
+  /** Statements of knex's builders. */
   query: Client['query']
-  /** What is asked for from here on would run after it, in no transaction, and is refused. Throws where PostgreSQL did not commit. */
+  /** Commits. Later statements would run outside the transaction and are refused. Throws if PostgreSQL did not commit. */
   commit: () => Promise<void>
   rollback: () => Promise<unknown>
   isOver: () => boolean
@@ -70,7 +70,7 @@ export type Way = {
   connection: Connection
   /** Hears of each statement that goes with others. */
   tell: (statement: Planned, told: object | undefined) => void
-  /** Of one that goes by itself. */
+  /** Sends one statement by itself. */
   sendNow: (query: string | Query) => Promise<unknown>
 }
 
@@ -80,11 +80,11 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
   let isBegun = false
   let isDue = false
   let isOver = false
-  /** Of a text that goes by itself, until it has gone. */
+  /** A statement that goes by itself, until it has gone. */
   let alone: Promise<void> | null = null
-  /** How often something was taken back: what was asked for before that must not be sent after it. */
+  /** Number of rollbacks to a savepoint: statements issued before one must not be sent after it. */
   let takenBack = 0
-  /** Why the transaction cannot go on, where it was told to nobody who waited. */
+  /** The error that ended the transaction, if no waiting caller was told of it. */
   let failure: { error: unknown } | null = null
 
   const tellAndSend = async (entries: readonly Entry[]): Promise<Answers> => {
@@ -214,7 +214,7 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
       const sent = send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(planned(theEnd))])
       isOver = true
       const { command } = (await sent).at(-1) ?? { command: 'none' }
-      // PostgreSQL answers a commit so where a statement has failed, though somebody went on as if it had not.
+      // PostgreSQL answers a commit like this if a statement failed and its error was ignored.
       if (command !== 'COMMIT') throw new Error(`an error in the transaction was passed over: its end is ${command}`)
     },
 

@@ -8,7 +8,7 @@ export type Bindings = readonly unknown[] | Record<string, unknown>
 /** A statement of constant text, `:name` or `?` in it, and what they stand for. */
 export type Statement = { text: string; bindings: Bindings }
 
-/** What is used here of a connection of pg; its own types leave it out. */
+/** The part of a pg connection that is used here; its own types leave it out. */
 export type Connection = {
   query: ((text: string, done: (error: Error | null) => void) => void) & ((batch: object) => void)
   getTypeParser: typeof pg.types.getTypeParser
@@ -95,7 +95,7 @@ const plansLastMs = 10_000
 const plannedAt = new WeakMap<Connection, number>()
 
 /**
- * What was planned while a table was empty would be run so until something analyses it, however full it is by then. Nobody waits for it: what follows on the
+ * A plan made while a table was empty would stay in use until the table is analysed, however full it is by then. Dropping it is not awaited: later statements of the
  * connection goes after it, and a connection that is broken says so to that.
  */
 export const planAnew = (connection: Connection): void => {

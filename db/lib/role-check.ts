@@ -9,7 +9,7 @@ const judge = (role: Role): string | null => {
   return role.owns === null ? null : `${role.name} owns tables (${role.owns})`
 }
 
-/** What is wrong with the role of the open connection: row-level security would not hold for it. Null: nothing. */
+/** Tells why row-level security would not hold for the role of the open connection; null if it holds. */
 export const roleProblem = async (): Promise<string | null> => {
   const role = await sqlOne<Role>(
     database(),

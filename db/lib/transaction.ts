@@ -6,7 +6,7 @@ import type { Client, Last, Outbox } from './outbox.ts'
 import type { Connection, Planned, Statement } from './prepared.ts'
 
 // A transaction of knex makes a knex of its own, with a hundred methods and four emitters, which cost more than most statements. Few commands
-// use any of it: here it is made for who does.
+// use any of it: here it is made on demand.
 
 type Root = Client & {
   acquireConnection: () => Promise<Connection>
@@ -21,7 +21,7 @@ const rollbackMs = 5_000
 
 const outboxes = new WeakMap<object, Outbox>()
 
-/** Of a transaction; undefined for what knex does of its own, such as migrations. */
+/** The outbox of a transaction; undefined for knex's own, such as migrations. */
 export const outboxOf = (trx: Knex): Outbox | undefined => outboxes.get(trx)
 
 /** Sent once the work is done, with the commit. Once per transaction. */
@@ -31,7 +31,7 @@ export const lastly = (trx: Knex, last: Last): void => {
   outbox.addLast(last)
 }
 
-/** A client like the pool's that has this connection alone. Who listens to it hears this transaction; who listens to the pool hears it, too. */
+/** Makes a client for this connection alone. Its listeners hear this transaction, and so do listeners of the pool. */
 const clientOf = (root: Root, connection: Connection, outbox: Outbox): Root => {
   const heard = new EventEmitter()
   return Object.assign(Object.create(root) as Root, {
@@ -64,7 +64,7 @@ const lazily = (make: () => Knex.Transaction): Knex.Transaction => {
   })
 }
 
-/** A connection on which a transaction may still be open is nobody's any more. */
+/** Destroys a connection on which a transaction may still be open. */
 const takeBack = async (outbox: Outbox, connection: Connection): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -7,7 +7,7 @@ export type Used = { tenantId: string; quantity: number; at: Date }
 
 /**
  * Writes facts of use and adds them to the tenants' days, which are those of their own zones. A fact whose key a tenant has for the meter
- * already changes nothing, so whoever does not know whether it was written may write it again. Answers how many were new.
+ * already changes nothing, so a write whose fate is unknown may be repeated. Answers how many were new.
  */
 export const recordUsage = async (trx: AnyTrx, meter: Meter, key: string, used: readonly Used[]): Promise<number> => {
   const rows = await sql(

@@ -2,10 +2,10 @@ import pg from 'pg'
 import { givenUp } from './prepared.ts'
 import type { Connection, Planned } from './prepared.ts'
 
-/** With values as `sendable` answers them. `isMute`: nobody wants its rows, and so PostgreSQL is not asked what they look like. */
+/** A statement with values from `sendable`. `isMute`: its rows are not wanted, so PostgreSQL is not asked to describe them. */
 export type Item = Planned & { isMute: boolean }
 
-/** What PostgreSQL has answered to one statement; `unread`: why its rows cannot be read, though it was done. */
+/** PostgreSQL's answer to one statement; `unread` says why rows of an executed statement cannot be read. */
 export type Answer = { command: string | null; rows: unknown[]; unread?: Error }
 
 /** Answers of the statements that were done, and why the one after them was not; then none is missing but for it and what follows. */
@@ -94,7 +94,7 @@ const questionOf = (connection: Connection, items: readonly Item[], tell: (answe
   }
 }
 
-/** What is used here of a result of pg; its own types leave it out. */
+/** The part of a pg result that is used here; its own types leave it out. */
 type Parsing = {
   addFields: (fields: pg.FieldDef[]) => void
   parseRow: (values: unknown[]) => unknown

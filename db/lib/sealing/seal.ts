@@ -3,10 +3,10 @@ import { decrypt, encrypt } from './cipher.ts'
 import { guestKeys, KeyDestroyed, tenantKey, tenantOf } from './keys.ts'
 import type { GuestKeyPurpose } from './keys.ts'
 
-/** Whose key: the tenant's, or one of a guest's two. */
+/** The key to seal with: the tenant's, or one of a guest's two. */
 export type SealingKey = 'tenant' | { guestId: string; purpose: GuestKeyPurpose }
 
-/** What a sealed value belongs to. Moved to another row, table or tenant it does not open. `purpose` tells columns of one row apart. */
+/** The row to which a sealed value belongs. Moved to another row, table or tenant it does not open. `purpose` tells columns of one row apart. */
 export type Place = { table: string; rowId: string; purpose: string }
 
 const boundTo = (trx: Trx, { table, rowId, purpose }: Place) => `${tenantOf(trx)}|${table}|${rowId}|${purpose}`
