@@ -59,8 +59,8 @@ const makeApp = async (endpoints: readonly AnyRoute[]): Promise<Koa> => {
 }
 
 /**
- * What a connection breaks off in the middle of has its reply, or is about to have it: another one would be taken for that of a request which
- * nobody has sent, or for the first's.
+ * A request that is broken off midway has its reply or is about to have it. Another reply would be taken for that of a request that
+ * was never sent, or for the first's.
  */
 const isBetweenReplies = (response: ServerResponse | undefined): boolean =>
   response !== undefined && (response.req.complete ? !response.writableEnded : response.headersSent)

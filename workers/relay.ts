@@ -61,7 +61,7 @@ type Relay = {
   redis: RedisConnection
   queues: Map<QueueName, Queue<Handed>>
   options: RelayOptions
-  /** What was last known of how quickly a queue drains. */
+  /** Pace at which each queue drained lately. */
   depths: Map<QueueName, Depth & { pace: Pace | null }>
   /** When jobs of the next look should be there, unless something wakes the relay before. */
   nextMs: number

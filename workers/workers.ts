@@ -36,7 +36,7 @@ export type RunningWorkers = {
   stop: (options?: { deadlineMs?: number }) => Promise<void>
 }
 
-/** Every declared job has exactly one processor; a message for whoever starts the process otherwise. */
+/** Maps kinds to processors. Throws a message for the operator unless every declared job has exactly one processor. */
 export const byKind = (processors: readonly Processor[], queues: readonly QueueName[]): Map<string, Processor> => {
   const found = new Map<string, Processor>()
   for (const each of processors) {

@@ -75,7 +75,7 @@ export const signInPage = ({ action, formToken, email = '', problem, needsCode =
       ${places}`,
   )
 
-/** Before the board: who is signed in, and the way out. */
+/** A page with a message and one link, shown around the board. */
 export const messagePage = (title: string, text: string, link: { href: string; label: string }) =>
   page(
     title,

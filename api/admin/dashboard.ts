@@ -21,7 +21,7 @@ export const dashboardSignIn = guardedSignIn('dashboard.signIn', base)
 type Board = { serve: Middleware; redis: RedisConnection; queues: Queue[] }
 let board: Promise<Board> | null = null
 
-/** What Redis holds of a job is ids (see workers/lib/queues.ts); only these fields are ever shown. */
+/** Fields of a job in Redis that may be shown. Redis holds ids only (see workers/lib/queues.ts). */
 const shown = (data: unknown) => {
   const { tenantId = null, requestId = null } = (data ?? {}) as { tenantId?: unknown; requestId?: unknown }
   return { tenantId, requestId }
@@ -70,7 +70,7 @@ const openBoard = async (): Promise<Board> => {
   return { serve: adapter.registerPlugin(), redis, queues }
 }
 
-/** One that could not be opened is tried again by whoever looks next. */
+/** Opens the board once; after a failure the next request tries again. */
 const opened = (): Promise<Board> =>
   (board ??= openBoard().catch((error: unknown) => {
     board = null

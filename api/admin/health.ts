@@ -35,7 +35,7 @@ const Health = Obj(
   { title: 'Health' },
 )
 
-/** What the API itself sees of Redis; within 100 ms, or it does not answer. */
+/** Health of Redis as the API sees it. No answer within 100 ms counts as away. */
 export const redisHealth = async () => {
   const began = performance.now()
   const info = await quickly((redis) => redis.info('memory'))

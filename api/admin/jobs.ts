@@ -47,7 +47,7 @@ const Job = Obj(
         at: Nullable(Instant),
       }),
     ),
-    // What became of earlier tries, and who replayed them when and why; the newest 50.
+    // Earlier tries and replays, with operator and reason; the newest 50.
     history: List(Anything, { max: 50 }),
   },
   { title: 'Job' },

@@ -3,7 +3,7 @@ import { signToken } from '../lib/tokens.ts'
 type Facts = { sessionId: string; userId: string; jti: string; epoch: number; issuedAt: Date; expiresAt: Date }
 
 /**
- * The access token of a session: who, which session, which generation of it; no role, no tenant, nothing personal. The same facts make
+ * The access token of a session names the user, the session and its epoch; no role, no tenant, nothing personal. Equal facts make
  * the same token, byte for byte.
  */
 export const accessToken = ({ sessionId, userId, jti, epoch, issuedAt, expiresAt }: Facts): Promise<string> =>

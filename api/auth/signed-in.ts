@@ -7,7 +7,7 @@ export const SignedInUser = Obj(
   { title: 'SignedInUser' },
 )
 
-/** What a sign-in answers, with or without a second factor. */
+/** Reply of a sign-in, with or without a second factor. */
 export const signedInReply = async ({ user: { id, email, name }, role, session }: SignedIn) => ({
   token: await accessToken({ sessionId: session.id, userId: id, ...session }),
   user: { id, email, name, role },

@@ -25,7 +25,7 @@ import { RoleKey } from './roles.ts'
 
 const PropertyIds = Nullable(List(Uuid, { min: 1, max: 200 }))
 
-/** Who sees names alone is answered `userId` and `name`. */
+/** A member. Callers that may see names only get `userId` and `name`. */
 export const Member = Obj(
   {
     userId: Uuid,

@@ -34,7 +34,7 @@ const ChannelBooking = Obj(
     dismissReason: Nullable(Text(0, 500)),
     /** With `include=payload`, for those who may reveal it; null once it is erased, or where it cannot be read as a booking. */
     payload: Opt(Nullable(ChannelRevision)),
-    /** With the same: what was sent where it cannot be read as a booking, as it came. */
+    /** With `include=payload`: the revision as it was sent, if it cannot be read as a booking. */
     unreadable: Opt(Nullable(Text(0, 50_000))),
     ...stamps,
   },
@@ -71,7 +71,7 @@ const list = paged({
   },
 })
 
-/** What the pipeline does not know as card data: the codes on their backs. */
+/** Refuses card security codes, which the pipeline's check of card numbers does not find. */
 const refuseCodes = ({ notes, booker, rooms }: ChannelRevision) => {
   const texts = [
     ['notes', notes],

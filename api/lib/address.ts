@@ -74,7 +74,7 @@ const masked = (address: string, v4: number, v6: number): string => {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${v6}`).toString()}/${v6}`
 }
 
-/** What counts as one client: an IPv4 address, or an IPv6 network of 64 bits. */
+/** The client of an address: an IPv4 address, or an IPv6 network of 64 bits. */
 export const clientOf = (address: string): string => masked(address, 32, 64)
 /** The neighbourhood of a client: /24 or /48. Also how addresses are shown and kept in the trail. */
 export const neighbourhoodOf = (address: string): string => masked(address, 24, 48)

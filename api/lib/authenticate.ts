@@ -134,7 +134,7 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
   const keyId = key.length > longestCredential ? null : keyIdOf(key)
   if (keyId === null) return refuseCredential(request)
   const window = windowOfKey(keyId)
-  // The id is no secret: only who has the whole key uses up its limit.
+  // The id is no secret: only requests with the whole key count against its limit.
   const { state: record, used } = await keys.find(keyId, { ...countedIn(window, now), ifHolds: keyHashes(key) })
   if (!record || !keyMatches(key, record, now)) return refuseCredential(request)
   const count = used === null ? undefined : countOf(window, now, used)
@@ -156,7 +156,7 @@ const byKey = async (key: string, request: RequestFacts): Promise<KeyCaller> => 
   return caller
 }
 
-/** Who calls. `anonymous`: a public endpoint, where a key may stand for a portal's own server and all else is nobody. */
+/** Identifies the caller. `anonymous`: a public endpoint, where a key may name a portal's own server and other callers are anonymous. */
 export const authenticate = async (request: RequestFacts, { anonymous }: { anonymous: boolean }): Promise<Caller> => {
   const key = request.header('x-api-key')
   if (anonymous && key === '') return { kind: 'anonymous', address: request.address }

@@ -35,7 +35,7 @@ export type GuestCaller = {
 export type AnonymousCaller = { kind: 'anonymous'; address: string }
 export type Caller = UserCaller | KeyCaller | GuestCaller | AnonymousCaller
 
-/** What a tenant lets the caller do, read at the start of the request's transaction. */
+/** Permissions of the caller in a tenant, read at the start of the request's transaction. */
 export type Admission = Permits & {
   tenantId: string
   role: string | null

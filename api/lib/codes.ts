@@ -95,7 +95,7 @@ export const needlessCodes = (route: AnyRoute): ErrorCode[] => {
 export type Refusal = {
   status: number
   codes: ErrorCode[]
-  /** Of the kinds that bring these codes; null where the route declares one of them itself. */
+  /** Sentence about the kinds that bring these codes; null if the route declares one itself. */
   kind: string | null
 }
 

@@ -6,7 +6,7 @@ const allowed =
 const exposed =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, Retry-After, X-Request-Id, Idempotent-Replayed'
 
-/** What a reply says to the page of an origin. Public endpoints answer any, all others those of CORS_ORIGINS; credentials never. */
+/** CORS headers of a reply. Public endpoints allow any origin, all others those of CORS_ORIGINS; credentials never. */
 export const originHeaders = (origin: string, path: string): Record<string, string> => {
   if (origin === '') return {}
   const anyone = path.startsWith('/api/public/')

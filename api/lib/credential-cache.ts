@@ -14,11 +14,11 @@ const changed = 'changed'
 type Versioned = { version: number }
 
 type Kind<T> = {
-  /** What its keys in Redis begin with. */
+  /** Prefix of its keys in Redis. */
   prefix: 'sess' | 'key'
-  /** The truth; null where there is none, or it has ended. */
+  /** Reads the record from PostgreSQL; null if there is none, or it has ended. */
   read: (knex: Knex, id: string) => Promise<T | null>
-  /** What has changed lately, and to which version. */
+  /** Records that changed lately, with their versions. */
   changed: (knex: Knex, since: Date | null) => Promise<Changes>
 }
 
@@ -69,9 +69,9 @@ export type Memory<T> = {
 }
 
 /**
- * What every request must know of its session or key, remembered in Redis, and for seconds in the process while Redis is away. PostgreSQL is
- * the truth: twice a second, when somebody asks, it is looked up what has changed, and nothing of an older version is believed. So an end
- * holds everywhere within a second, even where Redis was emptied, was down, or missed what it was told.
+ * Caches sessions or keys in Redis, and for seconds in the process while Redis is away. PostgreSQL is
+ * the truth: at most twice a second a request reads what has changed, and older versions are not believed. So an end
+ * holds everywhere within a second, even if Redis was emptied, was down, or missed a message.
  */
 export const remember = <T extends Versioned>({ prefix, read, changed: changedSince }: Kind<T>): Memory<T> => {
   let changes: { of: Knex; since: number; at: Date | null; lookedAt: number; versions: Map<string, number> } | null =

@@ -94,7 +94,7 @@ export const inputReader = (route: AnyRoute) => {
 /** 400 for a body that breaks the rules of the edge, whatever the endpoint. */
 export const bodyRefused = (message: string) => new ApiError('body_invalid', message, { errors: [] })
 
-/** What a request says, read when it is first wanted; whether it can be read may be asked before that, and throws nothing. */
+/** Reads the input of a request on first use. Whether it can be read may be asked before, without throwing. */
 export const readOnce = (read: () => Input) => {
   let known: { value: Input } | { error: unknown } | null = null
   const reading = () => {

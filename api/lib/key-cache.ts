@@ -2,7 +2,7 @@ import { changedKeys, keyRecord } from '../../db/auth/index.ts'
 import type { KeyRecord } from '../../db/auth/index.ts'
 import { remember } from './credential-cache.ts'
 
-/** What is kept of API keys, by their public id: a hash, never the key. */
+/** Cached API keys by their public id: a hash, never the key. */
 export const keys = remember<KeyRecord>({
   prefix: 'key',
   read: async (knex, keyId) => {

@@ -7,7 +7,7 @@ import { quickly } from './redis.ts'
 const everyMs = sessionLimits.lastSeenMinutes * 60_000
 const noted = new LRUCache<string, number>({ max: 10_000 })
 
-/** Notes that a session or a key was used, at most every five minutes; nobody waits for it, and a job writes it down. */
+/** Notes that a session or a key was used, at most every five minutes. It is not awaited; a job stores it. */
 export const noteSeen = (seen: Seen, address: string, at: Date): void => {
   const field = seenField(seen)
   const now = at.getTime()

@@ -10,7 +10,7 @@ const everyMs = 10_000
 const self = randomUUID()
 
 let counts = new Map<string, Used>()
-/** What was to be written: it goes again under its own key until PostgreSQL has taken it. */
+/** Use to be written. It is sent again under its key until PostgreSQL has taken it. */
 let parcel: { key: string; used: Used[] } | null = null
 let parcels = 0
 let writing: Promise<void> = Promise.resolve()
@@ -40,7 +40,7 @@ const count = (tenantId: string) => {
   counts.set(tenantId, { tenantId, quantity: (known?.quantity ?? 0) + 1, at: new Date() })
 }
 
-// Whom the tenant's own rules or limits turned away used nothing, and what failed here is not theirs to pay.
+// Requests that the tenant's rules or limits refuse are not use, and failures of the service are not charged.
 const isUse = (error: unknown) =>
   error instanceof ApiError && error.status < 500 && ![401, 403, 429].includes(error.status)
 

@@ -9,7 +9,7 @@ type Given<F extends Properties> = { query: Static<ReturnType<typeof Obj<F>>> & 
 type PagedOptions<A extends Access, Path extends string, F extends Properties, R extends Schema> = RouteOptions & {
   path: Path
   access: A
-  /** What may be asked for beside `page` and `limit`. */
+  /** Filters beside `page` and `limit`. */
   query?: F
   /** One record of the list. */
   of: R

@@ -14,7 +14,7 @@ export type Count = { used: number; limit: number }
 export const windowOfSession = (sessionId: string): Window => ({ name: `session:${sessionId}`, limit: limits.session })
 export const windowOfKey = (keyId: string): Window => ({ name: `key:${keyId}`, limit: limits.key })
 
-/** What the counting knows of a request. */
+/** Facts of a request that counting needs. */
 type Counted = Pick<RequestFacts, 'address' | 'receivedAt'>
 
 export const rateClassOf = (route: AnyRoute): RateClass => {
@@ -88,13 +88,13 @@ const countHere = (name: string, minute: number): number => {
 const minuteMs = 60_000
 const minuteOf = (now: Date) => Math.floor(now.getTime() / minuteMs)
 
-/** The window as Redis knows it, for whoever counts it together with something else. */
+/** The window's key in Redis, for code that counts it together with something else. */
 export const countedIn = ({ name }: Window, now: Date): { key: string; lifeMs: number } => ({
   key: `rl:${name}:${minuteOf(now)}`,
   lifeMs: minuteMs + 5_000,
 })
 
-/** What a count means. Without Redis (null) each process counts alone, with its share of the limit; never open. */
+/** Judges a count. Without Redis (null) each process counts alone, with its share of the limit; never open. */
 export const countOf = ({ name, limit }: Window, now: Date, used: number | null): Count =>
   used === null
     ? { used: countHere(name, minuteOf(now)), limit: Math.max(1, Math.floor(limit / settings.apiProcesses)) }

@@ -49,7 +49,7 @@ const slow = Symbol('slow')
 /**
  * Runs one short piece of work on Redis. Answers null where Redis is down or took longer than its patience; it is then left alone for
  * a second, and after that one request at a time finds out whether it answers again: a Redis that hangs costs nearly all requests
- * nothing. Whoever calls must be right without it.
+ * nothing. The caller must be correct without it.
  */
 export const quickly = async <T>(work: (redis: RedisConnection) => Promise<T>): Promise<T | null> => {
   const redis = client

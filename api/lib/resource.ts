@@ -21,11 +21,11 @@ type Given<Path extends string, B extends Schema | undefined = undefined> = Inpu
 /** `id`: of the record that the path names. */
 type OfRecord<Path extends string, B extends Schema | undefined = undefined> = Given<Path, B> & { id: string }
 
-/** What each endpoint says for itself. */
+/** Options that each endpoint states for itself. */
 type Options = Omit<RouteOptions, 'id' | 'status' | 'ok' | 'record' | 'part'> & {
   /** `<name>.<verb>` by default. */
   id?: string
-  /** What the caller must be allowed on the subject, where that is not the verb. */
+  /** Action required on the subject, if it is not the verb. */
   action?: string
 }
 type WithBody<B extends Schema | undefined> = Options & { body?: B; example?: ExampleOf<B> }
@@ -35,7 +35,7 @@ type Shared<Path extends string, Param extends string, R extends Schema, Found> 
   name: string
   subject: string
   table: string
-  /** Of the collection. */
+  /** Path of the collection. */
   path: Path
   /** Names one record in the path, such as `promoCodeId`. */
   param: Param
@@ -64,7 +64,7 @@ type ListOptions<
   L extends Schema | undefined,
   Found,
 > = Omit<Options, 'action'> & {
-  /** What may be asked for beside `page`, `limit` and `sort`. */
+  /** Filters beside `page`, `limit` and `sort`. */
   query?: F
   /** Fields to sort by, and the usual order. The command ends every order with the id. */
   sort?: { by: readonly S[]; usual: string }

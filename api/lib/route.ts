@@ -7,7 +7,7 @@ import type { Admission, Caller } from './caller.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type RateClass = 'credential' | 'public_read' | 'public_write' | 'sign_in' | 'refresh' | 'guest_access' | 'none'
 
-/** What a handler may know of the request beside its validated input. */
+/** Facts of a request that a handler may use beside its validated input. */
 export type RequestFacts = {
   readonly id: string
   readonly method: string
@@ -57,7 +57,7 @@ export class Reply<T> {
   }
 }
 
-/** What may stand in a reply: dates are written as instants, and what `returns` does not name is cut off. */
+/** A value that fits a reply: dates are written as instants, and fields that `returns` does not name are dropped. */
 export type Loose<T> = unknown extends T
   ? unknown
   : T extends Uint8Array
@@ -76,7 +76,7 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${i
     ? { [K in Name]: string }
     : Record<never, never>
 
-/** What is answered, before it is written. */
+/** A reply before it is written. */
 export type Answer = {
   status: number
   headers: Record<string, string>
@@ -88,7 +88,7 @@ export type Answer = {
 
 export type PublicCall = { caller: Caller; tenantId: string; request: RequestFacts }
 
-/** What a handler is given: the checked path, query and body, and what the kind of access makes of the caller. */
+/** Input of a handler: the checked path, query and body, and the caller as the kind of access presents it. */
 export type Input<A extends Access, Path extends string, P, Q, B, None> = Common<
   PathParams<Path> & (P extends Schema ? Static<P> : unknown),
   Value<Q>,
@@ -103,7 +103,7 @@ export type RouteOptions = {
   description?: string
   /** Usual status of success. */
   status?: 200 | 201
-  /** What a 200 says where the usual status is 201; without it nothing else is answered. */
+  /** Description of a 200 beside the usual 201; without it 200 is not answered. */
   ok?: string
   rate?: RateClass
   /** `required` where money or stock moves; `off` where a reply must not be kept. POST takes a key by default. */
@@ -171,7 +171,7 @@ export type Route<
   replay?: (body: never, input: { caller: Caller; trx: Trx }) => Promise<unknown>
 }
 
-/** Erased form, for those who go through all routes. */
+/** A route without its types, for code that goes through all routes. */
 export type AnyRoute = RouteOptions & {
   method: Method
   path: string

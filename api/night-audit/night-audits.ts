@@ -58,7 +58,7 @@ const NightAuditSteps = Obj(
   {
     ...fields,
     exceptions: Found,
-    /** Of the exceptions. */
+    /** Page of the exceptions. */
     meta: Obj({ page: Int(1, 100_000), limit: Int(1, shownExceptions), total: Count, totalPages: Count }),
     steps: List(Obj({ step: Step, done: Count, finishedAt: Nullable(Instant) }), { max: auditSteps.length }),
   },

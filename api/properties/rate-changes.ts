@@ -60,7 +60,7 @@ const fields = {
   note: Text(0, 500),
   items: List(Item, { max: 100 }),
   cellCount: Int(0, 100_000),
-  /** Of a revert: cells that were changed since, and left alone. */
+  /** Cells that a revert left alone, since they had changed meanwhile. */
   skippedCount: Int(0, 100_000),
   revertsId: Nullable(Uuid),
   createdBy: Nullable(Uuid),

@@ -22,10 +22,10 @@ import {
   Words,
 } from '../../config/schema.ts'
 
-/** What every record of a property carries. */
+/** Fields that every record carries. */
 export const stamps = { version: Int(1, 2_147_483_647), createdAt: Instant, updatedAt: Instant }
 export const ofProperty = '/api/tenants/:tenantId/properties/:propertyId'
-/** What a set says of the property that it belongs to. */
+/** Version of the property that a set belongs to. */
 export const propertyRow = { version: Int(1, 2_147_483_647) }
 /** The code of a policy, plan, extra or tax, unique within its property and kind. */
 export const Code = Matching('^[A-Z0-9][A-Z0-9_-]{0,19}$', 20)
@@ -40,7 +40,7 @@ export const AgeKind = OneOf(['infant', 'child', 'adult'])
 
 export const propertyKinds = ['hotel', 'inn', 'hostel', 'apart_hotel', 'resort', 'vacation_rental', 'campsite'] as const
 
-/** Fields that whoever describes a property may send. */
+/** Writable fields that describe a property. */
 export const propertyFields = {
   code: Matching('^[A-Z0-9-]{2,12}$', 12),
   slug: Matching('^[a-z0-9-]{3,60}$', 60),

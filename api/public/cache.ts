@@ -4,7 +4,7 @@ import type { Trx } from '../../db/lib/connection.ts'
 import { localeOf } from '../../db/properties/index.ts'
 import { quickly } from '../lib/redis.ts'
 
-/** What a cached reply hangs on: a change of the property raises `publicVersion`, so that it shows at once. */
+/** Key of a cached reply. A change of the property raises `publicVersion`, so it shows at once. */
 export type Place = { propertyId: string; publicVersion: number; locale: string }
 
 /** One read by primary key. */

@@ -58,7 +58,7 @@ const turns = new WeakMap<RequestFacts, Turn>()
 
 /**
  * Counts a hold for a client's address while it is made; what fails does not count, nor does a repeated one. A request that is sent many
- * times at once is one hold, since its quote makes one. It counts from before its transaction, in which nobody waits for Redis, or many at once
+ * times at once is one hold, since its quote makes one. It is counted before its transaction, which must not wait for Redis, or many at once
  * would all pass: of one address, ten that the house is about to refuse (its own fields, its terms, sold out) shut out an eleventh until they
  * are refused. What its schema refuses, or its quote, is never counted.
  */

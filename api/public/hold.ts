@@ -67,7 +67,7 @@ const quoteInvalid = () =>
   ])
 const isClaims = compile(QuoteClaims)
 
-/** What a quote's token says, if it is ours and its time is not over. */
+/** Claims of a quote token, if it is ours and has not expired. */
 const openQuote = async (token: string): Promise<QuoteClaims> => {
   const result = await verifyToken('quote', token)
   if (!result.ok)
@@ -89,7 +89,7 @@ const propertyOfQuote = async ({ body }: Unjudged): Promise<string> => {
   return claims.propertyId
 }
 
-/** Who stands behind the request: a portal's own server, known by its key, names the guest's address (R10 of public.md). */
+/** Address to count a request against. A portal's own server, known by its key, names the guest's address (R10 of public.md). */
 const clientAddress = (caller: Caller, tenantId: string, request: RequestFacts): string => {
   const named = request.header('x-client-ip')
   if (caller.kind !== 'api_key' || caller.tenantId !== tenantId || named === '') return clientOf(request.address)
@@ -105,7 +105,7 @@ const missingFields = (property: SaleProperty, body: HoldBody): FieldError[] => 
     .map((field) => ({ field: field === 'arrivalTime' ? field : `booker.${field}`, message: 'is required' }))
 }
 
-/** What the schema cannot say: fields that this property wants, check digits, names for more people than come. */
+/** Checks beyond the schema: fields that this property requires, check digits, names for more guests than booked. */
 const problemsOf = (property: SaleProperty, claims: QuoteClaims, body: HoldBody): FieldError[] => {
   const { document } = body.booker
   const crowded = (body.guests ?? []).flatMap((names, index) => {
@@ -122,7 +122,7 @@ const problemsOf = (property: SaleProperty, claims: QuoteClaims, body: HoldBody)
   return [...missingFields(property, body), ...crowded, ...wrongNumber]
 }
 
-/** What was agreed to must be what stands (R7 of public.md); who repeats a hold has agreed already. */
+/** Refuses terms that are not the current ones (R7 of public.md). A repeated hold has accepted them already. */
 const refuseOldTerms = (property: SaleProperty, { acceptedTerms }: HoldBody): void => {
   if (acceptedTerms !== termsVersion(property.settings.portal.terms))
     throw conflict('terms_changed', 'The terms have changed; read them again', [
@@ -158,7 +158,7 @@ const hold = async (trx: Trx, { tenantId, body, caller, request }: Asked) => {
         refuseBeyondRate(request)
       },
     }),
-    // Signed while the hold is written, for nobody else can go on once its counters are locked.
+    // Signed while the hold is written, since other holds wait once its counters are locked.
     mintGuestToken(tenantId, bookingId, holdTokenSeconds),
   ])
   if (held.parts) return { body: { ...showBooking(held.parts), ...token }, status: 201 } as const

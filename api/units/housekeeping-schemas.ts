@@ -68,7 +68,7 @@ export const HousekeepingSheet = Obj(
     status: OneOf(['draft', 'published', 'closed']),
     maxCredits: Int(1, 200),
     publishedAt: Nullable(Instant),
-    /** Of the tasks that were not skipped. */
+    /** Totals of the tasks that were not skipped. */
     totals: Obj({ tasks: Count, credits: Count }),
     tasks: Opt(List(HousekeepingTask, { max: 5000 })),
     ...stamps,

@@ -9,7 +9,7 @@ import { ofTasks } from './housekeeping-tasks.ts'
 
 const tasks = resource({ ...ofTasks, lockedBy: 'command' })
 
-/** Who comes second judges the task as the first has left it. */
+/** Judges the task under its lock, so a second caller sees it as the first has left it. */
 const guarded = (action: string, admission: Admission, expectedVersion: number | null): Guarded => ({
   expectedVersion,
   judge: (task) => admission.check(action, 'HousekeepingTask', task),

@@ -28,7 +28,7 @@ const report = route({
   handle: async ({ trx, params, body, admission }) => {
     if (Object.keys(body).length === 0) throw invalid([{ field: 'occupancy', message: 'or another report is needed' }])
     await observe(trx, params.unitId, body, ({ propertyId }) =>
-      // What one has seen is a task of nobody's, and not one of maintenance.
+      // A report is judged as an unassigned task that is not maintenance.
       admission.check('perform', 'HousekeepingTask', { propertyId, assigneeId: null, kind: 'other' }),
     )
     return shownUnit(await readUnit(trx, params.unitId), admission)

@@ -9,12 +9,12 @@ export const Building = Words(1, 40)
 export const Floor = Int(-20, 200)
 
 export const UnitKind = OneOf(['private', 'shared', 'entire'])
-/** What a unit is at this moment. */
+/** Condition and occupancy of a unit at this moment. */
 export const Condition = OneOf([...unitConditions])
 export const Occupancy = OneOf([...unitOccupancies])
 export const Service = OneOf([...unitServices])
 
-/** What describes a unit, whatever happens in it. */
+/** Descriptive fields of a unit. */
 export const unitFields = {
   building: Nullable(Building),
   floor: Nullable(Floor),

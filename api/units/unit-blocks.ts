@@ -112,7 +112,7 @@ const refusals = [
   'invalid_transition',
 ] as const
 
-/** Nights are oversold, and promises broken, only by those who may. */
+/** Checks the permission to oversell nights or to break promised assignments. */
 const admitOverride = (
   override: Static<typeof Override> | undefined,
   propertyId: string,

@@ -24,7 +24,7 @@ const UnitPool = Obj(
     /** Active units, and active types that take from the pool. */
     unitIds: List(Uuid, { max: 5000 }),
     unitTypeIds: List(Uuid, { max: 1000 }),
-    /** Of the business date; null where the pool has none for it. */
+    /** Counters of the business date; null if the pool has none for it. */
     today: Nullable(Night),
     ...stamps,
   },

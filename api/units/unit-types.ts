@@ -44,7 +44,7 @@ const optional = {
   amenities: List(OneOf([...amenities]), { max: 100 }, { uniqueItems: true }),
   position: Int(0, 100_000),
   bookable: Bool,
-  /** What one sale takes on each night. */
+  /** Quantities that one sale takes from each pool on each night. */
   pools: List(Obj({ unitPoolId: Uuid, quantity: Int(1, 200) }), { min: 1, max: 20 }),
 }
 const UnitType = Obj(

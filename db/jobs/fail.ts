@@ -11,7 +11,7 @@ import { nextWait } from './retries.ts'
 import type { Wait } from './retries.ts'
 import { takeBackWhere } from './take-back.ts'
 
-/** What the row keeps of an error: enough for an operator, no more than 2,000 characters of stack. */
+/** The stored part of an error: enough for an operator, at most 2,000 characters of stack. */
 export type KeptError = { code: string; message: string; stack: string | null; stackHash: string | null; at: string }
 
 // Also a start that never wrote its claim (it worked in one transaction) may record how it ended; a ghost may not.

@@ -144,7 +144,7 @@ export const checksOf = (health: Health, redis: { isConnected: boolean; memorySh
   ]
 }
 
-/** What nothing works without; all else degrades. */
+/** Checks without which nothing works; all others mean degraded service. */
 const vital = new Set(['migrations', 'relay', 'workers'])
 
 export const statusOf = (checks: Check[]): 'ok' | 'degraded' | 'down' => {

@@ -16,7 +16,7 @@ export type Beat = {
   current: { jobId: string; kind: string }[]
 }
 
-/** Beats come every five seconds; who missed four is taken for dead. A condition of `worker_heartbeat`. */
+/** SQL condition on `worker_heartbeat`. Beats come every five seconds; a process that missed four is taken for dead. */
 export const isAlive = `beat_at > now() - interval '20 seconds'`
 
 /** Says that a process is alive; rows of processes that fell silent an hour ago go. */

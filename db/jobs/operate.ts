@@ -13,7 +13,7 @@ export type DeadFilter = {
   queue: QueueName
   kind?: string | undefined
   errorCode?: string | undefined
-  /** Of their making: from (inclusive) to (exclusive). */
+  /** Instant of creation: from (inclusive) to (exclusive). */
   from?: string | undefined
   to?: string | undefined
 }
@@ -47,7 +47,7 @@ const requireN1 = async (trx: PlatformTrx) => {
 
 type Named = { id: string; place: number; state: string | null; kind: string | null; queue: QueueName | null }
 
-/** What became of each named job: its live status, or its outcome. 404 naming those that nobody knows. */
+/** Outcome of each named job: its live status, or how it ended. 404 that names unknown ones. */
 const named = async (trx: PlatformTrx, jobIds: string[]): Promise<Named[]> => {
   const rows = await sql<Named>(
     trx,
@@ -130,7 +130,7 @@ const replayDead = async (trx: PlatformTrx, { selection, reason, perMinute }: Re
   return row ?? { count: 0, kept: 0 }
 }
 
-/** What a replay of dead jobs would bring back. Changes nothing, and leaves no trace. */
+/** Previews a replay of dead jobs. Changes nothing, and leaves no trace. */
 export const previewReplay = async (trx: PlatformTrx, selection: Selection): Promise<Replayed> => {
   const { where, bindings } = chosen(selection)
   const row = await sqlOne<Replayed>(

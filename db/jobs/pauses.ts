@@ -105,8 +105,8 @@ const changesOf = (scope: Scope) =>
   narrower.filter((field) => scope[field] !== undefined).map((field) => ({ field, after: scope[field] }))
 
 /**
- * What was handed over and has not begun comes back: BullMQ's copies of it are ghosts. The relay's turn at the queue is waited for, so
- * that nothing which it chose before the pause goes out after it. A row that is held is at work in one transaction, which nobody waits for.
+ * Takes back dispatched jobs that have not begun; BullMQ's copies become ghosts. It waits for the relay's turn at the queue, so
+ * that no job chosen before the pause goes out after it. A locked row is being worked on in one transaction, and is skipped.
  */
 const takeBack = async (trx: PlatformTrx, { queue, kind, tenantId, provider }: Scope): Promise<void> => {
   await sql(trx, `select pg_advisory_xact_lock(hashtextextended('relay:' || ?, 0))`, [queue])

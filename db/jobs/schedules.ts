@@ -6,7 +6,7 @@ import { enqueue } from '../lib/enqueue.ts'
 
 /** A slot of a cron schedule older than this is a missed one. */
 const graceMs = 60_000
-/** Of slots that nobody was there for, `all` makes up at most so many in one transaction. */
+/** Number of missed slots that `all` makes up in one transaction, at most. */
 const mostBackfilled = 1000
 
 type Clock = Pick<Schedule, 'everySeconds' | 'cron' | 'timeZone'>

@@ -95,8 +95,8 @@ const plansLastMs = 10_000
 const plannedAt = new WeakMap<Connection, number>()
 
 /**
- * A plan made while a table was empty would stay in use until the table is analysed, however full it is by then. Dropping it is not awaited: later statements of the
- * connection goes after it, and a connection that is broken says so to that.
+ * A plan made while a table was empty would stay in use until the table is analysed, however full it is by then. Dropping it is not awaited: later statements on the
+ * connection follow it, and learn of a broken connection themselves.
  */
 export const planAnew = (connection: Connection): void => {
   if (!settings.databasePrepare) return

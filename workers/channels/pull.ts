@@ -22,7 +22,7 @@ export const pullProcessor = processor(pullChannel, async (context) => {
     try {
       await context.effect((trx) => storePulled(trx, account, revisions, { after, cursor }))
     } catch (error) {
-      // What cannot be kept would come again and again: somebody must hear of it.
+      // A revision that cannot be stored would come again and again: an operator must hear of it.
       await context.effect((trx) => pullFailed(trx, id, 'not_stored'))
       throw error
     }

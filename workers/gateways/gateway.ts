@@ -1,7 +1,7 @@
 import type { PaymentSnapshot, RefundSnapshot, Callback, Method } from '../../db/payment/index.ts'
 
 /**
- * What came of a call (R6). `refused` is a final no; `not_sent` certainly did not reach the other side; all else is `unknown`,
+ * Outcome of a call (R6). `refused` is a final no; `not_sent` certainly did not reach the other side; all else is `unknown`,
  * which is never failed and never paid.
  */
 export type Outcome<S> =

@@ -1,4 +1,4 @@
-/** What the sandbox gateway does with a test token. Pure: instants come in and go out as milliseconds. */
+/** Plans of the sandbox gateway for test tokens. Pure: instants come in and go out as milliseconds. */
 
 export type Charge = {
   id: string
@@ -173,7 +173,7 @@ export const showRefund = (refund: Refund, now: number) => {
 
 export type Due = { type: string; at: number; copies: number }
 
-/** The callbacks that a charge will cause, if nobody closes it before. */
+/** Callbacks that a charge will cause, unless it is closed before. */
 export const chargeCallbacks = (charge: Charge, now: number, secondMs: number): Due[] => {
   if (charge.token === 'lost_callback') return []
   const copies = charge.token === 'duplicate_callback' ? 5 : 1

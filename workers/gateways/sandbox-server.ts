@@ -84,7 +84,7 @@ const serve = (request: IncomingMessage, response: ServerResponse) => {
       return { status: 500, body: { error: { code: 'internal_error', message: 'Something went wrong' } } }
     })
     .then(({ status, body, hang }) => {
-      // Who hangs never answers.
+      // A hanging charge is never answered.
       if (hang) setTimeout(() => request.socket.destroy(), hangsSeconds * settings.sandboxSecondMs).unref()
       else
         response

@@ -71,7 +71,7 @@ const refundOf =
     return { reference: id, snapshot: { status, externalId: id, failure: failureOf(given.failure) } }
   }
 
-/** Of a search: none or one. */
+/** Result of a search: none or one. */
 const found =
   <S>(understand: (body: unknown) => { snapshot: S; reference: string } | null) =>
   (body: unknown): { snapshot: S | null; reference?: string } | null => {

@@ -55,7 +55,7 @@ export const databaseContext = (row: JobStart, signal: AbortSignal): DatabaseCon
 export type OutsideRun = {
   context: JobContext
   isFinished: () => boolean
-  /** What waits to be written with the next transaction. */
+  /** Writes what waits for the next transaction. */
   recordPending: (trx: AnyTrx) => Promise<void>
 }
 

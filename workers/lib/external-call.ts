@@ -6,7 +6,7 @@ import { tellGate } from './gate.ts'
 import { providerCalls, providerLasted } from './metrics.ts'
 import type { JobContext } from './processor.ts'
 
-/** What every answer of an adapter says of itself; adapters add their own fields. */
+/** Common fields of every answer of an adapter; adapters add their own. */
 export type CallOutcome = {
   kind: 'known' | 'accepted' | 'refused' | 'not_sent' | 'unknown'
   code?: string | undefined
@@ -63,7 +63,7 @@ const thrown = (error: unknown): CallOutcome => ({
  * Journals a call to the outside, makes it, and journals its outcome in the transaction of the next `effect` or `finish`. The key comes
  * from the record, never from the attempt. `call` learns in which state an earlier try left the same key: where that is `started` or
  * `unknown` the other side may have acted, so read or search before repeating. An adapter that throws leaves `unknown` behind.
- * What came of it opens or closes the gate of the job's account.
+ * Its outcome opens or closes the gate of the job's account.
  */
 export const externalCall = async <O extends CallOutcome, P>(
   context: Calling & Pick<JobContext<P>, 'payload' | 'withNext' | 'effect'>,

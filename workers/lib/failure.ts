@@ -56,7 +56,7 @@ export const finalReason = (error: unknown): string | null => {
   return error instanceof ApiError && final.has(error.status) ? error.code : null
 }
 
-/** What the other side, or the processor, asked to wait. */
+/** Milliseconds that the other side or the processor asked to wait. */
 export const askedMs = (error: unknown): number => {
   if (error instanceof RetryLater) return error.afterMs
   return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0

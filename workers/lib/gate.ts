@@ -13,8 +13,8 @@ const busyCodes = new Set(['smtp_421', 'smtp_454'])
 const refusedLogin = new Set(['smtp_530', 'smtp_534', 'smtp_535'])
 
 /**
- * What an outcome says of its account: an answer of any kind, that it works; 429, that it wants to be left alone; 5xx, no connection and
- * no answer, that it is down. Null where it says nothing: what is not set here, and what is said of this call alone.
+ * Reads the state of an account off an outcome: an answer of any kind says that it works; 429, that it asks for a pause; 5xx, no connection and
+ * no answer, that it is down. Null if it says nothing of the account: a missing setting, or a refusal of this call alone.
  */
 export const signOf = ({ kind, code = '', httpStatus }: CallOutcome): GateSign | null => {
   if (kind === 'known' || kind === 'accepted' || kind === 'refused') return 'up'

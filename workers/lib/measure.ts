@@ -32,7 +32,7 @@ const read = () =>
 
 const queueOf = (kind: string | null) => jobs.find((job) => job.name === kind)?.queue ?? 'all'
 
-/** What PostgreSQL says of all jobs, as gauges. Read whole first: a scrape in between never finds half of it. */
+/** Sets gauges of all jobs from PostgreSQL. All are read first, so that a scrape in between never finds half of them. */
 const measure = async (): Promise<void> => {
   const found = await read()
   const { oldestPending, pending, dispatched, running, dead } = metrics

@@ -40,7 +40,7 @@ const peers = new Map<string, Omit<Peer, 'host'>>()
 const longestMs = 10_000
 
 /**
- * For the code that starts a process of development or a test, and nobody else: calls to `host` go to a peer on 127.0.0.1, as plain
+ * For code that starts a process of development or a test only: calls to `host` go to a peer on 127.0.0.1, as plain
  * HTTP. Every other rule stands. Answers how to take it back.
  */
 export const standIn = ({ host, ...peer }: Peer): (() => void) => {
@@ -68,7 +68,7 @@ const until = (signal: AbortSignal) =>
     else signal.addEventListener('abort', give, { once: true })
   })
 
-/** The addresses of a host, judged. One private address among public ones is reason enough: nobody could say which would be taken. */
+/** Resolves a host and judges its addresses. One private address is enough to refuse, since any of them might be taken. */
 const publicAddresses = async (host: string, resolve: Resolve, signal: AbortSignal): Promise<Found> => {
   const found =
     isIP(host) === 0 ? await Promise.race([resolve(host), until(signal)]) : [{ address: host, family: isIP(host) }]
@@ -77,7 +77,7 @@ const publicAddresses = async (host: string, resolve: Resolve, signal: AbortSign
   return found
 }
 
-/** What was judged is what is connected to, so that a name cannot answer twice differently. */
+/** Connects to the addresses that were judged, so that a name cannot resolve differently the second time. */
 const lookupOf =
   (found: Found): LookupFunction =>
   (_, options, done) =>
@@ -152,7 +152,7 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed'
 
 /**
- * The only way to call an address that somebody outside has given: https, public addresses alone, judged for the connection that is
+ * The only way to call an address that a user has given: https, public addresses alone, judged for the connection that is
  * made, no redirect to another host (a POST follows none), an end to time and length. Nothing throws for what the other side did, and
  * nothing is repeated.
  */

@@ -8,7 +8,7 @@ const suspectAfter = 2
 
 let lane: Promise<void> = Promise.resolve()
 
-/** What earlier starts of a job did not come back from. The first delivery of the first dispatch has none. */
+/** Earlier starts of a job that never came back. The first delivery of the first dispatch has none. */
 export const lostBefore = (fence: Fence, { style }: Processor, worker: { isEnding: boolean }): Promise<Lost> =>
   fence.dispatchNo === 1 && fence.delivery === 1
     ? Promise.resolve({ begun: 0, unseen: 0 })

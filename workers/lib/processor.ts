@@ -6,7 +6,7 @@ import type { Job, PayloadOf } from '../../jobs/job.ts'
 /** A payload that names a tenant is worked on inside that tenant. */
 export type TrxFor<P> = P extends { tenantId: string } ? Trx : PlatformTrx
 
-/** What a processor that calls the outside has in hand. */
+/** Context of a processor that makes calls outside. */
 export type JobContext<P = unknown> = {
   readonly payload: P
   readonly tenantId: string | null
@@ -15,7 +15,7 @@ export type JobContext<P = unknown> = {
   readonly requestId: string
   /** When the transaction began that asked for it, by PostgreSQL's clock. */
   readonly askedAt: Date
-  /** What the job's steps have as their parent in its trace. */
+  /** Parent of the job's steps in its trace. */
   readonly traceparent: string | null
   /** The account that it calls, whose gate its calls open and close; empty where it calls none. */
   readonly gate: string
@@ -40,7 +40,7 @@ export type JobContext<P = unknown> = {
   readonly withNext: (record: (trx: AnyTrx) => Promise<unknown>) => void
 }
 
-/** What a processor on the database has in hand; it is already inside its transaction. */
+/** Context of a processor on the database, already inside its transaction. */
 export type DatabaseContext = Omit<JobContext, 'effect' | 'inTenant' | 'finish' | 'withNext' | 'payload'>
 
 export type Processor =

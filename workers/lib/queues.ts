@@ -18,7 +18,7 @@ export const fenceOf = (bullJobId: string | undefined, delivery: number): Fence 
   return match?.[1] === undefined ? null : { jobId: match[1], dispatchNo: Number(match[2]), delivery }
 }
 
-/** What goes to Redis of a job: where it works and whom to trace it to. */
+/** The part of a job that goes to Redis: its tenant, and the request to trace it to. */
 export const handedOf = ({
   payload,
   requestId,

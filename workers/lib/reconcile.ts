@@ -9,7 +9,7 @@ import { bullId } from './queues.ts'
 import type { Handed } from './run-job.ts'
 
 const batchSize = 500
-/** What is overdue at once is bounded by the windows of all queues; this bounds a round where it is not. */
+/** Bounds a round of reconciliation. Usually the windows of all queues bound what is overdue at once. */
 const mostRounds = 40
 const live = new Set(['waiting', 'active', 'delayed', 'prioritized', 'waiting-children'])
 

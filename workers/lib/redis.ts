@@ -53,7 +53,7 @@ export const whenReady = async (redis: RedisConnection, ms = Number.POSITIVE_INF
   return true
 }
 
-/** Redis that evicts keys would lose jobs without a word. Throws a message for whoever starts the process. */
+/** Refuses a Redis that evicts keys, since it would lose jobs silently. Throws a message for the operator. */
 export const refuseEviction = async (redis: RedisConnection): Promise<void> => {
   for (const info of await memoryOf(redis)) {
     const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1] ?? 'unknown'

@@ -5,9 +5,9 @@ const fullPollMs = 20
 /** The next look comes no sooner, however dry Redis was found. */
 export const soonestMs = 2
 const slowestPaceMs = 50
-/** Of what waits in Redis beyond what runs, so much is taken between two looks: each look costs as much as several jobs. */
+/** Share of the waiting jobs in Redis that may be taken before the next look: each look costs as much as several jobs. */
 const takenBetween = 0.7
-/** Of one job. Found dry again and again it would fall to nothing, and take as long to come back. */
+/** Shortest duration of one job that is assumed. Without it a dry queue would fall to nothing, and take long to recover. */
 const quickestMs = 0.01
 /** Fewer say little of how long one takes. */
 const tellingJobs = 5
@@ -21,7 +21,7 @@ export type Pace = { left: number; atMs: number; taken: number; overMs: number; 
 
 /**
  * How much of a window tenants may fill when their shares do not: two jobs for each that can run, and more where Redis is found nearly
- * dry while a tenant was held back. So a tenant alone keeps every worker busy, and who comes after it waits about two jobs long.
+ * dry while a tenant was held back. So a tenant alone keeps every worker busy, and the next tenant waits for about two jobs.
  */
 export const nextDepth = (before: Depth | undefined, { window, concurrency, held, share }: Look): number => {
   const least = Math.min(window, Math.max(share, 2 * concurrency))

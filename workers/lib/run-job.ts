@@ -33,7 +33,7 @@ import { lostBefore, oneSuspectAtATime } from './poison.ts'
 import { tally } from './tally.ts'
 import { timed } from './timed.ts'
 
-/** What BullMQ hands over: names and ids. The payload is read from the row. */
+/** Data that BullMQ hands over: names and ids. The payload is read from the row. */
 export type Handed = { tenantId: string | null; requestId: string; traceparent: string | null }
 
 export type Delivery = { fence: Fence; kind: string; handed: Handed }
@@ -81,7 +81,7 @@ const begin = (delivery: Delivery): Start => {
   return { delivery, abort: new AbortController(), giveBack, returned, recordPending: () => Promise.resolve() }
 }
 
-/** What a start does is part of its own span; what its row names is the span that asked for the job. */
+/** Puts a start in a span of its own; the row names the span that asked for the job. */
 const tracedRow = (row: JobStart, { delivery }: Start): JobStart => ({
   ...row,
   traceparent: delivery.handed.traceparent,

@@ -16,7 +16,7 @@ export const tally = (queue: QueueName, outcome: string): void => {
   if (as !== undefined) add(queue, as === 'done' ? 1 : 0, as === 'failed' ? 1 : 0)
 }
 
-/** What was counted since the last time; whoever cannot write it down gives it back. */
+/** Takes the counts since the last time; a caller that cannot store them gives them back. */
 export const takeTallies = (): Tally[] => {
   const taken = [...counted.values()]
   counted.clear()

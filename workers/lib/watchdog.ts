@@ -58,7 +58,7 @@ const makeProbe = () => {
 /**
  * Watches that queues which have jobs in Redis also start them here: a connection can be dead on one side only, and then nothing fails
  * and nothing happens. A line that has room, jobs to start and started none is rebuilt; when that did not help, `giveUp` ends the process.
- * What PostgreSQL believes to be in Redis and is not there is for the relay's reconciliation.
+ * Jobs that PostgreSQL believes to be in Redis and are not are left to the relay's reconciliation.
  */
 export const startWatchdog = (
   lines: () => readonly Line[],

@@ -14,7 +14,7 @@ const waitMs = 5_000
 
 const refusals = new Set([400, 403, 404, 422])
 
-/** What the audit says of its failure: for people, and without anything secret. Null: it may pass by itself. */
+/** The failure that the audit reports to people, without secrets. Null if it may pass by itself. */
 const failureOf = (error: unknown, attempt: number): string | null => {
   const known = error instanceof ApiError ? error : fromDatabase(error)
   if (attempt < mostTries && !(known && refusals.has(known.status))) return null

@@ -6,7 +6,7 @@ import { findText } from '../providers/twilio.ts'
 import { mostTries, providerOf, send } from './send.ts'
 
 /**
- * Finds out what became of a call without answer (R11): Twilio is asked, and what it has is adopted. What nobody has seen is sent once
+ * Resolves a call without answer (R11): Twilio is asked, and its record is adopted. A message without a record is sent once
  * more, a mail under the same Message-ID; codes and campaigns are not.
  */
 export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {

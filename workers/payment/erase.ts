@@ -17,7 +17,7 @@ const eraseBodies = (trx: PlatformTrx) =>
 const oldPayers = (trx: PlatformTrx) =>
   sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from payments_with_old_payers(?)`, [most])
 
-/** What was told of the payer, and what the gateway was told, goes with the time in which it could still be needed. */
+/** Erases data of payers and submissions once they can no longer be needed. */
 const erasePayers = (trx: Trx, ids: readonly string[]) =>
   sql(trx, `update payment set payer = null, payer_index = null, submission = null where id = any(?)`, [ids])
 

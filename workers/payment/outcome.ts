@@ -19,7 +19,7 @@ export const failureCode = (code: string): FailureCode => codes.find((known) => 
 export const adapterFor = (context: { giveUp: JobContext['giveUp'] }, provider: string): Gateway =>
   gatewayOf(provider) ?? context.giveUp('provider_not_configured', `This installation has no gateway ${provider}`)
 
-/** What the adapter is told; the same on every try, since the columns do not change once the payment was sent. */
+/** Input of the adapter. It is equal on every try, since its columns do not change once the payment was sent. */
 export const asked = ({ payment, accountRef, submission }: PaymentCall): GatewayPayment => ({
   id: payment.id,
   accountRef,

@@ -16,7 +16,7 @@ import { processor } from '../lib/processor.ts'
 import { adapterFor, asked, ended, notSent, submit } from './outcome.ts'
 import type { PaymentContext } from './outcome.ts'
 
-/** Nobody waits for its money any more: cancelled, or out of time. */
+/** Whether the payment is cancelled or out of time, so that its money is no longer expected. */
 const isOver = ({ payment, now }: PaymentCall) =>
   payment.cancelRequestedAt !== null ||
   (payment.status !== 'authorised' && payment.expiresAt !== null && payment.expiresAt <= now)

@@ -20,7 +20,7 @@ const atOnce = 200
 // What another try may mend.
 const passing = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** What came of looking at an image; `again` where another look may find otherwise. */
+/** Finding of a check of an image; `again` if another check may find otherwise. */
 const findingOf = (outcome: OutgoingOutcome): { finding: Finding; again: boolean } => {
   const broken = (problem: string, again = false) => ({ finding: { problem }, again })
   if (outcome.kind !== 'answered')

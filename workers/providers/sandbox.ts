@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 
-/** What becomes of a message that never leaves the service (R22): told by its address. */
+/** Outcome of a message in the sandbox (R22), chosen by its address. */
 const fateOf = (to: string): 'refused' | 'unknown' | 'silent' | 'delivered' => {
   if (to.startsWith('fail@') || to.endsWith('0001')) return 'refused'
   if (to.endsWith('0002')) return 'unknown'

@@ -79,7 +79,7 @@ const isNoMailbox = ({ command, responseCode, response = '' }: SmtpError) => {
   )
 }
 
-/** What a failure of SMTP means (R10): a 5xx about the message is for good, a 4xx or no connection is not sent, all else is unknown. */
+/** Classifies a failure of SMTP (R10): a 5xx about the message is final, a 4xx or no connection is not sent, all else is unknown. */
 const failed = (error: SmtpError): SendOutcome => {
   const message = error.message.slice(0, 300)
   const code = error.responseCode ? `smtp_${error.responseCode}` : (error.originalCode ?? error.code ?? error.name)

@@ -44,7 +44,7 @@ const stopped = 21610
 /** Numbers that cannot be written to at all. */
 const invalidNumbers = new Set([21211, 21214, 21217, 21401, 21407, 21421, 21614])
 
-/** What a failure of the API means (R10). Only an answer with Twilio's own code counts as its word. */
+/** Classifies a failure of the API (R10). Only an answer with a code of Twilio counts as its own. */
 const failed = (error: unknown): SendOutcome => {
   const { status, code, message } = error as { status?: number; code?: unknown; message?: string }
   const text = (message ?? String(error)).slice(0, 300)

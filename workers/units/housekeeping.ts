@@ -4,7 +4,7 @@ import { erasing } from '../lib/erasing.ts'
 import { processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 
-/** What a day brings to the rooms, and what is forgotten of them. */
+/** Daily tasks of units, and the erasure of evidence. */
 export const housekeeping: readonly Processor[] = [
   // A short transaction for some units at a time: the desk waits for no more than those.
   processor(jobs.generateTasks, async ({ payload: { tenantId, ...day }, inTenant, finish, retryLater, signal }) => {

@@ -68,7 +68,7 @@ const groups: Page = {
   },
 }
 
-/** What one row of the groups names, from a query or a form. */
+/** Reads the group that a query or form names. */
 const groupOf = (given: URLSearchParams) => ({
   queue: queueOf(given.get('queue')),
   kind: field(given, 'kind', 100),

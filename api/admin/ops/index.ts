@@ -69,7 +69,7 @@ const show = async (ctx: Context, operator: Operator): Promise<void> => {
   sendHtml(ctx, 200, opsPolicy, layout({ ...view, operator: operator.email }))
 }
 
-/** What was asked for is done by the commands of the API, and the browser is sent on, so that a reload repeats nothing. */
+/** Runs an action through the commands of the API and redirects the browser, so that a reload repeats nothing. */
 const act = async (ctx: Context, operator: Operator): Promise<void> => {
   const found = match(acted, ctx.path)
   if (!found) throw notFound('There is no such action')

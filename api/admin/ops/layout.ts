@@ -24,7 +24,7 @@ export type Frame = {
   title: string
   place: Place
   operator: string
-  /** What came of the action that led here. */
+  /** Result of the action that led here. */
   note?: Html | null
   body: Part
 }

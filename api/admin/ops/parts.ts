@@ -77,7 +77,7 @@ export const facts = (given: readonly Fact[], plain = false): Html =>
     )}
   </dl>`
 
-/** What every form of an action needs: our token, and the reason. */
+/** Hidden fields that every form of an action needs. */
 export const hidden = (fields: Record<string, string | number | null | undefined>): Html[] =>
   Object.entries(fields).flatMap(([name, value]) =>
     value === null || value === undefined || value === ''

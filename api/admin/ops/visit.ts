@@ -19,7 +19,7 @@ export type View = { title: string; place: Place; note?: Html | null; body: Part
 /** `/queues/:queue`: what a browser is shown there. */
 export type Page = { path: string; show: (visit: Visit) => Promise<View> }
 
-/** What a form asks for, and why; it answers the page to go to, with what came of it in the query. */
+/** A submitted form with its reason. An action answers the page to go to, with its result in the query. */
 export type Asked = { trx: PlatformTrx; params: Record<string, string>; form: URLSearchParams; reason: string }
 export type Action = { path: string; act: (asked: Asked) => Promise<string> }
 

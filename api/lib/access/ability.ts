@@ -16,10 +16,10 @@ type StoredPermission = { subject: string; actions: string[] }
 type Rule = RawRuleOf<MongoAbility>
 type Query = Record<string, unknown>
 
-/** What a role or a key's scopes allow: CASL's ability, and the subjects whose personal data are masked. */
+/** Permissions of a role or a key's scopes: CASL's ability, and the subjects whose personal data are masked. */
 export type Ability = {
   readonly can: (action: string, subject: string, field?: string) => boolean
-  /** The records that the action is for, `$caller` standing for who asks. */
+  /** Records that the action is for; `$caller` stands for the caller. */
   readonly condition: (action: string, subject: string) => Condition
   /** Whether the role's own condition, beside that of properties, holds for an action. */
   readonly isConditional: (action: string, subject: string) => boolean
@@ -51,7 +51,7 @@ type Group = { condition: string | null; actions: string[] }
 /** Permissions by subject, those of one condition together. */
 type Granted = ReadonlyMap<string, readonly Group[]>
 
-/** What is not of the catalogue any more gives nothing. */
+/** Groups permissions by subject. Permissions that the catalogue no longer has are ignored. */
 const grouped = (permissions: readonly Permission[]): Granted => {
   const granted = new Map<string, Group[]>()
   for (const { subject, action, condition } of permissions) {
@@ -77,7 +77,7 @@ const rulesOf = (subject: SubjectName, groups: readonly Group[], propertyIds: re
 
 const nothing = createMongoAbility([])
 
-/** CASL is given the rules of a subject when somebody first asks for it: a request asks for one or two of a hundred. */
+/** Builds CASL's rules per subject on first use: a request asks for one or two of a hundred. */
 const build = (granted: Granted, propertyIds: readonly string[] | null): Ability => {
   const abilities = new Map<string, MongoAbility>()
   const trees = new Map<string, Condition>()

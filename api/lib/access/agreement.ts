@@ -15,7 +15,7 @@ const reachOf = { tenant: ['tenant'], session: ['own'], superuser: ['platform', 
 const unkept = ({ id, idempotency = 'off', returns }: AnyRoute): string[] =>
   idempotency !== 'off' && mediaTypesOf(returns) ? [`${id}: replies of bytes are kept for no Idempotency-Key`] : []
 
-/** What is wrong with the permission that a route asks for; the owner has every one of a tenant. */
+/** Problems of the permission that a route asks for. The owner has every permission of a tenant. */
 const judge = ({ id, access }: AnyRoute): string[] => {
   if (!('subject' in access)) return []
   const { kind, action, subject } = access

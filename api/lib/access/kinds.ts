@@ -1,11 +1,11 @@
 import { invalid } from '../../../config/errors.ts'
 
-/** Who may call an endpoint. The kind decides what the handler's context contains. */
+/** Access to an endpoint. The kind decides what the handler's context contains. */
 /** `whileSuspended`: open to a tenant that is suspended or about to be deleted as well. */
 export type TenantAccess = { kind: 'tenant'; action: string; subject: string; whileSuspended?: true }
 export type SessionAccess = { kind: 'session'; action: string; subject: string }
 export type SuperuserAccess = { kind: 'superuser'; level: 'N1' | 'N2'; action: string; subject: string }
-/** What is known of a public request when its property is looked for; the body is parsed, and not yet judged. */
+/** A public request when its property is looked up: the body is parsed, and not yet validated. */
 export type Unjudged = { params: Record<string, string>; body: unknown }
 export type PropertyAccess = {
   kind: 'property'
@@ -60,7 +60,7 @@ export const propertyInBody = (input: Unjudged): string => {
     throw invalid([{ field: 'propertyId', message: named === undefined ? 'is required' : 'must be a string' }])
   return named.toLowerCase()
 }
-/** Who holds the guest token of one booking. */
+/** Holders of the guest token of one booking. */
 export const publicGuest = (feature = 'portal'): GuestAccess => ({ kind: 'guest', feature })
 /** Anybody, and no key: signing in, and what is mailed. */
 export const open = (): OpenAccess => ({ kind: 'open' })

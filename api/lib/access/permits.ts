@@ -27,7 +27,7 @@ export type Permits = {
   ability: Ability
 }
 
-/** What an ability means for who asks. */
+/** Permits of a caller from an ability. */
 export const permitsOf = (ability: Ability, propertyIds: readonly string[] | null, callerId: string): Permits => {
   const asked = new Set<string>()
   const scope = (action: string, subject: string) => {

@@ -12,8 +12,8 @@ const namedIn = (value: unknown): unknown[] => {
 }
 
 /**
- * Who is given some properties only may not name another, in query or body, and does not find one by its path; what is known by its
- * id is looked for among them.
+ * A caller with chosen properties may not name another one in query or body, and does not find one by its path. Records known by their
+ * id are looked for among the chosen ones.
  */
 export const within = ({ propertyIds }: Admission, input: Input): Input => {
   if (propertyIds === null) return input

@@ -52,7 +52,7 @@ const failureOf = (outcome: OutgoingOutcome): Failure | null => {
 
 const cleanText = (text: string) => text.replaceAll('\0', '').toWellFormed()
 
-/** What was parsed, without what no database keeps as text. Too deep a value throws, as one does that is none. */
+/** Removes characters that no database stores from a parsed value. Throws if it nests too deeply or is not JSON. */
 const storable = (value: unknown): unknown => {
   if (typeof value === 'string') return cleanText(value)
   if (Array.isArray(value)) return value.map(storable)
@@ -85,7 +85,7 @@ const fieldsOf = (body: unknown) => (typeof body === 'object' && body !== null ?
 
 const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
 
-/** The contract of docs/integrators/channels.md, for whoever writes the other side of it. */
+/** Driver for the open contract of docs/integrators/channels.md. */
 export const open: Driver = {
   test: (account, signal) => call(account, { method: 'GET', path: '/ping' }, signal, () => ({})),
 

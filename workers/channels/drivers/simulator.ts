@@ -4,9 +4,9 @@ import { standIn } from '../../lib/outgoing.ts'
 import type { Driver } from '../driver.ts'
 import { open } from './open.ts'
 
-// In development and in tests a peer on this machine plays the channel; in production nothing stands for its host, and nobody is called.
+// In development and tests a peer on this machine plays the channel. In production no peer is configured, and no call is made.
 if (!settings.production && settings.channelSimulatorPort > 0)
   standIn({ host: simulatorHost, port: settings.channelSimulatorPort })
 
-/** A channel that is played by a process of this machine: the same contract, with whoever listens on CHANNEL_SIMULATOR_PORT. */
+/** Driver for the process on CHANNEL_SIMULATOR_PORT, which plays a channel by the open contract. */
 export const simulator: Driver = open
