@@ -4,6 +4,8 @@ import type { ChartAccount, JournalKind } from '../../config/financial.ts'
 import { todayIn, addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { expression, insertRow } from '../lib/records.ts'
+import { Book } from './models.ts'
 import { createYear, periodsOf, yearStart } from './years.ts'
 
 export type NewBook = {
@@ -106,25 +108,19 @@ export const provisionBook = async (trx: Trx, book: NewBook): Promise<string> =>
   const { tenantId } = contextOf(trx)
   const bookId = randomUUID()
   const startMonth = book.fiscalYearStartMonth ?? 1
-  await sql(
-    trx,
-    `insert into book (tenant_id, id, name, legal_name, country_code, document, tax_regime, currency, time_zone, fiscal_year_start_month, is_default)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?::boolean, not exists (select from book b where b.tenant_id = ? and b.is_default)))`,
-    [
-      tenantId,
-      bookId,
-      book.name,
-      book.legalName ?? book.name,
-      book.countryCode,
-      book.document ?? null,
-      book.taxRegime ?? 'other',
-      book.currency,
-      book.timeZone,
-      startMonth,
-      book.isDefault ?? null,
-      tenantId,
-    ],
-  )
+  await insertRow(trx, Book, {
+    id: bookId,
+    name: book.name,
+    legalName: book.legalName ?? book.name,
+    countryCode: book.countryCode,
+    document: book.document,
+    taxRegime: book.taxRegime ?? 'other',
+    currency: book.currency,
+    timeZone: book.timeZone,
+    fiscalYearStartMonth: startMonth,
+    isDefault:
+      book.isDefault ?? expression('not exists (select from book b where b.tenant_id = ? and b.is_default)', tenantId),
+  })
   await addJournals(trx, bookId, book)
   await addAccounts(trx, bookId, book)
   if (book.countryCode === 'BR') await addTaxCodes(trx, bookId, book.taxRegime ?? 'other')

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
+import { insertRow } from '../lib/records.ts'
 import type { GuestRow } from '../rows.ts'
 import { blindIndex, createGuestKeys, plainText, seal, unsealGuests } from '../lib/sealing/index.ts'
+import { Guest } from './models.ts'
 
 /** What the profile key seals of a guest. */
 export type GuestProfile = {
@@ -46,26 +48,20 @@ export const createGuest = async (trx: Trx, guest: NewGuest): Promise<string> =>
     preferences: [],
   }
   const name = `${guest.firstName} ${guest.lastName}`.trim()
-  await sql(
-    trx,
-    `insert into guest (id, first_name, last_name, language, residence_country, sealed, email_index, phone_index, phone_tail_index, name_index,
-       name_search, source)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      id,
-      guest.firstName,
-      guest.lastName,
-      guest.language,
-      guest.residenceCountry ?? null,
-      await seal(trx, { guestId: id, purpose: 'profile' }, profilePlace(id), profile),
-      email === null ? null : blindIndex(trx, 'email', email),
-      phone === null ? null : blindIndex(trx, 'phone', phone),
-      phone === null ? null : blindIndex(trx, 'phone_tail', phone),
-      blindIndex(trx, 'name', name),
-      plainText(name),
-      guest.source,
-    ],
-  )
+  await insertRow(trx, Guest, {
+    id,
+    firstName: guest.firstName,
+    lastName: guest.lastName,
+    language: guest.language,
+    residenceCountry: guest.residenceCountry,
+    sealed: await seal(trx, { guestId: id, purpose: 'profile' }, profilePlace(id), profile),
+    emailIndex: email === null ? null : blindIndex(trx, 'email', email),
+    phoneIndex: phone === null ? null : blindIndex(trx, 'phone', phone),
+    phoneTailIndex: phone === null ? null : blindIndex(trx, 'phone_tail', phone),
+    nameIndex: blindIndex(trx, 'name', name),
+    nameSearch: plainText(name),
+    source: guest.source,
+  })
   if (guest.document) {
     const documentId = randomUUID()
     const { kind, countryCode, number } = guest.document

@@ -84,14 +84,17 @@ const sentOf = ({ columns }: AnyTable, row: object): Entry[] =>
     value !== undefined ? [[field, value]] : columns.nullable.includes(field) ? [[field, null]] : [],
   )
 
-const insertion = (table: AnyTable, row: object, fields: readonly string[]) => {
+type Insertion = { returning: readonly string[]; unique?: readonly string[] }
+
+const insertion = (table: AnyTable, row: object, { returning, unique }: Insertion) => {
   const entries = sentOf(table, row)
-  const shape = shaped(`insert ${table.tableName} ${keyOf(entries)} ${fields.join()}`, () =>
-    queryOf(table)
+  const key = `insert ${table.tableName} ${keyOf(entries)} once ${unique?.join() ?? ''} ${returning.join()}`
+  const shape = shaped(key, () => {
+    const query = queryOf(table)
       .insert(placed(known(table, entries)))
-      .returning([...fields])
-      .toKnexQuery(),
-  )
+      .returning([...returning])
+    return (unique ? query.onConflict([...unique]).ignore() : query).toKnexQuery()
+  })
   return { text: shape.text, values: valuesOf(shape, entries) }
 }
 
@@ -101,8 +104,19 @@ export const insertRow = async <Name extends TableName, Row extends object>(
   table: Table<Name, Row>,
   row: New<Name, Row>,
 ): Promise<Row> => {
-  const { text, values } = insertion(table, row, table.columns.fields)
+  const { text, values } = insertion(table, row, { returning: table.columns.fields })
   return (await preparedOne<Row>(trx, text, values))!
+}
+
+/** Inserts a record, or answers null where another has the values of the unique fields already. */
+export const insertIfNew = <Name extends TableName, Row extends object>(
+  trx: AnyTrx,
+  table: Table<Name, Row>,
+  row: New<Name, Row>,
+  unique: readonly (string & keyof Row)[],
+): Promise<Row | null> => {
+  const { text, values } = insertion(table, row, { returning: table.columns.fields, unique })
+  return preparedOne<Row>(trx, text, values)
 }
 
 /** Inserts a record with the next statement of the transaction, at the latest with its commit: for what nothing else waits for. */
@@ -111,7 +125,7 @@ export const insertLater = <Name extends TableName, Row extends object>(
   table: Table<Name, Row>,
   row: New<Name, Row>,
 ): void => {
-  const { text, values } = insertion(table, row, [])
+  const { text, values } = insertion(table, row, { returning: [] })
   later(trx, text, values)
 }
 

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
+import { insertIfNew } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { ChannelKind } from './contents.ts'
+import { Message } from './models.ts'
 import { carrierGate } from './outcome.ts'
 
 export type PlanStep = { channel: ChannelKind; waitMinutes: number }
@@ -75,37 +77,35 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
   const due = scheduledFor <= property.now
   const expiresAt = new Date(scheduledFor.getTime() + (request.validMinutes ?? 1440) * minuteMs)
   const actor = contextOf(trx).actor
-  const rows = await sql(
+  const message = await insertIfNew(
     trx,
-    `insert into message (id, origin, property_id, guest_id, reservation_id, payment_id, automation_id, event_id, template_id, template_number,
-       data, purpose, urgency, recipient, reservation_statuses, plan, status, dedupe_key, scheduled_for, expires_at, created_by)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?::text[], ?::jsonb, ?, ?, ?, ?, ?)
-     on conflict (tenant_id, dedupe_key) do nothing returning id`,
-    [
+    Message,
+    {
       id,
-      request.origin ?? 'module',
-      request.propertyId,
-      request.guestId ?? null,
-      request.reservationId ?? null,
-      request.paymentId ?? null,
-      request.automationId ?? null,
-      request.eventId ?? null,
-      template.id,
-      template.number,
-      JSON.stringify(request.data ?? {}),
-      template.purpose,
-      template.urgency,
-      request.recipient ? await seal(trx, 'tenant', recipientPlace(id), request.recipient) : null,
-      request.reservationStatuses ?? null,
-      JSON.stringify(request.plan ?? planOf(settingsOf(property.settings).messages.order)),
-      due ? 'queued' : 'scheduled',
-      request.dedupeKey,
+      origin: request.origin ?? 'module',
+      propertyId: request.propertyId,
+      guestId: request.guestId,
+      reservationId: request.reservationId,
+      paymentId: request.paymentId,
+      automationId: request.automationId,
+      eventId: request.eventId,
+      templateId: template.id,
+      templateNumber: template.number,
+      data: request.data ?? {},
+      purpose: template.purpose,
+      urgency: template.urgency,
+      recipient: request.recipient ? await seal(trx, 'tenant', recipientPlace(id), request.recipient) : null,
+      reservationStatuses: request.reservationStatuses,
+      plan: request.plan ?? planOf(settingsOf(property.settings).messages.order),
+      status: due ? 'queued' : 'scheduled',
+      dedupeKey: request.dedupeKey,
       scheduledFor,
       expiresAt,
-      actor.type === 'user' ? actor.id : null,
-    ],
+      createdBy: actor.type === 'user' ? actor.id : null,
+    },
+    ['tenantId', 'dedupeKey'],
   )
-  if (rows.length === 0) return null
+  if (!message) return null
   await enqueueDelivery(trx, { id, turn: 0, purpose: template.purpose }, due ? undefined : scheduledFor)
   if (due) await emitMessage(trx, 'queued', { id, propertyId: request.propertyId })
   return id

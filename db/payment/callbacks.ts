@@ -3,9 +3,11 @@ import { processCallback, readPayment, readRefund } from '../../jobs/payment.ts'
 import { enterTenant, inPlatform, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
+import { insertIfNew } from '../lib/records.ts'
 import type { GatewayCallbackRow } from '../rows.ts'
 import { sealForService } from '../lib/sealing/index.ts'
 import { gateOf } from './accounts.ts'
+import { GatewayCallback } from './models.ts'
 import type { Callback } from './signatures.ts'
 
 /** Keeps a genuine callback and asks for its processing: one insert. A known event adds nothing. */
@@ -19,23 +21,23 @@ export const storeCallback = (
     async (trx) => {
       const id = randomUUID()
       const place = { table: 'gateway_callback', rowId: id, purpose: 'raw_body' }
-      const [row] = await sql(
+      const row = await insertIfNew(
         trx,
-        `insert into gateway_callback (id, provider, account_ref, event_id, raw_body, headers, body_hash, event_type, object_type, object_ref, our_id)
-         values (?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?) on conflict (provider, account_ref, event_id) do nothing returning id`,
-        [
+        GatewayCallback,
+        {
           id,
           provider,
-          callback.accountRef,
-          callback.eventId,
-          sealForService(place, rawBody.toString('base64')),
-          JSON.stringify(headers),
-          createHash('sha256').update(rawBody).digest(),
-          callback.eventType,
-          callback.objectType,
-          callback.objectRef,
-          callback.ourId,
-        ],
+          accountRef: callback.accountRef,
+          eventId: callback.eventId,
+          rawBody: sealForService(place, rawBody.toString('base64')),
+          headers,
+          bodyHash: createHash('sha256').update(rawBody).digest(),
+          eventType: callback.eventType,
+          objectType: callback.objectType,
+          objectRef: callback.objectRef,
+          ourId: callback.ourId,
+        },
+        ['provider', 'accountRef', 'eventId'],
       )
       if (row) await enqueue(trx, processCallback, { callbackId: id })
     },

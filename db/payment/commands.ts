@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { cancelPayment, expirePayment, submitPayment } from '../../jobs/payment.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
+import { insertRow } from '../lib/records.ts'
 import type { PaymentRow } from '../rows.ts'
 import { seal } from '../lib/sealing/index.ts'
 import { accountFor, gateOf, gateOfAccount } from './accounts.ts'
+import { Payment } from './models.ts'
 import { lockLivePayments } from './queries.ts'
 import { expiryOf, isCancellable } from './rules/states.ts'
 import type { Method } from './rules/states.ts'
@@ -114,31 +116,24 @@ export const createPayment = async (trx: Trx, wanted: NewPayment): Promise<Creat
   const id = randomUUID()
   const expiresAt = wanted.expiresAt ?? expiryOf(method, new Date())
   const submission: Submission = { cardToken: wanted.cardToken ?? null, returnUrl: wanted.returnUrl ?? null }
-  const payment = await sqlOne<PaymentRow>(
-    trx,
-    `insert into payment (id, channel, method, gateway_account_id, property_id, target_type, target_id, amount, currency, installments,
-       platform_fee_rate, submission, payer, payer_index, expires_at, next_read_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *`,
-    [
-      id,
-      channel,
-      method,
-      account.id,
-      propertyId,
-      targetType,
-      targetId,
-      amount,
-      currency,
-      wanted.installments ?? 1,
-      account.platformFeeRate,
-      await seal(trx, 'tenant', submissionPlace(id), submission),
-      wanted.payer ? await seal(trx, 'tenant', payerPlace(id), wanted.payer) : null,
-      wanted.payerIndex ?? null,
-      expiresAt,
-      expiresAt,
-    ],
-  )
-  if (!payment) throw new Error('the payment was not written')
+  const payment = await insertRow(trx, Payment, {
+    id,
+    channel,
+    method,
+    gatewayAccountId: account.id,
+    propertyId,
+    targetType,
+    targetId,
+    amount,
+    currency,
+    installments: wanted.installments,
+    platformFeeRate: account.platformFeeRate,
+    submission: await seal(trx, 'tenant', submissionPlace(id), submission),
+    payer: wanted.payer ? await seal(trx, 'tenant', payerPlace(id), wanted.payer) : null,
+    payerIndex: wanted.payerIndex,
+    expiresAt,
+    nextReadAt: expiresAt,
+  })
   for (const rival of rivals) await cancel(trx, rival, id)
   const payload = { tenantId: payment.tenantId, paymentId: id }
   const gate = gateOf(account)

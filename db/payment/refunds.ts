@@ -5,11 +5,13 @@ import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
+import { expression, insertRow } from '../lib/records.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
 import { gateOfAccount } from './accounts.ts'
 import { giveBack, lockTargets, postGivenBack } from './allocations.ts'
 import { closeExceptions } from './exceptions.ts'
+import { Refund } from './models.ts'
 import { lockPayment, readPayment, standingAllocations } from './queries.ts'
 import type { TargetType } from './target.ts'
 
@@ -51,22 +53,18 @@ export const reserveRefund = async (
     [returned, amount, payment.id],
   )
   const refundId = randomUUID()
-  await sql(
-    trx,
-    `insert into refund (id, payment_id, gateway_account_id, property_id, amount, currency, reason, note, requested_by, next_read_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, now() + interval '10 minutes')`,
-    [
-      refundId,
-      payment.id,
-      payment.gatewayAccountId,
-      payment.propertyId,
-      amount,
-      payment.currency,
-      reason,
-      note ?? null,
-      JSON.stringify(contextOf(trx).actor),
-    ],
-  )
+  await insertRow(trx, Refund, {
+    id: refundId,
+    paymentId: payment.id,
+    gatewayAccountId: payment.gatewayAccountId,
+    propertyId: payment.propertyId,
+    amount,
+    currency: payment.currency,
+    reason,
+    note,
+    requestedBy: contextOf(trx).actor,
+    nextReadAt: expression(`now() + interval '10 minutes'`),
+  })
   await closeExceptions(
     trx,
     { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency },

@@ -1,7 +1,16 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
-import { changeRow, expression, findRow, insertLater, insertRow, insertRows, readRow } from '../../db/lib/records.ts'
+import {
+  changeRow,
+  expression,
+  findRow,
+  insertIfNew,
+  insertLater,
+  insertRow,
+  insertRows,
+  readRow,
+} from '../../db/lib/records.ts'
 import { queryOf } from '../../db/lib/shapes.ts'
 import { model } from '../../db/lib/models.ts'
 import { tables } from '../../db/rows.ts'
@@ -116,6 +125,13 @@ describe('Records by name', () => {
       return findRow(trx, Promo, id, ['code'])
     })
     expect(seen).to.deep.equal({ code: 'LATER' })
+  })
+
+  it('are inserted once where others have the values of their unique fields', async () => {
+    const once = () =>
+      house.inHouse((trx) => insertIfNew(trx, Promo, promo('ONCE'), ['tenantId', 'propertyId', 'code']))
+    expect(await once()).to.include({ code: 'ONCE', version: 1 })
+    expect(await once()).to.equal(null)
   })
 
   it('refuse a field that their table does not have', async () => {
