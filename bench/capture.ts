@@ -56,10 +56,3 @@ const opened = (before: Statement[], statement: Statement): Statement[] => {
   const text = [begin.text, ...(set.length > 0 ? set : [statement.text])].join('; ')
   return [...before.slice(0, -1), { ...begin, text }]
 }
-
-/** Those of the transaction in which a statement matches, with its beginning and its end. */
-export const transactionOf = (statements: Statement[], pattern: RegExp): Statement[] => {
-  const found = statements.find((statement) => pattern.test(statement.text))
-  if (!found) throw new Error(`no statement matches ${String(pattern)}`)
-  return statements.filter((statement) => statement.transaction === found.transaction)
-}
