@@ -120,15 +120,18 @@ export const Country = text({
 })
 const addressLine = Opt(Text(0, 200))
 /** Postal address of a property or business. */
-export const PostalAddress = Obj({
-  line1: addressLine,
-  line2: addressLine,
-  district: addressLine,
-  city: addressLine,
-  region: addressLine,
-  postalCode: Opt(Text(0, 20)),
-  countryCode: Opt(Country),
-})
+export const PostalAddress = Obj(
+  {
+    line1: addressLine,
+    line2: addressLine,
+    district: addressLine,
+    city: addressLine,
+    region: addressLine,
+    postalCode: Opt(Text(0, 20)),
+    countryCode: Opt(Country),
+  },
+  { title: 'PostalAddress' },
+)
 export const Email = text({ format: 'mailbox', minLength: 3, maxLength: 254 })
 /** E.164. */
 export const Phone = text({ pattern: '^\\+[1-9][0-9]{6,14}$', maxLength: 16, cardNumber: 'exempt' })
@@ -140,15 +143,16 @@ export const Language = text({
   minLength: 2,
   maxLength: 12,
 })
-const localised = (max: number, minProperties = 0) =>
+const localised = (title: string, max: number, minProperties = 0) =>
   mapOf('^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$', Words(1, max), {
+    title,
     minProperties,
     maxProperties: 10,
     additionalProperties: false,
   })
-export const LocalText = localised(5000)
+export const LocalText = localised('LocalText', 5000)
 /** The name of something in several languages. */
-export const LocalName = localised(200, 1)
+export const LocalName = localised('LocalName', 200, 1)
 /** An address that may be shown to guests and called. */
 export const Https = text({ format: 'https', maxLength: 2000 })
 export const TimeZone = text({ format: 'time-zone', maxLength: 64 })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Obj, PageQuery, Uuid } from '../../config/schema.ts'
+import { Obj, PageQuery, Uuid, words } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import { neverByKey } from '../../config/scopes.ts'
 import { mediaTypesOf } from './bytes.ts'
@@ -26,6 +26,11 @@ const hoist = (schema: unknown, components: Json): unknown => {
   )
   if (typeof inner.cardNumber === 'string') delete inner.cardNumber
   if (typeof inner.format === 'string') inner.format = formats[inner.format] ?? inner.format
+  if (inner.pattern === words) {
+    const { type, pattern, ...bounds } = inner
+    components.Words = { type, pattern, description: 'A text of which something is seen' }
+    return { $ref: '#/components/schemas/Words', ...bounds }
+  }
   if (typeof inner.title !== 'string') return inner
   const known = components[inner.title]
   if (known && !isDeepStrictEqual(known, inner))
@@ -119,9 +124,11 @@ const parametersOf = (route: AnyRoute, components: Components): Json[] => {
   ]
 }
 
-const contentOf = ({ returns }: AnyRoute, components: Components): Json => {
+type Content = Record<string, { schema?: Json & { $ref?: string } }>
+
+const contentOf = ({ returns }: AnyRoute, components: Components): Content => {
   const mediaTypes = mediaTypesOf(returns)
-  if (!mediaTypes) return { 'application/json': { schema: hoist(plain(returns), components.schemas) } }
+  if (!mediaTypes) return { 'application/json': { schema: hoist(plain(returns), components.schemas) as Json } }
   const isText = (mediaType: string) => mediaType.startsWith('text/')
   return Object.fromEntries(
     [...mediaTypes].map((mediaType) => [mediaType, isText(mediaType) ? { schema: { type: 'string' } } : {}]),
@@ -132,15 +139,21 @@ const operation = (route: AnyRoute, components: Components): Json => {
   const rates = Object.fromEntries(
     Object.entries(rateHeaders).map(([name, header]) => [name, share(components, 'headers', name, header)]),
   )
-  const success = (description: string) => ({
-    description,
-    headers: rates,
-    content: contentOf(route, components),
-  })
+  const content = contentOf(route, components)
+  const name = content['application/json']?.schema?.$ref?.split('/').at(-1)
+  /** Shared by the operations that answer one schema; a reply that says more for itself stands with its operation. */
+  const success = (description: string) => {
+    const reply = { description, headers: rates, content }
+    const isUsual = description === 'Success' || description === 'Created'
+    return name !== undefined && isUsual ? share(components, 'responses', `${name}${description}`, reply) : reply
+  }
   const refusals = refusalsOf(route).map((refusal) => {
+    const { status, kind } = refusal
     const reply = refusalReply(refusal)
-    const name = `${refusalNames[refusal.status]}${refusal.kind}`
-    return [refusal.status, refusal.kind === null ? reply : share(components, 'responses', name, reply)] as const
+    return [
+      status,
+      kind === null ? reply : share(components, 'responses', `${refusalNames[status]}${kind}`, reply),
+    ] as const
   })
   return {
     operationId: operationName(route),

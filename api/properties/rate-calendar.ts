@@ -20,17 +20,20 @@ import { route } from '../lib/route.ts'
 const stay = Nullable(Int(1, 366))
 const advance = Nullable(Int(0, 730))
 /** Null says nothing; of several levels the most restrictive holds, each kind by itself. */
-export const Restrictions = Obj({
-  stopSell: Nullable(Bool),
-  closedToArrival: Nullable(Bool),
-  closedToDeparture: Nullable(Bool),
-  minStayArrival: stay,
-  maxStayArrival: stay,
-  minStayThrough: stay,
-  maxStayThrough: stay,
-  minAdvanceDays: advance,
-  maxAdvanceDays: advance,
-})
+export const Restrictions = Obj(
+  {
+    stopSell: Nullable(Bool),
+    closedToArrival: Nullable(Bool),
+    closedToDeparture: Nullable(Bool),
+    minStayArrival: stay,
+    maxStayArrival: stay,
+    minStayThrough: stay,
+    maxStayThrough: stay,
+    minAdvanceDays: advance,
+    maxAdvanceDays: advance,
+  },
+  { title: 'RateRestrictions' },
+)
 export const RestrictionsSent = Sparse(Restrictions)
 
 const kinds = Object.keys(Restrictions.properties)

@@ -39,22 +39,25 @@ export const PaymentStatus = OneOf([
 
 const Line = Text(0, 200)
 
-const Room = Obj({
-  reservationId: Uuid,
-  status: BookingStatus,
-  unitTypeId: Uuid,
-  unitTypeName: Text(0, 5000),
-  ratePlanName: Text(0, 5000),
-  adults: Int(1, 40),
-  childrenAges: ChildrenAges,
-  nights: List(Obj({ date: Day, amount: Amount }), { max: 366 }),
-  extras: List(
-    Obj({ extraId: Uuid, name: Line, basis: OneOf([...extraBases]), quantity: Int(1, 99), amount: Amount }),
-    { max: 50 },
-  ),
-  taxes: List(Obj({ code: Text(1, 20), name: Line, included: Bool, amount: Amount }), { max: 50 }),
-  total: Amount,
-})
+const Room = Obj(
+  {
+    reservationId: Uuid,
+    status: BookingStatus,
+    unitTypeId: Uuid,
+    unitTypeName: Text(0, 5000),
+    ratePlanName: Text(0, 5000),
+    adults: Int(1, 40),
+    childrenAges: ChildrenAges,
+    nights: List(Obj({ date: Day, amount: Amount }), { max: 366 }),
+    extras: List(
+      Obj({ extraId: Uuid, name: Line, basis: OneOf([...extraBases]), quantity: Int(1, 99), amount: Amount }),
+      { max: 50 },
+    ),
+    taxes: List(Obj({ code: Text(1, 20), name: Line, included: Bool, amount: Amount }), { max: 50 }),
+    total: Amount,
+  },
+  { title: 'GuestRoom' },
+)
 
 const fields = {
   bookingId: Uuid,
@@ -103,9 +106,9 @@ const fields = {
 }
 
 /** A booking as its guest sees it. */
-export const GuestBooking = Obj(fields)
+export const GuestBooking = Obj(fields, { title: 'GuestBooking' })
 const token = { guestToken: Text(1, 2_048), guestTokenExpiresAt: Instant }
-export const HeldBooking = Obj({ ...fields, ...token })
+export const HeldBooking = Obj({ ...fields, ...token }, { title: 'HeldBooking' })
 export const GuestToken = Obj(token)
 
 /** The booking of a token; 404 where it is not there. */

@@ -80,33 +80,36 @@ const Action = AnyOf([
 ])
 
 /** A payment as its guest sees it. */
-const GuestPayment = Obj({
-  paymentId: Uuid,
-  status: OneOf([...statuses]),
-  method: OneOf([...methods]),
-  amount: Amount,
-  currency: Currency,
-  expiresAt: Nullable(Instant),
-  action: Nullable(Action),
-  failure: Nullable(
-    Obj({
-      code: OneOf([
-        'declined',
-        'insufficient_funds',
-        'expired_card',
-        'authentication_failed',
-        'provider_unavailable',
-        'other',
-      ]),
-      message: Text(0, 200),
+const GuestPayment = Obj(
+  {
+    paymentId: Uuid,
+    status: OneOf([...statuses]),
+    method: OneOf([...methods]),
+    amount: Amount,
+    currency: Currency,
+    expiresAt: Nullable(Instant),
+    action: Nullable(Action),
+    failure: Nullable(
+      Obj({
+        code: OneOf([
+          'declined',
+          'insufficient_funds',
+          'expired_card',
+          'authentication_failed',
+          'provider_unavailable',
+          'other',
+        ]),
+        message: Text(0, 200),
+      }),
+    ),
+    booking: Obj({
+      number: Text(8, 8),
+      status: OneOf(['held', 'confirmed', 'in_house', 'completed', 'cancelled', 'expired', 'no_show']),
+      holdExpiresAt: Nullable(Instant),
     }),
-  ),
-  booking: Obj({
-    number: Text(8, 8),
-    status: OneOf(['held', 'confirmed', 'in_house', 'completed', 'cancelled', 'expired', 'no_show']),
-    holdExpiresAt: Nullable(Instant),
-  }),
-})
+  },
+  { title: 'GuestPayment' },
+)
 
 export const routes = [
   route({

@@ -44,11 +44,14 @@ const QuoteRequest = Obj({
 
 const Words = Text(0, 50_000)
 
-export const QuotedPolicies = Obj({
-  cancellation: Obj({ text: Words, tiers: List(Obj({ until: Nullable(Instant), fee: Amount }), { max: 60 }) }),
-  deposit: Obj({ text: Words }),
-  noShow: Obj({ text: Words, fee: Amount }),
-})
+export const QuotedPolicies = Obj(
+  {
+    cancellation: Obj({ text: Words, tiers: List(Obj({ until: Nullable(Instant), fee: Amount }), { max: 60 }) }),
+    deposit: Obj({ text: Words }),
+    noShow: Obj({ text: Words, fee: Amount }),
+  },
+  { title: 'QuotedPolicies' },
+)
 
 export const Quote = Obj({
   quote: Text(1, 200_000),
