@@ -1,5 +1,6 @@
 import { textIn } from '../../config/local-text.ts'
 import { todayIn } from '../../config/time.ts'
+import { scaled } from '../../db/lib/amounts.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import {
   catalogueOf,
@@ -193,7 +194,7 @@ export const stayOf = async (trx: Trx, { propertyId, locale }: Place, query: Sta
                 ({ name, included, amount }) => ({ name, included, amount }),
               ),
               total: room.total,
-              dueNow: Math.round(dueNow / rooms.length),
+              dueNow: scaled(dueNow, 1, rooms.length),
               cancellation: {
                 text: cancellationText(plan.cancellation.rules, {
                   locale: sale.locale,

@@ -13,7 +13,7 @@ import {
   nightPrices,
 } from '../properties/index.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType, Restriction } from '../properties/index.ts'
-import { scaled } from '../lib/amounts.ts'
+import { raisedBy } from '../lib/amounts.ts'
 import type { Kind } from './marks.ts'
 import type { ChannelDay } from './ranges.ts'
 
@@ -146,8 +146,7 @@ const told = (cell: Restriction, plan: SalePlan, date: string, today: string): C
 })
 
 /** A price with the modifier of its mapping, in basis points, half-up; never below 0. */
-export const modified = (amount: number, modifierRate: number): number =>
-  Math.max(0, scaled(amount, 10_000 + modifierRate, 10_000))
+export const modified = (amount: number, modifierRate: number): number => Math.max(0, raisedBy(amount, modifierRate))
 
 const rateDays = async (
   trx: Trx,

@@ -1,3 +1,4 @@
+import { sum } from '../lib/amounts.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { JournalEntryRow } from '../rows.ts'
@@ -9,7 +10,7 @@ export type NewEntry = Omit<
 > & { lines: readonly Line[] }
 
 export const totalOf = (entry: Pick<NewEntry, 'lines'>) =>
-  entry.lines.reduce((sum, line) => sum + (line.side === 'debit' ? line.amount : 0), 0)
+  sum(entry.lines.filter((line) => line.side === 'debit').map((line) => line.amount))
 
 /** Writes the heads of entries. Their lines must follow in the same transaction, by one call of writeLines. */
 export const writeEntries = async (trx: Trx, entries: readonly NewEntry[]): Promise<void> => {

@@ -1,3 +1,4 @@
+import { sum } from '../lib/amounts.ts'
 import { controlOf, postingOf } from '../../config/financial.ts'
 import type { PostingDefinition, PostingLine, Side } from '../../config/financial.ts'
 import type { PostingContext, PostingItem, PostingParty, PostingPayload } from './payload.ts'
@@ -37,7 +38,7 @@ const partsOf = (line: Pick<PostingLine, 'key' | 'list'>, payload: PostingPayloa
 
 const sumOf = (payload: PostingPayload, key: string): number => {
   const given = payload.amounts[key] ?? 0
-  return typeof given === 'number' ? given : given.reduce((sum, item) => sum + item.amount, 0)
+  return typeof given === 'number' ? given : sum(given.map((item) => item.amount))
 }
 
 /** Refuses amounts of unknown keys, of the wrong shape or sign, and sums that break the event's identity. */
@@ -57,8 +58,8 @@ export const checkAmounts = (definition: PostingDefinition, payload: PostingPayl
     }
   }
   if (identity) {
-    const sum = (keys: readonly string[]) => keys.reduce((total, key) => total + sumOf(payload, key), 0)
-    const [left, right] = [sum(identity.left), sum(identity.right)]
+    const side = (keys: readonly string[]) => sum(keys.map((key) => sumOf(payload, key)))
+    const [left, right] = [side(identity.left), side(identity.right)]
     if (left !== right) {
       throw new PostingError(
         `${event}: ${identity.left.join(' + ')} = ${left}, but ${identity.right.join(' + ')} = ${right}`,
@@ -111,9 +112,9 @@ export const planLines = (event: string, payload: PostingPayload): PlannedLine[]
       .filter((part) => part.amount !== 0)
       .map((part) => planLine(line, part, payload)),
   )
-  const sum = (side: Side) => planned.reduce((total, line) => total + (line.side === side ? line.amount : 0), 0)
-  if (sum('debit') !== sum('credit'))
-    throw new PostingError(`${event} does not balance: debit ${sum('debit')}, credit ${sum('credit')}`)
+  const of = (side: Side) => sum(planned.filter((line) => line.side === side).map((line) => line.amount))
+  if (of('debit') !== of('credit'))
+    throw new PostingError(`${event} does not balance: debit ${of('debit')}, credit ${of('credit')}`)
   return planned.sort((a, b) => (a.side === b.side ? 0 : a.side === 'debit' ? -1 : 1))
 }
 

@@ -29,21 +29,35 @@ export const scaled = (amount: number, numerator: number, denominator: number): 
 /** A share of an amount in basis points, half-up to the minor unit. */
 export const shareOf = (amount: number, basisPoints: number) => scaled(amount, basisPoints, 10_000)
 
+/** An amount with so many basis points more, or fewer where they are below 0, half-up to the minor unit. */
+export const raisedBy = (amount: number, basisPoints: number) => scaled(amount, 10_000 + basisPoints, 10_000)
+
+/**
+ * Part of an amount that falls on the first `count` of `parts` equal parts, rounded towards 0. All of the parts together are the amount.
+ */
+export const ofFirst = (amount: number, count: number, parts: number): number =>
+  Number((BigInt(amount) * BigInt(count)) / BigInt(Math.max(1, parts)))
+
+/** Spreads an amount over equal parts in order: any first parts of it sum to `ofFirst`, and no two differ by more than one unit. */
+export const spread = (amount: number, parts: number): number[] =>
+  Array.from({ length: parts }, (_, index) => ofFirst(amount, index + 1, parts) - ofFirst(amount, index, parts))
+
 /**
  * Splits a whole amount in proportion to weights, by largest remainder; the parts sum to it exactly. On a tie the earlier part
  * takes the unit. Without any weight all parts weigh the same.
  */
 export const split = (amount: number, weights: readonly number[]): number[] => {
   if (weights.length < 2) return weights.map(() => amount)
-  const sum = weights.reduce((total, weight) => total + BigInt(weight), 0n)
-  if (sum === 0n)
+  if (amount < 0) return split(-amount, weights).map((part) => 0 - part)
+  const all = weights.reduce((total, weight) => total + BigInt(weight), 0n)
+  if (all === 0n)
     return split(
       amount,
       weights.map(() => 1),
     )
   const parts = weights.map((weight, index) => {
     const product = BigInt(amount) * BigInt(weight)
-    return { index, whole: product / sum, rest: product % sum }
+    return { index, whole: product / all, rest: product % all }
   })
   let left = BigInt(amount) - parts.reduce((total, part) => total + part.whole, 0n)
   for (const part of parts.toSorted((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest < b.rest ? 1 : -1))) {

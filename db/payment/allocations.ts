@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sum } from '../lib/amounts.ts'
 import type { Trx } from '../lib/connection.ts'
 import { sql } from '../lib/connection.ts'
 import { raisePosting } from '../financial/index.ts'
@@ -170,10 +171,7 @@ export const moveAllocations = async (
       .filter((one) => keyOf(one) === keyOf(source))
       .toReversed()
     for (const allocation of standing) {
-      const total = Math.min(
-        allocation.amount,
-        wanted.reduce((sum, folio) => sum + folio.amount, 0),
-      )
+      const total = Math.min(allocation.amount, sum(wanted.map((folio) => folio.amount)))
       if (total === 0) continue
       const reversalId = randomUUID()
       await insert(trx, reversalId, payment.id, source, -allocation.amount, allocation.id)

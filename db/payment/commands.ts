@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { cancelPayment, expirePayment, submitPayment } from '../../jobs/payment.ts'
+import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -103,9 +104,7 @@ export const createPayment = async (trx: Trx, wanted: NewPayment): Promise<Creat
   if (busy) throw inProgress(busy)
   if (!target.open) throw unprocessable('target_closed', 'Nothing more can be paid for this')
   if (target.currency !== currency) throw unprocessable('currency_mismatch', `It is paid in ${target.currency}`)
-  const elsewhere = live
-    .filter((payment) => payment.channel !== channel)
-    .reduce((sum, payment) => sum + payment.amount, 0)
+  const elsewhere = sum(live.filter((payment) => payment.channel !== channel).map((payment) => payment.amount))
   const payable = target.payable - elsewhere
   if (amount > payable)
     throw unprocessable('amount_exceeds_payable', `At most ${Math.max(0, payable)} is payable`, [

@@ -1,3 +1,4 @@
+import { sum } from '../lib/amounts.ts'
 import type { Trx } from '../lib/connection.ts'
 import { contextOf, prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { PaymentAllocationRow, PaymentRow, RefundRow } from '../rows.ts'
@@ -65,8 +66,8 @@ export const paymentState = async (trx: Trx, targetType: TargetType, targetId: s
     [targetType, targetId],
   )
   return {
-    authorised: rows.reduce((sum, row) => sum + row.authorised, 0),
-    captured: rows.reduce((sum, row) => sum + row.captured, 0),
+    authorised: sum(rows.map((row) => row.authorised)),
+    captured: sum(rows.map((row) => row.captured)),
     live: rows
       .filter((row) => liveStatuses.includes(row.status))
       .map(({ authorised: _authorised, captured: _captured, ...live }) => live),

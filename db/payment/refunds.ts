@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { refundPayment } from '../../jobs/payment.ts'
+import { sum } from '../lib/amounts.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -45,7 +46,7 @@ export const reserveRefund = async (
     throw unprocessable('amount_disputed', 'A part of the payment is disputed')
   const unallocated = refundable - payment.allocatedAmount
   const given = await giveBack(trx, payment, only ? amount : amount - unallocated, businessDate, only)
-  const returned = given.reduce((sum, one) => sum + one.amount, 0)
+  const returned = sum(given.map((one) => one.amount))
   if (only && returned < amount) throw exceeded(`At most ${returned} can be refunded`)
   await sql(
     trx,
@@ -134,7 +135,7 @@ const refundOfTarget = async (
   const businessDate = await businessDay(trx, first.propertyId)
   await lockTargets(trx, [{ targetType, targetId }])
   const sources = await moneyOn(trx, targetType, targetId)
-  const total = sources.reduce((sum, one) => sum + one.amount, 0)
+  const total = sum(sources.map((one) => one.amount))
   let left = amount ?? total
   if (left > total) throw exceeded(`At most ${total} can be refunded`)
   const shares = new Map<string, number>()

@@ -1,5 +1,6 @@
 import type { QuotedTax } from '../../config/quote.ts'
 import { addDays, daysBetween, daysIn } from '../../config/time.ts'
+import { ofFirst, sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import {
@@ -18,7 +19,6 @@ import type { BookingRow, ReservationExtraRow, ReservationNightRow, ReservationR
 import { lockPools, clearUnits } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
-import { upTo } from './charge-extras.ts'
 import { policiesOf } from './fees.ts'
 import { depositsOf } from './lock.ts'
 
@@ -55,8 +55,8 @@ const served = (extra: ExtraRow, before: ReservationRow, target: Target): { from
 const upToDay = <E extends ServedExtra>(extra: E, until: string): E => {
   const all = daysBetween(extra.from, extra.until) + 1
   const days = daysBetween(extra.from, until) + 1
-  const taxes = extra.taxes.map((tax) => ({ ...tax, amount: upTo(tax.amount, days, all) }))
-  return { ...extra, until, amount: upTo(extra.amount, days, all), taxes }
+  const taxes = extra.taxes.map((tax) => ({ ...tax, amount: ofFirst(tax.amount, days, all) }))
+  return { ...extra, until, amount: ofFirst(extra.amount, days, all), taxes }
 }
 
 const costsTheSame = (a: ServedExtra, b: ServedExtra) => {
@@ -110,8 +110,8 @@ export const amendedExtras = async (
   const active = rows.filter((row) => row.status === 'active')
   return {
     rows,
-    total: active.reduce((sum, row) => sum + row.amount, 0),
-    taxesOnTop: active.reduce((sum, row) => sum + onTop(row.taxes), 0),
+    total: sum(active.map((row) => row.amount)),
+    taxesOnTop: sum(active.map((row) => onTop(row.taxes))),
     moves: (counter) => [
       ...stored.flatMap((row) => extraMoves(row, row.poolId, { [counter]: -1 })),
       ...active.flatMap((row) => extraMoves(row, row.poolId, { [counter]: 1 })),
@@ -197,7 +197,7 @@ export const renewDeposits = async (
     `select amount from reservation_night where reservation_id = ? and status <> 'released' order by date`,
     [reservation.id],
   )
-  let settled = kept.reduce((sum, one) => sum + one.amount, 0)
+  let settled = sum(kept.map((one) => one.amount))
   const fresh = depositSchedule(rules, {
     arrival: reservation.arrival,
     checkInFrom: property.checkInFrom,

@@ -2,6 +2,7 @@ import { conflict, unprocessable } from '../../config/errors.ts'
 import type { QuotedNight } from '../../config/quote.ts'
 import { daysIn } from '../../config/time.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
+import { sum } from '../lib/amounts.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -226,8 +227,6 @@ const nightMoves = async (
     )
   return [...of(before, -1), ...of(after, 1)]
 }
-
-const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
 const writeReservation = async (
   trx: Trx,

@@ -1,4 +1,5 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
@@ -55,7 +56,7 @@ export const cancelReservations = async (
   const fees = await cancellationFees(trx, property, booking, rooms, now)
   const isFree = noFee.has(reason) || terms === 'free'
   const feeOf = (id: string) => (isFree ? 0 : (fees.find((one) => one.reservationId === id)?.fee ?? 0))
-  const fee = rooms.reduce((sum, one) => sum + feeOf(one.id), 0)
+  const fee = sum(rooms.map((one) => feeOf(one.id)))
   if (terms === undefined && fee !== (acceptedFee ?? 0)) throw feeChanged(fee)
   if (isRunning(await paymentState(trx, 'booking', bookingId)))
     throw conflict('payment_in_progress', 'A payment is being processed; wait for its end')

@@ -1,6 +1,8 @@
 import { daysBetween, daysIn, addDays } from '../../config/time.ts'
+import { ofFirst, spread } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { onTop } from '../properties/index.ts'
 import type { ExtraRow, ReservationExtraRow } from '../rows.ts'
 import { lineTax } from './charge-nights.ts'
 import { writeCharges } from './charges.ts'
@@ -15,11 +17,6 @@ type Served = Pick<
 
 const daily = new Set<Served['basis']>(['per_night', 'per_person_per_night'])
 
-/** What falls on the first `count` days of all: parts of all days sum to the whole exactly. */
-export const upTo = (whole: number, count: number, all: number) =>
-  Number((BigInt(whole) * BigInt(count)) / BigInt(Math.max(1, all)))
-const share = (whole: number, index: number, all: number) => upTo(whole, index + 1, all) - upTo(whole, index, all)
-
 /** Days of service on which an extra is charged: each, or the first where it is sold for the whole stay. */
 const chargedDays = ({ basis, from, until }: Pick<Served, 'basis' | 'from' | 'until'>) =>
   daily.has(basis) ? daysIn(from, addDays(until, 1)) : [from]
@@ -27,6 +24,8 @@ const chargedDays = ({ basis, from, until }: Pick<Served, 'basis' | 'from' | 'un
 /** The charges of an extra for its days up to `through` that were not charged before. */
 export const extraCharges = (stay: ChargedStay, extra: Served, through: string): Charge[] => {
   const days = chargedDays(extra)
+  const amounts = spread(extra.amount, days.length)
+  const taxes = extra.taxes.map((tax) => ({ tax, amounts: spread(tax.amount, days.length) }))
   return days.flatMap((day, index) =>
     day > through || (extra.chargedUntil !== null && day <= extra.chargedUntil)
       ? []
@@ -36,8 +35,8 @@ export const extraCharges = (stay: ChargedStay, extra: Served, through: string):
             kind: 'charge' as const,
             category: extra.revenueGroup,
             description: extra.name,
-            amount: share(extra.amount, index, days.length),
-            taxes: extra.taxes.map((tax) => lineTax({ ...tax, amount: share(tax.amount, index, days.length) })),
+            amount: amounts[index] ?? 0,
+            taxes: taxes.map(({ tax, amounts: parts }) => lineTax({ ...tax, amount: parts[index] ?? 0 })),
             source: { type: 'reservation_extra', id: extra.id, key: day },
             event: 'reservations.extra_charged',
             isPrice: true,
@@ -93,9 +92,8 @@ export const cutExtras = async (
     const first = one.chargedUntil === null ? before : addDays(one.chargedUntil, 1)
     const end = first > before ? first : before
     const days = Math.max(0, daysBetween(one.from, end))
-    const amount = upTo(one.amount, days, all)
-    const taxes = one.taxes.map((tax) => ({ ...tax, amount: upTo(tax.amount, days, all) }))
-    const onTop = (list: readonly LineTax[]) => list.reduce((sum, tax) => sum + (tax.included ? 0 : tax.amount), 0)
+    const amount = ofFirst(one.amount, days, all)
+    const taxes = one.taxes.map((tax) => ({ ...tax, amount: ofFirst(tax.amount, days, all) }))
     extras += one.amount - amount
     taxOnTop += onTop(one.taxes) - onTop(taxes)
     return { id: one.id, until: days > 0 ? addDays(one.from, days - 1) : null, amount, taxes }

@@ -1,6 +1,7 @@
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { daysBetween } from '../../config/time.ts'
+import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { DayPosting } from '../financial/index.ts'
@@ -29,7 +30,7 @@ export const lineTax = ({ taxRuleId, code, included, amount }: LineTax): LineTax
 /** A night as charges: the room, and each part of its price that belongs to an extra. Taxes go with the room, or with what stands for it. */
 export const nightCharges = (stay: ChargedStay, night: Night, extras: ReadonlyMap<string, Component>): Charge[] => {
   const parts = night.components.filter((part) => part.amount > 0)
-  const room = night.amount - parts.reduce((sum, part) => sum + part.amount, 0)
+  const room = night.amount - sum(parts.map((part) => part.amount))
   const taxes = night.taxes.map(lineTax)
   const common = { stay, kind: 'charge' as const, isPrice: true }
   const source = (key: string) => ({ type: 'reservation_night', id: stay.id, key: `${night.date}:${key}` })

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import { raisePostings } from '../financial/index.ts'
 import type { DayPosting, PostingContext } from '../financial/index.ts'
+import { onTop } from '../properties/index.ts'
 import type { FolioRow, ReservationRow } from '../rows.ts'
 import { addLines, announceBalances, leaveDepositStages } from './folios.ts'
 import type { LineTax, NewLine } from './folios.ts'
@@ -70,8 +72,7 @@ const reopen = async (trx: Trx, folios: readonly FolioRow[]): Promise<FolioRow[]
   return folios.map((one) => opened.find((each) => each.id === one.id) ?? one)
 }
 
-const owedOf = (charge: Charge) =>
-  charge.amount + charge.taxes.reduce((sum, tax) => sum + (tax.included ? 0 : tax.amount), 0)
+const owedOf = (charge: Charge) => charge.amount + onTop(charge.taxes)
 
 /** Of each stay the sum of what it is charged. */
 const perStay = (charges: readonly Charge[]) => {
@@ -123,7 +124,7 @@ export const writeCharges = async (
   )
   return {
     count: due.length,
-    amount: lines.reduce((sum, line) => sum + line.amount, 0),
+    amount: sum(lines.map((line) => line.amount)),
     postings: [...left.postings, ...written.flatMap((one) => one.postings)],
   }
 }
@@ -152,7 +153,7 @@ const linesOf = (
   const common = { folioId: folio.id, businessDate }
   const id = randomUUID()
   const main = amount > 0 ? [{ ...common, id, kind, category, description, amount, source, taxes: [...taxes] }] : []
-  const onTop = taxes
+  const added = taxes
     .filter((tax) => !tax.included && tax.amount > 0)
     .map((tax) => ({
       line: {
@@ -195,10 +196,10 @@ const linesOf = (
   }
   return {
     folio,
-    lines: [...main, ...onTop.map((one) => one.line)],
+    lines: [...main, ...added.map((one) => one.line)],
     postings: [
       ...main.map((line) => posting(event, { id: line.id }, amount, null, { category })),
-      ...onTop.map(({ line, tax }) =>
+      ...added.map(({ line, tax }) =>
         posting('reservations.tax_on_top_charged', { id: line.id }, tax.amount, tax, { category: 'tax' }),
       ),
       ...(main.length > 0 ? taxes.filter((tax) => tax.included && tax.amount > 0) : []).map((tax, seq) =>

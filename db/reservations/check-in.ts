@@ -1,4 +1,5 @@
 import { addDays, localInstant } from '../../config/time.ts'
+import { sum } from '../lib/amounts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { raisePostings } from '../financial/index.ts'
@@ -90,7 +91,7 @@ const blockersOf = async (
   }: { property: SaleProperty; businessDate: string; folios: readonly FolioRow[]; now: Date },
 ): Promise<Blocker[]> => {
   const isEarly = now < localInstant(stay.arrival, property.checkInFrom, property.timezone)
-  const money = folios.reduce((sum, one) => sum + one.credits, 0)
+  const money = sum(folios.map((one) => one.credits))
   const missing = uncovered(await depositsOf(trx, [stay.id]), money, now)
   return [
     ...blocker(businessDate < stay.arrival, 'business_date_before_arrival', `The stay begins on ${stay.arrival}`),

@@ -1,9 +1,10 @@
 import { addDays } from '../../config/time.ts'
+import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import { paymentState } from '../payment/index.ts'
-import { feeAmount } from '../properties/index.ts'
+import { feeAmount, onTop } from '../properties/index.ts'
 import type { FolioRow, ReservationRow } from '../rows.ts'
 import { vacate, moveInventory } from '../units/index.ts'
 import { blocker, refuseBlocked, refuseStatus } from './blockers.ts'
@@ -19,9 +20,6 @@ import { recordTransition } from './record.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
 
 type Left = { date: string; amount: number; taxes: LineTax[] }
-
-const onTop = (nights: readonly Left[]) =>
-  nights.flatMap((night) => night.taxes).reduce((sum, tax) => sum + (tax.included ? 0 : tax.amount), 0)
 
 /**
  * Gives back the nights from a day on, with the daily extras of those days: who leaves early owes for them what the policy says (R23). Answers that fee
@@ -41,8 +39,8 @@ const leaveEarly = async (trx: Trx, stay: ReservationRow, businessDate: string):
       left.map(({ date }) => ({ reservationId: stay.id, date })),
     )),
   )
-  const rooms = left.reduce((sum, night) => sum + night.amount, 0)
-  const taxes = onTop(left)
+  const rooms = sum(left.map((night) => night.amount))
+  const taxes = onTop(left.flatMap((night) => night.taxes))
   await sql(
     trx,
     `update reservation set room_total = room_total - :rooms, extras_total = extras_total - :extras, tax_total = tax_total - :taxes,

@@ -1,5 +1,6 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
+import { sum } from '../lib/amounts.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -22,7 +23,7 @@ import { setNights, stockMoves } from './night-moves.ts'
 
 /** What the policies of rooms make due at booking; the installments of a hold that fell due with it. */
 export const dueAtBooking = (booking: Pick<BookingRow, 'createdAt'>, deposits: readonly DepositRow[]) =>
-  deposits.filter((one) => one.dueAt <= booking.createdAt).reduce((sum, one) => sum + one.amount - one.waivedAmount, 0)
+  sum(deposits.filter((one) => one.dueAt <= booking.createdAt).map((one) => one.amount - one.waivedAmount))
 
 /** Whether the money of a booking covers what was due (R12): only money does, so a hold with nothing due still expires. */
 export const isCovered = (due: number, credit: number, state: PaymentState) =>

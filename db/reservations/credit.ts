@@ -1,3 +1,4 @@
+import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { moveAllocations, requestRefund } from '../payment/index.ts'
@@ -53,7 +54,7 @@ export const settleCredit = async (
   )
   if (destinations.length === 0) return booking.credit
   const moved = await moveAllocations(trx, booking.id, destinations)
-  const total = moved.reduce((sum, one) => sum + one.amount, 0)
+  const total = sum(moved.map((one) => one.amount))
   const methods = await sql<{ id: string; method: string }>(
     trx,
     `select id, method from payment where id = any(?::uuid[])`,

@@ -1,3 +1,4 @@
+import { sum } from '../lib/amounts.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
 import { dueAtBooking } from './confirm.ts'
 import { uncovered } from './rules/deposits.ts'
@@ -9,8 +10,6 @@ export type Money = {
   deposits: readonly DepositRow[]
   now: Date
 }
-
-const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
 /** What a guest must pay now by the policies (R11 of public.md): of held rooms what was due at booking, of others what has fallen due. */
 export const dueNowOf = ({ booking, reservations, folios, deposits, now }: Money): number => {

@@ -2,6 +2,7 @@ import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import type { QuotedTax } from '../../config/quote.ts'
 import { localInstant } from '../../config/time.ts'
+import { sum } from '../lib/amounts.ts'
 import { prepared, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { maskEmail, bookerOf } from '../guests/index.ts'
@@ -34,7 +35,6 @@ export type BookingParts = Omit<HeldRows, 'reservations'> & {
   now: Date
 }
 
-const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 const unique = (texts: readonly string[]) => [...new Set(texts)].join('\n')
 
 const ofRooms = `in (select id from reservation where booking_id = ?)`

@@ -1,4 +1,5 @@
 import { expireHold } from '../../jobs/reservations.ts'
+import { sum } from '../lib/amounts.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -28,7 +29,7 @@ export const bookingTarget: PaymentTarget = {
     const status = bookingStatus(reservations)
     const facts = { currency: booking.currency, propertyId: booking.propertyId }
     if (status === 'expired') {
-      const total = reservations.filter((one) => one.status === 'expired').reduce((sum, one) => sum + one.total, 0)
+      const total = sum(reservations.filter((one) => one.status === 'expired').map((one) => one.total))
       return { ...facts, payable: Math.max(0, total - booking.credit), open: true, expired: true }
     }
     const paying = reservations.filter((one) => isLive(one.status) || one.status === 'checked_out')
@@ -37,11 +38,11 @@ export const bookingTarget: PaymentTarget = {
       trx,
       paying.map((one) => one.id),
     )
-    const owed = paying.reduce((sum, one) => {
+    const owed = paying.map((one) => {
       const folio = folios.find((each) => each.reservationId === one.id)
-      return sum + (folio ? (folio.status === 'open' ? projectedBalance(one, folio) : 0) : one.total)
-    }, 0)
-    return { ...facts, payable: Math.max(0, owed - booking.credit), open: true }
+      return folio ? (folio.status === 'open' ? projectedBalance(one, folio) : 0) : one.total
+    })
+    return { ...facts, payable: Math.max(0, sum(owed) - booking.credit), open: true }
   },
 
   async onProcessing(trx, id, until, method) {

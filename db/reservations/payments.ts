@@ -1,6 +1,7 @@
 import { ApiError, conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import { isCnpj, isCpf } from '../../config/tax-ids.ts'
 import { daysBetween, todayIn } from '../../config/time.ts'
+import { sum } from '../lib/amounts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readProperty, portalMethods } from '../properties/index.ts'
@@ -109,7 +110,7 @@ const earliest = (reservations: readonly ReservationRow[]) => reservations.map((
 const dueOf = async (trx: Trx, { booking, reservations, now }: LockedBooking): Promise<number> => {
   const ids = reservations.filter((one) => isLive(one.status)).map((one) => one.id)
   const folios = await lockPrimaryFolios(trx, ids)
-  const money = booking.credit + folios.reduce((sum, folio) => sum + folio.credits, 0)
+  const money = booking.credit + sum(folios.map((folio) => folio.credits))
   return uncovered(await depositsOf(trx, ids), money, now)
 }
 

@@ -1,5 +1,5 @@
 import type { CancellationRules, Fee } from '../../../config/policy-rules.ts'
-import { halfUp, shareOf, sum } from '../../lib/amounts.ts'
+import { scaled, shareOf, sum } from '../../lib/amounts.ts'
 
 /** What a fee is taken of. `nights` are the prices of the nights, `total` has extras and taxes too. */
 export type FeeBase = { nights: readonly number[]; roomTotal: number; total: number }
@@ -22,7 +22,7 @@ export const feeAmount = (fee: Fee, base: FeeBase): number => {
   if (fee.type === 'amount') return Math.min(whole, fee.value)
   const first = sum(base.nights.slice(0, fee.value))
   if (fee.of === 'room' || base.roomTotal === 0) return Math.min(whole, first)
-  return Math.min(whole, Number(halfUp(BigInt(whole) * BigInt(first), BigInt(base.roomTotal))))
+  return Math.min(whole, scaled(whole, first, base.roomTotal))
 }
 
 const deadline = (arrivalAt: Date, hoursBeforeArrival: number) =>

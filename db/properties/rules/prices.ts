@@ -1,4 +1,4 @@
-import { floorDivide, halfUp, halfUpSmall, split } from '../../lib/amounts.ts'
+import { floorDivide, halfUp, halfUpSmall, split, sum } from '../../lib/amounts.ts'
 
 export type Adjustment = { type: 'percent' | 'amount'; value: number }
 export type Derivation = Adjustment & { roundTo: number; mode: 'nearest' | 'up' | 'down' }
@@ -160,7 +160,6 @@ const forParty = <N>(numbers: Numbers<N>, amount: number, pricing: NightPricing)
 
 /** Takes a fixed amount off a stay, spread over its nights by largest remainder; no night falls below 0. */
 export const takePromo = (nights: readonly number[], amount: number): number[] => {
-  const total = nights.reduce((all, night) => all + night, 0)
-  const off = split(Math.min(amount, total), nights)
+  const off = split(Math.min(amount, sum(nights)), nights)
   return nights.map((night, index) => night - (off[index] ?? 0))
 }

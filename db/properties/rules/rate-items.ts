@@ -1,5 +1,5 @@
 import { addDays, daysBetween } from '../../../config/time.ts'
-import { halfUp } from '../../lib/amounts.ts'
+import { raisedBy } from '../../lib/amounts.ts'
 import { unrestricted } from './restrictions.ts'
 import type { Restriction } from './restrictions.ts'
 
@@ -85,11 +85,8 @@ export const writesOf = (items: readonly RateItem[], present: Pick<Present, 'pla
     0,
   )
 
-const adjusted = (amount: number, { type, value }: NonNullable<RateItem['adjust']>): number => {
-  const exact = BigInt(amount) * 10_000n
-  const moved = type === 'amount' ? exact + BigInt(value) * 10_000n : exact + BigInt(amount) * BigInt(value)
-  return moved < 0n ? 0 : Number(halfUp(moved, 10_000n))
-}
+const adjusted = (amount: number, { type, value }: NonNullable<RateItem['adjust']>): number =>
+  Math.max(0, type === 'amount' ? amount + value : raisedBy(amount, value))
 
 const inOrder = <Change>(changes: ReadonlyMap<string, Change>): Change[] =>
   [...changes.keys()].sort().flatMap((key) => changes.get(key) ?? [])

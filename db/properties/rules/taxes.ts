@@ -176,5 +176,6 @@ export const addTaxesOf = (...parts: readonly (readonly { taxes: readonly Quoted
   return totals
 }
 
-export const onTop = (lines: readonly QuotedTax[]) =>
+/** What taxes add to a price; included ones are part of it already. */
+export const onTop = (lines: readonly Pick<QuotedTax, 'included' | 'amount'>[]) =>
   lines.reduce((total, tax) => total + (tax.included ? 0 : tax.amount), 0)
