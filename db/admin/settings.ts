@@ -10,7 +10,7 @@ export const TenantSettings = Obj({
   }),
 })
 
-/** Of which the keys sent are changed. */
+/** A change of settings: only the keys that are sent change. */
 export const TenantSettingsChange = Obj({
   guests: Opt(Obj({ inactiveYears: Opt(Int(0, 20)), revealsPerHour: Opt(Int(10, 500)) })),
 })
@@ -20,7 +20,7 @@ type Change = Static<typeof TenantSettingsChange>
 
 const defaults: Whole = { guests: { inactiveYears: 0, revealsPerHour: 60 } }
 
-/** What is stored, with the defaults filled in. */
+/** Stored settings with the defaults filled in. */
 export const wholeSettings = (stored: Change): Whole => ({ guests: { ...defaults.guests, ...stored.guests } })
 
 export const mergeSettings = (stored: Change, change: Change): Change => ({

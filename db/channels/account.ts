@@ -3,7 +3,7 @@ import type { Trx } from '../lib/connection.ts'
 import type { ChannelConnectionRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
 
-/** What a channel is called by; `secret` signs. Never logged, never in a payload. */
+/** Credentials to call a channel; `secret` signs. Never logged, never in a payload. */
 export type ChannelAccount = {
   connectionId: string
   driver: ChannelDriver

@@ -13,7 +13,7 @@ import { problemsOf, readPayload, tellOfRevision } from './revisions.ts'
 
 type Outcome = { status: 'applied' | 'superseded'; imported: Imported | null }
 
-/** What keeps a revision from being applied until somebody maps it, or settles its currency. */
+/** Refusal of a revision that staff must map, or whose currency they must settle, before it is applied. */
 const unmapped = (code: 'mapping_missing' | 'currency_mismatch', errors: FieldError[]) =>
   unprocessable(
     code,
@@ -96,7 +96,7 @@ const perform = async (trx: Trx, row: ChannelBookingRow): Promise<Imported | nul
 const isBefore = (row: ChannelBookingRow, revisions: readonly ChannelBookingRow[]) =>
   revisions.some((other) => other.status === 'applied' && (other.revision > row.revision || cameFirst(other)))
 
-/** A cancellation of what nobody here knew of: whatever else comes of that booking is over. */
+/** Whether this is a cancellation of an unknown booking: later revisions of it are ignored. */
 const cameFirst = (row: ChannelBookingRow) => row.kind === 'cancelled' && row.bookingId === null
 
 const settle = async (trx: Trx, row: ChannelBookingRow, { status, imported }: Outcome) => {
@@ -129,7 +129,7 @@ const applyOne = async (
   return 'applied'
 }
 
-/** The revisions of one external booking, locked in their order: who applies one comes after who applies another. */
+/** Locks the revisions of one external booking in their order, so that they are applied one after the other. */
 const lockRevisions = async (trx: Trx, id: string): Promise<ChannelBookingRow[]> =>
   sql<ChannelBookingRow>(
     trx,
@@ -150,7 +150,7 @@ export const applyNow = async (trx: Trx, id: string): Promise<void> => {
   await applyOne(trx, row, revisions)
 }
 
-/** What a revision cannot pass without a person; all else is tried again. */
+/** The error of a revision that needs a person; null for errors that are tried again. */
 const refusalOf = (error: unknown): ApiError | null => {
   // What has a way out is repeated by the opener of the transaction.
   if (recoveryOf(error)) return null
@@ -173,7 +173,7 @@ const waiting = async (trx: Trx, row: ChannelBookingRow, refusal: ApiError) => {
 
 /**
  * The job's way: applies what is stored of the external booking up to the revision, in order (R32). One that needs a person waits for him,
- * and does not keep a later one. Whoever is overtaken finds nothing to do.
+ * and does not keep a later one. A job that is overtaken finds nothing to do.
  */
 export const applyStored = async (trx: Trx, id: string): Promise<void> => {
   const revisions = await lockRevisions(trx, id)

@@ -95,7 +95,7 @@ export const readConnection = async (trx: Trx, id: string) => {
 const isOffered = (driver: ChannelDriver) =>
   channelDrivers.includes(driver) && (driver !== 'simulator' || !settings.production)
 
-/** What is called is this and a path: a query would swallow it, and a password would be read by whoever reads the connection. */
+/** Refuses addresses with a query, which would swallow the path, or a password, which readers of the connection would see. */
 const judgeEndpoint = (driver: ChannelDriver, endpointUrl: string) => {
   if (/[?#]/.test(endpointUrl) || new URL(endpointUrl).password !== '')
     throw invalid([{ field: 'endpointUrl', message: 'must hold no password, query or fragment' }])
@@ -209,7 +209,7 @@ export const changeConnection = async (trx: Trx, id: string, change: ConnectionC
   }
 }
 
-/** Tells whoever listens what became of a connection. */
+/** Emits an event about a connection. */
 export const tellOfConnection = (
   trx: Trx,
   type: 'channel.connected' | 'channel.paused' | 'channel.failed' | 'channel.disconnected' | 'channel.attention_needed',

@@ -52,8 +52,8 @@ const fitting = <M extends Stretch>(
 }
 
 /**
- * What one push says, and the marks that it answers for: the first of them, as many as fit. Few days are looked up first: where each says
- * something else no more would fit, and where most say the same more of them are.
+ * Content of one push, and the marks that it covers: the first of them, as many as fit. Few days are looked up first: if each says
+ * something else, no more would fit; if most say the same, more are looked up.
  */
 export const contentOf = async <M extends Stretch>(
   trx: Trx,

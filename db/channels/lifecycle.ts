@@ -60,7 +60,7 @@ export const activateConnection = async (trx: Trx, id: string): Promise<void> =>
   await enqueue(trx, testChannel, { tenantId: ofTenant(trx), channelConnectionId: id })
 }
 
-/** What a test is made with; null where nobody waits for it any more. */
+/** Account to test; null if the test is no longer wanted. */
 export const accountToTest = async (trx: Trx, id: string): Promise<ChannelAccount | null> => {
   const row = await sqlOne<ChannelConnectionRow>(
     trx,
@@ -72,7 +72,7 @@ export const accountToTest = async (trx: Trx, id: string): Promise<ChannelAccoun
 
 /**
  * The channel has answered: it is told everything, and asked for its bookings. The next look of the clock tells it once more (`resynced_on`), since
- * a change that began before there was a connection has told nobody.
+ * a change that began before there was a connection has marked nothing.
  */
 export const connected = async (trx: Trx, id: string): Promise<void> => {
   const row = await lockConnection(trx, id)

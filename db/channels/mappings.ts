@@ -32,7 +32,7 @@ const mostLeft = 1_600
 
 type Left = Mapping & { leftAt: Date | null }
 
-/** Whether the channel may have heard of anything; a push that is under way counts, as nobody knows what comes of it. */
+/** Whether the channel may have received anything; a push under way counts, since its outcome is unknown. */
 const mayHaveHeard = async (trx: Trx, { id, lastPushAt }: { id: string; lastPushAt: Date | null }) =>
   lastPushAt !== null ||
   (await sqlOne(trx, `select 1 as one from channel_push where channel_connection_id = ? limit 1`, [id])) !== null
@@ -91,7 +91,7 @@ const refuseStrangers = async (trx: Trx, propertyId: string, entries: readonly M
 
 /**
  * Replaces the mappings of a connection, which is locked. What its channel was told of and that is left out is kept beside the set, disabled, for two reasons:
- * the channel must hear that it is closed, or it would go on selling it; and guests who booked by its names may still change their bookings, which without
+ * the channel must hear that it is closed, or it would go on selling it. Guests with bookings under its names may still change them, which without
  * it would wait for a person (`apply.ts`). `forgetLeft` drops it when both are over.
  */
 export const replaceMappings = async (
@@ -139,7 +139,7 @@ export const replaceMappings = async (
 const settlingDays = 7
 
 /**
- * Drops mappings of a connection that were left out, and that nobody needs any more: the channel took everything that was to be said of that time, and
+ * Drops removed mappings of a connection that are no longer needed: the channel took everything that was to be said of that time, and
  * no booking that it made by then is still to come or in the house, or waits to be applied.
  */
 export const forgetLeft = (trx: Trx, connectionId: string) =>

@@ -104,7 +104,7 @@ type Change = {
   unitPoolIds: readonly string[]
 }
 
-/** Whether what is free now is nothing that the channel would be told, on any of the nights: then nobody waits. */
+/** Whether the change closes units at the channel on any of the nights; if not, the push may wait. */
 const closesUnits = async (
   trx: Trx,
   catalogue: Catalogue,

@@ -11,7 +11,7 @@ import { problemsOf, storeRevision, storeUnreadable } from './revisions.ts'
 
 export type Pull = { account: ChannelAccount; cursor: string | null }
 
-/** What is asked of a channel next; null where it is not at work. */
+/** The next pull of a connection; null if it is not active. */
 export const beginPull = async (trx: Trx, id: string): Promise<Pull | null> => {
   const row = await sqlOne<ChannelConnectionRow>(
     trx,
@@ -51,7 +51,7 @@ export const storePulled = async (
   }
   if (lost.length > 0) {
     logOf(trx).error({ channelConnectionId: id, lost }, 'a channel sent bookings that nobody can read')
-    // They come with each page until somebody over there looks: once an hour is enough (R34).
+    // They come with each page until the channel's staff acts: once an hour is enough (R34).
     const calls = await sqlOne(
       trx,
       `update channel_connection set attention_at = now() where id = ? and coalesce(attention_at <= now() - interval '1 hour', true) returning id`,
@@ -79,7 +79,7 @@ export const pullFailed = (trx: Trx, id: string, code: string) =>
     [code, id],
   )
 
-/** The next pull by the clock is this much later, whoever asks meanwhile. */
+/** Schedules the next pull by the clock, whatever pulls are asked for meanwhile. */
 export const planPull = (trx: Trx, id: string) =>
   sql(trx, `update channel_connection set next_pull_at = clock_timestamp() + make_interval(secs => ?) where id = ?`, [
     pullEverySeconds,

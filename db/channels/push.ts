@@ -102,7 +102,7 @@ export const beginPush = async (trx: Trx, connectionId: string, jobId: string): 
   }
 }
 
-/** What of a range is kept: prices and restrictions are in the trail of their changes. */
+/** The stored part of a range: prices and restrictions are in the trail of their changes. */
 const placeOf = ({
   unitType,
   ratePlan,
@@ -152,7 +152,7 @@ export type Refusal = { index: number; message: string }
 
 /**
  * Writes that a push arrived, deletes exactly the marks that it was made of, and answers whether there are more. The connection's row comes
- * first, as for who finds the lease taken: one of the two sees what the other left.
+ * first, like a push that finds the lease taken: one of the two sees what the other left.
  */
 export const pushArrived = async (
   trx: Trx,
@@ -206,7 +206,7 @@ const longestWaitMs = 300_000
 const waitMs = (failures: number, afterMs: number) =>
   Math.max(afterMs, Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 8)))
 
-/** Writes that a push did not arrive, or that nobody knows: its marks stay, and it is made anew, of the values of then, after a while. */
+/** Records a push that failed or whose outcome is unknown. Its marks stay, and a later push sends fresh values. */
 export const pushFailed = async (
   trx: Trx,
   connectionId: string,
@@ -223,7 +223,7 @@ export const pushFailed = async (
     push.pushId,
   ])
   if (await wasOvertaken(trx, connection, push, jobId)) return
-  // By the database's clock, which judges it: a job that came a moment early would find itself waiting, and nobody after it.
+  // By the database's clock, which judges it: a job that came a moment early would find the push not due, and no job would follow.
   const row = await sqlOne<{ pushNotBefore: Date }>(
     trx,
     `update channel_connection set push_lease_until = null, push_lease_by = null, push_failures = ?, last_error = ?,

@@ -1,7 +1,7 @@
 import type { ChannelRange } from '../../config/channels.ts'
 import { addDays } from '../../config/time.ts'
 
-/** What a channel is told of one day of one of its unit types or rates. */
+/** Values of one day of one of the channel's unit types or rates. */
 export type ChannelDay = Omit<ChannelRange, 'from' | 'to'> & { date: string }
 
 const placeOf = ({ unitType, ratePlan = '' }: Pick<ChannelDay, 'unitType' | 'ratePlan'>) => `${unitType}\n${ratePlan}`

@@ -19,7 +19,7 @@ import { seal, unseal } from '../lib/sealing/index.ts'
 
 const payloadPlace = (id: string) => ({ table: 'channel_booking', rowId: id, purpose: 'payload' })
 
-/** What a channel said; null once it is erased. */
+/** A revision as the channel sent it; null once it is erased. */
 export const readPayload = async (
   trx: Trx,
   row: Pick<ChannelBookingRow, 'id' | 'payload'>,
@@ -47,7 +47,7 @@ export const tellOfRevision = (
     },
   })
 
-/** What the schema cannot say of a revision. */
+/** Problems of a revision that its schema cannot find. */
 export const problemsOf = ({ kind, rooms, booker }: ChannelRevision): FieldError[] => [
   ...(kind !== 'cancelled' && rooms.length === 0 ? [{ field: 'rooms', message: 'holds at least one' }] : []),
   ...(kind !== 'cancelled' && !booker ? [{ field: 'booker', message: 'is required' }] : []),
@@ -122,7 +122,7 @@ export const storeRevision = async (
 }
 
 /**
- * Keeps what a channel sent as a booking and cannot be read as one, for people to look at: it is nobody's stay, and somebody may come. Answers
+ * Stores a revision that cannot be read as a booking, for staff to look at, since a guest may arrive for it. Answers
  * false where not even a number of it can be told.
  */
 export const storeUnreadable = async (
@@ -158,7 +158,7 @@ export const storeUnreadable = async (
   return true
 }
 
-/** What stands already. One that is fetched again was not acknowledged over there, whatever is said here: it is acknowledged again. */
+/** Revisions that are stored already. One that is fetched again was not acknowledged at the channel, so it is acknowledged again. */
 const known = async (
   trx: Trx,
   connection: Source,
@@ -211,7 +211,7 @@ export const deliverRevision = async (
   return storeRevision(trx, connection, revision, null)
 }
 
-/** Of a connection that has ended, changes of what it once booked are still taken: the guest is real. */
+/** Whether the booking is known: an ended connection may still change what it once booked. */
 const isKnown = async (trx: Trx, connectionId: string, { externalId }: ChannelRevision) =>
   (await sqlOne(
     trx,
@@ -254,7 +254,7 @@ export const listRevisions = (
 /** `unreadable`: the words of what is no booking. */
 export type Revealed = { payload: ChannelRevision | null; unreadable: string | null }
 
-/** What guests have told a channel, opened for people who may see it; each look is in the trail. */
+/** Opens revisions for people who may see them; each look is audited. */
 export const revealPayloads = async (trx: Trx, rows: readonly ChannelBookingRow[]): Promise<Revealed[]> => {
   for (const { id } of rows)
     await audit(trx, { action: 'channel_booking.reveal', subjectType: 'ChannelBooking', subjectId: id })

@@ -44,13 +44,13 @@ const look = (trx: Trx, id: string) =>
   )
 
 /**
- * What the clock does for one connection: asks for its bookings every two minutes, pushes marks that were left, tells everything once a day (the
- * night that has come into reach among it) and forgets what was left out of its mappings, calls for somebody once an hour (R34), and gives up a close-out that nobody hears.
+ * Regular upkeep of one connection: pulls its bookings every two minutes, pushes marks that were left, sends everything once a day (the
+ * night that has come into reach included), drops removed mappings, alerts staff once an hour (R34), and gives up a close-out that is not answered.
  */
 export const keepUp = async (trx: Trx, id: string): Promise<void> => {
   const found = await look(trx, id)
   if (!found) return
-  // Also of one that is not at work any more: whom it has sold a room will come.
+  // Also for a connection that is no longer active: guests with its bookings will arrive.
   if (found.cause !== null) {
     await sql(trx, `update channel_connection set attention_at = now() where id = ?`, [id])
     await tellOfConnection(trx, 'channel.attention_needed', found, found.cause)
@@ -73,7 +73,7 @@ export const keepUp = async (trx: Trx, id: string): Promise<void> => {
   if (found.resyncIsDue || found.pushIsDue) await requestPush(trx, id, { soon: false, key: 'tick' })
 }
 
-/** What channels said of guests who left 90 days ago; ids alone. */
+/** Ids of revisions about guests who left 90 days ago. */
 export const erasablePayloads = (trx: PlatformTrx, most = 500) =>
   sql<Named>(trx, `select tenant_id, id from channel_payloads_erasable(?)`, [most])
 

@@ -70,8 +70,8 @@ const spanOf = (days: Map<string, string[]>) => {
 }
 
 /**
- * What a connection is to be told of some days now, by the evaluator that search and quote go through. Days beyond its horizon are closed: it
- * was told of them while it reached further.
+ * Values of some days for a connection, from the evaluator that search and quote use. Days beyond its horizon are closed: it
+ * may have been told of them while the horizon was longer.
  */
 export const channelDays = async (
   trx: Trx,

@@ -17,7 +17,7 @@ export type NewBook = {
   taxRegime?: 'simples' | 'presumed_profit' | 'actual_profit' | 'other'
   currency: string
   timeZone: string
-  /** Of the tenant; names of accounts and journals are Portuguese for pt, else English. */
+  /** Locale of the tenant; names of accounts and journals are Portuguese for pt, else English. */
   locale: string
   fiscalYearStartMonth?: number
   /** The tenant's first book is its default one, unless said otherwise. */

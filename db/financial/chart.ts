@@ -128,7 +128,7 @@ export type Chart = {
 }
 
 /**
- * The chart of a book. Its accounts are everybody's who reads it; balances are of the lines in `scope` alone.
+ * The chart of a book. All readers see its accounts; balances are of the lines in `scope` alone.
  */
 export const readChart = async (trx: Trx, filter: ChartFilter, scope: Condition): Promise<Chart> => {
   const book = await bookFor(trx, filter.bookId)

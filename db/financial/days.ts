@@ -8,8 +8,8 @@ import { PostingError } from './selectors.ts'
 const turn = 31
 
 /**
- * PostgreSQL lets who shares a row pass who waits to have it alone, so commands that never stop to overlap would keep the day from closing for ever. All of
- * them stand in one line first, where nobody passes.
+ * PostgreSQL lets new shared locks overtake a waiting exclusive lock, so overlapping commands could keep the day open for ever. All of
+ * them take an advisory lock first, which keeps its order.
  */
 const openDay = (trx: Trx, propertyId: string) =>
   sqlOne<{ id: string; date: string }>(
@@ -24,7 +24,7 @@ const openDay = (trx: Trx, propertyId: string) =>
  * dated by it. A property that never had one (draft) takes today in its zone.
  */
 export const businessDay = async (trx: Trx, propertyId: string): Promise<string> => {
-  // Whoever waited for a roll finds the old day closed; the second statement sees the new one.
+  // After waiting for a roll the old day is closed; the second statement sees the new one.
   const day = (await openDay(trx, propertyId)) ?? (await openDay(trx, propertyId))
   if (day) return day.date
   const property = await sqlOne<{ today: string; hadDays: boolean }>(

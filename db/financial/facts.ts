@@ -20,7 +20,7 @@ export type FactTaxCode = {
   contraAccountId: string | null
 }
 
-/** What a batch must know of its book: the accounts that its lines may touch, tax codes, rules and journals. */
+/** Facts of a book that a batch needs: the accounts that its lines may touch, tax codes, rules and journals. */
 export type Facts = {
   currency: string
   accounts: FactAccount[]

@@ -24,7 +24,7 @@ export type Claimed = {
   originalEntryId: string | null
 }
 
-/** What becomes of one claimed event. */
+/** Outcome of one claimed event. */
 export type Outcome =
   | { status: 'posted'; entry: NewEntry | null; ruleIds: string[] }
   | { status: 'failed'; code: string; message: string; parked: boolean }

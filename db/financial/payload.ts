@@ -1,4 +1,4 @@
-/** What says which account a line finds (financial.md, selectors and rule keys). Everything is optional; an event asks for what its lines need. */
+/** Values that select the account of a line (financial.md, selectors and rule keys). All are optional; an event needs those of its lines. */
 export type PostingContext = {
   /** @folio; `to` and `from` of a transfer have their own, else this one. */
   folioStage?: 'deposit' | 'guest'

@@ -73,7 +73,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
     },
   )
   if (!raised) return earlier(trx, posting)
-  // One job per transaction that raised something: it starts after the commit, so it sees the event, and waits for nobody.
+  // One job per transaction that raised something: it starts after the commit, so it sees the event without waiting.
   await enqueue(
     trx,
     ledgerPost,
@@ -83,7 +83,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
   return { id: raised.id, postingDate: raised.postingDate, repeated: false }
 }
 
-/** What would fail later, in the worker, fails here: lines that cannot be found, ids that are none, texts that are too long. */
+/** Refuses at once a payload that would fail in the worker: missing lines, malformed ids, texts that are too long. */
 export const checkPayload = (event: string, payload: PostingPayload) => {
   for (const line of planLines(event, payload)) {
     const ids = [

@@ -14,7 +14,7 @@ export class NotPostable extends Error {
   }
 }
 
-/** What a line says beside its entry. */
+/** Fields of a line beside those of its entry. */
 export type LineOfEntry = Omit<JournalLineRow, 'tenantId' | 'id' | 'entryId' | 'bookId' | 'periodId' | 'postingDate'>
 
 /** A line as it is written; amounts in minor units of the book's currency. */

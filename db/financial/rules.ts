@@ -129,7 +129,7 @@ export type RuleRow = {
   validTo: string | null
 }
 
-/** Of two rules with as many keys, the one with the earlier key here wins. */
+/** Order of keys: of two rules with equally many, the one with the earlier key wins. */
 const precedence = [
   'propertyId',
   'category',

@@ -40,7 +40,7 @@ export type BookerContact = {
   language: string
 }
 
-/** Who booked, wherever that stands now: the hold, or the guest's profile. Null where it was erased. */
+/** The booker, from the hold or from the guest's profile. Null if erased. */
 export const readBooker = async (trx: Trx, bookingId: string): Promise<BookerContact | null> => {
   const booking = await sqlOne<Pick<BookingRow, 'id' | 'sealed' | 'bookerGuestId' | 'language'>>(
     trx,

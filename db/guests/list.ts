@@ -28,7 +28,7 @@ export type GuestFilter = Paging & {
   scope: Condition
 }
 
-/** More than these are not searched through: such a word finds nobody in particular. */
+/** Most guests that a search goes through: a word that finds more is too common. */
 const mostFound = 2_000
 
 type Found = Pick<GuestFilter, 'q' | 'email' | 'phone' | 'document'>
@@ -51,7 +51,7 @@ const byName = async (trx: Trx, words: string[]) =>
     ]),
   )
 
-/** What one text means (R1): an e-mail, the end of a phone, a whole number, or words of a name. */
+/** Finds guests by one text (R1): an e-mail, the end of a phone number, a whole number, or words of a name. */
 const byText = async (trx: Trx, q: string): Promise<string[]> => {
   const text = q.trim()
   if (text.includes('@')) return byIndex(trx, 'email_index', blindIndex(trx, 'email', text))

@@ -7,7 +7,7 @@ import type { GuestRow } from '../rows.ts'
 import { blindIndex, createGuestKeys, plainText, seal, unsealGuests } from '../lib/sealing/index.ts'
 import { Guest } from './models.ts'
 
-/** What the profile key seals of a guest. */
+/** Data of a guest that the profile key seals. */
 export type GuestProfile = {
   email: string | null
   phone: string | null

@@ -58,7 +58,7 @@ export const advanceNightAudit = async (
   const before = checkpoints.find((one) => one.step === step)
   const of = auditedOf(trx, audit, atOnce)
   const which = goesThrough[step]
-  // Before the work: who is a no-show by then is not among those who have not come.
+  // Before the work: reservations that become no-shows are no longer among those that have not arrived.
   const total = before || which === null ? audit.total : await countStays(trx, of, which)
   const progress = await works[step](trx, of, { lastId: before?.lastId ?? null, done: before?.done ?? 0 })
   await keepCheckpoint(trx, id, step, progress)

@@ -12,7 +12,7 @@ type Stay = {
   hasUnit: boolean
 }
 
-/** What is odd about stays in the house: past their departure, without a unit, or in a night that was oversold. */
+/** Exceptions of stays in the house: past their departure, without a unit, or in a night that was oversold. */
 export const exceptionsOfStays = async (
   trx: Trx,
   businessDate: string,
@@ -38,7 +38,7 @@ export const exceptionsOfStays = async (
   })
 }
 
-/** What was odd about the day itself, all of it: rules that somebody waived (R8 of reservations.md), and guests who left while their folio owed. */
+/** Exceptions of the day itself: rules that were waived (R8 of reservations.md), and guests who left while their folio owed. */
 export const exceptionsOfDay = async (
   trx: Trx,
   propertyId: string,

@@ -21,7 +21,7 @@ export const askFor = async (trx: Trx, { id, turn }: Pick<NightAuditRow, 'id' | 
   if (tenantId) await enqueue(trx, closeBusinessDay, { tenantId, nightAuditId: id }, { uniqueKey: `${id}.${turn}` })
 }
 
-/** An audit that is over, or in somebody's hands, is answered as it stands, without waiting for what its runner holds. */
+/** An audit that is over or running is answered as it stands, without waiting for its runner's locks. */
 const undisturbed = (trx: Trx, propertyId: string, businessDate: string) =>
   sqlOne<{ id: string }>(
     trx,
@@ -102,7 +102,7 @@ export const requestNightAudit = async (
     ])
   const made = await begin(trx, propertyId, businessDate)
   if (made) return { id: made, isNew: true }
-  // Somebody else asked a moment ago.
+  // Another request came a moment ago.
   return requestNightAudit(trx, { propertyId, businessDate })
 }
 
@@ -117,7 +117,7 @@ export type AuditPreview = {
 
 const shown = 1_000
 
-/** What the close of the open day would find and charge as things stand; stores nothing. */
+/** Previews what closing the open day would find and charge. Stores nothing. */
 export const previewNightAudit = async (trx: Trx, { propertyId, businessDate }: Request): Promise<AuditPreview> => {
   const property = await readProperty(trx, propertyId)
   if (!property) throw notFound()
@@ -151,7 +151,7 @@ export const previewNightAudit = async (trx: Trx, { propertyId, businessDate }: 
   }
 }
 
-/** Properties whose open day may be due, and those with an audit that nobody runs; by id, beyond `after`. */
+/** Properties whose open day may be due, and those with a stalled audit; by id, beyond `after`. */
 export const daysDue = (trx: PlatformTrx, after: string, most: number) =>
   sql<{ tenantId: string; propertyId: string }>(trx, `select tenant_id, property_id from business_days_due(?, ?)`, [
     after,

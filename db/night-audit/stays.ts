@@ -7,7 +7,7 @@ export const staysAtOnce = 200
 
 type Of = { propertyId: string; businessDate: string }
 
-/** What each step goes through, as a condition on `r`. */
+/** Reservations that each step goes through, as a condition on `r`. */
 export const concerned = {
   inHouse: `r.status = 'checked_in'`,
   notCome: `r.status = 'confirmed' and r.arrival <= cast(:businessDate as date)`,
@@ -44,7 +44,7 @@ export const nextStays = async (
     )
   ).map((row) => row.id)
 
-/** Locks stays by id, and answers those that are in the house now: who left meanwhile was charged by the check-out (R39). */
+/** Locks stays by id, and answers those in the house now. Guests who left meanwhile were charged at check-out (R39). */
 export const lockInHouse = async (trx: Trx, ids: readonly string[]): Promise<ReservationRow[]> =>
   (
     await sql<ReservationRow>(

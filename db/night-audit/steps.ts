@@ -102,8 +102,8 @@ const housekeeping: Work = async (trx, audit, { lastId, done }) => {
 }
 
 /**
- * Closes the day (R36). Whoever came into the house after step 3 had passed is charged here, under the lock of the day; where those are many, they are
- * charged by themselves first, and the day closes with the next transaction. What was odd about the day is found here, too: whatever is dated by it has committed.
+ * Closes the day (R36). Guests who came after step 3 had passed are charged here, under the lock of the day; if they are many, they are
+ * charged by themselves first, and the day closes with the next transaction. Exceptions of the day are found here, too, since all that is dated by it has committed.
  */
 const roll: Work = async (trx, audit, { lastId, done }) => {
   const { propertyId, businessDate } = audit

@@ -45,7 +45,7 @@ const write = (content: Content, context: MessageContext, values: Values, timeZo
 
 export const textPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'text' })
 
-/** What a message may say: its template's fixed version, or what staff wrote, as contents of every channel. */
+/** Contents of a message for every channel: its template's fixed version, or the text that staff wrote. */
 export const readContents = async (
   trx: Trx,
   message: MessageRow,
@@ -110,5 +110,5 @@ export const compose = async (
 /** Domain of the service's own sender, in which Message-IDs are made. */
 const mailDomain = () => /@([A-Za-z0-9.-]+)>?\s*$/.exec(settings.mailFrom)?.[1] ?? 'localhost'
 
-/** One per message and step: whoever gets a mail twice is shown it once. */
+/** Message-ID, one per message and step, so that a mail sent twice is shown once. */
 export const messageIdOf = (messageId: string, step: number): string => `<${messageId}.${step}@${mailDomain()}>`

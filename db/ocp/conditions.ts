@@ -11,7 +11,7 @@ export type Conditions = {
   minor?: boolean
 }
 
-/** What automations look at in a reservation. */
+/** Fields of a reservation that automations read. */
 export type Stay = {
   id: string
   bookingId: string

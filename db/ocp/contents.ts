@@ -6,7 +6,7 @@ import { escapeHtml, parseTemplate, variablesOf } from './template.ts'
 export const channelKinds = ['email', 'sms', 'whatsapp'] as const
 export type ChannelKind = (typeof channelKinds)[number]
 
-/** What a template version says on one channel in one locale. */
+/** Content of a template version on one channel in one locale. */
 export type Content = {
   channel: ChannelKind
   locale: string

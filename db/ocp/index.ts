@@ -1,4 +1,4 @@
-/** What other modules ask of messages: they queue, and never send themselves. */
+/** Messages to guests and staff. Other modules queue them here and never send. */
 export { messageIdOf } from './compose.ts'
 export { carrierGate } from './outcome.ts'
 export type { Outgoing, SendOutcome } from './outcome.ts'

@@ -1,4 +1,4 @@
-/** What a provider says of one call. Only `accepted` counts as sent, and only with the provider's own reference. */
+/** A provider's answer to one call. Only `accepted` counts as sent, and only with the provider's own reference. */
 export type SendOutcome =
   | { kind: 'accepted'; reference: string; segments?: number | undefined; proof: string }
   | {
@@ -10,7 +10,7 @@ export type SendOutcome =
     }
   /** Certainly not sent: it may be tried again. */
   | { kind: 'not_sent'; code: string; message: string; httpStatus?: number | undefined; afterMs?: number | undefined }
-  /** Nobody knows: never repeated blindly. */
+  /** The outcome is unknown: never repeated blindly. */
   | { kind: 'unknown'; code: string; message: string; httpStatus?: number | undefined }
 
 /** A message as it leaves the house. The parts are values, never assembled headers. */
@@ -34,7 +34,7 @@ export type Outgoing = {
   startedAt: Date
 }
 
-/** The gate of who carries a message: one account of the service each. The sandbox has none. */
+/** Gate of the provider that carries a message: one account of the service each. The sandbox has none. */
 export const carrierGate = ({ kind, transport }: { kind: string | null; transport: string | null }): string => {
   if (kind === null || transport !== 'platform') return ''
   return kind === 'email' ? 'smtp' : 'twilio'

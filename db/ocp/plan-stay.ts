@@ -23,7 +23,7 @@ const statusesOf: Record<Anchor, readonly string[]> = {
   checked_out: ['checked_out'],
   deposit_due: ['confirmed'],
 }
-// A message for the days before departure is planned as soon as the stay is sure, and sent only to who has come.
+// A message for the days before departure is planned as soon as the stay is confirmed, and sent only to guests in the house.
 const plannedIn = (anchor: Anchor) => (anchor === 'departure' ? ['confirmed', 'checked_in'] : statusesOf[anchor])
 
 const anchorDay = (anchor: Anchor, stay: Stay): string | null => {
@@ -165,7 +165,7 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
 }
 
 const isUnsent = (row: Planned) => row.status === 'scheduled' || row.status === 'queued'
-/** What the planner itself ended comes back with the stay that it was for, such as one reinstated. */
+/** Whether the planner ended this message itself, so that it returns with its stay, such as a reinstated one. */
 const isWithdrawn = (row: Planned) =>
   row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
 

@@ -14,7 +14,7 @@ import { carrierGate } from './outcome.ts'
 
 export type PlanStep = { channel: ChannelKind; waitMinutes: number }
 
-/** Somebody who is no guest of the house, or an address other than the guest's own. */
+/** A recipient who is not a guest, or an address other than the guest's own. */
 export type Recipient = { name: string; email?: string | null; phone?: string | null; language?: string | null }
 
 export type MessageRequest = {
@@ -111,7 +111,7 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
   return id
 }
 
-/** Who carries the channel that is next in the plan, as far as can be said now: the worker may find it unfit and take another. */
+/** Gate of the next channel in the plan, as far as it is known now: the worker may find the channel unfit and take another. */
 const gateOfNext = async (trx: Trx, messageId: string): Promise<string> => {
   const next = await sqlOne<{ kind: string | null; transport: string | null }>(
     trx,

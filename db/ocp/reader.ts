@@ -63,7 +63,7 @@ export const bookingOf = async (
   )
 }
 
-/** Null where nobody is left to write to, such as after an erasure. */
+/** Reads the recipient of a message; null if there is none left, such as after an erasure. */
 export const readReader = async (trx: Trx, message: Addressed): Promise<Reader | null> => {
   if (message.recipient) {
     const given = await unseal<Recipient>(trx, 'tenant', recipientPlace(message.id), message.recipient)

@@ -11,7 +11,7 @@ import type { PlanStep } from './queue.ts'
 import { suppress } from './suppression.ts'
 
 const minuteMs = 60_000
-/** How long an unknown call is left alone before somebody asks what became of it. */
+/** Time for which an unknown call is left alone before its outcome is asked for. */
 const unknownMs = { email: 10 * minuteMs, sms: 2 * minuteMs, whatsapp: 2 * minuteMs }
 const ranks = { sending: 0, unknown: 1, sent: 2, bounced: 3, failed: 3, delivered: 4, read: 5 } as const
 
@@ -24,7 +24,7 @@ const tenantOf = (trx: Trx): string => {
   return tenantId
 }
 
-/** Message first, attempt second, whoever asks. */
+/** Locks an attempt: the message first, the attempt second, in every command. */
 export const lockAttempt = async (trx: Trx, attemptId: string): Promise<Loaded | null> => {
   const found = await sqlOne<{ messageId: string }>(trx, `select message_id from message_attempt where id = ?`, [
     attemptId,

@@ -149,7 +149,7 @@ export const outgoing = (
 
 /**
  * The first half of sending (R8): everything is checked again, and the attempt is written, before anything leaves. A message that
- * is `sending` already was taken by a start that never came back: nobody knows what became of it.
+ * is `sending` already was taken by a start that never came back: its outcome is unknown.
  */
 export const decideSending = async (trx: Trx, messageId: string, turn: number): Promise<Decision> => {
   const message = await lockMessage(trx, messageId)

@@ -2,7 +2,7 @@ import type { FieldError } from '../../config/errors.ts'
 import type { MessageVariable, VariableType } from '../../config/message-variables.ts'
 import { formatClock, formatDate, formatMoney, formatTime } from './format.ts'
 
-/** What a variable may be. `null` takes the default. */
+/** Value of a variable. `null` takes the default. */
 export type Value =
   | string
   | number

@@ -54,12 +54,12 @@ const reservationOf = async (trx: Trx, event: Event): Promise<string | null> => 
   return first?.id ?? null
 }
 
-// Whoever lets a hold go, or lets it lapse, never had a reservation to be told about.
+// A hold that was released or lapsed never was a reservation to write about.
 const isOfHold = (event: Event, stay: Stay | null) =>
   event.type === 'reservation.cancelled' && stay !== null && stay.confirmedAt === null
 
 /**
- * What an event means to guests (R1, R4): each enabled automation of its type writes one message, however often the event is
+ * Runs the automations of an event (R1, R4): each enabled one of its type writes one message, however often the event is
  * replayed. Dated messages of the reservation are planned anew.
  */
 export const triggerMessages = async (trx: Trx, eventId: string): Promise<number> => {

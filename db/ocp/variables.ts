@@ -105,7 +105,7 @@ const readPayment = (trx: Trx, id: string) =>
 
 type About = Pick<MessageRow, 'reservationId' | 'paymentId'> & { data: unknown }
 
-/** What a code or link is derived from stands in `data` as an id; `masked` is for everything that is stored. */
+/** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */
 const secrets = (data: unknown, masked: boolean): Record<string, Value> => {
   const ids = (typeof data === 'object' && data !== null ? data : {}) as { guestAccessCodeId?: string }
   return { code: ids.guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(ids.guestAccessCodeId) }

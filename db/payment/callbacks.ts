@@ -56,7 +56,7 @@ const end = (trx: PlatformTrx, id: string, { status, error }: Resolved, tenantId
 
 /**
  * Finds whose object a callback names and asks for its reading; what the callback says of it decides nothing (R5). May be repeated
- * at any time. An object of our id that is not the account's own is `failed`: somebody should look.
+ * at any time. An object of our id that is not the account's own is `failed`, for an operator to look at.
  */
 export const resolveCallback = async (trx: PlatformTrx, callbackId: string): Promise<Resolved | null> => {
   const callback = await sqlOne<GatewayCallbackRow>(trx, `select * from gateway_callback where id = ? for update`, [

@@ -13,7 +13,7 @@ import { unknownExceptionAfterMs } from './rules/states.ts'
 import { applySnapshot } from './snapshot.ts'
 import type { PaymentSnapshot } from './snapshot.ts'
 
-/** What a worker needs to speak of a payment with its gateway. */
+/** Data for a worker's call about a payment. */
 export type PaymentCall = {
   payment: PaymentRow
   provider: string

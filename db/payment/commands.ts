@@ -43,7 +43,7 @@ export type NewPayment = {
   expiresAt?: Date | undefined
 }
 
-/** What the gateway is told beside the columns; kept sealed, so that a repeated call says the same. */
+/** Data for the gateway beside the columns; kept sealed, so that a repeated call is identical. */
 export type Submission = { cardToken: string | null; returnUrl: string | null }
 
 export const submissionPlace = (paymentId: string) => ({ table: 'payment', rowId: paymentId, purpose: 'submission' })

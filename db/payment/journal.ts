@@ -8,7 +8,7 @@ export const submitKey = (paymentId: string) => `pay-${paymentId}`
 export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`
 export const refundKey = (refundId: string) => `ref-${refundId}`
 
-/** Once a payment is known, so is what became of asking for it; once it is over, nobody needs to know what became of closing it. */
+/** Settles the calls of a payment: a known payment settles its submission, an ended one also its closing. */
 export const settlePayment = async (trx: Trx, { id, status }: Pick<PaymentRow, 'id' | 'status'>): Promise<void> => {
   if (status === 'created' || status === 'unknown') return
   await settleCalls(trx, isLive(status) ? [submitKey(id)] : [submitKey(id), cancelKey(id)])

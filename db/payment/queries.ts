@@ -27,7 +27,7 @@ export const lockLivePayments = (trx: Trx, targetType: TargetType, targetId: str
     [targetType, targetId, liveStatuses],
   )
 
-/** What of a payment its targets hold now, newest first. */
+/** Allocations of a payment that its targets hold now, newest first. */
 export const standingAllocations = (trx: Trx, paymentId: string): Promise<PaymentAllocationRow[]> =>
   sql<PaymentAllocationRow>(
     trx,

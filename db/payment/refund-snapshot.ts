@@ -10,7 +10,7 @@ import { readRefundAfterMs, refundMayFollow } from './rules/states.ts'
 import type { RefundStatus } from './rules/states.ts'
 import type { Failure } from './snapshot.ts'
 
-/** What a gateway says of a refund; `unknown` is what we say when it did not say. */
+/** A gateway's statement about a refund; `unknown` stands for a missing one. */
 export type RefundSnapshot = {
   status: Exclude<RefundStatus, 'requested'>
   externalId: string | null

@@ -112,7 +112,7 @@ const refundOfPayment = async (trx: Trx, { paymentId, amount, ...terms }: OfPaym
   return [await reserveRefund(trx, payment, wanted, terms, { businessDate })]
 }
 
-/** What of gateway payments stands on a target, newest payment first. */
+/** Amounts of gateway payments allocated to a target, newest payment first. */
 const moneyOn = (trx: Trx, targetType: TargetType, targetId: string) =>
   sql<{ paymentId: string; propertyId: string; amount: number }>(
     trx,

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 
-/** What a callback names; its content decides nothing (R5). */
+/** The object that a callback names; its content decides nothing (R5). */
 export type Callback = {
   accountRef: string
   eventId: string

@@ -33,7 +33,7 @@ export type FailureCode =
   | 'other'
 export type Failure = { code: FailureCode; message: string }
 
-/** What a gateway says of a payment; `unknown` is what we say when it did not say. */
+/** A gateway's statement about a payment; `unknown` stands for a missing one. */
 export type PaymentSnapshot = {
   status: Exclude<PaymentStatus, 'created' | 'expired' | 'reversed'>
   externalId: string | null

@@ -2,17 +2,17 @@ import type { Trx } from '../lib/connection.ts'
 
 export type TargetType = 'booking' | 'reservation' | 'folio' | 'receivable' | 'pos_order'
 
-/** What a target says of itself once it is locked. */
+/** A target's account of itself once it is locked. */
 export type Payable = {
   currency: string
   propertyId: string
-  /** What it still takes, in minor units; money of payments still on their way is not deducted. */
+  /** Amount it still takes, in minor units; payments still on their way are not deducted. */
   payable: number
   /** False where it takes nothing whatever the amount: a cancelled booking, a closed folio. An expired booking is open: it takes credit. */
   open: boolean
   /** The hold that waited for the money is gone (an expired booking), so money that arrives now is late. */
   expired?: boolean
-  /** Of a reservation or folio: the stage of the folio, which names the account of its money. */
+  /** Stage of a reservation's folio, which names the account of its money. */
   stage?: 'deposit' | 'guest'
 }
 
@@ -29,11 +29,11 @@ export type TargetAllocation = {
   late: boolean
 }
 
-/** What is offered to a target: beside the allocation what `lock` said is payable, in this very transaction. */
+/** An allocation offered to a target, with the payable amount that `lock` answered in this transaction. */
 export type Offer = TargetAllocation & { payable: number }
 
 /**
- * What a module implements so that payments can pay for its records, one per target type.
+ * A module implements this so that payments can pay for its records, once per target type.
  * Payments calls with the target locked by `lock` in the same transaction, before it locks the payment.
  */
 export interface PaymentTarget {

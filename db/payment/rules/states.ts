@@ -105,7 +105,7 @@ export type Shown =
   | 'refunding'
   | 'refunded'
 
-/** What a guest is told (States of public.md). */
+/** Status as a guest sees it (States of public.md). */
 export const shownStatus = (payment: {
   status: PaymentStatus
   refundReserved: number
