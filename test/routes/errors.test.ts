@@ -21,7 +21,7 @@ const ofTables = (text: string): string[] => {
   const written = new Set(
     [
       ...text.matchAll(
-        /(?:insert into|update|delete from) (\w+)|\bmodel\('(\w+)'\)|(?:insert|change)\w*\(\s*\w+,\s*'(\w+)'/g,
+        /(?:insert into|update|delete from) (\w+)|\bmodel(?:<[^(]*>)?\('(\w+)'|(?:insert|change)\w*\(\s*\w+,\s*'(\w+)'/g,
       ),
     ].map(([, inText, ofModel, named]) => inText ?? ofModel ?? named ?? ''),
   )

@@ -81,9 +81,12 @@ const declarationsOf = ({ id, part }: AnyRoute): Declaration[] => {
   const written = edges.filter(({ text }) => text.includes(`id: '${id}'`))
   if (written.length > 0 || !part) return written
   const { resource, verb } = part
-  const file = edges.find(({ text }) => text.includes('= resource(') && text.includes(`name: '${resource}'`))?.file
-  const maker = makers[verb] ?? verb
-  return edges.filter((edge) => edge.file === file && new RegExp(`\\.(${maker}|act)(<[^(]*>)?\\(`).test(edge.text))
+  const homes = new Set(edges.filter(({ text }) => text.includes(`name: '${resource}'`)).map(({ file }) => file))
+  const isHome = (file: string) =>
+    homes.has(file) || [...read(file).imports.values()].some(({ file: imported }) => homes.has(imported))
+  const kebab = verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const call = new RegExp(`\\.(?:${makers[verb] ?? verb}\\(|act\\(\\s*'${kebab}')`)
+  return edges.filter(({ file, text }) => isHome(file) && call.test(text))
 }
 
 /** The texts of all that an endpoint may run. */
