@@ -1,3 +1,4 @@
+import { entitlementEnded, entitlementGranted } from '../../config/events/admin.ts'
 import { features, isFeature } from '../../config/features.ts'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import { audit } from '../lib/audit.ts'
@@ -118,10 +119,10 @@ export const grantEntitlement = async (
       { field: 'expiresAt', after: expiresAt?.toISOString() ?? null },
     ],
   })
-  await emit(await enterTenant(trx, tenantId), {
-    type: 'entitlement.granted',
+  await emit(await enterTenant(trx, tenantId), entitlementGranted, {
     propertyId: null,
-    entity: { type: 'entitlement', id, version: null },
+    id,
+    version: null,
     data: { key, source: 'N1_GRANT', expiresAt: expiresAt?.toISOString() ?? null },
   })
   const row = await sqlOne<Row>(trx, `select ${fields} from ${grants} where g.id = ?`, [id])
@@ -158,12 +159,12 @@ export const revokeEntitlement = async (
     changes: revoked.map(({ source }) => ({ field: 'source', before: source, after: null })),
   })
   const inside = await enterTenant(trx, tenantId)
-  for (const { id, source } of revoked)
-    await emit(inside, {
-      type: 'entitlement.ended',
+  for (const { id, source, expiresAt } of revoked)
+    await emit(inside, entitlementEnded, {
       propertyId: null,
-      entity: { type: 'entitlement', id, version: null },
-      data: { key, source, cause: 'revoked' },
+      id,
+      version: null,
+      data: { key, source, expiresAt: expiresAt?.toISOString() ?? null, endCause: 'revoked' },
     })
   return revoked.map(named)
 }

@@ -1,4 +1,5 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { apiKeyCreated, apiKeyRevoked, apiKeyRotated } from '../../config/events/auth.ts'
 import { apiKeyLimits } from '../../config/limits.ts'
 import { scopesAllow } from '../../config/scopes.ts'
 import { actionsOf, subjects } from '../../config/subjects.ts'
@@ -126,12 +127,12 @@ const write = async (trx: Trx, given: NewKey, replacesId: string | null): Promis
 }
 
 /** What others are told of a key; never the key. */
-export const tellOfKey = async (trx: Trx, id: string, type: string): Promise<void> => {
+export const tellOfKey = async (trx: Trx, id: string, event: typeof apiKeyCreated): Promise<void> => {
   const { keyId, scopes, expiresAt, version } = await readKey(trx, id)
-  await emit(trx, {
-    type,
+  await emit(trx, event, {
     propertyId: null,
-    entity: { type: 'ApiKey', id, version },
+    id,
+    version,
     data: { apiKeyId: id, keyId, scopes, expiresAt: expiresAt.toISOString() },
   })
 }
@@ -149,7 +150,7 @@ export const createApiKey = async (trx: Trx, given: NewKey): Promise<Made> => {
       { field: 'cidrs', after: given.cidrs ?? [] },
     ],
   })
-  await tellOfKey(trx, made.apiKeyId, 'api_key.created')
+  await tellOfKey(trx, made.apiKeyId, apiKeyCreated)
   return made
 }
 
@@ -254,7 +255,7 @@ export const rotateApiKey = async (
     subjectId: id,
     changes: [{ field: 'replacedBy', after: apiKeyId }],
   })
-  await tellOfKey(trx, apiKeyId, 'api_key.rotated')
+  await tellOfKey(trx, apiKeyId, apiKeyRotated)
   return { old, made: { ...(await readKey(trx, apiKeyId)), key } }
 }
 
@@ -264,6 +265,6 @@ export const revokeApiKey = async (trx: Trx, id: string, by: string, reach: Reac
   if (key.status === 'revoked') return key
   await sql(trx, `update api_key set revoked_at = now(), revoked_by = ? where id = ?`, [by, id])
   await audit(trx, { action: 'api_key.revoke', subjectType: 'ApiKey', subjectId: id })
-  await tellOfKey(trx, id, 'api_key.revoked')
+  await tellOfKey(trx, id, apiKeyRevoked)
   return readKey(trx, id)
 }

@@ -1,3 +1,4 @@
+import { sessionRevoked } from '../../config/events/auth.ts'
 import { contextOf, enterTenant, sql } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
@@ -20,12 +21,13 @@ export const tellEnded = async (trx: AnyTrx, sessionIds: readonly string[], reas
     const tenant = contextOf(trx).tenantId === tenantId ? trx : await enterTenant(trx as PlatformTrx, tenantId)
     await emitAll(
       tenant as Awaited<ReturnType<typeof enterTenant>>,
+      sessionRevoked,
       ended
         .filter((session) => session.tenantId === tenantId)
         .map(({ id, userId }) => ({
-          type: 'session.revoked',
           propertyId: null,
-          entity: { type: 'Session', id, version: null },
+          id,
+          version: null,
           data: { userId, reason },
         })),
     )

@@ -1,3 +1,4 @@
+import { apiKeyExpiryNeared } from '../../config/events/auth.ts'
 import { warnExpiringKeys } from '../../jobs/auth.ts'
 import { enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
@@ -22,7 +23,7 @@ const warn = async (trx: Trx, apiKeyId: string, days: number): Promise<void> => 
     `select user_id from membership where status = 'active' and role in ('owner', 'admin') order by user_id`,
   )
   for (const { userId } of people) await mailUser(trx, userId, 'key_expiring', warning.id)
-  await tellOfKey(trx, apiKeyId, 'api_key.expiry_neared')
+  await tellOfKey(trx, apiKeyId, apiKeyExpiryNeared)
 }
 
 /** Tells owner and admins of keys that expire within 30 and within 7 days, once for each; a hundred at a time. */

@@ -1,4 +1,5 @@
 import { conflict, forbidden, invalid, unprocessable } from '../../config/errors.ts'
+import { userInvited, userJoined } from '../../config/events/auth.ts'
 import { invitationsPerDay } from '../../config/limits.ts'
 import { audit } from '../lib/audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
@@ -68,11 +69,11 @@ export const invite = async (
       { field: 'propertyIds', before: null, after: propertyIds },
     ],
   })
-  await emit(trx, {
-    type: 'user.invited',
+  await emit(trx, userInvited, {
     propertyId: null,
-    entity: { type: 'User', id: userId, version: made.version },
-    data: { userId, role },
+    id: userId,
+    version: made.version,
+    data: { userId, role, propertyIds: propertyIds === null ? null : [...new Set(propertyIds)] },
   })
   await assertRoom(trx)
   return readMember(trx, userId)
@@ -180,11 +181,12 @@ export const acceptInvitation = async (
     subjectId: userId,
     changes: [{ field: 'status', before: 'invited', after: 'active' }],
   })
-  await emit(inside, {
-    type: 'user.joined',
+  const { propertyIds } = await readMember(inside, userId)
+  await emit(inside, userJoined, {
     propertyId: null,
-    entity: { type: 'User', id: userId, version: membership.version + 1 },
-    data: { userId, role: offer.role },
+    id: userId,
+    version: membership.version + 1,
+    data: { userId, role: offer.role, propertyIds },
   })
   return { tenantId, email: offer.email }
 }

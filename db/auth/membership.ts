@@ -1,4 +1,5 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
+import { sessionRevoked, userDeactivated, userReactivated, userRoleChanged } from '../../config/events/auth.ts'
 import { isBuiltInRole } from '../../config/roles.ts'
 import { audit } from '../lib/audit.ts'
 import type { AuditInput } from '../lib/audit.ts'
@@ -38,17 +39,17 @@ export const assertRoom = async (trx: Trx): Promise<void> => {
   if ((row?.n ?? 0) > mostMembers) throw unprocessable('too_many', `A tenant has at most ${mostMembers} members`)
 }
 
-type Change = { action: string; event: string; changes: NonNullable<AuditInput['changes']> }
+type Change = { action: string; event: typeof userRoleChanged; changes: NonNullable<AuditInput['changes']> }
 
 /** Trail and event of a change of somebody's access; answers the record as it is now. */
 const noted = async (trx: Trx, userId: string, { action, event, changes }: Change): Promise<Member> => {
   const member = await readMember(trx, userId)
   await audit(trx, { action, subjectType: 'User', subjectId: userId, changes })
-  await emit(trx, {
-    type: event,
+  await emit(trx, event, {
     propertyId: null,
-    entity: { type: 'User', id: userId, version: member.version },
-    data: { userId, role: member.role },
+    id: userId,
+    version: member.version,
+    data: { userId, role: member.role, propertyIds: member.propertyIds },
     changed: changes.map(({ field, before, after }) => ({ field, before, after })),
   })
   return member
@@ -88,7 +89,7 @@ export const changeMember = async (
   }
   if (changes.length === 0) return readMember(trx, userId)
   await sql(trx, `update membership set version = version + 1 where id = ?`, [member.id])
-  return noted(trx, userId, { action: 'user.change_role', event: 'user.role_changed', changes })
+  return noted(trx, userId, { action: 'user.change_role', event: userRoleChanged, changes })
 }
 
 /** Ids of the sessions that were in the transaction's tenant and are in none now; their caches are told after the commit. */
@@ -120,7 +121,7 @@ export const deactivateMember = async (
   const sessionIds = await leaveTenant(trx, userId)
   const member = await noted(trx, userId, {
     action: 'user.deactivate',
-    event: 'user.deactivated',
+    event: userDeactivated,
     changes: [{ field: 'status', before: locked.status, after: 'deactivated' }],
   })
   return { member, sessionIds }
@@ -140,7 +141,7 @@ export const reactivateMember = async (trx: Trx, by: Giver, userId: string): Pro
   )
   const member = await noted(trx, userId, {
     action: 'user.reactivate',
-    event: 'user.reactivated',
+    event: userReactivated,
     changes: [{ field: 'status', before: 'deactivated', after: status }],
   })
   await assertRoom(trx)
@@ -166,10 +167,11 @@ export const revokeMemberSessions = async (trx: Trx, by: Giver, userId: string):
   })
   await emitAll(
     trx,
+    sessionRevoked,
     sessionIds.map((id) => ({
-      type: 'session.revoked',
       propertyId: null,
-      entity: { type: 'Session', id, version: null },
+      id,
+      version: null,
       data: { userId, reason: 'admin' },
     })),
   )

@@ -1,4 +1,5 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { roleChanged, roleCreated, roleDeleted } from '../../config/events/auth.ts'
 import { builtInRoles, isBuiltInRole, isGrantable, rolePermissions } from '../../config/roles.ts'
 import type { Permission } from '../../config/roles.ts'
 import { audit } from '../lib/audit.ts'
@@ -85,21 +86,17 @@ const grantable = (permissions: readonly RolePermission[]): RolePermission[] => 
 const noted = async (
   trx: Trx,
   role: Role,
-  verb: 'create' | 'change',
+  { action, event }: { action: string; event: typeof roleCreated },
   changes: Parameters<typeof audit>[1]['changes'],
 ) => {
   await audit(trx, {
-    action: `role.${verb}`,
+    action,
     subjectType: 'Role',
     subjectId: role.id,
     ...(changes === undefined ? {} : { changes }),
   })
-  await emit(trx, {
-    type: `role.${verb}d`,
-    propertyId: null,
-    entity: { type: 'Role', id: role.id ?? '', version: role.version },
-    data: { roleId: role.id, key: role.key },
-  })
+  const id = role.id ?? ''
+  await emit(trx, event, { propertyId: null, id, version: role.version, data: { roleId: id, key: role.key } })
   return role
 }
 
@@ -118,7 +115,7 @@ export const createRole = async (trx: Trx, { key, name, description = '', permis
     `insert into role (key, name, description, permissions) values (?, ?, ?, ?::jsonb) returning id`,
     [key, name, description, JSON.stringify(wanted)],
   )
-  return noted(trx, await readRole(trx, made?.id ?? ''), 'create', [
+  return noted(trx, await readRole(trx, made?.id ?? ''), { action: 'role.create', event: roleCreated }, [
     { field: 'key', before: null, after: key },
     { field: 'permissions', before: null, after: wanted },
   ])
@@ -148,7 +145,7 @@ export const changeRole = async (trx: Trx, roleId: string, change: RoleChange): 
     `update role set name = ?, description = ?, permissions = ?::jsonb, version = version + 1 where id = ?`,
     [after.name, after.description, JSON.stringify(after.permissions), roleId],
   )
-  return noted(trx, await readRole(trx, roleId), 'change', changes)
+  return noted(trx, await readRole(trx, roleId), { action: 'role.change', event: roleChanged }, changes)
 }
 
 /** Deletes a role that nobody has; deactivated members have theirs still. 409 `role_in_use`. */
@@ -165,10 +162,10 @@ export const deleteRole = async (trx: Trx, roleId: string): Promise<Role> => {
     subjectId: roleId,
     changes: [{ field: 'permissions', before: role.permissions, after: null }],
   })
-  await emit(trx, {
-    type: 'role.deleted',
+  await emit(trx, roleDeleted, {
     propertyId: null,
-    entity: { type: 'Role', id: roleId, version: role.version },
+    id: roleId,
+    version: role.version,
     data: { roleId, key: role.key },
   })
   return role

@@ -1,6 +1,11 @@
 import { ApiError, conflict, recoveryOf, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { ChannelRevision } from '../../config/channels.ts'
+import {
+  channelBookingApplied,
+  channelBookingFailed,
+  channelBookingMappingNeeded,
+} from '../../config/events/channels.ts'
 import { compile } from '../../config/validator.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -107,7 +112,7 @@ const settle = async (trx: Trx, row: ChannelBookingRow, { status, imported }: Ou
     [status, imported?.bookingId ?? null, imported?.reservationIds ?? [], status, row.id],
   )
   if (status === 'applied')
-    await tellOfRevision(trx, 'channel_booking.applied', row, { reservationIds: imported?.reservationIds ?? [] })
+    await tellOfRevision(trx, channelBookingApplied, { ...row, version: row.version + 1 }, imported?.reservationIds)
 }
 
 /** Applies one revision, and sets those below it aside that never were. */
@@ -166,9 +171,8 @@ const waiting = async (trx: Trx, row: ChannelBookingRow, refusal: ApiError) => {
     [refusal.code, ...details].join('; ').slice(0, 1_000),
     row.id,
   ])
-  await tellOfRevision(trx, needsMapping ? 'channel_booking.mapping_needed' : 'channel_booking.failed', row, {
-    code: refusal.code,
-  })
+  const event = needsMapping ? channelBookingMappingNeeded : channelBookingFailed
+  await tellOfRevision(trx, event, { ...row, version: row.version + 1 })
 }
 
 /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { channelConnected } from '../../config/events/channels.ts'
 import { settings } from '../../config/env.ts'
 import { channelDrivers, simulatorHost } from '../../config/channels.ts'
 import type { ChannelDriver } from '../../config/channels.ts'
@@ -212,13 +213,7 @@ export const changeConnection = async (trx: Trx, id: string, change: ConnectionC
 /** Emits an event about a connection. */
 export const tellOfConnection = (
   trx: Trx,
-  type: 'channel.connected' | 'channel.paused' | 'channel.failed' | 'channel.disconnected' | 'channel.attention_needed',
-  connection: Pick<ChannelConnectionRow, 'id' | 'propertyId' | 'driver'>,
+  event: typeof channelConnected,
+  { id, propertyId, driver, version }: Pick<ChannelConnectionRow, 'id' | 'propertyId' | 'driver' | 'version'>,
   cause: string | null = null,
-) =>
-  emit(trx, {
-    type,
-    propertyId: connection.propertyId,
-    entity: { type: 'channel_connection', id: connection.id, version: null },
-    data: { channelConnectionId: connection.id, driver: connection.driver, cause },
-  })
+) => emit(trx, event, { propertyId, id, version, data: { channelConnectionId: id, driver, cause } })

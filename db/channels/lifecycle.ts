@@ -1,4 +1,5 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
+import { channelConnected, channelDisconnected, channelFailed, channelPaused } from '../../config/events/channels.ts'
 import { pullChannel, testChannel } from '../../jobs/channels.ts'
 import { audit } from '../lib/audit.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
@@ -27,6 +28,8 @@ const setStatus = (trx: Trx, id: string, status: ChannelConnectionRow['status'],
     error,
     id,
   ])
+
+const moved = (row: ChannelConnectionRow) => ({ ...row, version: row.version + 1 })
 
 const ofTenant = (trx: Trx) => contextOf(trx).tenantId ?? ''
 
@@ -86,14 +89,14 @@ export const connected = async (trx: Trx, id: string): Promise<void> => {
   await markAll(trx, row, ['availability', 'rates'])
   await requestPush(trx, id, { soon: false })
   await requestPull(trx, id)
-  await tellOfConnection(trx, 'channel.connected', row)
+  await tellOfConnection(trx, channelConnected, moved(row))
 }
 
 export const notConnected = async (trx: Trx, id: string, code: string): Promise<void> => {
   const row = await lockConnection(trx, id)
   if (row?.status !== 'connecting') return
   await setStatus(trx, id, 'failed', code)
-  await tellOfConnection(trx, 'channel.failed', row, code)
+  await tellOfConnection(trx, channelFailed, moved(row), code)
 }
 
 /** Nothing is pushed and pulled until it is activated again. The caller holds its row. */
@@ -103,7 +106,7 @@ export const pauseConnection = async (trx: Trx, id: string, reason: string): Pro
   if (row.status !== 'active' && row.status !== 'connecting') throw refused(row.status)
   await audit(trx, { action: 'channel_connection.pause', subjectType: 'ChannelConnection', subjectId: id, reason })
   await setStatus(trx, id, 'paused')
-  await tellOfConnection(trx, 'channel.paused', row, 'paused')
+  await tellOfConnection(trx, channelPaused, moved(row), 'paused')
 }
 
 /** Tells everything, and asks for bookings, now. The caller holds its row. */
@@ -147,5 +150,5 @@ export const disconnect = async (trx: Trx, id: string, closeOut: boolean | undef
     await markAll(trx, row, ['availability'])
     await requestPush(trx, id, { soon: false })
   }
-  await tellOfConnection(trx, 'channel.disconnected', row)
+  await tellOfConnection(trx, channelDisconnected, moved(row))
 }

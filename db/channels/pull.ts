@@ -1,4 +1,5 @@
 import { ChannelRevision, pullEverySeconds } from '../../config/channels.ts'
+import { channelAttentionNeeded } from '../../config/events/channels.ts'
 import { compile } from '../../config/validator.ts'
 import { logOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -57,7 +58,7 @@ export const storePulled = async (
       `update channel_connection set attention_at = now() where id = ? and coalesce(attention_at <= now() - interval '1 hour', true) returning id`,
       [id],
     )
-    if (calls) await tellOfConnection(trx, 'channel.attention_needed', connection, 'unreadable_bookings')
+    if (calls) await tellOfConnection(trx, channelAttentionNeeded, connection, 'unreadable_bookings')
   }
   await sql(
     trx,

@@ -1,5 +1,6 @@
 import { pushLeaseSeconds } from '../../config/channels.ts'
 import type { ChannelRange } from '../../config/channels.ts'
+import { channelAttentionNeeded } from '../../config/events/channels.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readPage, where } from '../lib/paging.ts'
@@ -239,7 +240,7 @@ export const pushFailed = async (
 export const giveUpCloseOut = async (trx: Trx, connection: ChannelConnectionRow): Promise<void> => {
   await sql(trx, `delete from channel_dirty where channel_connection_id = ?`, [connection.id])
   await release(trx, connection)
-  await tellOfConnection(trx, 'channel.attention_needed', connection, 'close_out_failed')
+  await tellOfConnection(trx, channelAttentionNeeded, connection, 'close_out_failed')
 }
 
 export type PushRecord = Omit<ChannelPushRow, 'tenantId' | 'ranges'> & {

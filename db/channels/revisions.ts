@@ -3,6 +3,8 @@ import { withoutCardData } from '../../config/card-numbers.ts'
 import type { ChannelRevision } from '../../config/channels.ts'
 import { conflict, invalid, notFound } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
+import { channelBookingDismissed, channelBookingFailed, channelBookingReceived } from '../../config/events/channels.ts'
+import type { channelBookingApplied } from '../../config/events/channels.ts'
 import { daysBetween } from '../../config/time.ts'
 import { acknowledgeRevision, applyRevision } from '../../jobs/channels.ts'
 import { recordUsage } from '../lib/usage.ts'
@@ -28,22 +30,24 @@ export const readPayload = async (
 
 export const tellOfRevision = (
   trx: Trx,
-  type: `channel_booking.${'received' | 'applied' | 'mapping_needed' | 'failed' | 'dismissed'}`,
-  row: Pick<ChannelBookingRow, 'id' | 'propertyId' | 'channelConnectionId' | 'externalId' | 'revision' | 'kind'>,
-  data: { reservationIds?: readonly string[]; code?: string } = {},
+  event: typeof channelBookingApplied,
+  row: Pick<
+    ChannelBookingRow,
+    'id' | 'propertyId' | 'channelConnectionId' | 'externalId' | 'revision' | 'kind' | 'version'
+  >,
+  reservationIds: readonly string[] = [],
 ) =>
-  emit(trx, {
-    type,
+  emit(trx, event, {
     propertyId: row.propertyId,
-    entity: { type: 'channel_booking', id: row.id, version: null },
+    id: row.id,
+    version: row.version,
     data: {
       channelConnectionId: row.channelConnectionId,
       channelBookingId: row.id,
       externalId: row.externalId,
       revision: row.revision,
       kind: row.kind,
-      reservationIds: [],
-      ...data,
+      reservationIds: [...reservationIds],
     },
   })
 
@@ -115,7 +119,7 @@ export const storeRevision = async (
   await recordUsage(trx, 'channels.bookings', `${connection.id} ${externalId} ${revision.revision}`, [
     { tenantId, quantity: 1, at: row.createdAt },
   ])
-  await tellOfRevision(trx, 'channel_booking.received', row)
+  await tellOfRevision(trx, channelBookingReceived, row)
   if (pulledAs !== null) await enqueue(trx, acknowledgeRevision, { tenantId, channelBookingId: id })
   await enqueue(trx, applyRevision, { tenantId, channelBookingId: id })
   return { row, isNew: true }
@@ -153,7 +157,7 @@ export const storeUnreadable = async (
     ],
   )
   if (!row) return true
-  await tellOfRevision(trx, 'channel_booking.failed', row, { code: 'unreadable' })
+  await tellOfRevision(trx, channelBookingFailed, row)
   await enqueue(trx, acknowledgeRevision, { tenantId: contextOf(trx).tenantId ?? '', channelBookingId: id })
   return true
 }
@@ -286,5 +290,5 @@ export const dismissRevision = async (trx: Trx, id: string, reason: string): Pro
     `update channel_booking set status = 'dismissed', dismiss_reason = ?, version = version + 1 where id = ?`,
     [reason, id],
   )
-  await tellOfRevision(trx, 'channel_booking.dismissed', row)
+  await tellOfRevision(trx, channelBookingDismissed, { ...row, version: row.version + 1 })
 }

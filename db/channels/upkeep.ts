@@ -1,4 +1,5 @@
 import { attentionAfterMinutes } from '../../config/channels.ts'
+import { channelAttentionNeeded } from '../../config/events/channels.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import type { ChannelConnectionRow } from '../rows.ts'
@@ -53,7 +54,7 @@ export const keepUp = async (trx: Trx, id: string): Promise<void> => {
   // Also for a connection that is no longer active: guests with its bookings will arrive.
   if (found.cause !== null) {
     await sql(trx, `update channel_connection set attention_at = now() where id = ?`, [id])
-    await tellOfConnection(trx, 'channel.attention_needed', found, found.cause)
+    await tellOfConnection(trx, channelAttentionNeeded, found, found.cause)
   }
   if (found.closeOutUntil !== null) {
     if (found.closeOutIsOver) await giveUpCloseOut(trx, found)

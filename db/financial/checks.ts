@@ -1,3 +1,4 @@
+import { integrityCheckFailed } from '../../config/events/financial.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -118,10 +119,10 @@ export const carryOutIntegrityRun = async (trx: Trx, runId: string): Promise<voi
     [failed.length === 0 ? 'passed' : 'failed', JSON.stringify(results), tenantId, runId],
   )
   if (failed.length === 0) return
-  await emit(trx, {
-    type: 'integrity_check.failed',
+  await emit(trx, integrityCheckFailed, {
     propertyId: null,
-    entity: { type: 'integrity_run', id: runId, version: null },
+    id: runId,
+    version: null,
     data: { integrityRunId: runId, bookId: run.bookId, checks: failed.map(({ check }) => check) },
   })
 }

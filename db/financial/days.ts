@@ -1,4 +1,5 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { businessDayClosed, businessDayOpened } from '../../config/events/financial.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -52,10 +53,10 @@ export const openBusinessDay = async (trx: Trx, propertyId: string, date: string
   )
   const made = rows[0]
   if (made) {
-    await emit(trx, {
-      type: 'business_day.opened',
+    await emit(trx, businessDayOpened, {
       propertyId,
-      entity: { type: 'business_day', id: made.id, version: null },
+      id: made.id,
+      version: null,
       data: { businessDayId: made.id, date },
     })
     return made.id
@@ -97,11 +98,11 @@ export const rollBusinessDay = async (
     [actor.type === 'user' ? actor.id : null, JSON.stringify(totals), tenantId, propertyId, date],
   )
   if (!closed) throw conflict('business_day_changed', 'The business day has been rolled; repeat the request')
-  await emit(trx, {
-    type: 'business_day.closed',
+  await emit(trx, businessDayClosed, {
     propertyId,
-    entity: { type: 'business_day', id: closed.id, version: null },
-    data: { businessDayId: closed.id, date, next: closed.next },
+    id: closed.id,
+    version: null,
+    data: { businessDayId: closed.id, date },
   })
   await openBusinessDay(trx, propertyId, closed.next)
   return closed.next

@@ -1,3 +1,4 @@
+import { ledgerEntryPosted, postingEventParked } from '../../config/events/financial.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
@@ -88,17 +89,19 @@ export const writeStates = async (trx: Trx, states: readonly ReturnType<typeof s
   )
 }
 
-export const announce = (
+export const announce = async (
   trx: Trx,
   bookId: string,
   decided: readonly { claimed: Claimed; outcome: Outcome }[],
   posted: readonly { claimed: Claimed; entry: NewEntry }[],
-) =>
-  emitAll(trx, [
-    ...posted.map(({ claimed, entry }) => ({
-      type: 'ledger_entry.posted',
+): Promise<void> => {
+  await emitAll(
+    trx,
+    ledgerEntryPosted,
+    posted.map(({ claimed, entry }) => ({
       propertyId: claimed.propertyId,
-      entity: { type: 'ledger_entry', id: entry.id, version: null },
+      id: entry.id,
+      version: null,
       data: {
         entryId: entry.id,
         bookId,
@@ -110,14 +113,14 @@ export const announce = (
         reversesId: entry.reversesEntryId,
       },
     })),
-    ...decided.flatMap(({ claimed, outcome }) =>
-      outcome.status === 'failed' && outcome.parked ? [parked(claimed, outcome.code)] : [],
+  )
+  await emitAll(
+    trx,
+    postingEventParked,
+    decided.flatMap(({ claimed: { id, event, propertyId }, outcome }) =>
+      outcome.status === 'failed' && outcome.parked
+        ? [{ propertyId, id, version: null, data: { postingEventId: id, event, errorCode: outcome.code } }]
+        : [],
     ),
-  ])
-
-const parked = ({ id, event, propertyId }: Pick<Claimed, 'id' | 'event' | 'propertyId'>, errorCode: string) => ({
-  type: 'posting_event.parked',
-  propertyId,
-  entity: { type: 'posting_event', id, version: null },
-  data: { postingEventId: id, event, errorCode },
-})
+  )
+}

@@ -1,3 +1,4 @@
+import { fiscalYearCreated } from '../../config/events/financial.ts'
 import { addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -44,11 +45,11 @@ export const createYear = async (trx: Trx, bookId: string, startsOn: string): Pr
      from jsonb_to_recordset(?::jsonb) as p (number int, kind text, starts_on date, ends_on date)`,
     [tenantId, bookId, made.id, JSON.stringify(periods)],
   )
-  await emit(trx, {
-    type: 'fiscal_year.created',
+  await emit(trx, fiscalYearCreated, {
     propertyId: null,
-    entity: { type: 'fiscal_year', id: made.id, version: 1 },
-    data: { bookId, fiscalYearId: made.id, from: startsOn, to: endsOn },
+    id: made.id,
+    version: 1,
+    data: { bookId, fiscalPeriodId: null, fiscalYearId: made.id, from: startsOn, to: endsOn },
   })
   return true
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { guestCreated } from '../../config/events/guests.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -78,10 +79,10 @@ export const createGuest = async (trx: Trx, guest: NewGuest): Promise<string> =>
       ],
     )
   }
-  await emit(trx, {
-    type: 'guest.created',
+  await emit(trx, guestCreated, {
     propertyId: null,
-    entity: { type: 'guest', id, version: 1 },
+    id,
+    version: 1,
     data: { guestId: id, source: guest.source },
   })
   return id

@@ -1,42 +1,93 @@
 import { randomUUID } from 'node:crypto'
-import { messageTriggers } from '../../config/message-triggers.ts'
+import type { Event, Listener } from '../../config/events/event.ts'
+import type { Schema, Static } from '../../config/schema.ts'
+import { isDay, isUuid } from '../../config/validator.ts'
+import type { Job } from '../../jobs/job.ts'
 import { messagesTrigger } from '../../jobs/ocp.ts'
 import { contextOf, later } from './connection.ts'
 import type { Trx } from './connection.ts'
 import { enqueue } from './enqueue.ts'
 
-export type EventInput = {
-  /** `<entity>.<past_participle>` */
-  type: string
+/** A field that a command has changed. Its values are never personal. */
+export type ChangedField = { field: string; before: unknown; after: unknown }
+
+/** What happened to one record, in the words of an event. */
+export type Fact<S extends Schema = Schema> = {
   propertyId: string | null
-  entity: { type: string; id: string; version: number | null }
-  /** Ids, numbers, codes, dates and amounts; never names, addresses or free text. */
-  data: Record<string, unknown>
-  changed?: { field: string; before: unknown; after: unknown }[]
+  /** The record, of the kind that the event's `entity` names. */
+  id: string
+  /** The record's version after the change; null where it has none. */
+  version: number | null
+  data: Static<S>
+  changed?: readonly ChangedField[]
 }
 
-/** Many facts of one kind that nobody is sent a message about, in one statement. Answers their ids. */
-export const emitAll = async (trx: Trx, events: readonly EventInput[]): Promise<string[]> => {
-  if (events.length === 0) return []
+const mostChanged = 50
+const longest = 200
+const isTold = (value: unknown) =>
+  ['number', 'boolean'].includes(typeof value) || (typeof value === 'string' && value.length <= longest)
+
+/** Values go along as scalars alone, and not when they are long: those of other fields are null. */
+const told = (changed: readonly ChangedField[] = []): ChangedField[] =>
+  changed.slice(0, mostChanged).map(({ field, before, after }) => ({
+    field,
+    before: isTold(before) ? before : null,
+    after: isTold(after) ? after : null,
+  }))
+
+/**
+ * The fields of a change that were sent. Numbers, days, ids, yes and no go along with their values. Other texts do not: they may be
+ * personal.
+ */
+export const sentFields = (sent: object, before: object = {}): ChangedField[] => {
+  const stood = new Map<string, unknown>(Object.entries(before))
+  const harmless = (value: unknown) => (typeof value === 'string' && !isDay(value) && !isUuid(value) ? null : value)
+  return Object.entries(sent)
+    .filter(([, after]) => after !== undefined)
+    .map(([field, after]) => ({ field, before: harmless(stood.get(field)), after: harmless(after) }))
+}
+
+const jobs: Readonly<Record<Listener, Job>> = { ocp: messagesTrigger }
+
+const tellListeners = async <S extends Schema>(
+  trx: Trx,
+  { listeners, isHeard }: Event<S>,
+  eventId: string,
+  data: Static<S>,
+) => {
+  const { tenantId } = contextOf(trx)
+  if (tenantId === null || isHeard?.(data) === false) return
+  for (const listener of listeners) await enqueue(trx, jobs[listener], { tenantId, eventId })
+}
+
+/** Many facts of one kind in one statement, as `emit` writes each. Answers their ids. */
+export const emitAll = async <S extends Schema>(
+  trx: Trx,
+  event: Event<S>,
+  facts: readonly Fact<S>[],
+): Promise<string[]> => {
+  if (facts.length === 0) return []
   const context = contextOf(trx)
-  const rows = events.map((event) => ({
-    ...event,
+  const rows = facts.map(({ propertyId, id, version, data, changed }) => ({
     id: randomUUID(),
-    property_id: event.propertyId,
-    changed: event.changed ?? [],
+    property_id: propertyId,
+    entity: { type: event.entity, id, version },
+    changed: told(changed),
+    data,
   }))
   later(
     trx,
     `insert into event (id, type, property_id, entity, actor, request_id, cause_id, changed, data)
-     select e.id, e.type, e.property_id, e.entity, ?::jsonb, ?, ?, e.changed, e.data
-     from jsonb_to_recordset(?::jsonb) as e (id uuid, type text, property_id uuid, entity jsonb, changed jsonb, data jsonb)`,
-    [JSON.stringify(context.actor), context.requestId, context.causeId, JSON.stringify(rows)],
+     select e.id, ?, e.property_id, e.entity, ?::jsonb, ?, ?, e.changed, e.data
+     from jsonb_to_recordset(?::jsonb) as e (id uuid, property_id uuid, entity jsonb, changed jsonb, data jsonb)`,
+    [event.type, JSON.stringify(context.actor), context.requestId, context.causeId, JSON.stringify(rows)],
   )
+  for (const row of rows) await tellListeners(trx, event, row.id, row.data)
   return rows.map((row) => row.id)
 }
 
-/** The only writer of events beside emitAll: in the transaction of the fact, together with the jobs of those who listen. Answers the event's id. */
-export const emit = async (trx: Trx, event: EventInput): Promise<string> => {
+/** Writes an event in the transaction of the fact, together with the jobs of its listeners. Answers the event's id. */
+export const emit = async <S extends Schema>(trx: Trx, event: Event<S>, fact: Fact<S>): Promise<string> => {
   const context = contextOf(trx)
   const id = randomUUID()
   later(
@@ -46,16 +97,15 @@ export const emit = async (trx: Trx, event: EventInput): Promise<string> => {
     [
       id,
       event.type,
-      event.propertyId,
-      JSON.stringify(event.entity),
+      fact.propertyId,
+      JSON.stringify({ type: event.entity, id: fact.id, version: fact.version }),
       JSON.stringify(context.actor),
       context.requestId,
       context.causeId,
-      JSON.stringify(event.changed ?? []),
-      JSON.stringify(event.data),
+      JSON.stringify(told(fact.changed)),
+      JSON.stringify(fact.data),
     ],
   )
-  if (messageTriggers.has(event.type) && context.tenantId)
-    await enqueue(trx, messagesTrigger, { tenantId: context.tenantId, eventId: id })
+  await tellListeners(trx, event, id, fact.data)
   return id
 }

@@ -5,6 +5,7 @@ import type { Trx } from './connection.ts'
 
 export type LockedProperty = {
   id: string
+  code: string
   status: 'draft' | 'live' | 'suspended' | 'archived'
   businessDate: string | null
   timezone: string
@@ -24,7 +25,7 @@ export type LockedProperty = {
 export const lockProperty = async (trx: Trx, propertyId: string): Promise<LockedProperty> => {
   const row = await sqlOne<LockedProperty>(
     trx,
-    `select id, status, business_date, timezone, currency, locales, book_id, address ->> 'countryCode' as country_code, legal_document, version, now() as now
+    `select id, code, status, business_date, timezone, currency, locales, book_id, address ->> 'countryCode' as country_code, legal_document, version, now() as now
      from property where id = ? for no key update`,
     [propertyId],
   )

@@ -1,3 +1,4 @@
+import { nightAuditFailed, nightAuditSucceeded } from '../../config/events/night-audit.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -18,13 +19,13 @@ export type Advance = 'more' | 'over' | 'busy'
 /** Without what it has found so far, which may be long. */
 type Claimed = Pick<
   NightAuditRow,
-  'id' | 'propertyId' | 'businessDate' | 'status' | 'step' | 'total' | 'turn' | 'error' | 'version'
+  'id' | 'propertyId' | 'businessDate' | 'status' | 'step' | 'total' | 'turn' | 'error' | 'version' | 'exceptionCount'
 > & { isLeased: boolean }
 
 const claim = (trx: Trx, id: string, runner: string) =>
   sqlOne<Claimed>(
     trx,
-    `select a.id, a.property_id, a.business_date, a.status, a.step, a.total, a.turn, a.error, a.version,
+    `select a.id, a.property_id, a.business_date, a.status, a.step, a.total, a.turn, a.error, a.version, a.exception_count,
        coalesce(a.lease_until > now() and a.lease_owner <> ?::uuid, false) as is_leased
      from night_audit a where a.id = ? for no key update`,
     [runner, id],
@@ -33,11 +34,20 @@ const claim = (trx: Trx, id: string, runner: string) =>
 const checkpointOf = (trx: Trx, id: string) =>
   sql<NightAuditCheckpointRow>(trx, `select * from night_audit_checkpoint where night_audit_id = ?`, [id])
 
-const eventOf = (audit: Pick<NightAuditRow, 'id' | 'propertyId' | 'businessDate' | 'version'>, what: string) => ({
-  type: `night_audit.${what}`,
-  propertyId: audit.propertyId,
-  entity: { type: 'night_audit', id: audit.id, version: audit.version + 1 },
-})
+type Audit = Pick<NightAuditRow, 'id' | 'propertyId' | 'businessDate' | 'version' | 'exceptionCount'>
+
+const tell = (trx: Trx, event: typeof nightAuditFailed, audit: Audit, step: AuditStep | null) =>
+  emit(trx, event, {
+    propertyId: audit.propertyId,
+    id: audit.id,
+    version: audit.version + 1,
+    data: {
+      nightAuditId: audit.id,
+      businessDate: audit.businessDate,
+      step,
+      exceptionCount: audit.exceptionCount,
+    },
+  })
 
 /**
  * One transaction of an audit: the next part of its present step, written together with its checkpoint. Killed before the commit it has done nothing, killed
@@ -64,10 +74,8 @@ export const advanceNightAudit = async (
   await keepCheckpoint(trx, id, step, progress)
   await keepAudit(trx, audit, { step, progress, total: which === null ? 0 : total, runner })
   if (progress.next === undefined) return 'more'
-  await emit(trx, {
-    ...eventOf(audit, 'succeeded'),
-    data: { nightAuditId: id, businessDate: audit.businessDate, next: progress.next },
-  })
+  const exceptionCount = audit.exceptionCount + progress.exceptions.length
+  await tell(trx, nightAuditSucceeded, { ...audit, exceptionCount }, step)
   // Missed days are closed one after another (R38).
   await startDue(trx, audit.propertyId)
   return 'over'
@@ -117,10 +125,7 @@ export const failNightAudit = async (trx: Trx, id: string, runner: string, error
     [error.slice(0, 500), id],
   )
   if (audit.error === error.slice(0, 500)) return
-  await emit(trx, {
-    ...eventOf(audit, 'failed'),
-    data: { nightAuditId: id, businessDate: audit.businessDate, step: audit.step },
-  })
+  await tell(trx, nightAuditFailed, audit, audit.step)
 }
 
 /** Hands a long audit over to a job of its own, in the transaction that ends this one. */

@@ -1,12 +1,12 @@
+import { reservationDepartureMissed } from '../../config/events/reservations.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import type { AuditException } from './audits.ts'
 
-type Stay = {
+type OfStay = { number: string; bookingId: string; departure: string; version: number }
+type Stay = OfStay & {
   id: string
-  number: string
-  departure: string
   overdue: boolean
   overbooked: boolean
   hasUnit: boolean
@@ -17,17 +17,18 @@ export const exceptionsOfStays = async (
   trx: Trx,
   businessDate: string,
   reservationIds: readonly string[],
-): Promise<(AuditException & { departure: string })[]> => {
+): Promise<(AuditException & OfStay)[]> => {
   const stays = await sql<Stay>(
     trx,
-    `select r.id, b.number || '-' || r.position as number, r.departure, r.departure <= ?::date as overdue, r.overbooked,
+    `select r.id, b.number || '-' || r.position as number, r.departure, r.version, r.booking_id, r.departure <= ?::date as overdue, r.overbooked,
        exists (select from unit_assignment a where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status = 'occupied') as has_unit
      from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
      where r.id = any(?::uuid[]) and r.status = 'checked_in' order by r.id`,
     [businessDate, reservationIds],
   )
-  return stays.flatMap(({ id, number, departure, overdue, overbooked, hasUnit }) => {
-    const found = (code: string, message: string) => ({ code, reservationId: id, message, departure })
+  return stays.flatMap(({ id, overdue, overbooked, hasUnit, ...stay }) => {
+    const found = (code: string, message: string) => ({ code, reservationId: id, message, ...stay })
+    const { number, departure } = stay
     return [
       ...(overdue
         ? [found('overdue_departure', `${number} was to leave on ${departure} and is still in the house`)]
@@ -89,16 +90,14 @@ export const tellOverdue = (
   trx: Trx,
   propertyId: string,
   businessDate: string,
-  found: readonly (AuditException & { departure: string })[],
+  found: readonly (AuditException & OfStay)[],
 ) =>
   emitAll(
     trx,
-    found
-      .filter(({ code }) => code === 'overdue_departure')
-      .map(({ reservationId, departure }) => ({
-        type: 'reservation.departure_missed',
-        propertyId,
-        entity: { type: 'reservation', id: reservationId ?? '', version: null },
-        data: { reservationId, departure, businessDate },
-      })),
+    reservationDepartureMissed,
+    found.flatMap(({ code, reservationId, version, number, bookingId, departure }) => {
+      if (code !== 'overdue_departure' || reservationId === null) return []
+      const data = { reservationId, number, bookingId, status: 'checked_in' as const, departure, businessDate }
+      return [{ propertyId, id: reservationId, version, data }]
+    }),
   )

@@ -1,3 +1,4 @@
+import { nightAuditStarted } from '../../config/events/night-audit.ts'
 import { nilId } from '../../config/nil-id.ts'
 import { notFound, unprocessable } from '../../config/errors.ts'
 import { addDays, localInstant } from '../../config/time.ts'
@@ -54,11 +55,11 @@ const begin = async (trx: Trx, propertyId: string, businessDate: string): Promis
     [propertyId, businessDate, actor.type === 'user' ? actor.id : null],
   )
   if (!made) return null
-  await emit(trx, {
-    type: 'night_audit.started',
+  await emit(trx, nightAuditStarted, {
     propertyId,
-    entity: { type: 'night_audit', id: made.id, version: 1 },
-    data: { nightAuditId: made.id, businessDate },
+    id: made.id,
+    version: 1,
+    data: { nightAuditId: made.id, businessDate, step: null, exceptionCount: 0 },
   })
   await askFor(trx, { id: made.id, turn: 1 })
   return made.id

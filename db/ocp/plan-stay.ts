@@ -180,5 +180,5 @@ const move = async (trx: Trx, row: Planned, at: Date, validMinutes: number) => {
 
 const cancel = async (trx: Trx, row: Planned, reason: string) => {
   await sql(trx, `update message set status = 'cancelled', reason = ?, turn = turn + 1 where id = ?`, [reason, row.id])
-  await emitMessage(trx, 'cancelled', row, { cause: reason })
+  await emitMessage(trx, 'cancelled', row.id, { cause: reason })
 }

@@ -1,4 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import {
+  messageCancelled,
+  messageDelivered,
+  messageExpired,
+  messageFailed,
+  messageQueued,
+  messageRead,
+  messageSent,
+  messageSuppressed,
+} from '../../config/events/ocp.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
@@ -7,6 +17,7 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
 import { insertIfNew } from '../lib/records.ts'
+import type { DataOf } from '../../config/events/event.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { ChannelKind } from './contents.ts'
 import { Message } from './models.ts'
@@ -107,7 +118,7 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
   )
   if (!message) return null
   await enqueueDelivery(trx, { id, turn: 0, purpose: template.purpose }, due ? undefined : scheduledFor)
-  if (due) await emitMessage(trx, 'queued', { id, propertyId: request.propertyId })
+  if (due) await emitMessage(trx, 'queued', id)
   return id
 }
 
@@ -139,19 +150,34 @@ export const enqueueDelivery = async (
   )
 }
 
-type Subject = { id: string; propertyId: string }
+const eventOf = {
+  queued: messageQueued,
+  sent: messageSent,
+  delivered: messageDelivered,
+  read: messageRead,
+  failed: messageFailed,
+  suppressed: messageSuppressed,
+  expired: messageExpired,
+  cancelled: messageCancelled,
+}
 
-/** Says what became of a message: ids, kind and cause, never an address or a word of it. */
+type Told = Omit<DataOf<typeof messageQueued>, 'messageId' | 'status' | 'kind' | 'cause'> & { propertyId: string }
+
+/** Tells of a message that has just got this status: ids, kind of channel and cause, never an address or a word of it. */
 export const emitMessage = async (
   trx: Trx,
-  what: 'queued' | 'sent' | 'delivered' | 'read' | 'failed' | 'suppressed' | 'expired' | 'cancelled',
-  message: Subject,
-  data: Record<string, string> = {},
+  status: keyof typeof eventOf,
+  messageId: string,
+  { kind = null, cause = null }: { kind?: string | null; cause?: string | null } = {},
 ): Promise<void> => {
-  await emit(trx, {
-    type: `message.${what}`,
-    propertyId: message.propertyId,
-    entity: { type: 'message', id: message.id, version: null },
-    data: { messageId: message.id, ...data },
-  })
+  const message = await sqlOne<Told>(
+    trx,
+    `select m.property_id, m.purpose, t.key as template_key, m.automation_id, m.campaign_id, m.guest_id, m.reservation_id, m.conversation_id
+     from message m left join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id where m.id = ?`,
+    [messageId],
+  )
+  if (!message) throw new Error(`message ${messageId} is gone`)
+  const { propertyId, ...rest } = message
+  const data = { messageId, status, kind, cause, ...rest }
+  await emit(trx, eventOf[status], { propertyId, id: messageId, version: null, data })
 }

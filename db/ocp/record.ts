@@ -94,7 +94,7 @@ const nextStep = async (trx: Trx, message: MessageRow, reason: string): Promise<
     reason.slice(0, 60),
     message.id,
   ])
-  await emitMessage(trx, 'failed', message, { cause: reason })
+  await emitMessage(trx, 'failed', message.id, { cause: reason })
 }
 
 const recipientOf = (trx: Trx, attempt: MessageAttemptRow) =>
@@ -143,7 +143,7 @@ const accepted = async (
         { tenantId: tenantOf(trx), messageId: message.id, turn: message.turn },
         { at: fallbackAt },
       )
-    await emitMessage(trx, 'sent', message, { kind: attempt.kind })
+    await emitMessage(trx, 'sent', message.id, { kind: attempt.kind })
   }
   if (attempt.transport === 'sandbox')
     await enqueue(
@@ -227,7 +227,7 @@ export const failUnknown = async (trx: Trx, { message, attempt }: Loaded): Promi
   await sql(trx, `update message set status = 'failed', reason = 'outcome_unknown', turn = turn + 1 where id = ?`, [
     message.id,
   ])
-  await emitMessage(trx, 'failed', message, { cause: 'outcome_unknown' })
+  await emitMessage(trx, 'failed', message.id, { cause: 'outcome_unknown' })
 }
 
 /** A provider's later word (R12); in any order and number, only a higher rank counts. */
@@ -255,7 +255,7 @@ export const applyReport = async (
       `update message set status = ?, reason = null, sent_at = coalesce(sent_at, clock_timestamp()), fallback_at = null, turn = turn + 1 where id = ?`,
       [status, message.id],
     )
-    await emitMessage(trx, status, message, { kind: attempt.kind })
+    await emitMessage(trx, status, message.id, { kind: attempt.kind })
   }
 }
 

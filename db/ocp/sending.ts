@@ -59,7 +59,7 @@ export const endMessage = async (trx: Trx, message: MessageRow, status: Ended, r
     reason,
     message.id,
   ])
-  await emitMessage(trx, status, message, { cause: reason })
+  await emitMessage(trx, status, message.id, { cause: reason })
 }
 
 const postpone = async (trx: Trx, message: MessageRow, at: Date): Promise<void> => {
@@ -159,7 +159,7 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
     return { done: 'unknown' }
   }
   if (message.status !== 'scheduled' && message.status !== 'queued') return { done: message.status }
-  if (message.status === 'scheduled') await emitMessage(trx, 'queued', message)
+  if (message.status === 'scheduled') await emitMessage(trx, 'queued', message.id)
 
   const end = async (status: Ended, reason: string): Promise<Decision> => {
     await endMessage(trx, message, status, reason)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { suppressionAdded } from '../../config/events/ocp.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -47,10 +48,10 @@ export const suppress = async (trx: Trx, { kind, address, scope, cause, messageI
     ],
   )
   if (rows[0]?.id === id)
-    await emit(trx, {
-      type: 'suppression.added',
+    await emit(trx, suppressionAdded, {
       propertyId: null,
-      entity: { type: 'suppression', id, version: null },
-      data: { kind, scope, cause },
+      id,
+      version: null,
+      data: { suppressionId: id, kind, scope, cause },
     })
 }

@@ -13,7 +13,13 @@ type Event = {
   type: string
   propertyId: string | null
   entity: { type: string; id: string }
-  data: { reservationId?: string; bookingId?: string; paymentId?: string }
+  data: {
+    reservationId?: string | null
+    bookingId?: string
+    paymentId?: string
+    targetType?: string | null
+    targetId?: string | null
+  }
   occurredAt: Date
 }
 
@@ -41,15 +47,29 @@ const statusesAfter: Readonly<Record<string, readonly string[]>> = {
   'unit.made_ready': ['confirmed'],
 }
 
+/** The booking that an event is about, or that the event's payment is for. Events of earlier releases name it themselves. */
+const bookingOf = async (trx: Trx, { data }: Event): Promise<string | null> => {
+  if (data.bookingId) return data.bookingId
+  if (data.targetType === 'booking') return data.targetId ?? null
+  if (!data.paymentId) return null
+  const payment = await sqlOne<{ targetId: string | null }>(
+    trx,
+    `select target_id from payment where id = ? and target_type = 'booking'`,
+    [data.paymentId],
+  )
+  return payment?.targetId ?? null
+}
+
 /** The reservation that an event is about, or the first of the booking that it is about. */
 const reservationOf = async (trx: Trx, event: Event): Promise<string | null> => {
   if (event.data.reservationId) return event.data.reservationId
   if (event.entity.type === 'reservation') return event.entity.id
-  if (!event.data.bookingId) return null
+  const bookingId = await bookingOf(trx, event)
+  if (bookingId === null) return null
   const first = await sqlOne<{ id: string }>(
     trx,
     `select id from reservation where booking_id = ? order by position limit 1`,
-    [event.data.bookingId],
+    [bookingId],
   )
   return first?.id ?? null
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { paymentCancelled } from '../../config/events/payment.ts'
 import { cancelPayment, expirePayment, submitPayment } from '../../jobs/payment.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
@@ -13,7 +14,7 @@ import { Payment } from './models.ts'
 import { lockLivePayments } from './queries.ts'
 import { expiryOf, isCancellable } from './rules/states.ts'
 import type { Method } from './rules/states.ts'
-import { emitPayment } from './snapshot.ts'
+import { emitPayment } from './payment-events.ts'
 import type { TargetType } from './target.ts'
 import { targetOf } from './targets.ts'
 
@@ -64,7 +65,7 @@ const cancel = async (trx: Trx, payment: PaymentRow, supersededById: string | nu
     [supersededById, atOnce, atOnce, atOnce, payment.id],
   )
   if (!changed) return
-  if (atOnce) await emitPayment(trx, changed, 'payment.cancelled')
+  if (atOnce) await emitPayment(trx, changed, paymentCancelled)
   else if (payment.cancelRequestedAt === null)
     await enqueue(
       trx,

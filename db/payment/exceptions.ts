@@ -1,3 +1,4 @@
+import { paymentExceptionOpened, paymentExceptionResolved } from '../../config/events/payment.ts'
 import type { Trx } from '../lib/connection.ts'
 import { sql } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -22,34 +23,43 @@ export const openException = async (
     [kind, subject.propertyId, subject.type, subject.id, amount, expectedAmount, subject.currency],
   )
   if (!row) return
-  await emit(trx, {
-    type: 'payment_exception.opened',
+  await emit(trx, paymentExceptionOpened, {
     propertyId: subject.propertyId,
-    entity: { type: 'payment_exception', id: row.id, version: 1 },
+    id: row.id,
+    version: 1,
     data: {
+      paymentExceptionId: row.id,
       kind,
       subjectType: subject.type,
       subjectId: subject.id,
       amount,
-      expectedAmount,
       currency: subject.currency,
+      resolution: null,
     },
   })
 }
 
 /** Ends the exceptions whose cause is over, by themselves. */
 export const closeExceptions = async (trx: Trx, subject: Subject, kinds: readonly ExceptionKind[]) => {
-  const rows = await sql<{ id: string; kind: string; version: number }>(
+  const rows = await sql<Pick<PaymentExceptionRow, 'id' | 'kind' | 'amount' | 'version'>>(
     trx,
     `update payment_exception set status = 'resolved', resolution = 'accepted', automatic = true, resolved_at = now(), version = version + 1
-     where subject_type = ? and subject_id = ? and kind = any(?) and status = 'open' returning id, kind, version`,
+     where subject_type = ? and subject_id = ? and kind = any(?) and status = 'open' returning id, kind, amount, version`,
     [subject.type, subject.id, kinds],
   )
   for (const row of rows)
-    await emit(trx, {
-      type: 'payment_exception.resolved',
+    await emit(trx, paymentExceptionResolved, {
       propertyId: subject.propertyId,
-      entity: { type: 'payment_exception', id: row.id, version: row.version },
-      data: { kind: row.kind, subjectType: subject.type, subjectId: subject.id, automatic: true },
+      id: row.id,
+      version: row.version,
+      data: {
+        paymentExceptionId: row.id,
+        kind: row.kind,
+        subjectType: subject.type,
+        subjectId: subject.id,
+        amount: row.amount,
+        currency: subject.currency,
+        resolution: 'accepted',
+      },
     })
 }

@@ -1,3 +1,4 @@
+import { refundFailed, refundProcessingStarted, refundSucceeded } from '../../config/events/payment.ts'
 import type { Trx } from '../lib/connection.ts'
 import { sql } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -22,30 +23,17 @@ const nextRead = (status: RefundStatus, reads: number) => {
   return wait === null ? null : new Date(Date.now() + wait)
 }
 
-const eventOf: Partial<Record<RefundStatus, string>> = {
-  processing: 'refund.processing_started',
-  succeeded: 'refund.succeeded',
-  failed: 'refund.failed',
+const eventOf: Partial<Record<RefundStatus, typeof refundSucceeded>> = {
+  processing: refundProcessingStarted,
+  succeeded: refundSucceeded,
+  failed: refundFailed,
 }
 
-const emitRefund = (trx: Trx, refund: RefundRow, payment: { targetType: string | null; targetId: string | null }) => {
-  const type = eventOf[refund.status]
-  return type
-    ? emit(trx, {
-        type,
-        propertyId: refund.propertyId,
-        entity: { type: 'refund', id: refund.id, version: refund.version },
-        data: {
-          refundId: refund.id,
-          paymentId: refund.paymentId,
-          targetType: payment.targetType,
-          targetId: payment.targetId,
-          ...(payment.targetType === 'booking' ? { bookingId: payment.targetId } : {}),
-          amount: refund.amount,
-          currency: refund.currency,
-          reason: refund.reason,
-        },
-      })
+const emitRefund = (trx: Trx, { id, propertyId, version, status, ...refund }: RefundRow) => {
+  const event = eventOf[status]
+  const { paymentId, amount, currency, reason, via } = refund
+  return event
+    ? emit(trx, event, { propertyId, id, version, data: { refundId: id, paymentId, amount, currency, reason, via } })
     : null
 }
 
@@ -106,7 +94,7 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
       refund.amount,
     )
   }
-  await emitRefund(trx, changed, payment)
+  await emitRefund(trx, changed)
   if (snapshot.status === 'succeeded')
     await raisePosting(trx, {
       event: 'payment.refund_succeeded',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { refundRequested } from '../../config/events/payment.ts'
 import { refundPayment } from '../../jobs/payment.ts'
 import { sum } from '../lib/amounts.ts'
 import { contextOf, sql } from '../lib/connection.ts'
@@ -73,18 +74,11 @@ export const reserveRefund = async (
   )
   const gate = await gateOfAccount(trx, payment.gatewayAccountId)
   await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId }, { gate })
-  await emit(trx, {
-    type: 'refund.requested',
+  await emit(trx, refundRequested, {
     propertyId: payment.propertyId,
-    entity: { type: 'refund', id: refundId, version: 1 },
-    data: {
-      paymentId: payment.id,
-      targetType: payment.targetType,
-      targetId: payment.targetId,
-      amount,
-      currency: payment.currency,
-      reason,
-    },
+    id: refundId,
+    version: 1,
+    data: { refundId, paymentId: payment.id, amount, currency: payment.currency, reason, via: 'gateway' },
   })
   await postGivenBack(trx, payment, given)
   await raisePosting(trx, {

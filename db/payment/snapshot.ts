@@ -1,8 +1,8 @@
+import { paymentAllocated, paymentCaptured, paymentLateCaptured } from '../../config/events/payment.ts'
 import type { Trx } from '../lib/connection.ts'
 import { sql } from '../lib/connection.ts'
 import { confirmPaid } from '../../jobs/reservations.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { emit } from '../lib/events.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import type { PaymentRow } from '../rows.ts'
 import { seal } from '../lib/sealing/index.ts'
@@ -10,6 +10,7 @@ import { lockTargets, lockedTarget, offer, postAllocated } from './allocations.t
 import type { Allocated } from './allocations.ts'
 import { closeExceptions, openException } from './exceptions.ts'
 import { settlePayment } from './journal.ts'
+import { emitMove, emitPayment } from './payment-events.ts'
 import { lockPayment, readPayment } from './queries.ts'
 import { reserveRefund } from './refunds.ts'
 import { hasEnded, isLive, mayFollow, readAfterMs } from './rules/states.ts'
@@ -61,34 +62,6 @@ const statusFor = (payment: PaymentRow, snapshot: PaymentSnapshot): PaymentStatu
   payment.expiresAt.getTime() <= Date.now()
     ? 'expired'
     : snapshot.status
-
-const eventOf: Partial<Record<PaymentStatus, string>> = {
-  unknown: 'payment.outcome_unknown',
-  requires_action: 'payment.action_required',
-  processing: 'payment.processing_started',
-  authorised: 'payment.authorised',
-  failed: 'payment.failed',
-  cancelled: 'payment.cancelled',
-  expired: 'payment.expired',
-}
-
-export const emitPayment = (trx: Trx, payment: PaymentRow, type: string, extra: Record<string, unknown> = {}) =>
-  emit(trx, {
-    type,
-    propertyId: payment.propertyId,
-    entity: { type: 'payment', id: payment.id, version: payment.version },
-    data: {
-      paymentId: payment.id,
-      targetType: payment.targetType,
-      targetId: payment.targetId,
-      ...(payment.targetType === 'booking' ? { bookingId: payment.targetId } : {}),
-      method: payment.method,
-      channel: payment.channel,
-      amount: payment.amount,
-      currency: payment.currency,
-      ...extra,
-    },
-  })
 
 /** When the gateway is asked again; never later than the end of what still waits for the guest. */
 const nextRead = (
@@ -162,8 +135,7 @@ const move = async (
   const until = acceptedUntil(changed, status)
   if (target && until) await targetOf(target.targetType).onProcessing(trx, target.targetId, until, payment.method)
   if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
-  const type = eventOf[status]
-  if (type) await emitPayment(trx, changed, type, snapshot.failure ? { failure: snapshot.failure.code } : {})
+  await emitMove(trx, changed, snapshot.failure)
   if (status === 'authorised' && target?.targetType === 'booking')
     await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId })
   return { payment: changed, applied: true }
@@ -207,12 +179,9 @@ const arrive = async (
   if (!changed) throw new Error(`payment ${payment.id} is gone`)
   if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
   await judge(trx, changed, { sameCurrency, late, open: locked?.open ?? false, taken: allocated?.amount ?? 0 })
-  await emitPayment(trx, changed, wasOver ? 'payment.late_captured' : 'payment.captured', { amount, late })
+  await emitPayment(trx, changed, wasOver ? paymentLateCaptured : paymentCaptured)
   if (allocated && target) {
-    await emitPayment(trx, changed, 'payment.allocated', {
-      allocationId: allocated.allocationId,
-      amount: allocated.amount,
-    })
+    await emitPayment(trx, changed, paymentAllocated)
     if (target.targetType === 'booking')
       await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
   }

@@ -1,4 +1,5 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
+import { reservationAmended } from '../../config/events/reservations.ts'
 import type { QuotedNight } from '../../config/quote.ts'
 import { daysIn } from '../../config/time.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
@@ -150,10 +151,10 @@ export const amendLocked = async (
     id: transition,
     booking,
     reservations: [written],
-    event: 'reservation.amended',
+    event: reservationAmended,
     businessDate,
     changes: changedFields(before, written),
-    data: { difference, ...(shortNights.length > 0 ? { overbooked: true } : {}) },
+    data: { difference },
   })
   return { reservation: written, difference }
 }

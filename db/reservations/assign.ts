@@ -1,6 +1,6 @@
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { lockPools, freeUnits, lackingUnits, placeStays, byStay, tellStays } from '../units/index.ts'
+import { lockPools, freeUnits, lackingUnits, placeStays, tellAssigned } from '../units/index.ts'
 import type { Need } from '../units/index.ts'
 import type { ReservationRow } from '../rows.ts'
 
@@ -67,5 +67,5 @@ const give = async (trx: Trx, reservationId: string, poolIds: readonly string[],
     reservationId,
     poolIds,
   ])
-  await tellStays(trx, 'reservation.unit_assigned', byStay(given, { status: 'proposed' }))
+  await tellAssigned(trx, given, false)
 }

@@ -1,5 +1,6 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { sum } from '../lib/amounts.ts'
+import { reservationCancelled } from '../../config/events/reservations.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
@@ -124,10 +125,10 @@ const releaseHeld = async (
     id: 'T10',
     booking,
     reservations: held.map((one) => ({ ...one, status: 'cancelled', version: one.version + 1 })),
-    event: 'reservation.cancelled',
+    event: reservationCancelled,
     reason,
     businessDate,
-    data: { fee: 0, reason },
+    data: { feeAmount: 0, reason },
   })
 }
 
@@ -165,17 +166,16 @@ const cancelConfirmed = async (
     trx,
     folios.map((one) => one.id),
   )
-  const refunds = new Map<string, number>()
-  for (const folio of now) if (folio.balance < 0) refunds.set(folio.reservationId ?? '', await refundExcess(trx, folio))
+  for (const folio of now) if (folio.balance < 0) await refundExcess(trx, folio)
   for (const one of confirmed)
     await recordTransition(trx, {
       id: 'T11',
       booking,
       reservations: [{ ...one, status: 'cancelled', version: one.version + 1 }],
-      event: 'reservation.cancelled',
+      event: reservationCancelled,
       reason,
       businessDate,
-      data: { fee: feeOf(one.id), refund: refunds.get(one.id) ?? 0, reason },
+      data: { feeAmount: feeOf(one.id), reason },
     })
   return posts
 }
@@ -213,8 +213,8 @@ const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow,
   return [moved.post, post]
 }
 
-/** Money of gateways goes back by itself; recorded money stays on the folio for the desk to hand back (R29). Answers what goes back. */
-const refundExcess = async (trx: Trx, folio: FolioRow): Promise<number> => {
+/** Money of gateways goes back by itself; recorded money stays on the folio for the desk to hand back (R29). */
+const refundExcess = async (trx: Trx, folio: FolioRow): Promise<void> => {
   const [row] = await sql<{ amount: number }>(
     trx,
     `select coalesce(sum(a.amount), 0)::bigint as amount from payment_allocation a join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id
@@ -223,5 +223,4 @@ const refundExcess = async (trx: Trx, folio: FolioRow): Promise<number> => {
   )
   const amount = Math.min(-folio.balance, row?.amount ?? 0)
   if (amount > 0) await requestRefund(trx, { targetType: 'folio', targetId: folio.id, amount, reason: 'cancellation' })
-  return amount
 }

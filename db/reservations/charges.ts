@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { sum } from '../lib/amounts.ts'
+import { folioChargePosted, folioReopened } from '../../config/events/folios.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emitAll } from '../lib/events.ts'
+import { emit, emitAll } from '../lib/events.ts'
 import { raisePostings } from '../financial/index.ts'
 import type { DayPosting, PostingContext } from '../financial/index.ts'
 import { onTop } from '../properties/index.ts'
 import type { FolioRow, ReservationRow } from '../rows.ts'
-import { addLines, announceBalances, leaveDepositStages } from './folios.ts'
+import { addLines, announceBalances, factOf, leaveDepositStages } from './folios.ts'
 import type { LineTax, NewLine } from './folios.ts'
 import { lockPrimaryFolios } from './lock.ts'
 
@@ -62,12 +63,8 @@ const reopen = async (trx: Trx, folios: readonly FolioRow[]): Promise<FolioRow[]
   )
   await emitAll(
     trx,
-    opened.map((one) => ({
-      type: 'folio.reopened',
-      propertyId: one.propertyId,
-      entity: { type: 'folio', id: one.id, version: one.version },
-      data: { folioId: one.id, reservationId: one.reservationId },
-    })),
+    folioReopened,
+    opened.map((one) => factOf(one)),
   )
   return folios.map((one) => opened.find((each) => each.id === one.id) ?? one)
 }
@@ -114,14 +111,11 @@ export const writeCharges = async (
      from unnest(?::uuid[], ?::bigint[]) as v(id, price) where r.id = v.id and v.price > 0`,
     [stays, stays.map((id) => sums.get(id)?.price ?? 0)],
   )
-  await emitAll(
-    trx,
-    written.flatMap(({ lines: [main], folio }) => (main ? [chargePosted(main, folio)] : [])),
-  )
-  await announceBalances(
+  const now = await announceBalances(
     trx,
     locked.map((one) => one.id),
   )
+  for (const charge of written) await tellCharge(trx, charge, now)
   return {
     count: due.length,
     amount: sum(lines.map((line) => line.amount)),
@@ -129,20 +123,19 @@ export const writeCharges = async (
   }
 }
 
-const chargePosted = (line: NewLine, folio: FolioRow) => ({
-  type: 'folio.charge_posted',
-  propertyId: folio.propertyId,
-  entity: { type: 'folio', id: folio.id, version: null },
-  data: {
-    folioId: folio.id,
-    reservationId: folio.reservationId,
-    folioLineId: line.id,
-    category: line.category,
-    amount: line.amount,
-    currency: folio.currency,
-    businessDate: line.businessDate,
-  },
-})
+type Written = { folio: FolioRow; lines: (NewLine & { id: string })[] }
+
+/** One event for each charge, with its taxes: those of one folio have an order. */
+const tellCharge = async (trx: Trx, { folio: { id }, lines }: Written, folios: readonly FolioRow[]) => {
+  const [main] = lines
+  const folio = folios.find((one) => one.id === id)
+  if (!main || !folio) return
+  const { propertyId, version, number, balance, currency } = folio
+  const amount = sum(lines.map((line) => line.amount))
+  const lineIds = lines.map((line) => line.id)
+  const data = { folioId: id, number, lineIds, category: main.category ?? null, amount, balance, currency }
+  await emit(trx, folioChargePosted, { propertyId, id, version, data })
+}
 
 const linesOf = (
   { stay, kind, category, description, amount, taxes, source, event, context = {} }: Charge,

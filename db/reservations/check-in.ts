@@ -1,3 +1,4 @@
+import { reservationCheckedIn } from '../../config/events/reservations.ts'
 import { addDays, localInstant } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
@@ -137,10 +138,10 @@ export const checkIn = async (
     id: 'T13',
     booking,
     reservations: arrived ? [arrived] : [],
-    event: 'reservation.checked_in',
+    event: reservationCheckedIn,
     businessDate,
     override: waived,
-    data: { businessDate },
+    data: {},
   })
   await raisePostings(trx, property.id, applied.postings)
   await postCharged(trx, property.id, charged)

@@ -1,3 +1,5 @@
+import { folioClosed } from '../../config/events/folios.ts'
+import { reservationCheckedOut } from '../../config/events/reservations.ts'
 import { addDays } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
@@ -14,6 +16,7 @@ import { chargeNights } from './charge-nights.ts'
 import { postCharged, writeCharges } from './charges.ts'
 import { isRunning } from './confirm.ts'
 import { policiesOf } from './fees.ts'
+import { factOf } from './folios.ts'
 import type { LineTax } from './folios.ts'
 import { lockFolios, lockStay } from './lock.ts'
 import { recordTransition } from './record.ts'
@@ -61,12 +64,8 @@ const closeFolios = async (trx: Trx, folios: readonly FolioRow[]): Promise<void>
   )
   await emitAll(
     trx,
-    closed.map((one) => ({
-      type: 'folio.closed',
-      propertyId: one.propertyId,
-      entity: { type: 'folio', id: one.id, version: one.version },
-      data: { folioId: one.id, reservationId: one.reservationId, currency: one.currency },
-    })),
+    folioClosed,
+    closed.map((one) => factOf(one)),
   )
 }
 
@@ -154,10 +153,10 @@ export const checkOut = async (
     id: 'T16',
     booking,
     reservations: gone ? [gone] : [],
-    event: 'reservation.checked_out',
+    event: reservationCheckedOut,
     businessDate,
     override: waived,
-    data: { businessDate, fee, early: isEarly },
+    data: {},
   })
   await postCharged(trx, property.id, nights, extras, fees)
   return 'checked_out'

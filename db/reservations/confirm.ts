@@ -1,4 +1,5 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
+import { reservationConfirmed } from '../../config/events/reservations.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
 import { sum } from '../lib/amounts.ts'
 import { contextOf, sql } from '../lib/connection.ts'
@@ -83,9 +84,9 @@ export const confirmRooms = async (
     id: transition,
     booking,
     reservations: confirmed,
-    event: 'reservation.confirmed',
+    event: reservationConfirmed,
     businessDate,
-    data: held ? {} : { rescued: true },
+    data: { rescued: !held },
   })
   const left = await settleCredit(trx, { booking, reservations: confirmed, folios, now, businessDate })
   if (left > 0 && !othersHeld) await refundCredit(trx, booking.id, left, 'late_payment')

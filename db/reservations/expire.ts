@@ -1,4 +1,5 @@
 import { ApiError } from '../../config/errors.ts'
+import { reservationExpired } from '../../config/events/reservations.ts'
 import { log } from '../../config/log.ts'
 import { confirmPaid, expireHold as expireHoldJob } from '../../jobs/reservations.ts'
 import { contextOf, inTenant, sql } from '../lib/connection.ts'
@@ -68,8 +69,9 @@ export const expireHold = async (trx: Trx, bookingId: string): Promise<Expiry> =
     id: 'T9',
     booking,
     reservations: rooms.map((one) => ({ ...one, status: 'expired', version: one.version + 1 })),
-    event: 'reservation.expired',
+    event: reservationExpired,
     businessDate,
+    data: {},
   })
   await cancelPaymentsOf(trx, 'booking', bookingId)
   await refundCredit(trx, bookingId, booking.credit, 'late_payment')

@@ -1,3 +1,4 @@
+import { folioBalanceChanged, folioOpened } from '../../config/events/folios.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit, emitAll } from '../lib/events.ts'
@@ -6,6 +7,14 @@ import type { DayPosting } from '../financial/index.ts'
 import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows.ts'
 
 /** Opens the primary folio of each reservation that has none, and locks them all. Ordered as the reservations. */
+/** A folio as events tell of it. */
+export const factOf = ({ id, propertyId, version, number, kind, reservationId, balance, currency }: FolioRow) => ({
+  propertyId,
+  id,
+  version,
+  data: { folioId: id, number, kind, reservationId, groupId: null, balance, currency },
+})
+
 export const openPrimaryFolios = async (
   trx: Trx,
   booking: Pick<BookingRow, 'number'>,
@@ -19,19 +28,7 @@ export const openPrimaryFolios = async (
      on conflict (tenant_id, reservation_id) where is_primary do nothing returning *`,
     [booking.number, reservations.map((one) => one.id)],
   )
-  for (const folio of made)
-    await emit(trx, {
-      type: 'folio.opened',
-      propertyId: folio.propertyId,
-      entity: { type: 'folio', id: folio.id, version: folio.version },
-      data: {
-        folioId: folio.id,
-        number: folio.number,
-        kind: folio.kind,
-        reservationId: folio.reservationId,
-        currency: folio.currency,
-      },
-    })
+  for (const folio of made) await emit(trx, folioOpened, factOf(folio))
   const folios =
     made.length === reservations.length
       ? made
@@ -83,26 +80,25 @@ export const addLines = async (trx: Trx, lines: readonly NewLine[]): Promise<Fol
   )
 }
 
-/** Says that balances changed, once per folio and command; with sums as they are now. */
+type Balanced = FolioRow & { lineIds: string[]; added: number }
+
+/** Says that balances changed, once per folio and command; with sums as they are now, and the lines that the transaction has added. */
 export const announceBalances = async (trx: Trx, folioIds: readonly string[]): Promise<FolioRow[]> => {
-  const folios = await sql<FolioRow>(trx, `select * from folio where id = any(?::uuid[]) order by id`, [
-    [...new Set(folioIds)],
-  ])
+  const folios = await sql<Balanced>(
+    trx,
+    `select f.*, l.line_ids, l.added from folio f cross join lateral (
+       select coalesce(array_agg(n.id order by n.seq), '{}') as line_ids, coalesce(sum(n.amount), 0)::bigint as added
+       from folio_line n where n.tenant_id = f.tenant_id and n.folio_id = f.id and n.created_at = now()) l
+     where f.id = any(?::uuid[]) order by f.id`,
+    [[...new Set(folioIds)]],
+  )
   await emitAll(
     trx,
-    folios.map((folio) => ({
-      type: 'folio.balance_changed',
-      propertyId: folio.propertyId,
-      entity: { type: 'folio', id: folio.id, version: folio.version },
-      data: {
-        folioId: folio.id,
-        reservationId: folio.reservationId,
-        charges: folio.charges,
-        credits: folio.credits,
-        balance: folio.balance,
-        currency: folio.currency,
-      },
-    })),
+    folioBalanceChanged,
+    folios.map(({ propertyId, id, version, number, balance, currency, lineIds, added: amount }) => {
+      const data = { folioId: id, number, lineIds: lineIds.slice(0, 100), category: null, amount, balance, currency }
+      return { propertyId, id, version, data }
+    }),
   )
   return folios
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, overtaken, unprocessable } from '../../config/errors.ts'
+import { reservationHeld } from '../../config/events/reservations.ts'
 import { roomsOfQuote } from '../../config/quote.ts'
 import type { QuoteClaims } from '../../config/quote.ts'
 import { expireHold } from '../../jobs/reservations.ts'
@@ -183,18 +184,24 @@ const tell = async (trx: Trx, booking: Draft, { ids, rooms }: DraftedRooms): Pro
   await recordTransition(trx, {
     id: 'T3',
     booking,
-    reservations: rooms.map(({ quoted: { arrival, departure, total } }, index) => ({
-      id: ids[index]!,
-      position: index + 1,
-      arrival,
-      departure,
-      status: 'held',
-      version: 1,
-      total,
-      currency: booking.currency,
-    })),
-    event: 'reservation.held',
-    data: { holdExpiresAt: booking.holdExpiresAt.toISOString() },
+    reservations: rooms.map(
+      ({ quoted: { arrival, departure, total, adults, childrenAges, unitTypeId, ratePlanId } }, index) => ({
+        id: ids[index]!,
+        position: index + 1,
+        arrival,
+        departure,
+        status: 'held',
+        version: 1,
+        total,
+        currency: booking.currency,
+        unitTypeId,
+        ratePlanId,
+        adults,
+        childrenAges,
+      }),
+    ),
+    event: reservationHeld,
+    data: {},
   })
   if (tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
 import { unprocessable } from '../../config/errors.ts'
+import { reservationConfirmed, reservationOverbooked } from '../../config/events/reservations.ts'
 import type { PolicySnapshots } from '../../config/policy-rules.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { emit } from '../lib/events.ts'
+import { emitAll } from '../lib/events.ts'
+import { mostNights } from '../../config/events/event.ts'
 import { businessDay } from '../financial/index.ts'
 import { catalogueOf, readProperty, cancellationText, depositText, noShowText, onTop } from '../properties/index.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../properties/index.ts'
@@ -224,9 +226,9 @@ export const addRooms = async (
     id: 'T4',
     booking,
     reservations: confirmed,
-    event: 'reservation.confirmed',
+    event: reservationConfirmed,
     businessDate,
-    data: { channelConnectionId: stay.channelConnectionId },
+    data: { rescued: false },
   })
   await tellOverbooked(
     trx,
@@ -237,19 +239,28 @@ export const addRooms = async (
 }
 
 export const tellOverbooked = async (trx: Trx, booking: BookingRow, reservations: readonly ReservationRow[]) => {
-  for (const one of reservations)
-    await emit(trx, {
-      type: 'reservation.overbooked',
-      propertyId: booking.propertyId,
-      entity: { type: 'reservation', id: one.id, version: one.version },
-      data: {
-        reservationId: one.id,
-        bookingId: booking.id,
-        number: `${booking.number}-${one.position}`,
-        arrival: one.arrival,
-        departure: one.departure,
-      },
-    })
+  if (reservations.length === 0) return
+  const oversold = await sql<{ reservationId: string; date: string; units: number }>(
+    trx,
+    `select r.id as reservation_id, n.night as date, max(n.forced)::int as units from reservation r
+     join unit_type_pool t on t.tenant_id = r.tenant_id and t.unit_type_id = r.unit_type_id
+     join pool_night n on n.tenant_id = r.tenant_id and n.pool_id = t.unit_pool_id and n.night >= r.arrival and n.night < r.departure and n.forced > 0
+     where r.id = any(?::uuid[]) group by r.id, n.night order by r.id, n.night`,
+    [reservations.map((one) => one.id)],
+  )
+  await emitAll(
+    trx,
+    reservationOverbooked,
+    reservations.map(({ id, version, position, status }) => {
+      const nights = oversold
+        .filter((night) => night.reservationId === id)
+        .map(({ date, units }) => ({ date, units }))
+        .slice(0, mostNights)
+      const number = `${booking.number}-${position}`
+      const data = { reservationId: id, number, bookingId: booking.id, status, nights }
+      return { propertyId: booking.propertyId, id, version, data }
+    }),
+  )
 }
 
 /** What of each open night is the channel's; the night audit accrues it when it charges the night. */

@@ -1,3 +1,4 @@
+import { reservationNoShowRecorded } from '../../config/events/reservations.ts'
 import { localInstant } from '../../config/time.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -104,11 +105,11 @@ export const recordNoShows = async (
         id: 'T18',
         booking,
         reservations: [one],
-        event: 'reservation.no_show_recorded',
+        event: reservationNoShowRecorded,
         reason: note,
         businessDate,
         override,
-        data: { fee: one.feeAmount ?? 0 },
+        data: { feeAmount: one.feeAmount ?? 0, reason: null },
       })
   }
   await endBookings(trx, bookings, reservations, ids)

@@ -1,3 +1,4 @@
+import { bookingHoldExtended } from '../../config/events/reservations.ts'
 import { expireHold } from '../../jobs/reservations.ts'
 import { sum } from '../lib/amounts.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
@@ -65,11 +66,25 @@ export const bookingTarget: PaymentTarget = {
     const { tenantId } = contextOf(trx)
     if (!moved || !tenantId) return
     await enqueue(trx, expireHold, { tenantId, bookingId: id }, { at: expiresAt })
-    await emit(trx, {
-      type: 'booking.hold_extended',
+    const rooms = await sql<{ id: string }>(
+      trx,
+      `select id from reservation where booking_id = ? and status = 'held' order by position limit 100`,
+      [id],
+    )
+    await emit(trx, bookingHoldExtended, {
       propertyId: moved.propertyId,
-      entity: { type: 'booking', id, version: moved.version },
-      data: { bookingId: id, number: moved.number, holdKind: 'payment', holdExpiresAt: expiresAt.toISOString() },
+      id,
+      version: moved.version,
+      data: {
+        bookingId: id,
+        number: moved.number,
+        source: moved.source,
+        reservationIds: rooms.map((room) => room.id),
+        companyId: null,
+        agencyId: null,
+        groupId: null,
+        holdExpiresAt: expiresAt.toISOString(),
+      },
     })
   },
 

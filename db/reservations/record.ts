@@ -1,37 +1,55 @@
+import type { reservationHeld } from '../../config/events/reservations.ts'
+import type { DataOf, Event } from '../../config/events/event.ts'
+import type { Schema, Static } from '../../config/schema.ts'
 import { contextOf, later } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
+import { unitsOf } from '../units/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { transitions } from './rules/states.ts'
 import type { TransitionId } from './rules/states.ts'
 
-type Transition = {
+type Moved = DataOf<typeof reservationHeld>
+
+type Transition<S extends Schema> = {
   id: TransitionId
   booking: Pick<BookingRow, 'id' | 'number' | 'propertyId'>
   /** As they are after the move. */
   reservations: readonly Pick<
     ReservationRow,
-    'id' | 'position' | 'arrival' | 'departure' | 'status' | 'version' | 'total' | 'currency'
+    | 'id'
+    | 'position'
+    | 'arrival'
+    | 'departure'
+    | 'status'
+    | 'version'
+    | 'total'
+    | 'currency'
+    | 'unitTypeId'
+    | 'ratePlanId'
+    | 'adults'
+    | 'childrenAges'
   >[]
-  event: string
+  event: Event<S>
   reason?: string | null
   businessDate?: string | null
   /** Where it is not the status that changed; never personal values. */
   changes?: { field: string; before: unknown; after: unknown }[]
   /** What was waived, and why. */
   override?: { rules: readonly string[]; reason: string } | null
-  /** Ids, codes and amounts that listeners want beside the usual ones. */
-  data?: Record<string, unknown>
+  /** What the event tells beside the stay itself. */
+  data: Omit<Static<S>, keyof Moved>
 }
 
 /** The last step of every transition: its history and its event, one of each per reservation. */
-export const recordTransition = async (
+export const recordTransition = async <S extends Schema>(
   trx: Trx,
-  { id, booking, reservations, event, reason, businessDate, changes, override, data }: Transition,
+  { id, booking, reservations, event, reason, businessDate, changes, override, data }: Transition<S>,
 ): Promise<void> => {
   const { command, from, to } = transitions[id]
   const changed = changes ?? [{ field: 'status', before: from, after: to }]
   const { actor, requestId } = contextOf(trx)
+  const reservationIds = reservations.map((one) => one.id)
   later(
     trx,
     `insert into reservation_event (reservation_id, transition, command, "from", "to", changes, reason, override, actor, business_date, request_id)
@@ -47,25 +65,34 @@ export const recordTransition = async (
       JSON.stringify(actor),
       businessDate ?? null,
       requestId,
-      reservations.map((one) => one.id),
+      reservationIds,
     ],
   )
-  for (const one of reservations)
-    await emit(trx, {
-      type: event,
+  // A hold has no unit yet.
+  const units = id === 'T3' ? null : await unitsOf(trx, reservationIds)
+  for (const one of reservations) {
+    const stay: Moved = {
+      reservationId: one.id,
+      number: `${booking.number}-${one.position}`,
+      bookingId: booking.id,
+      status: one.status,
+      arrival: one.arrival,
+      departure: one.departure,
+      unitTypeId: one.unitTypeId,
+      unitId: units?.get(one.id) ?? null,
+      ratePlanId: one.ratePlanId,
+      adults: one.adults,
+      childrenAges: one.childrenAges,
+      total: one.total,
+      currency: one.currency,
+      businessDate: businessDate ?? null,
+    }
+    await emit(trx, event, {
       propertyId: booking.propertyId,
-      entity: { type: 'reservation', id: one.id, version: one.version },
+      id: one.id,
+      version: one.version,
       changed,
-      data: {
-        reservationId: one.id,
-        bookingId: booking.id,
-        number: `${booking.number}-${one.position}`,
-        position: one.position,
-        arrival: one.arrival,
-        departure: one.departure,
-        total: one.total,
-        currency: one.currency,
-        ...data,
-      },
+      data: { ...stay, ...data } as Static<S>,
     })
+  }
 }

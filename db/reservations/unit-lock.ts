@@ -2,7 +2,7 @@ import { conflict, notFound, overtaken, unprocessable } from '../../config/error
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
-import { lockPools, clearUnits, presentDay, byStay, tellStays } from '../units/index.ts'
+import { lockPools, clearUnits, presentDay, tellAssigned } from '../units/index.ts'
 
 type Stay = Pick<ReservationRow, 'propertyId' | 'status' | 'unitTypeId' | 'arrival' | 'departure'> & { today: string }
 
@@ -82,7 +82,7 @@ export const promiseUnit = async (trx: Trx, reservationId: string, unitId: strin
       reservationId,
       unit.unitPoolId,
     ])
-  await tellStays(trx, 'reservation.unit_assigned', byStay([{ reservationId, unitId }], { status: 'locked' }))
+  await tellAssigned(trx, [{ reservationId, unitId }], true)
 }
 
 /** What was promised to a stay is proposed again: the system may move it. */
@@ -93,5 +93,5 @@ export const withdrawPromise = async (trx: Trx, reservationId: string): Promise<
     `update unit_assignment set status = 'proposed' where reservation_id = ? and status = 'locked' returning reservation_id, unit_id`,
     [reservationId],
   )
-  await tellStays(trx, 'reservation.unit_assigned', byStay(rows, { status: 'proposed' }))
+  await tellAssigned(trx, rows, false)
 }

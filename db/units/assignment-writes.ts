@@ -2,7 +2,7 @@ import { repack } from '../../jobs/units.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { byStay, tellStays } from './stay-events.ts'
+import { tellAssigned, tellStranded, tellUnassigned } from './stay-events.ts'
 
 /** Where one unit of a stay is to be. `assignmentId` is its row; null makes one. No unit: the row is given up. */
 export type Change = {
@@ -63,9 +63,9 @@ export const settle = async (trx: Trx, changes: readonly Change[]): Promise<void
     ],
   )
   const placed = [...moved, ...made].map(({ reservationId, toUnitId }) => ({ reservationId, unitId: toUnitId }))
-  await tellStays(trx, 'reservation.unit_assigned', byStay(placed, { status: 'proposed' }))
+  await tellAssigned(trx, placed, false)
   const gone = lost.map(({ reservationId, fromUnitId }) => ({ reservationId, unitId: fromUnitId }))
-  await tellStays(trx, 'reservation.unit_unassigned', byStay(gone))
+  await tellUnassigned(trx, gone)
 }
 
 export type Stranded = { reservationId: string; poolId: string; from: string; to: string }
@@ -107,14 +107,7 @@ export const strand = async (trx: Trx, stranded: readonly Stranded[]): Promise<v
       rows.map((row) => row.to),
     ],
   )
-  await tellStays(
-    trx,
-    'assignment.stranded',
-    told.map(({ reservationId, poolId, from, to }) => ({
-      reservationId,
-      data: { unitPoolId: poolId, reservationIds: [reservationId], from, to },
-    })),
-  )
+  await tellStranded(trx, told)
   const { tenantId } = contextOf(trx)
   for (const unitPoolId of new Set(told.map((row) => row.poolId)))
     if (tenantId !== null) await enqueue(trx, repack, { tenantId, unitPoolId }, { uniqueKey: unitPoolId })

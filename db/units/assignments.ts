@@ -1,10 +1,11 @@
 import { unprocessable } from '../../config/errors.ts'
+import { unitOccupancyChanged } from '../../config/events/units.ts'
 import { contextOf, later, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
-import { holdUnits, writeConditions } from './conditions.ts'
+import { holdUnits, stateOf, writeConditions } from './conditions.ts'
 import type { Condition } from './conditions.ts'
-import { byStay, tellStays } from './stay-events.ts'
+import { tellUnassigned } from './stay-events.ts'
 import { createTasks } from './tasks.ts'
 
 /** First number of the advisory lock of a pool's units. */
@@ -83,14 +84,10 @@ export const announceOccupancy = async (
   const now = new Map(units.map((unit) => [unit.id, unit]))
   await emitAll(
     trx,
-    moved.map(({ unitId, propertyId, reservationId }) => {
-      const { name, condition, ready, discrepancy, version = null } = now.get(unitId) ?? {}
-      return {
-        type: 'unit.occupancy_changed',
-        propertyId,
-        entity: { type: 'unit', id: unitId, version },
-        data: { unitId, name, condition, occupancy, ready, discrepancy, reservationId },
-      }
+    unitOccupancyChanged,
+    moved.flatMap(({ unitId }) => {
+      const unit = now.get(unitId)
+      return unit ? [stateOf({ ...unit, occupancy })] : []
     }),
   )
 }
@@ -213,5 +210,5 @@ export const releaseUnits = async (trx: Trx, reservationIds: readonly string[]):
   await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [
     rows.map((row) => row.id),
   ])
-  await tellStays(trx, 'reservation.unit_unassigned', byStay(rows))
+  await tellUnassigned(trx, rows)
 }

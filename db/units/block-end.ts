@@ -1,4 +1,5 @@
 import { conflict } from '../../config/errors.ts'
+import { unitBlockCancelled, unitBlockEnded } from '../../config/events/units.ts'
 import { addDays } from '../../config/time.ts'
 import { closeBlocks as closeBlocksJob } from '../../jobs/units.ts'
 import { contextOf, sql } from '../lib/connection.ts'
@@ -31,7 +32,7 @@ export const endBlock = async (trx: Trx, id: string, condition: Condition, expec
   // One that ends on its first day keeps a day, though it kept nobody out.
   const to = [block.to, [today, addDays(block.from, 1)].sort().at(-1) ?? today].sort()[0] ?? today
   await sql(trx, `update unit_block set status = 'ended', "to" = ?, version = version + 1 where id = ?`, [to, id])
-  await tell(trx, 'ended', [{ ...block, to, version: block.version + 1 }])
+  await tell(trx, unitBlockEnded, [{ ...block, to, version: block.version + 1 }])
 }
 
 /** Takes back a block that has not begun. Cancelled before: nothing to do. */
@@ -56,7 +57,7 @@ export const cancelBlock = async (
     reason,
     id,
   ])
-  await tell(trx, 'cancelled', [{ ...block, version: block.version + 1 }])
+  await tell(trx, unitBlockCancelled, [{ ...block, version: block.version + 1 }])
 }
 
 /** Asks, in the transaction that rolls a property's day, for the end of blocks that went no further. */
@@ -91,7 +92,7 @@ export const closeBlocks = async (trx: Trx, propertyId: string): Promise<number>
   await sql(trx, `update unit_block set status = 'ended', version = version + 1 where id = any(?::uuid[])`, [ids])
   await tell(
     trx,
-    'ended',
+    unitBlockEnded,
     blocks.map((block) => ({ ...block, version: block.version + 1 })),
   )
   return blocks.length

@@ -1,7 +1,9 @@
 import { conflict, notFound, overtaken, versionConflict } from '../../config/errors.ts'
+import type { unitBlockCreated } from '../../config/events/units.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
+import type { ChangedField } from '../lib/events.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { lockPools, soil } from './assignments.ts'
 import type { BlockUnit } from './block-moves.ts'
@@ -72,19 +74,16 @@ type Told = Pick<UnitBlockRow, 'id' | 'propertyId' | 'version' | 'kind' | 'from'
   issueId?: string | null | undefined
 }
 
-export const tell = (
-  trx: Trx,
-  what: 'created' | 'changed' | 'ended' | 'cancelled',
-  blocks: readonly Told[],
-  more: object = {},
-) =>
+export const tell = (trx: Trx, event: typeof unitBlockCreated, blocks: readonly Told[], changed: ChangedField[] = []) =>
   emitAll(
     trx,
+    event,
     blocks.map(({ id, propertyId, version, kind, from, to, unitIds, issueId = null }) => ({
-      type: `unit_block.${what}`,
       propertyId,
-      entity: { type: 'unit_block', id, version },
-      data: { unitBlockId: id, kind, unitIds, from, to, issueId, ...more },
+      id,
+      version,
+      data: { unitBlockId: id, kind, unitIds, from, to, issueId },
+      changed,
     })),
   )
 

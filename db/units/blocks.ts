@@ -1,10 +1,12 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
+import { unitBlockChanged, unitBlockCreated } from '../../config/events/units.ts'
 import { daysBetween } from '../../config/time.ts'
 import { audit } from '../lib/audit.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
 import { fieldsOf } from '../lib/editing.ts'
+import { sentFields } from '../lib/events.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
 import type { UnitBlockRow } from '../rows.ts'
 import { blockMoves, shortNights, spanFrom } from './block-moves.ts'
@@ -111,7 +113,7 @@ export const createBlock = async (trx: Trx, block: NewBlock): Promise<{ id: stri
   const id = row?.id ?? ''
   await addRows(trx, id, block.unitIds, block.from, block.to)
   await keepStays(trx, id, cleared, block.override)
-  await tell(trx, 'created', [{ ...block, id, version: 1 }])
+  await tell(trx, unitBlockCreated, [{ ...block, id, version: 1 }])
   return { id, ...cleared }
 }
 
@@ -205,6 +207,6 @@ export const changeBlock = async (
     `update unit_block set unit_ids = ?::uuid[], kind = ?, reason = ?, note = ?, "from" = ?, "to" = ?, issue_id = ?, version = version + 1 where id = ?`,
     [next.unitIds, next.kind, next.reason, next.note, next.from, next.to, next.issueId, id],
   )
-  await tell(trx, 'changed', [{ ...next, version: block.version + 1 }], { fields: sent })
+  await tell(trx, unitBlockChanged, [{ ...next, version: block.version + 1 }], sentFields(change, block))
   return cleared
 }

@@ -1,10 +1,11 @@
 import type { CodeOf } from '../../config/error-codes.ts'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
+import { unitConditionChanged, unitMadeReady } from '../../config/events/units.ts'
 import { audit } from '../lib/audit.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emit, emitAll } from '../lib/events.ts'
+import { emitAll } from '../lib/events.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
 import type { UnitRow } from '../rows.ts'
 import { fromUnits, presentDay, stateColumns } from './state.ts'
@@ -13,7 +14,7 @@ import type { UnitState } from './state.ts'
 export type Condition = UnitRow['condition']
 export type HeldUnit = Pick<
   UnitRow,
-  'id' | 'propertyId' | 'name' | 'condition' | 'status' | 'version' | 'doNotDisturb'
+  'id' | 'propertyId' | 'name' | 'unitTypeId' | 'condition' | 'status' | 'version' | 'doNotDisturb'
 > &
   UnitState & {
     /** The day that its property is on. */
@@ -25,7 +26,7 @@ export type HeldUnit = Pick<
 const readUnits = (trx: Trx, ids: readonly string[]) =>
   sql<HeldUnit>(
     trx,
-    `select u.id, u.property_id, u.name, u.condition, u.status, u.version, u.do_not_disturb, d.today, ${stateColumns}, ${refusedUntil} as refused_until
+    `select u.id, u.property_id, u.name, u.unit_type_id, u.condition, u.status, u.version, u.do_not_disturb, d.today, ${stateColumns}, ${refusedUntil} as refused_until
      from ${fromUnits} where u.id = any(?::uuid[]) order by u.id`,
     [ids],
   )
@@ -64,6 +65,14 @@ const awaitedIn = async (trx: Trx, units: readonly HeldUnit[]): Promise<Map<stri
   return new Map(rows.map((row) => [row.unitId, row.reservationId]))
 }
 
+/** A unit as events tell of its state. */
+export const stateOf = ({ id, propertyId, version, name, condition, occupancy, ready, discrepancy }: HeldUnit) => ({
+  propertyId,
+  id,
+  version,
+  data: { unitId: id, name, condition, occupancy, ready, discrepancy },
+})
+
 type Cleaned = {
   /** Kind of the task that has cleaned them: a stayover or pickup, or more thoroughly. */
   cleaned?: string
@@ -97,35 +106,26 @@ export const writeConditions = async (
   )
   const before = new Map(changes.map(({ unit }) => [unit.id, unit]))
   const after = await readUnits(trx, [...before.keys()])
-  const event = (what: string, unit: HeldUnit) => ({
-    type: `unit.${what}`,
-    propertyId: unit.propertyId,
-    entity: { type: 'unit', id: unit.id, version: unit.version },
-    data: {
-      unitId: unit.id,
-      name: unit.name,
-      condition: unit.condition,
-      occupancy: unit.occupancy,
-      ready: unit.ready,
-      discrepancy: unit.discrepancy,
-    },
-  })
   const ready = after.filter((unit) => unit.ready && !before.get(unit.id)?.ready)
   const awaited = await awaitedIn(trx, ready)
-  await emitAll(trx, [
-    ...after
+  await emitAll(
+    trx,
+    unitConditionChanged,
+    after
       .filter((unit) => unit.condition !== before.get(unit.id)?.condition)
       .map((unit) => ({
-        ...event('condition_changed', unit),
+        ...stateOf(unit),
         changed: [{ field: 'condition', before: before.get(unit.id)?.condition, after: unit.condition }],
       })),
-    ...ready.filter((unit) => !awaited.has(unit.id)).map((unit) => event('made_ready', unit)),
-  ])
-  // Guests may be written to about these.
-  for (const unit of ready) {
-    const [reservationId, told] = [awaited.get(unit.id), event('made_ready', unit)]
-    if (reservationId !== undefined) await emit(trx, { ...told, data: { ...told.data, reservationId } })
-  }
+  )
+  await emitAll(
+    trx,
+    unitMadeReady,
+    ready.map((unit) => {
+      const { data, ...told } = stateOf(unit)
+      return { ...told, data: { ...data, reservationId: awaited.get(unit.id) ?? null } }
+    }),
+  )
   return after
 }
 

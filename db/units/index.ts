@@ -40,7 +40,7 @@ export {
   unitServices,
 } from './state.ts'
 export type { UnitState } from './state.ts'
-export { byStay, tellStays } from './stay-events.ts'
+export { tellAssigned, unitsOf } from './stay-events.ts'
 export { swapUnits } from './swap.ts'
 export { changeTask, listTasks, planTask, readTask } from './task-list.ts'
 export { completeTask, inspectTask, skipTask, startTask } from './task-moves.ts'

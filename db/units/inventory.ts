@@ -1,10 +1,12 @@
 import { Counter } from 'prom-client'
 import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
+import { availabilityChanged } from '../../config/events/rates.ts'
+import { inventoryOversold, inventoryRecovered } from '../../config/events/units.ts'
+import { mostNights } from '../../config/events/event.ts'
 import { registry } from '../../config/metrics.ts'
 import { contextOf, later, logOf, prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
-import type { EventInput } from '../lib/events.ts'
 import { hasChannels, requestMarks } from '../lib/channel-marks.ts'
 
 export type Counters = {
@@ -98,6 +100,8 @@ export type LockedNight = PoolNight & {
   publicVersion: number
   /** Somebody else sells it too, and is to be told. */
   hasChannels: boolean
+  /** Those that are sold from the pool. */
+  unitTypeIds: string[]
 }
 
 /** Locks counters in the one order of all commands, and reads them. */
@@ -105,7 +109,8 @@ export const lockPoolNights = (trx: Trx, keys: readonly PoolNightKey[]) =>
   prepared<LockedNight>(
     trx,
     `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id, y.public_version,
-       ${hasChannels('y')} as has_channels
+       ${hasChannels('y')} as has_channels,
+       array(select t.unit_type_id from unit_type_pool t where t.tenant_id = n.tenant_id and t.unit_pool_id = n.pool_id order by t.unit_type_id) as unit_type_ids
      from pool_night n join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id
      join property y on y.tenant_id = p.tenant_id and y.id = p.property_id
      where (n.pool_id, n.night) in (select * from unnest(?::uuid[], ?::date[]))
@@ -192,7 +197,7 @@ export const moveInventory = async (
   return after
 }
 
-const freeOf = (row: Counters) => Math.max(0, row.capacity + row.oversell - usage(row))
+export const freeOf = (row: Counters) => Math.max(0, row.capacity + row.oversell - usage(row))
 
 /** Asks that channels be told of the nights on which more or less is free than before. */
 const tellChannels = async (trx: Trx, before: readonly LockedNight[], after: readonly LockedNight[]) => {
@@ -212,34 +217,42 @@ const tellChannels = async (trx: Trx, before: readonly LockedNight[], after: rea
   }
 }
 
+type Told = { poolId: string; night: string; units: number }
+
 /** Tells of the nights that changed, of those that were forced, and of those of which nothing is overbooked any more. */
 const announce = async (
   trx: Trx,
   before: ReadonlyMap<string, PoolNight>,
-  rows: (PoolNight & { propertyId: string })[],
+  rows: LockedNight[],
   forced: (PoolNight & { shortage: number })[],
 ) => {
-  const over = forced.map(({ poolId, night, shortage }) => ({ poolId, night, units: shortage }))
-  const back = rows.flatMap((row) => {
-    const units = before.get(keyOf(row))?.forced ?? 0
-    return units > 0 && row.forced === 0 ? [{ poolId: row.poolId, night: row.night, units }] : []
-  })
-  const events = [...new Set(rows.map((row) => row.poolId))].flatMap((poolId): EventInput[] => {
-    const ofPool = rows.filter((row) => row.poolId === poolId)
-    const { propertyId } = ofPool[0]!
-    const entity = { type: 'unit_pool', id: poolId, version: null }
-    const data = { from: ofPool[0]!.night, to: ofPool.at(-1)!.night, nights: ofPool.length }
-    const told = (type: string, all: typeof over): EventInput[] => {
-      const nights = all.filter((one) => one.poolId === poolId).map(({ night, units }) => ({ date: night, units }))
-      return nights.length > 0
-        ? [{ type, propertyId, entity, data: { unitPoolId: poolId, nights: nights.slice(0, 92) } }]
-        : []
-    }
-    return [
-      { type: 'availability.changed', propertyId, entity, data },
-      ...told('inventory.oversold', over),
-      ...told('inventory.recovered', back),
-    ]
-  })
-  await emitAll(trx, events)
+  const pools = new Map<string, LockedNight[]>()
+  for (const row of rows) pools.set(row.poolId, [...(pools.get(row.poolId) ?? []), row])
+  await emitAll(
+    trx,
+    availabilityChanged,
+    [...pools].map(([poolId, ofPool]) => {
+      const { propertyId, unitTypeIds, night: from } = ofPool[0]!
+      return { propertyId, id: poolId, version: null, data: { unitTypeIds, from, to: ofPool.at(-1)!.night } }
+    }),
+  )
+  const tell = async (event: typeof inventoryOversold, told: readonly Told[]) => {
+    const facts = [...pools].flatMap(([poolId, ofPool]) => {
+      const nights = told.filter((one) => one.poolId === poolId).map(({ night, units }) => ({ date: night, units }))
+      const data = { unitPoolId: poolId, nights: nights.slice(0, mostNights) }
+      return nights.length > 0 ? [{ propertyId: ofPool[0]!.propertyId, id: poolId, version: null, data }] : []
+    })
+    await emitAll(trx, event, facts)
+  }
+  await tell(
+    inventoryOversold,
+    forced.map(({ poolId, night, shortage }) => ({ poolId, night, units: shortage })),
+  )
+  await tell(
+    inventoryRecovered,
+    rows.flatMap((row) => {
+      const units = before.get(keyOf(row))?.forced ?? 0
+      return units > 0 && row.forced === 0 ? [{ poolId: row.poolId, night: row.night, units }] : []
+    }),
+  )
 }

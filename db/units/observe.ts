@@ -1,11 +1,12 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
+import { unitChanged, unitDiscrepancyDetected } from '../../config/events/units.ts'
 import { addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
-import { changeRow, fieldsOf } from '../lib/editing.ts'
+import { emit, sentFields } from '../lib/events.ts'
+import { changeRow } from '../lib/editing.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
-import { holdUnit } from './conditions.ts'
+import { holdUnit, stateOf } from './conditions.ts'
 import type { HeldUnit } from './conditions.ts'
 import { sealRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -55,11 +56,12 @@ export const observe = async (
         }),
   }
   const version = await changeRow(trx, 'unit', unitId, change, ['serviceRefused'])
-  await emit(trx, {
-    type: 'unit.changed',
+  await emit(trx, unitChanged, {
     propertyId: unit.propertyId,
-    entity: { type: 'unit', id: unitId, version },
-    data: { unitId, name: unit.name, fields: fieldsOf(change) },
+    id: unitId,
+    version,
+    data: { unitId, name: unit.name, unitTypeId: unit.unitTypeId },
+    changed: sentFields(change),
   })
   if (refusal) await skipStayover(trx, unit)
   const isRefused = refusal ? true : refusal !== null && unit.refusedUntil !== null && unit.refusedUntil >= unit.today
@@ -110,17 +112,5 @@ const tellDiscrepancy = async (trx: Trx, unitId: string) => {
     [unit.today, unitId, unit.today, quietMinutes],
   )
   if (!first) return
-  await emit(trx, {
-    type: 'unit.discrepancy_detected',
-    propertyId: unit.propertyId,
-    entity: { type: 'unit', id: unitId, version: unit.version },
-    data: {
-      unitId,
-      name: unit.name,
-      condition: unit.condition,
-      occupancy: unit.occupancy,
-      ready: unit.ready,
-      discrepancy: unit.discrepancy,
-    },
-  })
+  await emit(trx, unitDiscrepancyDetected, stateOf(unit))
 }

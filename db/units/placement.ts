@@ -1,8 +1,10 @@
 import type { UnitAttribute } from '../../config/amenities.ts'
 import { conflict, notFound, overtaken, versionConflict } from '../../config/errors.ts'
+import { unitArchived, unitChanged, unitRestored } from '../../config/events/units.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
+import { emit, sentFields } from '../lib/events.ts'
+import type { ChangedField } from '../lib/events.ts'
 import { changeRow, fieldsOf } from '../lib/editing.ts'
 import { lockForChange, refuseArchived } from '../lib/locked-property.ts'
 import type { UnitRow } from '../rows.ts'
@@ -142,13 +144,13 @@ const place = async (
   return { unit, version: await changeRow(trx, 'unit', id, next.row) }
 }
 
-const tell = (trx: Trx, event: string, unit: Placed, version: number, data: Record<string, unknown> = {}) =>
-  emit(trx, {
-    type: event,
-    propertyId: unit.propertyId,
-    entity: { type: 'unit', id: unit.id, version },
-    data: { unitId: unit.id, name: unit.name, unitTypeId: unit.unitTypeId, ...data },
-  })
+const tell = (
+  trx: Trx,
+  event: typeof unitChanged,
+  { id, propertyId, name, unitTypeId }: Placed,
+  version: number,
+  changed: ChangedField[] = [],
+) => emit(trx, event, { propertyId, id, version, data: { unitId: id, name, unitTypeId }, changed })
 
 const archived = () => conflict('invalid_transition', 'The unit is archived')
 
@@ -170,10 +172,10 @@ export const changeUnit = async (
   if (done)
     await tell(
       trx,
-      'unit.changed',
+      unitChanged,
       { ...done.unit, name: change.name ?? done.unit.name, unitTypeId: unitTypeId ?? done.unit.unitTypeId },
       done.version,
-      { fields: fieldsOf(change) },
+      sentFields(change, done.unit),
     )
 }
 
@@ -205,7 +207,7 @@ export const archiveUnit = async (trx: Trx, id: string, expectedVersion: number 
     Promise.resolve(unit.status === 'archived' ? null : { row: { status: 'archived' }, stand: null }),
   )
   if (!done) return
-  await tell(trx, 'unit.archived', done.unit, done.version)
+  await tell(trx, unitArchived, done.unit, done.version)
   await skipLeft(trx, id)
 }
 
@@ -220,5 +222,5 @@ export const restoreUnit = async (trx: Trx, id: string, expectedVersion: number 
       stand: { poolId: unit.unitPoolId, from: unit.activeFrom, until: null },
     }
   })
-  if (done) await tell(trx, 'unit.restored', done.unit, done.version)
+  if (done) await tell(trx, unitRestored, done.unit, done.version)
 }

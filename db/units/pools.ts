@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
+import { unitPoolChanged, unitPoolCreated, unitPoolDeleted } from '../../config/events/units.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import { changeRow, fieldsOf, insertRow } from '../lib/records.ts'
+import { changeRow, insertRow } from '../lib/records.ts'
 import { model } from '../lib/models.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
@@ -73,10 +74,10 @@ export const insertPool = async (
   const id = pool.id ?? randomUUID()
   await insertRow(trx, UnitPool, { ...pool, id })
   await extendNights(trx, [id])
-  await emit(trx, {
-    type: 'unit_pool.created',
+  await emit(trx, unitPoolCreated, {
     propertyId: pool.propertyId,
-    entity: { type: 'unit_pool', id, version: 1 },
+    id,
+    version: 1,
     data: { unitPoolId: id, name: pool.name },
   })
   return id
@@ -94,11 +95,12 @@ export const changePool = async (trx: Trx, id: string, change: { name?: string |
   await lockForChange(trx, propertyId)
   if (name === change.name || change.name === undefined) return
   const version = await changeRow(trx, UnitPool, id, change)
-  await emit(trx, {
-    type: 'unit_pool.changed',
+  await emit(trx, unitPoolChanged, {
     propertyId,
-    entity: { type: 'unit_pool', id, version },
-    data: { unitPoolId: id, name: change.name, fields: fieldsOf(change) },
+    id,
+    version,
+    data: { unitPoolId: id, name: change.name },
+    changed: [{ field: 'name', before: name, after: change.name }],
   })
 }
 
@@ -123,10 +125,10 @@ export const deletePool = async (trx: Trx, id: string): Promise<UnitPoolRecord> 
   if (errors.length > 0) throw unprocessable('in_use', 'The pool has units or unit types', errors)
   await dropNights(trx, id)
   await sql(trx, `delete from unit_pool where id = ?`, [id])
-  await emit(trx, {
-    type: 'unit_pool.deleted',
+  await emit(trx, unitPoolDeleted, {
     propertyId,
-    entity: { type: 'unit_pool', id, version: pool.version },
+    id,
+    version: pool.version,
     data: { unitPoolId: id, name: pool.name },
   })
   return pool

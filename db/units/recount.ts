@@ -1,9 +1,11 @@
+import { inventoryDriftRepaired } from '../../config/events/units.ts'
+import { mostNights } from '../../config/events/event.ts'
 import { addDays, daysBetween } from '../../config/time.ts'
 import { logOf, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
+import { emitAll } from '../lib/events.ts'
 import { requestMarks } from '../lib/channel-marks.ts'
-import { lockPoolNights, writePoolNights } from './inventory.ts'
+import { freeOf, lockPoolNights, writePoolNights } from './inventory.ts'
 import type { PoolNight } from './inventory.ts'
 import { presentDay } from './state.ts'
 
@@ -121,11 +123,14 @@ export const recountNights = async (
   if (locked.some((row) => row.hasChannels))
     await requestMarks(trx, { propertyId, kind: 'availability', from, to: addDays(until, -1) })
   logOf(trx).error({ propertyId, differences }, 'counters differed from what they stand for')
-  await emit(trx, {
-    type: 'inventory.drift_repaired',
-    propertyId,
-    entity: { type: 'property', id: propertyId, version: null },
-    data: { from, until, count: wrong.length, differences: differences.slice(0, 31) },
-  })
+  await emitAll(
+    trx,
+    inventoryDriftRepaired,
+    [...new Set(wrong.map(({ after }) => after.poolId))].map((unitPoolId) => {
+      const ofPool = wrong.filter(({ after }) => after.poolId === unitPoolId)
+      const nights = ofPool.map(({ before, after }) => ({ date: after.night, units: freeOf(after) - freeOf(before) }))
+      return { propertyId, id: unitPoolId, version: null, data: { unitPoolId, nights: nights.slice(0, mostNights) } }
+    }),
+  )
   return wrong.map((one) => one.after)
 }

@@ -1,4 +1,5 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
+import { assignmentRepacked } from '../../config/events/units.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { addDays, daysBetween } from '../../config/time.ts'
@@ -108,21 +109,19 @@ export const repackHouse = async (
 }
 
 const announce = async (trx: Trx, plans: readonly Plan[]) => {
-  for (const { changes, stranded } of plans) {
+  for (const { changes } of plans) {
     const poolId = changes[0]?.poolId
     if (poolId === undefined) continue
     const [pool] = await sql<{ propertyId: string }>(trx, `select property_id from unit_pool where id = ?`, [poolId])
-    await emit(trx, {
-      type: 'assignment.repacked',
+    await emit(trx, assignmentRepacked, {
       propertyId: pool?.propertyId ?? null,
-      entity: { type: 'unit_pool', id: poolId, version: null },
+      id: poolId,
+      version: null,
       data: {
         unitPoolId: poolId,
         reservationIds: [...new Set(changes.map((change) => change.reservationId))].slice(0, 100),
         from: changes.reduce((day, change) => (change.from < day ? change.from : day), changes[0]?.from ?? ''),
         to: changes.reduce((day, change) => (change.to > day ? change.to : day), ''),
-        moved: changes.length,
-        stranded: stranded.length,
       },
     })
   }

@@ -1,4 +1,5 @@
 import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { housekeepingSheetPublished } from '../../config/events/housekeeping.ts'
 import { addDays } from '../../config/time.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
@@ -252,10 +253,10 @@ export const publishSheet = async (trx: Trx, id: string): Promise<void> => {
     [id],
   )
   const tasks = await readTasks(trx, { text: `t.sheet_id = ?`, values: [id] })
-  await emit(trx, {
-    type: 'housekeeping_sheet.published',
+  await emit(trx, housekeepingSheetPublished, {
     propertyId: sheet.propertyId,
-    entity: { type: 'housekeeping_sheet', id, version: sheet.version + 1 },
+    id,
+    version: sheet.version + 1,
     data: {
       housekeepingSheetId: id,
       date: sheet.date,

@@ -1,4 +1,5 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { assignmentSwapped } from '../../config/events/units.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql } from '../lib/connection.ts'
@@ -6,7 +7,7 @@ import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { businessDay } from '../financial/index.ts'
 import { announceOccupancy, live, lockPools, soil } from './assignments.ts'
-import { byStay, tellStays } from './stay-events.ts'
+import { tellAssigned } from './stay-events.ts'
 
 type Stay = {
   id: string
@@ -212,19 +213,16 @@ const announce = async (
       inside.map((piece) => ({ ...piece, propertyId })),
     )
   }
-  await emit(trx, {
-    type: 'assignment.swapped',
+  await emit(trx, assignmentSwapped, {
     propertyId,
-    entity: { type: 'reservation', id: rows[0]?.reservationId ?? '', version: null },
-    data: { unitPoolId: rows[0]?.poolId, reservationIds: rows.map((row) => row.reservationId), unitIds, from, to },
+    id: rows[0]?.reservationId ?? '',
+    version: null,
+    data: {
+      unitPoolId: rows[0]?.poolId ?? null,
+      reservationIds: rows.map((row) => row.reservationId),
+      from,
+      to,
+    },
   })
-  for (const { id, status } of stays)
-    await tellStays(
-      trx,
-      'reservation.unit_assigned',
-      byStay(
-        pieces.filter((piece) => piece.reservationId === id),
-        { status: status === 'checked_in' ? 'occupied' : 'locked' },
-      ),
-    )
+  await tellAssigned(trx, pieces, true)
 }

@@ -1,3 +1,12 @@
+import {
+  housekeepingTaskAssigned,
+  housekeepingTaskCompleted,
+  housekeepingTaskCreated,
+  housekeepingTaskFailed,
+  housekeepingTaskPassed,
+  housekeepingTaskSkipped,
+  housekeepingTaskStarted,
+} from '../../config/events/housekeeping.ts'
 import type { TaskKind } from '../../config/housekeeping.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -84,19 +93,30 @@ export const insertTasks = async (trx: Trx, tasks: readonly NewTask[], generated
   return made
 }
 
+const eventOf = {
+  created: housekeepingTaskCreated,
+  assigned: housekeepingTaskAssigned,
+  started: housekeepingTaskStarted,
+  completed: housekeepingTaskCompleted,
+  passed: housekeepingTaskPassed,
+  failed: housekeepingTaskFailed,
+  skipped: housekeepingTaskSkipped,
+}
+
 /** Tells of tasks that have been made or moved; `reason` of those that were skipped. */
 export const emitTasks = (
   trx: Trx,
-  what: 'created' | 'assigned' | 'started' | 'completed' | 'passed' | 'failed' | 'skipped',
+  what: keyof typeof eventOf,
   tasks: readonly MadeTask[],
   reason: string | null = null,
 ) =>
   emitAll(
     trx,
+    eventOf[what],
     tasks.map(({ id, propertyId, unitId, date, kind, assigneeId, version }) => ({
-      type: `housekeeping_task.${what}`,
       propertyId,
-      entity: { type: 'housekeeping_task', id, version },
+      id,
+      version,
       data: { housekeepingTaskId: id, unitId, date, kind, assigneeId, reason },
     })),
   )

@@ -1,7 +1,8 @@
 import { conflict, overtaken, unprocessable } from '../../config/errors.ts'
+import { unitTypeArchived, unitTypeChanged, unitTypeRestored } from '../../config/events/units.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
+import { emit, sentFields } from '../lib/events.ts'
 import { changeRow, fieldsOf } from '../lib/editing.ts'
 import { lockForChange } from '../lib/locked-property.ts'
 import type { LockedProperty } from '../lib/locked-property.ts'
@@ -106,22 +107,29 @@ export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }:
   const row = isRepooled ? { status: type.status, ...change } : change
   const version = await changeRow(trx, 'unit_type', id, row, ['name', 'description', 'beds'])
   await changePortal(trx, type.propertyId)
-  await emit(trx, {
-    type: 'unit_type.changed',
+  await emit(trx, unitTypeChanged, {
     propertyId: type.propertyId,
-    entity: { type: 'unit_type', id, version },
-    data: { unitTypeId: id, code: change.code ?? type.code, fields: fieldsOf({ ...change, pools }) },
+    id,
+    version,
+    data: { unitTypeId: id, code: change.code ?? type.code },
+    changed: sentFields({ ...change, pools }, type),
   })
 }
 
-const settle = async (trx: Trx, type: UnitTypeRecord, status: UnitTypeRecord['status'], event: string) => {
+const settle = async (
+  trx: Trx,
+  type: UnitTypeRecord,
+  status: UnitTypeRecord['status'],
+  event: typeof unitTypeArchived,
+) => {
   const version = await changeRow(trx, 'unit_type', type.id, { status })
   await changePortal(trx, type.propertyId)
-  await emit(trx, {
-    type: event,
+  await emit(trx, event, {
     propertyId: type.propertyId,
-    entity: { type: 'unit_type', id: type.id, version },
+    id: type.id,
+    version,
     data: { unitTypeId: type.id, code: type.code },
+    changed: [{ field: 'status', before: type.status, after: status }],
   })
 }
 
@@ -142,12 +150,12 @@ export const archiveUnitType = async (trx: Trx, id: string): Promise<void> => {
       units.map(({ name }) => ({ field: 'unit', message: name })),
     )
   await refuseSold(trx, property, id, 'reservation')
-  await settle(trx, type, 'archived', 'unit_type.archived')
+  await settle(trx, type, 'archived', unitTypeArchived)
 }
 
 /** Sells an archived type again. The caller holds its row. */
 export const restoreUnitType = async (trx: Trx, id: string): Promise<void> => {
   const type = await readUnitType(trx, id)
   await lockForChange(trx, type.propertyId)
-  if (type.status === 'archived') await settle(trx, type, 'active', 'unit_type.restored')
+  if (type.status === 'archived') await settle(trx, type, 'active', unitTypeRestored)
 }

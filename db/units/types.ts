@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Amenity, BedKind } from '../../config/amenities.ts'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
+import { unitTypeCreated } from '../../config/events/units.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
@@ -178,10 +179,10 @@ export const createUnitType = async (trx: Trx, type: NewUnitType): Promise<{ id:
   ]
   await writePools(trx, id, pools)
   await changePortal(trx, type.propertyId)
-  await emit(trx, {
-    type: 'unit_type.created',
+  await emit(trx, unitTypeCreated, {
     propertyId: type.propertyId,
-    entity: { type: 'unit_type', id, version: 1 },
+    id,
+    version: 1,
     data: { unitTypeId: id, code: type.code },
   })
   return { id, pools }

@@ -1,5 +1,6 @@
 import type { UnitAttribute } from '../../config/amenities.ts'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { unitCreated } from '../../config/events/units.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -202,10 +203,11 @@ export const createUnits = async (trx: Trx, units: NewUnits): Promise<{ id: stri
   )
   await emitAll(
     trx,
+    unitCreated,
     made.map(({ id, name }) => ({
-      type: 'unit.created',
       propertyId: units.propertyId,
-      entity: { type: 'unit', id, version: 1 },
+      id,
+      version: 1,
       data: { unitId: id, name, unitTypeId: units.unitTypeId },
     })),
   )

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { grantSuperuser, createUser } from '../../db/auth/users.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
@@ -60,8 +61,8 @@ export const fill = async (world: Pick<World, 'database'>) => {
   )
   await admin.raw(
     `insert into event (tenant_id, id, type, property_id, entity, actor, request_id, data)
-     values (?, gen_random_uuid(), 'booking.confirmed', null, '{"type": "booking", "id": "b-1"}', '{"type": "system", "id": null}', ?, '{}')`,
-    [tenantId, requestId],
+     values (?, gen_random_uuid(), 'guest.created', null, '{"type": "guest", "id": "b-1"}', '{"type": "system", "id": null}', ?, ?)`,
+    [tenantId, requestId, JSON.stringify({ guestId: randomUUID(), source: 'desk' })],
   )
   await admin.raw(
     `insert into schedule (kind, every_seconds, cron, backfill, next_at, last_at, misses) values

@@ -127,7 +127,7 @@ describe('the operations pages', () => {
         'Given up',
         'Call to sandbox: submit',
         'sandbox submit: succeeded',
-        'booking.confirmed',
+        'guest.created',
         'payments.process-callback',
         'Discard for good',
       ])

@@ -85,7 +85,9 @@ describe('members of a tenant', () => {
     expect([again.status, again.body.version]).to.deep.equal([200, 2])
     const [entry] = await entries('user.change_role', people[1].userId)
     expect(entry?.changes).to.deep.equal([{ field: 'role', before: 'receptionist', after: 'stock' }])
-    expect(await events(tenantId, 'user.role_changed')).to.deep.equal([{ userId: people[1].userId, role: 'stock' }])
+    expect(await events(tenantId, 'user.role_changed')).to.deep.equal([
+      { userId: people[1].userId, role: 'stock', propertyIds: null },
+    ])
     const own = await world.request('PATCH', `${users}/${people[0].userId}`, { token, body: { role: 'admin' } })
     expect([own.status, own.body.code]).to.deep.equal([422, 'not_oneself'])
     const nobody = await world.request('PATCH', path, { token, body: { role: 'night-desk' } })

@@ -268,7 +268,7 @@ describe('The close of business days', () => {
     expect(await inTenant(house.tenantId, (trx) => businessDay(trx, house.propertyId))).to.equal(house.today)
     await setDay(house, -1)
     await closeOpenDay(house)
-    expect((await eventsOf(house, 'business_day.closed')).map((one) => one.data['next'])).to.deep.equal([house.today])
+    expect((await eventsOf(house, 'business_day.closed')).map((one) => one.data['date'])).to.deep.equal([house.day(-1)])
     expect(await openDay(house)).to.equal(house.today)
   })
 })

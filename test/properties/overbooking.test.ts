@@ -161,7 +161,7 @@ describe('What is left of a house, and what is sold beyond it', () => {
         ),
       )
       expect(events.map(({ data }) => data)).to.deep.equal([
-        { unitPoolId: house.poolId, from: house.day(60), to: house.day(61), quantity: 4, nights: 2 },
+        { unitPoolId: house.poolId, from: house.day(60), to: house.day(61), quantity: 4 },
       ])
     })
 

@@ -94,7 +94,7 @@ describe('Sets, taxes and codes of a house', () => {
       )
       expect(status, set).to.equal(200)
       const told = await house.inHouse((trx) =>
-        sql(trx, `select 1 from event where type = 'property.changed' and data ->> 'set' = ?`, [set]),
+        sql(trx, `select 1 from event where type = 'property.changed' and changed -> 0 ->> 'field' = ?`, [set]),
       )
       expect(told, set).to.have.lengthOf(1)
     }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { settings } from '../../config/env.ts'
 import { closeDatabase, makeKnex, openDatabase } from '../../db/lib/connection.ts'
+import { checkEvents } from './events.ts'
 import { createTestDatabase } from './services.ts'
 import type { TestDatabase } from './services.ts'
 
@@ -35,7 +36,12 @@ export const freshDatabase = async (): Promise<Database> => {
 export const leaveDatabase = async () => {
   const leaving = current
   current = null
-  await leaving?.close()
+  if (!leaving) return
+  try {
+    await checkEvents(leaving.admin)
+  } finally {
+    await leaving.close()
+  }
 }
 
 /** A fresh database for the tests of the surrounding `describe`, or of the file. */

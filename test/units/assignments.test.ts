@@ -164,7 +164,7 @@ describe('Units of stays', () => {
       'occupied',
     ])
     const [, left] = await eventsOf(house, 'unit.occupancy_changed')
-    expect(left?.data).to.include({ unitId, name: '101', condition: 'dirty', ready: false, reservationId: one })
+    expect(left?.data).to.include({ unitId, name: '101', condition: 'dirty', ready: false })
   })
 
   it('are given to who arrives on another’s departure day, once that one has left', async () => {

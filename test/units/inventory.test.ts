@@ -193,7 +193,11 @@ describe('Inventory', () => {
         [house.poolId],
       ),
     )
-    expect(events[0]?.data).to.deep.equal({ from: house.day(10), to: house.day(12), nights: 3 })
+    expect(events[0]?.data).to.deep.equal({
+      unitTypeIds: [house.unitTypeId],
+      from: house.day(10),
+      to: house.day(12),
+    })
   })
 
   it('is taken of two pools in one order, whatever the order of the moves: nobody locks another out', async () => {

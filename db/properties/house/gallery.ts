@@ -1,4 +1,5 @@
 import { notFound, unprocessable } from '../../../config/errors.ts'
+import { galleryChanged, galleryImageBroken } from '../../../config/events/properties.ts'
 import type { LocalText } from '../../../config/local-text.ts'
 import { checkImage } from '../../../jobs/properties.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
@@ -20,6 +21,15 @@ export type NewImage = {
   caption?: LocalText
 }
 export type ImageFacts = { width: number; height: number; mimeType: string; bytes: number }
+
+/** Tells that what guests may see of the pictures is another; of which image, where it is one. */
+const tell = (trx: Trx, propertyId: string, image: Pick<GalleryImageRow, 'id' | 'unitTypeId'> | null) =>
+  emit(trx, galleryChanged, {
+    propertyId,
+    id: propertyId,
+    version: null,
+    data: { galleryImageId: image?.id ?? null, unitTypeId: image?.unitTypeId ?? null },
+  })
 
 /** Adds images; they are shown once checked. `facts` is what a check has found. */
 export const addImages = async (
@@ -51,12 +61,7 @@ export const addImages = async (
     )
     if (row) ids.push(row.id)
   }
-  await emit(trx, {
-    type: 'gallery.changed',
-    propertyId,
-    entity: { type: 'property', id: propertyId, version: null },
-    data: { propertyId },
-  })
+  await tell(trx, propertyId, ids.length === 1 ? { id: ids[0]!, unitTypeId: images[0]?.unitTypeId ?? null } : null)
   return ids
 }
 
@@ -124,14 +129,6 @@ const askForCheck = async (trx: Trx, id: string) => {
   await enqueue(trx, checkImage, { tenantId, galleryImageId: id }, { uniqueKey: id })
 }
 
-const changed = (trx: Trx, propertyId: string) =>
-  emit(trx, {
-    type: 'gallery.changed',
-    propertyId,
-    entity: { type: 'property', id: propertyId, version: null },
-    data: { propertyId },
-  })
-
 const refuseTypes = (trx: Trx, propertyId: string, unitTypeId: string | null | undefined) =>
   refuseUnitTypes(trx, propertyId, unitTypeId ? [unitTypeId] : [])
 
@@ -161,7 +158,7 @@ export type ImageChange = {
 
 /** Changes what is said of an image, and has it looked at again, also where nothing is said. The caller holds its row. */
 export const changeImage = async (trx: Trx, propertyId: string, id: string, change: ImageChange): Promise<void> => {
-  await readImage(trx, propertyId, id)
+  const image = await readImage(trx, propertyId, id)
   const property = await lockForChange(trx, propertyId)
   await askForCheck(trx, id)
   if (fieldsOf(change).length === 0) return
@@ -169,7 +166,10 @@ export const changeImage = async (trx: Trx, propertyId: string, id: string, chan
   await refuseTypes(trx, propertyId, change.unitTypeId)
   await changeRow(trx, 'gallery_image', id, change, ['caption'])
   await changePortal(trx, propertyId, 'nothing')
-  await changed(trx, propertyId)
+  await tell(trx, propertyId, {
+    id,
+    unitTypeId: change.unitTypeId === undefined ? image.unitTypeId : change.unitTypeId,
+  })
 }
 
 /** Answers the image as it was. The caller holds its row. */
@@ -178,7 +178,7 @@ export const removeImage = async (trx: Trx, propertyId: string, id: string): Pro
   await lockForChange(trx, propertyId)
   await sql(trx, `delete from gallery_image where id = ?`, [id])
   await changePortal(trx, propertyId, 'nothing')
-  await changed(trx, propertyId)
+  await tell(trx, propertyId, image)
   return image
 }
 
@@ -214,13 +214,13 @@ export const recordCheck = async (trx: Trx, id: string, finding: Finding): Promi
   const isSame = before.status === status && (broken || before.width === facts.width) && before.height === facts.height
   if (isSame) return
   await changePortal(trx, before.propertyId, 'nothing')
-  if (!broken) await changed(trx, before.propertyId)
+  if (!broken) await tell(trx, before.propertyId, before)
   else if (before.status !== 'broken')
-    await emit(trx, {
-      type: 'gallery_image.broken',
+    await emit(trx, galleryImageBroken, {
       propertyId: before.propertyId,
-      entity: { type: 'gallery_image', id, version: before.version },
-      data: { galleryImageId: id, problem: finding.problem },
+      id,
+      version: before.version,
+      data: { galleryImageId: id, unitTypeId: before.unitTypeId },
     })
 }
 

@@ -1,4 +1,5 @@
 import { invalid } from '../../../config/errors.ts'
+import { ratesChanged } from '../../../config/events/rates.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
@@ -7,7 +8,7 @@ import { ratesOf } from '../../lib/channel-marks.ts'
 import { changePortal } from '../../lib/public-version.ts'
 import { keepCells, readCells, readKeptCells, writeCells } from './rate-cells.ts'
 import { houseOf } from './rate-requests.ts'
-import { changesOf, revertsOf } from '../rules/rate-items.ts'
+import { changesOf, rangesOf, revertsOf } from '../rules/rate-items.ts'
 import type { CellChange, Present, RateItem } from '../rules/rate-items.ts'
 
 export type RateChange = Omit<RateChangeRow, 'tenantId' | 'items' | 'seq'> & { items: RateItem[] }
@@ -88,14 +89,10 @@ export const write = async (
   if (change.revertsId !== null)
     await sql(trx, `update rate_change set status = 'reverted', version = version + 1 where id = ?`, [change.revertsId])
   await changePortal(trx, change.propertyId, ratesOf(cells))
-  await emit(trx, {
-    type: 'rates.changed',
+  await emit(trx, ratesChanged, {
     propertyId: change.propertyId,
-    entity: { type: 'rate_change', id: change.id, version: null },
-    data: {
-      rateChangeId: change.id,
-      cells: cells.length,
-      ranges: cells.length > 0 ? [spanOf(cells.map((cell) => cell.date))] : [],
-    },
+    id: change.propertyId,
+    version: null,
+    data: { rateChangeId: change.id, ranges: rangesOf(cells) },
   })
 }

@@ -1,11 +1,12 @@
 import { unprocessable } from '../../../config/errors.ts'
+import { ratesChanged } from '../../../config/events/rates.ts'
 import { addDays, todayIn } from '../../../config/time.ts'
 import { ratesOf } from '../../lib/channel-marks.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { changePortal } from '../../lib/public-version.ts'
-import { keyOf } from '../rules/rate-items.ts'
+import { keyOf, rangesOf } from '../rules/rate-items.ts'
 import type { CellChange, CellPlace, Present, PriceChange, RestrictionChange } from '../rules/rate-items.ts'
 import { unrestricted } from '../rules/restrictions.ts'
 import type { Restriction } from '../rules/restrictions.ts'
@@ -80,11 +81,11 @@ export const writePrices = async (trx: Trx, propertyId: string, cells: PriceCell
       `${a.ratePlanId} ${a.unitTypeId} ${a.date}` < `${b.ratePlanId} ${b.unitTypeId} ${b.date}` ? -1 : 1,
     )
   await putPrices(trx, sorted)
-  await emit(trx, {
-    type: 'rates.changed',
+  await emit(trx, ratesChanged, {
     propertyId,
-    entity: { type: 'property', id: propertyId, version: null },
-    data: { propertyId, cells: sorted.length },
+    id: propertyId,
+    version: null,
+    data: { rateChangeId: null, ranges: rangesOf(sorted) },
   })
 }
 

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../config/errors.ts'
+import { rateChangeFailed } from '../../../config/events/rates.ts'
 import { applyRateChange as applyRateChangeJob } from '../../../jobs/properties.ts'
 import { contextOf, isUnreachable, logOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
@@ -106,11 +107,11 @@ const fail = async (trx: Trx, { id, propertyId }: Waiting, refusal: { code: stri
     refusal.message,
     id,
   ])
-  await emit(trx, {
-    type: 'rate_change.failed',
+  await emit(trx, rateChangeFailed, {
     propertyId,
-    entity: { type: 'rate_change', id, version: null },
-    data: { rateChangeId: id, code: refusal.code },
+    id,
+    version: null,
+    data: { rateChangeId: id, ranges: [] },
   })
 }
 

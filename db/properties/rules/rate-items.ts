@@ -1,3 +1,4 @@
+import { mostRanges } from '../../../config/events/rates.ts'
 import { addDays, daysBetween } from '../../../config/time.ts'
 import { raisedBy } from '../../lib/amounts.ts'
 import { unrestricted } from './restrictions.ts'
@@ -38,6 +39,19 @@ export type Present = {
   seasons: ReadonlyMap<string, readonly { from: string; to: string }[]>
   prices: ReadonlyMap<string, number>
   restrictions: ReadonlyMap<string, Restriction>
+}
+
+type Range = Pick<CellPlace, 'ratePlanId' | 'unitTypeId'> & { from: string; to: string }
+
+/** Of each plan and type the first and the last day that changes; null where those are too many to tell. */
+export const rangesOf = (cells: readonly CellPlace[]): Range[] | null => {
+  const ranges = new Map<string, Range>()
+  for (const { ratePlanId, unitTypeId, date } of cells) {
+    const key = `${ratePlanId} ${unitTypeId}`
+    const { from, to } = ranges.get(key) ?? { from: date, to: date }
+    ranges.set(key, { ratePlanId, unitTypeId, from: date < from ? date : from, to: date > to ? date : to })
+  }
+  return ranges.size > mostRanges ? null : [...ranges.values()]
 }
 
 export const keyOf = ({ ratePlanId, unitTypeId, date }: CellPlace) => `${ratePlanId ?? ''} ${unitTypeId ?? ''} ${date}`

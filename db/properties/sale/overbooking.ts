@@ -1,4 +1,5 @@
 import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
+import { overbookingLimitChanged } from '../../../config/events/rates.ts'
 import { addDays, daysIn } from '../../../config/time.ts'
 import { audit } from '../../lib/audit.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -47,10 +48,10 @@ export const setOverbooking = async (trx: Trx, change: OverbookingChange): Promi
     changes: [{ field: 'limit', after: what }],
   })
   if (changed === 0) return
-  await emit(trx, {
-    type: 'overbooking_limit.changed',
+  await emit(trx, overbookingLimitChanged, {
     propertyId,
-    entity: { type: 'unit_pool', id: unitPoolId, version: null },
-    data: { ...what, nights: changed },
+    id: unitPoolId,
+    version: null,
+    data: { unitPoolId, from, to, quantity },
   })
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
+import { extraArchived, extraChanged, extraCreated } from '../../../config/events/properties.ts'
 import type { LocalText } from '../../../config/local-text.ts'
 import type { ExtraBasis } from '../../../config/quote.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { emit } from '../../lib/events.ts'
+import { emit, sentFields } from '../../lib/events.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { ExtraRow } from '../../rows.ts'
@@ -146,11 +147,11 @@ export const createExtra = async (trx: Trx, extra: NewExtra): Promise<string> =>
       nights.map((night) => ({ poolId, night, capacity: dailyLimit })),
     )
   }
-  await emit(trx, {
-    type: 'extra.created',
+  await emit(trx, extraCreated, {
     propertyId: extra.propertyId,
-    entity: { type: 'extra', id, version: 1 },
-    data: { extraId: id, code: extra.code },
+    id,
+    version: 1,
+    data: { extraId: id, code: extra.code, category: extra.category },
   })
   return id
 }
@@ -203,11 +204,12 @@ export const changeExtra = async (trx: Trx, id: string, change: ExtraChange): Pr
   const poolId = change.dailyLimit === undefined ? undefined : await limitTo(trx, property, extra, change.dailyLimit)
   const version = await changeRow(trx, 'extra', id, { ...change, poolId }, ['name', 'description'])
   await changePortal(trx, extra.propertyId)
-  await emit(trx, {
-    type: 'extra.changed',
+  await emit(trx, extraChanged, {
     propertyId: extra.propertyId,
-    entity: { type: 'extra', id, version },
-    data: { extraId: id, fields: fieldsOf(change) },
+    id,
+    version,
+    data: { extraId: id, code: extra.code, category: change.category ?? extra.category },
+    changed: sentFields(change, extra),
   })
 }
 
@@ -229,10 +231,11 @@ export const archiveExtra = async (trx: Trx, id: string): Promise<void> => {
     )
   const version = await changeRow(trx, 'extra', id, { status: 'archived' })
   await changePortal(trx, extra.propertyId)
-  await emit(trx, {
-    type: 'extra.archived',
+  await emit(trx, extraArchived, {
     propertyId: extra.propertyId,
-    entity: { type: 'extra', id, version },
-    data: { extraId: id, code: extra.code },
+    id,
+    version,
+    data: { extraId: id, code: extra.code, category: extra.category },
+    changed: [{ field: 'status', before: extra.status, after: 'archived' }],
   })
 }

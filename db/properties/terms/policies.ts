@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
+import { policyArchived, policyCreated, policyVersionAdded } from '../../../config/events/properties.ts'
 import { CancellationRules, DepositRules, NoShowRules } from '../../../config/policy-rules.ts'
 import { compile } from '../../../config/validator.ts'
 import type { Condition } from '../../lib/conditions.ts'
@@ -91,20 +92,20 @@ export const createPolicy = async (trx: Trx, policy: NewPolicy): Promise<string>
     policy.kind,
   ])
   await writeVersion(trx, id, 1, policy.rules)
-  await emit(trx, {
-    type: 'policy.created',
+  await emit(trx, policyCreated, {
     propertyId: policy.propertyId,
-    entity: { type: 'policy', id, version: 1 },
-    data: { policyId: id, kind: policy.kind },
+    id,
+    version: 1,
+    data: { policyId: id, code: policy.code, kind: policy.kind, number: 1 },
   })
   return id
 }
 
 /** New rules are a new version: plans follow it, reservations keep theirs. Answers its number. */
 export const changePolicyRules = async (trx: Trx, policyId: string, rules: NewPolicy['rules']): Promise<number> => {
-  const policy = await sqlOne<{ propertyId: string; kind: NewPolicy['kind']; currentVersion: number }>(
+  const policy = await sqlOne<Pick<PolicyRow, 'propertyId' | 'code' | 'kind' | 'currentVersion' | 'version'>>(
     trx,
-    `update policy set current_version = current_version + 1, version = version + 1 where id = ? and status = 'active' returning property_id, kind, current_version`,
+    `update policy set current_version = current_version + 1, version = version + 1 where id = ? and status = 'active' returning property_id, code, kind, current_version, version`,
     [policyId],
   )
   if (!policy) throw conflict('invalid_transition', 'The policy is archived, or is not there')
@@ -112,11 +113,11 @@ export const changePolicyRules = async (trx: Trx, policyId: string, rules: NewPo
   refuseShares(rules)
   await writeVersion(trx, policyId, policy.currentVersion, rules)
   await changePortal(trx, policy.propertyId)
-  await emit(trx, {
-    type: 'policy.version_added',
+  await emit(trx, policyVersionAdded, {
     propertyId: policy.propertyId,
-    entity: { type: 'policy', id: policyId, version: null },
-    data: { policyId, number: policy.currentVersion },
+    id: policyId,
+    version: policy.version,
+    data: { policyId, code: policy.code, kind: policy.kind, number: policy.currentVersion },
   })
   return policy.currentVersion
 }
@@ -173,9 +174,9 @@ export const readPolicy = async (trx: Trx, id: string): Promise<PolicyRecord & {
 }
 
 const openPolicy = async (trx: Trx, id: string) => {
-  const row = await sqlOne<Pick<PolicyRow, 'propertyId' | 'kind' | 'status' | 'version'>>(
+  const row = await sqlOne<Pick<PolicyRow, 'propertyId' | 'code' | 'kind' | 'status' | 'currentVersion' | 'version'>>(
     trx,
-    `select property_id, kind, status, version from policy where id = ?`,
+    `select property_id, code, kind, status, current_version, version from policy where id = ?`,
     [id],
   )
   if (!row) throw notFound()
@@ -214,10 +215,11 @@ export const archivePolicy = async (trx: Trx, id: string): Promise<void> => {
     )
   await sql(trx, `update policy set status = 'archived', version = version + 1 where id = ?`, [id])
   await changePortal(trx, policy.propertyId)
-  await emit(trx, {
-    type: 'policy.archived',
+  await emit(trx, policyArchived, {
     propertyId: policy.propertyId,
-    entity: { type: 'policy', id, version: policy.version + 1 },
-    data: { policyId: id, kind: policy.kind },
+    id,
+    version: policy.version + 1,
+    data: { policyId: id, code: policy.code, kind: policy.kind, number: policy.currentVersion },
+    changed: [{ field: 'status', before: policy.status, after: 'archived' }],
   })
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
+import { promoCodeArchived, promoCodeChanged, promoCodeCreated } from '../../../config/events/properties.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { emit } from '../../lib/events.ts'
+import { emit, sentFields } from '../../lib/events.ts'
 import { contains, equal, pageOf } from '../../lib/lists.ts'
 import { changeRow, fieldsOf, insertRow, readRow } from '../../lib/records.ts'
 import { model } from '../../lib/models.ts'
@@ -82,11 +83,11 @@ export const createPromoCode = async (trx: Trx, promo: NewPromoCode): Promise<st
   await lockForChange(trx, promo.propertyId)
   await judgePromoCode(trx, promo.propertyId, promo)
   await insertRow(trx, PromoCode, { ...promo, id, code: promo.code.toUpperCase() })
-  await emit(trx, {
-    type: 'promo_code.created',
+  await emit(trx, promoCodeCreated, {
     propertyId: promo.propertyId,
-    entity: { type: 'promo_code', id, version: 1 },
-    data: { promoCodeId: id },
+    id,
+    version: 1,
+    data: { promoCodeId: id, code: promo.code.toUpperCase() },
   })
   return id
 }
@@ -106,11 +107,12 @@ export const changePromoCode = async (trx: Trx, id: string, change: PromoCodeCha
     ])
   const version = await changeRow(trx, PromoCode, id, sent)
   await changePortal(trx, promo.propertyId)
-  await emit(trx, {
-    type: 'promo_code.changed',
+  await emit(trx, promoCodeChanged, {
     propertyId: promo.propertyId,
-    entity: { type: 'promo_code', id, version },
-    data: { promoCodeId: id, fields: fieldsOf(change) },
+    id,
+    version,
+    data: { promoCodeId: id, code: promo.code },
+    changed: sentFields(sent, promo),
   })
 }
 
@@ -121,10 +123,11 @@ export const archivePromoCode = async (trx: Trx, id: string): Promise<void> => {
   if (promo.status === 'archived') return
   const version = await changeRow(trx, PromoCode, id, { status: 'archived' })
   await changePortal(trx, promo.propertyId)
-  await emit(trx, {
-    type: 'promo_code.archived',
+  await emit(trx, promoCodeArchived, {
     propertyId: promo.propertyId,
-    entity: { type: 'promo_code', id, version },
-    data: { promoCodeId: id },
+    id,
+    version,
+    data: { promoCodeId: id, code: promo.code },
+    changed: [{ field: 'status', before: promo.status, after: 'archived' }],
   })
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
+import { taxRuleChanged, taxRuleCreated, taxRuleDeleted } from '../../../config/events/properties.ts'
 import type { LocalText } from '../../../config/local-text.ts'
 import { todayIn } from '../../../config/time.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { emit } from '../../lib/events.ts'
+import { emit, sentFields } from '../../lib/events.ts'
+import type { ChangedField } from '../../lib/events.ts'
 import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { changeRow, fieldsOf, insertRow, readRow } from '../../lib/records.ts'
 import { model } from '../../lib/models.ts'
@@ -98,11 +100,17 @@ export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string>
       { field: 'validFrom', message: 'overlaps' },
     ])
   await insertRow(trx, TaxRule, { ...rule, id })
-  await emit(trx, {
-    type: 'tax_rule.created',
+  await emit(trx, taxRuleCreated, {
     propertyId: rule.propertyId,
-    entity: { type: 'tax_rule', id, version: 1 },
-    data: { taxRuleId: id, code: rule.code },
+    id,
+    version: 1,
+    data: {
+      taxRuleId: id,
+      code: rule.code,
+      kind: rule.kind,
+      validFrom: rule.validFrom,
+      validTo: rule.validTo ?? null,
+    },
   })
   return id
 }
@@ -137,15 +145,18 @@ const refuseApplied = (rule: TaxRuleRecord, change: TaxRuleChange, today: string
 const announce = async (
   trx: Trx,
   rule: TaxRuleRecord,
-  type: 'tax_rule.changed' | 'tax_rule.deleted',
+  event: typeof taxRuleChanged,
   version: number,
+  changed: ChangedField[] = [],
 ) => {
   await changePortal(trx, rule.propertyId)
-  await emit(trx, {
-    type,
-    propertyId: rule.propertyId,
-    entity: { type: 'tax_rule', id: rule.id, version },
-    data: { taxRuleId: rule.id, code: rule.code },
+  const { propertyId, id, code, kind, validFrom, validTo } = rule
+  await emit(trx, event, {
+    propertyId,
+    id,
+    version,
+    data: { taxRuleId: id, code, kind, validFrom, validTo },
+    changed,
   })
 }
 
@@ -167,7 +178,10 @@ export const changeTaxRule = async (trx: Trx, id: string, change: TaxRuleChange)
     throw unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time', [
       { field: 'validFrom', message: 'overlaps' },
     ])
-  await announce(trx, rule, 'tax_rule.changed', await changeRow(trx, TaxRule, id, sent))
+  const { code, validFrom, validTo = null } = planned
+  const changed = { ...rule, code, validFrom, validTo, kind: change.kind ?? rule.kind }
+  const version = await changeRow(trx, TaxRule, id, sent)
+  await announce(trx, changed, taxRuleChanged, version, sentFields(sent, rule))
 }
 
 /** Deletes a rule that was never applied; 422 `in_use`. The caller holds its row. */
@@ -176,6 +190,6 @@ export const deleteTaxRule = async (trx: Trx, id: string): Promise<TaxRuleRecord
   await lockForChange(trx, rule.propertyId)
   if (await wasApplied(trx, rule)) throw unprocessable('in_use', 'The rule was applied to stays; end it by validTo')
   await sql(trx, `delete from tax_rule where id = ?`, [id])
-  await announce(trx, rule, 'tax_rule.deleted', rule.version)
+  await announce(trx, rule, taxRuleDeleted, rule.version)
   return rule
 }

@@ -1,13 +1,15 @@
 import { conflict, invalid, unprocessable } from '../../../../config/errors.ts'
 import type { FieldError } from '../../../../config/errors.ts'
+import { propertyChanged } from '../../../../config/events/properties.ts'
 import { isCnpj } from '../../../../config/tax-ids.ts'
 import { sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { changeRow, fieldsOf } from '../../../lib/editing.ts'
-import { emit } from '../../../lib/events.ts'
+import { emit, sentFields } from '../../../lib/events.ts'
 import { lockForChange, requireTexts } from '../../../lib/locked-property.ts'
 import type { LockedProperty } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
+import type { PropertyRow } from '../../../rows.ts'
 import type { NewProperty } from './create.ts'
 
 /** What the schema cannot say of a property's own data. */
@@ -78,25 +80,28 @@ export const changeProperty = async (trx: Trx, propertyId: string, change: Prope
     'houseRules',
   ])
   await changePortal(trx, propertyId)
-  await emit(trx, {
-    type: 'property.changed',
+  await emit(trx, propertyChanged, {
     propertyId,
-    entity: { type: 'property', id: propertyId, version },
-    data: { propertyId, fields: fieldsOf(change) },
+    id: propertyId,
+    version,
+    data: { code: fields.code ?? property.code, status: property.status },
+    changed: sentFields(change),
   })
 }
 
 /** Ends the replacement of a set: raises the version that the next `If-Match` names, and emits the event. The caller calls `changePortal`. */
 export const closeSet = async (trx: Trx, propertyId: string, set: string): Promise<void> => {
-  const row = await sqlOne<{ version: number }>(
+  const row = await sqlOne<Pick<PropertyRow, 'code' | 'status' | 'version'>>(
     trx,
-    `update property set version = version + 1 where id = ? returning version`,
+    `update property set version = version + 1 where id = ? returning code, status, version`,
     [propertyId],
   )
-  await emit(trx, {
-    type: 'property.changed',
+  if (!row) throw new Error(`property ${propertyId} is gone`)
+  await emit(trx, propertyChanged, {
     propertyId,
-    entity: { type: 'property', id: propertyId, version: row?.version ?? null },
-    data: { propertyId, set },
+    id: propertyId,
+    version: row.version,
+    data: { code: row.code, status: row.status },
+    changed: [{ field: set, before: null, after: null }],
   })
 }

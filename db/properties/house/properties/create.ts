@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Amenity } from '../../../../config/amenities.ts'
 import { conflict, notFound, unprocessable } from '../../../../config/errors.ts'
+import { propertyCreated } from '../../../../config/events/properties.ts'
 import type { LocalText } from '../../../../config/local-text.ts'
 import type { StoredSettings } from '../../../../config/property-settings.ts'
 import { isTimeZone } from '../../../../config/validator.ts'
@@ -96,11 +97,11 @@ export const createProperty = async (trx: Trx, property: NewProperty): Promise<s
   )
   await changePortal(trx, id)
   await provisionChannels(trx, id)
-  await emit(trx, {
-    type: 'property.created',
+  await emit(trx, propertyCreated, {
     propertyId: id,
-    entity: { type: 'property', id, version: 1 },
-    data: { propertyId: id, code: property.code, kind: property.kind },
+    id,
+    version: 1,
+    data: { code: property.code, status: 'draft' },
   })
   return id
 }

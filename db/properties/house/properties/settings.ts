@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { invalid, notFound } from '../../../../config/errors.ts'
+import { propertySettingsChanged } from '../../../../config/events/properties.ts'
 import type { LocalText } from '../../../../config/local-text.ts'
 import { repeatedKeys } from '../../../../config/property-settings.ts'
 import type { PropertySettings, StoredSettings } from '../../../../config/property-settings.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
-import { emit } from '../../../lib/events.ts'
+import { emit, sentFields } from '../../../lib/events.ts'
 import { lockForChange, requireTexts } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
 
@@ -46,11 +47,17 @@ export const changeSettings = async (trx: Trx, propertyId: string, change: Store
     propertyId,
   ])
   await changePortal(trx, propertyId)
-  await emit(trx, {
-    type: 'property.settings_changed',
+  await emit(trx, propertySettingsChanged, {
     propertyId,
-    entity: { type: 'property', id: propertyId, version: row.version + 1 },
-    data: { propertyId, sections: Object.keys(change) },
+    id: propertyId,
+    version: row.version + 1,
+    data: { code: property.code, status: property.status },
+    changed: Object.entries(change).flatMap(([section, values]) =>
+      sentFields(values, row.settings[section as keyof StoredSettings]).map((one) => ({
+        ...one,
+        field: `${section}.${one.field}`,
+      })),
+    ),
   })
 }
 

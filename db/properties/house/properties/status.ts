@@ -1,5 +1,6 @@
 import { conflict, unprocessable } from '../../../../config/errors.ts'
 import type { FieldError } from '../../../../config/errors.ts'
+import { propertyArchived, propertyPublished, propertySuspended } from '../../../../config/events/properties.ts'
 import { todayIn } from '../../../../config/time.ts'
 import { openBusinessDay } from '../../../financial/index.ts'
 import { audit } from '../../../lib/audit.ts'
@@ -28,11 +29,12 @@ export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
     propertyId,
   ])
   await changePortal(trx, propertyId)
-  await emit(trx, {
-    type: 'property.published',
+  await emit(trx, propertyPublished, {
     propertyId,
-    entity: { type: 'property', id: propertyId, version: property.version + 1 },
-    data: { propertyId, businessDate },
+    id: propertyId,
+    version: property.version + 1,
+    data: { code: property.code, status: 'live' },
+    changed: [{ field: 'status', before: property.status, after: 'live' }],
   })
 }
 
@@ -45,11 +47,12 @@ export const suspendProperty = async (trx: Trx, propertyId: string, reason?: str
     await audit(trx, { action: 'property.suspend', subjectType: 'Property', subjectId: propertyId, reason })
   await sql(trx, `update property set status = 'suspended', version = version + 1 where id = ?`, [propertyId])
   await changePortal(trx, propertyId)
-  await emit(trx, {
-    type: 'property.suspended',
+  await emit(trx, propertySuspended, {
     propertyId,
-    entity: { type: 'property', id: propertyId, version: property.version + 1 },
-    data: { propertyId },
+    id: propertyId,
+    version: property.version + 1,
+    data: { code: property.code, status: 'suspended' },
+    changed: [{ field: 'status', before: property.status, after: 'suspended' }],
   })
 }
 
@@ -73,10 +76,11 @@ export const archiveProperty = async (trx: Trx, propertyId: string): Promise<voi
   if (errors.length > 0) throw unprocessable('in_use', 'The property has open business', errors)
   await sql(trx, `update property set status = 'archived', version = version + 1 where id = ?`, [propertyId])
   await changePortal(trx, propertyId)
-  await emit(trx, {
-    type: 'property.archived',
+  await emit(trx, propertyArchived, {
     propertyId,
-    entity: { type: 'property', id: propertyId, version: property.version + 1 },
-    data: { propertyId },
+    id: propertyId,
+    version: property.version + 1,
+    data: { code: property.code, status: 'archived' },
+    changed: [{ field: 'status', before: property.status, after: 'archived' }],
   })
 }

@@ -1,9 +1,10 @@
 import { conflict } from '../../../../config/errors.ts'
+import { ratePlanChanged } from '../../../../config/events/rates.ts'
 import { addDays, todayIn } from '../../../../config/time.ts'
 import { sql } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { changeRow, fieldsOf } from '../../../lib/editing.ts'
-import { emit } from '../../../lib/events.ts'
+import { emit, sentFields } from '../../../lib/events.ts'
 import { lockForChange } from '../../../lib/locked-property.ts'
 import type { LockedProperty } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
@@ -122,10 +123,11 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
     kept.filter((cell) => still.has(cell.unitTypeId)),
   )
   await changePortal(trx, plan.propertyId)
-  await emit(trx, {
-    type: 'rate_plan.changed',
+  await emit(trx, ratePlanChanged, {
     propertyId: plan.propertyId,
-    entity: { type: 'rate_plan', id, version },
-    data: { ratePlanId: id, fields: fieldsOf(change) },
+    id,
+    version,
+    data: { ratePlanId: id, code: plan.code, parentId: plan.parentId },
+    changed: sentFields(change, plan),
   })
 }

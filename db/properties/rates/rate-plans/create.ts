@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ratePlanCreated } from '../../../../config/events/rates.ts'
 import type { LocalText } from '../../../../config/local-text.ts'
 import { sql } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
@@ -86,11 +87,11 @@ export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<strin
   )
   await writePlanTypes(trx, id, plan.unitTypes)
   await changePortal(trx, plan.propertyId)
-  await emit(trx, {
-    type: 'rate_plan.created',
+  await emit(trx, ratePlanCreated, {
     propertyId: plan.propertyId,
-    entity: { type: 'rate_plan', id, version: 1 },
-    data: { ratePlanId: id, code: plan.code },
+    id,
+    version: 1,
+    data: { ratePlanId: id, code: plan.code, parentId: plan.parentId ?? null },
   })
   return id
 }

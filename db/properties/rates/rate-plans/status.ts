@@ -1,4 +1,5 @@
 import { unprocessable } from '../../../../config/errors.ts'
+import { ratePlanArchived, ratePlanRestored } from '../../../../config/events/rates.ts'
 import { sql } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { changeRow } from '../../../lib/editing.ts'
@@ -9,18 +10,13 @@ import { refuseReferences } from './checks.ts'
 import { readRatePlan } from './read.ts'
 import type { PlanRecord } from './read.ts'
 
-const announce = async (
-  trx: Trx,
-  plan: PlanRecord,
-  type: 'rate_plan.archived' | 'rate_plan.restored',
-  version: number,
-) => {
+const announce = async (trx: Trx, plan: PlanRecord, event: typeof ratePlanArchived, version: number) => {
   await changePortal(trx, plan.propertyId)
-  await emit(trx, {
-    type,
+  await emit(trx, event, {
     propertyId: plan.propertyId,
-    entity: { type: 'rate_plan', id: plan.id, version },
-    data: { ratePlanId: plan.id, code: plan.code },
+    id: plan.id,
+    version,
+    data: { ratePlanId: plan.id, code: plan.code, parentId: plan.parentId },
   })
 }
 
@@ -40,7 +36,7 @@ export const archiveRatePlan = async (trx: Trx, id: string): Promise<void> => {
       'Active plans derive from this one',
       children.map(({ code }) => ({ field: 'ratePlan', message: code })),
     )
-  await announce(trx, plan, 'rate_plan.archived', await changeRow(trx, 'rate_plan', id, { status: 'archived' }))
+  await announce(trx, plan, ratePlanArchived, await changeRow(trx, 'rate_plan', id, { status: 'archived' }))
 }
 
 /** Sells a plan again: 422 where its policies, its parent or what it includes are not active any more. The caller holds its row. */
@@ -56,5 +52,5 @@ export const restoreRatePlan = async (trx: Trx, id: string): Promise<void> => {
     depositPolicyId,
     includedExtras,
   })
-  await announce(trx, plan, 'rate_plan.restored', await changeRow(trx, 'rate_plan', id, { status: 'active' }))
+  await announce(trx, plan, ratePlanRestored, await changeRow(trx, 'rate_plan', id, { status: 'active' }))
 }

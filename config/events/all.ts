@@ -1,0 +1,33 @@
+import { adminEvents } from './admin.ts'
+import { authEvents } from './auth.ts'
+import { channelsEvents } from './channels.ts'
+import { financialEvents } from './financial.ts'
+import { foliosEvents } from './folios.ts'
+import { guestsEvents } from './guests.ts'
+import { housekeepingEvents } from './housekeeping.ts'
+import { nightAuditEvents } from './night-audit.ts'
+import { ocpEvents } from './ocp.ts'
+import { paymentEvents } from './payment.ts'
+import { propertiesEvents } from './properties.ts'
+import { ratesEvents } from './rates.ts'
+import { reservationsEvents } from './reservations.ts'
+import { unitsEvents } from './units.ts'
+import type { Event } from './event.ts'
+
+/** Every event that can be raised, a list per module. */
+export const events: readonly Event[] = [
+  ...adminEvents,
+  ...authEvents,
+  ...channelsEvents,
+  ...financialEvents,
+  ...foliosEvents,
+  ...guestsEvents,
+  ...housekeepingEvents,
+  ...nightAuditEvents,
+  ...ocpEvents,
+  ...paymentEvents,
+  ...propertiesEvents,
+  ...ratesEvents,
+  ...reservationsEvents,
+  ...unitsEvents,
+]

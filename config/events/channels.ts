@@ -1,0 +1,48 @@
+import { Count, List, Nullable, Obj, OneOf, Text, Uuid } from '../schema.ts'
+import { Code, event } from './event.ts'
+import type { Event } from './event.ts'
+
+/** The number that the channel gave. */
+const ExternalId = Text(1, 100, { cardNumber: 'exempt' })
+
+const channel = {
+  entity: 'channel_connection',
+  subject: 'ChannelConnection',
+  data: Obj({ channelConnectionId: Uuid, driver: Code, cause: Nullable(Code) }),
+} as const
+export const channelConnected = event({ type: 'channel.connected', ...channel })
+export const channelPaused = event({ type: 'channel.paused', ...channel })
+export const channelFailed = event({ type: 'channel.failed', ...channel })
+export const channelDisconnected = event({ type: 'channel.disconnected', ...channel })
+export const channelAttentionNeeded = event({ type: 'channel.attention_needed', ...channel })
+
+const channelBooking = {
+  entity: 'channel_booking',
+  subject: 'ChannelBooking',
+  data: Obj({
+    channelConnectionId: Uuid,
+    channelBookingId: Uuid,
+    externalId: ExternalId,
+    revision: Count,
+    kind: OneOf(['new', 'modified', 'cancelled']),
+    reservationIds: List(Uuid, { max: 100 }),
+  }),
+} as const
+export const channelBookingReceived = event({ type: 'channel_booking.received', ...channelBooking })
+export const channelBookingApplied = event({ type: 'channel_booking.applied', ...channelBooking })
+export const channelBookingMappingNeeded = event({ type: 'channel_booking.mapping_needed', ...channelBooking })
+export const channelBookingFailed = event({ type: 'channel_booking.failed', ...channelBooking })
+export const channelBookingDismissed = event({ type: 'channel_booking.dismissed', ...channelBooking })
+
+export const channelsEvents: Event[] = [
+  channelConnected,
+  channelPaused,
+  channelFailed,
+  channelDisconnected,
+  channelAttentionNeeded,
+  channelBookingReceived,
+  channelBookingApplied,
+  channelBookingMappingNeeded,
+  channelBookingFailed,
+  channelBookingDismissed,
+]

@@ -1,0 +1,38 @@
+import { Currency, List, Nullable, Obj, OneOf, SignedAmount, Uuid } from '../schema.ts'
+import { Code, event } from './event.ts'
+import type { Event } from './event.ts'
+
+const folio = {
+  entity: 'folio',
+  subject: 'Folio',
+  data: Obj({
+    folioId: Uuid,
+    number: Code,
+    kind: OneOf(['guest', 'company', 'group', 'house']),
+    reservationId: Nullable(Uuid),
+    groupId: Nullable(Uuid),
+    balance: SignedAmount,
+    currency: Currency,
+  }),
+} as const
+export const folioOpened = event({ type: 'folio.opened', ...folio })
+export const folioClosed = event({ type: 'folio.closed', ...folio })
+export const folioReopened = event({ type: 'folio.reopened', ...folio })
+
+const folioMoney = {
+  entity: 'folio',
+  subject: 'Folio',
+  data: Obj({
+    folioId: Uuid,
+    number: Code,
+    lineIds: List(Uuid, { max: 100 }),
+    category: Nullable(Code),
+    amount: SignedAmount,
+    balance: SignedAmount,
+    currency: Currency,
+  }),
+} as const
+export const folioChargePosted = event({ type: 'folio.charge_posted', ...folioMoney })
+export const folioBalanceChanged = event({ type: 'folio.balance_changed', ...folioMoney })
+
+export const foliosEvents: Event[] = [folioOpened, folioClosed, folioReopened, folioChargePosted, folioBalanceChanged]
