@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ChannelRange } from '../../config/channels.ts'
 import { writePrices } from '../../db/properties/rates/rate-cells.ts'
-import { createBlock } from '../../db/units/blocks.ts'
+import { createBlock } from '../../db/units/blocks/create.ts'
 import type { Asked } from '../../test/support/channel-simulator/store.ts'
 import { writeRestrictions } from '../../test/support/restrictions.ts'
 import { makeHold } from '../../test/support/stay.ts'

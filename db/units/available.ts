@@ -4,11 +4,11 @@ import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { statusOf } from '../lib/locked-property.ts'
-import { live } from './assignments.ts'
+import { live } from './assignments/occupy.ts'
 import { widestGap } from './rules/unit-packing.ts'
 import { fromUnits } from './state.ts'
 import type { UnitState } from './state.ts'
-import type { UnitRecord } from './units.ts'
+import type { UnitRecord } from './units/read.ts'
 
 export type Search = {
   poolIds: readonly string[]

@@ -4,12 +4,12 @@ import { generateTasks as generateTasksJob } from '../../jobs/units.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { holdUnits, refusedUntil, writeConditions } from './conditions.ts'
+import { holdUnits, refusedUntil, writeConditions } from './unit-conditions.ts'
 import { morningOf } from './rules/daily-tasks.ts'
 import type { Awakening } from './rules/daily-tasks.ts'
 import { fromUnits } from './state.ts'
-import { emitTasks, insertTasks } from './tasks.ts'
-import type { Task } from './tasks.ts'
+import { emitTasks, insertTasks } from './housekeeping-tasks/create.ts'
+import type { Task } from './housekeeping-tasks/read.ts'
 
 const unitsAtOnce = 200
 

@@ -5,13 +5,13 @@ import { readPage } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 import { statusOf } from '../lib/locked-property.ts'
 import type { UnitRow } from '../rows.ts'
-import { refusedUntil } from './conditions.ts'
+import { refusedUntil } from './unit-conditions.ts'
 import { fromUnits, stateColumns } from './state.ts'
 import type { UnitState } from './state.ts'
-import { doorOrder } from './task-list.ts'
-import type { Task } from './tasks.ts'
-import { unitConditionsOf } from './units.ts'
-import type { UnitFilter } from './units.ts'
+import { doorOrder } from './housekeeping-tasks/read.ts'
+import type { Task } from './housekeeping-tasks/read.ts'
+import { unitConditionsOf } from './units/read.ts'
+import type { UnitFilter } from './units/read.ts'
 
 export type BoardLine = UnitState & {
   unit: Pick<UnitRow, 'id' | 'name' | 'building' | 'floor' | 'unitTypeId' | 'credits' | 'notes'>

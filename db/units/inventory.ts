@@ -1,24 +1,16 @@
 import { Counter } from 'prom-client'
 import { conflict, unprocessable, withRecovery } from '../../config/errors.ts'
+import { mostNights } from '../../config/events/event.ts'
 import { availabilityChanged } from '../../config/events/rates.ts'
 import { inventoryOversold, inventoryRecovered } from '../../config/events/units.ts'
-import { mostNights } from '../../config/events/event.ts'
 import { registry } from '../../config/metrics.ts'
+import { hasChannels, requestMarks } from '../lib/channel-marks.ts'
 import { contextOf, later, logOf, prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
-import { hasChannels, requestMarks } from '../lib/channel-marks.ts'
+import { usage } from './rules/availability.ts'
+import type { Counters, PoolNight } from './rules/availability.ts'
 
-export type Counters = {
-  capacity: number
-  sold: number
-  held: number
-  allotted: number
-  blocked: number
-  oversell: number
-  forced: number
-}
-export type PoolNight = Counters & { poolId: string; night: string }
 type Movable = Omit<Counters, 'forced'>
 /** Deltas of one night of one pool. */
 export type Move = { poolId: string; night: string } & Partial<Movable>
@@ -47,7 +39,6 @@ const merge = (moves: readonly Move[]): (PoolNightKey & Movable)[] => {
   return [...merged.values()].filter((move) => kinds.some((kind) => move[kind] !== 0))
 }
 
-export const usage = (row: Counters) => row.sold + row.held + row.allotted + row.blocked
 const excess = (row: Counters) => Math.max(0, usage(row) - row.capacity - row.oversell)
 
 type Reaper = (tenantId: string, nights: PoolNightKey[]) => Promise<boolean>

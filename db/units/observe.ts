@@ -6,13 +6,13 @@ import type { Trx } from '../lib/connection.ts'
 import { emit, sentFields } from '../lib/events.ts'
 import { changeRow } from '../lib/editing.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
-import { holdUnit, stateOf } from './conditions.ts'
-import type { HeldUnit } from './conditions.ts'
+import { holdUnit, stateOf } from './unit-conditions.ts'
+import type { HeldUnit } from './unit-conditions.ts'
 import { sealRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
-import { skipHeld } from './task-moves.ts'
-import { createTasks } from './tasks.ts'
-import type { Task } from './tasks.ts'
+import { skipHeld } from './housekeeping-tasks/moves.ts'
+import { createTasks } from './housekeeping-tasks/create.ts'
+import type { Task } from './housekeeping-tasks/read.ts'
 
 export type Observation = {
   occupancy?: 'vacant' | 'occupied' | undefined

@@ -6,7 +6,7 @@ import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import { requestMarks } from '../lib/channel-marks.ts'
 import { freeOf, lockPoolNights, writePoolNights } from './inventory.ts'
-import type { PoolNight } from './inventory.ts'
+import type { PoolNight } from './rules/availability.ts'
 import { presentDay } from './state.ts'
 
 const nightsAtOnce = 31

@@ -4,7 +4,7 @@ import type { ReservationRow } from '../rows.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
-import type { Stranded } from './assignment-writes.ts'
+import type { Stranded } from './assignments/write.ts'
 
 type Stay = Pick<ReservationRow, 'id' | 'propertyId' | 'version' | 'bookingId' | 'status'> & { number: string }
 type Placed = { reservationId: string; unitId: string | null }

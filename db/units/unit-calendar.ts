@@ -3,11 +3,11 @@ import type { Condition } from '../lib/conditions.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { allOf, inScope, where } from '../lib/paging.ts'
-import { guestName } from './assignment-list.ts'
-import type { AssignmentRecord } from './assignment-list.ts'
+import { guestName } from './assignments/read.ts'
+import type { AssignmentRecord } from './assignments/read.ts'
 import { fromUnits, presentDay, stateColumns } from './state.ts'
 import type { UnitState } from './state.ts'
-import type { UnitRecord } from './units.ts'
+import type { UnitRecord } from './units/read.ts'
 
 export type TapeFilter = {
   propertyId: string

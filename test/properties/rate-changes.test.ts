@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { readKeptCells } from '../../db/properties/rates/rate-cells.ts'
-import { createUnitType } from '../../db/units/types.ts'
+import { createUnitType } from '../../db/units/unit-types/create.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'
 import { openDesk } from './support.ts'

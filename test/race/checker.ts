@@ -1,7 +1,7 @@
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import { usage } from '../../db/units/inventory.ts'
-import type { PoolNight } from '../../db/units/inventory.ts'
+import { usage } from '../../db/units/rules/availability.ts'
+import type { PoolNight } from '../../db/units/rules/availability.ts'
 import { compared, countNights } from '../../db/units/recount.ts'
 import type { House } from '../support/factories.ts'
 

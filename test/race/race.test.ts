@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { database, inTenant, sql } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
-import { lockPools } from '../../db/units/assignments.ts'
+import { lockPools } from '../../db/units/assignments/occupy.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'

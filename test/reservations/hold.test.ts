@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
-import { createUnitType } from '../../db/units/types.ts'
+import { createUnitType } from '../../db/units/unit-types/create.ts'
 import { useDatabase } from '../support/database.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { makeHouse } from '../support/factories.ts'

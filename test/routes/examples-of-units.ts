@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { createPool } from '../../db/units/pools.ts'
-import { createUnitType } from '../../db/units/types.ts'
-import { createUnits } from '../../db/units/units.ts'
+import { createPool } from '../../db/units/unit-pools.ts'
+import { createUnitType } from '../../db/units/unit-types/create.ts'
+import { createUnits } from '../../db/units/units/create.ts'
 import type { House } from '../support/factories.ts'
 import type { Known } from './inputs.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { enqueueCloseBlocks } from '../../db/units/block-end.ts'
+import { enqueueCloseBlocks } from '../../db/units/blocks/end.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'

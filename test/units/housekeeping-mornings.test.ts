@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { createBlock } from '../../db/units/blocks.ts'
+import { createBlock } from '../../db/units/blocks/create.ts'
 import { generateTasks } from '../../db/units/daily-tasks.ts'
 import { generateTasks as generateTasksJob } from '../../jobs/units.ts'
 import { makeHouse } from '../support/factories.ts'

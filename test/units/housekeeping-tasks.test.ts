@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { createTasks } from '../../db/units/tasks.ts'
+import { createTasks } from '../../db/units/housekeeping-tasks/create.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'

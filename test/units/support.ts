@@ -1,6 +1,6 @@
 import { sql } from '../../db/lib/connection.ts'
 import { createRatePlan } from '../../db/properties/rates/rate-plans/create.ts'
-import { createUnitType } from '../../db/units/types.ts'
+import { createUnitType } from '../../db/units/unit-types/create.ts'
 import type { House } from '../support/factories.ts'
 
 /** A second type of a house that takes two units of the first one's pool, as two rooms side by side do, with a plan that sells it. */

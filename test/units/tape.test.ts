@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { tapeItems, tapeUnassigned, tapeUnits } from '../../db/units/unit-calendar.ts'
-import { createUnits } from '../../db/units/units.ts'
+import { createUnits } from '../../db/units/units/create.ts'
 import { always } from '../../db/lib/conditions.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { createBlock } from '../../db/units/blocks.ts'
+import { createBlock } from '../../db/units/blocks/create.ts'
 import { sealRefusal } from '../../db/units/refusals.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import type { PoolNight } from '../../db/units/inventory.ts'
+import type { PoolNight } from '../../db/units/rules/availability.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import { extendHorizon, requestRecounts } from '../../jobs/units.ts'

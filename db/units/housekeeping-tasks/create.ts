@@ -1,3 +1,4 @@
+import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
 import {
   housekeepingTaskAssigned,
   housekeepingTaskCompleted,
@@ -6,18 +7,19 @@ import {
   housekeepingTaskPassed,
   housekeepingTaskSkipped,
   housekeepingTaskStarted,
-} from '../../config/events/housekeeping.ts'
-import type { TaskKind } from '../../config/housekeeping.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { emitAll } from '../lib/events.ts'
-import type { HousekeepingTaskRow } from '../rows.ts'
+} from '../../../config/events/housekeeping.ts'
+import type { TaskKind } from '../../../config/housekeeping.ts'
+import { repeatedKeys } from '../../../config/property-settings.ts'
+import { addDays } from '../../../config/time.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emitAll } from '../../lib/events.ts'
+import { refuseArchived } from '../../lib/locked-property.ts'
+import { presentDay } from '../state.ts'
+import type { ChecklistItem, Task } from './read.ts'
 
 /** Kinds that leave a unit clean. */
 export const cleaningKinds: readonly string[] = ['departure', 'stayover', 'pickup', 'deep'] satisfies TaskKind[]
-
-export type ChecklistItem = { key: string; text: string; required: boolean; done: boolean }
-export type Task = Omit<HousekeepingTaskRow, 'tenantId' | 'checklist'> & { checklist: ChecklistItem[] }
 
 /** One task to be made. What is left out is known from the unit, its house and who arrives. */
 export type NewTask = {
@@ -145,4 +147,71 @@ export const createTasks = async (trx: Trx, tasks: readonly NewTask[]): Promise<
     left.filter((task) => !live.has(keyOf(task))),
     false,
   )
+}
+
+/** Furthest day ahead for which a task is planned. */
+export const furthestDays = 365
+
+/** 422 that names who is no active member with access to the property; `fields` in the order of `userIds`. */
+export const refuseStrangers = async (
+  trx: Trx,
+  propertyId: string,
+  userIds: readonly string[],
+  fieldOf: (index: number) => string,
+): Promise<void> => {
+  const known = await sql<{ userId: string }>(
+    trx,
+    `select m.user_id from membership m where m.user_id = any(?::uuid[]) and m.status = 'active' and (m.all_properties or exists (
+       select from membership_property p where p.tenant_id = m.tenant_id and p.membership_id = m.id and p.property_id = ?)) for share of m`,
+    [userIds, propertyId],
+  )
+  const members = new Set(known.map((row) => row.userId))
+  const errors = userIds.flatMap((id, index) =>
+    members.has(id) ? [] : [{ field: fieldOf(index), message: 'is no active member with access to this property' }],
+  )
+  if (errors.length > 0) throw unprocessable('reference_not_found', 'Somebody does not work at this property', errors)
+}
+
+type UnitPlace = { propertyId: string; status: string; today: string }
+
+/** Creates a task for a person. `judge` throws if the caller's role may not create it. */
+export const planTask = async (
+  trx: Trx,
+  task: NewTask & { kind: TaskKind },
+  judge: (task: { propertyId: string; kind: TaskKind; assigneeId: string | null }) => void,
+): Promise<string> => {
+  const unit = await sqlOne<UnitPlace>(
+    trx,
+    `select u.property_id, u.status, ${presentDay('y')} as today from unit u
+     join property y on y.tenant_id = u.tenant_id and y.id = u.property_id where u.id = ? for key share of u`,
+    [task.unitId],
+  )
+  if (!unit) throw notFound('There is no such unit')
+  const { propertyId, today } = unit
+  judge({ propertyId, kind: task.kind, assigneeId: task.assigneeId ?? null })
+  const twice = repeatedKeys(task.checklist ?? [])
+  if (twice.length > 0)
+    throw invalid(twice.map((index) => ({ field: `checklist.${index}.key`, message: 'stands twice' })))
+  await refuseArchived(trx, propertyId)
+  if (unit.status !== 'active') throw conflict('invalid_transition', 'The unit is archived')
+  if (task.date < today || task.date > addDays(today, furthestDays))
+    throw unprocessable('date_out_of_range', `A task is for ${today} or one of the ${furthestDays} days after it`, [
+      { field: 'date', message: `must not be before ${today}, nor ${furthestDays} days after it` },
+    ])
+  if (task.assigneeId) await refuseStrangers(trx, propertyId, [task.assigneeId], () => 'assigneeId')
+  if (task.reservationId) await refuseStay(trx, propertyId, task.reservationId)
+  const [made] = await insertTasks(trx, [task], false)
+  if (!made) throw new Error('the task was not made')
+  return made.id
+}
+
+const refuseStay = async (trx: Trx, propertyId: string, reservationId: string) => {
+  const stay = await sqlOne(trx, `select 1 from reservation where id = ? and property_id = ?`, [
+    reservationId,
+    propertyId,
+  ])
+  if (!stay)
+    throw unprocessable('reference_not_found', 'The reservation is not of this property', [
+      { field: 'reservationId', message: 'is no reservation of this property' },
+    ])
 }

@@ -1,13 +1,13 @@
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { assignmentSwapped } from '../../config/events/units.ts'
-import { whereOf } from '../lib/conditions.ts'
-import type { Condition } from '../lib/conditions.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
-import { businessDay } from '../financial/index.ts'
-import { announceOccupancy, live, lockPools, soil } from './assignments.ts'
-import { tellAssigned } from './stay-events.ts'
+import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
+import { assignmentSwapped } from '../../../config/events/units.ts'
+import { businessDay } from '../../financial/index.ts'
+import { whereOf } from '../../lib/conditions.ts'
+import type { Condition } from '../../lib/conditions.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emit } from '../../lib/events.ts'
+import { tellAssigned } from '../stay-events.ts'
+import { announceOccupancy, live, lockPools, soil } from './occupy.ts'
 
 type Stay = {
   id: string

@@ -1,10 +1,11 @@
-import { conflict } from '../../config/errors.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { lockPools } from './assignments.ts'
-import { forever, readBoard } from './board.ts'
-import type { Board, BoardRow } from './board.ts'
-import { planPool, settleAll } from './plan.ts'
+import { conflict } from '../../../config/errors.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { planPool } from '../rules/pool-plan.ts'
+import { lockPools } from './occupy.ts'
+import { forever, readBoard } from './pool-board.ts'
+import type { Board, BoardRow } from './pool-board.ts'
+import { settleAll } from './write.ts'
 
 export type Clearing = {
   unitIds: readonly string[]

@@ -1,8 +1,10 @@
-import { repack } from '../../jobs/units.ts'
-import { contextOf, sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
-import { tellAssigned, tellStranded, tellUnassigned } from './stay-events.ts'
+import { repack } from '../../../jobs/units.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { enqueue } from '../../lib/enqueue.ts'
+import type { Plan } from '../rules/pool-plan.ts'
+import { tellAssigned, tellStranded, tellUnassigned } from '../stay-events.ts'
+import { lackingUnits } from './unassigned.ts'
 
 /** Where one unit of a stay is to be. `assignmentId` is its row; null makes one. No unit: the row is given up. */
 export type Change = {
@@ -119,3 +121,24 @@ export const unstrand = (trx: Trx, poolId: string, reservationIds: readonly stri
     poolId,
     reservationIds,
   ])
+
+export const settleAll = async (trx: Trx, plans: readonly Plan[]): Promise<void> => {
+  const changes = plans.flatMap((plan) => plan.changes)
+  await settle(trx, changes)
+  const stranded = plans.flatMap((plan) => plan.stranded)
+  // Who has one unit may still wait for another, on nights that were not looked at.
+  const lacking = await lackingUnits(
+    trx,
+    changes.map((change) => change.reservationId),
+  )
+  const waiting = new Set([...stranded, ...lacking].map(({ reservationId, poolId }) => `${reservationId} ${poolId}`))
+  for (const poolId of new Set(changes.map((change) => change.poolId)))
+    await unstrand(
+      trx,
+      poolId,
+      changes.flatMap(({ reservationId, poolId: of }) =>
+        of === poolId && !waiting.has(`${reservationId} ${poolId}`) ? [reservationId] : [],
+      ),
+    )
+  await strand(trx, stranded)
+}

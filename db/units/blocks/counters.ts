@@ -1,10 +1,10 @@
-import { addDays, daysIn } from '../../config/time.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { readNights } from './availability.ts'
-import { usage } from './inventory.ts'
-import type { Move } from './inventory.ts'
-import { lockCapacity } from './nights.ts'
+import { addDays, daysIn } from '../../../config/time.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { readNights } from '../availability.ts'
+import type { Move } from '../inventory.ts'
+import { lockCapacity } from '../nights.ts'
+import { usage } from '../rules/availability.ts'
 
 export type BlockSpan = {
   unitIds: readonly string[]

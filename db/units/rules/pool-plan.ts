@@ -1,11 +1,8 @@
-import type { Trx } from '../lib/connection.ts'
-import type { Board, BoardRow } from './board.ts'
-import { pack } from './rules/unit-packing.ts'
-import type { Packing, Piece, Taken } from './rules/unit-packing.ts'
-import { lackingUnits } from './unassigned.ts'
-import type { Need } from './unassigned.ts'
-import { settle, strand, unstrand } from './assignment-writes.ts'
-import type { Change, Stranded } from './assignment-writes.ts'
+import type { Board, BoardRow } from '../assignments/pool-board.ts'
+import type { Need } from '../assignments/unassigned.ts'
+import type { Change, Stranded } from '../assignments/write.ts'
+import { pack } from './unit-packing.ts'
+import type { Packing, Piece, Taken } from './unit-packing.ts'
 
 const keyOf = (need: Need, index: number) => `${need.reservationId} ${need.from} ${index}`
 
@@ -86,25 +83,4 @@ export const planPool = (
       reservationId === null ? [] : [{ reservationId, poolId, from, to }],
     ),
   }
-}
-
-export const settleAll = async (trx: Trx, plans: readonly Plan[]): Promise<void> => {
-  const changes = plans.flatMap((plan) => plan.changes)
-  await settle(trx, changes)
-  const stranded = plans.flatMap((plan) => plan.stranded)
-  // Who has one unit may still wait for another, on nights that were not looked at.
-  const lacking = await lackingUnits(
-    trx,
-    changes.map((change) => change.reservationId),
-  )
-  const waiting = new Set([...stranded, ...lacking].map(({ reservationId, poolId }) => `${reservationId} ${poolId}`))
-  for (const poolId of new Set(changes.map((change) => change.poolId)))
-    await unstrand(
-      trx,
-      poolId,
-      changes.flatMap(({ reservationId, poolId: of }) =>
-        of === poolId && !waiting.has(`${reservationId} ${poolId}`) ? [reservationId] : [],
-      ),
-    )
-  await strand(trx, stranded)
 }

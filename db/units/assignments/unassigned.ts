@@ -1,7 +1,7 @@
-import { addDays } from '../../config/time.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { presentDay } from './state.ts'
+import { addDays } from '../../../config/time.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { presentDay } from '../state.ts'
 
 /** One unit of a pool that a stay needs on `[from, to)`. */
 export type Need = { reservationId: string; poolId: string; unitTypeId: string; from: string; to: string }

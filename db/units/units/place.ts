@@ -1,37 +1,20 @@
-import type { UnitAttribute } from '../../config/amenities.ts'
-import { conflict, notFound, overtaken, versionConflict } from '../../config/errors.ts'
-import { unitArchived, unitChanged, unitRestored } from '../../config/events/units.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { emit, sentFields } from '../lib/events.ts'
-import type { ChangedField } from '../lib/events.ts'
-import { changeRow, fieldsOf } from '../lib/editing.ts'
-import { lockForChange, refuseArchived } from '../lib/locked-property.ts'
-import type { UnitRow } from '../rows.ts'
-import { lockPools } from './assignments.ts'
-import { moveInventory } from './inventory.ts'
-import type { Move } from './inventory.ts'
-import { lockCapacity, nightsFrom } from './nights.ts'
-import { clearUnits } from './clear.ts'
-import { skipLeft } from './task-moves.ts'
-import { presentDayOf } from './state.ts'
-import { poolOfType, refuseDates, refusePast } from './units.ts'
+import { conflict, notFound, overtaken, versionConflict } from '../../../config/errors.ts'
+import { unitChanged } from '../../../config/events/units.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { changeRow } from '../../lib/editing.ts'
+import { emit } from '../../lib/events.ts'
+import type { ChangedField } from '../../lib/events.ts'
+import { lockForChange } from '../../lib/locked-property.ts'
+import type { UnitRow } from '../../rows.ts'
+import { clearUnits } from '../assignments/clear.ts'
+import { lockPools } from '../assignments/occupy.ts'
+import { moveInventory } from '../inventory.ts'
+import type { Move } from '../inventory.ts'
+import { lockCapacity, nightsFrom } from '../nights.ts'
+import { presentDayOf } from '../state.ts'
 
-export type UnitChange = {
-  name?: string | undefined
-  building?: string | null | undefined
-  floor?: number | null | undefined
-  position?: number | undefined
-  attributes?: UnitAttribute[] | undefined
-  unitTypeId?: string | undefined
-  unitPoolId?: string | undefined
-  activeFrom?: string | undefined
-  activeUntil?: string | null | undefined
-  credits?: number | undefined
-  notes?: string | undefined
-}
-
-type Placed = Pick<
+export type Placed = Pick<
   UnitRow,
   'id' | 'propertyId' | 'name' | 'unitTypeId' | 'unitPoolId' | 'activeFrom' | 'activeUntil' | 'status' | 'version'
 >
@@ -49,7 +32,7 @@ const read = async (trx: Trx, id: string, lock: '' | 'for no key update' = ''): 
 }
 
 /** Locks the unit, the last lock of a command about it. 409 where it is not what its caller has read. */
-const lockUnit = async (trx: Trx, id: string, expectedVersion: number | null): Promise<Placed> => {
+export const lockUnit = async (trx: Trx, id: string, expectedVersion: number | null): Promise<Placed> => {
   const unit = await read(trx, id, 'for no key update')
   if (expectedVersion !== null && unit.version !== expectedVersion) throw versionConflict(unit.version)
   return unit
@@ -103,13 +86,13 @@ const refuseInside = async (trx: Trx, unitId: string) => {
     ])
 }
 
-type Next = { row: Record<string, unknown>; stand: Stand }
+export type Next = { row: Record<string, unknown>; stand: Stand }
 
 /**
  * Changes where and when a unit counts: the capacity of its nights from the business date on, those it is out of order on, and whom it was proposed to,
  * in the one order of locks. `decide` says what the unit becomes, of what it is under the property's lock; null changes nothing.
  */
-const place = async (
+export const place = async (
   trx: Trx,
   id: string,
   expectedVersion: number | null,
@@ -144,7 +127,7 @@ const place = async (
   return { unit, version: await changeRow(trx, 'unit', id, next.row) }
 }
 
-const tell = (
+export const tell = (
   trx: Trx,
   event: typeof unitChanged,
   { id, propertyId, name, unitTypeId }: Placed,
@@ -152,75 +135,4 @@ const tell = (
   changed: ChangedField[] = [],
 ) => emit(trx, event, { propertyId, id, version, data: { unitId: id, name, unitTypeId }, changed })
 
-const archived = () => conflict('invalid_transition', 'The unit is archived')
-
-/**
- * Changes a unit. Its type, pool and active days move the capacity of nights: 409 `capacity_in_use` names those that are sold, 409 `unit_conflict` the stays
- * and blocks that hold the unit.
- */
-export const changeUnit = async (
-  trx: Trx,
-  id: string,
-  change: UnitChange,
-  expectedVersion: number | null,
-): Promise<void> => {
-  const { unitTypeId, unitPoolId, activeFrom, activeUntil } = change
-  const isPlaced = [unitTypeId, unitPoolId, activeFrom, activeUntil].some((value) => value !== undefined)
-  const done = isPlaced
-    ? await place(trx, id, expectedVersion, (unit, present) => decideChange(trx, unit, change, present))
-    : await describe(trx, id, change, expectedVersion)
-  if (done)
-    await tell(
-      trx,
-      unitChanged,
-      { ...done.unit, name: change.name ?? done.unit.name, unitTypeId: unitTypeId ?? done.unit.unitTypeId },
-      done.version,
-      sentFields(change, done.unit),
-    )
-}
-
-const describe = async (trx: Trx, id: string, change: UnitChange, expectedVersion: number | null) => {
-  const unit = await lockUnit(trx, id, expectedVersion)
-  await refuseArchived(trx, unit.propertyId)
-  if (unit.status !== 'active') throw archived()
-  if (fieldsOf(change).length === 0) return null
-  return { unit, version: await changeRow(trx, 'unit', id, change) }
-}
-
-const decideChange = async (trx: Trx, unit: Placed, change: UnitChange, present: string): Promise<Next> => {
-  if (unit.status !== 'active') throw archived()
-  const { propertyId } = unit
-  const { unitTypeId = unit.unitTypeId, unitPoolId, activeFrom = unit.activeFrom } = change
-  const activeUntil = change.activeUntil === undefined ? unit.activeUntil : change.activeUntil
-  refuseDates({ activeFrom, activeUntil })
-  if (activeUntil !== unit.activeUntil) refusePast(activeUntil, present)
-  const poolId = await poolOfType(trx, { propertyId, unitTypeId, unitPoolId, current: unit.unitPoolId })
-  return {
-    row: { ...change, unitTypeId, unitPoolId: poolId, activeFrom, activeUntil },
-    stand: { poolId, from: activeFrom, until: activeUntil },
-  }
-}
-
-/** Takes a unit out of capacity for good. 409 `capacity_in_use` or `unit_conflict` while it is needed. */
-export const archiveUnit = async (trx: Trx, id: string, expectedVersion: number | null): Promise<void> => {
-  const done = await place(trx, id, expectedVersion, (unit) =>
-    Promise.resolve(unit.status === 'archived' ? null : { row: { status: 'archived' }, stand: null }),
-  )
-  if (!done) return
-  await tell(trx, unitArchived, done.unit, done.version)
-  await skipLeft(trx, id)
-}
-
-/** Brings an archived unit back, for as long as may be. 409 `duplicate_name` where another unit has its name now. */
-export const restoreUnit = async (trx: Trx, id: string, expectedVersion: number | null): Promise<void> => {
-  const done = await place(trx, id, expectedVersion, async (unit) => {
-    if (unit.status === 'active') return null
-    const type = await sqlOne<{ status: string }>(trx, `select status from unit_type where id = ?`, [unit.unitTypeId])
-    if (type?.status !== 'active') throw conflict('invalid_transition', 'Restore its unit type first')
-    return {
-      row: { status: 'active', activeUntil: null },
-      stand: { poolId: unit.unitPoolId, from: unit.activeFrom, until: null },
-    }
-  })
-  if (done) await tell(trx, unitRestored, done.unit, done.version)
-}
+export const archived = () => conflict('invalid_transition', 'The unit is archived')

@@ -1,12 +1,12 @@
-import { conflict, forbidden, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { refuseArchived } from '../lib/locked-property.ts'
-import { holdUnit, writeConditions } from './conditions.ts'
-import type { Condition, HeldUnit } from './conditions.ts'
-import { cleaningKinds, emitTasks, insertTasks } from './tasks.ts'
-import type { TaskKind } from '../../config/housekeeping.ts'
-import type { Task } from './tasks.ts'
+import { conflict, forbidden, invalid, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
+import type { TaskKind } from '../../../config/housekeeping.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { refuseArchived } from '../../lib/locked-property.ts'
+import { holdUnit, writeConditions } from '../unit-conditions.ts'
+import type { Condition, HeldUnit } from '../unit-conditions.ts'
+import { cleaningKinds, emitTasks, insertTasks } from './create.ts'
+import type { Task } from './read.ts'
 
 export type Guarded = {
   /** Judges the locked task by the caller's conditions; throws if the caller may not act on it. */

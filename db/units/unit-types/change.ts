@@ -1,16 +1,17 @@
-import { conflict, overtaken, unprocessable } from '../../config/errors.ts'
-import { unitTypeArchived, unitTypeChanged, unitTypeRestored } from '../../config/events/units.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { emit, sentFields } from '../lib/events.ts'
-import { changeRow, fieldsOf } from '../lib/editing.ts'
-import { lockForChange } from '../lib/locked-property.ts'
-import type { LockedProperty } from '../lib/locked-property.ts'
-import { changePortal } from '../lib/public-version.ts'
-import type { PoolShare } from './availability.ts'
-import { presentDayOf } from './state.ts'
-import { judgeUnitType, readUnitType, unitTypeColumns, writePools } from './types.ts'
-import type { NewUnitType, UnitTypeRecord } from './types.ts'
+import { conflict, overtaken, unprocessable } from '../../../config/errors.ts'
+import { unitTypeChanged } from '../../../config/events/units.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { changeRow, fieldsOf } from '../../lib/editing.ts'
+import { emit, sentFields } from '../../lib/events.ts'
+import { lockForChange } from '../../lib/locked-property.ts'
+import type { LockedProperty } from '../../lib/locked-property.ts'
+import { changePortal } from '../../lib/public-version.ts'
+import type { PoolShare } from '../rules/availability.ts'
+import { presentDayOf } from '../state.ts'
+import { judgeUnitType, writePools } from './create.ts'
+import { readUnitType, unitTypeColumns } from './read.ts'
+import type { NewUnitType, UnitTypeRecord } from './read.ts'
 
 export type UnitTypeChange = {
   [Field in Exclude<keyof NewUnitType, 'id' | 'propertyId'>]?: NewUnitType[Field] | undefined
@@ -53,7 +54,7 @@ export const requireSoldAs = async (
   if (!types.every(isSold)) throw overtaken()
 }
 
-const refuseSold = async (trx: Trx, property: LockedProperty, id: string, field: string) => {
+export const refuseSold = async (trx: Trx, property: LockedProperty, id: string, field: string) => {
   const taken = await takenNights(trx, id, presentDayOf(property))
   if (taken?.first)
     throw unprocessable('in_use', 'Stays or holds of the type stand in the way', [
@@ -114,48 +115,4 @@ export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }:
     data: { unitTypeId: id, code: change.code ?? type.code },
     changed: sentFields({ ...change, pools }, type),
   })
-}
-
-const settle = async (
-  trx: Trx,
-  type: UnitTypeRecord,
-  status: UnitTypeRecord['status'],
-  event: typeof unitTypeArchived,
-) => {
-  const version = await changeRow(trx, 'unit_type', type.id, { status })
-  await changePortal(trx, type.propertyId)
-  await emit(trx, event, {
-    propertyId: type.propertyId,
-    id: type.id,
-    version,
-    data: { unitTypeId: type.id, code: type.code },
-    changed: [{ field: 'status', before: type.status, after: status }],
-  })
-}
-
-/** Stops selling a type. 422 `in_use` while a night of it is taken, or an active unit is of it. The caller holds its row. */
-export const archiveUnitType = async (trx: Trx, id: string): Promise<void> => {
-  const type = await readUnitType(trx, id)
-  const property = await lockForChange(trx, type.propertyId)
-  if (type.status === 'archived') return
-  const units = await sql<{ name: string }>(
-    trx,
-    `select name from unit where unit_type_id = ? and status = 'active' order by name limit 50`,
-    [id],
-  )
-  if (units.length > 0)
-    throw unprocessable(
-      'in_use',
-      'Active units are of this type',
-      units.map(({ name }) => ({ field: 'unit', message: name })),
-    )
-  await refuseSold(trx, property, id, 'reservation')
-  await settle(trx, type, 'archived', unitTypeArchived)
-}
-
-/** Sells an archived type again. The caller holds its row. */
-export const restoreUnitType = async (trx: Trx, id: string): Promise<void> => {
-  const type = await readUnitType(trx, id)
-  await lockForChange(trx, type.propertyId)
-  if (type.status === 'archived') await settle(trx, type, 'active', unitTypeRestored)
 }

@@ -1,12 +1,12 @@
-import { notFound } from '../../config/errors.ts'
-import type { Condition } from '../lib/conditions.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
-import type { Paging } from '../lib/paging.ts'
-import type { UnitBlockRow } from '../rows.ts'
-import { guestName } from './assignment-list.ts'
-import { presentDay } from './state.ts'
+import { notFound } from '../../../config/errors.ts'
+import type { Condition } from '../../lib/conditions.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { inScope, readPage, where } from '../../lib/paging.ts'
+import type { Paging } from '../../lib/paging.ts'
+import type { UnitBlockRow } from '../../rows.ts'
+import { guestName } from '../assignments/read.ts'
+import { presentDay } from '../state.ts'
 
 export const blockKinds = ['out_of_order', 'out_of_service'] as const
 export const blockReasons = [

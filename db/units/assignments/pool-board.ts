@@ -1,9 +1,9 @@
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { live } from './assignments.ts'
-import { widestGap } from './rules/unit-packing.ts'
-import type { FitUnit } from './rules/unit-packing.ts'
-import { presentDay } from './state.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { widestGap } from '../rules/unit-packing.ts'
+import type { FitUnit } from '../rules/unit-packing.ts'
+import { presentDay } from '../state.ts'
+import { live } from './occupy.ts'
 
 export type BoardUnit = FitUnit & { poolId: string; propertyId: string }
 export type BoardRow = {

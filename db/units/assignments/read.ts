@@ -1,8 +1,8 @@
-import type { Condition } from '../lib/conditions.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
-import type { Paging } from '../lib/paging.ts'
+import type { Condition } from '../../lib/conditions.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { inScope, readPage, where } from '../../lib/paging.ts'
+import type { Paging } from '../../lib/paging.ts'
 
 export const assignmentStatuses = ['proposed', 'locked', 'occupied', 'blocked', 'ended', 'released'] as const
 

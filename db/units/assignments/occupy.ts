@@ -1,12 +1,12 @@
-import { unprocessable } from '../../config/errors.ts'
-import { unitOccupancyChanged } from '../../config/events/units.ts'
-import { contextOf, later, sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { emitAll } from '../lib/events.ts'
-import { holdUnits, stateOf, writeConditions } from './conditions.ts'
-import type { Condition } from './conditions.ts'
-import { tellUnassigned } from './stay-events.ts'
-import { createTasks } from './tasks.ts'
+import { unprocessable } from '../../../config/errors.ts'
+import { unitOccupancyChanged } from '../../../config/events/units.ts'
+import { contextOf, later, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emitAll } from '../../lib/events.ts'
+import { createTasks } from '../housekeeping-tasks/create.ts'
+import { tellUnassigned } from '../stay-events.ts'
+import { holdUnits, stateOf, writeConditions } from '../unit-conditions.ts'
+import type { Condition } from '../unit-conditions.ts'
 
 /** First number of the advisory lock of a pool's units. */
 const poolClass = 7103
@@ -56,7 +56,7 @@ const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: 
 
 /**
  * A night audit wakes units for the day that comes before the day has begun. Who moves into one, or out of it, between that and the roll has changed its
- * morning: it is due once more, and what the roll asks for finds it (`roll.ts`). The units are held.
+ * morning: it is due once more, and what the roll asks for finds it (`daily-tasks.ts`). The units are held.
  */
 const wakeAnew = (trx: Trx, unitIds: readonly string[]) =>
   later(
