@@ -7,9 +7,10 @@ import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { mailUser } from '../ocp/index.ts'
 import type { PasswordHash } from './hashing.ts'
-import { assertRank, assertWithin, lockMember, readMember } from './members.ts'
-import type { Giver, Member } from './members.ts'
-import { assertRoom, roleColumns, setProperties } from './membership.ts'
+import { assertRank, assertWithin, lockMember, assertRoom, roleColumns, setProperties } from './members/checks.ts'
+import { readMember } from './members/read.ts'
+import type { Giver } from './members/checks.ts'
+import type { Member } from './members/read.ts'
 import { createToken, readToken, takeToken, tokenInvalid } from './one-time-tokens.ts'
 
 const resendsPerDay = 5

@@ -3,7 +3,7 @@ import { businessDayClosed, businessDayOpened } from '../../config/events/financ
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import { PostingError } from './selectors.ts'
+import { PostingError } from './rules/selectors.ts'
 
 /** Seed of the advisory lock in which the roll of a day takes its turn. */
 const turn = 31

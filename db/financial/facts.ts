@@ -1,7 +1,7 @@
 import type { AccountClass, Control, JournalKind } from '../../config/financial.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import type { PlannedLine, RuleRow } from './rules.ts'
+import type { PlannedLine, RuleRow } from './rules/posting-lines.ts'
 
 export type FactAccount = {
   id: string

@@ -12,9 +12,9 @@ import { announce, claim, failure, mirrorWaitMs, stateOf, writeStates } from './
 import type { Claimed, Outcome } from './outcomes.ts'
 import { NotPostable, resolveLines, turned } from './resolve.ts'
 import type { Line } from './resolve.ts'
-import { planLines } from './rules.ts'
-import type { PlannedLine } from './rules.ts'
-import { PostingError } from './selectors.ts'
+import { planLines } from './rules/posting-lines.ts'
+import type { PlannedLine } from './rules/posting-lines.ts'
+import { PostingError } from './rules/selectors.ts'
 
 export const batchSize = 200
 

@@ -6,7 +6,7 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { PostingPayload, PostingSource } from './payload.ts'
 import { checkPayload } from './raise.ts'
-import { PostingError } from './selectors.ts'
+import { PostingError } from './rules/selectors.ts'
 
 /** An event of a property that is dated by its open business day, and turns none. */
 export type DayPosting = { event: string; source: PostingSource; payload: PostingPayload }

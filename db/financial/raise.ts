@@ -7,8 +7,8 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { firstOpenDay } from './days.ts'
 import type { Posting, PostingPayload, PostingSource, RaisedPosting } from './payload.ts'
-import { planLines } from './rules.ts'
-import { PostingError } from './selectors.ts'
+import { planLines } from './rules/posting-lines.ts'
+import { PostingError } from './rules/selectors.ts'
 
 /** The event that a mirror turns stands in the same book, and is one that it may turn. */
 const turnsOne = `and exists (select from posting_event o where o.tenant_id = b.tenant_id and o.book_id = b.id

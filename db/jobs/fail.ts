@@ -7,8 +7,8 @@ import type { Fence } from './fence.ts'
 import { pausedIn } from './gates.ts'
 import { historyAnd } from './history.ts'
 import type { HistoryEntry } from './history.ts'
-import { nextWait } from './retries.ts'
-import type { Wait } from './retries.ts'
+import { nextWait } from './rules/retry.ts'
+import type { Wait } from './rules/retry.ts'
 import { takeBackWhere } from './take-back.ts'
 
 /** The stored part of an error: enough for an operator, at most 2,000 characters of stack. */

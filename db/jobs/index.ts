@@ -48,8 +48,7 @@ export {
   takeBackPaused,
 } from './pauses.ts'
 export type { Pause, Scope } from './pauses.ts'
-export { unfinished } from './queries.ts'
-export { beginEpoch, dispatchAgain, overdue, renewLeases } from './recovery.ts'
+export { unfinished, beginEpoch, dispatchAgain, overdue, renewLeases } from './recovery.ts'
 export type { Overdue } from './recovery.ts'
 export { countMiss, declareSchedules, fireDue } from './schedules.ts'
 export { eventsOfRequest, readTimeline } from './timeline.ts'

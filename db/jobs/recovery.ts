@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { QueueName } from '../../config/queues.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
-import type { QueueName } from '../../config/queues.ts'
 import { dispatchLeaseMs } from './dispatch.ts'
 import { takeBackWhere } from './take-back.ts'
 
@@ -58,3 +58,21 @@ export const dispatchAgain = async (trx: PlatformTrx, rows: readonly Overdue[]):
   )
   return back.length
 }
+
+export type Unfinished = {
+  id: string
+  kind: string
+  status: string
+  runAt: Date
+  lastError: { code: string; message: string } | null
+}
+
+/** Live jobs that are under way, or due within `withinMs`. */
+export const unfinished = (trx: PlatformTrx, withinMs: number, limit = 20): Promise<Unfinished[]> =>
+  sql<Unfinished>(
+    trx,
+    `select id, kind, status, run_at, last_error from jobs
+     where status = 'running' or (status in ('pending', 'dispatched') and run_at <= now() + make_interval(secs => :withinMs / 1000.0))
+     order by run_at, seq limit :limit`,
+    { withinMs, limit },
+  )

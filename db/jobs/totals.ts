@@ -1,8 +1,6 @@
 import type { QueueName } from '../../config/queues.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
-import { backlog } from './queries.ts'
-import type { Backlog } from './queries.ts'
 
 export type Total = Backlog & { measuredAt: Date }
 
@@ -75,4 +73,30 @@ export const addTallies = (trx: PlatformTrx, tallies: Tally[]) =>
      from jsonb_to_recordset(cast(? as jsonb)) as r (queue text, done int, failed int) order by queue
      on conflict (minute, queue) do update set done = queue_minute.done + excluded.done, failed = queue_minute.failed + excluded.failed`,
     [JSON.stringify(tallies)],
+  )
+
+export type Backlog = {
+  queue: QueueName
+  class: string
+  pending: number
+  /** Wait for their time. */
+  waiting: number
+  dispatched: number
+  running: number
+  dead: number
+  /** Age of the oldest job that is due and not begun. */
+  oldestPendingSeconds: number
+}
+
+/** Backlog of each queue by class. Jobs that wait for their time are not counted as pending. */
+export const backlog = (trx: PlatformTrx): Promise<Backlog[]> =>
+  sql<Backlog>(
+    trx,
+    `select queue, class, count(*) filter (where status = 'pending' and run_at <= now()) as pending,
+       count(*) filter (where status = 'pending' and run_at > now()) as waiting,
+       count(*) filter (where status = 'dispatched') as dispatched, count(*) filter (where status = 'running') as running,
+       count(*) filter (where status = 'dead') as dead,
+       coalesce(extract(epoch from now() - min(run_at) filter (where status in ('pending', 'dispatched') and run_at <= now())), 0)::float8
+         as oldest_pending_seconds
+     from jobs group by queue, class`,
   )

@@ -4,9 +4,9 @@ import type { Trx } from '../lib/connection.ts'
 import { sql } from '../lib/connection.ts'
 import { raisePosting } from '../financial/index.ts'
 import type { PaymentRow } from '../rows.ts'
-import { standingAllocations } from './queries.ts'
+import { standingAllocations } from './payments/read.ts'
 import { takeNewestFirst } from './rules/states.ts'
-import type { Offer, Payable, TargetType } from './target.ts'
+import type { Offer, Payable, TargetType } from './targets.ts'
 import { targetDocument, targetOf } from './targets.ts'
 
 type TargetRef = { targetType: TargetType; targetId: string }

@@ -1,8 +1,27 @@
-import type { Trx } from '../lib/connection.ts'
 import { settleCalls } from '../jobs/index.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
-import { readPayment, readRefund } from './queries.ts'
+import { readPayment } from './payments/read.ts'
+import { readRefund } from './refunds/read.ts'
 import { isLive } from './rules/states.ts'
+
+export type LastAttempt = {
+  tries: number
+  state: string
+  code: string | null
+  httpStatus: number | null
+  startedAt: Date
+}
+
+/** The last call to the gateway under a key, by its journal. */
+export const lastAttempt = (trx: Trx, key: string): Promise<LastAttempt | null> =>
+  sqlOne<LastAttempt>(
+    trx,
+    `select tries, state, code, http_status, started_at from external_call
+     where tenant_id = ? and idempotency_key = ? order by started_at desc limit 1`,
+    [contextOf(trx).tenantId, key],
+  )
 
 export const submitKey = (paymentId: string) => `pay-${paymentId}`
 export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`

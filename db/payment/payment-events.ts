@@ -11,7 +11,7 @@ import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { PaymentRow } from '../rows.ts'
 import type { PaymentStatus } from './rules/states.ts'
-import type { Failure } from './snapshot.ts'
+import type { Failure } from './payments/snapshot.ts'
 
 const eventOf: Partial<Record<PaymentStatus, typeof paymentAuthorised>> = {
   unknown: paymentOutcomeUnknown,

@@ -1,5 +1,52 @@
 import { unprocessable } from '../../config/errors.ts'
-import type { PaymentTarget, TargetType } from './target.ts'
+import type { Trx } from '../lib/connection.ts'
+
+export type TargetType = 'booking' | 'reservation' | 'folio' | 'receivable' | 'pos_order'
+
+/** A target's account of itself once it is locked. */
+export type Payable = {
+  currency: string
+  propertyId: string
+  /** Amount it still takes, in minor units; payments still on their way are not deducted. */
+  payable: number
+  /** False where it takes nothing whatever the amount: a cancelled booking, a closed folio. An expired booking is open: it takes credit. */
+  open: boolean
+  /** The hold that waited for the money is gone (an expired booking), so money that arrives now is late. */
+  expired?: boolean
+  /** Stage of a reservation's folio, which names the account of its money. */
+  stage?: 'deposit' | 'guest'
+}
+
+/** A part of a captured payment. `id` is the allocation's: a source key for lines and postings. */
+export type TargetAllocation = {
+  id: string
+  paymentId: string
+  /** Minor units, more than 0, in the target's currency; of `revert`: what is taken back. */
+  amount: number
+  method: string
+  /** The business day of the property when the money arrived. */
+  businessDate: string
+  /** The money came after its payment had ended, or after the hold was gone (R16). */
+  late: boolean
+}
+
+/** An allocation offered to a target, with the payable amount that `lock` answered in this transaction. */
+export type Offer = TargetAllocation & { payable: number }
+
+/**
+ * A module implements this so that payments can pay for its records, once per target type.
+ * Payments calls with the target locked by `lock` in the same transaction, before it locks the payment.
+ */
+export interface PaymentTarget {
+  /** Locks the target and what lies before it in the lock order, then reads. Null where there is no such record. */
+  lock(trx: Trx, id: string): Promise<Payable | null>
+  /** The gateway has accepted a charge that may take until then: a hold lives as long as its payment (R12 of public.md). */
+  onProcessing(trx: Trx, id: string, until: Date, method: string): Promise<void>
+  /** Takes captured money, at most what is payable, and answers how much; 0 refuses. An expired booking takes it as credit. */
+  apply(trx: Trx, id: string, offer: Offer): Promise<{ taken: number }>
+  /** Gives back what `apply` took: the credit of a booking shrinks, or a folio gets a refund line. Never refuses. */
+  revert(trx: Trx, id: string, allocation: TargetAllocation): Promise<void>
+}
 
 const targets = new Map<TargetType, PaymentTarget>()
 

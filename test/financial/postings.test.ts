@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { chart, isRole, journalOf, postings } from '../../config/financial.ts'
-import { chooseRule, planLines } from '../../db/financial/rules.ts'
-import type { PlannedLine, RuleRow } from '../../db/financial/rules.ts'
-import { selectors } from '../../db/financial/selectors.ts'
+import { chooseRule, planLines } from '../../db/financial/rules/posting-lines.ts'
+import type { PlannedLine, RuleRow } from '../../db/financial/rules/posting-lines.ts'
+import { selectors } from '../../db/financial/rules/selectors.ts'
 import { ordinary, payloadOf } from './payloads.ts'
 
 const sumOf = (lines: readonly PlannedLine[], side: 'debit' | 'credit') =>

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { retryClasses } from '../../config/queues.ts'
 import type { RetryClass } from '../../config/queues.ts'
-import { nextWait } from '../../db/jobs/retries.ts'
+import { nextWait } from '../../db/jobs/rules/retry.ts'
 
 const course = (retry: RetryClass, tries?: number) => {
   const steps: string[] = []

@@ -1,4 +1,4 @@
-import { addMembership } from '../../db/auth/users.ts'
+import { addMembership } from '../../db/auth/members/create.ts'
 import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
 import type { Reply, RequestOptions } from '../support/client.ts'
 import { makeHouse } from '../support/factories.ts'

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sql } from '../../db/lib/connection.ts'
 import type { PaymentRow } from '../../db/rows.ts'
 import { payForBooking } from '../../db/reservations/payments.ts'
-import { applySnapshot } from '../../db/payment/snapshot.ts'
-import type { PaymentSnapshot } from '../../db/payment/snapshot.ts'
+import { applySnapshot } from '../../db/payment/payments/snapshot.ts'
+import type { PaymentSnapshot } from '../../db/payment/payments/snapshot.ts'
 import type { House } from './factories.ts'
 
 /** Starts a payment of what is due, or of the whole, as a guest would; the gateway is not asked. */

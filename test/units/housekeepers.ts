@@ -1,4 +1,4 @@
-import { addMembership } from '../../db/auth/users.ts'
+import { addMembership } from '../../db/auth/members/create.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { assignUnits } from '../../db/reservations/assign.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'

@@ -1,15 +1,11 @@
-import { forbidden, notFound } from '../../config/errors.ts'
-import { rankOf } from '../../config/roles.ts'
-import { sqlOne } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { readPage, where } from '../lib/paging.ts'
-import type { Page, Paging } from '../lib/paging.ts'
+import { notFound } from '../../../config/errors.ts'
+import { sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { readPage, where } from '../../lib/paging.ts'
+import type { Page, Paging } from '../../lib/paging.ts'
 
 export const memberStatuses = ['invited', 'active', 'deactivated'] as const
 export type MemberStatus = (typeof memberStatuses)[number]
-
-/** Who changes members: rank and properties bound what may be given. */
-export type Giver = { userId: string; role: string; propertyIds: readonly string[] | null }
 
 export type Member = {
   userId: string
@@ -33,9 +29,6 @@ export type MemberFilter = {
   q?: string | undefined
 }
 
-/** Most members that are not deactivated. */
-export const mostMembers = 500
-
 /** Until an invitation is accepted nothing of the account is told, not even that there is one. */
 const shown = `m.user_id, m.status, coalesce(m.role, r.key) as role, m.invited_at, m.accepted_at, m.version,
   case when m.accepted_at is null then coalesce(m.invited_email, u.email_key) else u.email end as email,
@@ -45,7 +38,7 @@ const shown = `m.user_id, m.status, coalesce(m.role, r.key) as role, m.invited_a
     (select max(s.last_seen_at) from session s where s.user_id = m.user_id and s.active_tenant_id = m.tenant_id) end as last_seen_at,
   case when m.all_properties then null else coalesce((select array_agg(p.property_id order by p.property_id) from membership_property p
     where p.tenant_id = m.tenant_id and p.membership_id = m.id), '{}') end as property_ids`
-const from = `from membership m join app_user u on u.id = m.user_id left join role r on r.tenant_id = m.tenant_id and r.id = m.role_id`
+export const from = `from membership m join app_user u on u.id = m.user_id left join role r on r.tenant_id = m.tenant_id and r.id = m.role_id`
 
 const like = (text: string) => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
 
@@ -81,30 +74,4 @@ export const readMember = async (trx: Trx, userId: string): Promise<Member> => {
   const member = await sqlOne<Member>(trx, `select ${shown} ${from} where m.user_id = ?`, [userId])
   if (!member) throw notFound()
   return member
-}
-
-/** What a command must know of a member, locked until its end. */
-export type Locked = Pick<Member, 'userId' | 'status' | 'role' | 'propertyIds' | 'acceptedAt' | 'version'> & {
-  id: string
-}
-
-export const lockMember = async (trx: Trx, userId: string): Promise<Locked> => {
-  const row = await sqlOne<{ id: string }>(trx, `select id from membership where user_id = ? for no key update`, [
-    userId,
-  ])
-  if (!row) throw notFound()
-  return { ...(await readMember(trx, userId)), id: row.id }
-}
-
-/** Refuses to give, change, deactivate or reset a role above the caller's own rank. */
-export const assertRank = (by: Giver, ...roles: string[]): void => {
-  if (roles.some((role) => rankOf(role) > rankOf(by.role)))
-    throw forbidden('forbidden', 'Insufficient permissions: the role is above your own')
-}
-
-/** Who has some properties only gives no others, and not all of them. */
-export const assertWithin = (by: Giver, propertyIds: readonly string[] | null): void => {
-  if (by.propertyIds === null) return
-  if (propertyIds === null || propertyIds.some((id) => !by.propertyIds?.includes(id)))
-    throw forbidden('forbidden', 'Insufficient permissions: you can give access to your own properties only')
 }

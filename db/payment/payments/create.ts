@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { paymentCancelled } from '../../config/events/payment.ts'
-import { cancelPayment, expirePayment, submitPayment } from '../../jobs/payment.ts'
-import { sum } from '../lib/amounts.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
-import { insertRow } from '../lib/records.ts'
-import type { PaymentRow } from '../rows.ts'
-import { seal } from '../lib/sealing/index.ts'
-import { accountFor, gateOf, gateOfAccount } from './accounts.ts'
-import { Payment } from './models.ts'
-import { lockLivePayments } from './queries.ts'
-import { expiryOf, isCancellable } from './rules/states.ts'
-import type { Method } from './rules/states.ts'
-import { emitPayment } from './payment-events.ts'
-import type { TargetType } from './target.ts'
-import { targetOf } from './targets.ts'
+import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
+import { expirePayment, submitPayment } from '../../../jobs/payment.ts'
+import { sum } from '../../lib/amounts.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { enqueue } from '../../lib/enqueue.ts'
+import { insertRow } from '../../lib/records.ts'
+import { seal } from '../../lib/sealing/index.ts'
+import type { PaymentRow } from '../../rows.ts'
+import { accountFor, gateOf } from '../accounts.ts'
+import { Payment } from '../models.ts'
+import { expiryOf, isCancellable } from '../rules/states.ts'
+import type { Method } from '../rules/states.ts'
+import { targetOf } from '../targets.ts'
+import type { TargetType } from '../targets.ts'
+import { cancel } from './cancel.ts'
+import { lockLivePayments } from './read.ts'
 
 export type Payer = {
   name: string
@@ -49,36 +47,6 @@ export type Submission = { cardToken: string | null; returnUrl: string | null }
 
 export const submissionPlace = (paymentId: string) => ({ table: 'payment', rowId: paymentId, purpose: 'submission' })
 export const payerPlace = (paymentId: string) => ({ table: 'payment', rowId: paymentId, purpose: 'payer' })
-
-/**
- * Ends a payment that is not wanted any more: at once where the gateway was never asked, else by a worker, when the gateway
- * agrees. The payment is locked.
- */
-const cancel = async (trx: Trx, payment: PaymentRow, supersededById: string | null = null): Promise<void> => {
-  const atOnce = payment.status === 'created' && payment.sentAt === null
-  const [changed] = await sql<PaymentRow>(
-    trx,
-    `update payment set cancel_requested_at = coalesce(cancel_requested_at, now()), superseded_by_id = coalesce(?::uuid, superseded_by_id),
-       status = case when ?::boolean then 'cancelled' else status end, ended_at = case when ?::boolean then now() end,
-       next_read_at = case when ?::boolean then null else next_read_at end, version = version + 1
-     where id = ? returning *`,
-    [supersededById, atOnce, atOnce, atOnce, payment.id],
-  )
-  if (!changed) return
-  if (atOnce) await emitPayment(trx, changed, paymentCancelled)
-  else if (payment.cancelRequestedAt === null)
-    await enqueue(
-      trx,
-      cancelPayment,
-      { tenantId: payment.tenantId, paymentId: payment.id },
-      { class: 'urgent', gate: await gateOfAccount(trx, payment.gatewayAccountId) },
-    )
-}
-
-/** Ends what is still on its way for a target; money that comes all the same is offered to the target as late. The target is locked. */
-export const cancelPaymentsOf = async (trx: Trx, targetType: TargetType, targetId: string): Promise<void> => {
-  for (const payment of await lockLivePayments(trx, targetType, targetId)) await cancel(trx, payment)
-}
 
 const inProgress = (payment: PaymentRow) =>
   conflict('payment_in_progress', 'Another payment of this is being processed; wait for its end', [

@@ -1,43 +1,18 @@
-import { conflict, unprocessable } from '../../config/errors.ts'
-import { sessionRevoked, userDeactivated, userReactivated, userRoleChanged } from '../../config/events/auth.ts'
-import { isBuiltInRole } from '../../config/roles.ts'
-import { audit } from '../lib/audit.ts'
-import type { AuditInput } from '../lib/audit.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
-import { emit, emitAll } from '../lib/events.ts'
-import { assertRank, assertWithin, lockMember, mostMembers, readMember } from './members.ts'
-import type { Giver, Locked, Member } from './members.ts'
-import { endTokens } from './one-time-tokens.ts'
+import { conflict, unprocessable } from '../../../config/errors.ts'
+import { sessionRevoked, userDeactivated, userReactivated, userRoleChanged } from '../../../config/events/auth.ts'
+import { audit } from '../../lib/audit.ts'
+import type { AuditInput } from '../../lib/audit.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emit, emitAll } from '../../lib/events.ts'
+import { endTokens } from '../one-time-tokens.ts'
+import { assertRank, assertRoom, assertWithin, lockMember, roleColumns, setProperties } from './checks.ts'
+import type { Giver, Locked } from './checks.ts'
+import { readMember } from './read.ts'
+import type { Member } from './read.ts'
 
 const notOneself = () => unprocessable('not_oneself', 'Ask another admin: users cannot change their own access')
 const cannot = (status: string) => conflict('invalid_transition', `A member who is ${status} cannot make this move`)
-
-/** The columns that stand for a role by its key; 422 where there is no such role. */
-export const roleColumns = async (trx: Trx, key: string): Promise<{ role: string | null; roleId: string | null }> => {
-  if (isBuiltInRole(key)) return { role: key, roleId: null }
-  const custom = await sqlOne<{ id: string }>(trx, `select id from role where key = ? for key share`, [key])
-  if (!custom)
-    throw unprocessable('reference_not_found', 'There is no such role', [{ field: 'role', message: 'is not known' }])
-  return { role: null, roleId: custom.id }
-}
-
-export const setProperties = async (trx: Trx, membershipId: string, propertyIds: readonly string[] | null) => {
-  await sql(trx, `delete from membership_property where membership_id = ?`, [membershipId])
-  if (propertyIds !== null)
-    await sql(trx, `insert into membership_property (membership_id, property_id) select ?, unnest(?::uuid[])`, [
-      membershipId,
-      [...new Set(propertyIds)],
-    ])
-}
-
-/** No tenant has more members than that; counted one after another, as the last step but the owners' own check. */
-export const assertRoom = async (trx: Trx): Promise<void> => {
-  const { tenantId } = contextOf(trx)
-  await sql(trx, `select 1 from tenant where id = ? for no key update`, [tenantId])
-  const row = await sqlOne<{ n: number }>(trx, `select count(*) as n from membership where status <> 'deactivated'`)
-  if ((row?.n ?? 0) > mostMembers) throw unprocessable('too_many', `A tenant has at most ${mostMembers} members`)
-}
 
 type Change = { action: string; event: typeof userRoleChanged; changes: NonNullable<AuditInput['changes']> }
 

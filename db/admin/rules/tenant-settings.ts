@@ -1,5 +1,5 @@
-import { Int, Obj, Opt } from '../../config/schema.ts'
-import type { Static } from '../../config/schema.ts'
+import { Int, Obj, Opt } from '../../../config/schema.ts'
+import type { Static } from '../../../config/schema.ts'
 
 /** Settings of the tenant as a whole, a section per module; every key has a default. */
 export const TenantSettings = Obj({

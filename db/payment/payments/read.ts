@@ -1,10 +1,10 @@
-import { sum } from '../lib/amounts.ts'
-import type { Trx } from '../lib/connection.ts'
-import { contextOf, prepared, sql, sqlOne } from '../lib/connection.ts'
-import type { PaymentAllocationRow, PaymentRow, RefundRow } from '../rows.ts'
-import { liveStatuses } from './rules/states.ts'
-import type { PaymentStatus } from './rules/states.ts'
-import type { TargetType } from './target.ts'
+import { sum } from '../../lib/amounts.ts'
+import { prepared, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import type { PaymentAllocationRow, PaymentRow } from '../../rows.ts'
+import { liveStatuses } from '../rules/states.ts'
+import type { PaymentStatus } from '../rules/states.ts'
+import type { TargetType } from '../targets.ts'
 
 export const readPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | null> =>
   sqlOne<PaymentRow>(trx, `select * from payment where id = ?`, [paymentId])
@@ -12,12 +12,6 @@ export const readPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | n
 /** The caller has locked the payment's target, which comes before it in the lock order. */
 export const lockPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | null> =>
   sqlOne<PaymentRow>(trx, `select * from payment where id = ? for no key update`, [paymentId])
-
-export const readRefund = (trx: Trx, refundId: string): Promise<RefundRow | null> =>
-  sqlOne<RefundRow>(trx, `select * from refund where id = ?`, [refundId])
-
-export const lockRefund = (trx: Trx, refundId: string): Promise<RefundRow | null> =>
-  sqlOne<RefundRow>(trx, `select * from refund where id = ? for no key update`, [refundId])
 
 /** Live payments of a target, locked in the order of their ids. */
 export const lockLivePayments = (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentRow[]> =>
@@ -86,21 +80,4 @@ export const paymentsOf = (trx: Trx, targetType: TargetType, targetId: string): 
     `select id, method, amount, currency, status, refund_reserved, refunded_amount, created_at
      from payment where target_type = ? and target_id = ? order by created_at, id`,
     [targetType, targetId],
-  )
-
-export type LastAttempt = {
-  tries: number
-  state: string
-  code: string | null
-  httpStatus: number | null
-  startedAt: Date
-}
-
-/** The last call to the gateway under a key, by its journal. */
-export const lastAttempt = (trx: Trx, key: string): Promise<LastAttempt | null> =>
-  sqlOne<LastAttempt>(
-    trx,
-    `select tries, state, code, http_status, started_at from external_call
-     where tenant_id = ? and idempotency_key = ? order by started_at desc limit 1`,
-    [contextOf(trx).tenantId, key],
   )

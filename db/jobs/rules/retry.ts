@@ -1,5 +1,5 @@
-import { retryClasses } from '../../config/queues.ts'
-import type { RetryClass } from '../../config/queues.ts'
+import { retryClasses } from '../../../config/queues.ts'
+import type { RetryClass } from '../../../config/queues.ts'
 
 export type Wait =
   | { tier: 'redis' | 'postgres'; ms: number }

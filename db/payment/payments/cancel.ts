@@ -1,0 +1,40 @@
+import { paymentCancelled } from '../../../config/events/payment.ts'
+import { cancelPayment } from '../../../jobs/payment.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { enqueue } from '../../lib/enqueue.ts'
+import type { PaymentRow } from '../../rows.ts'
+import { gateOfAccount } from '../accounts.ts'
+import { emitPayment } from '../payment-events.ts'
+import type { TargetType } from '../targets.ts'
+import { lockLivePayments } from './read.ts'
+
+/**
+ * Ends a payment that is not wanted any more: at once where the gateway was never asked, else by a worker, when the gateway
+ * agrees. The payment is locked.
+ */
+export const cancel = async (trx: Trx, payment: PaymentRow, supersededById: string | null = null): Promise<void> => {
+  const atOnce = payment.status === 'created' && payment.sentAt === null
+  const [changed] = await sql<PaymentRow>(
+    trx,
+    `update payment set cancel_requested_at = coalesce(cancel_requested_at, now()), superseded_by_id = coalesce(?::uuid, superseded_by_id),
+       status = case when ?::boolean then 'cancelled' else status end, ended_at = case when ?::boolean then now() end,
+       next_read_at = case when ?::boolean then null else next_read_at end, version = version + 1
+     where id = ? returning *`,
+    [supersededById, atOnce, atOnce, atOnce, payment.id],
+  )
+  if (!changed) return
+  if (atOnce) await emitPayment(trx, changed, paymentCancelled)
+  else if (payment.cancelRequestedAt === null)
+    await enqueue(
+      trx,
+      cancelPayment,
+      { tenantId: payment.tenantId, paymentId: payment.id },
+      { class: 'urgent', gate: await gateOfAccount(trx, payment.gatewayAccountId) },
+    )
+}
+
+/** Ends what is still on its way for a target; money that comes all the same is offered to the target as late. The target is locked. */
+export const cancelPaymentsOf = async (trx: Trx, targetType: TargetType, targetId: string): Promise<void> => {
+  for (const payment of await lockLivePayments(trx, targetType, targetId)) await cancel(trx, payment)
+}
