@@ -19,7 +19,7 @@ import type { BookingRow, ReservationExtraRow, ReservationNightRow, ReservationR
 import { lockPools, clearUnits } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
-import { policiesOf } from './fees.ts'
+import { policiesOf } from './rules/policies.ts'
 import { depositsOf } from './lock.ts'
 
 type ExtraRow = ReservationExtraRow & { poolId: string | null; taxes: QuotedTax[] }

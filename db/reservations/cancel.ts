@@ -1,22 +1,24 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { sum } from '../lib/amounts.ts'
 import { reservationCancelled } from '../../config/events/reservations.ts'
-import { sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
+import { sum } from '../lib/amounts.ts'
+import { prepared, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf, paymentState, requestRefund } from '../payment/index.ts'
-import { returnPromoCode, readProperty } from '../properties/index.ts'
+import { readProperty, returnPromoCode } from '../properties/index.ts'
+import type { SaleProperty } from '../properties/index.ts'
 import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
-import { releaseUnits, moveInventory } from '../units/index.ts'
+import { moveInventory, releaseUnits } from '../units/index.ts'
 import { isRunning } from './confirm.ts'
 import { refundCredit } from './credit.ts'
 import { endHold, releaseRooms } from './expire.ts'
-import { cancellationFees } from './fees.ts'
 import { addLines, announceBalances, leaveDepositStage } from './folios.ts'
 import { lockBooking, lockPrimaryFolios, propertyOfBooking } from './lock.ts'
-import { recordTransition } from './record.ts'
-import { cancelling, isLive } from './rules/states.ts'
 import { setNights, stockMoves } from './night-moves.ts'
+import { recordTransition } from './record.ts'
+import { feesOf } from './rules/cancellation-fee.ts'
+import type { NightAmount, StayFee } from './rules/cancellation-fee.ts'
+import { cancelling, isLive } from './rules/states.ts'
 
 export type CancelReason = NonNullable<ReservationRow['cancelReason']>
 export type Cancellation = {
@@ -224,3 +226,23 @@ const refundExcess = async (trx: Trx, folio: FolioRow): Promise<void> => {
   const amount = Math.min(-folio.balance, row?.amount ?? 0)
   if (amount > 0) await requestRefund(trx, { targetType: 'folio', targetId: folio.id, amount, reason: 'cancellation' })
 }
+
+/** The cost of cancelling each reservation at an instant; `feesOf` has the rule. */
+const cancellationFees = async (
+  trx: Trx,
+  property: SaleProperty,
+  booking: Pick<BookingRow, 'createdAt'>,
+  reservations: readonly ReservationRow[],
+  now: Date,
+): Promise<StayFee[]> =>
+  feesOf(
+    property,
+    booking,
+    reservations,
+    now,
+    await prepared<NightAmount>(
+      trx,
+      `select reservation_id, amount from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
+      [reservations.map((one) => one.id)],
+    ),
+  )

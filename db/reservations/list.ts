@@ -7,6 +7,7 @@ import { findGuests } from '../guests/index.ts'
 import { allOf, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
+import { isGuestStay } from './guest-stays.ts'
 import { readBookingNumber } from './rules/number.ts'
 
 export const dateFields = ['stay', 'arrival', 'departure', 'created'] as const
@@ -94,7 +95,7 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]
     ...where('r.status = any(?)', filter.status),
     ...dates(filter),
     ...where('r.updated_at >= ?::timestamptz', filter.updatedSince),
-    ...where('r.id in (select g.reservation_id from reservation_guest g where g.guest_id = ?)', filter.guestId),
+    ...where(isGuestStay, filter.guestId),
     ...where(
       `r.id in (select a.reservation_id from unit_assignment a where a.unit_id = ? and a.status <> 'released')`,
       filter.unitId,

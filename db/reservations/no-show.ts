@@ -1,31 +1,20 @@
 import { reservationNoShowRecorded } from '../../config/events/reservations.ts'
-import { localInstant } from '../../config/time.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf } from '../payment/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
-import { feeAmount } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
-import { releaseUnits, moveInventory } from '../units/index.ts'
+import { moveInventory, releaseUnits } from '../units/index.ts'
 import { blocker, refuseBlocked, refuseStatus } from './blockers.ts'
 import { postCharged, writeCharges } from './charges.ts'
-import { policiesOf } from './fees.ts'
 import { lockBookings, lockStay } from './lock.ts'
-import { recordTransition } from './record.ts'
-import { nightsKept } from './rules/no-show.ts'
-import { isLive } from './rules/states.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
+import { recordTransition } from './record.ts'
+import { isNoShow, nightsKept, noShowFee } from './rules/no-show.ts'
+import { policiesOf } from './rules/policies.ts'
+import { isLive } from './rules/states.ts'
 
 type Night = { reservationId: string; date: string; amount: number }
-
-/** Whether a guest who has not come counts as not coming any more: the day after, or on the evening of the arrival from the hour of the house. */
-export const isNoShow = (
-  { arrival }: Pick<ReservationRow, 'arrival'>,
-  { timezone, settings, now }: Pick<SaleProperty, 'timezone' | 'settings' | 'now'>,
-  businessDate: string,
-): boolean =>
-  businessDate > arrival ||
-  (businessDate === arrival && now >= localInstant(arrival, settings.frontDesk.noShowFrom, timezone))
 
 export type NoShows = {
   /** Ids of those that became no-shows. */
@@ -67,7 +56,7 @@ export const recordNoShows = async (
   const feeOf = (one: ReservationRow) => {
     const amounts = nightsOf(one.id).map((night) => night.amount)
     const base = { nights: amounts, roomTotal: one.roomTotal, total: one.total }
-    return Math.min(lowered ?? Infinity, feeAmount(policiesOf(one).noShow.rules.fee, base))
+    return noShowFee(policiesOf(one).noShow.rules, base, lowered)
   }
   const given = coming.flatMap((one) => {
     const kept = nightsKept(

@@ -1,4 +1,12 @@
 import type { NoShowRules } from '../../../config/policy-rules.ts'
+import { localInstant } from '../../../config/time.ts'
+import { feeAmount } from '../../properties/index.ts'
+import type { FeeBase, SaleProperty } from '../../properties/index.ts'
+import type { ReservationRow } from '../../rows.ts'
+
+/** The fee of a no-show by the rules of the stay's own copy of the policy, or less where the desk has lowered it; minor units. */
+export const noShowFee = ({ fee }: NoShowRules, base: FeeBase, lowered: number = Infinity): number =>
+  Math.min(lowered, feeAmount(fee, base))
 
 /** The nights that stay sold after a no-show (R31): none, or those that the fee covers, which is at least the first. Dates in order. */
 export const nightsKept = ({ fee, releaseRemaining }: NoShowRules, dates: readonly string[]): ReadonlySet<string> => {
@@ -6,3 +14,12 @@ export const nightsKept = ({ fee, releaseRemaining }: NoShowRules, dates: readon
   if (fee.type === 'full') return new Set(dates)
   return new Set(dates.slice(0, fee.type === 'nights' ? Math.max(1, fee.value) : 1))
 }
+
+/** Whether a guest who has not come counts as not coming any more: the day after, or on the evening of the arrival from the hour of the house. */
+export const isNoShow = (
+  { arrival }: Pick<ReservationRow, 'arrival'>,
+  { timezone, settings, now }: Pick<SaleProperty, 'timezone' | 'settings' | 'now'>,
+  businessDate: string,
+): boolean =>
+  businessDate > arrival ||
+  (businessDate === arrival && now >= localInstant(arrival, settings.frontDesk.noShowFrom, timezone))
