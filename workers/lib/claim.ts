@@ -3,13 +3,10 @@ import { putBack, claim, mayPass } from '../../db/jobs/index.ts'
 import type { Fence, JobStart } from '../../db/jobs/index.ts'
 import { upcast } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
-import { GivenUp } from './failure.ts'
+import { GivenUp, Newer } from './failure.ts'
 import * as metrics from './metrics.ts'
 import { persist } from './persist.ts'
 import type { Worker } from './run-job.ts'
-
-/** The payload is of a version that only newer code knows. */
-export class Newer extends Error {}
 
 /** So many starts that neither ended nor came back: their process died. */
 const poisonDeaths = 3

@@ -47,20 +47,14 @@ export class Returned extends Error {
   }
 }
 
-// What another try of the same job cannot mend: validation, refusals, records that are gone.
-const final = new Set([400, 401, 403, 404, 422])
+/** Another start owns the job, or it is over: this one has no effect. */
+export class Ghost extends Error {}
 
-/** Whether a retry cannot pass, and why. Null: it may. */
-export const finalReason = (error: unknown): string | null => {
-  if (error instanceof GivenUp) return error.reason
-  return error instanceof ApiError && final.has(error.status) ? error.code : null
-}
+/** The gate of the job's provider is closed. */
+export class Closed extends Error {}
 
-/** Milliseconds that the other side or the processor asked to wait. */
-export const askedMs = (error: unknown): number => {
-  if (error instanceof RetryLater) return error.afterMs
-  return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-}
+/** The payload is of a version that only newer code knows. */
+export class Newer extends Error {}
 
 const codeOf = (error: unknown): string => {
   if (error instanceof GivenUp) return error.reason

@@ -3,7 +3,6 @@ import { crashPoint } from '../../config/crash.ts'
 import { queues } from '../../config/queues.ts'
 import { child, plainLog } from '../../config/log.ts'
 import { beginSpan, traceIdOf } from '../../config/tracing.ts'
-import { isUnreachable } from '../../db/lib/connection.ts'
 import type { AnyTrx } from '../../db/lib/connection.ts'
 import {
   completeJob,
@@ -11,7 +10,6 @@ import {
   recordDeath,
   recordFailure,
   recordSkip,
-  FenceLost,
   claim,
   lockClaimed,
   lockStart,
@@ -21,15 +19,16 @@ import {
 } from '../../db/jobs/index.ts'
 import type { Fence, JobStart, Lost } from '../../db/jobs/index.ts'
 import type { Job } from '../../jobs/job.ts'
-import { Newer, claimOpen, observeStart, payloadOf, refusePoison } from './claim.ts'
+import { claimOpen, observeStart, payloadOf, refusePoison } from './claim.ts'
 import { databaseContext, openFor, outsideRun } from './context.ts'
-import { Returned, Skipped, TimedOut, askedMs, finalReason, keptError } from './failure.ts'
+import { Closed, Ghost, Returned, TimedOut, keptError } from './failure.ts'
 import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
 import { persist } from './persist.ts'
 import type { Processor } from './processor.ts'
 import { returnJob } from './give-back.ts'
 import { lostBefore, oneSuspectAtATime } from './poison.ts'
+import { putBackMs, verdictOf } from './retry.ts'
 import { tally } from './tally.ts'
 import { timed } from './timed.ts'
 
@@ -63,12 +62,6 @@ export class WaitInRedis extends Error {
     this.delayMs = delayMs
   }
 }
-
-class Ghost extends Error {}
-class Closed extends Error {}
-
-const putBackMs = 60_000
-const awayMs = 2_000
 
 type Start = InHand & { returned: Promise<never>; recordPending: (trx: AnyTrx) => Promise<void> }
 
@@ -195,38 +188,34 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
   const { fence } = start.delivery
   const note = child({ ...idsOf(start.delivery), kind: job.name })
   const ranMs = Date.now() - startedAt
-  if (error instanceof Ghost) {
-    metrics.ghosts.inc({ queue: job.queue })
-    return 'ghost'
+  const verdict = verdictOf(error)
+  if (verdict.next === 'nothing') {
+    if (verdict.outcome === 'ghost') metrics.ghosts.inc({ queue: job.queue })
+    if (verdict.outcome === 'fenced') {
+      metrics.lostFences.inc({ queue: job.queue })
+      note.warn('a newer start owns this job; this one ends without effect')
+    }
+    return verdict.outcome
   }
-  if (error instanceof FenceLost) {
-    metrics.lostFences.inc({ queue: job.queue })
-    note.warn('a newer start owns this job; this one ends without effect')
-    return 'fenced'
-  }
-  if (error instanceof Closed) return 'gated'
-  if (error instanceof Returned) return returnJob(fence, worker)
-  if (error instanceof Newer) return returnJob(fence, worker, putBackMs)
-  // PostgreSQL went away under it: that is no failure of the job, whose tries are for its own.
-  if (isUnreachable(error)) return returnJob(fence, worker, awayMs, start.recordPending)
-  if (error instanceof Skipped) {
+  if (verdict.next === 'give_back')
+    return returnJob(fence, worker, verdict.afterMs, verdict.isBegun ? start.recordPending : undefined)
+  if (verdict.next === 'skip') {
     const skipped = await persist(worker, async (trx) => {
-      const written = await recordSkip(trx, fence, { reason: error.reason, worker: worker.name, ranMs })
+      const written = await recordSkip(trx, fence, { reason: verdict.reason, worker: worker.name, ranMs })
       if (written) await start.recordPending(trx)
       return written
     })
     return skipped ? 'skipped' : 'ghost'
   }
   const kept = keptError(error)
-  const reason = finalReason(error)
   const wait = await persist(worker, async (trx) => {
     const { lockMs } = queues[job.queue]
     const written =
-      reason === null
+      verdict.next === 'retry'
         ? await recordFailure(trx, fence, {
             kind: job,
             error: kept,
-            atLeastMs: askedMs(error),
+            atLeastMs: verdict.atLeastMs,
             worker: worker.name,
             ranMs,
             leaseMs: lockMs,
@@ -234,7 +223,7 @@ const settle = async (job: Job, start: Start, worker: Worker, startedAt: number,
         : await recordDeath(trx, fence, kept)
     if (written === null) return null
     await start.recordPending(trx)
-    if (reason === 'poison' && (await pausePoisoned(trx, job)))
+    if (verdict.next === 'give_up' && verdict.reason === 'poison' && (await pausePoisoned(trx, job)))
       note.error('the kind is paused: ten of its jobs ended their process within ten minutes')
     return written
   })

@@ -9,7 +9,8 @@ export type Wait =
 const longestInRedisMs = 60_000
 
 /**
- * Decides what follows failure number `attempts` (from 1) of a job. The short tier waits with full jitter; the long tier, whose waits
+ * Decides the wait after failure number `attempts` (from 1) of a job, or its end. `workers/lib/retry.ts` decides whether a failure is
+ * tried again at all. The short tier waits with full jitter; the long tier, whose waits
  * are the horizon of an outage, between half and the whole of its wait. `tries` of a kind is all it gets.
  * @param atLeastMs what the other side asked for (Retry-After).
  * @param random from 0 to 1.

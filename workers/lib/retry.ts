@@ -1,0 +1,46 @@
+import { ApiError } from '../../config/errors.ts'
+import { FenceLost } from '../../db/jobs/index.ts'
+import { isUnreachable } from '../../db/lib/connection.ts'
+import { Closed, Ghost, GivenUp, Newer, RetryLater, Returned, Skipped } from './failure.ts'
+
+/** A kind or a version that only newer code knows waits so long for its worker. */
+export const putBackMs = 60_000
+const awayMs = 2_000
+
+/** The next step after a start that did not commit. How long a retry waits, and which one is the last, is said by `db/jobs/rules/retry.ts`. */
+export type Verdict =
+  | { next: 'nothing'; outcome: 'ghost' | 'fenced' | 'gated' }
+  /** The start does not count. `isBegun`: the processor may have made calls outside, which are kept. */
+  | { next: 'give_back'; afterMs: number; isBegun: boolean }
+  | { next: 'skip'; reason: string }
+  /** Another try cannot pass. */
+  | { next: 'give_up'; reason: string }
+  | { next: 'retry'; atLeastMs: number }
+
+/** Decides whether a job whose start ended with an error is tried again. */
+export const verdictOf = (error: unknown): Verdict => {
+  if (error instanceof Ghost) return { next: 'nothing', outcome: 'ghost' }
+  if (error instanceof FenceLost) return { next: 'nothing', outcome: 'fenced' }
+  if (error instanceof Closed) return { next: 'nothing', outcome: 'gated' }
+  if (error instanceof Returned) return { next: 'give_back', afterMs: 0, isBegun: false }
+  if (error instanceof Newer) return { next: 'give_back', afterMs: putBackMs, isBegun: false }
+  // PostgreSQL went away under it: that is no failure of the job, whose tries are for its own.
+  if (isUnreachable(error)) return { next: 'give_back', afterMs: awayMs, isBegun: true }
+  if (error instanceof Skipped) return { next: 'skip', reason: error.reason }
+  const reason = finalReason(error)
+  return reason === null ? { next: 'retry', atLeastMs: askedMs(error) } : { next: 'give_up', reason }
+}
+
+// What another try of the same job cannot mend: validation, refusals, records that are gone.
+const final = new Set([400, 401, 403, 404, 422])
+
+const finalReason = (error: unknown): string | null => {
+  if (error instanceof GivenUp) return error.reason
+  return error instanceof ApiError && final.has(error.status) ? error.code : null
+}
+
+/** The wait that the other side, or the processor, asked for. */
+const askedMs = (error: unknown): number => {
+  if (error instanceof RetryLater) return error.afterMs
+  return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+}
