@@ -6,8 +6,8 @@ import type { AnyTrx } from '../lib/connection.ts'
 import { readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 import { endTokens } from './one-time-tokens.ts'
-import { changesOf, keptSeconds, overlapSeconds } from './changes.ts'
-import type { Changes } from './changes.ts'
+import { changesOf, keptSeconds, overlapSeconds } from './rules/changes.ts'
+import type { Changes } from './rules/changes.ts'
 
 export const accessSeconds = 24 * 3_600
 const absoluteSeconds = { api: 30 * 86_400, superuser: 12 * 3_600, dashboard: 12 * 3_600 }

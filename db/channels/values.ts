@@ -15,7 +15,7 @@ import {
 import type { Catalogue, SalePlan, SaleProperty, SaleType, Restriction } from '../properties/index.ts'
 import { raisedBy } from '../lib/amounts.ts'
 import type { Kind } from './marks.ts'
-import type { ChannelDay } from './ranges.ts'
+import type { ChannelDay } from './rules/ranges.ts'
 
 type Connection = Pick<ChannelConnectionRow, 'id' | 'propertyId' | 'status' | 'buffer' | 'horizonDays'>
 /** Days of a unit type that are to be told, both ends included. */

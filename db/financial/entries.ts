@@ -2,7 +2,7 @@ import { sum } from '../lib/amounts.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { JournalEntryRow } from '../rows.ts'
-import type { Line } from './resolve.ts'
+import type { Line } from './rules/resolve.ts'
 
 export type NewEntry = Omit<
   JournalEntryRow,

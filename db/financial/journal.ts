@@ -7,7 +7,7 @@ import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import type { JournalEntryRow } from '../rows.ts'
 import { bookFor, ledgerState } from './chart.ts'
-import type { LineOfEntry } from './resolve.ts'
+import type { LineOfEntry } from './rules/resolve.ts'
 
 export type EntryFilter = {
   bookId?: string | undefined

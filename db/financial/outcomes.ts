@@ -4,7 +4,7 @@ import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import { totalOf } from './entries.ts'
 import type { NewEntry } from './entries.ts'
-import type { PostingPayload } from './payload.ts'
+import type { PostingPayload } from './rules/payload.ts'
 
 const triesBeforeParking = 8
 export const mirrorWaitMs = 5_000

@@ -4,7 +4,7 @@ import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import type { PostingPayload, PostingSource } from './payload.ts'
+import type { PostingPayload, PostingSource } from './rules/payload.ts'
 import { checkPayload } from './raise.ts'
 import { PostingError } from './rules/selectors.ts'
 

@@ -6,7 +6,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { firstOpenDay } from './days.ts'
-import type { Posting, PostingPayload, PostingSource, RaisedPosting } from './payload.ts'
+import type { Posting, PostingPayload, PostingSource, RaisedPosting } from './rules/payload.ts'
 import { planLines } from './rules/posting-lines.ts'
 import { PostingError } from './rules/selectors.ts'
 

@@ -8,7 +8,7 @@ import type { GuestRow } from '../rows.ts'
 import { blindIndex, plainText, unsealGuests } from '../lib/sealing/index.ts'
 import { presentDay } from '../units/index.ts'
 import { holdsAt } from './blocks.ts'
-import { maskEmail, maskPhone } from './masks.ts'
+import { maskEmail, maskPhone } from './rules/masks.ts'
 import { profilePlace } from './profiles.ts'
 import type { GuestProfile } from './profiles.ts'
 

@@ -1,7 +1,7 @@
 /** Messages to guests and staff. Other modules queue them here and never send. */
 export { messageIdOf } from './compose.ts'
-export { carrierGate } from './outcome.ts'
-export type { Outgoing, SendOutcome } from './outcome.ts'
+export { carrierGate } from './rules/send-outcome.ts'
+export type { Outgoing, SendOutcome } from './rules/send-outcome.ts'
 export { planStay } from './plan-stay.ts'
 export { provisionChannels, provisionMessages } from './provision.ts'
 export { queueMessage } from './queue.ts'

@@ -4,8 +4,8 @@ import { builtInTemplates } from '../../config/message-texts/templates.ts'
 import { builtInAutomations, builtInTexts } from '../../config/message-texts/texts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { channelKinds, checkContents, htmlOf } from './contents.ts'
-import type { ChannelKind, Content } from './contents.ts'
+import { channelKinds, checkContents, htmlOf } from './rules/contents.ts'
+import type { ChannelKind, Content } from './rules/contents.ts'
 
 const contentsOf = (key: (typeof builtInTemplates)[number]['key']): Content[] =>
   builtInTexts.flatMap(({ locale, texts }): Content[] => {

@@ -19,9 +19,9 @@ import { emit } from '../lib/events.ts'
 import { insertIfNew } from '../lib/records.ts'
 import type { DataOf } from '../../config/events/event.ts'
 import { seal } from '../lib/sealing/index.ts'
-import type { ChannelKind } from './contents.ts'
+import type { ChannelKind } from './rules/contents.ts'
 import { Message } from './models.ts'
-import { carrierGate } from './outcome.ts'
+import { carrierGate } from './rules/send-outcome.ts'
 
 export type PlanStep = { channel: ChannelKind; waitMinutes: number }
 

@@ -1,6 +1,6 @@
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import type { Stay } from './conditions.ts'
+import type { Stay } from './rules/automation-conditions.ts'
 
 /**
  * Money of a booking, for conditions and texts: `b` is the booking. Paid is captured less what goes back; ended rooms cost their fee.

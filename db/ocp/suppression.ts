@@ -4,7 +4,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { blindIndex, seal } from '../lib/sealing/index.ts'
-import type { ChannelKind } from './contents.ts'
+import type { ChannelKind } from './rules/contents.ts'
 
 /** Addresses are found by index: e-mail and phone have different ones, SMS and WhatsApp share the number's. */
 export const addressIndex = (trx: Trx, kind: ChannelKind, address: string): Buffer =>

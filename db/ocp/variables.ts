@@ -8,7 +8,7 @@ import { bookingOf } from './reader.ts'
 import type { Reader } from './reader.ts'
 import { bookingMoney } from './stay.ts'
 import type { BookingMoney } from './stay.ts'
-import type { Value, Values } from './template.ts'
+import type { Value, Values } from './rules/template.ts'
 
 export type MessageProperty = Pick<
   PropertyRow,

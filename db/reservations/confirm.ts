@@ -1,38 +1,25 @@
 import { conflict, unprocessable } from '../../config/errors.ts'
 import { reservationConfirmed } from '../../config/events/reservations.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
-import { sum } from '../lib/amounts.ts'
+import { businessDay } from '../financial/index.ts'
+import { blockAgainst, readWords } from '../guests/index.ts'
+import type { HeldWords } from '../guests/index.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { businessDay } from '../financial/index.ts'
-import { blockAgainst, readWords } from '../guests/index.ts'
 import { paymentState } from '../payment/index.ts'
-import type { PaymentState } from '../payment/index.ts'
 import { readProperty } from '../properties/index.ts'
 import type { BookingRow, DepositRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/index.ts'
-import type { HeldWords } from '../guests/index.ts'
 import { refundCredit, settleCredit } from './credit.ts'
 import { openPrimaryFolios } from './folios.ts'
 import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { nameGuests } from './named-guests.ts'
-import { recordTransition } from './record.ts'
-import { bookingStatus } from './rules/states.ts'
 import { setNights, stockMoves } from './night-moves.ts'
-
-/** What the policies of rooms make due at booking; the installments of a hold that fell due with it. */
-export const dueAtBooking = (booking: Pick<BookingRow, 'createdAt'>, deposits: readonly DepositRow[]) =>
-  sum(deposits.filter((one) => one.dueAt <= booking.createdAt).map((one) => one.amount - one.waivedAmount))
-
-/** Whether the money of a booking covers what was due (R12): only money does, so a hold with nothing due still expires. */
-export const isCovered = (due: number, credit: number, state: PaymentState) =>
-  credit + state.authorised > 0 && credit + state.authorised >= due
-
-/** Its outcome is not known yet, so nothing may be decided about the hold. */
-export const isRunning = (state: { live: readonly Pick<PaymentState['live'][number], 'status'>[] }) =>
-  state.live.some((payment) => payment.status === 'unknown' || payment.status === 'processing')
+import { recordTransition } from './record.ts'
+import { dueAtBooking, isCovered, isRunning } from './rules/deposits.ts'
+import { bookingStatus } from './rules/states.ts'
 
 type Rooms = {
   locked: LockedBooking

@@ -4,10 +4,10 @@ import { builtInTemplates } from '../../config/message-texts/templates.ts'
 import { builtInTexts } from '../../config/message-texts/texts.ts'
 import { messageVariables } from '../../config/message-variables.ts'
 import type { MessageVariable } from '../../config/message-variables.ts'
-import { checkContents, contentFor, htmlOf } from '../../db/ocp/contents.ts'
-import type { Content } from '../../db/ocp/contents.ts'
-import { parseTemplate, renderTemplate, variablesOf } from '../../db/ocp/template.ts'
-import type { Value } from '../../db/ocp/template.ts'
+import { checkContents, contentFor, htmlOf } from '../../db/ocp/rules/contents.ts'
+import type { Content } from '../../db/ocp/rules/contents.ts'
+import { parseTemplate, renderTemplate, variablesOf } from '../../db/ocp/rules/template.ts'
+import type { Value } from '../../db/ocp/rules/template.ts'
 
 const known: MessageVariable[] = [
   { path: 'guest.firstName', type: 'text', nullable: true, example: 'Ana' },

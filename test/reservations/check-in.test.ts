@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { sqlOne } from '../../db/lib/connection.ts'
-import type { OverrideRule } from '../../db/reservations/blockers.ts'
+import type { OverrideRule } from '../../db/reservations/rules/blockers.ts'
 import { balanceOf } from '../financial/support.ts'
 import { linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'
 import { useDatabase } from '../support/database.ts'

@@ -5,8 +5,8 @@ import { claimedRoom, extraBases, roomsOfQuote } from '../../config/quote.ts'
 import type { QuotedRoom, QuotedTax } from '../../config/quote.ts'
 import { addDays } from '../../config/time.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../../db/properties/sale/catalogue.ts'
-import { countParty } from '../../db/properties/sale/party.ts'
-import { localTaxRules, priceRoom } from '../../db/properties/sale/price.ts'
+import { countParty } from '../../db/properties/rules/party.ts'
+import { localTaxRules, priceRoom } from '../../db/properties/rules/stay-price.ts'
 import { sum } from '../../db/lib/amounts.ts'
 
 const now = new Date('2026-10-01T12:00:00Z')

@@ -1,7 +1,7 @@
 import { controlOf, postingOf } from '../../../config/financial.ts'
 import type { PostingDefinition, PostingLine, Side } from '../../../config/financial.ts'
 import { sum } from '../../lib/amounts.ts'
-import type { PostingContext, PostingItem, PostingParty, PostingPayload } from '../payload.ts'
+import type { PostingContext, PostingItem, PostingParty, PostingPayload } from './payload.ts'
 import { documentOf, PostingError, select } from './selectors.ts'
 import type { Search } from './selectors.ts'
 

@@ -1,4 +1,4 @@
-import type { PostingContext } from '../payload.ts'
+import type { PostingContext } from './payload.ts'
 
 /** How a line finds its account: named, by a role of the chart, or by a tax code with a role to fall back on. */
 export type Search =

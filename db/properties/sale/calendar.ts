@@ -4,25 +4,12 @@ import { dailyColumns, onDay } from '../../lib/daily-series.ts'
 import type { Daily } from '../../lib/daily-series.ts'
 import { leftInPools, leftOf } from '../../units/index.ts'
 import type { LeftInPools, LeftOn } from '../../units/index.ts'
-import type { Catalogue, SalePlan } from './catalogue.ts'
+import { descent } from '../rules/descent.ts'
+import type { PriceOf, PriceOn } from '../rules/descent.ts'
 import { combine, unrestricted } from '../rules/restrictions.ts'
 import type { Restriction } from '../rules/restrictions.ts'
+import type { Catalogue, SalePlan } from './catalogue.ts'
 
-/** A plan's line of descent from its standard plan down to itself; null where an ancestor is not sold any more. */
-export const descent = (catalogue: Catalogue, plan: SalePlan): SalePlan[] | null => {
-  const line = [plan]
-  for (let parentId = plan.parentId; parentId !== null;) {
-    const parent = catalogue.ratePlans.find((known) => known.id === parentId)
-    if (!parent || line.length > 4) return null
-    line.unshift(parent)
-    parentId = parent.parentId
-  }
-  return line
-}
-
-type PriceOn = (date: string) => number | null
-/** The cells of a standard plan and a type, by their days; null where there is none. */
-export type PriceOf = (ratePlanId: string, unitTypeId: string) => PriceOn
 const unpriced: PriceOn = () => null
 /** The effective restriction of a plan and type on a day, over all levels. */
 export type RestrictionOf = (plan: SalePlan, unitTypeId: string, date: string) => Restriction

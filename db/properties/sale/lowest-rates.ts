@@ -3,8 +3,8 @@ import type { Trx } from '../../lib/connection.ts'
 import { freeOn } from '../../units/index.ts'
 import { readCalendar } from './calendar.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from './catalogue.ts'
-import { countParty } from './party.ts'
-import { nightPrices } from './price.ts'
+import { countParty } from '../rules/party.ts'
+import { nightPrices } from '../rules/stay-price.ts'
 
 const nightsAhead = 90
 

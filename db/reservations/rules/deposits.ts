@@ -1,4 +1,6 @@
 import { sum } from '../../lib/amounts.ts'
+import type { PaymentState } from '../../payment/index.ts'
+import type { BookingRow, DepositRow } from '../../rows.ts'
 
 export type Due = { dueAt: Date; amount: number; waivedAmount: number }
 
@@ -22,3 +24,15 @@ export const shareOut = (money: number, stays: readonly { due: number; payable: 
   const first = stays.map((stay) => take(Math.min(stay.due, stay.payable)))
   return stays.map((stay, index) => (first[index] ?? 0) + take(stay.payable - (first[index] ?? 0)))
 }
+
+/** What the policies of rooms make due at booking; the installments of a hold that fell due with it. */
+export const dueAtBooking = (booking: Pick<BookingRow, 'createdAt'>, deposits: readonly DepositRow[]) =>
+  sum(deposits.filter((one) => one.dueAt <= booking.createdAt).map((one) => one.amount - one.waivedAmount))
+
+/** Whether the money of a booking covers what was due (R12): only money does, so a hold with nothing due still expires. */
+export const isCovered = (due: number, credit: number, state: PaymentState) =>
+  credit + state.authorised > 0 && credit + state.authorised >= due
+
+/** Its outcome is not known yet, so nothing may be decided about the hold. */
+export const isRunning = (state: { live: readonly Pick<PaymentState['live'][number], 'status'>[] }) =>
+  state.live.some((payment) => payment.status === 'unknown' || payment.status === 'processing')

@@ -1,4 +1,4 @@
-import { memo } from '../../config/memo.ts'
+import { memo } from '../../../config/memo.ts'
 
 // Dates, times and money as a guest reads them. Formatters are costly to make, so they are kept; a locale tag is bounded by its schema.
 const dateFormats = memo<Intl.DateTimeFormat>(300)

@@ -1,4 +1,4 @@
-import type { AgeCategory, Catalogue, SaleType } from './catalogue.ts'
+import type { AgeCategory, Catalogue, SaleType } from '../sale/catalogue.ts'
 
 export type Party = { adults: number; childrenAges: number[] }
 

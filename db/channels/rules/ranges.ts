@@ -1,5 +1,5 @@
-import type { ChannelRange } from '../../config/channels.ts'
-import { addDays } from '../../config/time.ts'
+import type { ChannelRange } from '../../../config/channels.ts'
+import { addDays } from '../../../config/time.ts'
 
 /** Values of one day of one of the channel's unit types or rates. */
 export type ChannelDay = Omit<ChannelRange, 'from' | 'to'> & { date: string }

@@ -1,7 +1,6 @@
-import { sum } from '../lib/amounts.ts'
-import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
-import { dueAtBooking } from './confirm.ts'
-import { uncovered } from './rules/deposits.ts'
+import { sum } from '../../lib/amounts.ts'
+import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../../rows.ts'
+import { dueAtBooking, uncovered } from './deposits.ts'
 
 export type Money = {
   booking: BookingRow

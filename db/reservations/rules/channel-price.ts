@@ -1,9 +1,9 @@
-import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
-import type { QuotedNight } from '../../config/quote.ts'
-import { daysIn } from '../../config/time.ts'
-import type { Catalogue, SaleProperty } from '../properties/index.ts'
-import { countParty, localTaxRules, nightTaxes, onTop } from '../properties/index.ts'
-import { split, sum } from '../lib/amounts.ts'
+import type { ChannelRevision, ChannelRoom } from '../../../config/channels.ts'
+import type { QuotedNight } from '../../../config/quote.ts'
+import { daysIn } from '../../../config/time.ts'
+import { split, sum } from '../../lib/amounts.ts'
+import { countParty, localTaxRules, nightTaxes, onTop } from '../../properties/index.ts'
+import type { Catalogue, SaleProperty } from '../../properties/index.ts'
 
 export type ChannelNight = QuotedNight & {
   /** What of it is the channel's, in minor units. */

@@ -1,8 +1,8 @@
-import type { Side } from '../../config/financial.ts'
-import type { JournalLineRow } from '../rows.ts'
-import type { FactAccount, Facts } from './facts.ts'
-import { chooseRule } from './rules/posting-lines.ts'
-import type { PlannedLine } from './rules/posting-lines.ts'
+import type { Side } from '../../../config/financial.ts'
+import type { JournalLineRow } from '../../rows.ts'
+import type { FactAccount, Facts } from '../facts.ts'
+import { chooseRule } from './posting-lines.ts'
+import type { PlannedLine } from './posting-lines.ts'
 
 /** Why one event cannot be posted as things stand; it is tried again, and parked at the 8th time. */
 export class NotPostable extends Error {

@@ -1,5 +1,5 @@
-import { conflict, unprocessable } from '../../config/errors.ts'
-import type { ReservationStatus } from './rules/states.ts'
+import { conflict, unprocessable } from '../../../config/errors.ts'
+import type { ReservationStatus } from './states.ts'
 
 /** Rules that whoever may can waive (R8); what a role may is decided before a command is called. */
 export type OverrideRule = 'early_check_in' | 'unit_condition' | 'barred_guest' | 'deposit' | 'balance'

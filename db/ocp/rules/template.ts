@@ -1,5 +1,5 @@
-import type { FieldError } from '../../config/errors.ts'
-import type { MessageVariable, VariableType } from '../../config/message-variables.ts'
+import type { FieldError } from '../../../config/errors.ts'
+import type { MessageVariable, VariableType } from '../../../config/message-variables.ts'
 import { formatClock, formatDate, formatMoney, formatTime } from './format.ts'
 
 /** Value of a variable. `null` takes the default. */

@@ -1,6 +1,6 @@
-import type { FieldError } from '../../config/errors.ts'
-import { messageVariables } from '../../config/message-variables.ts'
-import type { MessageContext } from '../../config/message-variables.ts'
+import type { FieldError } from '../../../config/errors.ts'
+import { messageVariables } from '../../../config/message-variables.ts'
+import type { MessageContext } from '../../../config/message-variables.ts'
 import { escapeHtml, parseTemplate, variablesOf } from './template.ts'
 
 export const channelKinds = ['email', 'sms', 'whatsapp'] as const
