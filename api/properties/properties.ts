@@ -11,7 +11,6 @@ import {
   listProperties,
   propertySorts,
   readPropertyRecord,
-  refuseIdentity,
   blockersOf,
   warningsOf,
 } from '../../db/properties/index.ts'
@@ -76,7 +75,6 @@ const create = properties.create({
   },
   command: ({ trx, body, admission }) => {
     if (admission.propertyIds !== null) throw forbidden()
-    refuseIdentity({ locales: body.locales, countryCode: body.address?.countryCode }, body)
     return createProperty(trx, body)
   },
 })

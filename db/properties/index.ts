@@ -19,7 +19,7 @@ export {
 export type { Finding } from './house/gallery.ts'
 export { portalMethods, readPaymentMethods, replacePaymentMethods, setPaymentMethods } from './house/payment-methods.ts'
 export type { PaymentMethodShown } from './house/payment-methods.ts'
-export { changeProperty, refuseIdentity } from './house/properties/change.ts'
+export { changeProperty } from './house/properties/change.ts'
 export { listProperties, propertySorts, readPropertyRecord } from './house/properties/read.ts'
 export { blockersOf, warningsOf } from './house/readiness.ts'
 export { readSeasons, replaceSeasons } from './house/seasons.ts'

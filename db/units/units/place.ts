@@ -1,5 +1,5 @@
 import { conflict, notFound, overtaken, versionConflict } from '../../../config/errors.ts'
-import { unitChanged } from '../../../config/events/units.ts'
+import type { unitChanged } from '../../../config/events/units.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow } from '../../lib/editing.ts'

@@ -1,26 +1,16 @@
-import { conflict, invalid, unprocessable } from '../../../../config/errors.ts'
+import { conflict, unprocessable } from '../../../../config/errors.ts'
 import type { FieldError } from '../../../../config/errors.ts'
 import { propertyChanged } from '../../../../config/events/properties.ts'
-import { isCnpj } from '../../../../config/tax-ids.ts'
 import { sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { changeRow, fieldsOf } from '../../../lib/editing.ts'
 import { emit, sentFields } from '../../../lib/events.ts'
-import { lockForChange, requireTexts } from '../../../lib/locked-property.ts'
+import { lockForChange } from '../../../lib/locked-property.ts'
 import type { LockedProperty } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
 import type { PropertyRow } from '../../../rows.ts'
+import { refuseIdentity } from './create.ts'
 import type { NewProperty } from './create.ts'
-
-/** What the schema cannot say of a property's own data. */
-export const refuseIdentity = (
-  place: Pick<LockedProperty, 'locales'> & { countryCode?: string | null | undefined },
-  property: Partial<Pick<NewProperty, 'legalDocument' | 'description' | 'houseRules'>>,
-): void => {
-  requireTexts(place, { description: property.description, houseRules: property.houseRules })
-  if (place.countryCode === 'BR' && property.legalDocument && !isCnpj(property.legalDocument))
-    throw invalid([{ field: 'legalDocument', message: 'is not a valid CNPJ' }])
-}
 
 export type PropertyChange = {
   [Field in Exclude<keyof NewProperty, 'id' | 'bookId' | 'settings'>]?: NewProperty[Field] | undefined

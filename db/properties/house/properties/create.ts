@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Amenity } from '../../../../config/amenities.ts'
-import { conflict, notFound, unprocessable } from '../../../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable } from '../../../../config/errors.ts'
 import { propertyCreated } from '../../../../config/events/properties.ts'
 import type { LocalText } from '../../../../config/local-text.ts'
 import type { StoredSettings } from '../../../../config/property-settings.ts'
+import { isCnpj } from '../../../../config/tax-ids.ts'
 import { isTimeZone } from '../../../../config/validator.ts'
 import { defaultBook } from '../../../financial/index.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { emit } from '../../../lib/events.ts'
+import { requireTexts } from '../../../lib/locked-property.ts'
+import type { LockedProperty } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
 import { provisionChannels } from '../../../ocp/index.ts'
 import type { PropertyAddress } from '../../sale/catalogue.ts'
@@ -45,7 +48,19 @@ export type NewProperty = {
 const duplicate = (what: 'code' | 'slug') =>
   conflict('duplicate_code', `This ${what} is taken`, [{ field: what, message: 'is taken' }])
 
+/** Refuses texts without the first locale, and a number of a company that its country does not give. 400. */
+export const refuseIdentity = (
+  place: Pick<LockedProperty, 'locales'> & { countryCode?: string | null | undefined },
+  property: Partial<Pick<NewProperty, 'legalDocument' | 'description' | 'houseRules'>>,
+): void => {
+  requireTexts(place, { description: property.description, houseRules: property.houseRules })
+  if (place.countryCode === 'BR' && property.legalDocument && !isCnpj(property.legalDocument))
+    throw invalid([{ field: 'legalDocument', message: 'is not a valid CNPJ' }])
+}
+
+/** 400 for texts or numbers that the property's languages and country do not allow, 409 `duplicate_code`, 422 for zone and currency. */
 export const createProperty = async (trx: Trx, property: NewProperty): Promise<string> => {
+  refuseIdentity({ locales: property.locales, countryCode: property.address?.countryCode }, property)
   if (!isTimeZone(property.timezone))
     throw unprocessable('rule_violated', 'No such time zone', [{ field: 'timezone', message: 'must be an IANA name' }])
   const book = property.bookId
