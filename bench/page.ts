@@ -26,6 +26,21 @@ compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without 
   statements, and is not used (decision 16). The relay looks in three round trips, hands over in one or two more, and no sooner than there is room worth it (decision 14).
   Planning was two thirds of PostgreSQL's part before connections kept plans (\`DATABASE_PREPARE\`). Of the indexes of \`jobs\` a row writes five when it is made (of seven) and two when it is handed over (of five).
 - A ratio of throughput is better when it is larger, one of a time when it is smaller. Goals without a reference are in the unit itself.
+
+A reference is honest where it is the least that an expert would write by hand: prepared, and nothing that could be left out.
+
+| measurement | reference | honest |
+|---|---|---|
+| list | the number of all, the ids of the page, their rows by key; prepared | yes; it repeated our own statements unprepared |
+| records | the same statement by hand on our own connection, prepared | yes |
+| availability | three plain selects, prepared; the second sends our own statement of the calendar | the first, yes; the second is ours and has no goal |
+| booking, hold | the statements of our own request or transaction, repeated by pg one after the other, prepared | half: an expert would join some of them, and leave none out |
+| jobs | BullMQ alone, pg alone with one prepared statement | yes |
+| job-scale, fairness | ourselves with a smaller table, or without the fair choice | yes: a growth, not a ratio |
+| auth | the same route without credentials | yes: a difference, not a ratio |
+| channels | plain posts of the same bodies | yes: no database |
+| boot | a bare node:http server | a floor, and no goal hangs on it |
+| night-audit | none | goals are times |
 `
 
 const cell = (value: string | number | null): string => (value === null ? '' : String(value))

@@ -73,7 +73,7 @@ type Options = {
 }
 
 /**
- * Replays captured statements by pg alone: no HTTP, no checks, no code of ours. `other` is a second capture of the same
+ * Replays captured statements by pg alone, each prepared: no HTTP, no checks, no code of ours. `other` is a second capture of the same
  * work; where it differs, each repetition differs too.
  */
 export const replay = async (
@@ -100,7 +100,8 @@ export const replay = async (
           ? again.map((value, at) => (value === other[index]?.values[at] ? value : renamed(value)))
           : again
         // A text of several statements has an answer for each, and none of them names anything.
-        const answer = await client.query<Record<string, unknown>>(text, bindings)
+        const name = bindings.length > 0 ? { name: `statement ${index}` } : {}
+        const answer = await client.query<Record<string, unknown>>({ ...name, text, values: bindings })
         if (!Array.isArray(answer)) learn(rows, answer.rows, fresh, names)
       }
     } catch (cause) {

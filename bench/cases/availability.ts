@@ -145,7 +145,7 @@ export const bench: Bench = async ({ admin }) => {
   const api = await startApi()
   const [begin, ...reads] = await plainReads(house, request(house.propertyId, 0))
   const referenceOf = (statements: Statement[]) =>
-    startReference('./list.ts', { url: settings.databaseUrl, statements: [begin!, ...statements] })
+    startReference('./statements.ts', { url: settings.databaseUrl, statements: [begin!, ...statements] })
   const reference = await referenceOf(reads)
   const compact = await referenceOf([...own, reads.at(-1)!])
   const ours: Load[] = []

@@ -185,21 +185,14 @@ export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
   return { total, rows: rows.map(shown) }
 }
 
-const shown = ({
-  bookingNumber,
-  guestName,
-  unitTypeName,
-  ratePlanName,
-  locales,
-  unitId,
-  unitName,
-  primaryGuestId,
-  ...row
-}: Row) => ({
-  ...row,
-  number: `${bookingNumber}-${row.position}`,
-  primaryGuest: primaryGuestId === null ? null : { guestId: primaryGuestId, name: guestName ?? '' },
-  unitTypeName: textIn(unitTypeName, locales[0] ?? 'en', ...locales),
-  ratePlanName: textIn(ratePlanName, locales[0] ?? 'en', ...locales),
-  unit: unitId === null ? null : { unitId, name: unitName ?? '' },
-})
+/** Writes into the row, since copying one of forty fields costs as much as reading it; fields that no reply names are cut off at the edge. */
+const shown = (row: Row) => {
+  const { bookingNumber, guestName, locales, unitId, unitName, primaryGuestId } = row
+  return Object.assign(row as Omit<Row, 'unitTypeName' | 'ratePlanName'>, {
+    number: `${bookingNumber}-${row.position}`,
+    primaryGuest: primaryGuestId === null ? null : { guestId: primaryGuestId, name: guestName ?? '' },
+    unitTypeName: textIn(row.unitTypeName, locales[0] ?? 'en', ...locales),
+    ratePlanName: textIn(row.ratePlanName, locales[0] ?? 'en', ...locales),
+    unit: unitId === null ? null : { unitId, name: unitName ?? '' },
+  })
+}
