@@ -49,8 +49,6 @@ export const ofHousekeeping = async (house: House): Promise<{ known: Known; exam
       'housekeepingTasks.create': [task, { ...task, kind: 'maintenance', assigneeId: userId, priority: 1 }],
       'housekeepingTasks.update': [{ priority: 2 }, { assigneeId: userId }, { note: 'two beds' }],
       'housekeepingTasks.complete': [{}, { minutes: 20 }],
-      'housekeepingTasks.inspect': [{ result: 'pass' }],
-      'housekeepingTasks.skip': [{ reason: 'not_needed' }],
       'housekeepingSheets.list': [{}, { propertyId, date, include: 'tasks' }],
       'housekeepingSheets.create': [{ propertyId, date, attendants }],
       'units.observe': [{ occupancy: 'vacant' }, { serviceRefused: { until: house.day(2), evidence: 'a note' } }],

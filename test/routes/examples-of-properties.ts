@@ -162,14 +162,11 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
     },
     examples: {
       'properties.list': [{}, { q: 'House', sort: '-name' }],
-      'properties.create': Array.from({ length: 20 }, (_, index) => newProperty(`FZ-${index}`)),
       'properties.update': [{ name: 'A name' }, { cleaningMinutes: 30 }, { description: { 'pt-BR': 'Casa' } }],
       'properties.updateSettings': [{ holds: { checkoutMinutes: 12 } }, { portal: { maxNights: 20 } }],
       'properties.suspend': [{ reason: 'a storm' }],
-      'policies.create': Array.from({ length: 20 }, (_, index) => policy(`P-${index}`)),
       'policies.update': [{ name: 'Other' }, { rules }],
       'ratePlans.list': [{}, { q: 'flex', propertyId }],
-      'ratePlans.create': Array.from({ length: 20 }, (_, index) => ratePlan(`R-${index}`)),
       'ratePlans.update': [{ name }, { minNights: 1 }, { losDiscounts: [{ minNights: 7, rate: 500 }] }],
       'rateCalendar.read': [{ propertyId, from: house.day(1), to: house.day(9), trace: true }],
       'availability.read': [{ propertyId, from: house.day(1), to: house.day(9) }],
@@ -181,7 +178,6 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
         item({ propertyId, unitPoolId: house.poolId, quantity: 2, reason: 'a fair in town' }),
         item({ propertyId, unitPoolId: house.poolId, quantity: 0, reason: 'no fair in town', weekDays: [6, 7] }),
       ],
-      'gallery.create': Array.from({ length: 20 }, (_, index) => picture(`fuzz-${index}`)),
       'gallery.update': [{ position: 3 }, { caption: { 'pt-BR': 'A fachada' } }, { category: 'unit' }],
       'availability.explain': [
         {
@@ -216,12 +212,9 @@ export const ofProperties = async (house: House): Promise<{ known: Known; exampl
         },
       ],
       'taxRules.list': [{}, { validOn: house.day(1) }],
-      'taxRules.create': Array.from({ length: 20 }, (_, index) => tax(`T-${index}`)),
       'taxRules.update': [{ name }, { validTo: '2020-03-01' }, { amount: 200 }],
       'promoCodes.list': [{}, { q: 'spring' }],
-      'promoCodes.create': Array.from({ length: 20 }, (_, index) => promo(`CODE-${index}`)),
       'promoCodes.update': [{ minNights: 2 }, { maxRedemptions: 50 }, { stayUntil: house.day(90) }],
-      'extras.create': Array.from({ length: 20 }, (_, index) => extra(`E-${index}`)),
       'extras.update': [{ amount: 6_000 }, { dailyLimit: 5 }, { dailyLimit: null }],
     },
   }

@@ -34,7 +34,6 @@ export const ofUnits = async (house: House): Promise<{ known: Known; examples: R
   })
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   const pools = made.spares.map(({ poolId, quantity }) => ({ unitPoolId: poolId, quantity }))
-  const unit = (name: string) => ({ propertyId, unitTypeId: made.spare, name })
   return {
     known: {
       unitId: one(made.unit),
@@ -56,12 +55,9 @@ export const ofUnits = async (house: House): Promise<{ known: Known; examples: R
     },
     examples: {
       'unitTypes.list': [{}, { propertyId, kind: 'private', q: 'room' }],
-      'unitTypes.create': Array.from({ length: 20 }, (_, index) => type(`T-${index}`)),
       'unitTypes.update': [{ position: 3 }, { maxOccupancy: 4, maxChildren: 2 }, { pools }],
-      'unitPools.create': Array.from({ length: 20 }, (_, index) => ({ propertyId, name: `Pool ${index}` })),
       'unitPools.update': [{ name: 'Garden' }],
       'units.list': [{}, { propertyId, occupancy: 'vacant', service: 'in_service', sort: '-name,floor' }, { q: 's' }],
-      'units.create': Array.from({ length: 20 }, (_, index) => unit(`F${index}`)),
       'units.createBulk': [
         { propertyId, unitTypeId: made.spare, pattern: { prefix: 'P', first: 1, last: 5, digits: 2 } },
         { propertyId, unitTypeId: made.spare, names: ['Q1', 'Q2'], floor: 2, attributes: ['sea_view'] },

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
+import { routes } from '../../api/routes.ts'
 import { makeTenant, makeUser, newEmail, password } from '../auth/support.ts'
 import type { House } from '../support/factories.ts'
+import { numbered, placed, recordsOf } from '../support/samples.ts'
 import { makeHold, portalOf, readBooking } from '../support/stay.ts'
 import type { World } from '../support/world.ts'
 import { ofAccounts } from './examples-of-accounts.ts'
@@ -14,12 +16,15 @@ import { ofBlocks } from './examples-of-blocks.ts'
 import { ofUnits } from './examples-of-units.ts'
 import type { Known } from './inputs.ts'
 
-/** Values of records that are there, by the names of the fields (of a path also by endpoint and name); and by endpoint what works, where a schema alone seldom hits upon it. */
+/**
+ * Records that are there, by the names of fields (of a path also by endpoint and name): `known` for all modules, `ofModule` for one. `examples`
+ * hold requests that work, by endpoint: those of the route values, and more where a schema alone seldom hits upon one.
+ */
 export const prepare = async (
   world: World,
   house: House,
   { key, payer }: { key: string; payer: string },
-): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
+): Promise<{ known: Known; ofModule: Record<string, Known>; examples: Record<string, unknown[]> }> => {
   const other = await makeTenant()
   const reader = await makeUser({ [house.tenantId]: 'manager' })
   const accounts = await ofAccounts(house)
@@ -75,14 +80,6 @@ export const prepare = async (
     q: one('souza', number, 'ana@example.com', '%%%', '5299'),
     // A reader that waits is another test's business.
     waitSeconds: one(0),
-    ...operators.known,
-    ...accounts.known,
-    ...members.known,
-    ...properties.known,
-    ...channels.known,
-    ...units.known,
-    ...housekeeping.known,
-    ...blocks.known,
   }
   const { body: paid } = await world.request('POST', '/api/public/payments/create', {
     guest: payer,
@@ -133,5 +130,22 @@ export const prepare = async (
     'entitlements.grant': [{ key: 'pos', reason: 'a trial' }],
     'entitlements.revoke': [{ reason: 'the trial is over' }],
   }
-  return { known, examples }
+  const records = { ...(await recordsOf(house)), userId: reader.userId }
+  for (const { id, example, status } of routes) {
+    if (example === undefined) continue
+    const several = Array.from({ length: status === 201 ? 20 : 1 }, (_, index) =>
+      placed(status === 201 ? numbered(example, index + 1) : example, records, house),
+    )
+    examples[id] = [...several, ...(examples[id] ?? [])]
+  }
+  return {
+    known,
+    ofModule: {
+      admin: { ...operators.known, ...members.known },
+      auth: { ...accounts.known, ...members.known },
+      properties: { ...properties.known, ...channels.known },
+      units: { ...units.known, ...housekeeping.known, ...blocks.known },
+    },
+    examples,
+  }
 }

@@ -94,7 +94,8 @@ export const fuzzOf = (...modules: string[]) =>
     const fuzzed = routes.filter((route) => modules.includes(moduleOf(route)))
     const world = useWorld()
     let house: House
-    let known: Known
+    /** Records that are there, as the module of an endpoint names them. */
+    let knownOf: (route: AnyRoute) => Known
     /** What works, where a schema alone seldom hits upon it. */
     let examples: Record<string, unknown[]>
     let writes: Writes
@@ -182,7 +183,7 @@ export const fuzzOf = (...modules: string[]) =>
         settings: { portal: { returnHosts: ['portal.example'] } },
       })
       const given = await prepare(world, house, { key: await held('key'), payer: await held('payer') })
-      known = given.known
+      knownOf = (route) => ({ ...given.known, ...given.ofModule[moduleOf(route)] })
       examples = given.examples
       writes = await watchWrites(world.database.admin)
     })
@@ -195,6 +196,7 @@ export const fuzzOf = (...modules: string[]) =>
     }
 
     const inputsOf = (route: AnyRoute): fc.Arbitrary<Sent> => {
+      const known = knownOf(route)
       const segments = json(pathSchema(route))?.properties ?? {}
       const params = Object.fromEntries(
         Object.entries(segments).map(([name, schema]) => [
