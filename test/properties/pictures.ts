@@ -35,3 +35,52 @@ export const extended = (width: number, height: number) => {
   body.writeUIntLE(height - 1, 7, 3)
   return riff('VP8X', body)
 }
+
+/** Heads of pictures that an encoder wrote, each 37 × 23 as stored: the second is progressive and asks to be turned, the fourth is animated. */
+export const real = [
+  {
+    mimeType: 'image/jpeg',
+    text:
+      '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAFA3PEY8MlBGQUZaVVBfeMiCeG5uePWvuZHI////////////////////////////////////////////////////2wBDAVVaWn' +
+      'hpeOuCguv/////////////////////////////////////////////////////////////////////////wAARCAAXACUDASIAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAA' +
+      'AAAAAAED/8QAGRABAQEAAwAAAAAAAAAAAAAAADFxASFh/8QAFwEBAQEBAAAAAAAAAAAAAAAAAAECA//EABcRAQEBAQAAAAAAAAAAAAAAAAARMQH/2gAMAwEAAhEDEQA/AA' +
+      '==',
+  },
+  {
+    mimeType: 'image/jpeg',
+    text:
+      '/9j/4AAQSkZJRgABAQEASABIAAD/4QAiRXhpZgAATU0AKgAAAAgAAQESAAMAAAABAAYAAAAAAAD/2wBDAFA3PEY8MlBGQUZaVVBfeMiCeG5uePWvuZHI//////////////' +
+      '//////////////////////////////////////2wBDAVVaWnhpeOuCguv/////////////////////////////////////////////////////////////////////////' +
+      'wgARCAAXACUDASIAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAAAAEC/8QAFgEBAQEAAAAAAAAAAAAAAAAAAAEC/9oADAMBAAIQAxAAAAE=',
+  },
+  {
+    mimeType: 'image/png',
+    text:
+      'iVBORw0KGgoAAAANSUhEUgAAACUAAAAXAQMAAAC24hTmAAAABlBMVEUA/wDIHh7e8bsHAAAATUlEQVR4nAXBsREDIRAEMN0OwYWUQCmU5ezp7NtyZCx57u9+s9WRxZbJkm' +
+      'bKoCUMKSJ1FPe99xOLHZMVzYxBR+go',
+  },
+  {
+    mimeType: 'image/png',
+    text:
+      'iVBORw0KGgoAAAANSUhEUgAAACUAAAAXAQMAAAC24hTmAAAABlBMVEUA/wDIHh7e8bsHAAAACGFjVEwAAAACAAAAAPONk3AAAAAaZmNUTAAAAAAAAAAlAAAAFwAAAAAAAA' +
+      'AAAAAAAQAAwj7GygAAAE1JREFUeJwF',
+  },
+  {
+    mimeType: 'image/webp',
+    text:
+      'UklGRnQAAABXRUJQVlA4IGgAAABQBACdASolABcAP7XE12Y9MSwnOrzIA6A2iWoAzOtfwF6PgwIlARq7fL8AAPn7eO2k4GkfkH+/FA23J+l77ySVOz8j8GrSFiu2xiYyRZ' +
+      'NtirZB6YeOvBrvAHVnJpKZd5qXI2bL',
+  },
+  {
+    mimeType: 'image/webp',
+    text:
+      'UklGRloAAABXRUJQVlA4TE4AAAAvJIAFAA/wj/9BHo/5jzQ4iiQ5jiD4ee82VEETFEHQ07eTRkT/41Pk5cvNm507nT2NnkpLocanxMvfzc/OqjNqDCpRCJ/wCrewC11oQh' +
+      'U=',
+  },
+  {
+    mimeType: 'image/webp',
+    text:
+      'UklGRroAAABXRUJQVlA4WAoAAAAYAAAAJAAAFgAAQUxQSAoAAAABB1CyiAhERP8DVlA4IGgAAABQBACdASolABcAP7XE12Y9MSwnOrzIA6A2iWoAzOtfwF6PgwIlARq7fL' +
+      '8AAPn7eO2k4GkfkH+/FA23J+l77ySV',
+  },
+].map(({ mimeType, text }) => ({ mimeType, bytes: Buffer.from(text, 'base64') }))

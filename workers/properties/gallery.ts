@@ -21,12 +21,12 @@ const atOnce = 200
 const passing = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Finding of a check of an image; `again` if another check may find otherwise. */
-const findingOf = (outcome: OutgoingOutcome): { finding: Finding; again: boolean } => {
+const findingOf = async (outcome: OutgoingOutcome): Promise<{ finding: Finding; again: boolean }> => {
   const broken = (problem: string, again = false) => ({ finding: { problem }, again })
   if (outcome.kind !== 'answered')
     return broken(outcome.code.toLowerCase(), outcome.kind !== 'refused' && outcome.code !== 'too_large')
   if (outcome.status !== 200) return broken(`status_${outcome.status}`, passing.has(outcome.status))
-  const header = readImageHeader(outcome.body)
+  const header = await readImageHeader(outcome.body)
   if (!header) return broken('file_type_mismatch')
   if (header.width < leastWidth) return broken('too_narrow')
   return { finding: { ...header, bytes: outcome.bytes }, again: false }
@@ -42,7 +42,7 @@ export const gallery: readonly Processor[] = [
       const seen = await callOut({ url, headers: { accept: 'image/*' }, mostBytes, keptBytes, signal: context.signal })
       return { kind: seen.kind === 'answered' ? ('known' as const) : seen.kind, outcome: seen }
     })
-    const { finding, again } = findingOf(outcome)
+    const { finding, again } = await findingOf(outcome)
     if (again && context.attempt < (checkImage.tries ?? 1))
       return context.retryLater(`the image could not be looked at: ${'problem' in finding ? finding.problem : ''}`)
     return context.finish((trx) => recordCheck(trx, galleryImageId, finding))

@@ -1,61 +1,64 @@
-/** What the first bytes of a picture say of it, by content and not by name. Sizes are those stored, before any rotation. */
+/** Type and size of a picture, by its content and not by its name. Sizes are those stored, before any rotation. */
 export type ImageHeader = { mimeType: 'image/jpeg' | 'image/png' | 'image/webp'; width: number; height: number }
 
-const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+// As image-size names them.
+const types = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp' } as const
+const isAccepted = (type: string): type is ImageHeader['mimeType'] => type in types
 
-/** PNG: the IHDR chunk comes first. */
-const png = (bytes: Buffer): ImageHeader | null =>
-  bytes.length >= 24 && bytes.subarray(0, 8).equals(pngSignature) && bytes.toString('latin1', 12, 16) === 'IHDR'
-    ? { mimeType: 'image/png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
-    : null
+// The largest that PNG allows, and the largest integer of the record.
+const largest = 2 ** 31 - 1
+const mostSegments = 1_000
 
-// Frames of a JPEG begin with one of these, which holds the size.
-const isFrame = (marker: number) =>
-  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
-const hasNoLength = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)
+// Types stand in these, the IHDR of a PNG, and the sizes of a WebP, of which image-size would take missing bytes for zeros.
+const headBytes = 33
+const webpBytes = 30
+// file-type reads a PNG up to its first IDAT, which may stand beyond the bytes kept. Only an animation would differ, and that is a PNG too.
+const pngData = Buffer.from('0000000049444154', 'hex')
+const emptyComment = Buffer.from('ffd8fffe0002', 'hex')
 
-/** JPEG: segments of a marker and a length, up to the frame. */
-const jpeg = (bytes: Buffer): ImageHeader | null => {
-  if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null
+/**
+ * A JPEG that holds nothing but the frame of this one. image-size passes over no fill bytes, fails on a broken Exif, needs a segment before the frame,
+ * and goes through damaged files byte by byte. Null if no frame follows within 1,000 segments.
+ */
+const frameAlone = (bytes: Buffer): Buffer | null => {
   let at = 2
-  while (at + 9 <= bytes.length) {
+  for (let segment = 0; segment < mostSegments; segment += 1) {
     if (bytes[at] !== 0xff) return null
-    const marker = bytes[at + 1] ?? 0
-    if (marker === 0xff) at += 1
-    else if (hasNoLength(marker)) at += 2
-    else if (isFrame(marker))
-      return { mimeType: 'image/jpeg', height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
-    else if (marker === 0xd9 || marker === 0xda) return null
-    else at += 2 + Math.max(2, bytes.readUInt16BE(at + 2))
+    while (bytes[at + 1] === 0xff) at += 1
+    if (at + 4 > bytes.length) return null
+    const marker = bytes.readUInt8(at + 1)
+    const until = at + 2 + bytes.readUInt16BE(at + 2)
+    if (marker >= 0xc0 && marker <= 0xc2) return Buffer.concat([emptyComment, bytes.subarray(at, until)])
+    at = until
   }
   return null
 }
 
-/** WebP: a RIFF file whose first chunk is lossy, lossless or extended. */
-const webp = (bytes: Buffer): ImageHeader | null => {
-  const text = (from: number, until: number) => bytes.toString('latin1', from, until)
-  if (bytes.length < 30 || text(0, 4) !== 'RIFF' || text(8, 12) !== 'WEBP') return null
-  const mimeType = 'image/webp'
-  switch (text(12, 16)) {
-    case 'VP8 ':
-      return bytes.readUIntBE(23, 3) === 0x9d012a
-        ? { mimeType, width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
-        : null
-    case 'VP8L': {
-      const packed = bytes.readUInt32LE(21)
-      return bytes[20] === 0x2f
-        ? { mimeType, width: (packed & 0x3fff) + 1, height: ((packed >>> 14) & 0x3fff) + 1 }
-        : null
-    }
-    case 'VP8X':
-      return { mimeType, width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
-    default:
-      return null
-  }
+/** Loaded with the first picture: a start would wait 40 ms for both. */
+const libraries = async () => {
+  const [{ fileTypeFromBuffer }, { disableTypes, imageSize, types: known }] = await Promise.all([
+    import('file-type'),
+    import('image-size'),
+  ])
+  disableTypes(known.filter((type) => !Object.values<string>(types).includes(type)))
+  return { fileTypeFromBuffer, imageSize }
 }
 
-/** Null for what is none of the three, or does not say its size in what there is of it. */
-export const readImageHeader = (bytes: Buffer): ImageHeader | null => {
-  const found = png(bytes) ?? jpeg(bytes) ?? webp(bytes)
-  return found && found.width > 0 && found.height > 0 ? found : null
+/** Null for content that is none of the three types, or does not say its size within the given bytes. */
+export const readImageHeader = async (bytes: Buffer): Promise<ImageHeader | null> => {
+  const { fileTypeFromBuffer, imageSize } = await libraries()
+  const head = bytes.subarray(0, headBytes)
+  try {
+    const mimeType = (await fileTypeFromBuffer(Buffer.concat([head, pngData])))?.mime ?? ''
+    if (!isAccepted(mimeType) || (mimeType === 'image/webp' && head.length < webpBytes)) return null
+    const sized = mimeType === 'image/jpeg' ? frameAlone(bytes) : head
+    if (!sized) return null
+    // A copy: image-size reads on behind the end of a slice, in whatever memory lies there.
+    const { type, width, height } = imageSize(new Uint8Array(sized))
+    const isSound = type === types[mimeType] && Math.min(width, height) > 0 && Math.max(width, height) <= largest
+    return isSound ? { mimeType, width, height } : null
+  } catch {
+    // Both throw where bytes are missing or contradict each other.
+    return null
+  }
 }
