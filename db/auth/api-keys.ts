@@ -57,7 +57,7 @@ export const listApiKeys = (
   return readPage<ApiKey>(trx, { columns, from: 'api_key k', conditions, order: 'k.created_at desc, k.id' }, paging)
 }
 
-/** A key, locked until the end of the command. 404 for one beyond the reach of who asks. */
+/** Locks a key until the end of the command. 404 if it is beyond the caller's reach. */
 const lockKey = async (trx: Trx, id: string, reach: Reach): Promise<ApiKey> => {
   const { text, values } = allOf([...where('k.id = ?', id), ...within(reach)])
   const row = await sqlOne<ApiKey>(trx, `select ${columns} from api_key k where ${text} for no key update`, values)
@@ -89,7 +89,7 @@ type NewKey = {
   propertyIds?: readonly string[] | null | undefined
   cidrs?: readonly string[] | undefined
   expiresAt?: Date | undefined
-  /** A composed one, in place of one that nobody has had. */
+  /** A composed key instead of a new random one. */
   key?: string
 }
 type Made = { apiKeyId: string; keyId: string; key: string }
@@ -126,7 +126,7 @@ const write = async (trx: Trx, given: NewKey, replacesId: string | null): Promis
   return { apiKeyId, keyId: stored.keyId, key }
 }
 
-/** What others are told of a key; never the key. */
+/** Emits an event about a key, without the key. */
 export const tellOfKey = async (trx: Trx, id: string, event: typeof apiKeyCreated): Promise<void> => {
   const { keyId, scopes, expiresAt, version } = await readKey(trx, id)
   await emit(trx, event, {

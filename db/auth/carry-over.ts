@@ -5,7 +5,7 @@ import { endTokens } from './one-time-tokens.ts'
 import { accessSeconds, jtiHash, jtiOf } from './sessions.ts'
 import type { RevokeReason } from './sessions.ts'
 
-/** What a new token of a session is made of. */
+/** Facts that a new token of a session is made of. */
 export type TokenFacts = {
   sessionId: string
   userId: string
@@ -22,7 +22,7 @@ const gone = () => unauthenticated('unauthenticated', 'The session has ended; si
 
 /**
  * Ends every session of a user but the present one, and every sign-in that waits for its second factor. The present one goes on under the new
- * epoch with a new token; the old one is dead with the commit. The user proved who he is for it, with a code where `withCode` says so. 401
+ * epoch with a new token; the old one is dead with the commit. The user reauthenticated for it, with a code if `withCode` is set. 401
  * where the session ended meanwhile.
  */
 export const endOtherSessions = async (
@@ -61,7 +61,7 @@ export const endOtherSessions = async (
   return { token: { sessionId, userId, jti, epoch: user.epoch, ...row }, revoked: others.map(({ id }) => id) }
 }
 
-/** The token that a session has now, for who asks for a change that is already made. */
+/** Present token of a session, for a repeated request whose change is already made. */
 export const presentToken = async (trx: AnyTrx, { userId, sessionId }: Whose): Promise<TokenFacts> => {
   const row = await sqlOne<{ generation: number; epoch: number; issuedAt: Date; expiresAt: Date }>(
     trx,

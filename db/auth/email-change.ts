@@ -8,7 +8,7 @@ import { tellEnded } from './ended.ts'
 import { createToken, endInvitations, endTokens, takeToken, tokenInvalid } from './one-time-tokens.ts'
 import { revokeAll } from './sessions.ts'
 
-/** Mails a link to the new address and a notice to the present one. Whether somebody has the new address is not told before it is proven. */
+/** Mails a link to the new address and a notice to the present one. It does not tell whether the new address is taken before it is proven. */
 export const askEmailChange = async (trx: AnyTrx, userId: string, email: string): Promise<void> => {
   const user = await sqlOne<{ email: string; asked: number }>(
     trx,

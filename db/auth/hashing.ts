@@ -58,7 +58,7 @@ done.inc({ purpose: 'compare' }, 0)
 
 export const hashingBusy = () => tooMany('hashing_busy', 'Too many sign-ins at once; try again', 2)
 
-/** Whether who asks for a turn now is sent away. */
+/** Whether a further request to hash a password is refused now. */
 export const isHashingFull = (): boolean => waiting.length >= mostWaiting
 
 /**
@@ -113,7 +113,7 @@ const noPassword = (): Promise<PasswordHash> => {
   return dummy.hash
 }
 
-/** Compares, in the same time whether or not there is a hash to compare with. For who has a turn. */
+/** Compares in equal time whether or not there is a hash. The caller must have been admitted. */
 export const compareNow = async (password: string, stored: PasswordHash | null): Promise<boolean> => {
   // Awaited by all, so that the first of a process waits as long for an account that is there.
   const none = await noPassword()

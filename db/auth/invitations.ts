@@ -110,7 +110,7 @@ type Offer = {
   accountExists: boolean
 }
 
-/** What a membership offers to whom it invites; the tenant is entered. 401 `token_invalid` where there is nothing to accept. */
+/** Offer of an invited membership; the tenant is entered. 401 `token_invalid` if there is nothing to accept. */
 const offerOf = async (trx: Trx, tenantId: string, userId: string): Promise<Offer> => {
   const offer = await sqlOne<Offer>(
     trx,
@@ -130,7 +130,7 @@ const offerOf = async (trx: Trx, tenantId: string, userId: string): Promise<Offe
 
 export type OpenInvitation = Omit<Offer, 'tenantStatus' | 'status' | 'userStatus'> & { expiresAt: Date }
 
-/** What an invitation offers, to whom has its token. */
+/** Offer of an invitation, to the holder of its token. */
 export const readInvitation = async (trx: AnyTrx, token: string): Promise<OpenInvitation> => {
   const { userId, tenantId, expiresAt } = await readToken(trx, 'invitation', token)
   if (tenantId === null) throw tokenInvalid()
@@ -138,12 +138,12 @@ export const readInvitation = async (trx: AnyTrx, token: string): Promise<OpenIn
   return { ...offer, expiresAt }
 }
 
-/** What somebody without an account gives to have one. */
+/** Data of an invited person without an account. */
 export type NewAccount = { name: string; hash: PasswordHash }
 
 /**
  * Accepts an invitation: the token is used up, the membership active, the address verified, since the token came by mail to it. `account`
- * is given by who has none, and by nobody else (400), also where the account came to be since the invitation was looked at.
+ * is required of people without one and refused of all others (400), also if the account was created since the invitation was read.
  */
 export const acceptInvitation = async (
   trx: AnyTrx,

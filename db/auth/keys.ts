@@ -37,7 +37,7 @@ export const keyIdOf = (key: string): string | null => {
   return checksum(key.slice(0, -6)) === parts[4] ? (parts[2] ?? null) : null
 }
 
-/** What is kept of a key for each of the peppers in use: the hash of its record is among them, if it is the key of one. */
+/** Hashes of a key for each pepper in use: the stored hash is among them if the key is right. */
 export const keyHashes = (key: string): string[] =>
   settings.peppers.map(({ key: pepperKey }) => digest(key, pepperKey).toString('base64'))
 
@@ -90,7 +90,7 @@ export const composeKey = (keyId: string, secret: Buffer): string => {
 export const keyIdFrom = (bytes: Buffer): string =>
   Array.from(bytes.subarray(0, 8), (byte) => base32[byte % 32]).join('')
 
-/** What is kept of a key: its id, what is shown of it, and its hash under the pepper in use. */
+/** Stored part of a key: its id, the shown prefix, and its hash under the pepper in use. */
 export const storedKey = (key: string) => {
   const keyId = keyIdOf(key)
   if (keyId === null) throw new Error('the key has not the form of one')
@@ -98,5 +98,5 @@ export const storedKey = (key: string) => {
   return { keyId, hint: `${key.slice(0, 17)}…${key.slice(-4)}`, hash: digest(key, pepperKey), pepperId }
 }
 
-/** A key that nobody has had before. */
+/** A new random key. */
 export const newKey = (): string => composeKey(keyIdFrom(randomBytes(8)), randomBytes(32))

@@ -46,7 +46,7 @@ const setPassword = async (trx: AnyTrx, userId: string, hash: PasswordHash, befo
 type Change = { userId: string; sessionId: string; currentPassword: string; newPassword: string; origin: Origin }
 
 /**
- * Changes the password of somebody who is signed in and knows the present one: 422 `password_wrong`, `password_too_weak`. All sessions end but
+ * Changes the password of a signed-in user who knows the present one: 422 `password_wrong`, `password_too_weak`. All sessions end but
  * this one, which goes on with a new token. No transaction is open while passwords are hashed.
  */
 export const changePassword = async (

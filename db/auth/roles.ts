@@ -15,7 +15,7 @@ export type Role = {
   description: string
   builtIn: boolean
   permissions: RolePermission[]
-  /** Who holds it, deactivated members left out. */
+  /** Number of members that hold it, without deactivated ones. */
   members: number
   version: number | null
 }
@@ -67,7 +67,7 @@ const readRole = async (trx: Trx, roleId: string): Promise<Role> => {
   return role
 }
 
-/** What a custom role may hold, by subject; 422 `permission_unknown` names what it may not. */
+/** Permissions that a custom role may hold, by subject; 422 `permission_unknown` names others. */
 const grantable = (permissions: readonly RolePermission[]): RolePermission[] => {
   const refused = permissions.flatMap(({ subject, actions }, at) =>
     actions
@@ -127,7 +127,7 @@ type RoleChange = {
   permissions?: RolePermission[] | undefined
 }
 
-/** Changes a role for all who hold it, from the commit on. */
+/** Changes a role for all its members from the commit on. */
 export const changeRole = async (trx: Trx, roleId: string, change: RoleChange): Promise<Role> => {
   await sql(trx, `select 1 from role where id = ? for no key update`, [roleId])
   const before = await readRole(trx, roleId)
@@ -148,9 +148,9 @@ export const changeRole = async (trx: Trx, roleId: string, change: RoleChange): 
   return noted(trx, await readRole(trx, roleId), { action: 'role.change', event: roleChanged }, changes)
 }
 
-/** Deletes a role that nobody has; deactivated members have theirs still. 409 `role_in_use`. */
+/** Deletes a role without members; deactivated members count as well. 409 `role_in_use`. */
 export const deleteRole = async (trx: Trx, roleId: string): Promise<Role> => {
-  // Who is given the role at this moment holds its key: then it is in use, and is seen to be.
+  // A member who is just being given the role holds its row: the lock waits, and then sees the role in use.
   await sql(trx, `select 1 from role where id = ? for update`, [roleId])
   const role = await readRole(trx, roleId)
   if (await sqlOne(trx, `select 1 as one from membership where role_id = ? limit 1`, [roleId]))

@@ -7,7 +7,7 @@ export type Rotation =
   | { outcome: 'reused'; userId: string; revoked: string[] }
   | { outcome: 'refused' }
 
-/** What the token says that is to be exchanged. */
+/** Claims of the token to be exchanged. */
 type Shown = { sessionId: string; userId: string; jti: string; epoch: number }
 
 /**
@@ -63,6 +63,6 @@ export const rotateSession = async (trx: AnyTrx, { sessionId, userId, jti, epoch
       issuedAt: row.rotatedAt ?? row.createdAt,
       expiresAt: row.expiresAt,
     }
-  // The signature was good, so this is a token of an earlier generation: somebody has kept it.
+  // The signature is good, so this is a token of an earlier generation that was kept.
   return { outcome: 'reused', userId: row.userId, revoked: await revokeSessions(trx, { sessionId }, 'reuse') }
 }

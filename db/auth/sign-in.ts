@@ -35,7 +35,7 @@ const shownRole = (user: SignInUser, memberships: MembershipOf[]): string =>
 
 /**
  * Counts the try, then compares, with no transaction open meanwhile; a comparison that could not be made is no try. All of it in its turn:
- * a flood of sign-ins waits, or is refused, before it takes connections from those who are signed in.
+ * a flood of sign-ins waits, or is refused, before it takes connections from signed-in users.
  */
 const tryPassword = (open: Open, email: string, password: string, origin: Origin) =>
   inTurn(async () => {
@@ -65,7 +65,7 @@ export const proveIdentity = async (open: Open, { email, password, origin }: Att
   return user
 }
 
-/** The hash that the password of somebody who is signed in matches; null for a wrong one, which counts as a failure of sign-in. */
+/** Hash that the password of a signed-in user matches; null for a wrong one, which counts as a failed sign-in. */
 export const confirmPassword = async (
   open: Open,
   userId: string,
@@ -82,7 +82,7 @@ export const confirmPassword = async (
   return hash
 }
 
-/** Somebody has tried for a day: it is in the trail, and the account's owner is told. */
+/** Audits a day of failed sign-ins, and tells the account's owner. */
 const alarm = async (trx: AnyTrx, user: SignInUser | null): Promise<void> => {
   await audit(trx, {
     action: 'session.failures_over_limit',
@@ -136,7 +136,7 @@ export const openSession = (open: Open, user: SignInUser, attempt: Attempt, with
     return { user, memberships, role: shownRole(user, memberships), session }
   })
 
-/** What the second half of a sign-in goes on from; 401 where the first half was overtaken by a change that ends all sessions. */
+/** State that the second half of a sign-in continues from; 401 if a change that ends all sessions came between. */
 export const beginSecondHalf = async (
   trx: AnyTrx,
   { id, sessionEpoch }: SignInUser,

@@ -10,9 +10,9 @@ type Options = {
   most: number
   /** JavaScript, since a thread is started without the loaders of its process. */
   file: URL
-  /** What it may have of V8's heap. */
+  /** Limit of V8's heap, in MB. */
   heapMb: number
-  /** A thread that nobody asks for so long ends, and gives its memory back; it stays unless said. */
+  /** Idle time after which the thread ends and frees its memory; it stays if left out. */
   idleMs?: number
 }
 

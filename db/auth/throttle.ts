@@ -93,12 +93,12 @@ export const forgetTry = async (trx: AnyTrx, { account, at }: Try): Promise<void
   ])
 }
 
-/** What failed for an account before does not stand in its way any more. */
+/** Clears the counted failures of an account. */
 export const forgetFailures = async (trx: AnyTrx, email: string): Promise<void> => {
   await sql(trx, `delete from sign_in_failure where account_key = decode(?, 'hex')`, [accountKey(email)])
 }
 
-/** What a success writes: it ends the account's count, and its network is known from now on. For the `with` of another statement. */
+/** SQL for a success, for the `with` of another statement: it clears the account's count and remembers the network. */
 export const successOf = (
   userId: string,
   email: string,

@@ -20,18 +20,18 @@ import type { ReservationNightRow } from '../rows.ts'
 
 export type AmendedNight = QuotedNight & Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId' | 'status'>
 
-/** What a night is sold as. */
+/** Unit type and rate plan of a night. */
 export type Sale = Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId'>
 
 export type Target = {
   arrival: string
   departure: string
   party: Party
-  /** What nights from `from` on are to be; what is not named stays as it is. */
+  /** Type and plan of nights from `from` on; undefined ones stay as they are. */
   sale: { unitTypeId: string | undefined; ratePlanId: string | undefined }
   /** Nights before it keep type and plan. */
   from: string
-  /** Prices that somebody else has made, such as a channel; without them the property's own hold. */
+  /** Prices set elsewhere, such as by a channel; null uses the property's own. */
   priced: readonly QuotedNight[] | null
   /** Every open night gets the price of today. */
   allAnew: boolean
@@ -46,7 +46,7 @@ export type Before = {
 
 const keyOf = ({ unitTypeId, ratePlanId }: Sale) => `${unitTypeId} ${ratePlanId}`
 
-/** What each night of an amended stay is sold as: what was asked for, else what it was, and a night that is added as the one beside it. */
+/** Type and plan of each night of an amended stay: as asked, else as before; an added night takes those of its neighbour. */
 export const salesOf = (
   { arrival, departure, from, sale }: Target,
   { nights, isFixed }: Pick<Before, 'nights' | 'isFixed'>,

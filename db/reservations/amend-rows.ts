@@ -24,7 +24,7 @@ import { depositsOf } from './lock.ts'
 
 type ExtraRow = ReservationExtraRow & { poolId: string | null; taxes: QuotedTax[] }
 type ServedExtra = Pick<ExtraRow, 'id' | 'from' | 'until' | 'quantity' | 'poolId' | 'amount' | 'status' | 'taxes'> & {
-  /** What comes after days that are charged, and costs something else: a row of its own. */
+  /** A row of its own for later days at another price, after days that are charged. */
   isRest?: boolean
 }
 export type AmendedExtras = {
@@ -169,7 +169,7 @@ export const writeNights = async (
 
 /**
  * Installments that no money covers yet are made anew of the policy that the stay was sold with (R25); covered and waived ones, and those
- * that somebody has set by hand, stay. In all they are never more than the price.
+ * that were set by hand, stay. In all they are never more than the price.
  */
 export const renewDeposits = async (
   trx: Trx,
@@ -223,7 +223,7 @@ export const renewDeposits = async (
   )
 }
 
-/** A guest who is in a unit stays in it: who was proposed for it goes elsewhere, and 409 `unit_conflict` where it is promised to another. */
+/** Keeps a guest in their unit: proposed stays move elsewhere; 409 `unit_conflict` if it is promised to another. */
 const stayOn = async (trx: Trx, reservationId: string, from: string, to: string) => {
   const inside = await sql<{ unitId: string }>(
     trx,
@@ -253,7 +253,7 @@ export const reshapeUnits = async (
     trx,
     pools.map((one) => one.poolId),
   )
-  // Who waits for a unit waits for other nights now.
+  // A stay that waits for a unit now waits for other nights.
   await sql(trx, `delete from stranded_stay where reservation_id = ?`, [id])
   if (pools.length === 0) return false
   await sql(

@@ -29,7 +29,7 @@ export type StayChange = {
   childrenAges?: number[] | undefined
   /** Type and plan change for nights from this day on; for all that are open unless said. */
   from?: string | undefined
-  /** Prices of the nights that somebody else has made; without them the property's own. */
+  /** Prices of the nights that were set elsewhere; without them the property's own. */
   nights?: readonly QuotedNight[] | undefined
   /** `current`: kept nights too get the price of today. */
   price?: 'keep' | 'current' | undefined
@@ -44,7 +44,7 @@ type Terms = {
 
 export type Amended = {
   reservation: ReservationRow
-  /** Of the price, in minor units. */
+  /** Difference of the price, in minor units. */
   difference: number
 }
 
@@ -207,7 +207,7 @@ const refuseAdded = async (trx: Trx, property: SaleProperty, target: Target, { b
     )
 }
 
-/** What the old nights give back and the new ones take; what stays the same cancels out. */
+/** Moves of the counters: old nights give back, new ones take, and unchanged ones cancel out. */
 const nightMoves = async (
   trx: Trx,
   before: readonly Pick<ReservationNightRow, 'date' | 'unitTypeId'>[],

@@ -24,9 +24,9 @@ export type CancelReason = NonNullable<ReservationRow['cancelReason']>
 export type Cancellation = {
   /** All rooms that still stand, unless some are named. */
   reservationIds?: readonly string[] | undefined
-  /** What the caller has agreed to pay, in minor units; must be what it costs now. */
+  /** Fee that the caller accepted, in minor units; it must equal the present fee. */
   acceptedFee?: number | undefined
-  /** For who agreed elsewhere, such as with a channel: what the policy says, or nothing. */
+  /** For terms agreed elsewhere, such as with a channel: the policy's fee, or none. */
   terms?: 'policy' | 'free' | undefined
   reason: CancelReason
 }

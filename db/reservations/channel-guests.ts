@@ -17,8 +17,8 @@ export const nameParts = (name: string): { firstName: string; lastName: string }
 }
 
 /**
- * Profiles for those whom a channel names (R5 of guests.md): it sends no documents, so none is linked to a profile that stands, and none is
- * changed. A booking that has its booker keeps him. A room without names is the booker's.
+ * Profiles for guests that a channel names (R5 of guests.md): it sends no documents, so none is linked to an existing profile, and none is
+ * changed. A booking keeps the booker that it has. A room without names is the booker's.
  */
 export const nameChannelGuests = async (
   trx: Trx,

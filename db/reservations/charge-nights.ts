@@ -13,13 +13,13 @@ import type { LineTax } from './folios.ts'
 type Night = Pick<ReservationNightRow, 'reservationId' | 'date' | 'amount' | 'unitTypeId' | 'ratePlanId'> & {
   taxes: LineTax[]
   components: { extraId: string; amount: number }[]
-  /** What of it is a channel's; null where none has sold it. */
+  /** Commission of the channel that sold it; null if none did. */
   commission: number | null
   channelConnectionId: string | null
 }
 type Component = Pick<ExtraRow, 'id' | 'code' | 'revenueGroup'> & { name: LocalText }
 
-/** What a tax of a night or an extra says on a line of a folio. */
+/** Tax of a night or an extra as it stands on a folio line. */
 export const lineTax = ({ taxRuleId, code, included, amount }: LineTax): LineTax => ({
   taxRuleId,
   code,
@@ -65,7 +65,7 @@ export const nightCharges = (stay: ChargedStay, night: Night, extras: ReadonlyMa
 type Charging = { businessDate: string; stays: readonly ChargedStay[]; through: string }
 
 /**
- * Charges the open nights of stays up to a night, `through` included (R35): whoever tries first does it, everybody else finds them charged. The
+ * Charges the open nights of stays up to a night, `through` included (R35). Repeated calls find them charged. The
  * stays are locked and the business day is held. The postings are for the end of the transaction.
  */
 export const chargeNights = async (trx: Trx, { businessDate, stays, through }: Charging): Promise<Charged> => {
@@ -100,7 +100,7 @@ export const chargeNights = async (trx: Trx, { businessDate, stays, through }: C
   return { ...charged, count: nights.length, postings: [...charged.postings, ...nights.flatMap(commissionOf)] }
 }
 
-/** What is owed to the channel that has sold a night, accrued with its charge: once, since a night is charged once. */
+/** Accrues the commission of the channel that sold a night with its charge: once, since a night is charged once. */
 const commissionOf = (night: Night): DayPosting[] =>
   night.commission === null || night.channelConnectionId === null
     ? []

@@ -24,7 +24,7 @@ export type Charge = {
   /** Minor units; 0 writes no line, though its taxes on top do. */
   amount: number
   taxes: readonly LineTax[]
-  /** What is charged: no two lines have the same, whoever tries. */
+  /** Identity of a charge: no two lines can have the same source. */
   source: { type: string; id: string; key: string }
   event: string
   context?: PostingContext
@@ -71,7 +71,7 @@ const reopen = async (trx: Trx, folios: readonly FolioRow[]): Promise<FolioRow[]
 
 const owedOf = (charge: Charge) => charge.amount + onTop(charge.taxes)
 
-/** Of each stay the sum of what it is charged. */
+/** Sums of the charges of each stay. */
 const perStay = (charges: readonly Charge[]) => {
   const sums = new Map<string, { owed: number; price: number }>()
   for (const charge of charges) {

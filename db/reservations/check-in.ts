@@ -21,7 +21,7 @@ import { uncovered } from './rules/deposits.ts'
 
 type Tonight = Pick<UnitState, 'occupancy'> & { name: string; condition: string }
 
-/** The units that the stay is to have tonight, and how many it needs. A unit that is blocked tonight is nobody's: a constraint says so. */
+/** Units that the stay is to have tonight, and how many it needs. A constraint keeps blocked units out. */
 const unitsTonight = async (trx: Trx, stay: ReservationRow, businessDate: string) => {
   const units = await sql<Tonight>(
     trx,
@@ -80,7 +80,7 @@ const isBarred = async (trx: Trx, stay: ReservationRow): Promise<boolean> => {
   return (await blockAgainst(trx, stay.propertyId, { guestIds })) === 'refuse'
 }
 
-/** What stands in the way of a check-in (R20), all of it. Registration of guests and papers of minors are not asked for yet. */
+/** All blockers of a check-in (R20). Guest registration and papers of minors are not checked yet. */
 const blockersOf = async (
   trx: Trx,
   stay: ReservationRow,
@@ -123,7 +123,7 @@ export const checkIn = async (
   if (stay.status === 'checked_in') return 'already'
   refuseStatus(stay.status, 'confirmed', 'be checked in')
   await assignUnits(trx, stay.id)
-  // Folios are read first and locked after the units, as everywhere; under the booking's lock nobody takes money off them.
+  // Folios are read first and locked after the units, as everywhere; under the booking's lock no money leaves them.
   const present = await sql<FolioRow>(trx, `select * from folio where reservation_id = ? order by id`, [stay.id])
   const waived = refuseBlocked(await blockersOf(trx, stay, { property, businessDate, folios: present, now }), override)
   await occupy(trx, stay.id, { businessDate })

@@ -25,7 +25,7 @@ import { limitedExtras, releaseNights } from './night-moves.ts'
 type Left = { date: string; amount: number; taxes: LineTax[] }
 
 /**
- * Gives back the nights from a day on, with the daily extras of those days: who leaves early owes for them what the policy says (R23). Answers that fee
+ * Gives back the nights from a day on, with the daily extras of those days: an early departure owes for them by the policy (R23). Answers that fee
  * in minor units.
  */
 const leaveEarly = async (trx: Trx, stay: ReservationRow, businessDate: string): Promise<number> => {

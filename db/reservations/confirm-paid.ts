@@ -16,7 +16,7 @@ import { stockMoves } from './night-moves.ts'
 export type Settled = 'confirmed' | 'rescued' | 'settled' | 'refunded' | 'waiting' | 'nothing'
 
 /**
- * What the money of a booking means now, whatever came first: it confirms held rooms (T8), buys expired ones again at the quoted
+ * Applies the money of a booking, whatever came first: it confirms held rooms (T8), buys expired ones again at the quoted
  * price while their nights are free (T21), pays the folios of confirmed ones, and goes back where none of this is possible (R14 of
  * public.md). Repeating it changes nothing.
  */

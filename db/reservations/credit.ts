@@ -9,7 +9,7 @@ import { shareOut, uncovered } from './rules/deposits.ts'
 
 const methodNames: Record<string, string> = { card: 'Card', pix: 'Pix', boleto: 'Boleto' }
 
-/** What a stay will owe in all at its end: what of its price is not on the folio yet, and what is, less the money that it has. */
+/** Amount that a stay will owe at its end: its price not yet posted, plus the folio's charges, less its payments. */
 export const projectedBalance = (
   reservation: Pick<ReservationRow, 'total' | 'postedTotal'>,
   folio: Pick<FolioRow, 'charges' | 'credits'>,

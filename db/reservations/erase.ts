@@ -1,7 +1,7 @@
 import { sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 
-/** Bookings whose hold ended unconfirmed 30 days ago and still say who it was: ids alone. */
+/** Ids of bookings whose hold ended unconfirmed 30 days ago and that still hold personal data. */
 export const erasableHolds = (trx: PlatformTrx, most = 500): Promise<{ tenantId: string; id: string }[]> =>
   sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from ended_holds_unerased(?)`, [most])
 

@@ -95,7 +95,7 @@ export const releaseRooms = async (
   await setNights(trx, ids, 'open', 'released')
 }
 
-/** The hold fields go with the last held room; the code is given back with the last live one; who did not pay gets a strike. */
+/** Ends a hold: its fields go with the last held room, the promo code returns with the last live one, and an unpaid hold counts as a strike. */
 export const endHold = async (trx: Trx, booking: BookingRow, staysLive: boolean): Promise<void> => {
   if (booking.promoCodeId && !staysLive) await returnPromoCode(trx, booking.promoCodeId)
   await sql(
@@ -117,9 +117,9 @@ export const dueHolds = (trx: PlatformTrx, most = 200): Promise<{ tenantId: stri
   sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from holds_due(?)`, [most])
 
 /**
- * After a `sold_out`: ends overdue holds that stand in the way, each in a transaction of its own; true when any has ended, also where somebody else
- * came first. Those that nobody has locked go first; what another is ending at this moment is waited for, since all of them may be needed. One that cannot
- * be ended at all keeps its rooms, and nobody else from the rest: its own job goes on trying, and is dead in the end.
+ * After a `sold_out`: ends overdue holds that stand in the way, each in a transaction of its own; true when any has ended, also if another command
+ * came first. Unlocked ones go first; one that is being ended at this moment is waited for, since all of them may be needed. One that cannot
+ * be ended at all keeps its own rooms only: its job goes on trying, and is dead in the end.
  */
 export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[]): Promise<boolean> => {
   const overdue = await inTenant(tenantId, (trx) =>
@@ -154,7 +154,7 @@ export const reapHolds = async (tenantId: string, nights: readonly PoolNightKey[
         log.error({ err: error, tenantId, bookingId: id }, 'a hold could not be ended')
         continue
       }
-      // What has ended may be enough, and who holds the next keeps it for long.
+      // The ended ones may be enough, and the next one is locked for long.
       if (!ended) throw error
       break
     }

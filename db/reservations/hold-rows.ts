@@ -141,7 +141,7 @@ const insertExtras = (trx: Trx, ids: readonly string[], rooms: readonly PricedRo
   )
 }
 
-/** What the quote said is due at booking is due from now on. */
+/** Stores the installments of the quote; those due at booking are due from now on. */
 const insertDeposits = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
   const deposits = rooms.flatMap(({ quoted }, index) =>
     quoted.deposits.map((deposit, position) => ({

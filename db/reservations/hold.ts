@@ -23,25 +23,25 @@ import { holdLifeMs } from './rules/holds.ts'
 import { bookingNumber } from './rules/number.ts'
 
 export type HoldRequest = {
-  /** Of a quote whose signature and expiry were checked. */
+  /** Claims of a quote whose signature and expiry were checked. */
   claims: QuoteClaims
   words: HeldWords
   arrivalTime: string | null
-  /** Of the client's address (R10 of public.md); 16 bytes. */
+  /** Hash of the client's address (R10 of public.md); 16 bytes. */
   addressHash: Buffer
   locale: string | undefined
   /** As `propertyFor` has answered it to guests in this transaction. */
   property?: SaleProperty | undefined
   /** The id that a new booking gets. */
   bookingId?: string | undefined
-  /** Throws where the caller may make no new one; who repeats a hold is not asked. */
+  /** Throws if the caller may make no new hold; not called for a repeated one. */
   judgeNew?: (() => void) | undefined
 }
 
 export type Held = {
   bookingId: string
   repeated: boolean
-  /** What a guest is shown of a new one. */
+  /** Parts of a new booking to show its guest. */
   parts?: BookingParts
 }
 
@@ -65,7 +65,7 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
   const { propertyId } = claims
   const emailIndex = blindIndex(trx, 'email', words.booker.email)
   const stranger = { propertyId, emailIndex, addressHash }
-  // Asked together and judged one after the other: who repeats a hold has it, whatever is sold by now.
+  // Asked together and judged in order: a repeated hold is answered, whatever is sold by now.
   const asked = [
     lockLimits(trx, stranger),
     findByQuote(trx, claims.jti),
@@ -94,7 +94,7 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
   return write(trx, request, emailIndex, sellable)
 }
 
-/** A number that was drawn twice, or a quote that somebody else used at the same moment. */
+/** Whether a number was drawn twice, or the quote was used by a concurrent request. */
 const isTaken = (error: unknown) =>
   error instanceof Error &&
   'constraint' in error &&
@@ -206,7 +206,7 @@ const tell = async (trx: Trx, booking: Draft, { ids, rooms }: DraftedRooms): Pro
   if (tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: booking.holdExpiresAt })
 }
 
-/** What a guest is shown of a hold that was just written: nobody has paid for it, and it has no account. */
+/** Parts of a hold that was just written, to show its guest: it has no payment and no folio yet. */
 const partsOf = (booking: BookingRow, rows: HeldRows, { booker }: HeldWords, sellable: Sellable): BookingParts => ({
   ...rows,
   booking,

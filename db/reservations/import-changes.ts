@@ -37,7 +37,7 @@ const lockCounters = async (
   await lockPools(trx, [...pools])
 }
 
-/** 422 for a room that nobody came to and that is to begin on another day: somebody means to come, and people must know. */
+/** 422 for a no-show room whose dates change: a guest means to come, and staff must know. */
 const refuseMissed = (places: readonly ReservationRow[], sold: readonly Sold[]) => {
   const missed = places.flatMap((one, index) =>
     one.status === 'no_show' && sold[index] && sold[index].room.arrival !== one.arrival ? [index] : [],

@@ -25,7 +25,7 @@ import { recordTransition } from './record.ts'
 import { bookingNumber } from './rules/number.ts'
 import { stockMoves } from './night-moves.ts'
 
-/** What a channel calls a room, as the property does. */
+/** A channel's room in the property's terms. */
 export type MappedRoom = { unitTypeId: string; ratePlanId: string }
 export type ImportedStay = {
   propertyId: string
@@ -130,7 +130,7 @@ export const addRooms = async (
   { booking, stay, sold, after }: Adding,
 ): Promise<ReservationRow[]> => {
   const { property, businessDate } = house
-  // Its last stay is over, and nobody is there: whom a channel still sends is found another house by people (R18).
+  // The property is closed for good: staff must relocate guests whom a channel still sends (R18).
   if (property.status === 'archived') throw unprocessable('property_not_selling', 'The property is archived')
   const rooms = sold.map(({ room, type, plan, nights }) => {
     const roomTotal = sum(nights.map((night) => night.amount))
@@ -166,7 +166,7 @@ export const addRooms = async (
     ),
     arrivalTime: null,
   }
-  // Written as held and confirmed at once: whoever reads the booking sees the second alone, and no counter the first.
+  // Written as held and confirmed in one transaction: readers see the second state only, and counters never the first.
   const { reservations: held } = await writeRooms(trx, booking, await draftRooms(trx, rooms, words, after))
   await writeCommissions(
     trx,
@@ -263,7 +263,7 @@ export const tellOverbooked = async (trx: Trx, booking: BookingRow, reservations
   )
 }
 
-/** What of each open night is the channel's; the night audit accrues it when it charges the night. */
+/** Stores the channel's commission of each open night; the night audit accrues it when it charges the night. */
 export const writeCommissions = async (
   trx: Trx,
   rooms: readonly { id: string; nights: readonly Pick<ChannelNight, 'date' | 'commission'>[] }[],

@@ -66,7 +66,7 @@ export const countHolds = (trx: Trx, { propertyId, emailIndex, addressHash }: St
     { propertyId, emailIndex, addressHash },
   )
 
-/** Refuses who holds too much already. */
+/** Refuses a guest who has too many holds already. */
 export const judgeHolds = (counts: Counts | null): void => {
   if (!counts) return
   if (counts.strikeSeconds !== null) throw refused(counts.strikeSeconds, 'Too many holds ended unpaid; try again later')

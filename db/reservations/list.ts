@@ -58,7 +58,7 @@ const dates = ({ dateField, startDate, endDate }: ReservationFilter): Part[] => 
   return [...where(from, startDate), ...where(until, endDate)]
 }
 
-/** What a person types to find a stay: its number, the guest's name, the caller's own number, the name of a unit. Each by its own index. */
+/** Finds stays by what staff types: its number, the guest's name, an external number, the name of a unit. Each uses its own index. */
 const search = async (trx: Trx, q: string): Promise<Part> => {
   const text = q.trim()
   const [typed = '', position] = text.split(/-(?=\d{1,2}$)/)

@@ -5,7 +5,7 @@ import type { Consent, Booker, GuestName, HeldWords } from '../guests/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { plainText } from '../lib/sealing/index.ts'
 
-/** Country of a document whose country nobody named. */
+/** Country of a document without a stated country. */
 const unknownCountry = 'ZZ'
 
 const bookerProfile = async (trx: Trx, booker: Booker, language: string): Promise<string> => {
@@ -25,7 +25,7 @@ const bookerProfile = async (trx: Trx, booker: Booker, language: string): Promis
   })
 }
 
-/** Locks the profile that a booker will be linked to, for who takes the counters before the names. */
+/** Locks the profile that a booker will be linked to, for commands that take counters before names. */
 export const lockKnownBooker = async (trx: Trx, { booker }: HeldWords): Promise<void> => {
   if (booker.document) await findByDocumentAndEmail(trx, booker.document.number, booker.email)
 }

@@ -36,7 +36,7 @@ export const stockMoves = async (
 
 export type NightKey = { reservationId: string; date: string }
 
-/** Nights of confirmed stays that nobody will sleep: released, and given back by the moves that this answers. */
+/** Releases nights of confirmed stays that will not be used; the answered moves give them back. */
 export const releaseNights = async (trx: Trx, nights: readonly NightKey[]): Promise<Move[]> => {
   if (nights.length === 0) return []
   const rows = await sql<{ poolId: string; night: string; quantity: number }>(

@@ -19,7 +19,7 @@ import { bookingTarget } from './payment-target.ts'
 
 export type GuestPayment = {
   method: Method
-  /** What is due now, or the whole. */
+  /** The amount due now, or the whole. */
   amount: 'due' | 'all'
   installments?: number | undefined
   payer?: Payer | undefined
@@ -106,7 +106,7 @@ const limitSlips = async (trx: Trx, bookingId: string, emailIndex: Buffer | null
 
 const earliest = (reservations: readonly ReservationRow[]) => reservations.map((one) => one.arrival).sort()[0] ?? ''
 
-/** What the deposits of live rooms make due by now, less the money that the booking has. */
+/** Amount that deposits of live rooms make due by now, less the money that the booking has. */
 const dueOf = async (trx: Trx, { booking, reservations, now }: LockedBooking): Promise<number> => {
   const ids = reservations.filter((one) => isLive(one.status)).map((one) => one.id)
   const folios = await lockPrimaryFolios(trx, ids)

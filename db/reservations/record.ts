@@ -35,7 +35,7 @@ type Transition<S extends Schema> = {
   businessDate?: string | null
   /** Where it is not the status that changed; never personal values. */
   changes?: { field: string; before: unknown; after: unknown }[]
-  /** What was waived, and why. */
+  /** Waived rules, and the reason. */
   override?: { rules: readonly string[]; reason: string } | null
   /** What the event tells beside the stay itself. */
   data: Omit<Static<S>, keyof Moved>

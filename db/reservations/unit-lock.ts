@@ -85,7 +85,7 @@ export const promiseUnit = async (trx: Trx, reservationId: string, unitId: strin
   await tellAssigned(trx, [{ reservationId, unitId }], true)
 }
 
-/** What was promised to a stay is proposed again: the system may move it. */
+/** Turns a stay's promised unit into a proposed one, which the system may move. */
 export const withdrawPromise = async (trx: Trx, reservationId: string): Promise<void> => {
   await lockStay(trx, reservationId)
   const rows = await sql<{ reservationId: string; unitId: string }>(

@@ -22,14 +22,14 @@ export const readNights = async (
   return pools
 }
 
-/** What is left in `:poolIds` on the nights `[:from, :until)`, as one value of JSON: a part for each pool. */
+/** SQL for what is left in `:poolIds` on the nights `[:from, :until)`, as one JSON value with a part for each pool. */
 export const leftInPools = `(select json_agg(p) from (
      select pool_id as "poolId", ${dailyColumns('night', 'capacity + oversell - sold - held - allotted - blocked')}
      from pool_night where pool_id = any(:poolIds::uuid[]) and night >= :from::date and night < :until::date group by pool_id) p)`
 
 const leftText = `select ${leftInPools} as pools`
 
-/** What is left in some pools on `[from, until)`, read without locks: it promises nothing. */
+/** Units left in some pools on `[from, until)`, read without locks, so it promises nothing. */
 export const readLeft = async (trx: Trx, poolIds: readonly string[], from: string, until: string): Promise<LeftOn> => {
   const row = await preparedOne<{ pools: LeftInPools }>(trx, leftText, { poolIds, from, until })
   return leftOf(row?.pools ?? null)

@@ -119,7 +119,7 @@ const readWaking = (trx: Trx, ids: readonly string[], date: string) =>
     { ids, date },
   )
 
-/** Generated tasks that nobody has begun and that nobody will. */
+/** Generated tasks that were not begun and no longer apply. */
 const skip = async (trx: Trx, condition: string, values: unknown[], reason: 'not_done' | 'not_needed') => {
   const open = `${condition} and status = 'open' and generated`
   await sql(trx, `select id from housekeeping_task where ${open} order by id for no key update`, values)

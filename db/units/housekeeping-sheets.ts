@@ -144,7 +144,7 @@ const refuseDay = async (trx: Trx, propertyId: string, date: string) => {
     ])
 }
 
-/** Open tasks of drafts belong to nobody again; drafts that nothing is left of are gone. What was begun stays with who did. */
+/** Unassigns open tasks of drafts, and deletes drafts that become empty. Tasks that were begun keep their attendant. */
 const takeBack = async (trx: Trx, propertyId: string, date: string) => {
   await sql(
     trx,
@@ -171,7 +171,7 @@ const takeBack = async (trx: Trx, propertyId: string, date: string) => {
   )
 }
 
-/** Open tasks of the day without an attendant, in their order. Those that nobody has ranked are ranked by who arrives as things stand now. */
+/** Open tasks of the day without an attendant, in their order. Tasks without a manual priority are ranked by today's arrivals. */
 const openTasks = async (trx: Trx, propertyId: string, date: string) => {
   const rank = priorityOf({ unit: 'u', date: 't.date', kind: 't.kind' })
   await sql(

@@ -87,9 +87,9 @@ const beyondHorizon = (missing: PoolNightKey[]) =>
 
 export type LockedNight = PoolNight & {
   propertyId: string
-  /** Of the property, once whatever the command has written before stands. */
+  /** Public version of the property after all that the command has written before. */
   publicVersion: number
-  /** Somebody else sells it too, and is to be told. */
+  /** A channel sells it too, and is to be told. */
   hasChannels: boolean
   /** Those that are sold from the pool. */
   unitTypeIds: string[]
@@ -144,7 +144,7 @@ type Options = {
   force?: boolean
   /** Sees the locked rows as they will be, before they are written; may throw. */
   check?: (rows: LockedNight[]) => Promise<void> | void
-  /** What a short night is called; `capacity_in_use` where units go rather than come to be sold. */
+  /** Error code of a short night; `capacity_in_use` if units are withdrawn rather than sold. */
   refusal?: keyof typeof refusals
   /** With `force`: the nights that were short. */
   onShort?: (rows: PoolNight[]) => void

@@ -70,7 +70,7 @@ export const observe = async (
   if (occupancy !== undefined) await tellDiscrepancy(trx, unitId)
 }
 
-/** Whose stay the unit is occupied by; null where it is vacant. */
+/** Reservation that occupies the unit; null if it is vacant. */
 const occupant = async (trx: Trx, unitId: string): Promise<string | null> =>
   (
     await sqlOne<{ reservationId: string }>(

@@ -41,7 +41,7 @@ export const recountRange = async (trx: Trx, propertyId: string): Promise<{ from
 
 type Counted = Pick<PoolNight, 'poolId' | 'night' | 'capacity' | 'sold' | 'held' | 'blocked'>
 
-/** What the counters stand for, without locks: nights of reservations, days of limited extras, units and their blocks. */
+/** Counts the records that the counters stand for, without locks: nights, days of limited extras, units and blocks. */
 export const countNights = (trx: Trx, propertyId: string, from: string, until: string) =>
   sql<Counted>(
     trx,

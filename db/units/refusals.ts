@@ -2,7 +2,7 @@ import { sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
 
-/** A guest who wants no service: until when, and how that is known, such as a note on the door. It may hold personal data. */
+/** A guest's refusal of service: until when, and its evidence, such as a note on the door. It may hold personal data. */
 export type Refusal = { until: string; evidence: string }
 /** As a unit keeps it: the evidence sealed, and whose stay it is of. */
 type StoredRefusal = { until: string; sealed: string; reservationId: string | null }

@@ -5,7 +5,7 @@ export const unitConditions = ['dirty', 'cleaning', 'clean', 'inspected', 'picku
 export const unitOccupancies = ['occupied', 'vacant'] as const
 export const unitServices = ['in_service', 'out_of_service', 'out_of_order'] as const
 
-/** What a unit is at this moment: read with it, and never stored. */
+/** State of a unit at this moment, derived when it is read and never stored. */
 export type UnitState = {
   /** Occupied from check-in to check-out or move, also where the stay goes on past its last night. */
   occupancy: (typeof unitOccupancies)[number]

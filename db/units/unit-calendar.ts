@@ -69,7 +69,7 @@ export const tapeUnits = (
   )
 }
 
-/** What stands in units on `[from, to)`, whatever has become of it, and guests who should have left before. */
+/** Assignments of units on `[from, to)`, whatever their status, and guests who should have left before. */
 export const tapeItems = (trx: Trx, unitIds: readonly string[], from: string, to: string): Promise<TapeItem[]> =>
   sql<TapeItem>(
     trx,

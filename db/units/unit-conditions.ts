@@ -19,7 +19,7 @@ export type HeldUnit = Pick<
   UnitState & {
     /** The day that its property is on. */
     today: string
-    /** Last day for which the guest who is in it has refused service; null where nobody has. */
+    /** Last day for which the unit's guest has refused service; null if they have not. */
     refusedUntil: string | null
   }
 
@@ -31,7 +31,7 @@ const readUnits = (trx: Trx, ids: readonly string[]) =>
     [ids],
   )
 
-/** A refusal ends with the stay of the guest who spoke it, in a statement that stands on `fromUnits`. */
+/** SQL for statements on `fromUnits`: a refusal of service ends with the stay of its guest. */
 export const refusedUntil = `case when not exists (select from unit_assignment c where c.tenant_id = u.tenant_id and c.unit_id = u.id and c.status = 'occupied'
   and c.reservation_id::text is distinct from u.service_refused ->> 'reservationId') then (u.service_refused ->> 'until')::date end`
 
@@ -47,7 +47,7 @@ export const holdUnit = async (trx: Trx, id: string): Promise<HeldUnit> => {
   return unit
 }
 
-/** Whom units that have become ready are for today: each stay once all of its units are, by one of them. */
+/** Stays of today whose units have all become ready, each by one of its units. */
 const awaitedIn = async (trx: Trx, units: readonly HeldUnit[]): Promise<Map<string, string>> => {
   if (units.length === 0) return new Map()
   const rows = await sql<{ unitId: string; reservationId: string }>(

@@ -40,7 +40,7 @@ const columns = `p.id, p.property_id, p.name, p.version, p.created_at, p.updated
      'oversell', n.oversell, 'forced', n.forced)
    from pool_night n where n.tenant_id = p.tenant_id and n.pool_id = p.id and n.night = ${presentDay('y')}) as today`
 const from = `unit_pool p join property y on y.tenant_id = p.tenant_id and y.id = p.property_id`
-// Pools of limited extras are counters alone: nobody is shown them.
+// Pools of limited extras are counters only and are not listed.
 const ofUnits = { text: `p.kind = 'unit'`, values: [] }
 
 type Filter = Paging & { propertyId?: string | undefined; scope: Condition }
@@ -109,7 +109,7 @@ export const deletePool = async (trx: Trx, id: string): Promise<UnitPoolRecord> 
   const pool = await readPool(trx, id)
   const { propertyId } = pool
   await lockForChange(trx, propertyId)
-  // Waits for those who just put a unit or a type into it.
+  // Waits for commands that are just adding a unit or type to it.
   await sql(trx, `select 1 from unit_pool where id = ? for update`, [id])
   const users = await sql<{ field: string; name: string; status: string }>(
     trx,

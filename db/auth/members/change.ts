@@ -16,7 +16,7 @@ const cannot = (status: string) => conflict('invalid_transition', `A member who 
 
 type Change = { action: string; event: typeof userRoleChanged; changes: NonNullable<AuditInput['changes']> }
 
-/** Trail and event of a change of somebody's access; answers the record as it is now. */
+/** Audits and announces a change of access; answers the member as it is now. */
 const noted = async (trx: Trx, userId: string, { action, event, changes }: Change): Promise<Member> => {
   const member = await readMember(trx, userId)
   await audit(trx, { action, subjectType: 'User', subjectId: userId, changes })
@@ -46,7 +46,7 @@ export const changeMember = async (
   if (member.status !== 'active') throw cannot(member.status)
   const changes = []
   if (role !== undefined && role !== member.role) {
-    // A role counts wherever it holds: who has some properties gives it nowhere else.
+    // A role applies in all properties of the member, so all of them must be within the caller's.
     assertWithin(by, propertyIds === undefined ? member.propertyIds : propertyIds)
     const columns = await roleColumns(trx, role)
     await sql(trx, `update membership set role = ?, role_id = ? where id = ?`, [
@@ -102,7 +102,7 @@ export const deactivateMember = async (
   return { member, sessionIds }
 }
 
-/** Gives access again to who had accepted; who never did is invited still, and can be sent a new invitation. */
+/** Reactivates a member who had accepted. A member who never did stays invited and can get a new invitation. */
 export const reactivateMember = async (trx: Trx, by: Giver, userId: string): Promise<Member> => {
   const locked: Locked = await lockMember(trx, userId)
   assertRank(by, locked.role)

@@ -5,13 +5,13 @@ import type { Trx } from '../../lib/connection.ts'
 import { readMember } from './read.ts'
 import type { Member } from './read.ts'
 
-/** Who changes members: rank and properties bound what may be given. */
+/** A member who changes others; their rank and properties bound what may be given. */
 export type Giver = { userId: string; role: string; propertyIds: readonly string[] | null }
 
 /** Most members that are not deactivated. */
 export const mostMembers = 500
 
-/** What a command must know of a member, locked until its end. */
+/** Facts of a member that is locked until the end of the command. */
 export type Locked = Pick<Member, 'userId' | 'status' | 'role' | 'propertyIds' | 'acceptedAt' | 'version'> & {
   id: string
 }
@@ -30,7 +30,7 @@ export const assertRank = (by: Giver, ...roles: string[]): void => {
     throw forbidden('forbidden', 'Insufficient permissions: the role is above your own')
 }
 
-/** Who has some properties only gives no others, and not all of them. */
+/** Refuses properties that the caller lacks; callers with chosen ones may not give all. */
 export const assertWithin = (by: Giver, propertyIds: readonly string[] | null): void => {
   if (by.propertyIds === null) return
   if (propertyIds === null || propertyIds.some((id) => !by.propertyIds?.includes(id)))

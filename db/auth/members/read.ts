@@ -42,7 +42,7 @@ export const from = `from membership m join app_user u on u.id = m.user_id left 
 
 const like = (text: string) => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
 
-/** A page of members by name. `byName`: what is typed is looked for in names alone, for those who are shown no address. */
+/** A page of members by name. `byName` searches names alone, for callers that see no addresses. */
 export const listMembers = async (
   trx: Trx,
   { status, role, propertyId, q, byName, ...paging }: MemberFilter & Paging & { byName: boolean },

@@ -3,7 +3,7 @@ export const keptSeconds = 600
 // A change is seen by its instant, and becomes visible with its commit, which may be that much later.
 export const overlapSeconds = 15
 
-/** What has changed since the last look, each with its version now; `at` is the database's clock. */
+/** Records that changed since the last look, each with its present version; `at` is the database's clock. */
 export type Changes = { at: Date; versions: [string, number][] }
 
 type Row = { id: string | null; version: number | null; at: Date }

@@ -186,7 +186,7 @@ export const removeImage = async (trx: Trx, propertyId: string, id: string): Pro
 export const addressOfImage = async (trx: Trx, id: string): Promise<string | null> =>
   (await sqlOne<{ url: string }>(trx, `select url from gallery_image where id = ?`, [id]))?.url ?? null
 
-/** What a look at an image has found: what it is, or why it cannot be shown. */
+/** Finding of a check of an image: its facts, or why it cannot be shown. */
 export type Finding = ImageFacts | { problem: string }
 
 /** Keeps what a check has found. What guests see changes only where the image came, went or became another. */
@@ -227,7 +227,7 @@ export const recordCheck = async (trx: Trx, id: string, finding: Finding): Promi
 /** `due` in the words of PostgreSQL, to the microsecond. */
 export type DueImage = { tenantId: string; imageId: string; due: string }
 
-/** Images of every tenant that nobody has looked at since `before`, the longest waiting first, beyond `after`. */
+/** Images of every tenant that were not checked since `before`, the longest waiting first, beyond `after`. */
 export const imagesDue = (
   trx: PlatformTrx,
   before: Date,

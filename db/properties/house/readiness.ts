@@ -53,7 +53,7 @@ const missingPrices = (trx: Trx, propertyId: string, from: string, until: string
     { propertyId, from, until },
   )
 
-/** What stands in the way of going live (R26). */
+/** Blockers of going live (R26). */
 export const blockersOf = async (trx: Trx, propertyId: string): Promise<Blocker[]> => {
   const facts = await sqlOne<Facts>(
     trx,
@@ -115,7 +115,7 @@ type WarningFacts = Pick<Facts, 'address' | 'checkInFrom' | 'checkOutUntil' | 's
 
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 
-/** What weakens a house, and never blocks it (R27). */
+/** Warnings about a property that never block going live (R27). */
 export const warningsOf = async (trx: Trx, propertyId: string): Promise<Blocker[]> => {
   const facts = await sqlOne<WarningFacts>(
     trx,

@@ -51,7 +51,7 @@ const pricedOf = async (trx: Trx, ratePlanIds: readonly string[]): Promise<Set<s
   return new Set(rows.map((row) => row.pair))
 }
 
-/** What takes a change back, by the calendar as it stands. Prices of what is not sold so any more are among the skipped. */
+/** Computes the revert of a change against the present calendar. Prices of combinations no longer sold are skipped. */
 export const computeRevert = async (trx: Trx, propertyId: string, revertsId: string): Promise<Computed> => {
   const kept = (await readKeptCells(trx, revertsId)).filter((cell) => !cell.skipped)
   if (kept.length === 0) return { cells: [], skipped: [], present: { restrictions: new Map() } }

@@ -26,7 +26,7 @@ export type CalendarRequest = {
 export type TraceEntry = { kind: keyof Restriction; level: Level; value: boolean | number }
 export type CalendarDay = {
   date: string
-  /** Of the base occupancy; null = not sold on this night. */
+  /** Price of the base occupancy; null = not sold on this night. */
   amount: number | null
   source: 'cell' | 'standard' | 'derived' | 'none'
   restrictions: Restriction
@@ -37,7 +37,7 @@ export type RateCalendar = {
   ratePlans: { ratePlanId: string; unitTypes: { unitTypeId: string; days: CalendarDay[] }[] }[]
 }
 
-/** What each level says of a day, kind by kind. */
+/** Restrictions of a day at each level, kind by kind. */
 const traceOf = (placed: readonly Placed[]): TraceEntry[] =>
   placed.flatMap((row) =>
     (Object.keys(unrestricted) as (keyof Restriction)[]).flatMap((kind): TraceEntry[] => {

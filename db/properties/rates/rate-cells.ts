@@ -111,7 +111,7 @@ const inParts = async <T>(all: readonly T[], write: (part: T[]) => Promise<unkno
 
 type Range = { from: string; to: string; ratePlanIds: readonly string[] }
 
-/** What the calendar of a property says now between two days, both included. */
+/** Calendar of a property between two days, both included. */
 export const readCells = async (
   trx: Trx,
   propertyId: string,

@@ -98,7 +98,7 @@ const judgeAll = async (trx: Trx, { propertyId, items }: RateRequest) => {
   return writes
 }
 
-/** What a change would do to what stands now, and nothing done; `waiting` changes would come before it, and may write the same cells. */
+/** Previews a change against the present state. `waiting` changes would come before it, and may write the same cells. */
 export const previewRateChange = async (
   trx: Trx,
   request: RateRequest,

@@ -11,7 +11,7 @@ import { compute, computeRevert, write } from './rate-application.ts'
 import type { RateChange } from './rate-application.ts'
 import { lockRates } from './rate-cells.ts'
 
-/** So often a change is tried before it has failed, for what nobody foresaw and for what may pass: those behind it must not wait for ever. */
+/** Number of tries before a change has failed, so that those behind it do not wait for ever. */
 const mostTries = { unforeseen: 5, passing: 20 }
 
 type Waiting = Pick<RateChange, 'id' | 'propertyId' | 'items' | 'revertsId'>

@@ -68,7 +68,7 @@ export const houseOf = async (
   return { plans, seasons }
 }
 
-/** What the schema cannot say of items. 400. */
+/** Validates items beyond their schema. 400. */
 export const judgeItems = (items: readonly RateItem[]) => {
   const errors: FieldError[] = items.flatMap((item, index) => {
     const at = (field: string, message: string) => ({ field: `items.${index}.${field}`, message })

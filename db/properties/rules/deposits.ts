@@ -14,7 +14,7 @@ export type DepositBase = {
 /** `dueAt` null is due at booking. */
 export type Installment = { dueAt: Date | null; amount: number }
 
-/** What is to be paid before arrival and when. Never more than the total in all; a day that is past is due at booking. */
+/** Installments due before arrival. They never exceed the total; a day that is past is due at booking. */
 export const depositSchedule = (rules: DepositRules | null, base: DepositBase): Installment[] => {
   let left = base.total
   const lines: Installment[] = []

@@ -11,10 +11,10 @@ export const serviceDates = (basis: ExtraBasis, stay: Pick<StayShape, 'arrival' 
   until: perNight(basis) ? addDays(stay.departure, -1) : stay.arrival,
 })
 
-/** What one day of service costs: `unitAmount` × quantity, × persons where the basis says so. */
+/** Price of one day of service: `unitAmount` × quantity, × persons if the basis says so. */
 export const dailyAmount = (unitAmount: number, basis: ExtraBasis, quantity: number, persons: number): number =>
   unitAmount * quantity * (basis === 'per_person' || basis === 'per_person_per_night' ? persons : 1)
 
-/** What an extra costs for the whole stay. */
+/** Price of an extra for the whole stay. */
 export const extraAmount = (unitAmount: number, basis: ExtraBasis, quantity: number, stay: StayShape): number =>
   dailyAmount(unitAmount, basis, quantity, stay.persons) * (perNight(basis) ? stay.nights : 1)

@@ -9,7 +9,7 @@ export type CountedParty = {
   children: (string | null)[]
   /** Age category of each person. */
   persons: (string | null)[]
-  /** Who counts in the occupancy, and pays per person. */
+  /** Guests who count in the occupancy and pay per person. */
   counted: number
   countedChildren: number
 }

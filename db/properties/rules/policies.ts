@@ -1,7 +1,7 @@
 import type { CancellationRules, Fee } from '../../../config/policy-rules.ts'
 import { scaled, shareOf, sum } from '../../lib/amounts.ts'
 
-/** What a fee is taken of. `nights` are the prices of the nights, `total` has extras and taxes too. */
+/** Base of a fee. `nights` are the prices of the nights, `total` has extras and taxes too. */
 export type FeeBase = { nights: readonly number[]; roomTotal: number; total: number }
 
 export type FeeInstants = {

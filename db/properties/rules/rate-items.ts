@@ -10,7 +10,7 @@ export type RateItem = {
   /** Both included. */
   from: string
   to: string
-  /** Of the dates, those of these seasons. */
+  /** Keeps the dates that lie in these seasons. */
   seasonIds?: string[]
   /** 1 = Monday … 7 */
   weekDays?: number[]
@@ -32,7 +32,7 @@ export type RestrictionChange = CellPlace & {
 }
 export type CellChange = PriceChange | RestrictionChange
 
-/** What a change is computed from. Keys of cells are `<plan> <type> <date>`, '' for none. */
+/** Data that a change is computed from. Keys of cells are `<plan> <type> <date>`, '' for none. */
 export type Present = {
   /** Types of each plan, with the price of a night without a cell. */
   plans: ReadonlyMap<string, ReadonlyMap<string, number | null>>
@@ -43,7 +43,7 @@ export type Present = {
 
 type Range = Pick<CellPlace, 'ratePlanId' | 'unitTypeId'> & { from: string; to: string }
 
-/** Of each plan and type the first and the last day that changes; null where those are too many to tell. */
+/** First and last changed day of each plan and type; null if there are too many to list. */
 export const rangesOf = (cells: readonly CellPlace[]): Range[] | null => {
   const ranges = new Map<string, Range>()
   for (const { ratePlanId, unitTypeId, date } of cells) {

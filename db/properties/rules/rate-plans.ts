@@ -4,7 +4,7 @@ import type { NewRatePlan } from '../rates/rate-plans/create.ts'
 import type { Adjustment, ChildPrice, Derivation } from './prices.ts'
 
 type Sent<T> = { [Field in keyof T]?: T[Field] | undefined }
-/** What a plan will be: of a change, what was sent over what stands. */
+/** The resulting plan: for a change, the sent fields over the stored ones. */
 export type JudgedPlan = Sent<Omit<NewRatePlan, 'id' | 'propertyId' | 'code'>>
 
 /** A rise of ten times, in basis points. */

@@ -1,6 +1,6 @@
 import { daysBetween, daysIn } from '../../../config/time.ts'
 
-/** What one cell says; null says nothing. */
+/** Value of one cell; null sets nothing. */
 export type Restriction = {
   stopSell: boolean | null
   closedToArrival: boolean | null
@@ -139,7 +139,7 @@ const days = ({ limit }: Check) => counted(limit, 'day')
 const minutes = ({ limit }: Check) =>
   typeof limit === 'number' && limit > 0 && limit % 60 === 0 ? counted(limit / 60, 'hour') : counted(limit, 'minute')
 
-/** What each rule says, whether the stay keeps it or not. */
+/** Result of each rule, kept by the stay or not. */
 const sentences: Record<CheckCode, (check: Check) => string> = {
   portal_min_advance: (check) => `is booked online at least ${minutes(check)} before arrival`,
   portal_max_advance: (check) => `is booked online at most ${days(check)} ahead`,

@@ -15,7 +15,7 @@ import type { TaxRule } from './taxes.ts'
 
 export type Stay = { arrival: string; departure: string }
 
-/** What every price of one evaluation shares. `taxRules` have their names in the locale. */
+/** Data shared by all prices of one evaluation. `taxRules` have their names in the locale. */
 export type Pricing = {
   property: SaleProperty
   catalogue: Catalogue

@@ -56,14 +56,14 @@ type Taxed = Map<number, NightTaxes>
 type TaxedAlike = {
   rules: TaxRule[]
   hangsOnIndex: boolean
-  /** Of a party, by the index of the night where the rules hang on it, else by 0. */
+  /** Taxes of a party, by the index of the night if rules depend on it, else by 0. */
   lines: WeakMap<TaxedNight['persons'], Map<number, Taxed>>
 }
 type KeptTaxes = {
   dates: Map<string, TaxedAlike>
   /** By the ids of the rules; dates with the same ones share one. */
   alike: Map<string, TaxedAlike>
-  /** Of a party, by the list of the nights. */
+  /** Taxes of a party, by the list of nights. */
   stays: WeakMap<TaxedNight['persons'], Map<readonly string[], ((amount: number) => NightTaxes)[]>>
 }
 const kept = new WeakMap<readonly TaxRule[], KeptTaxes>()
@@ -176,6 +176,6 @@ export const addTaxesOf = (...parts: readonly (readonly { taxes: readonly Quoted
   return totals
 }
 
-/** What taxes add to a price; included ones are part of it already. */
+/** Amount that taxes add to a price; included taxes are part of it already. */
 export const onTop = (lines: readonly Pick<QuotedTax, 'included' | 'amount'>[]) =>
   lines.reduce((total, tax) => total + (tax.included ? 0 : tax.amount), 0)

@@ -68,7 +68,7 @@ export const readPrices = async (trx: Trx, range: Range): Promise<PriceOf> => {
   return priceOfCells(row?.cells ?? null)
 }
 
-/** What a search asks of a stretch of days: prices, restrictions, and what is left in some pools, all as they stand at one instant. */
+/** Prices, restrictions and what is left in some pools for a range of days, all read at one instant. */
 export type Calendar = { priceOf: PriceOf; restrictionOf: RestrictionOf; left: LeftOn }
 
 export const readCalendar = async (

@@ -121,7 +121,7 @@ export type AgeCategory = {
 
 export type SaleTaxRule = Omit<TaxRule, 'name'> & { name: LocalText; kind: 'tax' | 'fee' }
 
-/** What a property sells, apart from the calendar: active records alone, in the order in which they are shown. */
+/** Everything a property sells, apart from the calendar: active records, in display order. */
 export type Catalogue = {
   unitTypes: SaleType[]
   ratePlans: SalePlan[]
@@ -191,7 +191,7 @@ const query = `
         'kind', a.kind, 'countsInOccupancy', a.counts_in_occupancy) order by a.min_age), '[]')
      from age_category a where a.property_id = :propertyId) as age_categories`
 
-/** What holds where a property has no bands of its own. */
+/** Default age bands of a property without its own. */
 export const usualAges: AgeCategory[] = [
   {
     id: null,
@@ -238,7 +238,7 @@ const kept = new LRUCache<string, { revision: string; catalogue: Catalogue }>({
 
 const keyOf = (trx: Trx, propertyId: string) => `${contextOf(trx).tenantId} ${propertyId}`
 
-/** What a property sold when this process last asked: a guess at what it sells, for whoever finds out whether it still holds. */
+/** The catalogue as this process last read it. The caller must check that its version still holds. */
 export const keptCatalogue = (trx: Trx, propertyId: string): Catalogue | undefined =>
   kept.get(keyOf(trx, propertyId))?.catalogue
 

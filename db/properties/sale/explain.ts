@@ -89,7 +89,7 @@ const unitsCheck = (date: string, free: number | null, wanted: number, what: str
     ? of('beyond_horizon', false, false, true, 'the night cannot be booked yet', date)
     : of('sold_out', free >= wanted, free, wanted, `enough ${what} is left`, date)
 
-/** What does not hang on restrictions: the property sells, the party fits, every night has units and a price. */
+/** Checks beside restrictions: the property sells, the party fits, every night has units and a price. */
 const otherChecks = (
   sale: Sale,
   rooms: SaleRoom[],

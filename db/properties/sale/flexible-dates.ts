@@ -29,7 +29,7 @@ export type DaysRequest = {
   locale?: string | undefined
 }
 
-/** What each day looks like over all plans and types: `from` and `until` both included. Prices are those of one night. */
+/** Summary of each day over all plans and types; `from` and `until` are included. Prices are those of one night. */
 export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ currency: string; days: DayOffer[] }> => {
   const property = await propertyFor(trx, request.propertyId, request.audience)
   const catalogue = await catalogueOf(trx, property)

@@ -27,7 +27,7 @@ export type QuoteRequest = {
 
 export type PricedStay = { sale: Sale; rooms: SaleRoom[]; priced: QuotedRoom[] }
 
-/** What the counters lack for all rooms together; they are read, not taken. */
+/** Nights that lack units for all rooms together; counters are read, not taken. */
 const refuseSoldOut = async (trx: Trx, sale: Sale, rooms: SaleRoom[], priced: QuotedRoom[]) => {
   const { arrival, departure } = sale.stay
   const wanted = new Map<string, Map<string, number>>()
@@ -91,7 +91,7 @@ export const priceStay = async (trx: Trx, request: QuoteRequest): Promise<Priced
   return { sale, rooms, priced }
 }
 
-/** What a quote's token says. */
+/** Claims of a quote's token. */
 export const claimsOf = (trx: Trx, { sale, priced }: PricedStay): QuoteClaims => {
   const { tenantId } = contextOf(trx)
   if (tenantId === null) throw new Error('a quote belongs to a tenant')

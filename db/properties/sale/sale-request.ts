@@ -14,7 +14,7 @@ import type { PromoCode } from '../terms/promo.ts'
 import { sentenceOf, stayChecks } from '../rules/restrictions.ts'
 import type { Check } from '../rules/restrictions.ts'
 
-/** Who asks: guests see what is public, staff sees all that is active. */
+/** Audience: guests see what is public, staff sees all that is active. */
 export type Audience = 'portal' | 'staff'
 
 /** One question about a stay: the property, what it sells, and when. */
@@ -66,7 +66,7 @@ type SaleRequest = Stay & {
   audience: Audience
   locale?: string | undefined
   promoCode?: string | null | undefined
-  /** What `propertyFor` has answered to the audience in this transaction. */
+  /** Answer of `propertyFor` to the audience in this transaction. */
   property?: SaleProperty | undefined
 }
 
@@ -138,7 +138,7 @@ const portalChecks = (sale: Sale): Check[] => {
   const { portal } = sale.property.settings
   const minutes = Math.floor((arrivalAt.getTime() - now.getTime()) / 60_000)
   const ahead = daysBetween(today, stay.arrival)
-  // Without a limit of its own, a portal still takes guests who come later on the same day.
+  // Without a limit of its own, the portal still sells arrivals of the same day.
   return [
     {
       code: 'portal_min_advance',
@@ -193,7 +193,7 @@ const extraProblem = (sale: Sale, extra: SaleExtra | undefined, quantity: number
   return null
 }
 
-/** What the ids of a request name. 404 for what is not sold to the audience. */
+/** Finds the records that a request names. 404 for those not sold to the audience. */
 export const findRooms = (sale: Sale, rooms: readonly RoomRequest[]): SaleRoom[] =>
   rooms.map((room, index) => {
     const type = sale.catalogue.unitTypes.find((known) => known.id === room.unitTypeId)

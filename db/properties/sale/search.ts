@@ -74,7 +74,7 @@ export const pairsOf = (
         .map((plan) => ({ type, plan })),
     )
 
-/** What all pairs and stays of one search share. */
+/** Data shared by all pairs and stays of one search. */
 type Evaluation = Calendar & {
   sale: Sale
   parties: readonly Party[]
@@ -164,7 +164,7 @@ const salesAround = (sale: Sale, flexibleDays: number): Sale[] => [
   ),
 ]
 
-/** What a search reads of the calendar: the stays that it may look at, of all that it may offer. */
+/** The part of the calendar that a search reads: the stays that it may look at, of all that it may offer. */
 const rangeOf = (catalogue: Catalogue, pairs: readonly Pair[], request: SearchRequest) => {
   const { arrival, departure, flexibleDays = 0 } = request
   const types = [...new Set(pairs.map((pair) => pair.type))]

@@ -24,7 +24,7 @@ export type SellableRoom = {
   policies: PolicySnapshots
 }
 
-/** What a hold or reservation needs to know of the property and of each room, in the order of the request. */
+/** Facts of the property and of each room for a hold or reservation, in the order of the request. */
 export type Sellable = {
   property: SaleProperty
   arrivalAt: Date

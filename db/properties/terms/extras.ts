@@ -96,7 +96,7 @@ export const refuseUnitTypes = async (trx: Trx, propertyId: string, ids: readonl
   if (errors.length > 0) throw unprocessable('reference_not_found', 'A unit type is not sold here', errors)
 }
 
-/** What is asked of an extra before it is made or changed. */
+/** Validates an extra before it is created or changed. */
 export const judgeExtra = async (
   trx: Trx,
   property: LockedProperty,
@@ -106,7 +106,7 @@ export const judgeExtra = async (
   await refuseUnitTypes(trx, property.id, extra.unitTypeIds)
 }
 
-/** Counters of the days of one limited extra. Nobody reads the name, and codes change hands. */
+/** Counters of the days of one limited extra. Their name is not shown, and does not use the code, which may be given to another extra. */
 const createExtraPool = (trx: Trx, propertyId: string) =>
   insertPool(trx, { propertyId, name: `extra ${randomUUID()}`, kind: 'extra' })
 

@@ -47,7 +47,7 @@ export type PromoCodeChange = {
 }
 type Judged = PromoCodeChange & Partial<Pick<NewPromoCode, 'type' | 'value'>>
 
-/** What the schema cannot say of a code. 400, and 422 for records that are not there. */
+/** Validates a promo code beyond its schema. 400; 422 for missing records. */
 export const judgePromoCode = async (trx: Trx, propertyId: string, promo: Judged): Promise<void> => {
   const crossed = (from: string | null | undefined, until: string | null | undefined) => from && until && from > until
   const errors: FieldError[] = [

@@ -51,7 +51,7 @@ export type TaxRuleChange = {
   [Field in Exclude<keyof NewTaxRule, 'id' | 'propertyId' | 'rate' | 'amount'>]?: NewTaxRule[Field] | undefined
 } & { rate?: number | null | undefined; amount?: number | null | undefined }
 
-/** What the schema cannot say of a rule. 400, and 422 for records that are not there. */
+/** Validates a tax rule beyond its schema. 400; 422 for missing records. */
 export const judgeTaxRule = async (trx: Trx, property: LockedProperty, rule: TaxRuleChange): Promise<void> => {
   requireTexts(property, { name: rule.name })
   const percent = rule.basis === 'percent'

@@ -1,12 +1,12 @@
 import { conflict, unprocessable } from '../../../config/errors.ts'
 import type { ReservationStatus } from './states.ts'
 
-/** Rules that whoever may can waive (R8); what a role may is decided before a command is called. */
+/** Rules that permitted callers can waive (R8); the permission is checked before a command is called. */
 export type OverrideRule = 'early_check_in' | 'unit_condition' | 'barred_guest' | 'deposit' | 'balance'
 
 export type Override = { rules: readonly OverrideRule[]; reason: string }
 
-/** What stands in the way of a transition; `rule` waives it, null nothing does. */
+/** A blocker of a transition; `rule` waives it, null means that nothing does. */
 export type Blocker = { code: string; message: string; rule: OverrideRule | null }
 
 /** A blocker where a condition holds. */

@@ -6,7 +6,7 @@ import { countParty, localTaxRules, nightTaxes, onTop } from '../../properties/i
 import type { Catalogue, SaleProperty } from '../../properties/index.ts'
 
 export type ChannelNight = QuotedNight & {
-  /** What of it is the channel's, in minor units. */
+  /** Commission of the channel, in minor units. */
   commission: number
 }
 

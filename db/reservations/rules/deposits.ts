@@ -4,7 +4,7 @@ import type { BookingRow, DepositRow } from '../../rows.ts'
 
 export type Due = { dueAt: Date; amount: number; waivedAmount: number }
 
-/** What of the installments that are due by an instant the money does not cover; money fills them in order of `dueAt` (R26). */
+/** Part of the installments due by an instant that the money does not cover; money fills them in order of `dueAt` (R26). */
 export const uncovered = (installments: readonly Due[], money: number, by: Date): number => {
   const due = sum(installments.filter((one) => one.dueAt <= by).map((one) => one.amount - one.waivedAmount))
   return Math.max(0, due - money)

@@ -10,7 +10,7 @@ export type Money = {
   now: Date
 }
 
-/** What a guest must pay now by the policies (R11 of public.md): of held rooms what was due at booking, of others what has fallen due. */
+/** Amount that policies make due now (R11 of public.md): for held rooms what was due at booking, for others what has fallen due. */
 export const dueNowOf = ({ booking, reservations, folios, deposits, now }: Money): number => {
   const held = reservations.filter((one) => one.status === 'held').map((one) => one.id)
   const ofHold = dueAtBooking(

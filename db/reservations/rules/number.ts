@@ -13,7 +13,7 @@ const checkCharacter = (body: string): string => {
   return alphabet[(alphabet.length - (sum % alphabet.length)) % alphabet.length] ?? '0'
 }
 
-/** Seven random characters and one that checks them. Whoever stores it sees to its being new. */
+/** Seven random characters and a check character. The caller that stores it ensures that it is new. */
 export const bookingNumber = (): string => {
   const body = Array.from({ length: 7 }, () => alphabet[randomInt(alphabet.length)]).join('')
   return body + checkCharacter(body)

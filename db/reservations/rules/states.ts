@@ -21,7 +21,7 @@ export const transitions = {
 
 export type TransitionId = keyof typeof transitions
 
-/** What cancelling does to a reservation; null where it cannot be cancelled any more. */
+/** Transition of a cancellation; null if the reservation can no longer be cancelled. */
 export const cancelling = (status: ReservationStatus): 'T10' | 'T11' | 'done' | null => {
   if (status === 'held') return 'T10'
   if (status === 'confirmed') return 'T11'

@@ -14,7 +14,7 @@ const poolClass = 7103
 /** Assignments that keep others out, as a list for SQL. */
 export const live = `('proposed', 'locked', 'occupied', 'blocked')`
 
-/** Whoever gives out units of pools, or takes them, comes one after the other; after the pools' nights, in the order of their ids. */
+/** Serialises commands that assign or release units of pools. Taken after the pools' nights, in the order of ids. */
 export const lockPools = async (trx: Trx, poolIds: readonly string[]): Promise<void> => {
   const { tenantId } = contextOf(trx)
   await sql(
@@ -28,7 +28,7 @@ type Held = { id: string; unitId: string; propertyId: string }
 
 /** Rows of a reservation with the property of their units, locked by id after the units. */
 const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: string, values: unknown[] = []) => {
-  // Under the pools, since a row that is moved meanwhile would be missed by those who wait for it.
+  // Under the pools' locks, since commands that wait for a row would miss it if it moved meanwhile.
   const pools = await sql<{ poolId: string }>(
     trx,
     `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
@@ -189,7 +189,7 @@ export const endOccupied = async (
   )
 }
 
-/** Units that somebody has used: dirty, unless it is said otherwise, and the wishes of the guest who left are over. They are locked. */
+/** Marks used units dirty, unless told otherwise, and ends the wishes of the departed guest. The units are locked. */
 export const soil = async (trx: Trx, unitIds: readonly string[], condition: Condition = 'dirty'): Promise<void> => {
   await sql(
     trx,

@@ -13,10 +13,10 @@ export type BoardRow = {
   reservationId: string | null
   unitBlockId: string | null
   status: 'proposed' | 'locked' | 'occupied' | 'blocked'
-  /** Of the stay; '' of a block. */
+  /** Id of the stay; '' for a block. */
   unitTypeId: string
   from: string
-  /** Of a guest who should have left: tomorrow, since nobody can have the unit tonight. */
+  /** Departure of a guest who should have left: tomorrow, since the unit is taken tonight. */
   to: string
   /** All that stands beside it is on the board: where else it would be free can be told. */
   isWhole: boolean

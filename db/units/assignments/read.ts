@@ -40,7 +40,7 @@ type Filter = Paging & {
   scope: Condition
 }
 
-/** Who has been given which unit, by their first day; released rows only where they are asked for. */
+/** Lists assignments by their first day; released ones only on request. */
 export const listAssignments = (trx: Trx, { scope, ...filter }: Filter) =>
   readPage<AssignmentRecord>(
     trx,
@@ -63,7 +63,7 @@ export const listAssignments = (trx: Trx, { scope, ...filter }: Filter) =>
     filter,
   )
 
-/** What some stays have been given, without what was released. */
+/** Assignments of some stays, without released ones. */
 export const assignmentsOf = (trx: Trx, reservationIds: readonly string[]) =>
   sql<AssignmentRecord>(
     trx,

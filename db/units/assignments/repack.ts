@@ -57,7 +57,7 @@ export const repackPools = async (
   const plans = poolIds.map((poolId) => {
     const anew = planPool(standing, poolId, seek, needs)
     if (anew.stranded.length === 0) return anew
-    // Who has a unit never loses it to a new beginning that is no better.
+    // A stay never loses its unit to a new packing that is no better.
     const asItStands = planPool(standing, poolId, new Set(), needs)
     return asItStands.stranded.length <= anew.stranded.length ? asItStands : anew
   })
@@ -71,7 +71,7 @@ export const repackPools = async (
 const usualDays = 31
 const mostDays = 92
 
-/** Rearranges a house at the wish of a person, who also places stays that have no unit. 422 for a pool that is not the house's. */
+/** Repacks pools of a property on request, and places stays that have no unit. 422 for a pool of another property. */
 export const repackHouse = async (
   trx: Trx,
   house: {
@@ -152,7 +152,7 @@ export const repackRange = async (
     : null
 }
 
-/** Places what a stay lacks in its pools, others giving way where that helps. The pools are locked. Answers who is still without. */
+/** Places stays without units in their pools, moving others if that helps. The pools are locked. Answers stays still without a unit. */
 export const placeStays = async (trx: Trx, needs: readonly Need[]): Promise<Stranded[]> => {
   const poolIds = [...new Set(needs.map((need) => need.poolId))].sort()
   const days = needs.flatMap((need) => [need.from, need.to]).sort()

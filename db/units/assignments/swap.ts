@@ -79,7 +79,7 @@ const readRows = async (trx: Trx, ids: readonly string[], from: string, to: stri
   return [a, b]
 }
 
-/** Where each part of a stay is after the exchange. Who stays longer keeps the new unit where it is free, and goes back otherwise. */
+/** Units of each part of a stay after the exchange. The longer stay keeps the new unit while it is free, and goes back otherwise. */
 const piecesOf = (row: Row, unitId: string, from: string, to: string, isFree: boolean): Piece[] => {
   const { reservationId } = row
   const until = isFree ? row.to : to

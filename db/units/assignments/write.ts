@@ -126,7 +126,7 @@ export const settleAll = async (trx: Trx, plans: readonly Plan[]): Promise<void>
   const changes = plans.flatMap((plan) => plan.changes)
   await settle(trx, changes)
   const stranded = plans.flatMap((plan) => plan.stranded)
-  // Who has one unit may still wait for another, on nights that were not looked at.
+  // A stay with one unit may still wait for another, on nights that were not looked at.
   const lacking = await lackingUnits(
     trx,
     changes.map((change) => change.reservationId),

@@ -45,7 +45,7 @@ export const judgeUnits = (
   if (away.length > 0) throw unprocessable('date_out_of_range', 'A unit is not there for the whole block', away)
 }
 
-/** Who had to move is kept with the block; an override is written to the trail with its reason. */
+/** Stores the stays that had to move with the block; an override is audited with its reason. */
 export const keepStays = async (
   trx: Trx,
   id: string,

@@ -19,7 +19,7 @@ export type NewBlock = Pick<UnitBlockRow, 'propertyId' | 'unitIds' | 'kind' | 'r
   override?: Override | undefined
 }
 
-/** What it would do: proposed stays that move, locked ones that would have to go, and nights that are sold out. Nothing is stored. */
+/** Previews its effects: proposed stays that move, locked ones that would have to go, and sold-out nights. Nothing is stored. */
 export const previewBlock = async (trx: Trx, block: NewBlock): Promise<Cleared & { shortNights: ShortNight[] }> => {
   refuseDates(block, await businessDay(trx, block.propertyId))
   await refuseArchived(trx, block.propertyId)
@@ -31,7 +31,7 @@ export const previewBlock = async (trx: Trx, block: NewBlock): Promise<Cleared &
   }
 }
 
-/** Takes units out of service, all or none (R12, R13). Answers its id and who had to move. */
+/** Takes units out of service, all or none (R12, R13). Answers the block's id and the stays that had to move. */
 export const createBlock = async (trx: Trx, block: NewBlock): Promise<{ id: string } & Cleared> => {
   refuseDates(block, await businessDay(trx, block.propertyId))
   await refuseArchived(trx, block.propertyId)

@@ -29,7 +29,7 @@ export const endBlock = async (trx: Trx, id: string, condition: Condition, expec
   await lockBlock(trx, block, expected)
   await endRows(trx, [id], block.unitIds, today)
   await giveBack(trx, block.unitIds, today, condition)
-  // One that ends on its first day keeps a day, though it kept nobody out.
+  // A block that ends on its first day keeps that day, though it kept no stay out.
   const to = [block.to, [today, addDays(block.from, 1)].sort().at(-1) ?? today].sort()[0] ?? today
   await sql(trx, `update unit_block set status = 'ended', "to" = ?, version = version + 1 where id = ?`, [to, id])
   await tell(trx, unitBlockEnded, [{ ...block, to, version: block.version + 1 }])

@@ -21,14 +21,14 @@ import type { ChecklistItem, Task } from './read.ts'
 /** Kinds that leave a unit clean. */
 export const cleaningKinds: readonly string[] = ['departure', 'stayover', 'pickup', 'deep'] satisfies TaskKind[]
 
-/** One task to be made. What is left out is known from the unit, its house and who arrives. */
+/** A new task. Fields that are left out follow from the unit, its property and the arriving guest. */
 export type NewTask = {
   unitId: string
   date: string
   kind: TaskKind
   reservationId?: string | null
   assigneeId?: string | null
-  /** Set by a person; otherwise by who arrives, and by kind. */
+  /** Priority set by a person; otherwise it follows from arrivals and the kind. */
   priority?: number | undefined
   credits?: number | undefined
   /** Default, of a departure: when guests may check in. */
@@ -152,7 +152,7 @@ export const createTasks = async (trx: Trx, tasks: readonly NewTask[]): Promise<
 /** Furthest day ahead for which a task is planned. */
 export const furthestDays = 365
 
-/** 422 that names who is no active member with access to the property; `fields` in the order of `userIds`. */
+/** 422 that names users who are not active members with access to the property; `fields` in the order of `userIds`. */
 export const refuseStrangers = async (
   trx: Trx,
   propertyId: string,

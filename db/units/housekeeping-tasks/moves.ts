@@ -18,7 +18,7 @@ export type SkipReason = NonNullable<Task['skipReason']>
 
 type Held = { task: Task; unit: HeldUnit }
 
-/** Locks a task after its unit, and reads both: two who come at once see one another. */
+/** Locks a task after its unit, and reads both, so that concurrent commands see one another. */
 const holdTask = async (trx: Trx, id: string, { judge, expectedVersion }: Guarded): Promise<Held> => {
   const known = await sqlOne<{ unitId: string }>(trx, `select unit_id from housekeeping_task where id = ?`, [id])
   if (!known) throw notFound()
@@ -41,7 +41,7 @@ const actorOf = (trx: Trx): { userId: string | null; id: string } => {
   return { userId: actor.type === 'user' ? actor.id : null, id: actor.id }
 }
 
-/** What keeps work from being begun (R20). */
+/** Refuses to begin work that may not be begun (R20). */
 const refuseWork = ({ task, unit }: Held) => {
   if (task.kind === 'departure' && unit.occupancy === 'occupied')
     throw unprocessable('unit_occupied', 'The guest has not left yet')
@@ -98,7 +98,7 @@ const checked = (task: Task, said: NonNullable<Completion['checklist']>) => {
   return checklist
 }
 
-/** What is said on the way stands below what was said before. */
+/** SQL that appends a note below the earlier ones. */
 const withNote = `left(concat_ws(E'\\n', nullif(note, ''), ?::text), 4000)`
 
 export const completeTask = async (
@@ -124,7 +124,7 @@ export const completeTask = async (
   if (done) await emitTasks(trx, 'completed', [done])
 }
 
-/** Four eyes: never by who did the work. What fails is to be done again, and is a new task. */
+/** Inspects a task, never by the attendant who did it. If it fails, a new task is made. */
 export const inspectTask = async (
   trx: Trx,
   id: string,
@@ -180,7 +180,7 @@ export const skipTask = async (
   await skipHeld(trx, [task], unit, reason, note)
 }
 
-/** Nobody works in a unit that is given up: what was to be done in it is not needed. The caller holds the unit. */
+/** Skips the open tasks of a unit that is given up. The caller holds the unit. */
 export const skipLeft = async (trx: Trx, unitId: string): Promise<void> => {
   const tasks = await sql<Task>(
     trx,

@@ -18,7 +18,7 @@ const columns = `t.id, t.property_id, t.unit_id, u.name as unit_name, u.building
 export const from = `housekeeping_task t join unit u on u.tenant_id = t.tenant_id and u.id = t.unit_id`
 /** The way round a house: by building, floor and door. */
 export const doorOrder = `u.building nulls first, u.floor nulls first, u.position, u.name`
-/** What is urgent comes first on it. */
+/** Urgent tasks come first. */
 const roundOrder = `t.priority, ${doorOrder}`
 
 /** The tasks that a role's condition is for; `t` names them. */

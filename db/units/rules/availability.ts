@@ -16,10 +16,10 @@ export type PoolNight = Counters & { poolId: string; night: string }
 
 export const usage = (row: Counters) => row.sold + row.held + row.allotted + row.blocked
 
-/** What one sale of a type takes on each night. */
+/** Quantities that one sale of a type takes on each night. */
 export type PoolShare = { poolId: string; quantity: number }
 
-/** What is left in a pool on a night, below 0 where it is oversold; null past the horizon. */
+/** Units left in a pool on a night, below 0 if oversold; null past the horizon. */
 export type LeftOn = (poolId: string, night: string) => number | null
 
 /** By counters that are read already. */

@@ -6,14 +6,14 @@ import type { TaskKind } from '../../../config/housekeeping.ts'
 export type Awakening = {
   condition: 'dirty' | 'cleaning' | 'clean' | 'inspected' | 'pickup'
   inService: boolean
-  /** Who is in it; null = vacant. */
+  /** Reservation in the unit; null = vacant. */
   stay: { arrival: string; startsOn: string; endsOn: string } | null
   makeUpRequested: boolean
   refusedUntil: string | null
   guestArrives: boolean
-  /** A departure of the days before that nobody has done. */
+  /** A departure task left over from earlier days. */
   departureLeft: boolean
-  /** Since when nobody has been in it, and since when it is as it is. */
+  /** Instants since which the unit is vacant, and since which it has its condition. */
   vacantSince: string
   conditionSince: string
   deepCleanedOn: string
@@ -35,7 +35,7 @@ const wantsService = (
   return makeUpRequested || (days !== null && daysBetween(arrival, date) % days === 0)
 }
 
-/** What the beginning of a day does to a unit (R18): its condition, where that changes, and its tasks. */
+/** Effect of a new day on a unit (R18): its condition, if that changes, and its tasks. */
 export const morningOf = (
   unit: Awakening,
   { stayover, deepEveryDays }: Pick<PropertySettings['housekeeping'], 'stayover' | 'deepEveryDays'>,
@@ -43,7 +43,7 @@ export const morningOf = (
 ): Morning => {
   const { stay } = unit
   if (stay) {
-    // Who moved in this very day has slept in it not yet.
+    // A guest who moved in today has not slept in it yet.
     if (stay.startsOn >= date) return { condition: null, tasks: [] }
     const condition = unit.condition === 'dirty' ? null : 'dirty'
     if (stay.endsOn <= date) return { condition, tasks: ['departure'] }

@@ -6,7 +6,7 @@ import type { Packing, Piece, Taken } from './unit-packing.ts'
 
 const keyOf = (need: Need, index: number) => `${need.reservationId} ${need.from} ${index}`
 
-/** What a packing changes: rows that go elsewhere, rows that have to go, and units for stays that had none. */
+/** Changes of a packing: rows that move, rows that must go, and units for stays that had none. */
 const changesOf = (packing: Packing, rows: readonly BoardRow[], needs: readonly Need[]): Change[] => [
   ...rows.flatMap((row) => {
     const place = packing.places.get(row.id) ?? null

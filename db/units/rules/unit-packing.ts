@@ -7,9 +7,9 @@ export type FitUnit = {
   activeFrom: string
   activeUntil: string | null
 }
-/** Days of a unit that nobody may have, `[from, to)`. */
+/** Days of a unit on which no stay may have it, `[from, to)`. */
 export type Taken = { unitId: string; from: string; to: string }
-/** What needs one unit on `[from, to)`. `unitId` is where it is now; null is nowhere. */
+/** A stay or block that needs one unit on `[from, to)`. `unitId` is its present unit; null = none. */
 export type Piece = {
   key: string
   unitTypeId: string
@@ -106,7 +106,7 @@ const packOnce = (
   }
 
   let exchanges = 0
-  /** Those who would have to give way in a lane; null where somebody does not. */
+  /** Stays that would have to give way in a lane; null if one of them may not move. */
   const inTheWay = (lane: Lane, one: Ready, pinned: ReadonlySet<string>): Ready[] | null => {
     if (one.from < lane.from || one.to > lane.until) return null
     const others: Ready[] = []
@@ -125,7 +125,7 @@ const packOnce = (
     }
     return depth < deepestChain && exchange(one, new Set([...pinned, one.piece.key]), depth)
   }
-  /** Takes one lane after the other, the fewest in the way first, and looks for other places for those who stood there. */
+  /** Tries one lane after the other, those with the fewest stays in the way first, and looks for other places for these. */
   const exchange = (one: Ready, pinned: ReadonlySet<string>, depth: number): boolean => {
     const ways = lanes
       .flatMap((lane) => {
@@ -191,7 +191,7 @@ export const pack = (
       movable,
       pieces.map((piece) => ({ ...piece, unitId: places.get(piece.key) ?? null })),
     )
-    // Who all have a unit keep it.
+    // Stays that have a unit keep it.
     if (next.stranded.length > 0) break
     packing = next
   }

@@ -22,7 +22,7 @@ const refuseOccupancy = ({ baseOccupancy, maxAdults, maxOccupancy }: Judged) => 
     ])
 }
 
-/** What is asked of a type before it is made or changed: its texts, its occupancy, and pools of its own property, each once. */
+/** Validates a unit type before it is created or changed: texts, occupancy, and pools of its own property, each once. */
 export const judgeUnitType = async (trx: Trx, property: LockedProperty, type: Judged): Promise<void> => {
   requireTexts(property, { name: type.name, description: type.description })
   refuseOccupancy(type)

@@ -34,7 +34,7 @@ export type UnitTypeRecord = Required<NewUnitType> & {
   updatedAt: Date
 }
 
-/** Of `unit_type t`. */
+/** Columns of `unit_type t`. */
 export const unitTypeColumns = `t.id, t.property_id, t.code, t.name, t.description, t.kind, t.base_occupancy, t.max_adults, t.max_children, t.max_occupancy, t.beds,
   t.size_m2::float8 as size_m2, t.amenities, t.position, t.bookable, t.status, t.version, t.created_at, t.updated_at,
   (select coalesce(jsonb_agg(jsonb_build_object('poolId', s.unit_pool_id, 'quantity', s.quantity) order by s.unit_pool_id), '[]')

@@ -17,7 +17,7 @@ export type NewUnits = {
   names: string[]
   floor?: number | null
   building?: string | null
-  /** Of the first; default 1. The others follow it. */
+  /** Position of the first unit; default 1. The others follow it. */
   position?: number
   attributes?: UnitAttribute[]
   /** Default: the business date, or today. */

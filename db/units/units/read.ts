@@ -14,7 +14,7 @@ import type { UnitState } from '../state.ts'
 type StoredUnit = Omit<UnitRow, 'tenantId' | 'attributes'> & UnitState & { attributes: UnitAttribute[] }
 export type UnitRecord = Omit<StoredUnit, 'serviceRefused'> & { serviceRefused: Refusal | null }
 
-/** Of `fromUnits`. */
+/** Columns of `fromUnits`. */
 export const unitColumns = `u.id, u.property_id, u.name, u.building, u.floor, u.position, u.unit_type_id, u.unit_pool_id, u.attributes, u.active_from,
   u.active_until, u.condition, u.condition_at, u.condition_by, u.last_cleaned_at, u.last_deep_clean_at, u.do_not_disturb, u.make_up_requested,
   u.service_refused, u.observed_occupancy, u.observed_at, u.observed_by, u.credits, u.notes, u.status, u.version, u.created_at, u.updated_at,

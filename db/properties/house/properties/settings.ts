@@ -10,10 +10,10 @@ import { emit, sentFields } from '../../../lib/events.ts'
 import { lockForChange, requireTexts } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
 
-/** Without these nobody can be written to. */
+/** Settings without which no message can be sent. */
 const alwaysAsked = ['firstName', 'lastName', 'email'] as const
 
-/** What is done of a checklist is told by the keys of its items. */
+/** Done items of a checklist, by their keys. */
 const refuseRepeated = (checklists: PropertySettings['housekeeping']['checklists']) => {
   const errors = Object.entries(checklists).flatMap(([kind, items]) =>
     repeatedKeys(items).map((index) => ({
@@ -61,7 +61,7 @@ export const changeSettings = async (trx: Trx, propertyId: string, change: Store
   })
 }
 
-/** What a guest accepts: the first 12 hex digits of the SHA-256 of the portal's terms, over all their locales. */
+/** Version of the terms that a guest accepts: the first 12 hex digits of their SHA-256, over all locales. */
 export const termsVersion = (terms: LocalText): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.entries(terms).sort(([a], [b]) => (a < b ? -1 : 1))))
