@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
+import { earlierRelease } from '../support/events.ts'
 import { attemptsOf, deliverAll, makeConfirmed, messagesOf, useMailHouse } from '../support/messages.ts'
 import { readBooking } from '../support/stay.ts'
 
@@ -61,6 +62,31 @@ describe('messages by e-mail', () => {
     await deliverAll()
     expect(mail.peer.mails).to.have.length(1)
     expect(await messagesOf(mail.house)).to.have.length(1)
+  })
+
+  it('find the stay that an event is about, also where a release of before has written it', async () => {
+    const { triggerMessages } = await import('../../db/ocp/trigger.ts')
+    const bookingId = await makeConfirmed(mail.house)
+    const { propertyId, tenantId } = mail.house
+    for (const data of [{ bookingId }, { targetType: 'booking', targetId: bookingId }]) {
+      const [event] = await mail.house.inHouse((trx) =>
+        sql<{ id: string }>(
+          trx,
+          `insert into event (id, type, property_id, entity, actor, request_id, data)
+           values (gen_random_uuid(), 'payment.captured', ?, ?::jsonb, '{"type": "system", "id": null}', ?, ?::jsonb) returning id`,
+          [propertyId, JSON.stringify({ type: 'Payment', id: bookingId }), earlierRelease, JSON.stringify(data)],
+        ),
+      )
+      expect(await inTenant(tenantId, (trx) => triggerMessages(trx, event?.id ?? ''))).to.equal(1)
+      const [message] = await mail.house.inHouse((trx) =>
+        sql<{ bookingId: string }>(
+          trx,
+          `select r.booking_id from message m join reservation r on r.tenant_id = m.tenant_id and r.id = m.reservation_id where m.event_id = ?`,
+          [event?.id],
+        ),
+      )
+      expect(message, JSON.stringify(data)).to.deep.equal({ bookingId })
+    }
   })
 
   it('are asked for once by a module too, and make one job', async () => {

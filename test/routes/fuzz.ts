@@ -13,6 +13,8 @@ import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
+import { findUntold, tellsTenant, withoutEvent } from '../support/untold.ts'
+import type { Untold } from '../support/untold.ts'
 import { watchWrites } from '../support/writes.ts'
 import type { Writes } from '../support/writes.ts'
 import { prepare } from './examples.ts'
@@ -99,6 +101,7 @@ export const fuzzOf = (...modules: string[]) =>
     /** What works, where a schema alone seldom hits upon it. */
     let examples: Record<string, unknown[]>
     let writes: Writes
+    let untold: Untold
     let sent = 0
     const answered = new Map<string, Set<number>>()
 
@@ -186,6 +189,7 @@ export const fuzzOf = (...modules: string[]) =>
       knownOf = (route) => ({ ...given.known, ...given.ofModule[moduleOf(route)] })
       examples = given.examples
       writes = await watchWrites(world.database.admin)
+      untold = findUntold(world.database.admin)
     })
 
     /** A session that was ended by what was asked of it is replaced. */
@@ -254,7 +258,9 @@ export const fuzzOf = (...modules: string[]) =>
       if ((answer.body as { code?: string }).code !== 'request_invalid') checkContract(route.method, given.path, answer)
       answered.set(route.id, (answered.get(route.id) ?? new Set()).add(answer.status))
       if (answer.status < 300) afterwards(route, answer)
-      if (answer.status >= 300 || route.method === 'GET') expect(await changed(), what).to.deep.equal([])
+      const wrote = await changed()
+      if (answer.status >= 300 || route.method === 'GET') expect(wrote, what).to.deep.equal([])
+      else if (tellsTenant.has(route.access.kind)) await untold.look(route.id, answer, wrote)
     }
 
     for (const route of fuzzed)
@@ -272,6 +278,12 @@ export const fuzzOf = (...modules: string[]) =>
       const done = (id: string) => [200, 201].some((status) => answered.get(id)?.has(status))
       const blind = fuzzed.filter(({ id }) => !answered.get(id)?.has(400) || !done(id)).map(({ id }) => id)
       expect(blind).to.deep.equal(neverDone.filter((id) => fuzzed.some((route) => route.id === id)))
+    })
+
+    it('has told in an event of each record that a request changed, but for those that are listed', () => {
+      expect(untold.routes()).to.deep.equal(
+        Object.keys(withoutEvent).filter((id) => fuzzed.some((route) => route.id === id)),
+      )
     })
 
     it('leaves every object as it was', () => {
