@@ -1,14 +1,5 @@
 import type { PaymentSnapshot, RefundSnapshot, Callback, Method } from '../../db/payment/index.ts'
-
-/**
- * Outcome of a call (R6). `refused` is a final no; `not_sent` certainly did not reach the other side; all else is `unknown`,
- * which is never failed and never paid.
- */
-export type Outcome<S> =
-  | { kind: 'known'; snapshot: S; reference?: string | undefined; httpStatus?: number | undefined }
-  | { kind: 'refused'; code: string; message: string; httpStatus?: number | undefined }
-  | { kind: 'not_sent'; code: string; httpStatus?: number | undefined; afterMs?: number | undefined }
-  | { kind: 'unknown'; code: string; httpStatus?: number | undefined }
+import type { Outcome } from '../lib/gateway-job.ts'
 
 export type GatewayPayment = {
   /** Ours; it travels in the gateway's metadata. */

@@ -1,4 +1,4 @@
-import type { Outcome } from './gateway.ts'
+import type { Outcome } from '../lib/gateway-job.ts'
 
 export type Request = {
   url: string

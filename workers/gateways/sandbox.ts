@@ -1,6 +1,7 @@
 import type { Action, Failure, FailureCode, PaymentSnapshot, RefundSnapshot } from '../../db/payment/index.ts'
 import { verifySandbox } from '../../db/payment/index.ts'
-import type { Gateway, GatewayPayment, GatewayRefund, Outcome } from './gateway.ts'
+import type { Outcome } from '../lib/gateway-job.ts'
+import type { Gateway, GatewayPayment, GatewayRefund } from './gateway.ts'
 import { ask } from './http.ts'
 import { startSandbox } from './sandbox-server.ts'
 

@@ -1,102 +1,101 @@
 import {
+  applySnapshot,
   applyUnknown,
-  paymentCall,
   cancelKey,
-  settleNotFound,
-  settlePaymentById,
   isLive,
   notFoundAfterMs,
-  applySnapshot,
+  paymentCall,
+  settleNotFound,
+  settlePaymentById,
 } from '../../db/payment/index.ts'
 import type { PaymentCall, PaymentSnapshot } from '../../db/payment/index.ts'
 import { cancelPayment, expirePayment, readPayment } from '../../jobs/payment.ts'
-import type { Outcome } from '../gateways/gateway.ts'
-import { externalCall, readCall } from '../lib/external-call.ts'
-import { processor } from '../lib/processor.ts'
-import { adapterFor, asked, ended, notSent, submit } from './outcome.ts'
-import type { PaymentContext } from './outcome.ts'
+import { gatewayJob, unheard } from '../lib/gateway-job.ts'
+import type { Answer, Asking, Outcome } from '../lib/gateway-job.ts'
+import { adapterFor, asked, ended, ofPayment, submit } from './outcome.ts'
+import type { OfPayment } from './outcome.ts'
+
+type PaymentAnswer = Answer<OfPayment, PaymentSnapshot>
 
 /** Whether the payment is cancelled or out of time, so that its money is no longer expected. */
 const isOver = ({ payment, now }: PaymentCall) =>
   payment.cancelRequestedAt !== null ||
   (payment.status !== 'authorised' && payment.expiresAt !== null && payment.expiresAt <= now)
 
-const apply = async (context: PaymentContext, outcome: Outcome<PaymentSnapshot>, mayWait: boolean): Promise<void> => {
-  const { paymentId } = context.payload
-  if (outcome.kind === 'known') await context.finish((trx) => applySnapshot(trx, paymentId, outcome.snapshot))
-  else if (outcome.kind === 'not_sent') await notSent(context, outcome.code, outcome.afterMs, mayWait)
-  // A refusal to read or close says nothing of the money.
-  else await context.finish((trx) => applyUnknown(trx, paymentId, true))
-}
-
-const close = async (context: PaymentContext, call: PaymentCall, mayWait: boolean): Promise<void> => {
-  const gateway = adapterFor(context, call.provider)
-  const key = cancelKey(context.payload.paymentId)
-  const { outcome } = await externalCall(context, { provider: call.provider, operation: 'cancel', key }, () =>
-    gateway.cancel(asked(call), key, context.signal),
-  )
-  await apply(context, outcome, mayWait)
-}
-
-const read = (context: PaymentContext, call: PaymentCall): Promise<Outcome<PaymentSnapshot>> => {
-  const gateway = adapterFor(context, call.provider)
-  return readCall(context, { provider: call.provider, operation: 'read' }, () =>
-    gateway.read(asked(call), context.signal),
+const close = async (asking: Asking, call: PaymentCall): Promise<Outcome<PaymentSnapshot>> => {
+  const gateway = adapterFor(asking, call.provider)
+  const key = cancelKey(call.payment.id)
+  return unheard(
+    await asking.act({ provider: call.provider, operation: 'cancel', key }, () =>
+      gateway.cancel(asked(call), key, asking.signal),
+    ),
   )
 }
 
-/** Searches by our id. What the gateway has not heard of ten minutes after the last attempt, it never will. */
-const find = async (context: PaymentContext, call: PaymentCall, mayWait: boolean): Promise<void> => {
-  const { paymentId } = context.payload
-  const gateway = adapterFor(context, call.provider)
-  const outcome = await readCall(context, { provider: call.provider, operation: 'find' }, () =>
-    gateway.find(asked(call), context.signal),
+const read = async (asking: Asking, call: PaymentCall): Promise<Outcome<PaymentSnapshot>> => {
+  const gateway = adapterFor(asking, call.provider)
+  return unheard(
+    await asking.read({ provider: call.provider, operation: 'read' }, () => gateway.read(asked(call), asking.signal)),
   )
-  if (outcome.kind !== 'known') return apply(context, outcome, mayWait)
+}
+
+/** Searches by our id. A payment that the gateway has not heard of ten minutes after the last attempt will never be there. */
+const find = async (asking: Asking, call: PaymentCall): Promise<PaymentAnswer> => {
+  const gateway = adapterFor(asking, call.provider)
+  const outcome = unheard(
+    await asking.read({ provider: call.provider, operation: 'find' }, () => gateway.find(asked(call), asking.signal)),
+  )
+  if (outcome.kind !== 'known') return outcome
   const { snapshot } = outcome
-  if (snapshot) return apply(context, { kind: 'known', snapshot }, mayWait)
-  const since = call.attempt?.startedAt ?? call.payment.sentAt ?? call.payment.createdAt
-  const gone = call.attempt?.state === 'not_sent' || call.now.getTime() - since.getTime() > notFoundAfterMs
-  const nothing = call.payment.cancelRequestedAt
+  if (snapshot) return { kind: 'known', snapshot }
+  const { payment, attempt, now } = call
+  const since = attempt?.startedAt ?? payment.sentAt ?? payment.createdAt
+  const gone = attempt?.state === 'not_sent' || now.getTime() - since.getTime() > notFoundAfterMs
+  if (!gone) return { kind: 'unknown', code: 'not_found' }
+  const nothing = payment.cancelRequestedAt
     ? ended('cancelled', null)
-    : ended('failed', 'not_found_at_gateway', 'The gateway has no such payment')
-  await context.finish(async (trx) => {
-    if (!gone) return applyUnknown(trx, paymentId, true)
-    await settleNotFound(trx, paymentId)
-    await applySnapshot(trx, paymentId, nothing)
-    return undefined
-  })
+    : ended('failed', { code: 'not_found_at_gateway', message: 'The gateway has no such payment' })
+  return {
+    kind: 'write',
+    write: async (trx) => {
+      await settleNotFound(trx, payment.id)
+      await applySnapshot(trx, payment.id, nothing)
+    },
+  }
 }
+
+const nothingToDo: PaymentAnswer = { kind: 'write', write: () => Promise.resolve() }
 
 /**
- * Brings a payment on, whatever it waits for (R7): closes at the gateway what is over, reads what the gateway knows, and where we
- * have no reference repeats the call under its key, or searches. `mayWait`: the schedule will come back to it.
+ * Asks what brings a payment on, whatever it waits for (R7): closes at the gateway what is over, reads what the gateway knows, and where
+ * we have no reference repeats the call under its key, or searches.
  */
-const pursue = async (context: PaymentContext, mayWait: boolean): Promise<void> => {
-  const { paymentId } = context.payload
-  const call = await context.effect((trx) => paymentCall(trx, paymentId))
-  if (!call) return context.finish()
+const pursue = async (asking: Asking, call: PaymentCall, isScheduled: boolean): Promise<PaymentAnswer> => {
   const { payment, attempt } = call
+  const { id } = payment
   const over = isOver(call)
   const live = isLive(payment.status)
   // Nothing follows from what is paid; what has ended unpaid is read by its schedule, and not closed twice.
-  if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !mayWait))
-    return context.finish((trx) => settlePaymentById(trx, paymentId))
-  if (payment.externalId !== null) {
-    if (live && over) return close(context, call, mayWait)
-    return apply(context, await read(context, call), mayWait)
-  }
-  if (!live) return context.finish((trx) => applyUnknown(trx, paymentId, true))
-  if (payment.sentAt === null) {
-    if (over) return context.finish(async (trx) => void (await applySnapshot(trx, paymentId, ended('cancelled', null))))
-    return context.finish()
-  }
+  if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !isScheduled))
+    return { kind: 'write', write: (trx) => settlePaymentById(trx, id) }
+  if (payment.externalId !== null) return live && over ? close(asking, call) : read(asking, call)
+  if (!live) return { kind: 'write', write: (trx) => applyUnknown(trx, id, true) }
+  if (payment.sentAt === null)
+    return over ? { kind: 'write', write: (trx) => applySnapshot(trx, id, ended('cancelled', null)) } : nothingToDo
   const sameErrorTwice = attempt !== null && attempt.tries >= 2 && attempt.state === 'unknown'
-  return over || sameErrorTwice ? find(context, call, mayWait) : submit(context, call, mayWait)
+  return over || sameErrorTwice ? find(asking, call) : submit(asking, call)
 }
 
+const pursuing = (job: typeof readPayment, isScheduled: boolean) =>
+  gatewayJob(job, {
+    load: (trx, { paymentId }) => paymentCall(trx, paymentId),
+    ask: (asking, call) => pursue(asking, call, isScheduled),
+    apply: ofPayment,
+    isScheduled,
+  })
+
 export const pursueProcessors = [
-  processor(readPayment, (context) => pursue(context, true)),
-  processor(cancelPayment, (context) => pursue(context, false)),
-  processor(expirePayment, (context) => pursue(context, false)),
+  pursuing(readPayment, true),
+  pursuing(cancelPayment, false),
+  pursuing(expirePayment, false),
 ]

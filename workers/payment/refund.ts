@@ -1,13 +1,12 @@
-import { refundCall, refundKey, settleRefundById, applyRefundSnapshot } from '../../db/payment/index.ts'
+import { applyRefundSnapshot, refundCall, refundKey, settleRefundById } from '../../db/payment/index.ts'
 import type { RefundCall, RefundSnapshot } from '../../db/payment/index.ts'
 import { readRefund, refundPayment } from '../../jobs/payment.ts'
-import type { GatewayRefund, Outcome } from '../gateways/gateway.ts'
-import { externalCall, readCall } from '../lib/external-call.ts'
-import { processor } from '../lib/processor.ts'
-import type { JobContext } from '../lib/processor.ts'
-import { adapterFor, failureCode } from './outcome.ts'
+import type { GatewayRefund } from '../gateways/gateway.ts'
+import { gatewayJob, unheard } from '../lib/gateway-job.ts'
+import type { Answer, Applying, Asking, Outcome } from '../lib/gateway-job.ts'
+import { adapterFor, failureOf } from './outcome.ts'
 
-type RefundContext = JobContext<{ tenantId: string; refundId: string }>
+type OfRefund = { tenantId: string; refundId: string }
 
 const asked = ({ refund, accountRef, paymentRef }: RefundCall): GatewayRefund => ({
   id: refund.id,
@@ -20,60 +19,64 @@ const asked = ({ refund, accountRef, paymentRef }: RefundCall): GatewayRefund =>
 
 const unknown: RefundSnapshot = { status: 'unknown', externalId: null, failure: null }
 
-const apply = async (context: RefundContext, outcome: Outcome<RefundSnapshot>, mayWait: boolean): Promise<void> => {
-  const { refundId } = context.payload
-  const write = (snapshot: RefundSnapshot) =>
-    context.finish(async (trx) => void (await applyRefundSnapshot(trx, refundId, snapshot)))
-  if (outcome.kind === 'known') return write(outcome.snapshot)
-  if (outcome.kind === 'refused')
-    return write({
-      status: 'failed',
-      externalId: null,
-      failure: { code: failureCode(outcome.code), message: outcome.message.slice(0, 200) },
-    })
-  if (outcome.kind === 'unknown' || (mayWait && context.attempt >= 3)) return write(unknown)
-  return context.retryLater(`the gateway was not reached: ${outcome.code}`, { afterMs: outcome.afterMs ?? 0 })
+const ofRefund: Applying<OfRefund, RefundSnapshot> = {
+  known: (trx, { refundId }, snapshot) => applyRefundSnapshot(trx, refundId, snapshot),
+  refused: (trx, { refundId }, refusal) =>
+    applyRefundSnapshot(trx, refundId, { status: 'failed', externalId: null, failure: failureOf(refusal) }),
+  unknown: (trx, { refundId }) => applyRefundSnapshot(trx, refundId, unknown),
 }
 
 /** Sends the money back under the refund's own key; a repeated call is the same refund. */
-const send = async (context: RefundContext, call: RefundCall, mayWait: boolean): Promise<void> => {
-  const gateway = adapterFor(context, call.provider)
-  const key = refundKey(context.payload.refundId)
-  const { outcome } = await externalCall(context, { provider: call.provider, operation: 'refund', key }, () =>
-    gateway.refund(asked(call), key, context.signal),
+const send = (asking: Asking, call: RefundCall): Promise<Outcome<RefundSnapshot>> => {
+  const gateway = adapterFor(asking, call.provider)
+  const key = refundKey(call.refund.id)
+  return asking.act({ provider: call.provider, operation: 'refund', key }, () =>
+    gateway.refund(asked(call), key, asking.signal),
   )
-  await apply(context, outcome, mayWait)
 }
 
-/** A refusal to read says nothing of the money; a refund that the gateway does not know is sent again. */
-const read = async (context: RefundContext, call: RefundCall): Promise<void> => {
-  const gateway = adapterFor(context, call.provider)
-  const outcome = await readCall(context, { provider: call.provider, operation: 'read_refund' }, () =>
-    gateway.readRefund(asked(call), context.signal),
+/** Reads a refund; one that the gateway does not know is sent again. */
+const read = async (asking: Asking, call: RefundCall): Promise<Outcome<RefundSnapshot>> => {
+  const gateway = adapterFor(asking, call.provider)
+  const outcome = unheard(
+    await asking.read({ provider: call.provider, operation: 'read_refund' }, () =>
+      gateway.readRefund(asked(call), asking.signal),
+    ),
   )
-  if (outcome.kind === 'refused') return apply(context, { kind: 'unknown', code: outcome.code }, true)
-  if (outcome.kind !== 'known') return apply(context, outcome, true)
+  if (outcome.kind !== 'known') return outcome
   const { snapshot } = outcome
-  if (snapshot) return apply(context, { kind: 'known', snapshot }, true)
-  return call.refund.externalId === null
-    ? send(context, call, true)
-    : apply(context, { kind: 'unknown', code: 'not_found' }, true)
+  if (snapshot) return { kind: 'known', snapshot }
+  return call.refund.externalId === null ? send(asking, call) : { kind: 'unknown', code: 'not_found' }
 }
 
 const isOpen = ({ refund }: RefundCall) => refund.status === 'requested' || refund.status === 'unknown'
 
+const settled = ({ refund }: RefundCall): Answer<OfRefund, RefundSnapshot> => ({
+  kind: 'write',
+  write: (trx) => settleRefundById(trx, refund.id),
+})
+
+/** Sends a refund, or reads it where it was sent and the gateway may know it. */
+const pursue = async (asking: Asking, call: RefundCall): Promise<Answer<OfRefund, RefundSnapshot>> => {
+  if (call.refund.status === 'failed') return settled(call)
+  const sameErrorTwice = call.attempt !== null && call.attempt.tries >= 2 && call.attempt.state === 'unknown'
+  return call.refund.externalId === null && isOpen(call) && !sameErrorTwice ? send(asking, call) : read(asking, call)
+}
+
+const refunding = (
+  job: typeof refundPayment,
+  isScheduled: boolean,
+  ask: (asking: Asking, call: RefundCall) => Promise<Answer<OfRefund, RefundSnapshot>>,
+) =>
+  gatewayJob(job, {
+    load: (trx, { refundId }) => refundCall(trx, refundId),
+    otherwise: (trx, { refundId }) => settleRefundById(trx, refundId),
+    ask,
+    apply: ofRefund,
+    isScheduled,
+  })
+
 export const refundProcessors = [
-  processor(refundPayment, async (context) => {
-    const call = await context.effect((trx) => refundCall(trx, context.payload.refundId))
-    if (call && isOpen(call)) await send(context, call, false)
-    else await context.finish((trx) => settleRefundById(trx, context.payload.refundId))
-  }),
-  processor(readRefund, async (context) => {
-    const call = await context.effect((trx) => refundCall(trx, context.payload.refundId))
-    if (!call || call.refund.status === 'failed')
-      return context.finish((trx) => settleRefundById(trx, context.payload.refundId))
-    const sameErrorTwice = call.attempt !== null && call.attempt.tries >= 2 && call.attempt.state === 'unknown'
-    if (call.refund.externalId === null && isOpen(call) && !sameErrorTwice) return send(context, call, true)
-    return read(context, call)
-  }),
+  refunding(refundPayment, false, async (asking, call) => (isOpen(call) ? send(asking, call) : settled(call))),
+  refunding(readRefund, true, pursue),
 ]

@@ -1,0 +1,96 @@
+import type { CallKey } from '../../db/jobs/index.ts'
+import type { Job, PayloadOf } from '../../jobs/job.ts'
+import type { Schema } from '../../config/schema.ts'
+import { externalCall, readCall } from './external-call.ts'
+import { processor } from './processor.ts'
+import type { JobContext, Processor, TrxFor } from './processor.ts'
+
+/**
+ * Outcome of a call (R6 of payments). `refused` is a final no; `not_sent` certainly did not reach the other side; all else is `unknown`,
+ * which is never failed and never done.
+ */
+export type Outcome<S> =
+  | { kind: 'known'; snapshot: S; reference?: string | undefined; httpStatus?: number | undefined }
+  | { kind: 'refused'; code: string; message: string; httpStatus?: number | undefined }
+  | { kind: 'not_sent'; code: string; httpStatus?: number | undefined; afterMs?: number | undefined }
+  | { kind: 'unknown'; code: string; httpStatus?: number | undefined }
+
+/** An answer without a call: `write` is run, and the job ends. */
+type Written<P> = { kind: 'write'; write: (trx: TrxFor<P>) => Promise<unknown> }
+export type Answer<P, S> = Outcome<S> | Written<P>
+
+/** Calls of one job to the other side. */
+export type Asking = {
+  readonly signal: AbortSignal
+  /** A call that changes something over there, journalled under a key of the record. */
+  readonly act: <S>(name: CallKey, call: () => Promise<Outcome<S>>) => Promise<Outcome<S>>
+  /** A call that changes nothing over there. */
+  readonly read: <S>(
+    name: Pick<CallKey, 'provider' | 'operation'>,
+    call: () => Promise<Outcome<S>>,
+  ) => Promise<Outcome<S>>
+  readonly giveUp: JobContext['giveUp']
+}
+
+/** How a record takes what the other side says of it. */
+export type Applying<P, S> = {
+  known: (trx: TrxFor<P>, payload: P, snapshot: S) => Promise<unknown>
+  refused: (trx: TrxFor<P>, payload: P, refusal: { code: string; message: string }) => Promise<unknown>
+  /** The other side is asked again later. `wasReached` is false where nothing was sent. */
+  unknown: (trx: TrxFor<P>, payload: P, wasReached: boolean) => Promise<unknown>
+}
+
+type GatewayJob<P, C, S> = {
+  /** Reads what to ask for; null where there is nothing to do. */
+  load: (trx: TrxFor<P>, payload: P) => Promise<C | null>
+  /** Written where `load` finds nothing. */
+  otherwise?: (trx: TrxFor<P>, payload: P) => Promise<unknown>
+  ask: (asking: Asking, call: C, payload: P) => Promise<Answer<P, S>>
+  apply: Applying<P, S>
+  /** The schedule of reads comes back to the record: what was not sent three times is left to it. */
+  isScheduled: boolean
+}
+
+const triesBeforeSchedule = 3
+
+/** A call without refusals: a refusal to read, or to close, says nothing of the record. */
+export const unheard = <S>(outcome: Outcome<S>): Outcome<S> =>
+  outcome.kind === 'refused' ? { kind: 'unknown', code: outcome.code } : outcome
+
+const askingOf = <P>(context: JobContext<P>): Asking => ({
+  signal: context.signal,
+  giveUp: context.giveUp,
+  act: async (name, call) => (await externalCall(context, name, call)).outcome,
+  read: (name, call) => readCall(context, name, call),
+})
+
+/**
+ * A job that brings a record on whose truth is at another side: loads what to ask for, asks outside any transaction, and ends by writing
+ * what came of it. A call that was not sent is tried again.
+ */
+export const gatewayJob = <Sch extends Schema, C, S>(
+  job: Job<Sch>,
+  { load, otherwise, ask, apply, isScheduled }: GatewayJob<PayloadOf<Job<Sch>>, C, S>,
+): Processor =>
+  processor(job, async (context) => {
+    const { payload } = context
+    const end = (write: (trx: TrxFor<typeof payload>) => Promise<unknown>) =>
+      context.finish(async (trx) => void (await write(trx)))
+    const call = await context.effect((trx) => load(trx, payload))
+    if (call === null) return otherwise ? end((trx) => otherwise(trx, payload)) : context.finish()
+    const outcome = await ask(askingOf(context), call, payload)
+    switch (outcome.kind) {
+      case 'write':
+        return end(outcome.write)
+      case 'known':
+        return end((trx) => apply.known(trx, payload, outcome.snapshot))
+      case 'refused':
+        return end((trx) => apply.refused(trx, payload, outcome))
+      case 'unknown':
+        return end((trx) => apply.unknown(trx, payload, true))
+      case 'not_sent':
+        if (isScheduled && context.attempt >= triesBeforeSchedule)
+          return end((trx) => apply.unknown(trx, payload, false))
+        return context.retryLater(`the gateway was not reached: ${outcome.code}`, { afterMs: outcome.afterMs ?? 0 })
+    }
+  })
