@@ -1,5 +1,7 @@
 import type { Trx } from '../lib/connection.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
+import { takeDue } from '../lib/due.ts'
+import type { ReadSchedule } from '../lib/due.ts'
 import type { PaymentRow, RefundRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { gateOf } from './accounts.ts'
@@ -112,22 +114,25 @@ export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall
   }
 }
 
-/**
- * Takes what is due to be read in a tenant off the schedule for two minutes; a read that ends sets it anew. Answers each with the gate
- * of its account, empty where it has none.
- */
-export const takeDue = async (
+const gated = {
+  columns: 'taken.id, a.id as account_id, a.provider',
+  join: 'left join gateway_account a on a.id = taken.gateway_account_id',
+}
+const schedules = {
+  payment: { table: 'payment', ...gated },
+  refund: { table: 'refund', ...gated },
+} satisfies Record<string, ReadSchedule>
+
+/** Takes payments or refunds that are due to be read, each with the gate of its account, which is empty where it has none. */
+export const takeReads = async (
   trx: Trx,
-  table: 'payment' | 'refund',
+  kind: keyof typeof schedules,
   ids: readonly string[],
 ): Promise<{ id: string; gate: string }[]> => {
-  const rows = await sql<{ id: string; accountId: string | null; provider: string | null }>(
+  const rows = await takeDue<{ id: string; accountId: string | null; provider: string | null }>(
     trx,
-    `with taken as (
-       update ?? set next_read_at = now() + interval '2 minutes'
-       where id in (select id from ?? where id = any(?) and next_read_at <= now() order by id for update skip locked) returning id, gateway_account_id)
-     select taken.id, a.id as account_id, a.provider from taken left join gateway_account a on a.id = taken.gateway_account_id order by taken.id`,
-    [table, table, ids],
+    schedules[kind],
+    ids,
   )
   return rows.map(({ id, accountId, provider }) => ({
     id,

@@ -2,7 +2,7 @@
 export { addSandboxAccount } from './accounts.ts'
 export { moveAllocations } from './allocations.ts'
 export { resolveCallback, storeCallback } from './callbacks.ts'
-export { applyUnknown, beginSubmit, nothingKnown, paymentCall, refundCall, takeDue } from './calls.ts'
+export { applyUnknown, beginSubmit, nothingKnown, paymentCall, refundCall, takeReads } from './calls.ts'
 export type { PaymentCall, RefundCall } from './calls.ts'
 export { cancelPaymentsOf } from './payments/cancel.ts'
 export { createPayment } from './payments/create.ts'

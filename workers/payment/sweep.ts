@@ -3,7 +3,7 @@ import { byTenant } from '../../db/lib/by-tenant.ts'
 import { sql } from '../../db/lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { takeDue, openException, readPayment as paymentById } from '../../db/payment/index.ts'
+import { takeReads, openException, readPayment as paymentById } from '../../db/payment/index.ts'
 import { readPayment, readRefund, sweepPayments } from '../../jobs/payment.ts'
 import { startSandbox } from '../gateways/sandbox-server.ts'
 import { processor } from '../lib/processor.ts'
@@ -21,9 +21,9 @@ const due = (trx: PlatformTrx) =>
 
 const work = async (trx: Trx, tenantId: string, mine: readonly Due[]) => {
   const ids = (kind: Due['kind']) => mine.filter((one) => one.kind === kind).map((one) => one.id)
-  for (const { id, gate } of await takeDue(trx, 'payment', ids('payment')))
+  for (const { id, gate } of await takeReads(trx, 'payment', ids('payment')))
     await enqueue(trx, readPayment, { tenantId, paymentId: id }, { uniqueKey: `sweep-${id}`, gate })
-  for (const { id, gate } of await takeDue(trx, 'refund', ids('refund')))
+  for (const { id, gate } of await takeReads(trx, 'refund', ids('refund')))
     await enqueue(trx, readRefund, { tenantId, refundId: id }, { uniqueKey: `sweep-${id}`, gate })
   for (const id of ids('unallocated')) {
     const payment = await paymentById(trx, id)

@@ -3,6 +3,7 @@ import { confirmPaid } from '../../../jobs/reservations.ts'
 import { businessDay, raisePosting } from '../../financial/index.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { nextReadAt } from '../../lib/due.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import { seal } from '../../lib/sealing/index.ts'
 import type { PaymentRow } from '../../rows.ts'
@@ -64,17 +65,8 @@ const statusFor = (payment: PaymentRow, snapshot: PaymentSnapshot): PaymentStatu
     : snapshot.status
 
 /** When the gateway is asked again; never later than the end of what still waits for the guest. */
-const nextRead = (
-  payment: Pick<PaymentRow, 'method' | 'expiresAt'>,
-  status: PaymentStatus,
-  reads: number,
-): Date | null => {
-  const wait = readAfterMs(status, payment.method, reads)
-  if (wait === null) return null
-  const next = Date.now() + wait
-  const end = payment.expiresAt?.getTime() ?? next
-  return new Date(isLive(status) && end > Date.now() ? Math.min(next, end) : next)
-}
+const nextRead = (payment: Pick<PaymentRow, 'method' | 'expiresAt'>, status: PaymentStatus, reads: number) =>
+  nextReadAt(readAfterMs(status, payment.method, reads), isLive(status) ? payment.expiresAt : null)
 
 /** Notes a read that brought nothing new, and when the next one is due. */
 const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot): Promise<Applied> => {

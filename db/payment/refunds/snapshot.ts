@@ -2,6 +2,7 @@ import { refundFailed, refundProcessingStarted, refundSucceeded } from '../../..
 import { businessDay, raisePosting } from '../../financial/index.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { nextReadAt } from '../../lib/due.ts'
 import { emit } from '../../lib/events.ts'
 import type { RefundRow } from '../../rows.ts'
 import { openException } from '../exceptions.ts'
@@ -19,10 +20,7 @@ export type RefundSnapshot = {
   failure: Failure | null
 }
 
-const nextRead = (status: RefundStatus, reads: number) => {
-  const wait = readRefundAfterMs(status, reads)
-  return wait === null ? null : new Date(Date.now() + wait)
-}
+const nextRead = (status: RefundStatus, reads: number) => nextReadAt(readRefundAfterMs(status, reads))
 
 const eventOf: Partial<Record<RefundStatus, typeof refundSucceeded>> = {
   processing: refundProcessingStarted,
