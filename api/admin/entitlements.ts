@@ -43,6 +43,7 @@ const grant = route({
   status: 201,
   errors: ['unknown_feature', 'reauthentication_required'],
   body: Obj({ key: Key, reason: Reason, expiresAt: Opt(Nullable(Instant)) }),
+  example: { key: 'pos', reason: 'A trial for the season' },
   returns: Entitlement,
   handle: ({ trx, params, body, caller, request }) => {
     requireRecent(caller, request.receivedAt)
@@ -66,6 +67,7 @@ const revoke = route({
   params: Obj({ id: Uuid, key: Key }),
   query: Obj({ reason: Opt(Reason) }),
   body: Obj({ reason: Opt(Reason) }),
+  example: { reason: 'The trial is over' },
   returns: Obj({ ended: List(Entitlement, { max: 3 }) }),
   handle: async ({ trx, params, query, body, caller, request }) => {
     requireRecent(caller, request.receivedAt)

@@ -125,6 +125,7 @@ const replayed = route({
   access: superuser('N2', 'operate', 'Job'),
   errors: ['not_replayable', 'duplicate_key', 'level_required', 'not_found'],
   body: Replay,
+  example: { reason: 'The provider is back', filter: { queue: 'reports' }, limit: 100, perMinute: 60, dryRun: true },
   returns: Obj({ count: Count, kept: Count }),
   handle: ({ trx, body }) =>
     replayJobs(trx, {

@@ -76,6 +76,7 @@ const pause = route({
   access: superuser('N2', 'operate', 'Queue'),
   params: QueueParam,
   body: Obj({ reason: Reason, ...scope, until: Opt(Nullable(Instant)) }),
+  example: { reason: 'The provider is being mended' },
   returns: Queue,
   errors: ['provider_unknown'],
   handle: async ({ trx, params, body: { reason, until, ...rest } }) => {
@@ -97,6 +98,7 @@ const resume = route({
   access: superuser('N2', 'operate', 'Queue'),
   params: QueueParam,
   body: Obj({ reason: Opt(Reason), ...scope }),
+  example: { reason: 'The provider is back' },
   returns: Queue,
   handle: async ({ trx, params, body: { reason, ...rest } }) => {
     await resumeQueue(trx, { queue: params.queue, ...rest }, reason === undefined ? null : trimmed(reason))

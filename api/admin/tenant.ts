@@ -71,6 +71,7 @@ const change = route({
     locale: Opt(Language),
     settings: Opt(TenantSettingsChange),
   }),
+  example: { name: 'Pousada do Sol', billingEmail: 'contas@sol.example', locale: 'pt-BR' },
   returns: Tenant,
   handle: ({ trx, body }) => changeTenant(trx, body),
 })

@@ -16,6 +16,7 @@ const resetMfa = route({
   access: superuser('N1', 'reset', 'SuperuserAccount'),
   errors: ['not_oneself', 'reauthentication_required'],
   body: Obj({ reason: Reason }),
+  example: { reason: 'The phone was lost' },
   returns: Obj({ userId: Uuid, revoked: Int(0, 1_000) }),
   handle: async ({ trx, params, caller, body, request }) => {
     requireSession(caller)

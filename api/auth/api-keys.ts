@@ -2,7 +2,7 @@ import { apiKeyLimits } from '../../config/limits.ts'
 import { forbidden, invalid } from '../../config/errors.ts'
 import { Bool, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import { scopes } from '../../config/scopes.ts'
-import { changeApiKey, listApiKeys, makeApiKey, revokeApiKey, rotateApiKey } from '../../db/auth/index.ts'
+import { changeApiKey, listApiKeys, makeApiKey, readApiKey, revokeApiKey, rotateApiKey } from '../../db/auth/index.ts'
 import { onCommit } from '../../db/lib/connection.ts'
 import { holdsScope } from '../lib/access/ability.ts'
 import { can } from '../lib/access/kinds.ts'
@@ -10,7 +10,7 @@ import { isNetwork } from '../lib/address.ts'
 import { requireOwn, requireRecent } from '../lib/access/admission.ts'
 import type { Admission } from '../lib/caller.ts'
 import { keys } from '../lib/key-cache.ts'
-import { paged } from '../lib/paged.ts'
+import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 
 const Status = OneOf(['active', 'revoked', 'expired'])
@@ -42,7 +42,6 @@ const fields = {
 const ApiKey = Obj(fields, { title: 'ApiKey' })
 /** With the key itself, this once: a repeated request is answered without it. */
 const NewApiKey = Obj({ ...fields, key: Nullable(Text(1, 80)) }, { title: 'NewApiKey' })
-const record = { table: 'api_key', param: 'apiKeyId' }
 
 const checkNetworks = (cidrs: readonly string[] | undefined) => {
   const errors = (cidrs ?? []).flatMap((cidr, index) =>
@@ -77,14 +76,21 @@ const checkGiver = (
     throw forbidden('forbidden', 'Insufficient permissions: name properties of yours that the key is for')
 }
 
-const list = paged({
-  id: 'apiKeys.list',
+const apiKeys = resource({
+  name: 'apiKeys',
+  subject: 'ApiKey',
+  table: 'api_key',
   path: '/api/tenants/:tenantId/api-keys',
+  param: 'apiKeyId',
+  record: ApiKey,
+  read: readApiKey,
+})
+
+const list = apiKeys.list({
   summary: 'List API keys',
-  access: can('read', 'ApiKey'),
   query: { status: Opt(Status) },
-  of: ApiKey,
-  find: ({ trx, admission, query }) => listApiKeys(trx, { ...query, reach: admission.propertyIds }),
+  example: { status: 'active' },
+  find: ({ trx, admission, filter }) => listApiKeys(trx, { ...filter, reach: admission.propertyIds }),
 })
 
 const create = route({
@@ -104,6 +110,7 @@ const create = route({
     cidrs: Opt(Cidrs),
     expiresAt: Opt(Instant),
   }),
+  example: { name: 'Booking engine', scopes: ['units:read'], cidrs: ['192.0.2.0/24'] },
   returns: NewApiKey,
   keep: (made) => ({ ...made, key: null }),
   handle: ({ trx, caller, admission, body, request }) => {
@@ -116,14 +123,9 @@ const create = route({
   },
 })
 
-const update = route({
-  id: 'apiKeys.update',
-  method: 'PATCH',
-  path: '/api/tenants/:tenantId/api-keys/:apiKeyId',
+const update = apiKeys.change({
   summary: 'Change name, scopes, addresses or expiry of a key',
   description: 'What is taken away is gone within a second. To give more, or for longer, prove your identity again.',
-  access: can('update', 'ApiKey'),
-  record,
   errors: ['reauthentication_required', 'duplicate_name', 'invalid_transition', 'reference_not_found'],
   body: Obj({
     name: Opt(Name),
@@ -132,15 +134,15 @@ const update = route({
     cidrs: Opt(Cidrs),
     expiresAt: Opt(Instant),
   }),
-  returns: ApiKey,
-  handle: async ({ trx, caller, admission, params, body, request }) => {
+  example: { name: 'Booking site', scopes: ['units:read'] },
+  command: async ({ trx, id, caller, admission, body, request }) => {
     requireOwn(caller)
     checkNetworks(body.cidrs)
     const expiresAt = expiry(body.expiresAt, request.receivedAt)
     checkGiver(admission, { scopes: body.scopes ?? [], propertyIds: body.propertyIds })
     const changed = await changeApiKey(
       trx,
-      params.apiKeyId,
+      id,
       { ...body, expiresAt },
       { reach: admission.propertyIds, prove: () => requireRecent(caller, request.receivedAt) },
     )
@@ -152,14 +154,15 @@ const update = route({
 const rotate = route({
   id: 'apiKeys.rotate',
   method: 'POST',
-  path: '/api/tenants/:tenantId/api-keys/:apiKeyId/rotate',
+  path: `${apiKeys.one}/rotate`,
   summary: 'Replace a key, the old one ending later',
   description:
     'The new key has the same rights and is in this reply alone. The old one works for overlapHours more, 24 by default.',
   access: can('update', 'ApiKey'),
-  record,
+  record: apiKeys.lock,
   errors: ['reauthentication_required', 'invalid_transition'],
   body: Obj({ overlapHours: Opt(Int(0, apiKeyLimits.mostOverlapHours)) }),
+  example: { overlapHours: 48 },
   returns: NewApiKey,
   keep: (made) => ({ ...made, key: null }),
   handle: async ({ trx, caller, admission, params, body, request }) => {
@@ -174,17 +177,12 @@ const rotate = route({
   },
 })
 
-const revoke = route({
-  id: 'apiKeys.revoke',
-  method: 'POST',
-  path: '/api/tenants/:tenantId/api-keys/:apiKeyId/revoke',
+const revoke = apiKeys.act('revoke', {
   summary: 'End an API key at once',
-  access: can('delete', 'ApiKey'),
-  record,
-  returns: ApiKey,
-  handle: async ({ trx, caller, admission, params }) => {
+  action: 'delete',
+  command: async ({ trx, id, caller, admission }) => {
     requireOwn(caller)
-    const revoked = await revokeApiKey(trx, params.apiKeyId, caller.userId, admission.propertyIds)
+    const revoked = await revokeApiKey(trx, id, caller.userId, admission.propertyIds)
     onCommit(trx, () => void keys.bury([revoked.keyId]))
     return revoked
   },

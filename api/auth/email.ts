@@ -16,6 +16,7 @@ const change = route({
   access: signedIn('update', 'Profile'),
   errors: ['reauthentication_required', 'forbidden'],
   body: Obj({ email: Email }),
+  example: { email: 'renata.alves@sol.example' },
   returns: Obj({ accepted: Bool }),
   handle: async ({ trx, caller, body: { email }, request }) => {
     requireOwn(caller)
@@ -35,6 +36,7 @@ const confirm = route({
   idempotency: 'off',
   errors: ['token_invalid', 'email_taken'],
   body: Obj({ token: Text(1, 200) }),
+  example: { token: 'a-token-from-the-mail' },
   returns: Obj({ email: Email }),
   handle: async ({ trx, body: { token } }) => {
     const { email, revoked } = await confirmEmail(trx, token)

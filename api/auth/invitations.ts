@@ -17,6 +17,7 @@ const preview = route({
   readOnly: true,
   errors: ['token_invalid', 'tenant_suspended'],
   body: Obj({ token: Token }),
+  example: { token: 'a-token-from-the-mail' },
   returns: Obj({
     tenantName: Text(1, 120),
     email: Email,
@@ -39,6 +40,7 @@ const accept = route({
   transaction: 'none',
   errors: ['token_invalid', 'password_too_weak', 'hashing_busy', 'tenant_suspended'],
   body: Obj({ token: Token, name: Opt(Words(1, 120)), password: Opt(Password) }),
+  example: { token: 'a-token-from-the-mail', name: 'Ana Souza', password: 'mar azul e vento norte' },
   returns: Obj({ tenantId: Uuid, email: Email }),
   handle: async ({ open: transaction, body: { token, name, password } }) => {
     const offer = await transaction((trx) => readInvitation(trx, token))

@@ -103,6 +103,7 @@ const update = route({
   summary: 'Change own name or language',
   access: signedIn('update', 'Profile'),
   body: Obj({ name: Opt(Words(1, 120)), locale: Opt(Language) }),
+  example: { name: 'Renata Alves', locale: 'pt-BR' },
   returns: Account,
   errors: ['forbidden'],
   handle: async ({ trx, caller, body }) => {

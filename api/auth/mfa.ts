@@ -24,6 +24,7 @@ const verify = route({
   transaction: 'none',
   errors: ['token_invalid', 'invalid_credentials', 'sign_in_throttled'],
   body: Obj({ mfaToken: Text(1, 200), code: Opt(Matching('^[0-9]{6}$', 6)), recoveryCode: Opt(Text(1, 64)) }),
+  example: { mfaToken: 'a-token-of-the-sign-in', code: '492039' },
   returns: Obj({ token: Text(1, 2_048), user: SignedInUser }),
   handle: async ({ open: transaction, body: { mfaToken, code, recoveryCode }, request }) => {
     if ((code === undefined) === (recoveryCode === undefined))

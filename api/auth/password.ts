@@ -19,6 +19,7 @@ const change = route({
   transaction: 'none',
   errors: ['password_wrong', 'password_too_weak', 'sign_in_throttled', 'forbidden'],
   body: Obj({ currentPassword: Password, newPassword: Password }),
+  example: { currentPassword: 'pousada-demo-2026', newPassword: 'mar azul e vento norte' },
   returns: Obj({ token: Text(1, 2_048) }),
   handle: async ({ open: transaction, caller, body, request }) => {
     requireOwn(caller)
@@ -40,6 +41,7 @@ const forgot = route({
   rate: 'sign_in',
   idempotency: 'off',
   body: Obj({ email: Email }),
+  example: { email: 'reception@sol.example' },
   returns: Obj({ accepted: Bool }),
   handle: async ({ trx, body: { email } }) => {
     await askPasswordReset(trx, email)
@@ -59,6 +61,7 @@ const reset = route({
   transaction: 'none',
   errors: ['token_invalid', 'password_too_weak'],
   body: Obj({ token: Text(1, 200), newPassword: Password }),
+  example: { token: 'a-token-from-the-mail', newPassword: 'mar azul e vento norte' },
   returns: Obj({}),
   handle: async ({ open: transaction, body: { token, newPassword } }) => {
     bounded('newPassword', newPassword)

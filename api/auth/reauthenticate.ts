@@ -20,6 +20,7 @@ const reauthenticate = route({
   transaction: 'none',
   errors: ['password_wrong', 'code_wrong', 'sign_in_throttled', 'hashing_busy'],
   body: Obj({ password: Opt(Password), code: Opt(Matching('^[0-9]{6}$', 6)) }),
+  example: { password: 'pousada-demo-2026' },
   returns: Obj({ reauthenticatedUntil: Instant }),
   handle: async ({ open: transaction, caller, body: { password, code }, request }) => {
     requireSession(caller)

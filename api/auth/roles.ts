@@ -2,11 +2,11 @@ import { reservedSubjects } from '../../config/roles.ts'
 import { Bool, Int, List, Matching, Nullable, Obj, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import { scopes } from '../../config/scopes.ts'
 import { actionsOf, subjectFacts, subjects } from '../../config/subjects.ts'
-import { changeRole, createRole, deleteRole, listRoles } from '../../db/auth/index.ts'
+import { changeRole, createRole, deleteRole, listRoles, readRole } from '../../db/auth/index.ts'
 import { holdsScope } from '../lib/access/ability.ts'
 import { can } from '../lib/access/kinds.ts'
 import { requireRecent } from '../lib/access/admission.ts'
-import { paged } from '../lib/paged.ts'
+import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 
 const Word = Matching('^[A-Za-z][A-Za-z_]*$', 40)
@@ -62,70 +62,60 @@ const permissions = route({
     }),
 })
 
-const list = paged({
-  id: 'roles.list',
+const customRoles = resource({
+  name: 'roles',
+  subject: 'Role',
+  table: 'role',
   path: '/api/tenants/:tenantId/roles',
+  param: 'roleId',
+  record: Role,
+  read: readRole,
+})
+
+const list = customRoles.list({
   summary: 'List built-in and custom roles with permissions',
-  access: can('read', 'Role'),
-  of: Role,
-  find: async ({ trx, query: { page, limit } }) => {
-    const roles = await listRoles(trx)
-    return { total: roles.length, rows: roles.slice((page - 1) * limit, page * limit) }
-  },
+  find: ({ trx, filter }) => listRoles(trx, filter),
 })
 
 const errors = ['permission_unknown', 'reauthentication_required'] as const
 
-const create = route({
-  id: 'roles.create',
-  method: 'POST',
-  path: '/api/tenants/:tenantId/roles',
+const create = customRoles.create({
   summary: 'Create a custom role',
-  status: 201,
-  access: can('create', 'Role'),
   errors: [...errors, 'duplicate_key', 'too_many'],
   body: Obj({ key: RoleKey, name: Words(1, 60), description: Opt(Text(0, 300)), permissions: Permissions }),
-  returns: Role,
-  handle: ({ trx, caller, request, body }) => {
+  example: {
+    key: 'night-porter',
+    name: 'Night porter',
+    permissions: [{ subject: 'Guest', actions: ['read'] }],
+  },
+  command: ({ trx, caller, request, body }) => {
     requireRecent(caller, request.receivedAt)
     return createRole(trx, body)
   },
 })
 
-const record = { table: 'role', param: 'roleId' }
-
-const change = route({
+const change = customRoles.change({
   id: 'roles.change',
-  method: 'PATCH',
-  path: '/api/tenants/:tenantId/roles/:roleId',
   summary: 'Change name or permissions of a custom role',
   description: 'It holds at once for everybody who has the role.',
-  access: can('update', 'Role'),
-  record,
   errors,
   body: Obj(
     { name: Opt(Words(1, 60)), description: Opt(Text(0, 300)), permissions: Opt(Permissions) },
     { minProperties: 1 },
   ),
-  returns: Role,
-  handle: ({ trx, params, caller, request, body }) => {
+  example: { name: 'Night desk', description: 'From ten to six' },
+  command: ({ trx, id, caller, request, body }) => {
     requireRecent(caller, request.receivedAt)
-    return changeRole(trx, params.roleId, body)
+    return changeRole(trx, id, body)
   },
 })
 
-const remove = route({
-  id: 'roles.delete',
-  method: 'DELETE',
-  path: '/api/tenants/:tenantId/roles/:roleId',
+const remove = customRoles.remove({
   summary: 'Delete a custom role that nobody has',
-  access: can('delete', 'Role'),
-  record,
   errors: ['role_in_use', 'reauthentication_required'],
-  returns: Role,
-  handle: ({ trx, params, caller, request }) => {
+  command: ({ trx, id, caller, request }) => {
     requireRecent(caller, request.receivedAt)
-    return deleteRole(trx, params.roleId)
+    return deleteRole(trx, id)
   },
 })
 

@@ -1,4 +1,5 @@
 import { forbidden, notFound } from '../../config/errors.ts'
+import { sampleId } from '../../config/samples.ts'
 import { Bool, Int, Instant, List, Matching, Nullable, Obj, Text, Uuid } from '../../config/schema.ts'
 import { audit } from '../../db/lib/audit.ts'
 import { tellEnded, liveSessions, revokeAll, revokeSessions, setActiveTenant } from '../../db/auth/index.ts'
@@ -141,6 +142,7 @@ const context = route({
   access: signedIn('update', 'Session'),
   transaction: 'none',
   body: Obj({ tenantId: Uuid }),
+  example: { tenantId: sampleId('tenantId') },
   returns: Obj({
     tenantId: Uuid,
     name: Text(1, 120),

@@ -20,6 +20,7 @@ const signIn = route({
   transaction: 'none',
   errors: ['invalid_credentials', 'sign_in_throttled'],
   body: Obj({ email: Email, password: Password }),
+  example: { email: 'reception@sol.example', password: 'pousada-demo-2026' },
   returns: Obj({
     token: Opt(Text(1, 2_048)),
     user: Opt(SignedInUser),

@@ -47,6 +47,7 @@ const confirm = route({
   transaction: 'none',
   errors: ['code_wrong', 'invalid_transition', 'sign_in_throttled', 'forbidden'],
   body: Obj({ code: Matching('^[0-9]{6}$', 6) }),
+  example: { code: '492039' },
   returns: Obj({ recoveryCodes: Codes, token: Token }),
   handle: async ({ open: transaction, caller, body: { code }, request }) => {
     requireOwn(caller)

@@ -1,4 +1,5 @@
 import { forbidden } from '../../config/errors.ts'
+import { sampleId } from '../../config/samples.ts'
 import { Bool, Email, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import {
   invite,
@@ -18,7 +19,7 @@ import { onCommit } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
 import { requireRecent, requireSession } from '../lib/access/admission.ts'
 import type { Admission, Caller } from '../lib/caller.ts'
-import { paged } from '../lib/paged.ts'
+import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
 import { RoleKey } from './roles.ts'
@@ -44,131 +45,111 @@ export const Member = Obj(
   { title: 'Member' },
 )
 
-const record = { table: 'membership', param: 'userId', column: 'user_id' }
-const path = '/api/tenants/:tenantId/users/:userId'
-
 const giver = (caller: Caller, { role, propertyIds }: Admission): Giver => {
   requireSession(caller)
   return { userId: caller.userId, role: role ?? '', propertyIds }
 }
 
 /** A member, with the fields that the caller may see. */
-const shown = (admission: Admission, member: Row) => {
+const shown = (member: Row, admission: Admission) => {
   const seen = admission.visible('User', member)
   return admission.isMasked('User') ? { ...seen, email: maskEmail(member.email) } : seen
 }
 
-const list = paged({
-  id: 'users.list',
+const users = resource({
+  name: 'users',
+  subject: 'User',
+  table: 'membership',
   path: '/api/tenants/:tenantId/users',
+  param: 'userId',
+  column: 'user_id',
+  record: Member,
+  read: readMember,
+  show: shown,
+})
+
+const list = users.list({
   summary: 'List users of the tenant',
   description: '`q` is a part of the name or the e-mail address. Roles that see names alone may search by name alone.',
-  access: can('read', 'User'),
   query: {
     status: Opt(OneOf([...memberStatuses])),
     role: Opt(RoleKey),
     propertyId: Opt(Uuid),
     q: Opt(Text(1, 120)),
   },
-  of: Member,
-  find: async ({ trx, query, admission }) => {
+  example: { role: 'receptionist', status: 'active' },
+  find: ({ trx, filter, admission }) => {
     const sees = (field: string) => admission.sees('User', field)
-    for (const field of ['status', 'role'] as const) if (query[field] !== undefined && !sees(field)) throw forbidden()
-    if (query.propertyId !== undefined && !sees('propertyIds')) throw forbidden()
-    const byName = !sees('email') || admission.isMasked('User')
-    const { total, rows } = await listMembers(trx, { ...query, byName })
-    return { total, rows: rows.map((member) => shown(admission, member)) }
+    for (const field of ['status', 'role'] as const) if (filter[field] !== undefined && !sees(field)) throw forbidden()
+    if (filter.propertyId !== undefined && !sees('propertyIds')) throw forbidden()
+    return listMembers(trx, { ...filter, byName: !sees('email') || admission.isMasked('User') })
   },
 })
 
-const read = route({
-  id: 'users.read',
-  method: 'GET',
-  path,
+const read = users.read({
   summary: 'Read a user’s role, properties and last access',
-  access: can('read', 'User'),
-  returns: Member,
-  handle: async ({ trx, params, admission }) => shown(admission, await readMember(trx, params.userId)),
 })
 
-const create = route({
+const create = users.create({
   id: 'users.invite',
-  method: 'POST',
-  path: '/api/tenants/:tenantId/users',
   summary: 'Invite a user by e-mail',
   description:
     'The answer is the same whether or not there is an account with this address. Without `propertyIds` the role holds for all properties.',
-  status: 201,
-  access: can('create', 'User'),
   errors: ['member_exists', 'reference_not_found', 'too_many'],
   body: Obj({ email: Email, name: Opt(Words(1, 120)), role: RoleKey, propertyIds: Opt(PropertyIds) }),
-  returns: Member,
-  handle: ({ trx, caller, admission, body }) => invite(trx, giver(caller, admission), body),
+  example: {
+    email: 'ana.souza@example.com',
+    name: 'Ana Souza',
+    role: 'receptionist',
+    propertyIds: [sampleId('propertyId')],
+  },
+  command: ({ trx, caller, admission, body }) => invite(trx, giver(caller, admission), body),
 })
 
-const change = route({
+const change = users.change({
   id: 'users.change',
-  method: 'PATCH',
-  path,
   summary: 'Change a user’s role or properties',
-  access: can('update', 'User'),
-  record,
   errors: ['not_oneself', 'last_owner', 'invalid_transition', 'reauthentication_required', 'reference_not_found'],
   body: Obj({ role: Opt(RoleKey), propertyIds: Opt(PropertyIds) }, { minProperties: 1 }),
-  returns: Member,
-  handle: ({ trx, params, caller, admission, body, request }) => {
+  example: { role: 'manager', propertyIds: [sampleId('propertyId')] },
+  command: ({ trx, id, caller, admission, body, request }) => {
     requireRecent(caller, request.receivedAt)
-    return changeMember(trx, giver(caller, admission), params.userId, body)
+    return changeMember(trx, giver(caller, admission), id, body)
   },
 })
 
-const resend = route({
-  id: 'users.resendInvitation',
-  method: 'POST',
-  path: `${path}/resend-invitation`,
+const resend = users.act('resend-invitation', {
   summary: 'Send a pending invitation again',
-  access: can('create', 'User'),
-  record,
+  action: 'create',
   errors: ['invalid_transition', 'too_many'],
-  returns: Member,
-  handle: ({ trx, params, caller, admission }) => resendInvitation(trx, giver(caller, admission), params.userId),
+  command: ({ trx, id, caller, admission }) => resendInvitation(trx, giver(caller, admission), id),
 })
 
-const deactivate = route({
-  id: 'users.deactivate',
-  method: 'POST',
-  path: `${path}/deactivate`,
+const deactivate = users.act('deactivate', {
   summary: 'Take a user’s access to the tenant away',
-  access: can('delete', 'User'),
-  record,
+  action: 'delete',
   errors: ['not_oneself', 'last_owner'],
-  returns: Member,
-  handle: async ({ trx, params, caller, admission }) => {
-    const { member, sessionIds } = await deactivateMember(trx, giver(caller, admission), params.userId)
+  command: async ({ trx, id, caller, admission }) => {
+    const { member, sessionIds } = await deactivateMember(trx, giver(caller, admission), id)
     onCommit(trx, () => void Promise.all(sessionIds.map(forgetSession)))
     return member
   },
 })
 
-const reactivate = route({
-  id: 'users.reactivate',
-  method: 'POST',
-  path: `${path}/reactivate`,
+const reactivate = users.act('reactivate', {
   summary: 'Give a deactivated user access again',
-  access: can('update', 'User'),
-  record,
+  action: 'update',
   errors: ['too_many'],
-  returns: Member,
-  handle: ({ trx, params, caller, admission }) => reactivateMember(trx, giver(caller, admission), params.userId),
+  command: ({ trx, id, caller, admission }) => reactivateMember(trx, giver(caller, admission), id),
 })
 
 const revokeSessions = route({
   id: 'users.revokeSessions',
   method: 'POST',
-  path: `${path}/revoke-sessions`,
+  path: `${users.one}/revoke-sessions`,
   summary: 'End a user’s sessions in the tenant',
   access: can('update', 'User'),
-  record,
+  record: users.lock,
   returns: Obj({ revoked: Int(0, 1_000) }),
   handle: async ({ trx, params, caller, admission }) => {
     const sessionIds = await revokeMemberSessions(trx, giver(caller, admission), params.userId)
@@ -177,19 +158,14 @@ const revokeSessions = route({
   },
 })
 
-const resetMfa = route({
-  id: 'users.resetMfa',
-  method: 'POST',
-  path: `${path}/reset-mfa`,
+const resetMfa = users.act('reset-mfa', {
   summary: 'Remove a user’s lost second factor',
   description: 'All sessions of the user end. It is for users of this tenant alone; others ask the provider.',
-  access: can('update', 'User'),
-  record,
+  action: 'update',
   errors: ['not_oneself', 'user_has_other_tenants', 'invalid_transition', 'reauthentication_required'],
-  returns: Member,
-  handle: async ({ trx, params, caller, admission, request }) => {
+  command: async ({ trx, id, caller, admission, request }) => {
     requireRecent(caller, request.receivedAt)
-    const { member, sessionIds } = await resetMemberMfa(trx, giver(caller, admission), params.userId)
+    const { member, sessionIds } = await resetMemberMfa(trx, giver(caller, admission), id)
     onCommit(trx, () => void buryOf(sessionIds))
     return member
   },

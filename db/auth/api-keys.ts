@@ -4,10 +4,11 @@ import { apiKeyLimits } from '../../config/limits.ts'
 import { scopesAllow } from '../../config/scopes.ts'
 import { actionsOf, subjects } from '../../config/subjects.ts'
 import { audit } from '../lib/audit.ts'
+import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import { allOf, readPage, where } from '../lib/paging.ts'
+import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 import { newKey, storedKey } from './keys.ts'
 
@@ -51,9 +52,14 @@ const within = (reach: Reach) =>
 
 export const listApiKeys = (
   trx: Trx,
-  { status: wanted, reach, ...paging }: Paging & { status?: KeyStatus | undefined; reach: Reach },
+  {
+    status: wanted,
+    reach,
+    scope,
+    ...paging
+  }: Paging & { status?: KeyStatus | undefined; reach: Reach; scope: Condition },
 ): Promise<Page<ApiKey>> => {
-  const conditions = [...within(reach), ...where(`${status} = ?`, wanted)]
+  const conditions = [...inScope(scope, { propertyId: null }), ...within(reach), ...where(`${status} = ?`, wanted)]
   return readPage<ApiKey>(trx, { columns, from: 'api_key k', conditions, order: 'k.created_at desc, k.id' }, paging)
 }
 
@@ -65,7 +71,8 @@ const lockKey = async (trx: Trx, id: string, reach: Reach): Promise<ApiKey> => {
   return row
 }
 
-const readKey = async (trx: Trx, id: string): Promise<ApiKey> => {
+/** An API key, without the key itself. 404 where there is none. */
+export const readApiKey = async (trx: Trx, id: string): Promise<ApiKey> => {
   const row = await sqlOne<ApiKey>(trx, `select ${columns} from api_key k where k.id = ?`, [id])
   if (!row) throw notFound()
   return row
@@ -128,7 +135,7 @@ const write = async (trx: Trx, given: NewKey, replacesId: string | null): Promis
 
 /** Emits an event about a key, without the key. */
 export const tellOfKey = async (trx: Trx, id: string, event: typeof apiKeyCreated): Promise<void> => {
-  const { keyId, scopes, expiresAt, version } = await readKey(trx, id)
+  const { keyId, scopes, expiresAt, version } = await readApiKey(trx, id)
   await emit(trx, event, {
     propertyId: null,
     id,
@@ -157,7 +164,7 @@ export const createApiKey = async (trx: Trx, given: NewKey): Promise<Made> => {
 /** Creates an API key, and answers its record with the key itself, which is shown this once. */
 export const makeApiKey = async (trx: Trx, given: NewKey): Promise<ApiKey & { key: string }> => {
   const { apiKeyId, key } = await createApiKey(trx, given)
-  return { ...(await readKey(trx, apiKeyId)), key }
+  return { ...(await readApiKey(trx, apiKeyId)), key }
 }
 
 const isWider = async (trx: Trx, key: ApiKey, change: KeyChange): Promise<boolean> => {
@@ -227,7 +234,7 @@ export const changeApiKey = async (
     },
   )
   await audit(trx, { action: 'api_key.update', subjectType: 'ApiKey', subjectId: id, changes })
-  return readKey(trx, id)
+  return readApiKey(trx, id)
 }
 
 /**
@@ -256,7 +263,7 @@ export const rotateApiKey = async (
     changes: [{ field: 'replacedBy', after: apiKeyId }],
   })
   await tellOfKey(trx, apiKeyId, apiKeyRotated)
-  return { old, made: { ...(await readKey(trx, apiKeyId)), key } }
+  return { old, made: { ...(await readApiKey(trx, apiKeyId)), key } }
 }
 
 /** Ends a key for good; ended before, it is answered as it is. */
@@ -266,5 +273,5 @@ export const revokeApiKey = async (trx: Trx, id: string, by: string, reach: Reac
   await sql(trx, `update api_key set revoked_at = now(), revoked_by = ? where id = ?`, [by, id])
   await audit(trx, { action: 'api_key.revoke', subjectType: 'ApiKey', subjectId: id })
   await tellOfKey(trx, id, apiKeyRevoked)
-  return readKey(trx, id)
+  return readApiKey(trx, id)
 }

@@ -1,5 +1,13 @@
 /** People and keys: sign-in, sessions, second factors, roles, API keys. Other modules and the edges import this file alone. */
-export { changeApiKey, createApiKey, listApiKeys, makeApiKey, revokeApiKey, rotateApiKey } from './api-keys.ts'
+export {
+  changeApiKey,
+  createApiKey,
+  listApiKeys,
+  makeApiKey,
+  readApiKey,
+  revokeApiKey,
+  rotateApiKey,
+} from './api-keys.ts'
 export { presentToken } from './carry-over.ts'
 export type { CarriedOver } from './carry-over.ts'
 export { keptSeconds } from './rules/changes.ts'
@@ -19,7 +27,7 @@ export type { Member } from './members/read.ts'
 export { changeMember, deactivateMember, reactivateMember, revokeMemberSessions } from './members/change.ts'
 export { takeToken } from './one-time-tokens.ts'
 export { askPasswordReset, changePassword, resetPassword, startPasswordReset } from './password.ts'
-export { changeRole, createRole, deleteRole, listRoles } from './roles.ts'
+export { changeRole, createRole, deleteRole, listRoles, readRole } from './roles.ts'
 export { rotateSession } from './rotation.ts'
 export { beginCodeTry, checkRecoveryCode, checkTotp } from './second-factor.ts'
 export {

@@ -3,9 +3,12 @@ import { roleChanged, roleCreated, roleDeleted } from '../../config/events/auth.
 import { builtInRoles, isBuiltInRole, isGrantable, rolePermissions } from '../../config/roles.ts'
 import type { Permission } from '../../config/roles.ts'
 import { audit } from '../lib/audit.ts'
+import { holds } from '../lib/conditions.ts'
+import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
+import type { Page, Paging } from '../lib/paging.ts'
 
 export type RolePermission = { subject: string; actions: string[] }
 export type Role = {
@@ -50,18 +53,25 @@ const builtIn: Omit<Role, 'members'>[] = builtInRoles.map((key) => ({
 const columns = `r.id, r.key, r.name, r.description, false as built_in, r.permissions, r.version,
   (select count(*) from membership m where m.tenant_id = r.tenant_id and m.role_id = r.id and m.status <> 'deactivated') as members`
 
-/** All roles of the tenant: built-in ones by rank, then its own by key. */
-export const listRoles = async (trx: Trx): Promise<Role[]> => {
+/** A page of the tenant's roles: built-in ones by rank, then its own by key. */
+export const listRoles = async (
+  trx: Trx,
+  { page, limit, scope }: Paging & { scope: Condition },
+): Promise<Page<Role>> => {
   const held = await sql<{ role: string; members: number }>(
     trx,
     `select role, count(*) as members from membership where role is not null and status <> 'deactivated' group by role`,
   )
   const members = new Map(held.map((row) => [row.role, row.members]))
   const custom = await sql<Role>(trx, `select ${columns} from role r order by r.key`)
-  return [...builtIn.map((role) => ({ ...role, members: members.get(role.key) ?? 0 })), ...custom]
+  const roles = [...builtIn.map((role) => ({ ...role, members: members.get(role.key) ?? 0 })), ...custom].filter(
+    (role) => holds(scope, { propertyId: null, ...role }),
+  )
+  return { total: roles.length, rows: roles.slice((page - 1) * limit, page * limit) }
 }
 
-const readRole = async (trx: Trx, roleId: string): Promise<Role> => {
+/** A role of the tenant's own. 404 where there is none. */
+export const readRole = async (trx: Trx, roleId: string): Promise<Role> => {
   const role = await sqlOne<Role>(trx, `select ${columns} from role r where r.id = ?`, [roleId])
   if (!role) throw notFound()
   return role

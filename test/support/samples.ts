@@ -27,14 +27,14 @@ export const placed = (example: unknown, records: Records, house: Pick<House, 'd
 }
 
 /** Fields of which no two records have the same. */
-const unique = ['code', 'slug', 'name', 'url', 'externalPropertyId']
+const unique = ['code', 'key', 'slug', 'name', 'url', 'email', 'externalPropertyId']
 
-/** An example for another record: the texts that must not stand twice end with a number. */
+/** An example for another record: the texts that must not stand twice end with a number, addresses before the `@`. */
 export const numbered = (example: unknown, number: number): unknown =>
   Object.fromEntries(
     Object.entries(example as object).map(([field, value]: [string, unknown]) => [
       field,
-      unique.includes(field) && typeof value === 'string' ? `${value}-${number}` : value,
+      unique.includes(field) && typeof value === 'string' ? value.replace(/(?=@)|(?<!@.*)$/, `-${number}`) : value,
     ]),
   )
 
@@ -50,6 +50,7 @@ export const recordsOf = async (house: House): Promise<Records> => {
   if (!policies) throw new Error('the house has no plan')
   return {
     ...policies,
+    tenantId: house.tenantId,
     propertyId: house.propertyId,
     bookId: house.bookId,
     unitTypeId: house.unitTypeId,

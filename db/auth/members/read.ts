@@ -1,7 +1,8 @@
 import { notFound } from '../../../config/errors.ts'
+import type { Condition } from '../../lib/conditions.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { readPage, where } from '../../lib/paging.ts'
+import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 
 export const memberStatuses = ['invited', 'active', 'deactivated'] as const
@@ -45,7 +46,15 @@ const like = (text: string) => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')
 /** A page of members by name. `byName` searches names alone, for callers that see no addresses. */
 export const listMembers = async (
   trx: Trx,
-  { status, role, propertyId, q, byName, ...paging }: MemberFilter & Paging & { byName: boolean },
+  {
+    status,
+    role,
+    propertyId,
+    q,
+    byName,
+    scope,
+    ...paging
+  }: MemberFilter & Paging & { byName: boolean; scope: Condition },
 ): Promise<Page<Member>> => {
   const typed = q === undefined ? undefined : like(q.trim())
   return readPage<Member>(
@@ -54,6 +63,7 @@ export const listMembers = async (
       columns: '*',
       from: `(select ${shown} ${from}) as found`,
       conditions: [
+        ...inScope(scope, { propertyId: null }),
         ...where('status = ?', status),
         ...where('role = ?', role),
         ...where('(property_ids is null or ? = any(property_ids))', propertyId),
