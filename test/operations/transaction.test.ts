@@ -43,6 +43,35 @@ describe('a transaction, which is not of knex', () => {
     expect([await left(), await lines()]).to.deep.equal([null, []])
   })
 
+  it('a connection that answers no more is closed, though it was asked for something', async function () {
+    this.timeout(20_000)
+    const streams: { destroyed: boolean }[] = []
+    type Held = { connection: { stream: { destroyed: boolean } } }
+    const ended = inPlatform(async (trx) => {
+      await one(trx)
+      const { client } = trx as unknown as { client: { acquireConnection: () => Promise<Held> } }
+      streams.push((await client.acquireConnection()).connection.stream)
+      sql(trx, `select pg_sleep(?)`, [60]).catch(() => {})
+      await new Promise(setImmediate)
+      throw new Error('given up')
+    })
+    expect(await messageOf(ended)).to.equal('given up')
+    await inPlatform((trx) => one(trx))
+    expect(streams.map(({ destroyed }) => destroyed)).to.deep.equal([true])
+  })
+
+  it('nothing that goes with a beginning that failed runs', async () => {
+    await inPlatform((trx) => one(trx))
+    // As behind a pooler that gives the connection another session: what was planned is unknown there.
+    await sql(database(), `deallocate all`)
+    const ended = inPlatform((trx) => {
+      later(trx, `insert into line (text) select ?`, ['a'])
+      return one(trx)
+    })
+    expect(await messageOf(ended)).to.match(/begin - prepared statement .* does not exist/)
+    expect(await lines()).to.deep.equal([])
+  })
+
   it('what builders and models ask goes in its turn among the rest', async () => {
     await inPlatform(async (trx) => {
       later(trx, write, ['a'])
