@@ -126,7 +126,7 @@ export const settings = {
   allowPrivateAddresses:
     choice('ALLOW_PRIVATE_ADDRESSES', ['on', 'off'], 'off') === 'on' && environmentName !== 'production',
   workerQueues: workerQueues(),
-  /** A point at which a test wants this process to die; see workers/lib/crash.ts. */
+  /** A point at which a test wants this process to die; see config/crash.ts. */
   crashAt: environmentName === 'test' ? optional('CRASH_AT') : null,
 }
 
