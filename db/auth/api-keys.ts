@@ -8,6 +8,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
+import { lifecycle } from '../lib/lifecycle.ts'
 import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 import { newKey, storedKey } from './keys.ts'
@@ -191,6 +192,12 @@ const isWider = async (trx: Trx, key: ApiKey, change: KeyChange): Promise<boolea
   return row?.inside !== true
 }
 
+const apiKeyLifecycle = lifecycle<KeyStatus>('An API key')({
+  changed: { from: ['active'] },
+  rotated: { from: ['active'] },
+  revoked: { from: ['active', 'expired'], to: 'revoked' },
+})
+
 export type KeyChange = {
   name?: string | undefined
   scopes?: readonly string[] | undefined
@@ -198,8 +205,6 @@ export type KeyChange = {
   cidrs?: readonly string[] | undefined
   expiresAt?: Date | undefined
 }
-
-const notActive = (key: ApiKey) => conflict('invalid_transition', `The key is ${key.status}; make a new one`)
 
 /**
  * Changes what is given of an active key. `prove` is called, and may throw, where it could do more, or longer, than before. 409
@@ -212,7 +217,7 @@ export const changeApiKey = async (
   { reach, prove }: { reach: Reach; prove: () => void },
 ): Promise<ApiKey> => {
   const key = await lockKey(trx, id, reach)
-  if (key.status !== 'active') throw notActive(key)
+  apiKeyLifecycle.allow('changed', key.status)
   if (await isWider(trx, key, change)) prove()
   const { name, scopes, propertyIds, cidrs, expiresAt } = change
   const changes = (['name', 'scopes', 'propertyIds', 'cidrs', 'expiresAt'] as const)
@@ -247,7 +252,7 @@ export const rotateApiKey = async (
   { overlapHours, reach }: { overlapHours: number; reach: Reach },
 ): Promise<{ old: ApiKey; made: ApiKey & { key: string } }> => {
   const old = await lockKey(trx, id, reach)
-  if (old.status !== 'active') throw notActive(old)
+  apiKeyLifecycle.allow('rotated', old.status)
   if (old.isReplaced) throw conflict('invalid_transition', 'The key was replaced; rotate the one that replaces it')
   await sql(
     trx,
@@ -269,7 +274,7 @@ export const rotateApiKey = async (
 /** Ends a key for good; ended before, it is answered as it is. */
 export const revokeApiKey = async (trx: Trx, id: string, by: string, reach: Reach): Promise<ApiKey> => {
   const key = await lockKey(trx, id, reach)
-  if (key.status === 'revoked') return key
+  if (!apiKeyLifecycle.isDue('revoked', key.status)) return key
   await sql(trx, `update api_key set revoked_at = now(), revoked_by = ? where id = ?`, [by, id])
   await audit(trx, { action: 'api_key.revoke', subjectType: 'ApiKey', subjectId: id })
   await tellOfKey(trx, id, apiKeyRevoked)

@@ -8,7 +8,7 @@ import { emit } from '../lib/events.ts'
 import { mailUser } from '../ocp/index.ts'
 import type { PasswordHash } from './hashing.ts'
 import { assertRank, assertWithin, lockMember, assertRoom, roleColumns, setProperties } from './members/checks.ts'
-import { readMember } from './members/read.ts'
+import { memberLifecycle, readMember } from './members/read.ts'
 import type { Giver } from './members/checks.ts'
 import type { Member } from './members/read.ts'
 import { createToken, readToken, takeToken, tokenInvalid } from './one-time-tokens.ts'
@@ -84,8 +84,7 @@ export const invite = async (
 export const resendInvitation = async (trx: Trx, by: Giver, userId: string): Promise<Member> => {
   const locked = await lockMember(trx, userId)
   assertRank(by, locked.role)
-  if (locked.status !== 'invited')
-    throw conflict('invalid_transition', `Only a pending invitation is sent again; this member is ${locked.status}`)
+  memberLifecycle.allow('invited again', locked.status)
   const sent = await sqlOne<{ n: number }>(
     trx,
     `select count(*) as n from one_time_token t where t.purpose = 'invitation' and t.user_id = ? and t.tenant_id = ?

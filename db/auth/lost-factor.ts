@@ -1,10 +1,10 @@
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { notFound, unprocessable } from '../../config/errors.ts'
 import { audit } from '../lib/audit.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 import { tellEnded } from './ended.ts'
 import { assertRank, lockMember } from './members/checks.ts'
-import { readMember } from './members/read.ts'
+import { memberLifecycle, readMember } from './members/read.ts'
 import type { Giver } from './members/checks.ts'
 import type { Member } from './members/read.ts'
 import { removeSecondFactor } from './second-factor.ts'
@@ -36,8 +36,7 @@ export const resetMemberMfa = async (
   if (userId === by.userId) throw notOneself()
   const locked = await lockMember(trx, userId)
   assertRank(by, locked.role)
-  if (locked.status !== 'active')
-    throw conflict('invalid_transition', `A member who is ${locked.status} has no second factor to reset`)
+  memberLifecycle.allow('freed of a second factor', locked.status)
   const elsewhere = await sqlOne(
     trx,
     `select 1 as one from memberships_of(?) where tenant_id <> ? and status = 'active'

@@ -14,7 +14,7 @@ import { cancelStay, changeStay, importStay } from '../reservations/index.ts'
 import type { Imported, MappedRoom } from '../reservations/index.ts'
 import type { ChannelBookingRow } from '../rows.ts'
 import { catalogueOf, readProperty } from '../properties/index.ts'
-import { problemsOf, readPayload, tellOfRevision } from './revisions.ts'
+import { revisionLifecycle, problemsOf, readPayload, tellOfRevision } from './revisions.ts'
 
 type Outcome = { status: 'applied' | 'superseded'; imported: Imported | null }
 
@@ -144,14 +144,11 @@ const lockRevisions = async (trx: Trx, id: string): Promise<ChannelBookingRow[]>
     [id],
   )
 
-const open = new Set(['received', 'needs_mapping', 'failed'])
-
 /** A person asks for a revision to be applied: what speaks against it is the answer, and changes nothing. */
 export const applyNow = async (trx: Trx, id: string): Promise<void> => {
   const revisions = await lockRevisions(trx, id)
   const row = revisions.find((one) => one.id === id)
-  if (!row || row.status === 'applied' || row.status === 'superseded') return
-  if (!open.has(row.status)) throw conflict('invalid_transition', `The revision is ${row.status}`)
+  if (!row || row.status === 'superseded' || !revisionLifecycle.isDue('applied', row.status)) return
   await applyOne(trx, row, revisions)
 }
 

@@ -13,11 +13,21 @@ import type { ChannelConnectionRow } from '../rows.ts'
 import { changeRow, fieldsOf } from '../lib/editing.ts'
 import { lockForChange } from '../lib/locked-property.ts'
 import { emit } from '../lib/events.ts'
+import { lifecycle } from '../lib/lifecycle.ts'
 import { sealCredentials } from './account.ts'
 import type { Credentials } from './account.ts'
 import { readMappings, replaceMappings } from './mappings.ts'
 import type { MappingEntry } from './mappings.ts'
 import { markAll, requestPush } from './marks.ts'
+
+export const connectionLifecycle = lifecycle<ChannelConnectionRow['status']>('A channel connection')({
+  changed: { from: ['draft', 'connecting', 'active', 'paused', 'failed'] },
+  activated: { from: ['draft', 'paused', 'failed'], to: 'connecting' },
+  paused: { from: ['connecting', 'active'], to: 'paused' },
+  synchronised: { from: ['active'] },
+  'closed out': { from: ['active'] },
+  disconnected: { from: ['draft', 'connecting', 'active', 'paused', 'failed'], to: 'disconnected' },
+})
 
 const columns = `c.id, c.property_id, c.name, c.driver, c.status, c.endpoint_url, c.external_property_id, c.buffer, c.horizon_days,
   c.credentials is not null as has_credentials, c.last_push_at, c.last_pull_at, c.last_error, c.push_lease_until, c.disconnected_at,
@@ -171,7 +181,7 @@ export type ConnectionChange = Partial<Omit<NewConnection, 'propertyId' | 'drive
 /** Changes a connection, whose row the caller holds. One at work tells its channel everything anew. */
 export const changeConnection = async (trx: Trx, id: string, change: ConnectionChange): Promise<void> => {
   const before = await readConnection(trx, id)
-  if (before.status === 'disconnected') throw conflict('invalid_transition', 'The connection has ended')
+  connectionLifecycle.allow('changed', before.status)
   if (change.endpointUrl !== undefined) judgeEndpoint(before.driver, change.endpointUrl)
   const { credentials, mappings, endpointUrl, ...fields } = change
   if (fields.externalPropertyId !== undefined && fields.externalPropertyId !== before.externalPropertyId) {

@@ -1,4 +1,4 @@
-import { conflict, unprocessable } from '../../config/errors.ts'
+import { unprocessable } from '../../config/errors.ts'
 import { channelConnected, channelDisconnected, channelFailed, channelPaused } from '../../config/events/channels.ts'
 import { pullChannel, testChannel } from '../../jobs/channels.ts'
 import { audit } from '../lib/audit.ts'
@@ -8,7 +8,7 @@ import { enqueue } from '../lib/enqueue.ts'
 import type { ChannelConnectionRow } from '../rows.ts'
 import { accountOf } from './account.ts'
 import type { ChannelAccount } from './account.ts'
-import { tellOfConnection } from './connections.ts'
+import { connectionLifecycle, tellOfConnection } from './connections.ts'
 import { markAll, requestPush } from './marks.ts'
 
 export const lockConnection = async (trx: Trx, id: string): Promise<ChannelConnectionRow | null> =>
@@ -19,8 +19,6 @@ const held = async (trx: Trx, id: string): Promise<ChannelConnectionRow> => {
   if (!row) throw new Error(`connection ${id} is gone`)
   return row
 }
-
-const refused = (status: string) => conflict('invalid_transition', `The connection is ${status}`)
 
 const setStatus = (trx: Trx, id: string, status: ChannelConnectionRow['status'], error: string | null = null) =>
   sql(trx, `update channel_connection set status = ?, last_error = ?, version = version + 1 where id = ?`, [
@@ -44,8 +42,7 @@ export const requestPull = (trx: Trx, channelConnectionId: string) =>
 /** Has a connection tested, to begin if it answers. The caller holds its row. */
 export const activateConnection = async (trx: Trx, id: string): Promise<void> => {
   const { status, credentials } = await held(trx, id)
-  if (status === 'connecting' || status === 'active') return
-  if (status === 'disconnected') throw refused(status)
+  if (status === 'active' || !connectionLifecycle.isDue('activated', status)) return
   const mapped = await sqlOne(
     trx,
     `select 1 as one from channel_mapping where channel_connection_id = ? and enabled limit 1`,
@@ -102,8 +99,7 @@ export const notConnected = async (trx: Trx, id: string, code: string): Promise<
 /** Nothing is pushed and pulled until it is activated again. The caller holds its row. */
 export const pauseConnection = async (trx: Trx, id: string, reason: string): Promise<void> => {
   const row = await held(trx, id)
-  if (row.status === 'paused') return
-  if (row.status !== 'active' && row.status !== 'connecting') throw refused(row.status)
+  if (!connectionLifecycle.isDue('paused', row.status)) return
   await audit(trx, { action: 'channel_connection.pause', subjectType: 'ChannelConnection', subjectId: id, reason })
   await setStatus(trx, id, 'paused')
   await tellOfConnection(trx, channelPaused, moved(row), 'paused')
@@ -116,7 +112,7 @@ export const syncConnection = async (
   { rates, bookings }: { rates: boolean; bookings: boolean },
 ): Promise<void> => {
   const row = await held(trx, id)
-  if (row.status !== 'active') throw refused(row.status)
+  connectionLifecycle.allow('synchronised', row.status)
   if (rates) {
     await sql(trx, `update channel_connection set push_not_before = null where id = ?`, [id])
     await markAll(trx, row, ['availability', 'rates'])
@@ -133,11 +129,9 @@ const closeOutHours = 24
  */
 export const disconnect = async (trx: Trx, id: string, closeOut: boolean | undefined): Promise<void> => {
   const row = await held(trx, id)
-  if (row.status === 'disconnected') return
-  const isAtWork = row.status === 'active'
-  if (closeOut === true && !isAtWork)
-    throw conflict('invalid_transition', 'Only an active connection can be closed out')
-  const closes = isAtWork && closeOut !== false
+  if (!connectionLifecycle.isDue('disconnected', row.status)) return
+  if (closeOut === true) connectionLifecycle.allow('closed out', row.status)
+  const closes = row.status === 'active' && closeOut !== false
   await sql(trx, `delete from channel_dirty where channel_connection_id = ?`, [id])
   await sql(
     trx,

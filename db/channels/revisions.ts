@@ -14,10 +14,16 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
+import { lifecycle } from '../lib/lifecycle.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import type { ChannelBookingRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
+
+export const revisionLifecycle = lifecycle<ChannelBookingRow['status']>('A revision of a channel')({
+  applied: { from: ['received', 'needs_mapping', 'failed'], to: 'applied' },
+  dismissed: { from: ['needs_mapping', 'failed'], to: 'dismissed' },
+})
 
 const payloadPlace = (id: string) => ({ table: 'channel_booking', rowId: id, purpose: 'payload' })
 
@@ -281,9 +287,7 @@ export const readRevision = async (trx: Trx, id: string): Promise<ChannelBooking
 /** Sets a revision aside that cannot be applied. The caller holds its row. */
 export const dismissRevision = async (trx: Trx, id: string, reason: string): Promise<void> => {
   const row = await readRevision(trx, id)
-  if (row.status === 'dismissed') return
-  if (row.status !== 'needs_mapping' && row.status !== 'failed')
-    throw conflict('invalid_transition', `The revision is ${row.status}`)
+  if (!revisionLifecycle.isDue('dismissed', row.status)) return
   await audit(trx, { action: 'channel_booking.dismiss', subjectType: 'ChannelBooking', subjectId: id, reason })
   await sql(
     trx,

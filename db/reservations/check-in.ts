@@ -10,7 +10,7 @@ import type { FolioRow, ReservationRow } from '../rows.ts'
 import { occupy, fromUnits, stateColumns } from '../units/index.ts'
 import type { UnitState } from '../units/index.ts'
 import { assignUnits } from './assign.ts'
-import { blocker, refuseBlocked, refuseStatus } from './rules/blockers.ts'
+import { blocker, refuseBlocked } from './rules/blockers.ts'
 import type { Blocker, Override } from './rules/blockers.ts'
 import { chargeNights } from './charge-nights.ts'
 import { postCharged } from './charges.ts'
@@ -18,6 +18,7 @@ import { leaveDepositStages } from './folios.ts'
 import { depositsOf, lockFolios, lockStay } from './lock.ts'
 import { recordTransition } from './record.ts'
 import { uncovered } from './rules/deposits.ts'
+import { stayLifecycle } from './rules/states.ts'
 
 type Tonight = Pick<UnitState, 'occupancy'> & { name: string; condition: string }
 
@@ -120,8 +121,7 @@ export const checkIn = async (
   { override = null }: { override?: Override | null } = {},
 ): Promise<'checked_in' | 'already'> => {
   const { booking, stay, property, businessDate, now } = await lockStay(trx, reservationId)
-  if (stay.status === 'checked_in') return 'already'
-  refuseStatus(stay.status, 'confirmed', 'be checked in')
+  if (!stayLifecycle.isDue('checked in', stay.status)) return 'already'
   await assignUnits(trx, stay.id)
   // Folios are read first and locked after the units, as everywhere; under the booking's lock no money leaves them.
   const present = await sql<FolioRow>(trx, `select * from folio where reservation_id = ? order by id`, [stay.id])

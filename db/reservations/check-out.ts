@@ -9,7 +9,7 @@ import { paymentState } from '../payment/index.ts'
 import { feeAmount, onTop } from '../properties/index.ts'
 import type { FolioRow, ReservationRow } from '../rows.ts'
 import { vacate, moveInventory } from '../units/index.ts'
-import { blocker, refuseBlocked, refuseStatus } from './rules/blockers.ts'
+import { blocker, refuseBlocked } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
 import { chargeExtras, cutExtras } from './charge-extras.ts'
 import { chargeNights } from './charge-nights.ts'
@@ -21,6 +21,7 @@ import type { LineTax } from './folios.ts'
 import { lockFolios, lockStay } from './lock.ts'
 import { recordTransition } from './record.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
+import { stayLifecycle } from './rules/states.ts'
 
 type Left = { date: string; amount: number; taxes: LineTax[] }
 
@@ -96,8 +97,7 @@ export const checkOut = async (
   { early = false, override = null }: Departure = {},
 ): Promise<'checked_out' | 'already'> => {
   const { booking, stay, property, businessDate } = await lockStay(trx, reservationId)
-  if (stay.status === 'checked_out') return 'already'
-  refuseStatus(stay.status, 'checked_in', 'be checked out')
+  if (!stayLifecycle.isDue('checked out', stay.status)) return 'already'
   const isEarly = businessDate < stay.departure
   const unconfirmed = blocker(isEarly && !early, 'early_departure_not_confirmed', `The stay ends on ${stay.departure}`)
   const fee = isEarly ? await leaveEarly(trx, stay, businessDate) : 0

@@ -5,14 +5,14 @@ import { cancelPaymentsOf } from '../payment/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
-import { blocker, refuseBlocked, refuseStatus } from './rules/blockers.ts'
+import { blocker, refuseBlocked } from './rules/blockers.ts'
 import { postCharged, writeCharges } from './charges.ts'
 import { lockBookings, lockStay } from './lock.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
 import { recordTransition } from './record.ts'
 import { isNoShow, nightsKept, noShowFee } from './rules/no-show.ts'
 import { policiesOf } from './rules/policies.ts'
-import { isLive } from './rules/states.ts'
+import { stayLifecycle, isLive } from './rules/states.ts'
 
 type Night = { reservationId: string; date: string; amount: number }
 
@@ -150,8 +150,7 @@ export const markNoShow = async (
   options: Options = {},
 ): Promise<'no_show' | 'already'> => {
   const { booking, reservations, stay, property, businessDate } = await lockStay(trx, reservationId)
-  if (stay.status === 'no_show') return 'already'
-  refuseStatus(stay.status, 'confirmed', 'be a no-show')
+  if (!stayLifecycle.isDue('a no-show', stay.status)) return 'already'
   refuseBlocked(
     blocker(
       !isNoShow(stay, property, businessDate),

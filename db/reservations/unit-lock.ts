@@ -3,6 +3,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
 import { lockPools, clearUnits, presentDay, tellAssigned } from '../units/index.ts'
+import { stayLifecycle } from './rules/states.ts'
 
 type Stay = Pick<ReservationRow, 'propertyId' | 'status' | 'unitTypeId' | 'arrival' | 'departure'> & { today: string }
 
@@ -14,8 +15,7 @@ const lockStay = async (trx: Trx, reservationId: string): Promise<Stay> => {
     [reservationId],
   )
   if (!stay) throw notFound()
-  if (stay.status !== 'confirmed')
-    throw conflict('invalid_transition', `A stay that is ${stay.status} is promised no unit`)
+  stayLifecycle.allow('promised a unit', stay.status)
   return stay
 }
 

@@ -6,6 +6,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
+import { lifecycle } from '../lib/lifecycle.ts'
 import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import type { HousekeepingSheetRow } from '../rows.ts'
@@ -14,6 +15,10 @@ import { readTasks, tasksInScope } from './housekeeping-tasks/read.ts'
 import type { ShownTask } from './housekeeping-tasks/read.ts'
 import { shareOut } from './rules/task-distribution.ts'
 import { presentDay } from './state.ts'
+
+const sheetLifecycle = lifecycle<HousekeepingSheetRow['status']>('A housekeeping sheet')({
+  published: { from: ['draft'], to: 'published' },
+})
 
 export type Sheet = Omit<HousekeepingSheetRow, 'tenantId'> & {
   totals: { tasks: number; credits: number }
@@ -244,8 +249,7 @@ const give = async (
 /** Gives a sheet to its attendant. The caller holds its row. */
 export const publishSheet = async (trx: Trx, id: string): Promise<void> => {
   const sheet = await readSheet(trx, id)
-  if (sheet.status === 'published') return
-  if (sheet.status !== 'draft') throw conflict('invalid_transition', 'The day of this sheet is over')
+  if (!sheetLifecycle.isDue('published', sheet.status)) return
   await refuseArchived(trx, sheet.propertyId)
   await sql(
     trx,

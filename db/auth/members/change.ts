@@ -1,4 +1,4 @@
-import { conflict, unprocessable } from '../../../config/errors.ts'
+import { unprocessable } from '../../../config/errors.ts'
 import { sessionRevoked, userDeactivated, userReactivated, userRoleChanged } from '../../../config/events/auth.ts'
 import { audit } from '../../lib/audit.ts'
 import type { AuditInput } from '../../lib/audit.ts'
@@ -8,11 +8,10 @@ import { emit, emitAll } from '../../lib/events.ts'
 import { endTokens } from '../one-time-tokens.ts'
 import { assertRank, assertRoom, assertWithin, lockMember, roleColumns, setProperties } from './checks.ts'
 import type { Giver, Locked } from './checks.ts'
-import { readMember } from './read.ts'
+import { memberLifecycle, readMember } from './read.ts'
 import type { Member } from './read.ts'
 
 const notOneself = () => unprocessable('not_oneself', 'Ask another admin: users cannot change their own access')
-const cannot = (status: string) => conflict('invalid_transition', `A member who is ${status} cannot make this move`)
 
 type Change = { action: string; event: typeof userRoleChanged; changes: NonNullable<AuditInput['changes']> }
 
@@ -43,7 +42,7 @@ export const changeMember = async (
   if (userId === by.userId) throw notOneself()
   const member = await lockMember(trx, userId)
   assertRank(by, member.role, ...(role === undefined ? [] : [role]))
-  if (member.status !== 'active') throw cannot(member.status)
+  memberLifecycle.allow('changed', member.status)
   const changes = []
   if (role !== undefined && role !== member.role) {
     // A role applies in all properties of the member, so all of them must be within the caller's.
@@ -86,7 +85,8 @@ export const deactivateMember = async (
   if (userId === by.userId) throw notOneself()
   const locked = await lockMember(trx, userId)
   assertRank(by, locked.role)
-  if (locked.status === 'deactivated') return { member: await readMember(trx, userId), sessionIds: [] }
+  if (!memberLifecycle.isDue('deactivated', locked.status))
+    return { member: await readMember(trx, userId), sessionIds: [] }
   await sql(
     trx,
     `update membership set status = 'deactivated', deactivated_at = now(), deactivated_by = ?, version = version + 1 where id = ?`,

@@ -2,11 +2,19 @@ import { notFound } from '../../../config/errors.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { lifecycle } from '../../lib/lifecycle.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 
 export const memberStatuses = ['invited', 'active', 'deactivated'] as const
 export type MemberStatus = (typeof memberStatuses)[number]
+
+export const memberLifecycle = lifecycle<MemberStatus>('A member')({
+  changed: { from: ['active'] },
+  deactivated: { from: ['invited', 'active'], to: 'deactivated' },
+  'invited again': { from: ['invited'] },
+  'freed of a second factor': { from: ['active'] },
+})
 
 export type Member = {
   userId: string

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound } from '../../../config/errors.ts'
+import { invalid, notFound } from '../../../config/errors.ts'
 import { always, whereOf } from '../../lib/conditions.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
@@ -7,6 +7,8 @@ import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
+import { lifecycle } from '../../lib/lifecycle.ts'
+import type { RateChangeRow } from '../../rows.ts'
 import { compute, computeRevert, write } from './rate-application.ts'
 import type { RateChange } from './rate-application.ts'
 import { askForNext, countWaiting, isAnyWaiting } from './rate-queue.ts'
@@ -14,6 +16,10 @@ import { houseOf, judgeItems } from './rate-requests.ts'
 import { lockRates, refuseDates } from './rate-cells.ts'
 import { daysOf, writesOf } from '../rules/rate-items.ts'
 import type { CellChange, RateItem } from '../rules/rate-items.ts'
+
+const rateChangeLifecycle = lifecycle<RateChangeRow['status']>('A rate change')({
+  reverted: { from: ['applied'] },
+})
 
 /** So many cells are written while the caller waits; more by a job, up to `mostCells`. */
 const atOnce = 2_000
@@ -163,7 +169,7 @@ export const revertRateChange = async (trx: Trx, id: string): Promise<string> =>
   )
   if (first?.status === 'failed') await askAgain(trx, first.id, propertyId)
   if (first) return first.id
-  if (change.status !== 'applied') throw conflict('invalid_transition', 'Only an applied change can be reverted')
+  rateChangeLifecycle.allow('reverted', change.status)
   const isAtOnce = change.cellCount <= atOnce && (await holdRates(trx, propertyId))
   if (!isAtOnce) await lockForChange(trx, propertyId)
   const made = await insert(trx, { ...change, revertsId: id, cells: change.cellCount, items: change.items })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
+import { notFound, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { extraArchived, extraChanged, extraCreated } from '../../../config/events/properties.ts'
 import type { LocalText } from '../../../config/local-text.ts'
@@ -15,7 +15,10 @@ import { moveInventory, nightsFrom, insertPool, presentDayOf } from '../../units
 import { changeRow, fieldsOf } from '../../lib/editing.ts'
 import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
 import type { LockedProperty } from '../../lib/locked-property.ts'
+import { archivable } from '../../lib/lifecycle.ts'
 import { changePortal } from '../../lib/public-version.ts'
+
+const extraLifecycle = archivable('An extra')
 
 export type NewExtra = {
   id?: string
@@ -194,7 +197,7 @@ const limitTo = async (trx: Trx, property: LockedProperty, extra: ExtraRecord, l
 export const changeExtra = async (trx: Trx, id: string, change: ExtraChange): Promise<void> => {
   const extra = await readExtra(trx, id)
   const property = await lockForChange(trx, extra.propertyId)
-  if (extra.status !== 'active') throw conflict('invalid_transition', 'The extra is archived')
+  extraLifecycle.allow('changed', extra.status)
   if (fieldsOf(change).length === 0) return
   await judgeExtra(trx, property, {
     name: change.name ?? {},
@@ -217,7 +220,7 @@ export const changeExtra = async (trx: Trx, id: string, change: ExtraChange): Pr
 export const archiveExtra = async (trx: Trx, id: string): Promise<void> => {
   const extra = await readExtra(trx, id)
   await lockForChange(trx, extra.propertyId)
-  if (extra.status === 'archived') return
+  if (!extraLifecycle.isDue('archived', extra.status)) return
   const plans = await sql<{ code: string }>(
     trx,
     `select code from rate_plan where property_id = ? and status = 'active' and included_extras @> ?::jsonb order by code limit 50`,

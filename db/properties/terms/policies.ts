@@ -11,7 +11,10 @@ import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { PolicyRow } from '../../rows.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
+import { archivable } from '../../lib/lifecycle.ts'
 import { changePortal } from '../../lib/public-version.ts'
+
+const policyLifecycle = archivable('A policy')
 
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
@@ -192,7 +195,7 @@ export const changePolicy = async (
 ): Promise<void> => {
   const policy = await openPolicy(trx, id)
   if (rules !== undefined) requireRules(policy.kind, rules)
-  if (policy.status !== 'active') throw conflict('invalid_transition', 'The policy is archived')
+  policyLifecycle.allow('changed', policy.status)
   if (name !== undefined) await sql(trx, `update policy set name = ?, version = version + 1 where id = ?`, [name, id])
   if (rules !== undefined) await changePolicyRules(trx, id, rules)
 }
@@ -200,7 +203,7 @@ export const changePolicy = async (
 /** Retires a policy. 422 `in_use` names the active plans that need it. The caller holds the policy's row. */
 export const archivePolicy = async (trx: Trx, id: string): Promise<void> => {
   const policy = await openPolicy(trx, id)
-  if (policy.status === 'archived') return
+  if (!policyLifecycle.isDue('archived', policy.status)) return
   const plans = await sql<{ code: string }>(
     trx,
     `select code from rate_plan where property_id = :propertyId and status = 'active'

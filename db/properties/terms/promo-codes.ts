@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
+import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { promoCodeArchived, promoCodeChanged, promoCodeCreated } from '../../../config/events/properties.ts'
 import { sql } from '../../lib/connection.ts'
@@ -9,8 +9,11 @@ import { contains, equal, pageOf } from '../../lib/lists.ts'
 import { changeRow, fieldsOf, insertRow, readRow } from '../../lib/records.ts'
 import { model } from '../../lib/models.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
+import { archivable } from '../../lib/lifecycle.ts'
 import { refuseUnitTypes } from './extras.ts'
 import { changePortal } from '../../lib/public-version.ts'
+
+const promoCodeLifecycle = archivable('A promo code')
 
 export type NewPromoCode = {
   id?: string
@@ -96,7 +99,7 @@ export const createPromoCode = async (trx: Trx, promo: NewPromoCode): Promise<st
 export const changePromoCode = async (trx: Trx, id: string, change: PromoCodeChange): Promise<void> => {
   const promo = await readPromoCode(trx, id)
   await lockForChange(trx, promo.propertyId)
-  if (promo.status !== 'active') throw conflict('invalid_transition', 'The code has ended')
+  promoCodeLifecycle.allow('changed', promo.status)
   if (fieldsOf(change).length === 0) return
   const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   // A scope that was narrowed when its records were sold stays as it is until it is sent anew.
@@ -120,7 +123,7 @@ export const changePromoCode = async (trx: Trx, id: string, change: PromoCodeCha
 export const archivePromoCode = async (trx: Trx, id: string): Promise<void> => {
   const promo = await readPromoCode(trx, id)
   await lockForChange(trx, promo.propertyId)
-  if (promo.status === 'archived') return
+  if (!promoCodeLifecycle.isDue('archived', promo.status)) return
   const version = await changeRow(trx, PromoCode, id, { status: 'archived' })
   await changePortal(trx, promo.propertyId)
   await emit(trx, promoCodeArchived, {

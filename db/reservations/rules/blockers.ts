@@ -1,5 +1,4 @@
-import { conflict, unprocessable } from '../../../config/errors.ts'
-import type { ReservationStatus } from './states.ts'
+import { unprocessable } from '../../../config/errors.ts'
 
 /** Rules that permitted callers can waive (R8); the permission is checked before a command is called. */
 export type OverrideRule = 'early_check_in' | 'unit_condition' | 'barred_guest' | 'deposit' | 'balance'
@@ -28,11 +27,4 @@ export const refuseBlocked = (blockers: readonly Blocker[], override: Override |
     )
   const used = [...new Set(blockers.flatMap(({ rule }) => (rule === null ? [] : [rule])))]
   return override && used.length > 0 ? { rules: used, reason: override.reason } : null
-}
-
-export const refuseStatus = (status: ReservationStatus, needed: ReservationStatus, command: string) => {
-  if (status !== needed)
-    throw conflict('invalid_transition', `A stay that is ${status} cannot ${command}`, [
-      { field: 'status', message: `must be ${needed}` },
-    ])
 }

@@ -1,4 +1,5 @@
 import type { ReservationRow } from '../../rows.ts'
+import { lifecycle } from '../../lib/lifecycle.ts'
 
 export type ReservationStatus = ReservationRow['status']
 
@@ -18,6 +19,16 @@ export const transitions = {
   T21: { command: 'confirm', from: 'expired', to: 'confirmed' },
   A2: { command: 'amend', from: 'held', to: 'held' },
 } as const satisfies Record<string, { command: string; from: ReservationStatus | null; to: ReservationStatus }>
+
+const by = (id: 'T13' | 'T16' | 'T18') => ({ from: [transitions[id].from], to: transitions[id].to })
+
+/** The moves of a stay that a person asks for by name. */
+export const stayLifecycle = lifecycle<ReservationStatus>('A stay')({
+  'checked in': by('T13'),
+  'checked out': by('T16'),
+  'a no-show': by('T18'),
+  'promised a unit': { from: ['confirmed'] },
+})
 
 export type TransitionId = keyof typeof transitions
 

@@ -13,7 +13,18 @@ import { moveInventory } from '../inventory.ts'
 import { judgeUnits, keepStays, outOfRange, refuseDates } from './checks.ts'
 import type { Override } from './checks.ts'
 import { blockMoves, spanFrom } from './counters.ts'
-import { addRows, endRows, giveBack, lockBlock, lockUnits, notOpen, readRow, readUnits, seenAs, tell } from './rows.ts'
+import {
+  blockLifecycle,
+  addRows,
+  endRows,
+  giveBack,
+  lockBlock,
+  lockUnits,
+  readRow,
+  readUnits,
+  seenAs,
+  tell,
+} from './rows.ts'
 
 export type BlockChange = {
   [Field in 'unitIds' | 'kind' | 'reason' | 'note' | 'from' | 'to' | 'issueId']?: UnitBlockRow[Field] | undefined
@@ -32,7 +43,7 @@ export const changeBlock = async (
   const today = await businessDay(trx, block.propertyId)
   const sent = fieldsOf(change) as (keyof typeof change)[]
   const next: UnitBlockRow = { ...block, ...Object.fromEntries(sent.map((field) => [field, change[field]])) }
-  if (block.status !== 'open') throw notOpen(block)
+  blockLifecycle.allow('changed', block.status)
   await refuseArchived(trx, block.propertyId)
   if (sent.length === 0) return { moves: [], displaced: [] }
   const begun = block.from <= today

@@ -11,14 +11,14 @@ import type { UnitBlockRow } from '../../rows.ts'
 import { moveInventory } from '../inventory.ts'
 import type { Condition } from '../unit-conditions.ts'
 import { blockMoves, spanFrom } from './counters.ts'
-import { endRows, giveBack, lockBlock, lockUnits, readRow, readUnits, seenAs, tell } from './rows.ts'
+import { blockLifecycle, endRows, giveBack, lockBlock, lockUnits, readRow, readUnits, seenAs, tell } from './rows.ts'
 
 /** Gives the units back from tonight on. Ended before: nothing to do. */
 export const endBlock = async (trx: Trx, id: string, condition: Condition, expected: number | null): Promise<void> => {
   const block = await readRow(trx, id)
   const today = await businessDay(trx, block.propertyId)
-  if (block.status === 'ended') return
-  if (block.status !== 'open' || block.from > today)
+  if (!blockLifecycle.isDue('ended', block.status)) return
+  if (block.from > today)
     throw conflict('invalid_transition', 'Only a block that has begun can be ended; cancel it instead')
   await refuseArchived(trx, block.propertyId)
   const units = await readUnits(trx, block.unitIds)
@@ -44,8 +44,8 @@ export const cancelBlock = async (
 ): Promise<void> => {
   const block = await readRow(trx, id)
   const today = await businessDay(trx, block.propertyId)
-  if (block.status === 'cancelled') return
-  if (block.status !== 'open' || block.from <= today)
+  if (!blockLifecycle.isDue('cancelled', block.status)) return
+  if (block.from <= today)
     throw conflict('invalid_transition', 'A block that has begun cannot be cancelled; end it instead')
   await refuseArchived(trx, block.propertyId)
   const units = await readUnits(trx, block.unitIds)

@@ -1,9 +1,10 @@
-import { conflict, notFound, overtaken, versionConflict } from '../../../config/errors.ts'
+import { notFound, overtaken, versionConflict } from '../../../config/errors.ts'
 import type { unitBlockCreated } from '../../../config/events/units.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emitAll } from '../../lib/events.ts'
 import type { ChangedField } from '../../lib/events.ts'
+import { lifecycle } from '../../lib/lifecycle.ts'
 import type { UnitBlockRow } from '../../rows.ts'
 import { lockPools, soil } from '../assignments/occupy.ts'
 import { createTasks } from '../housekeeping-tasks/create.ts'
@@ -87,7 +88,12 @@ export const tell = (trx: Trx, event: typeof unitBlockCreated, blocks: readonly 
     })),
   )
 
-export const notOpen = ({ status }: UnitBlockRow) => conflict('invalid_transition', `The block is ${status}`)
+export const blockLifecycle = lifecycle<UnitBlockRow['status']>('A block')({
+  changed: { from: ['open'] },
+  ended: { from: ['open'], to: 'ended' },
+  cancelled: { from: ['open'], to: 'cancelled' },
+})
+
 /** Rows of a block end today; those that have not begun are as if they had never been. */
 export const endRows = (trx: Trx, ids: readonly string[], unitIds: readonly string[], today: string) =>
   sql(

@@ -1,10 +1,9 @@
-import { conflict } from '../../../config/errors.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow } from '../../lib/editing.ts'
 import { refuseArchived } from '../../lib/locked-property.ts'
 import { emitTasks, refuseStrangers } from './create.ts'
-import { readTask } from './read.ts'
+import { taskLifecycle, readTask } from './read.ts'
 
 export type TaskChange = {
   assigneeId?: string | null | undefined
@@ -16,8 +15,7 @@ export type TaskChange = {
 /** Changes a task that is not over; the caller holds its row. It moves to the sheet of its attendant for the day. */
 export const changeTask = async (trx: Trx, id: string, change: TaskChange): Promise<void> => {
   const task = await readTask(trx, id)
-  if (task.status !== 'open' && task.status !== 'started')
-    throw conflict('invalid_transition', `A task that is ${task.status} is not changed any more`)
+  taskLifecycle.allow('changed', task.status)
   await refuseArchived(trx, task.propertyId)
   const { assigneeId } = change
   const moved = assigneeId !== undefined && assigneeId !== task.assigneeId

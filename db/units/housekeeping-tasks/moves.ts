@@ -1,4 +1,4 @@
-import { conflict, forbidden, invalid, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
+import { forbidden, invalid, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import type { TaskKind } from '../../../config/housekeeping.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -7,6 +7,7 @@ import { holdUnit, writeConditions } from '../unit-conditions.ts'
 import type { Condition, HeldUnit } from '../unit-conditions.ts'
 import { cleaningKinds, emitTasks, insertTasks } from './create.ts'
 import type { Task } from './read.ts'
+import { taskLifecycle } from './read.ts'
 
 export type Guarded = {
   /** Judges the locked task by the caller's conditions; throws if the caller may not act on it. */
@@ -31,8 +32,6 @@ const holdTask = async (trx: Trx, id: string, { judge, expectedVersion }: Guarde
   return { task, unit }
 }
 
-const refuseMove = (task: Task, to: string) =>
-  conflict('invalid_transition', `A task that is ${task.status} cannot be ${to}`)
 const isCleaning = ({ kind }: Task) => cleaningKinds.includes(kind)
 
 const actorOf = (trx: Trx): { userId: string | null; id: string } => {
@@ -57,8 +56,7 @@ const becomes = (trx: Trx, unit: HeldUnit, condition: Condition, cleaned?: TaskK
 /** Begins a task. A task without an attendant goes to the one who begins it (R24). */
 export const startTask = async (trx: Trx, id: string, guarded: Guarded = {}): Promise<void> => {
   const { task, unit } = await holdTask(trx, id, guarded)
-  if (task.status === 'started') return
-  if (task.status !== 'open') throw refuseMove(task, 'started')
+  if (!taskLifecycle.isDue('started', task.status)) return
   refuseWork({ task, unit })
   const [started] = await sql<Task>(
     trx,
@@ -108,8 +106,7 @@ export const completeTask = async (
   guarded: Guarded = {},
 ): Promise<void> => {
   const { task, unit } = await holdTask(trx, id, guarded)
-  if (task.status === 'done') return
-  if (task.status !== 'open' && task.status !== 'started') throw refuseMove(task, 'completed')
+  if (!taskLifecycle.isDue('completed', task.status)) return
   if (task.status === 'open') refuseWork({ task, unit })
   const { id: by, userId } = actorOf(trx)
   const [done] = await sql<Task>(
@@ -133,8 +130,7 @@ export const inspectTask = async (
 ): Promise<void> => {
   const { task, unit } = await holdTask(trx, id, guarded)
   const to = result === 'pass' ? 'passed' : 'failed'
-  if (task.status === to) return
-  if (task.status !== 'done') throw refuseMove(task, to)
+  if (!taskLifecycle.isDue(to, task.status)) return
   const { id: by } = actorOf(trx)
   if (task.completedBy === by) throw forbidden('self_approval', 'Another person than who did the work inspects it')
   const [inspected] = await sql<Task>(
@@ -175,8 +171,7 @@ export const skipTask = async (
   guarded: Guarded = {},
 ): Promise<void> => {
   const { task, unit } = await holdTask(trx, id, guarded)
-  if (task.status === 'skipped') return
-  if (task.status !== 'open' && task.status !== 'started') throw refuseMove(task, 'skipped')
+  if (!taskLifecycle.isDue('skipped', task.status)) return
   await skipHeld(trx, [task], unit, reason, note)
 }
 

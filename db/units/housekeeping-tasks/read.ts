@@ -2,12 +2,22 @@ import { notFound } from '../../../config/errors.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { lifecycle } from '../../lib/lifecycle.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging, Part } from '../../lib/paging.ts'
 import type { HousekeepingTaskRow } from '../../rows.ts'
 
 export type ChecklistItem = { key: string; text: string; required: boolean; done: boolean }
 export type Task = Omit<HousekeepingTaskRow, 'tenantId' | 'checklist'> & { checklist: ChecklistItem[] }
+
+export const taskLifecycle = lifecycle<Task['status']>('A task')({
+  changed: { from: ['open', 'started'] },
+  started: { from: ['open'], to: 'started' },
+  completed: { from: ['open', 'started'], to: 'done' },
+  passed: { from: ['done'], to: 'passed' },
+  failed: { from: ['done'], to: 'failed' },
+  skipped: { from: ['open', 'started'], to: 'skipped' },
+})
 
 /** A task as people read it, with its unit by the name on the door. */
 export type ShownTask = Task & { unitName: string; building: string | null; floor: number | null }

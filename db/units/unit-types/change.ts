@@ -1,4 +1,4 @@
-import { conflict, overtaken, unprocessable } from '../../../config/errors.ts'
+import { overtaken, unprocessable } from '../../../config/errors.ts'
 import { unitTypeChanged } from '../../../config/events/units.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -10,7 +10,7 @@ import { changePortal } from '../../lib/public-version.ts'
 import type { PoolShare } from '../rules/availability.ts'
 import { presentDayOf } from '../state.ts'
 import { judgeUnitType, writePools } from './create.ts'
-import { readUnitType, unitTypeColumns } from './read.ts'
+import { unitTypeLifecycle, readUnitType, unitTypeColumns } from './read.ts'
 import type { NewUnitType, UnitTypeRecord } from './read.ts'
 
 export type UnitTypeChange = {
@@ -92,7 +92,7 @@ const isSame = (a: readonly PoolShare[], b: readonly PoolShare[]) =>
 export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }: UnitTypeChange): Promise<void> => {
   const type = await readUnitType(trx, id)
   const property = await lockForChange(trx, type.propertyId)
-  if (type.status !== 'active') throw conflict('invalid_transition', 'The unit type is archived')
+  unitTypeLifecycle.allow('changed', type.status)
   if (fieldsOf({ ...change, pools }).length === 0) return
   await judgeUnitType(trx, property, {
     baseOccupancy: change.baseOccupancy ?? type.baseOccupancy,

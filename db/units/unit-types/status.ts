@@ -7,7 +7,7 @@ import { emit } from '../../lib/events.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
 import { changePortal } from '../../lib/public-version.ts'
 import { refuseSold } from './change.ts'
-import { readUnitType } from './read.ts'
+import { unitTypeLifecycle, readUnitType } from './read.ts'
 import type { UnitTypeRecord } from './read.ts'
 
 const settle = async (
@@ -31,7 +31,7 @@ const settle = async (
 export const archiveUnitType = async (trx: Trx, id: string): Promise<void> => {
   const type = await readUnitType(trx, id)
   const property = await lockForChange(trx, type.propertyId)
-  if (type.status === 'archived') return
+  if (!unitTypeLifecycle.isDue('archived', type.status)) return
   const units = await sql<{ name: string }>(
     trx,
     `select name from unit where unit_type_id = ? and status = 'active' order by name limit 50`,
@@ -51,5 +51,5 @@ export const archiveUnitType = async (trx: Trx, id: string): Promise<void> => {
 export const restoreUnitType = async (trx: Trx, id: string): Promise<void> => {
   const type = await readUnitType(trx, id)
   await lockForChange(trx, type.propertyId)
-  if (type.status === 'archived') await settle(trx, type, 'active', unitTypeRestored)
+  if (unitTypeLifecycle.isDue('restored', type.status)) await settle(trx, type, 'active', unitTypeRestored)
 }

@@ -5,7 +5,7 @@ import { changeRow, fieldsOf } from '../../lib/editing.ts'
 import { sentFields } from '../../lib/events.ts'
 import { refuseArchived } from '../../lib/locked-property.ts'
 import { poolOfType, refuseDates, refusePast } from './create.ts'
-import { archived, lockUnit, place, tell } from './place.ts'
+import { lockUnit, place, tell, unitLifecycle } from './place.ts'
 import type { Next, Placed } from './place.ts'
 
 export type UnitChange = {
@@ -50,13 +50,13 @@ export const changeUnit = async (
 const describe = async (trx: Trx, id: string, change: UnitChange, expectedVersion: number | null) => {
   const unit = await lockUnit(trx, id, expectedVersion)
   await refuseArchived(trx, unit.propertyId)
-  if (unit.status !== 'active') throw archived()
+  unitLifecycle.allow('changed', unit.status)
   if (fieldsOf(change).length === 0) return null
   return { unit, version: await changeRow(trx, 'unit', id, change) }
 }
 
 const decideChange = async (trx: Trx, unit: Placed, change: UnitChange, present: string): Promise<Next> => {
-  if (unit.status !== 'active') throw archived()
+  unitLifecycle.allow('changed', unit.status)
   const { propertyId } = unit
   const { unitTypeId = unit.unitTypeId, unitPoolId, activeFrom = unit.activeFrom } = change
   const activeUntil = change.activeUntil === undefined ? unit.activeUntil : change.activeUntil

@@ -6,6 +6,7 @@ import { changeRow } from '../../lib/editing.ts'
 import { emit } from '../../lib/events.ts'
 import type { ChangedField } from '../../lib/events.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
+import { archivable } from '../../lib/lifecycle.ts'
 import type { UnitRow } from '../../rows.ts'
 import { clearUnits } from '../assignments/clear.ts'
 import { lockPools } from '../assignments/occupy.ts'
@@ -13,6 +14,8 @@ import { moveInventory } from '../inventory.ts'
 import type { Move } from '../inventory.ts'
 import { lockCapacity, nightsFrom } from '../nights.ts'
 import { presentDayOf } from '../state.ts'
+
+export const unitLifecycle = archivable('A unit')
 
 export type Placed = Pick<
   UnitRow,
@@ -134,5 +137,3 @@ export const tell = (
   version: number,
   changed: ChangedField[] = [],
 ) => emit(trx, event, { propertyId, id, version, data: { unitId: id, name, unitTypeId }, changed })
-
-export const archived = () => conflict('invalid_transition', 'The unit is archived')

@@ -1,4 +1,4 @@
-import { conflict, unprocessable } from '../../../../config/errors.ts'
+import { unprocessable } from '../../../../config/errors.ts'
 import type { FieldError } from '../../../../config/errors.ts'
 import { propertyArchived, propertyPublished, propertySuspended } from '../../../../config/events/properties.ts'
 import { todayIn } from '../../../../config/time.ts'
@@ -8,13 +8,21 @@ import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { emit } from '../../../lib/events.ts'
 import { lockProperty } from '../../../lib/locked-property.ts'
+import { lifecycle } from '../../../lib/lifecycle.ts'
 import { changePortal } from '../../../lib/public-version.ts'
+import type { PropertyRow } from '../../../rows.ts'
 import { blockersOf } from '../readiness.ts'
+
+const propertyLifecycle = lifecycle<PropertyRow['status']>('A property')({
+  published: { from: ['draft', 'suspended', 'archived'], to: 'live' },
+  suspended: { from: ['live'], to: 'suspended' },
+  archived: { from: ['draft', 'suspended'], to: 'archived' },
+})
 
 /** Opens a property for sale: 422 `not_ready` names each blocker. Its first business day is today in its own zone. */
 export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)
-  if (property.status === 'live') return
+  if (!propertyLifecycle.isDue('published', property.status)) return
   const blockers = await blockersOf(trx, propertyId)
   if (blockers.length > 0)
     throw unprocessable(
@@ -41,8 +49,7 @@ export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
 /** Stops all sales; stays go on. */
 export const suspendProperty = async (trx: Trx, propertyId: string, reason?: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)
-  if (property.status === 'suspended') return
-  if (property.status !== 'live') throw conflict('invalid_transition', 'Only a live property can be suspended')
+  if (!propertyLifecycle.isDue('suspended', property.status)) return
   if (reason !== undefined)
     await audit(trx, { action: 'property.suspend', subjectType: 'Property', subjectId: propertyId, reason })
   await sql(trx, `update property set status = 'suspended', version = version + 1 where id = ?`, [propertyId])
@@ -65,8 +72,7 @@ const openBusiness: [table: string, condition: string, what: string][] = [
 /** Retires a property. 422 `in_use` while a hold, a stay or a folio is open, or a channel connected; 409 while it is live. */
 export const archiveProperty = async (trx: Trx, propertyId: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)
-  if (property.status === 'archived') return
-  if (property.status === 'live') throw conflict('invalid_transition', 'Suspend the property first')
+  if (!propertyLifecycle.isDue('archived', property.status)) return
   // Waits for bookings that are being written: they hold the property's key.
   await sql(trx, `select 1 from property where id = ? for update`, [propertyId])
   const errors: FieldError[] = []

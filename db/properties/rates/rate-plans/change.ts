@@ -16,7 +16,7 @@ import type { PriceCell } from '../rate-cells.ts'
 import { isAnyWaiting } from '../rate-queue.ts'
 import { judgePlan } from './checks.ts'
 import { writePlanTypes } from './create.ts'
-import { readRatePlan } from './read.ts'
+import { ratePlanLifecycle, readRatePlan } from './read.ts'
 import type { PlanRecord } from './read.ts'
 
 /** The prices of a derived plan on every night that can be sold: what it would have been priced at, were it standard (R6). */
@@ -77,7 +77,7 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
   await lockRates(trx, before.propertyId)
   const property = await lockForChange(trx, before.propertyId)
   const plan = await readRatePlan(trx, id)
-  if (plan.status !== 'active') throw conflict('invalid_transition', 'The plan is archived')
+  ratePlanLifecycle.allow('changed', plan.status)
   if (fieldsOf(change).length === 0) return
   const { unitTypes, ...fields } = change
   const sent = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -3,6 +3,7 @@ import type { LocalText } from '../../../../config/local-text.ts'
 import type { Condition } from '../../../lib/conditions.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
+import { archivable } from '../../../lib/lifecycle.ts'
 import { inScope, readPage, where } from '../../../lib/paging.ts'
 import type { Paging } from '../../../lib/paging.ts'
 import type { RatePlanRow } from '../../../rows.ts'
@@ -20,6 +21,8 @@ type PlanSummary = Omit<RatePlanRow, 'tenantId' | 'cancellationKind' | 'noShowKi
   Documents
 type PlanType = Required<NewRatePlan['unitTypes'][number]>
 export type PlanRecord = PlanSummary & { unitTypes: PlanType[] }
+
+export const ratePlanLifecycle = archivable('A rate plan')
 
 const columns = `r.id, r.property_id, r.code, r.name, r.description, r.status, r.parent_id, r.derivation, r.inherit_restrictions, r.market_segment,
   r.meal_plan, r.included_extras, r.cancellation_policy_id, r.no_show_policy_id, r.deposit_policy_id, r.visibility, r.bookable_from, r.bookable_until,

@@ -7,7 +7,7 @@ import { emit } from '../../../lib/events.ts'
 import { lockForChange } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
 import { refuseReferences } from './checks.ts'
-import { readRatePlan } from './read.ts'
+import { ratePlanLifecycle, readRatePlan } from './read.ts'
 import type { PlanRecord } from './read.ts'
 
 const announce = async (trx: Trx, plan: PlanRecord, event: typeof ratePlanArchived, version: number) => {
@@ -24,7 +24,7 @@ const announce = async (trx: Trx, plan: PlanRecord, event: typeof ratePlanArchiv
 export const archiveRatePlan = async (trx: Trx, id: string): Promise<void> => {
   const plan = await readRatePlan(trx, id)
   await lockForChange(trx, plan.propertyId)
-  if (plan.status === 'archived') return
+  if (!ratePlanLifecycle.isDue('archived', plan.status)) return
   const children = await sql<{ code: string }>(
     trx,
     `select code from rate_plan where parent_id = ? and status = 'active' order by code limit 50`,
@@ -43,7 +43,7 @@ export const archiveRatePlan = async (trx: Trx, id: string): Promise<void> => {
 export const restoreRatePlan = async (trx: Trx, id: string): Promise<void> => {
   const plan = await readRatePlan(trx, id)
   await lockForChange(trx, plan.propertyId)
-  if (plan.status === 'active') return
+  if (!ratePlanLifecycle.isDue('restored', plan.status)) return
   const { parentId, cancellationPolicyId, noShowPolicyId, depositPolicyId, includedExtras } = plan
   await refuseReferences(trx, plan.propertyId, {
     parentId,
