@@ -10,7 +10,8 @@ import type { Trx } from '../lib/connection.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import type { ChannelConnectionRow } from '../rows.ts'
-import { changeRow, fieldsOf } from '../lib/editing.ts'
+import { model } from '../lib/models.ts'
+import { changeRow, fieldsOf, insertRow } from '../lib/records.ts'
 import { lockForChange } from '../lib/locked-property.ts'
 import { emit } from '../lib/events.ts'
 import { lifecycle } from '../lib/lifecycle.ts'
@@ -28,6 +29,8 @@ export const connectionLifecycle = lifecycle<ChannelConnectionRow['status']>('A 
   'closed out': { from: ['active'] },
   disconnected: { from: ['draft', 'connecting', 'active', 'paused', 'failed'], to: 'disconnected' },
 })
+
+const ChannelConnection = model<'channel_connection'>('channel_connection')
 
 const columns = `c.id, c.property_id, c.name, c.driver, c.status, c.endpoint_url, c.external_property_id, c.buffer, c.horizon_days,
   c.credentials is not null as has_credentials, c.last_push_at, c.last_pull_at, c.last_error, c.push_lease_until, c.disconnected_at,
@@ -156,22 +159,17 @@ export const createConnection = async (trx: Trx, given: NewConnection): Promise<
   const id = randomUUID()
   const { propertyId, driver, externalPropertyId } = given
   await refuseTaken(trx, { id, propertyId, driver, externalPropertyId })
-  await sql(
-    trx,
-    `insert into channel_connection (id, property_id, name, driver, endpoint_url, external_property_id, credentials, buffer, horizon_days)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      id,
-      propertyId,
-      given.name,
-      driver,
-      given.endpointUrl.replace(/\/+$/, ''),
-      externalPropertyId,
-      given.credentials ? await sealCredentials(trx, id, given.credentials) : null,
-      given.buffer ?? 0,
-      given.horizonDays ?? 365,
-    ],
-  )
+  await insertRow(trx, ChannelConnection, {
+    id,
+    propertyId,
+    name: given.name,
+    driver,
+    endpointUrl: given.endpointUrl.replace(/\/+$/, ''),
+    externalPropertyId,
+    credentials: given.credentials ? await sealCredentials(trx, id, given.credentials) : null,
+    buffer: given.buffer,
+    horizonDays: given.horizonDays,
+  })
   if (given.mappings) await replaceMappings(trx, { id, propertyId, lastPushAt: null }, given.mappings)
   return id
 }
@@ -206,7 +204,7 @@ export const changeConnection = async (trx: Trx, id: string, change: ConnectionC
   // Where to go on was said by another: nothing is kept twice, and what that one never handed out is asked for.
   if (isElsewhere) await sql(trx, `update channel_connection set pull_cursor = null where id = ?`, [id])
   // What is not a column of its own raises the version all the same.
-  await changeRow(trx, 'channel_connection', id, {
+  await changeRow(trx, ChannelConnection, id, {
     ...fields,
     name: fields.name ?? before.name,
     endpointUrl: endpoint,

@@ -15,8 +15,11 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
 import { lifecycle } from '../lib/lifecycle.ts'
+import { model } from '../lib/models.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
+import { expression, insertIfNew } from '../lib/records.ts'
+import type { New } from '../lib/records.ts'
 import type { ChannelBookingRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
 
@@ -24,6 +27,8 @@ export const revisionLifecycle = lifecycle<ChannelBookingRow['status']>('A revis
   applied: { from: ['received', 'needs_mapping', 'failed'], to: 'applied' },
   dismissed: { from: ['needs_mapping', 'failed'], to: 'dismissed' },
 })
+
+const ChannelBooking = model<'channel_booking'>('channel_booking')
 
 const payloadPlace = (id: string) => ({ table: 'channel_booking', rowId: id, purpose: 'payload' })
 
@@ -82,6 +87,13 @@ const cleaned = (revision: ChannelRevision): ChannelRevision => ({
 })
 
 type Source = { id: string; propertyId: string }
+type Kept = Omit<New<'channel_booking', ChannelBookingRow>, 'channelConnectionId' | 'propertyId'>
+const unique = ['tenantId', 'channelConnectionId', 'externalId', 'revision'] as const
+
+/** Answers null where the revision is kept already. */
+const keep = (trx: Trx, { id, propertyId }: Source, row: Kept) =>
+  insertIfNew(trx, ChannelBooking, { ...row, channelConnectionId: id, propertyId }, unique)
+
 export type Stored = { row: ChannelBookingRow; isNew: boolean }
 
 /**
@@ -102,24 +114,16 @@ export const storeRevision = async (
       .map((room) => room.departure)
       .sort()
       .at(-1) ?? null
-  const row = await sqlOne<ChannelBookingRow>(
-    trx,
-    `insert into channel_booking (id, channel_connection_id, property_id, external_id, revision, kind, payload, departure, pulled_as, acknowledged_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, case when ?::text is null then now() end)
-     on conflict (tenant_id, channel_connection_id, external_id, revision) do nothing returning *`,
-    [
-      id,
-      connection.id,
-      connection.propertyId,
-      externalId,
-      revision.revision,
-      kind,
-      await seal(trx, 'tenant', payloadPlace(id), revision),
-      departure,
-      pulledAs,
-      pulledAs,
-    ],
-  )
+  const row = await keep(trx, connection, {
+    id,
+    externalId,
+    revision: revision.revision,
+    kind,
+    payload: await seal(trx, 'tenant', payloadPlace(id), revision),
+    departure,
+    pulledAs,
+    acknowledgedAt: pulledAs === null ? expression('now()') : null,
+  })
   if (!row) return { row: await known(trx, connection, revision, pulledAs), isNew: false }
   const tenantId = contextOf(trx).tenantId ?? ''
   await recordUsage(trx, 'channels.bookings', `${connection.id} ${externalId} ${revision.revision}`, [
@@ -147,21 +151,16 @@ export const storeUnreadable = async (
   if (!isNamed || !Number.isInteger(revision) || Number(revision) < 0 || Number(revision) > 2_147_483_647) return false
   const id = randomUUID()
   const words = withoutCardData(JSON.stringify(given).slice(0, 50_000)).slice(0, 50_000)
-  const row = await sqlOne<ChannelBookingRow>(
-    trx,
-    `insert into channel_booking (id, channel_connection_id, property_id, external_id, revision, kind, payload, status, error, pulled_as)
-     values (?, ?, ?, ?, ?, 'new', ?, 'failed', ?, ?) on conflict (tenant_id, channel_connection_id, external_id, revision) do nothing returning *`,
-    [
-      id,
-      connection.id,
-      connection.propertyId,
-      externalId,
-      revision,
-      await seal(trx, 'tenant', payloadPlace(id), { unreadable: words }),
-      `unreadable: ${problem}`,
-      pulledAs,
-    ],
-  )
+  const row = await keep(trx, connection, {
+    id,
+    externalId,
+    revision: Number(revision),
+    kind: 'new',
+    payload: await seal(trx, 'tenant', payloadPlace(id), { unreadable: words }),
+    status: 'failed',
+    error: `unreadable: ${problem}`,
+    pulledAs,
+  })
   if (!row) return true
   await tellOfRevision(trx, channelBookingFailed, row)
   await enqueue(trx, acknowledgeRevision, { tenantId: contextOf(trx).tenantId ?? '', channelBookingId: id })

@@ -4,8 +4,8 @@ import { addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit, sentFields } from '../lib/events.ts'
-import { changeRow } from '../lib/editing.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
+import { changeRow, expression } from '../lib/records.ts'
 import { holdUnit, stateOf } from './unit-conditions.ts'
 import type { HeldUnit } from './unit-conditions.ts'
 import { sealRefusal } from './refusals.ts'
@@ -13,6 +13,7 @@ import type { Refusal } from './refusals.ts'
 import { skipHeld } from './housekeeping-tasks/moves.ts'
 import { createTasks } from './housekeeping-tasks/create.ts'
 import type { Task } from './housekeeping-tasks/read.ts'
+import { Unit } from './units/read.ts'
 
 export type Observation = {
   occupancy?: 'vacant' | 'occupied' | undefined
@@ -51,11 +52,11 @@ export const observe = async (
       ? {}
       : {
           observedOccupancy: occupancy,
-          observedAt: trx.raw('now()'),
+          observedAt: expression('now()'),
           observedBy: actor.type === 'user' ? actor.id : null,
         }),
   }
-  const version = await changeRow(trx, 'unit', unitId, change, ['serviceRefused'])
+  const version = await changeRow(trx, Unit, unitId, change)
   await emit(trx, unitChanged, {
     propertyId: unit.propertyId,
     id: unitId,

@@ -9,7 +9,8 @@ import { emit } from '../../lib/events.ts'
 import { readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { GalleryImageRow } from '../../rows.ts'
-import { changeRow, fieldsOf } from '../../lib/editing.ts'
+import { model } from '../../lib/models.ts'
+import { changeRow, fieldsOf } from '../../lib/records.ts'
 import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
 import { refuseUnitTypes } from '../terms/extras.ts'
 import { changePortal } from '../../lib/public-version.ts'
@@ -21,6 +22,8 @@ export type NewImage = {
   caption?: LocalText
 }
 export type ImageFacts = { width: number; height: number; mimeType: string; bytes: number }
+
+const GalleryImage = model<'gallery_image', { caption: LocalText }>('gallery_image')
 
 /** Tells that what guests may see of the pictures is another; of which image, where it is one. */
 const tell = (trx: Trx, propertyId: string, image: Pick<GalleryImageRow, 'id' | 'unitTypeId'> | null) =>
@@ -147,7 +150,7 @@ export const createImage = async (
   if ((count?.n ?? 0) >= most) throw unprocessable('too_many', `A property shows at most ${most} images`)
   const [id] = await addImages(trx, propertyId, [image])
   if (id === undefined) throw new Error('the image was not added')
-  if (image.position !== undefined) await changeRow(trx, 'gallery_image', id, { position: image.position })
+  if (image.position !== undefined) await changeRow(trx, GalleryImage, id, { position: image.position })
   await askForCheck(trx, id)
   return id
 }
@@ -164,7 +167,7 @@ export const changeImage = async (trx: Trx, propertyId: string, id: string, chan
   if (fieldsOf(change).length === 0) return
   requireTexts(property, { caption: change.caption })
   await refuseTypes(trx, propertyId, change.unitTypeId)
-  await changeRow(trx, 'gallery_image', id, change, ['caption'])
+  await changeRow(trx, GalleryImage, id, change)
   await changePortal(trx, propertyId, 'nothing')
   await tell(trx, propertyId, {
     id,

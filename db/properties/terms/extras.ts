@@ -8,11 +8,12 @@ import type { Condition } from '../../lib/conditions.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, sentFields } from '../../lib/events.ts'
+import { model } from '../../lib/models.ts'
+import { changeRow, fieldsOf, insertRow } from '../../lib/records.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { ExtraRow } from '../../rows.ts'
 import { moveInventory, nightsFrom, insertPool, presentDayOf } from '../../units/index.ts'
-import { changeRow, fieldsOf } from '../../lib/editing.ts'
 import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
 import type { LockedProperty } from '../../lib/locked-property.ts'
 import { archivable } from '../../lib/lifecycle.ts'
@@ -49,6 +50,8 @@ export type NewExtra = {
 }
 
 type ExtraRecord = Omit<ExtraRow, 'tenantId' | 'name' | 'description'> & { name: LocalText; description: LocalText }
+
+const Extra = model<'extra', Pick<ExtraRecord, 'name' | 'description'>>('extra')
 
 const columns = `id, property_id, code, name, description, category, revenue_group, amount, basis, mandatory, bookable_online, unit_type_ids,
   max_quantity, cutoff_hours, daily_limit, pool_id, status, version, created_at, updated_at`
@@ -120,29 +123,7 @@ export const createExtra = async (trx: Trx, extra: NewExtra): Promise<string> =>
   await changePortal(trx, extra.propertyId)
   const dailyLimit = extra.dailyLimit ?? null
   const poolId = dailyLimit === null ? null : await createExtraPool(trx, extra.propertyId)
-  await sql(
-    trx,
-    `insert into extra (id, property_id, code, name, description, category, revenue_group, amount, basis, mandatory, bookable_online, unit_type_ids, max_quantity, cutoff_hours, daily_limit, pool_id)
-     values (?, ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?, ?, ?, ?, ?::uuid[], ?, ?, ?, ?)`,
-    [
-      id,
-      extra.propertyId,
-      extra.code,
-      JSON.stringify(extra.name),
-      JSON.stringify(extra.description ?? {}),
-      extra.category,
-      extra.revenueGroup,
-      extra.amount,
-      extra.basis,
-      extra.mandatory ?? false,
-      extra.bookableOnline ?? true,
-      extra.unitTypeIds ?? [],
-      extra.maxQuantity ?? 1,
-      extra.cutoffHours ?? 0,
-      dailyLimit,
-      poolId,
-    ],
-  )
+  await insertRow(trx, Extra, { ...extra, id, poolId })
   if (poolId !== null && dailyLimit !== null) {
     const nights = await nightsFrom(trx, poolId, '1970-01-01', null)
     await moveInventory(
@@ -205,7 +186,7 @@ export const changeExtra = async (trx: Trx, id: string, change: ExtraChange): Pr
     unitTypeIds: change.unitTypeIds ?? [],
   })
   const poolId = change.dailyLimit === undefined ? undefined : await limitTo(trx, property, extra, change.dailyLimit)
-  const version = await changeRow(trx, 'extra', id, { ...change, poolId }, ['name', 'description'])
+  const version = await changeRow(trx, Extra, id, { ...change, poolId })
   await changePortal(trx, extra.propertyId)
   await emit(trx, extraChanged, {
     propertyId: extra.propertyId,
@@ -232,7 +213,7 @@ export const archiveExtra = async (trx: Trx, id: string): Promise<void> => {
       'Active rate plans include this extra',
       plans.map(({ code }) => ({ field: 'ratePlan', message: code })),
     )
-  const version = await changeRow(trx, 'extra', id, { status: 'archived' })
+  const version = await changeRow(trx, Extra, id, { status: 'archived' })
   await changePortal(trx, extra.propertyId)
   await emit(trx, extraArchived, {
     propertyId: extra.propertyId,

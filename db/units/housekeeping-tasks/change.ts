@@ -1,9 +1,9 @@
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow } from '../../lib/editing.ts'
 import { refuseArchived } from '../../lib/locked-property.ts'
+import { changeRow } from '../../lib/records.ts'
 import { emitTasks, refuseStrangers } from './create.ts'
-import { taskLifecycle, readTask } from './read.ts'
+import { HousekeepingTask, readTask, taskLifecycle } from './read.ts'
 
 export type TaskChange = {
   assigneeId?: string | null | undefined
@@ -28,7 +28,7 @@ export const changeTask = async (trx: Trx, id: string, change: TaskChange): Prom
           [task.propertyId, task.date, assigneeId],
         )
       : null
-  const version = await changeRow(trx, 'housekeeping_task', id, {
+  const version = await changeRow(trx, HousekeepingTask, id, {
     ...change,
     ...(moved ? { sheetId: sheet?.id ?? null } : {}),
     ...(change.priority === undefined ? {} : { ranked: true }),

@@ -3,6 +3,7 @@ import type { Condition } from '../../lib/conditions.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
+import { model } from '../../lib/models.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging, Part } from '../../lib/paging.ts'
 import type { HousekeepingTaskRow } from '../../rows.ts'
@@ -18,6 +19,8 @@ export const taskLifecycle = lifecycle<Task['status']>('A task')({
   failed: { from: ['done'], to: 'failed' },
   skipped: { from: ['open', 'started'], to: 'skipped' },
 })
+
+export const HousekeepingTask = model<'housekeeping_task', Pick<Task, 'checklist'>>('housekeeping_task')
 
 /** A task as people read it, with its unit by the name on the door. */
 export type ShownTask = Task & { unitName: string; building: string | null; floor: number | null }

@@ -2,15 +2,15 @@ import { overtaken, unprocessable } from '../../../config/errors.ts'
 import { unitTypeChanged } from '../../../config/events/units.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow, fieldsOf } from '../../lib/editing.ts'
 import { emit, sentFields } from '../../lib/events.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
 import type { LockedProperty } from '../../lib/locked-property.ts'
 import { changePortal } from '../../lib/public-version.ts'
+import { changeRow, fieldsOf } from '../../lib/records.ts'
 import type { PoolShare } from '../rules/availability.ts'
 import { presentDayOf } from '../state.ts'
 import { judgeUnitType, writePools } from './create.ts'
-import { unitTypeLifecycle, readUnitType, unitTypeColumns } from './read.ts'
+import { readUnitType, UnitType, unitTypeColumns, unitTypeLifecycle } from './read.ts'
 import type { NewUnitType, UnitTypeRecord } from './read.ts'
 
 export type UnitTypeChange = {
@@ -106,7 +106,7 @@ export const changeUnitType = async (trx: Trx, id: string, { pools, ...change }:
   if (isRepooled) await changePools(trx, property, type, pools)
   // The pools stand in a table of their own, and their change is one of the type all the same.
   const row = isRepooled ? { status: type.status, ...change } : change
-  const version = await changeRow(trx, 'unit_type', id, row, ['name', 'description', 'beds'])
+  const version = await changeRow(trx, UnitType, id, row)
   await changePortal(trx, type.propertyId)
   await emit(trx, unitTypeChanged, {
     propertyId: type.propertyId,

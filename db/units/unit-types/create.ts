@@ -8,8 +8,10 @@ import { emit } from '../../lib/events.ts'
 import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
 import type { LockedProperty } from '../../lib/locked-property.ts'
 import { changePortal } from '../../lib/public-version.ts'
+import { insertRow } from '../../lib/records.ts'
 import type { PoolShare } from '../rules/availability.ts'
 import { insertPool } from '../unit-pools.ts'
+import { UnitType } from './read.ts'
 import type { NewUnitType } from './read.ts'
 
 type Judged = Pick<NewUnitType, 'baseOccupancy' | 'maxAdults' | 'maxOccupancy' | 'pools'> &
@@ -69,31 +71,10 @@ export const writePools = (trx: Trx, id: string, pools: readonly PoolShare[]) =>
 export const createUnitType = async (trx: Trx, type: NewUnitType): Promise<{ id: string; pools: PoolShare[] }> => {
   const id = type.id ?? randomUUID()
   await judgeUnitType(trx, await lockForChange(trx, type.propertyId), type)
-  await sql(
-    trx,
-    `insert into unit_type (id, property_id, code, name, description, kind, base_occupancy, max_adults, max_children, max_occupancy, beds,
-       size_m2, amenities, position, bookable)
-     values (?, ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?, ?, ?, ?::jsonb, ?, ?::text[], ?, ?)`,
-    [
-      id,
-      type.propertyId,
-      type.code,
-      JSON.stringify(type.name),
-      JSON.stringify(type.description ?? {}),
-      type.kind,
-      type.baseOccupancy,
-      type.maxAdults,
-      type.maxChildren,
-      type.maxOccupancy,
-      JSON.stringify(type.beds ?? []),
-      type.sizeM2 ?? null,
-      type.amenities ?? [],
-      type.position ?? 0,
-      type.bookable ?? true,
-    ],
-  )
+  const { pools: given, ...row } = type
+  await insertRow(trx, UnitType, { ...row, id })
   const { propertyId } = type
-  const pools = type.pools ?? [
+  const pools = given ?? [
     {
       poolId: await insertPool(trx, { propertyId, name: await nameForPool(trx, propertyId, type.code) }),
       quantity: 1,

@@ -5,6 +5,7 @@ import type { Condition } from '../../lib/conditions.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { archivable } from '../../lib/lifecycle.ts'
+import { model } from '../../lib/models.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { PoolShare } from '../rules/availability.ts'
@@ -35,9 +36,13 @@ export type UnitTypeRecord = Required<NewUnitType> & {
   updatedAt: Date
 }
 
-/** Columns of `unit_type t`. */
 export const unitTypeLifecycle = archivable('A unit type')
+export const UnitType = model<
+  'unit_type',
+  Pick<Required<NewUnitType>, 'name' | 'description' | 'beds' | 'sizeM2' | 'amenities'>
+>('unit_type')
 
+/** Columns of `unit_type t`. */
 export const unitTypeColumns = `t.id, t.property_id, t.code, t.name, t.description, t.kind, t.base_occupancy, t.max_adults, t.max_children, t.max_occupancy, t.beds,
   t.size_m2::float8 as size_m2, t.amenities, t.position, t.bookable, t.status, t.version, t.created_at, t.updated_at,
   (select coalesce(jsonb_agg(jsonb_build_object('poolId', s.unit_pool_id, 'quantity', s.quantity) order by s.unit_pool_id), '[]')

@@ -2,12 +2,12 @@ import { unprocessable } from '../../../config/errors.ts'
 import { unitTypeArchived, unitTypeRestored } from '../../../config/events/units.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow } from '../../lib/editing.ts'
 import { emit } from '../../lib/events.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
 import { changePortal } from '../../lib/public-version.ts'
+import { changeRow } from '../../lib/records.ts'
 import { refuseSold } from './change.ts'
-import { unitTypeLifecycle, readUnitType } from './read.ts'
+import { readUnitType, UnitType, unitTypeLifecycle } from './read.ts'
 import type { UnitTypeRecord } from './read.ts'
 
 const settle = async (
@@ -16,7 +16,7 @@ const settle = async (
   status: UnitTypeRecord['status'],
   event: typeof unitTypeArchived,
 ) => {
-  const version = await changeRow(trx, 'unit_type', type.id, { status })
+  const version = await changeRow(trx, UnitType, type.id, { status })
   await changePortal(trx, type.propertyId)
   await emit(trx, event, {
     propertyId: type.propertyId,

@@ -1,12 +1,13 @@
 import type { UnitAttribute } from '../../../config/amenities.ts'
 import { unitChanged } from '../../../config/events/units.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow, fieldsOf } from '../../lib/editing.ts'
 import { sentFields } from '../../lib/events.ts'
 import { refuseArchived } from '../../lib/locked-property.ts'
+import { changeRow, fieldsOf } from '../../lib/records.ts'
 import { poolOfType, refuseDates, refusePast } from './create.ts'
 import { lockUnit, place, tell, unitLifecycle } from './place.ts'
 import type { Next, Placed } from './place.ts'
+import { Unit } from './read.ts'
 
 export type UnitChange = {
   name?: string | undefined
@@ -52,7 +53,7 @@ const describe = async (trx: Trx, id: string, change: UnitChange, expectedVersio
   await refuseArchived(trx, unit.propertyId)
   unitLifecycle.allow('changed', unit.status)
   if (fieldsOf(change).length === 0) return null
-  return { unit, version: await changeRow(trx, 'unit', id, change) }
+  return { unit, version: await changeRow(trx, Unit, id, change) }
 }
 
 const decideChange = async (trx: Trx, unit: Placed, change: UnitChange, present: string): Promise<Next> => {

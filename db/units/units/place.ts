@@ -2,11 +2,12 @@ import { conflict, notFound, overtaken, versionConflict } from '../../../config/
 import type { unitChanged } from '../../../config/events/units.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow } from '../../lib/editing.ts'
 import { emit } from '../../lib/events.ts'
 import type { ChangedField } from '../../lib/events.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
 import { archivable } from '../../lib/lifecycle.ts'
+import { changeRow } from '../../lib/records.ts'
+import type { Change } from '../../lib/records.ts'
 import type { UnitRow } from '../../rows.ts'
 import { clearUnits } from '../assignments/clear.ts'
 import { lockPools } from '../assignments/occupy.ts'
@@ -14,6 +15,7 @@ import { moveInventory } from '../inventory.ts'
 import type { Move } from '../inventory.ts'
 import { lockCapacity, nightsFrom } from '../nights.ts'
 import { presentDayOf } from '../state.ts'
+import { Unit } from './read.ts'
 
 export const unitLifecycle = archivable('A unit')
 
@@ -89,7 +91,7 @@ const refuseInside = async (trx: Trx, unitId: string) => {
     ])
 }
 
-export type Next = { row: Record<string, unknown>; stand: Stand }
+export type Next = { row: Change<'unit', UnitRow>; stand: Stand }
 
 /**
  * Changes where and when a unit counts: the capacity of its nights from the business date on, those it is out of order on, and whom it was proposed to,
@@ -127,7 +129,7 @@ export const place = async (
   const now = repooled ? await blockedNights(trx, id, poolIds, present) : []
   if (JSON.stringify(now) !== JSON.stringify(blocked)) throw overtaken()
   if (before) await clear(trx, unit, after, present)
-  return { unit, version: await changeRow(trx, 'unit', id, next.row) }
+  return { unit, version: await changeRow(trx, Unit, id, next.row) }
 }
 
 export const tell = (

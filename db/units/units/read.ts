@@ -3,6 +3,7 @@ import { notFound } from '../../../config/errors.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { model } from '../../lib/models.ts'
 import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Paging, Sort } from '../../lib/paging.ts'
 import type { UnitRow } from '../../rows.ts'
@@ -13,6 +14,8 @@ import type { UnitState } from '../state.ts'
 
 type StoredUnit = Omit<UnitRow, 'tenantId' | 'attributes'> & UnitState & { attributes: UnitAttribute[] }
 export type UnitRecord = Omit<StoredUnit, 'serviceRefused'> & { serviceRefused: Refusal | null }
+
+export const Unit = model<'unit'>('unit')
 
 /** Columns of `fromUnits`. */
 export const unitColumns = `u.id, u.property_id, u.name, u.building, u.floor, u.position, u.unit_type_id, u.unit_pool_id, u.attributes, u.active_from,

@@ -3,13 +3,13 @@ import type { FieldError } from '../../../../config/errors.ts'
 import { propertyChanged } from '../../../../config/events/properties.ts'
 import { sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
-import { changeRow, fieldsOf } from '../../../lib/editing.ts'
 import { emit, sentFields } from '../../../lib/events.ts'
 import { lockForChange } from '../../../lib/locked-property.ts'
 import type { LockedProperty } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
+import { changeRow, fieldsOf } from '../../../lib/records.ts'
 import type { PropertyRow } from '../../../rows.ts'
-import { refuseIdentity } from './create.ts'
+import { Property, refuseIdentity } from './create.ts'
 import type { NewProperty } from './create.ts'
 
 export type PropertyChange = {
@@ -64,11 +64,7 @@ export const changeProperty = async (trx: Trx, propertyId: string, change: Prope
   )
   await refuseTaken(trx, propertyId, change)
   const place = geo === undefined ? {} : { latitude: geo?.latitude ?? null, longitude: geo?.longitude ?? null }
-  const version = await changeRow(trx, 'property', propertyId, { ...fields, ...place }, [
-    'description',
-    'address',
-    'houseRules',
-  ])
+  const version = await changeRow(trx, Property, propertyId, { ...fields, ...place })
   await changePortal(trx, propertyId)
   await emit(trx, propertyChanged, {
     propertyId,

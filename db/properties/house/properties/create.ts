@@ -7,12 +7,14 @@ import type { StoredSettings } from '../../../../config/property-settings.ts'
 import { isCnpj } from '../../../../config/tax-ids.ts'
 import { isTimeZone } from '../../../../config/validator.ts'
 import { defaultBook } from '../../../financial/index.ts'
-import { sql, sqlOne } from '../../../lib/connection.ts'
+import { sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { emit } from '../../../lib/events.ts'
 import { requireTexts } from '../../../lib/locked-property.ts'
 import type { LockedProperty } from '../../../lib/locked-property.ts'
+import { model } from '../../../lib/models.ts'
 import { changePortal } from '../../../lib/public-version.ts'
+import { insertRow } from '../../../lib/records.ts'
 import { provisionChannels } from '../../../ocp/index.ts'
 import type { PropertyAddress } from '../../sale/catalogue.ts'
 
@@ -45,6 +47,12 @@ export type NewProperty = {
   settings?: StoredSettings
 }
 
+export const Property = model<
+  'property',
+  Pick<Required<NewProperty>, 'description' | 'address' | 'amenities' | 'houseRules' | 'settings'> &
+    Record<'latitude' | 'longitude', number | null>
+>('property')
+
 const duplicate = (what: 'code' | 'slug') =>
   conflict('duplicate_code', `This ${what} is taken`, [{ field: what, message: 'is taken' }])
 
@@ -76,40 +84,8 @@ export const createProperty = async (trx: Trx, property: NewProperty): Promise<s
   if (await sqlOne(trx, `select 1 from property_directory where slug = ?`, [property.slug])) throw duplicate('slug')
   if (await sqlOne(trx, `select 1 from property where code = ?`, [property.code])) throw duplicate('code')
   const id = property.id ?? randomUUID()
-  await sql(
-    trx,
-    `insert into property (id, code, slug, name, description, kind, timezone, currency, locales, address, latitude, longitude, phone, email, website,
-       legal_name, legal_document, registry_number, book_id, check_in_from, check_in_until, check_out_until, cleaning_minutes, amenities, house_rules, settings)
-     values (?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?::text[], ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::text[], ?::jsonb, ?::jsonb)`,
-    [
-      id,
-      property.code,
-      property.slug,
-      property.name,
-      JSON.stringify(property.description ?? {}),
-      property.kind,
-      property.timezone,
-      property.currency,
-      property.locales,
-      JSON.stringify(property.address ?? {}),
-      property.geo?.latitude ?? null,
-      property.geo?.longitude ?? null,
-      property.phone ?? null,
-      property.email ?? null,
-      property.website ?? null,
-      property.legalName ?? null,
-      property.legalDocument ?? null,
-      property.registryNumber ?? null,
-      book.id,
-      property.checkInFrom ?? null,
-      property.checkInUntil ?? null,
-      property.checkOutUntil ?? null,
-      property.cleaningMinutes ?? 0,
-      property.amenities ?? [],
-      JSON.stringify(property.houseRules ?? {}),
-      JSON.stringify(property.settings ?? {}),
-    ],
-  )
+  const { geo, ...row } = property
+  await insertRow(trx, Property, { ...row, id, bookId: book.id, latitude: geo?.latitude, longitude: geo?.longitude })
   await changePortal(trx, id)
   await provisionChannels(trx, id)
   await emit(trx, propertyCreated, {

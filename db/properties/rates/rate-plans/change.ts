@@ -3,11 +3,11 @@ import { ratePlanChanged } from '../../../../config/events/rates.ts'
 import { addDays, todayIn } from '../../../../config/time.ts'
 import { sql } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
-import { changeRow, fieldsOf } from '../../../lib/editing.ts'
 import { emit, sentFields } from '../../../lib/events.ts'
 import { lockForChange } from '../../../lib/locked-property.ts'
 import type { LockedProperty } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
+import { changeRow, fieldsOf } from '../../../lib/records.ts'
 import { derive } from '../../rules/prices.ts'
 import type { Derivation } from '../../rules/prices.ts'
 import type { JudgedPlan } from '../../rules/rate-plans.ts'
@@ -16,7 +16,7 @@ import type { PriceCell } from '../rate-cells.ts'
 import { isAnyWaiting } from '../rate-queue.ts'
 import { judgePlan } from './checks.ts'
 import { writePlanTypes } from './create.ts'
-import { ratePlanLifecycle, readRatePlan } from './read.ts'
+import { RatePlan, readRatePlan, ratePlanLifecycle } from './read.ts'
 import type { PlanRecord } from './read.ts'
 
 /** The prices of a derived plan on every night that can be sold: what it would have been priced at, were it standard (R6). */
@@ -97,17 +97,11 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
       : plan.unitTypes
   await judgePlan(trx, property, { ...planned, unitTypes: unitTypes ?? stripped }, plan)
   const kept = ends ? await pricesOf(trx, property, plan) : []
-  const version = await changeRow(
-    trx,
-    'rate_plan',
-    id,
-    {
-      ...sent,
-      ...(ends ? { derivation: null } : {}),
-      ...(unitTypes && fieldsOf(sent).length === 0 ? { code: plan.code } : {}),
-    },
-    ['name', 'description', 'derivation', 'includedExtras', 'losDiscounts'],
-  )
+  const version = await changeRow(trx, RatePlan, id, {
+    ...fields,
+    ...(ends ? { derivation: null } : {}),
+    ...(unitTypes && fieldsOf(sent).length === 0 ? { code: plan.code } : {}),
+  })
   if (unitTypes !== undefined || begins) {
     await dropPrices(
       trx,

@@ -6,9 +6,12 @@ import type { Trx } from '../../../lib/connection.ts'
 import { emit } from '../../../lib/events.ts'
 import { lockForChange } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
+import { insertRow } from '../../../lib/records.ts'
 import type { Adjustment, ChildPrice, Derivation, LosDiscount } from '../../rules/prices.ts'
 import type { PlanLimits } from '../../rules/restrictions.ts'
+import type { RatePlanRow } from '../../../rows.ts'
 import { judgePlan } from './checks.ts'
+import { RatePlan } from './read.ts'
 
 export type NewRatePlan = Partial<PlanLimits> & {
   id?: string
@@ -19,7 +22,7 @@ export type NewRatePlan = Partial<PlanLimits> & {
   parentId?: string | null
   derivation?: Derivation | null
   inheritRestrictions?: boolean
-  marketSegment?: string
+  marketSegment?: RatePlanRow['marketSegment']
   mealPlan?: 'none' | 'breakfast' | 'half_board' | 'full_board' | 'all_inclusive'
   includedExtras?: { extraId: string; quantity: number }[]
   cancellationPolicyId: string
@@ -52,40 +55,9 @@ export const writePlanTypes = (trx: Trx, ratePlanId: string, types: NewRatePlan[
 export const createRatePlan = async (trx: Trx, plan: NewRatePlan): Promise<string> => {
   const id = plan.id ?? randomUUID()
   await judgePlan(trx, await lockForChange(trx, plan.propertyId), plan, null)
-  await sql(
-    trx,
-    `insert into rate_plan (id, property_id, code, name, description, parent_id, derivation, inherit_restrictions, market_segment, meal_plan,
-       included_extras, cancellation_policy_id, no_show_policy_id, deposit_policy_id, visibility, bookable_from, bookable_until, stay_from,
-       stay_until, min_advance_days, max_advance_days, min_nights, max_nights, los_discounts)
-     values (?, ?, ?, ?::jsonb, ?::jsonb, ?, ?::jsonb, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb)`,
-    [
-      id,
-      plan.propertyId,
-      plan.code,
-      JSON.stringify(plan.name),
-      JSON.stringify(plan.description ?? {}),
-      plan.parentId ?? null,
-      plan.derivation ? JSON.stringify(plan.derivation) : null,
-      plan.inheritRestrictions ?? true,
-      plan.marketSegment ?? 'transient',
-      plan.mealPlan ?? 'none',
-      JSON.stringify(plan.includedExtras ?? []),
-      plan.cancellationPolicyId,
-      plan.noShowPolicyId,
-      plan.depositPolicyId ?? null,
-      plan.visibility ?? 'public',
-      plan.bookableFrom ?? null,
-      plan.bookableUntil ?? null,
-      plan.stayFrom ?? null,
-      plan.stayUntil ?? null,
-      plan.minAdvanceDays ?? null,
-      plan.maxAdvanceDays ?? null,
-      plan.minNights ?? null,
-      plan.maxNights ?? null,
-      JSON.stringify(plan.losDiscounts ?? []),
-    ],
-  )
-  await writePlanTypes(trx, id, plan.unitTypes)
+  const { unitTypes, ...row } = plan
+  await insertRow(trx, RatePlan, { ...row, id })
+  await writePlanTypes(trx, id, unitTypes)
   await changePortal(trx, plan.propertyId)
   await emit(trx, ratePlanCreated, {
     propertyId: plan.propertyId,

@@ -4,6 +4,7 @@ import type { Condition } from '../../../lib/conditions.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { archivable } from '../../../lib/lifecycle.ts'
+import { model } from '../../../lib/models.ts'
 import { inScope, readPage, where } from '../../../lib/paging.ts'
 import type { Paging } from '../../../lib/paging.ts'
 import type { RatePlanRow } from '../../../rows.ts'
@@ -17,6 +18,8 @@ type Documents = {
   includedExtras: { extraId: string; quantity: number }[]
   losDiscounts: LosDiscount[]
 }
+export const RatePlan = model<'rate_plan', Documents>('rate_plan')
+
 type PlanSummary = Omit<RatePlanRow, 'tenantId' | 'cancellationKind' | 'noShowKind' | 'depositKind' | keyof Documents> &
   Documents
 type PlanType = Required<NewRatePlan['unitTypes'][number]>

@@ -2,12 +2,12 @@ import { unprocessable } from '../../../../config/errors.ts'
 import { ratePlanArchived, ratePlanRestored } from '../../../../config/events/rates.ts'
 import { sql } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
-import { changeRow } from '../../../lib/editing.ts'
 import { emit } from '../../../lib/events.ts'
 import { lockForChange } from '../../../lib/locked-property.ts'
 import { changePortal } from '../../../lib/public-version.ts'
+import { changeRow } from '../../../lib/records.ts'
 import { refuseReferences } from './checks.ts'
-import { ratePlanLifecycle, readRatePlan } from './read.ts'
+import { RatePlan, readRatePlan, ratePlanLifecycle } from './read.ts'
 import type { PlanRecord } from './read.ts'
 
 const announce = async (trx: Trx, plan: PlanRecord, event: typeof ratePlanArchived, version: number) => {
@@ -36,7 +36,7 @@ export const archiveRatePlan = async (trx: Trx, id: string): Promise<void> => {
       'Active plans derive from this one',
       children.map(({ code }) => ({ field: 'ratePlan', message: code })),
     )
-  await announce(trx, plan, ratePlanArchived, await changeRow(trx, 'rate_plan', id, { status: 'archived' }))
+  await announce(trx, plan, ratePlanArchived, await changeRow(trx, RatePlan, id, { status: 'archived' }))
 }
 
 /** Sells a plan again: 422 where its policies, its parent or what it includes are not active any more. The caller holds its row. */
@@ -52,5 +52,5 @@ export const restoreRatePlan = async (trx: Trx, id: string): Promise<void> => {
     depositPolicyId,
     includedExtras,
   })
-  await announce(trx, plan, ratePlanRestored, await changeRow(trx, 'rate_plan', id, { status: 'active' }))
+  await announce(trx, plan, ratePlanRestored, await changeRow(trx, RatePlan, id, { status: 'active' }))
 }
