@@ -99,10 +99,10 @@ const signedInStatement = (trx: AnyTrx, user: SignInUser, { email, origin }: Att
   const written = auditStatement(trx, entry)
   return {
     text: `with entered as (
-        update app_user set last_tenant_id = t.id from (select ?::uuid as id) t
-          where app_user.id = ? and t.id is not null and t.id is distinct from last_tenant_id),
+        update app_user set last_tenant_id = t.id from (select :enteredTenantId::uuid as id) t
+          where app_user.id = :userId and t.id is not null and t.id is distinct from last_tenant_id),
       ${success.text} ${written.text}`,
-    bindings: [entry.tenantId, user.id, ...success.bindings, ...written.bindings],
+    bindings: { enteredTenantId: entry.tenantId, userId: user.id, ...success.bindings, ...written.bindings },
   }
 }
 

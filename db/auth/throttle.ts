@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { signInLimits as limits } from '../../config/limits.ts'
 import { tooMany } from '../../config/errors.ts'
 import { lastly, prepared, preparedOne, sql } from '../lib/connection.ts'
-import type { AnyTrx, Statement } from '../lib/connection.ts'
+import type { AnyTrx } from '../lib/connection.ts'
 import { signInColumns } from './users.ts'
 import type { SignInUser } from './users.ts'
 
@@ -103,8 +103,8 @@ export const successOf = (
   userId: string,
   email: string,
   { network }: Origin,
-): Statement & { bindings: readonly unknown[] } => ({
-  text: `forgotten as (delete from sign_in_failure where account_key = decode(?, 'hex')),
-    known as (insert into known_network (user_id, network) values (?, ?::inet) on conflict (user_id, network) do update set last_at = now())`,
-  bindings: [accountKey(email), userId, network],
+): { text: string; bindings: Record<string, unknown> } => ({
+  text: `forgotten as (delete from sign_in_failure where account_key = decode(:accountKey, 'hex')),
+    known as (insert into known_network (user_id, network) values (:userId, :network::inet) on conflict (user_id, network) do update set last_at = now())`,
+  bindings: { accountKey: accountKey(email), userId, network },
 })

@@ -1,5 +1,5 @@
 import { contextOf, later, onCommit } from './connection.ts'
-import type { Actor, AnyTrx, Statement } from './connection.ts'
+import type { Actor, AnyTrx } from './connection.ts'
 
 export type AuditInput = {
   /** `<subject in lower case>.<verb>`, such as `entitlement.grant`. */
@@ -21,27 +21,27 @@ const audited = new WeakSet<object>()
 export const hasAudited = (trx: AnyTrx) => audited.has(trx)
 
 /** Statement that writes an audit entry, for callers that add it to a statement of their own. */
-export const auditStatement = (trx: AnyTrx, entry: AuditInput): Statement & { bindings: readonly unknown[] } => {
+export const auditStatement = (trx: AnyTrx, entry: AuditInput): { text: string; bindings: Record<string, unknown> } => {
   const context = contextOf(trx)
   const actor = entry.actor ?? context.actor
   const tenantId = entry.tenantId === undefined ? context.tenantId : entry.tenantId
   return {
     text: `insert into audit_entry (chain, tenant_id, actor_type, actor_id, action, subject_type, subject_id, reason, changes, request_id, address)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?,
-       (select network(set_masklen(a, case family(a) when 4 then 24 else 48 end))::text from (select ?::inet as a) as sent))`,
-    bindings: [
-      tenantId ?? 'platform',
+     values (:chain, :tenantId, :actorType, :actorId, :action, :subjectType, :subjectId, :reason, :changes::jsonb, :requestId,
+       (select network(set_masklen(a, case family(a) when 4 then 24 else 48 end))::text from (select :address::inet as a) as sent))`,
+    bindings: {
+      chain: tenantId ?? 'platform',
       tenantId,
-      actor.type,
-      actor.id,
-      entry.action,
-      entry.subjectType,
-      entry.subjectId ?? null,
-      entry.reason ?? null,
-      JSON.stringify(entry.changes ?? []),
-      context.requestId,
-      context.address,
-    ],
+      actorType: actor.type,
+      actorId: actor.id,
+      action: entry.action,
+      subjectType: entry.subjectType,
+      subjectId: entry.subjectId ?? null,
+      reason: entry.reason ?? null,
+      changes: JSON.stringify(entry.changes ?? []),
+      requestId: context.requestId,
+      address: context.address,
+    },
   }
 }
 

@@ -93,18 +93,18 @@ export const emit = async <S extends Schema>(trx: Trx, event: Event<S>, fact: Fa
   later(
     trx,
     `insert into event (id, type, property_id, entity, actor, request_id, cause_id, changed, data)
-     values (?, ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?::jsonb, ?::jsonb)`,
-    [
+     values (:id, :type, :propertyId, :entity::jsonb, :actor::jsonb, :requestId, :causeId, :changed::jsonb, :data::jsonb)`,
+    {
       id,
-      event.type,
-      fact.propertyId,
-      JSON.stringify({ type: event.entity, id: fact.id, version: fact.version }),
-      JSON.stringify(context.actor),
-      context.requestId,
-      context.causeId,
-      JSON.stringify(told(fact.changed)),
-      JSON.stringify(fact.data),
-    ],
+      type: event.type,
+      propertyId: fact.propertyId,
+      entity: JSON.stringify({ type: event.entity, id: fact.id, version: fact.version }),
+      actor: JSON.stringify(context.actor),
+      requestId: context.requestId,
+      causeId: context.causeId,
+      changed: JSON.stringify(told(fact.changed)),
+      data: JSON.stringify(fact.data),
+    },
   )
   await tellListeners(trx, event, id, fact.data)
   return id
