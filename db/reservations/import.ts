@@ -15,7 +15,7 @@ import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../properties/
 import { sum } from '../lib/amounts.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
-import { moveInventory, requireSoldAs } from '../units/index.ts'
+import { forcedNights, moveInventory, requireSoldAs } from '../units/index.ts'
 import { nameChannelGuests } from './channel-guests.ts'
 import { channelNights } from './rules/channel-price.ts'
 import type { ChannelNight } from './rules/channel-price.ts'
@@ -240,14 +240,7 @@ export const addRooms = async (
 
 export const tellOverbooked = async (trx: Trx, booking: BookingRow, reservations: readonly ReservationRow[]) => {
   if (reservations.length === 0) return
-  const oversold = await sql<{ reservationId: string; date: string; units: number }>(
-    trx,
-    `select r.id as reservation_id, n.night as date, max(n.forced)::int as units from reservation r
-     join unit_type_pool t on t.tenant_id = r.tenant_id and t.unit_type_id = r.unit_type_id
-     join pool_night n on n.tenant_id = r.tenant_id and n.pool_id = t.unit_pool_id and n.night >= r.arrival and n.night < r.departure and n.forced > 0
-     where r.id = any(?::uuid[]) group by r.id, n.night order by r.id, n.night`,
-    [reservations.map((one) => one.id)],
-  )
+  const oversold = await forcedNights(trx, reservations)
   await emitAll(
     trx,
     reservationOverbooked,

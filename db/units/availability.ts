@@ -34,3 +34,22 @@ export const readLeft = async (trx: Trx, poolIds: readonly string[], from: strin
   const row = await preparedOne<{ pools: LeftInPools }>(trx, leftText, { poolIds, from, until })
   return leftOf(row?.pools ?? null)
 }
+
+type Stay = { id: string; unitTypeId: string; arrival: string; departure: string }
+
+/** Nights of some stays that were sold beyond what there is, in order, with the most units that a pool of the type is short of. */
+export const forcedNights = (trx: Trx, stays: readonly Stay[]) =>
+  prepared<{ reservationId: string; date: string; units: number }>(
+    trx,
+    `select s.id as reservation_id, n.night as date, max(n.forced)::int as units
+     from unnest(?::uuid[], ?::uuid[], ?::date[], ?::date[]) as s (id, unit_type_id, arrival, departure)
+     join unit_type_pool t on t.unit_type_id = s.unit_type_id
+     join pool_night n on n.pool_id = t.unit_pool_id and n.night >= s.arrival and n.night < s.departure and n.forced > 0
+     group by s.id, n.night order by s.id, n.night`,
+    [
+      stays.map((stay) => stay.id),
+      stays.map((stay) => stay.unitTypeId),
+      stays.map((stay) => stay.arrival),
+      stays.map((stay) => stay.departure),
+    ],
+  )

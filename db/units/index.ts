@@ -2,7 +2,7 @@
 export { assignmentStatuses, assignmentsOf, listAssignments } from './assignments/read.ts'
 export { lockPools, occupy, releaseUnits, vacate } from './assignments/occupy.ts'
 export { freeOn, leftIn, leftOf, stayMoves, tightestOn, usage } from './rules/availability.ts'
-export { leftInPools, readLeft, readNights } from './availability.ts'
+export { forcedNights, leftInPools, readLeft, readNights } from './availability.ts'
 export type { LeftInPools, LeftOn, PoolShare, Counters, PoolNight } from './rules/availability.ts'
 export { freeUnits, unitsFor } from './available.ts'
 export { cancelBlock, closeBlocks, endBlock, enqueueCloseBlocks } from './blocks/end.ts'
