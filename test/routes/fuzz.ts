@@ -41,6 +41,7 @@ const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassw
 const seldomRight: Record<string, number> = {
   'taxRules.create': 60,
   'nightAudits.run': 100,
+  'queues.pause': 60,
   'availability.explain': 60,
   'channelConnections.create': 100,
   'unitTypes.create': 100,

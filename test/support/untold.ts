@@ -10,6 +10,8 @@ const noRecord = new Set(['jobs', 'usage_event'])
 
 /** Routes that change a record and never tell of it: the contract has no event for it. One that tells does not stand here. */
 const never: Readonly<Record<string, string>> = {
+  'apiKeys.update':
+    'a key is told of when it is made, exchanged, ended, and about to expire; the audit trail has the rest',
   'channelConnections.activate': 'channel.connected or channel.failed follows, once the channel has answered',
   'channelConnections.create': 'a connection is told of when it begins to work',
   'channelConnections.update': 'how a connection is set up is nobody else’s',
