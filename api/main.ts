@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { assertKeys } from '../config/env.ts'
+import { startHealthServer } from '../config/health-server.ts'
 import { log } from '../config/log.ts'
 import { startTracing, stopTracing } from '../config/tracing.ts'
 import { closeDatabase, openDatabase } from '../db/lib/connection.ts'
 import { checkRole } from '../db/lib/role-check.ts'
 import { onWake } from '../db/lib/wake.ts'
-import { stopServing } from './lib/health.ts'
+import { failingChecks } from './admin/health.ts'
+import { canServe, readState, stopServing } from './lib/health.ts'
 import { startMetering, stopMetering } from './lib/metering.ts'
 import { closeRedis, openRedis, publishWake } from './lib/redis.ts'
 import { listen, makeServer } from './server.ts'
@@ -26,7 +28,11 @@ onWake(publishWake)
 startMetering()
 const server = await makeServer()
 const address = await listen(server)
-log.info({ address }, 'api ready')
+const metricsServer = await startHealthServer('api', async () => {
+  const state = await readState()
+  return { isReady: canServe(state), detail: { ...state, checks: await failingChecks() } }
+})
+log.info({ address, healthPort: metricsServer.port }, 'api ready')
 
 let ending = false
 
@@ -42,6 +48,7 @@ const end = async (signal: string) => {
   await Promise.race([closed, wait(deadlineMs, undefined, { ref: false })])
   clearInterval(sweep)
   server.closeAllConnections()
+  await metricsServer.stop()
   closeRedis()
   await Promise.race([stopMetering(), wait(2_000, undefined, { ref: false })])
   await stopTracing()

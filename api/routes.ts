@@ -1,9 +1,15 @@
 import { routes as tenant } from './admin/tenant.ts'
 import { routes as auth } from './auth/index.ts'
-import { routes as chartOfAccounts } from './financial/chart-of-accounts.ts'
-import { routes as ledgerEntries } from './financial/ledger-entries.ts'
-import { routes as guests } from './guests/list.ts'
-import { routes as reservations } from './reservations/list.ts'
+import { routes as financial } from './financial/index.ts'
+import { routes as folios } from './reservations/folios.ts'
+import { routes as groups } from './reservations/groups.ts'
+import { routes as reservations } from './reservations/index.ts'
+import { routes as besideGuests } from './guests/beside.ts'
+import { routes as companies } from './guests/companies.ts'
+import { routes as guestDuplicates } from './guests/duplicates.ts'
+import { routes as privacyRequests } from './guests/privacy-requests.ts'
+import { routes as guestRegistrations } from './guests/registrations.ts'
+import { routes as guests } from './guests/guests.ts'
 import { routes as channelBookings } from './channels/bookings.ts'
 import { routes as channelConnections } from './channels/connections.ts'
 import { routes as extras } from './properties/extras.ts'
@@ -24,7 +30,14 @@ import { routes as ratePlans } from './properties/rate-plans.ts'
 import { routes as publicHold } from './public/hold.ts'
 import { routes as publicBooking } from './public/booking.ts'
 import type { AnyRoute } from './lib/route.ts'
+import { routes as paymentAccounts } from './payment/accounts.ts'
+import { routes as paymentBalance } from './payment/balance.ts'
 import { routes as paymentCallbacks } from './payment/callbacks.ts'
+import { routes as paymentDisputes } from './payment/disputes.ts'
+import { routes as paymentExceptions } from './payment/exceptions.ts'
+import { routes as paymentMethods } from './payment/methods.ts'
+import { collectionRoutes as payments, oneRoutes as onePayment } from './payment/payments.ts'
+import { routes as paymentRefunds } from './payment/refunds.ts'
 import { routes as publicPayments } from './public/payments.ts'
 import { routes as publicProperty } from './public/property.ts'
 import { routes as publicQuotes } from './public/quotes.ts'
@@ -40,6 +53,12 @@ import { routes as unitCalendar } from './units/unit-calendar.ts'
 import { routes as unitPools } from './units/unit-pools.ts'
 import { routes as unitTypes } from './units/unit-types.ts'
 import { routes as units } from './units/units.ts'
+import { routes as webhookDeliveries } from './webhooks/deliveries.ts'
+import { routes as webhookEndpoints } from './webhooks/endpoints.ts'
+import { routes as webhookEventTypes } from './webhooks/event-types.ts'
+import { routes as eventFeed } from './webhooks/feed.ts'
+import { routes as billing } from './admin/billing.ts'
+import { routes as superuserBilling } from './admin/invoices.ts'
 import { routes as superuserEntitlements } from './admin/entitlements.ts'
 import { routes as superuserHealth } from './admin/health.ts'
 import { routes as superuserJobs } from './admin/jobs.ts'
@@ -50,13 +69,33 @@ import { routes as superuserUsers } from './admin/users.ts'
 export const routes: readonly AnyRoute[] = [
   ...tenant,
   ...auth,
+  ...guestDuplicates,
   ...guests,
+  ...besideGuests,
+  ...companies,
+  ...privacyRequests,
+  ...guestRegistrations,
   ...publicBooking,
   ...publicHold,
   ...reservations,
-  ...chartOfAccounts,
-  ...ledgerEntries,
+  ...folios,
+  ...groups,
+  ...financial,
+  ...billing,
+  ...superuserBilling,
+  ...webhookDeliveries,
+  ...webhookEndpoints,
+  ...webhookEventTypes,
+  ...eventFeed,
   ...paymentCallbacks,
+  ...paymentAccounts,
+  ...paymentMethods,
+  ...payments,
+  ...paymentRefunds,
+  ...paymentDisputes,
+  ...paymentBalance,
+  ...paymentExceptions,
+  ...onePayment,
   ...publicPayments,
   ...publicProperty,
   ...publicQuotes,

@@ -6,10 +6,14 @@ import Koa from 'koa'
 import { settings } from '../config/env.ts'
 import { ApiError, notFound } from '../config/errors.ts'
 import { log } from '../config/log.ts'
+import { clientAddress } from './lib/address.ts'
+import { boundConnections } from './lib/connections.ts'
+import { encode } from './lib/compress.ts'
 import { cors } from './lib/cors.ts'
-import { documentation } from './lib/docs.ts'
+import { documentation } from './docs/index.ts'
 import { documentOf } from './lib/document.ts'
 import type { ReadDocument } from './lib/document.ts'
+import { countPage } from './lib/rate-limit.ts'
 import { guardedOf, passwordAdmission } from './lib/password-admission.ts'
 import { toApiError, writeError } from './lib/failure.ts'
 import { health, observe } from './lib/health.ts'
@@ -19,6 +23,9 @@ import { makeRouter } from './lib/router.ts'
 import { routes } from './routes.ts'
 import { dashboardSignIn, mountDashboard } from './admin/dashboard.ts'
 import { mountOperations, operationsSignIn } from './admin/ops/index.ts'
+
+/** Paths that no endpoint answers: documents, guides, and the pages of operators. */
+const pages = /^\/(?:api\/)?(?:docs|guides|openapi\.json|superuser\/(?:ops|dashboard))(?:$|[/.])/
 
 // Once in a process for each list of routes: none changes.
 const documents = new WeakMap<readonly AnyRoute[], ReadDocument>()
@@ -43,12 +50,22 @@ const makeApp = async (endpoints: readonly AnyRoute[]): Promise<Koa> => {
       if (ctx.status === 404 && ctx.body === undefined) throw notFound('There is no such endpoint')
     } catch (error) {
       writeError(ctx, toApiError(error, { requestId, traceparent: span.traceparent }), requestId)
+    }
+    try {
+      await encode(ctx)
     } finally {
       observe(ctx, Number(process.hrtime.bigint() - started) / 1e9, span)
     }
   })
   app.use(health)
   app.use(cors)
+  app.use(async (ctx, next) => {
+    // A form of sign-in is counted already, in the window of all sign-ins.
+    const isCounted = ctx.res.hasHeader('X-RateLimit-Limit')
+    if (!isCounted && pages.test(ctx.path))
+      ctx.set(await countPage({ address: clientAddress(ctx.req), receivedAt: new Date() }))
+    await next()
+  })
   const document = documents.get(endpoints) ?? documentOf(endpoints)
   documents.set(endpoints, document)
   app.use(documentation(document))
@@ -75,13 +92,23 @@ const badRequest = () => {
   return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }
 
+/** How long a sender may take for the headers and for a whole request, and how often that is looked at. */
+export type Patience = { headersMs: number; requestMs: number; lookMs: number }
+const usualPatience: Patience = { headersMs: 5_000, requestMs: 15_000, lookMs: 1_000 }
+
+/** Time in which the reply to a broken request arrives; the socket is destroyed after it. */
+const lingerMs = 500
+
 /** The server with its limits: slow or malformed senders are cut off early. */
-export const makeServer = async (endpoints: readonly AnyRoute[] = routes): Promise<Server> => {
+export const makeServer = async (
+  endpoints: readonly AnyRoute[] = routes,
+  { headersMs, requestMs, lookMs }: Patience = usualPatience,
+): Promise<Server> => {
   const app = await makeApp(endpoints)
   const server = createServer({
-    headersTimeout: 5_000,
-    requestTimeout: 15_000,
-    connectionsCheckingInterval: 1_000,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: lookMs,
     keepAliveTimeout: 65_000,
     maxHeaderSize: 8 * 1024,
     noDelay: true,
@@ -95,8 +122,13 @@ export const makeServer = async (endpoints: readonly AnyRoute[] = routes): Promi
     enter(message, response)
   })
   server.maxRequestsPerSocket = 1_000
+  // Longer than any reply is waited for: a reader that takes nothing does not keep its socket.
+  server.timeout = 75_000
+  boundConnections(server)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isBetweenReplies(latest.get(socket))) return socket.destroy()
+    // To end is to close our half alone: a sender that never closes its own would keep the socket for good.
+    setTimeout(() => socket.destroy(), lingerMs).unref()
     return socket.end(badRequest())
   })
   return server

@@ -204,11 +204,11 @@ export const multiplyHouse = async (
   )
   await Promise.all([fill(houses), fill(calendar), fill(bookings), fill(reservationsOf)])
   await sql(admin, `vacuum analyze`)
-  // What is written to the disk later would be while something is measured.
+  // Pages that are not on the disk yet would be written during a measurement.
   await sql(admin, `checkpoint`)
 }
 
-/** What `multiplyHouse` names its copies by, and one booking to copy. */
+/** Creates the functions that make the ids of the copies by `multiplyHouse`, and one booking to copy. */
 export const prepareCopies = async (admin: Knex, house: House): Promise<void> => {
   // Every type has units; that they have no doors plays no part.
   await sql(admin, `update pool_night set capacity = 5`)

@@ -6,6 +6,8 @@ type Content = {
   at: string
   commit: string | null
   machine: { cpu: string; cores: number; memoryGb: number; system: string }
+  /** Processes that ran or waited for a processor before the run. */
+  waiting?: number
   versions: Record<string, string>
   results: Result[]
   notes: string[]
@@ -19,7 +21,7 @@ Written by \`npm run bench\` from the last whole run of each measurement (\`benc
 compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without us) in the same run, in turn, medians of rounds. \`--quick\` runs less and writes nothing.
 
 - \`npm run bench -- jobs\`, \`auth\`, … or \`all\`: a private PostgreSQL that waits for the disk and has a quarter of the memory (at most 4 GB), and a private Redis that keeps its log. Nothing else should run.
-- \`BENCH_PROFILE=worker npm run bench -- jobs --quick\` (or \`relay\`) writes processor profiles to \`.data/profiles\`.
+- \`BENCH_PROFILE=worker npm run bench -- jobs --quick\` (\`relay\`, or \`api\` of \`list\` and others) writes processor profiles to \`.data/profiles\`.
 - Where the time of a job goes, by the processor (workers with more to do than they can, on the slower of two machines): PostgreSQL 0.57 ms, the worker 0.4 ms, Redis 0.15 ms, the relay 0.13 ms; it
   was 0.9, 0.9, 0.2 and 0.35 ms. On two cores their sum is the ceiling of what they can do together on one machine; more machines share it. Most of it is writing to sockets and waking who reads, so
   the lock of a job goes with BEGIN and its end with COMMIT: two round trips for a job in the database alone where there were five. A transaction of knex cost the worker as much as all its
@@ -45,14 +47,14 @@ A reference is honest where it is the least that an expert would write by hand: 
 
 const cell = (value: string | number | null): string => (value === null ? '' : String(value))
 
-const section = ({ name, at, commit, machine, versions, results, notes }: Content): string => {
+const section = ({ name, at, commit, machine, waiting = 0, versions, results, notes }: Content): string => {
   const rows = results.map(
     ({ name: row, unit, ours, reference, ratio, goal, holds }) =>
       `| ${[row, unit, ours, reference, ratio, goal, holds === null ? null : holds ? 'yes' : '**no**'].map(cell).join(' | ')} |`,
   )
   return [
     `## ${name}\n`,
-    `${at.slice(0, 16).replace('T', ' ')} UTC at ${commit ?? 'an unknown commit'}; ${machine.cores} × ${machine.cpu}, ${machine.memoryGb} GB; Node ${versions.node}, PostgreSQL ${versions.postgres}.\n`,
+    `${at.slice(0, 16).replace('T', ' ')} UTC at ${commit ?? 'an unknown commit'}; ${machine.cores} × ${machine.cpu}, ${machine.memoryGb} GB; Node ${versions.node}, PostgreSQL ${versions.postgres}.${waiting < 0.8 ? '' : ` The ${machine.cores} processors were not idle: ${waiting} processes of others ran or waited.`}\n`,
     '| what | unit | ours | reference | ratio | goal | holds |',
     '|---|---|---|---|---|---|---|',
     ...rows,

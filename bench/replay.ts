@@ -14,7 +14,7 @@ const uuidsOf = (statements: Statement[]) =>
     statements.flatMap(({ values, rows }) => [...values, ...rows].flatMap((value) => textOf(value).match(uuid) ?? [])),
   )
 
-/** What stands in one run of the same work and in no other: ids that each run makes anew. */
+/** Ids that stand in one run of the same work and not in the other, because each run makes them anew. */
 const freshIds = (one: Statement[], other: Statement[]) => {
   const known = uuidsOf(other)
   return new Set([...uuidsOf(one)].filter((id) => !known.has(id)))
@@ -95,7 +95,7 @@ export const replay = async (
     try {
       for (const [index, { text, values, rows }] of statements.entries()) {
         const again = values.map((value, at) => renewed(value, other[index]?.values[at], fresh, names))
-        // What an advisory lock is named by follows from who asks; each repetition is another stranger.
+        // The name of an advisory lock follows from the caller. Each repetition is another stranger.
         const bindings = text.includes('pg_advisory_xact_lock')
           ? again.map((value, at) => (value === other[index]?.values[at] ? value : renamed(value)))
           : again

@@ -1,15 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, release, totalmem } from 'node:os'
+import { cpus, release, totalmem, loadavg } from 'node:os'
 import { sql, database } from '../db/lib/connection.ts'
 import { writePage } from './page.ts'
 import { quick } from './size.ts'
+
+const round = (value: number) => Number(value.toPrecision(4))
+
+/** Processes of others that ran or waited for a processor before the run, over a minute. */
+const waiting = round(loadavg()[0] ?? 0)
 
 export type Measure = {
   name: string
   unit: string
   ours: number
-  /** What it is compared with in the same run; null where the goal is a number of its own. */
+  /** The figure that it is compared with in the same run; null where the goal is a number of its own. */
   reference: number | null
 }
 
@@ -21,8 +26,6 @@ export type Goal =
   | null
 
 export type Result = Measure & { ratio: number | null; goal: string | null; holds: boolean | null }
-
-const round = (value: number) => Number(value.toPrecision(4))
 
 export const judge = (measure: Measure, goal: Goal): Result => {
   const ratio = measure.reference === null ? null : round(measure.ours / measure.reference)
@@ -83,6 +86,7 @@ export const report = async (name: string, results: Result[], notes: string[]) =
     at: new Date().toISOString(),
     commit: commit(),
     machine,
+    waiting,
     versions: await versions(),
     results,
     notes,

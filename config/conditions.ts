@@ -38,6 +38,7 @@ const meanings: Partial<Record<SubjectName, Readonly<Record<string, Meaning>>>> 
     own: records({ assigneeId: caller }, { assigneeId: null }),
     maintenance: records({ kind: 'maintenance' }),
   },
+  GatewayAccount: { 'label, status': fields('id', 'label', 'status') },
   // A draft does not belong to the attendant yet.
   HousekeepingSheet: { own: records({ attendantId: caller, status: ['published', 'closed'] }) },
   HousekeepingReport: { own: module },
@@ -45,7 +46,7 @@ const meanings: Partial<Record<SubjectName, Readonly<Record<string, Meaning>>>> 
   GuestBlock: { warn: records({ level: 'warn' }) },
   Reservation: { '3 rules': module, '4 rules': module },
   Folio: { limit: module },
-  Payment: { pos_order: records({ documentType: 'pos_order' }) },
+  Payment: { pos_order: records({ targetType: 'pos_order' }) },
   Payable: { band: module, own: made, 'from orders': module },
   Customer: { contacts: module },
   Receipt: { 'own session': module },

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { required, settings } from './env.ts'
 
 /**
@@ -29,3 +30,25 @@ export const mailedTokenId = (purpose: MailedTokenPurpose, token: string): strin
 /** The six digits of a GuestAccessCode row. */
 export const guestAccessCode = (id: string): string =>
   String(derive('guest_access_code', id).readUInt32BE(0) % 1_000_000).padStart(6, '0')
+
+const ivBytes = 12
+const tagBytes = 16
+const mostInside = 400_000
+const claimsKey = () => derive('token_claims', 'v1')
+
+/** Claims that their bearer may not read, such as the tenant's id, for a token that is signed around them. */
+export const sealClaims = (claims: Record<string, unknown>): string => {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv('aes-256-gcm', claimsKey(), iv)
+  const text = cipher.update(deflateRawSync(JSON.stringify(claims)))
+  return Buffer.concat([iv, text, cipher.final(), cipher.getAuthTag()]).toString('base64url')
+}
+
+/** The opposite of `sealClaims`; it throws for what was not made by it. */
+export const openClaims = (sealed: string): Record<string, unknown> => {
+  const bytes = Buffer.from(sealed, 'base64url')
+  const decipher = createDecipheriv('aes-256-gcm', claimsKey(), bytes.subarray(0, ivBytes))
+  decipher.setAuthTag(bytes.subarray(-tagBytes))
+  const packed = Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()])
+  return JSON.parse(inflateRawSync(packed, { maxOutputLength: mostInside }).toString('utf8')) as Record<string, unknown>
+}

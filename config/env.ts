@@ -74,7 +74,8 @@ export const settings = {
   production: environmentName === 'production',
   host: text('HOST', '127.0.0.1'),
   port,
-  metricsPort: integer('METRICS_PORT', 0),
+  /** Of `/metrics` and readiness with its reasons, on loopback. Null: the usual one of the kind of process (`health-server.ts`). */
+  metricsPort: optional('METRICS_PORT') === null && environmentName !== 'test' ? null : integer('METRICS_PORT', 0),
   logLevel: choice('LOG_LEVEL', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
   /** The service's role: it neither owns nor bypasses. */
   databaseUrl: text('DATABASE_URL', ''),
@@ -87,12 +88,19 @@ export const settings = {
   redisPrefix: text('REDIS_PREFIX', '{pousada}'),
   /** How long a request waits for Redis before it goes on without. */
   redisPatienceMs: integer('REDIS_PATIENCE_MS', 100, 1),
+  /** Business days may be closed before their calendar day is over, for stories and tests; never where guests sleep. */
+  businessDayAhead:
+    choice('BUSINESS_DAY_AHEAD', ['on', 'off'], 'off') === 'on' &&
+    (environmentName !== 'production' || fail('BUSINESS_DAY_AHEAD', 'must be off in production')),
   publicBaseUrl: text('PUBLIC_BASE_URL', `http://127.0.0.1:${port}`).replace(/\/$/, ''),
   /** The application that people use, where there is one: links in mails to staff lead there. */
   appBaseUrl: optional('APP_BASE_URL')?.replace(/\/$/, '') ?? null,
   corsOrigins: list('CORS_ORIGINS'),
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustedProxies: list('TRUSTED_PROXIES'),
+  /** Connections that one process of the api keeps open, of one address and in all; those of trusted proxies count in all alone. */
+  connectionsPerAddress: integer('CONNECTIONS_PER_ADDRESS', 1_000, 1),
+  connections: integer('CONNECTIONS', 10_000, 1),
   apiProcesses: integer('API_PROCESSES', 1, 1),
   pasetoKeys: pasetoKeys(),
   tokenKey: bareKey('TOKEN_KEY'),
@@ -110,11 +118,25 @@ export const settings = {
   sandboxUrl: optional('SANDBOX_URL'),
   /** Secrets that sign the sandbox gateway's callbacks: the first signs, all are believed. */
   sandboxCallbackSecrets: list('SANDBOX_CALLBACK_SECRETS', environmentName === 'production' ? '' : 'sandbox-callbacks'),
+  /** Hosts of applications of ours that a person may be sent back to from a gateway's page, beside those that properties list. */
+  consoleHosts: list('CONSOLE_HOSTS'),
+  stripe: {
+    secretKey: optional('STRIPE_SECRET_KEY'),
+    publishableKey: optional('STRIPE_PUBLISHABLE_KEY'),
+    /** Secrets that sign events of the platform's own endpoint, the newest first; all are believed. */
+    webhookSecrets: list('STRIPE_WEBHOOK_SECRETS'),
+    /** Secrets that sign events of connected accounts. */
+    connectWebhookSecrets: list('STRIPE_CONNECT_WEBHOOK_SECRETS'),
+    /** A peer in place of Stripe, outside production. */
+    apiBase: environmentName === 'production' ? null : optional('STRIPE_API_BASE'),
+  },
   /** Port of the channel that plays the driver `simulator` on this machine; 0 where none does. */
   channelSimulatorPort: environmentName === 'production' ? 0 : integer('CHANNEL_SIMULATOR_PORT', 0),
   /** Where spans go, OTLP over HTTP; without it there are none. */
   otlpEndpoint: optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
   smtpUrl: optional('SMTP_URL'),
+  /** Where the mailbox of development is read. */
+  mailboxUrl: environmentName === 'production' ? null : (optional('MAILBOX_URL') ?? null),
   mailFrom: text('MAIL_FROM', 'Pousada <no-reply@pousada.example>'),
   twilio: {
     accountSid: optional('TWILIO_ACCOUNT_SID'),

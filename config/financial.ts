@@ -133,7 +133,7 @@ const parseLines = (side: Side, text: string, event: string): PostingLine[] =>
     })
 
 const parseIdentity = (text: string): PostingDefinition['identity'] => {
-  // What follows a semicolon is a remark.
+  // A semicolon begins a remark.
   const [left, right] = (text.split(';')[0] ?? '').split('=').map((half) => half.split('+').map((key) => key.trim()))
   return left && right ? { left, right } : null
 }

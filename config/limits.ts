@@ -4,6 +4,10 @@ export const rateLimits = {
   session: 100,
   publicRead: 120,
   publicWrite: 20,
+  /** Documents and pages that need no credential, or have a session of their own. */
+  pages: 600,
+  /** Of a gateway, which calls back from a few addresses. */
+  callback: 6_000,
   signIn: 20,
   guestAccess: 5,
   refreshPerSession: 10,
@@ -63,3 +67,27 @@ export const apiKeyLimits = { longestDays: 731, overlapHours: 24, mostOverlapHou
 
 /** Longest credential that is read at all. */
 export const longestCredential = 2_048
+
+/** The feed of events and its deliveries. */
+export const webhookLimits = {
+  endpointsPerTenant: 10,
+  /** Requests under way at once: to an endpoint, of a tenant, and to a host over all tenants. */
+  atOncePerEndpoint: 2,
+  atOncePerTenant: 4,
+  atOncePerHost: 20,
+  /** How long a start holds its slot, and a delivery that it has in hand, without a word of it. */
+  leaseSeconds: 15,
+  connectMs: 3_000,
+  timeoutMs: 10_000,
+  mostAnswerBytes: 65_536,
+  keptCharacters: 200,
+  longestRetryAfterMs: 86_400_000,
+  /** Without a success for so long, and after so many failures, an endpoint is paused. */
+  pausedAfterDays: 3,
+  pausedAfterFailures: 20,
+  warnedAfterHours: 24,
+  overlapHours: 24,
+  longestOverlapHours: 168,
+  mostReplayed: 100_000,
+  keptDays: 90,
+} as const

@@ -10,32 +10,22 @@ type PlanFeature = { key: FeatureKey; billingType: BillingType; meters?: Record<
 
 const free = (...keys: FeatureKey[]): PlanFeature[] => keys.map((key) => ({ key, billingType: 'FREE' }))
 
+const priced = (tiers: (currency: string) => Tier[]): Record<string, Tier[]> =>
+  Object.fromEntries(['BRL', 'USD', 'EUR'].map((currency) => [currency, tiers(currency)]))
+
 const messages = (freeEmails: number, freePhone: number): PlanFeature => ({
   key: 'ocp',
   billingType: 'TIERED',
   meters: {
-    'messages.email': {
-      BRL: [
-        { upTo: freeEmails, unitPrice: '0' },
-        { upTo: null, unitPrice: '0.5' },
-      ],
-      USD: [
-        { upTo: freeEmails, unitPrice: '0' },
-        { upTo: null, unitPrice: '0.1' },
-      ],
-    },
-    'messages.phone': {
-      BRL: [
-        { upTo: freePhone, unitPrice: '0' },
-        { upTo: 1_000, unitPrice: '45' },
-        { upTo: null, unitPrice: '39' },
-      ],
-      USD: [
-        { upTo: freePhone, unitPrice: '0' },
-        { upTo: 1_000, unitPrice: '9' },
-        { upTo: null, unitPrice: '8' },
-      ],
-    },
+    'messages.email': priced((currency) => [
+      { upTo: freeEmails, unitPrice: '0' },
+      { upTo: null, unitPrice: currency === 'BRL' ? '2' : '0.4' },
+    ]),
+    'messages.phone': priced((currency) => [
+      { upTo: freePhone, unitPrice: '0' },
+      { upTo: 1_000, unitPrice: currency === 'BRL' ? '45' : '9' },
+      { upTo: null, unitPrice: currency === 'BRL' ? '39' : '8' },
+    ]),
   },
 })
 
@@ -48,17 +38,17 @@ export const firstPlanVersions: Record<
   { features: PlanFeature[]; prices: Record<string, number>; platformFeeRate: number }
 > = {
   Starter: {
-    features: [...basic, messages(1_000, 100)],
+    features: [...basic, messages(2_000, 100)],
     prices: { BRL: 9_900, USD: 1_900, EUR: 1_900 },
     platformFeeRate: 0,
   },
   Professional: {
-    features: [...basic, messages(1_000, 100), ...professional],
+    features: [...basic, messages(2_000, 100), ...professional],
     prices: { BRL: 29_900, USD: 5_900, EUR: 5_900 },
     platformFeeRate: 0,
   },
   Enterprise: {
-    features: [...basic, messages(1_000, 100), ...professional, ...free('api_write', 'financial_overview', 'sla')],
+    features: [...basic, messages(2_000, 100), ...professional, ...free('api_write', 'financial_overview', 'sla')],
     prices: { BRL: 89_900, USD: 17_900, EUR: 17_900 },
     platformFeeRate: 0,
   },

@@ -65,6 +65,14 @@ export const PropertySettings = Obj({
   /** Minor units per line that a receptionist may take off. */
   folios: Obj({ adjustmentLimit: Int(0, 100_000_000) }),
   deposits: Obj({ collectAutomatically: Bool }),
+  registration: Obj({
+    /** Forms of guests: none; one that is missing is told at check-in; or keeps the guest from checking in. */
+    mode: OneOf(['off', 'warn', 'strict']),
+    /** After the last departure, also of guests who were erased. */
+    retentionYears: Int(1, 20),
+  }),
+  /** Days after the departure; 0 = gone once the document is verified. */
+  documents: Obj({ keepImagesDays: Int(0, 365) }),
   messages: Obj({
     /** Local time; a message that can wait does not come in between. */
     quietFrom: TimeOfDay,
@@ -92,6 +100,8 @@ export const PropertySettingsChange = Sparse(
     frontDesk: Sparse(inside.frontDesk),
     folios: Sparse(inside.folios),
     deposits: Sparse(inside.deposits),
+    registration: Sparse(inside.registration),
+    documents: Sparse(inside.documents),
     messages: Sparse(inside.messages),
   }),
 )
@@ -119,6 +129,8 @@ const defaults: PropertySettings = {
   frontDesk: { noShowFrom: '23:00', conditions: ['inspected', 'clean'] },
   folios: { adjustmentLimit: 10_000 },
   deposits: { collectAutomatically: true },
+  registration: { mode: 'off', retentionYears: 5 },
+  documents: { keepImagesDays: 30 },
   messages: {
     quietFrom: '21:00',
     quietUntil: '08:00',

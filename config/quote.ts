@@ -1,4 +1,4 @@
-import { Amount, Bool, Currency, Day, Int, List, LocaleTag, Nullable, Obj, OneOf, Text, Uuid } from './schema.ts'
+import { Amount, Bool, Currency, Day, Int, List, LocaleTag, Nullable, Obj, OneOf, Opt, Text, Uuid } from './schema.ts'
 import type { Static } from './schema.ts'
 import { addDays } from './time.ts'
 
@@ -61,6 +61,8 @@ export const QuoteClaims = Obj({
   locale: LocaleTag,
   promoCode: Nullable(Text(3, 30)),
   promoCodeId: Nullable(Uuid),
+  /** Made by staff: limits of the portal and the visibility of plans do not hold. */
+  byStaff: Opt(Bool),
   rooms: List(ClaimedRoom, { min: 1, max: 9 }),
   total: Amount,
   dueNow: Amount,

@@ -87,7 +87,7 @@ const table: Partial<Record<SubjectName, Cells>> = {
   Group: ['*', 'R import', '', '', 'R', '', 'R C U import'],
   Deposit: ['*', 'U', '', '', '*', '', ''],
   Folio: ['*', 'R C U charge transfer adjust (limit) close invoice', '', '', '*', '', ''],
-  GatewayAccount: ['R', 'R', '', '', 'R U', '', ''],
+  GatewayAccount: ['R', 'R (label, status)', '', '', 'R U', '', ''],
   PaymentMethod: ['*', 'R C', '', '', 'R', '', ''],
   Payment: ['* override', 'R C record capture cancel', '', '', '* override', 'record (pos_order)', ''],
   Refund: ['R', 'R', '', '', 'R', '', ''],
@@ -233,6 +233,14 @@ export const rolePermissions: Readonly<Record<BuiltInRole, readonly Permission[]
   relations: permissionsOfStaff(6),
   auditor,
 }
+
+/** Whether a role keeps within the limits in amounts of an action: a built-in one where its cell says so, custom roles and keys always. */
+export const isLimited = (role: string | null, subject: SubjectName, action: string): boolean =>
+  role === null ||
+  !isBuiltInRole(role) ||
+  rolePermissions[role].some(
+    (one) => one.subject === subject && one.action === action && one.condition !== null && one.condition !== 'masked',
+  )
 
 /** Members give, change or take no role above their own rank. Custom roles have the lowest rank. */
 export const rankOf = (role: string): 1 | 2 | 3 => (role === 'owner' ? 3 : role === 'admin' ? 2 : 1)

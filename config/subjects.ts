@@ -106,7 +106,7 @@ export const subjects = {
   BalanceTransaction: tenant('payment', 'payments', 'read'),
   Reconciliation: tenant('payment', 'payments', 'read'),
   PaymentException: tenant('payment', 'payments', 'read resolve'),
-  Book: tenant('financial', 'financial', 'read create update lock'),
+  Book: tenant('financial', 'financial', 'read create update lock', 'override'),
   Journal: tenant('financial', 'financial', 'read create update'),
   Account: tenant('financial', 'financial', 'read create update delete'),
   LedgerEntry: tenant('financial', 'financial', 'read post reverse', 'override'),

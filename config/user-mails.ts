@@ -7,6 +7,8 @@ type Words = {
   /** Name of an expiring API key, and the day. */
   key: string
   day: string
+  /** Host of a webhook endpoint. */
+  host: string
 }
 type Mail = { subject: (words: Words) => string; text: (words: Words) => string }
 
@@ -18,6 +20,8 @@ export const userMailKinds = {
   email_notice: { token: null },
   security_notice: { token: null },
   key_expiring: { token: null },
+  webhook_failing: { token: null },
+  webhook_paused: { token: null },
 } as const satisfies Record<string, { token: MailedTokenPurpose | null }>
 
 export type UserMailKind = keyof typeof userMailKinds
@@ -53,6 +57,16 @@ const english: Record<UserMailKind, Mail> = {
     text: ({ name, house, key, day }) =>
       `Hello ${name},\n\nthe API key "${key}" of ${house} expires on ${day}. Rotate it before, so that what uses it goes on working.`,
   },
+  webhook_failing: {
+    subject: ({ house }) => `A webhook endpoint of ${house} does not answer`,
+    text: ({ name, house, host, day }) =>
+      `Hello ${name},\n\nthe webhook endpoint of ${house} at ${host} has taken no event since ${day}. We go on trying. After three days without a success it is paused; what it missed can then be sent again.`,
+  },
+  webhook_paused: {
+    subject: ({ house }) => `A webhook endpoint of ${house} was paused`,
+    text: ({ name, house, host, day }) =>
+      `Hello ${name},\n\nthe webhook endpoint of ${house} at ${host} has taken no event since ${day} and was paused. Once it works again, resume it; you can have what it missed sent again.`,
+  },
 }
 
 const portuguese: Record<UserMailKind, Mail> = {
@@ -85,6 +99,16 @@ const portuguese: Record<UserMailKind, Mail> = {
     subject: ({ house }) => `Uma chave de API de ${house} vence em breve`,
     text: ({ name, house, key, day }) =>
       `Olá, ${name},\n\na chave de API "${key}" de ${house} vence em ${day}. Substitua-a antes, para que nada pare de funcionar.`,
+  },
+  webhook_failing: {
+    subject: ({ house }) => `Um endpoint de webhook de ${house} não responde`,
+    text: ({ name, house, host, day }) =>
+      `Olá, ${name},\n\no endpoint de webhook de ${house} em ${host} não recebe eventos desde ${day}. Continuamos tentando. Após três dias sem sucesso ele é pausado; o que perdeu pode ser enviado de novo.`,
+  },
+  webhook_paused: {
+    subject: ({ house }) => `Um endpoint de webhook de ${house} foi pausado`,
+    text: ({ name, house, host, day }) =>
+      `Olá, ${name},\n\no endpoint de webhook de ${house} em ${host} não recebe eventos desde ${day} e foi pausado. Quando voltar a funcionar, retome-o; o que perdeu pode ser enviado de novo.`,
   },
 }
 
@@ -119,17 +143,28 @@ const spanish: Record<UserMailKind, Mail> = {
     text: ({ name, house, key, day }) =>
       `Hola, ${name}:\n\nla clave de API "${key}" de ${house} caduca el ${day}. Sustitúyala antes, para que lo que la usa siga funcionando.`,
   },
+  webhook_failing: {
+    subject: ({ house }) => `Un endpoint de webhook de ${house} no responde`,
+    text: ({ name, house, host, day }) =>
+      `Hola, ${name}:\n\nel endpoint de webhook de ${house} en ${host} no recibe eventos desde el ${day}. Seguimos intentando. Tras tres días sin éxito se pausa; lo que perdió puede enviarse de nuevo.`,
+  },
+  webhook_paused: {
+    subject: ({ house }) => `Un endpoint de webhook de ${house} se ha pausado`,
+    text: ({ name, house, host, day }) =>
+      `Hola, ${name}:\n\nel endpoint de webhook de ${house} en ${host} no recibe eventos desde el ${day} y se ha pausado. Cuando vuelva a funcionar, reanúdelo; lo que perdió puede enviarse de nuevo.`,
+  },
 }
 
 const languages: Record<string, Record<UserMailKind, Mail>> = { en: english, pt: portuguese, es: spanish }
 
 // Names of people, properties and keys are user input: they stay on one line.
 const line = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-const oneLine = ({ name, house, key, ...words }: Words): Words => ({
+const oneLine = ({ name, house, key, host, ...words }: Words): Words => ({
   ...words,
   name: line(name),
   house: line(house),
   key: line(key),
+  host: line(host),
 })
 
 /** Subject and text of a mail in the user's language, else English. */

@@ -5,6 +5,8 @@ import type { FieldError } from './errors.ts'
 import { isLanguage } from './languages.ts'
 import { personName, words } from './schema.ts'
 import type { Schema } from './schema.ts'
+import { measureOf, mostProblems } from './sizes.ts'
+import type { Measure } from './sizes.ts'
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 // Offsets as far as PostgreSQL takes them.
@@ -52,6 +54,23 @@ const sharedPattern = (pattern: string, flags: string): Test => {
 // Ajv names it so in code that it would write to a file; none is written.
 const shared = Object.assign(sharedPattern, { code: 'new RegExp' })
 
+/**
+ * Ajv collects all errors of a list or map before anything can cut them, so its loops over a value are made to end after fifty errors of their
+ * own. They count from their own beginning: whether a value is valid does not change, also under `anyOf`.
+ */
+const endLoops = (code: string): string =>
+  code
+    .replaceAll(
+      /for\(let (i\d+)=0; ?(i\d+)<(len\d+); ?(i\d+)\+\+\)\{/g,
+      (_, name: string, __, length: string) =>
+        `for(let ${name}=0, b_${name}=errors; ${name}<${length} && errors-b_${name}<${mostProblems}; ${name}++){`,
+    )
+    .replaceAll(
+      /for\(const (key\d+) in (data\d*)\)\{/g,
+      (_, name: string, data: string) =>
+        `let b_${name}=errors;for(const ${name} in ${data}){if(errors-b_${name}>=${mostProblems})break;`,
+    )
+
 const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -62,14 +81,19 @@ const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
     // Proven for every schema by `assertCompilable`; a process that serves does not repeat it.
     validateSchema: false,
     // Ajv's passes over the code it writes cost a third of a compilation, and V8 makes as fast a check without them.
-    code: { optimize: false, regExp: shared },
+    code: { optimize: false, regExp: shared, process: endLoops },
     ...options,
   })
   ajv.addFormat('uuid4', { type: 'string', validate: isUuid })
   ajv.addFormat('day', { type: 'string', validate: isDay })
   ajv.addFormat('instant', {
     type: 'string',
-    validate: (value: string) => instant.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value)),
+    // Its day in UTC counts too: what is stored is sent back in UTC.
+    validate: (value: string) =>
+      instant.test(value) &&
+      isDay(value.slice(0, 10)) &&
+      !Number.isNaN(Date.parse(value)) &&
+      isDay(new Date(value).toISOString().slice(0, 10)),
   })
   ajv.addFormat('mailbox', {
     type: 'string',
@@ -82,7 +106,7 @@ const make = (options: ConstructorParameters<typeof Ajv2020>[0]) => {
   ajv.addFormat('time-zone', { type: 'string', validate: isTimeZone })
   ajv.addFormat('country', { type: 'string', validate: isCountry })
   ajv.addFormat('language', { type: 'string', validate: isLanguage })
-  // Says that a string may hold the digits of a card, such as a phone or a document; see the pipeline.
+  // Says that a string may hold the digits of a card (`exempt`), such as a phone, or holds them but is no card (`document`); see api/lib/cards.ts.
   ajv.addKeyword({ keyword: 'cardNumber', schemaType: 'string' })
   return ajv
 }
@@ -153,7 +177,7 @@ const problemsOf = (validate: ValidateFunction): FieldError[] => {
       const key = `${error.field} ${error.message}`
       return !seen.has(key) && seen.add(key)
     })
-    .slice(0, 50)
+    .slice(0, mostProblems)
 }
 
 type Json = { [key: string]: Json | Json[] | string | number | boolean | null }
@@ -176,7 +200,15 @@ const bounded = (schema: Json): Json => {
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type Check = (value: unknown) => FieldError[] | null
+/** Answers all problems of a value, fifty at most, or null. `sizes` and `contents` are its two halves, for callers with work in between. */
+export type Check = ((value: unknown) => FieldError[] | null) & {
+  /**
+   * Problems of values that are larger than the schema lets in. Nothing else should look at such a value. The schema bounds the work of this check, and the
+   * value does not.
+   */
+  readonly sizes: (value: unknown) => FieldError[]
+  readonly contents: (value: unknown) => FieldError[] | null
+}
 
 const prepared = (schema: Schema): Json => bounded(JSON.parse(JSON.stringify(schema)) as Json)
 
@@ -185,17 +217,32 @@ const compileWith = (ajv: Ajv2020) => {
   return (schema: Schema): Check => {
     const found = known.get(schema)
     if (found) return found
-    let validate: ValidateFunction | null = null
-    const check: Check = (value) => {
-      validate ??= ajv.compile(prepared(schema))
-      return validate(value) ? null : problemsOf(validate)
+    let made: { validate: ValidateFunction; measure: Measure | null } | null = null
+    const make = () => {
+      const json = prepared(schema)
+      return { validate: ajv.compile(json), measure: measureOf(json) }
     }
+    const sizes = (value: unknown): FieldError[] => {
+      const tooLarge: FieldError[] = []
+      made ??= make()
+      made.measure?.(value, '', tooLarge)
+      return tooLarge
+    }
+    const contents = (value: unknown): FieldError[] | null => {
+      made ??= make()
+      return made.validate(value) ? null : problemsOf(made.validate)
+    }
+    const whole = (value: unknown): FieldError[] | null => {
+      const tooLarge = sizes(value)
+      return tooLarge.length > 0 ? tooLarge : contents(value)
+    }
+    const check = Object.assign(whole, { sizes, contents })
     known.set(schema, check)
     return check
   }
 }
 
-/** The check of a schema, compiled when it is first called, once. It answers all problems of a value, or null. */
+/** The check of a schema, compiled when it is first called, once. */
 export const compile = compileWith(strict)
 /** A check of strings of path and query. It changes the value in place, to the declared types and defaults. */
 export const compileQuery = compileWith(lenient)

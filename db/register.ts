@@ -1,5 +1,6 @@
-import { registerTargets } from './payment/index.ts'
-import { reapHolds, paymentTargets } from './reservations/index.ts'
+import { erasureBlockersWith } from './guests/index.ts'
+import { paymentErasureBlockers, registerTargets } from './payment/index.ts'
+import { erasureBlockers, paymentTargets, reapHolds } from './reservations/index.ts'
 import { registerReaper } from './units/index.ts'
 
 /**
@@ -9,4 +10,6 @@ import { registerReaper } from './units/index.ts'
 export const registerModules = () => {
   registerReaper(reapHolds)
   registerTargets(paymentTargets)
+  erasureBlockersWith(erasureBlockers)
+  erasureBlockersWith(paymentErasureBlockers)
 }

@@ -33,6 +33,32 @@ export interface AccountBalanceRow {
   debit: number
   credit: number
   lineCount: number
+  costCenterId: string | null
+}
+
+export interface AddOnRow {
+  id: string
+  key: string
+  name: unknown
+  description: unknown
+  feature: string
+  billingType: 'FLAT_MONTHLY' | 'FREE' | 'METERED' | 'TIERED'
+  meter: string | null
+  plans: string[]
+  onSale: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface AddOnPriceRow {
+  id: string
+  addOnId: string
+  number: number
+  effectiveFrom: Date
+  prices: unknown
+  createdBy: string | null
+  createdAt: Date
 }
 
 export interface AgeCategoryRow {
@@ -45,6 +71,22 @@ export interface AgeCategoryRow {
   maxAge: number | null
   kind: 'adult' | 'child' | 'infant'
   countsInOccupancy: boolean
+}
+
+export interface AmendmentRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  baseVersion: number
+  changes: unknown
+  reply: unknown
+  difference: number
+  hash: Buffer
+  expiresAt: Date
+  status: 'accepted' | 'proposed'
+  version: number
+  createdAt: Date
+  updatedAt: Date
 }
 
 export interface ApiKeyRow {
@@ -148,6 +190,55 @@ export interface AutomationRow {
   updatedAt: Date
 }
 
+export interface BalanceTransactionRow {
+  tenantId: string
+  id: string
+  gatewayAccountId: string
+  externalId: string
+  seq: number
+  kind: 'adjustment' | 'charge' | 'dispute' | 'dispute_reversal' | 'gateway_fee' | 'payout' | 'payout_failure' | 'platform_fee_refund' | 'refund' | 'refund_failure'
+  gross: number
+  fee: number
+  platformFee: number
+  net: number
+  currency: string
+  occurredAt: Date
+  availableAt: Date
+  payoutId: string | null
+  sourceRef: string | null
+  sourcePaymentRef: string | null
+  subjectType: 'dispute' | 'payment' | 'payout' | 'refund' | null
+  subjectId: string | null
+  createdAt: Date
+}
+
+export interface BillingAdjustmentRow {
+  id: string
+  tenantId: string
+  kind: 'adjustment' | 'carried'
+  amount: number
+  description: string
+  reason: string
+  createdBy: string | null
+  invoiceId: string | null
+  createdAt: Date
+}
+
+export interface BillingRunRow {
+  id: string
+  date: string
+  tenants: number
+  issued: number
+  parked: unknown
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface BillingSeriesRow {
+  year: number
+  lastNumber: number
+}
+
 export interface BlobRow {
   tenantId: string
   id: string
@@ -206,6 +297,45 @@ export interface BookingRow {
   externalId: string | null
   collectedBy: 'channel' | 'property' | null
   commission: number | null
+  groupId: string | null
+  groupRowKey: string | null
+}
+
+export interface BookingGroupRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  number: string
+  name: string
+  sealed: Buffer | null
+  status: 'cancelled' | 'closed' | 'confirmed' | 'inquiry' | 'optional'
+  arrival: string
+  departure: string
+  ratePlanId: string
+  optionUntil: Date | null
+  releaseType: string
+  releaseOn: string | null
+  releaseDays: number | null
+  masterFolioId: string | null
+  routing: string[]
+  notes: string
+  cancelReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface BookingGroupNightRow {
+  tenantId: string
+  id: string
+  groupId: string
+  unitTypeId: string
+  night: string
+  allotted: number
+  pickedUp: number
+  amount: number | null
+  released: boolean
 }
 
 export interface BusinessDayRow {
@@ -314,6 +444,29 @@ export interface ChannelPushRow {
   finishedAt: Date | null
 }
 
+export interface CompanyRow {
+  tenantId: string
+  id: string
+  kind: 'agency' | 'company' | 'organiser'
+  legalName: string
+  tradeName: string
+  countryCode: string | null
+  taxId: string | null
+  email: string | null
+  phone: string | null
+  website: string | null
+  address: unknown | null
+  sealed: Buffer | null
+  commissionRate: number | null
+  ratePlanIds: string[]
+  notes: string
+  nameSearch: string
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface CostCenterRow {
   tenantId: string
   id: string
@@ -341,12 +494,42 @@ export interface DepositRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  announcedAt: Date | null
 }
 
 export interface DispatchEpochRow {
   one: boolean
   epoch: string
   changedAt: Date
+}
+
+export interface DisputeRow {
+  tenantId: string
+  id: string
+  provider: 'bank' | 'sandbox' | 'stripe'
+  gatewayAccountId: string | null
+  paymentId: string
+  propertyId: string
+  externalId: string
+  amount: number
+  currency: string
+  reason: string
+  phase: 'appeal' | 'dispute' | 'inquiry'
+  status: 'lost' | 'needs_response' | 'submitted' | 'under_review' | 'won'
+  taken: boolean
+  response: 'accept' | 'contest' | null
+  responseDueAt: Date | null
+  evidence: Buffer | null
+  evidenceErasedAt: Date | null
+  acceptedBy: unknown | null
+  warnings: number
+  openedAt: Date
+  closedAt: Date | null
+  nextReadAt: Date | null
+  readCount: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
 }
 
 export interface EntitlementGrantRow {
@@ -366,6 +549,32 @@ export interface EntitlementGrantRow {
   endReason: string | null
 }
 
+export interface EntryDraftRow {
+  tenantId: string
+  id: string
+  bookId: string
+  journalId: string | null
+  kind: 'opening' | 'standard'
+  postingDate: string
+  description: string
+  reverseOn: string | null
+  lines: unknown
+  total: number
+  difference: number
+  late: boolean
+  status: 'draft' | 'posted' | 'submitted'
+  createdBy: string
+  submittedAt: Date | null
+  decidedBy: string | null
+  selfApproved: boolean
+  rejection: string | null
+  note: string | null
+  entryId: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface EventRow {
   tenantId: string
   id: string
@@ -380,6 +589,25 @@ export interface EventRow {
   causeId: string | null
   changed: unknown
   data: unknown
+}
+
+export interface EventHeadRow {
+  tenantId: string
+  lastSequence: number
+  oldestSequence: number
+}
+
+export interface ExchangeRateRow {
+  tenantId: string
+  id: string
+  fromCurrency: string
+  toCurrency: string
+  date: string
+  rate: string
+  usedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
 }
 
 export interface ExternalCallRow {
@@ -447,6 +675,7 @@ export interface FiscalPeriodRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  selfApproved: boolean
 }
 
 export interface FiscalYearRow {
@@ -484,6 +713,7 @@ export interface FolioRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  groupId: string | null
 }
 
 export interface FolioLineRow {
@@ -507,6 +737,21 @@ export interface FolioLineRow {
   paymentId: string | null
   postedBy: unknown
   createdAt: Date
+  taxRuleId: string | null
+}
+
+export interface FolioRouteRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  position: number
+  folioId: string
+  categories: string[] | null
+  from: string | null
+  until: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
 }
 
 export interface GalleryImageRow {
@@ -550,6 +795,19 @@ export interface GatewayAccountRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  onboardingStatus: 'failed' | 'none' | 'ready' | 'requested'
+  onboardingUrl: Buffer | null
+  onboardingExpiresAt: Date | null
+  onboardingReturnUrl: string | null
+  onboardingRequests: number
+  testToken: string | null
+  balance: unknown | null
+  failure: unknown | null
+  nextReadAt: Date | null
+  readCount: number
+  nextImportAt: Date | null
+  importedAt: Date | null
+  importCursor: string | null
 }
 
 export interface GatewayCallbackRow {
@@ -659,6 +917,36 @@ export interface GuestDocumentRow {
   updatedAt: Date
 }
 
+export interface GuestDocumentFileRow {
+  tenantId: string
+  id: string
+  guestId: string
+  documentId: string
+  side: 'back' | 'front' | 'portrait'
+  mediaType: 'application/pdf' | 'image/jpeg' | 'image/png' | 'image/webp'
+  bytes: number
+  sha256: Buffer
+  blobId: string
+  deleteAfter: string | null
+  createdBy: string | null
+  createdAt: Date
+}
+
+export interface GuestDuplicateRow {
+  tenantId: string
+  id: string
+  guestA: string
+  guestB: string
+  score: number
+  matches: string[]
+  status: 'dismissed' | 'merged' | 'open'
+  decidedBy: string | null
+  decidedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface GuestKeyRow {
   tenantId: string
   guestId: string
@@ -668,6 +956,55 @@ export interface GuestKeyRow {
   destroyAfter: string | null
   destroyedAt: Date | null
   createdAt: Date
+}
+
+export interface GuestMergeRow {
+  tenantId: string
+  id: string
+  survivorId: string
+  mergedId: string
+  repointedIds: string[]
+  fields: string[]
+  sealed: Buffer | null
+  reason: string
+  mergedBy: unknown
+  mergedAt: Date
+  undoneAt: Date | null
+  undoneBy: unknown | null
+  undoReason: string | null
+}
+
+export interface GuestNoteRow {
+  tenantId: string
+  id: string
+  guestId: string
+  audience: 'all' | 'billing' | 'front_desk' | 'housekeeping' | 'relations'
+  alertMoment: 'booking' | 'check_in' | 'check_out' | 'none'
+  sealed: Buffer
+  createdBy: string | null
+  createdAt: Date
+}
+
+export interface GuestRegistrationRow {
+  tenantId: string
+  id: string
+  reservationGuestId: string
+  reservationId: string
+  guestId: string
+  propertyId: string
+  status: 'accepted' | 'cancelled' | 'pending' | 'ready' | 'rejected' | 'submitted'
+  sealed: Buffer | null
+  formVersion: number
+  missing: string[]
+  signedAt: Date | null
+  signedVia: 'link' | 'paper' | 'tablet' | null
+  linkValidFrom: Date | null
+  linkSentAt: Date | null
+  externalId: string | null
+  rejectReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
 }
 
 export interface HoldStrikeRow {
@@ -828,6 +1165,7 @@ export interface JournalEntryRow {
   selfApproved: boolean
   createdXid: string
   createdAt: Date
+  reverseOn: string | null
 }
 
 export interface JournalLineRow {
@@ -1084,6 +1422,26 @@ export interface NightFactRow {
   commission: number
 }
 
+export interface OnTheBooksChangeRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  stayDate: string
+  changedOn: string
+  reservationId: string
+  unitTypeId: string
+  ratePlanId: string
+  marketSegment: string
+  source: string
+  channelConnectionId: string | null
+  companyId: string | null
+  agencyId: string | null
+  groupId: string | null
+  unitNights: number
+  roomRevenue: number
+  createdAt: Date
+}
+
 export interface OneTimeTokenRow {
   id: string
   purpose: 'email_change' | 'invitation' | 'mfa' | 'password_reset'
@@ -1150,6 +1508,11 @@ export interface PaymentRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  paymentMethodId: string | null
+  linkId: string | null
+  declines: number
+  endNearedAt: Date | null
+  linkSentAt: Date | null
 }
 
 export interface PaymentAllocationRow {
@@ -1168,8 +1531,8 @@ export interface PaymentExceptionRow {
   tenantId: string
   id: string
   kind: 'account_gone' | 'amount_differs' | 'currency_differs' | 'duplicate_payment' | 'fee_differs' | 'late_payment' | 'missing_here' | 'missing_there' | 'outcome_unknown' | 'payout_differs' | 'refund_failed' | 'unallocated'
-  propertyId: string
-  subjectType: string
+  propertyId: string | null
+  subjectType: 'balance_transaction' | 'dispute' | 'gateway_account' | 'payment' | 'payout' | 'refund'
   subjectId: string
   amount: number
   expectedAmount: number | null
@@ -1180,6 +1543,68 @@ export interface PaymentExceptionRow {
   resolvedBy: unknown | null
   resolvedAt: Date | null
   automatic: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+  gatewayAccountId: string | null
+  reconciliationId: string | null
+}
+
+export interface PaymentHistoryRow {
+  tenantId: string
+  id: string
+  paymentId: string
+  seq: number
+  status: string
+  at: Date
+  actor: unknown
+  cause: 'call' | 'callback' | 'clock' | 'command' | 'read'
+}
+
+export interface PaymentMethodRow {
+  tenantId: string
+  id: string
+  gatewayAccountId: string
+  guestId: string | null
+  customerId: string | null
+  bookingId: string | null
+  status: 'active' | 'detached' | 'expired' | 'failed' | 'pending'
+  brand: string | null
+  last4: string | null
+  expMonth: number | null
+  expYear: number | null
+  fingerprint: string | null
+  externalId: string | null
+  externalCustomerId: string | null
+  setupId: string | null
+  consentAt: Date
+  consentTextVersion: string
+  consentAddressHash: Buffer | null
+  submission: Buffer | null
+  action: Buffer | null
+  failure: unknown | null
+  sentAt: Date | null
+  nextReadAt: Date | null
+  readCount: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PayoutRow {
+  tenantId: string
+  id: string
+  gatewayAccountId: string
+  externalId: string
+  amount: number
+  currency: string
+  status: 'cancelled' | 'failed' | 'in_transit' | 'paid' | 'pending'
+  arrivesOn: string | null
+  complete: boolean
+  difference: number | null
+  failure: unknown | null
+  createdOn: string
+  paidAt: Date | null
   version: number
   createdAt: Date
   updatedAt: Date
@@ -1261,6 +1686,7 @@ export interface PostingEventRow {
   dismissReason: string | null
   replacingEntryId: string | null
   createdAt: Date
+  journalKind: string | null
 }
 
 export interface PostingRuleRow {
@@ -1278,6 +1704,45 @@ export interface PostingRuleRow {
   version: number
   createdAt: Date
   updatedAt: Date
+}
+
+export interface PrivacyCheckpointRow {
+  tenantId: string
+  id: string
+  requestId: string
+  tableName: string
+  done: boolean
+  rowCount: number
+}
+
+export interface PrivacyRequestRow {
+  tenantId: string
+  id: string
+  guestId: string
+  kind: 'access' | 'correction' | 'erasure'
+  status: 'completed' | 'received' | 'refused' | 'running'
+  channel: 'email' | 'in_person' | 'letter' | 'phone' | 'portal' | 'retention'
+  receivedAt: Date
+  dueOn: string
+  sealed: Buffer | null
+  identityMethod: 'document' | 'email_code' | 'known_guest' | 'phone_code' | null
+  planHash: string | null
+  createdBy: unknown
+  decidedBy: string | null
+  decidedAt: Date | null
+  legalBasis: string | null
+  reason: string | null
+  certificate: unknown | null
+  certificateToken: string | null
+  exportBlobId: string | null
+  exportUntil: Date | null
+  nearedAt: Date | null
+  passedAt: Date | null
+  completedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+  guestIds: string[]
 }
 
 export interface PromoCodeRow {
@@ -1445,6 +1910,28 @@ export interface QueueTotalRow {
   measuredAt: Date
 }
 
+export interface QuoteRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  number: string
+  guestId: string | null
+  companyId: string | null
+  rooms: unknown
+  currency: string
+  total: number
+  dueNow: number
+  promoCode: string | null
+  promoCodeId: string | null
+  locale: string
+  hash: string
+  arrival: string
+  departure: string
+  override: unknown | null
+  expiresAt: Date
+  createdAt: Date
+}
+
 export interface RateCellRow {
   tenantId: string
   ratePlanId: string
@@ -1532,6 +2019,23 @@ export interface RatePlanUnitTypeRow {
   children: unknown
 }
 
+export interface ReconciliationRow {
+  tenantId: string
+  id: string
+  gatewayAccountId: string
+  date: string
+  status: 'balanced' | 'exceptions' | 'failed' | 'running'
+  provisional: boolean
+  openingBalance: number | null
+  net: number | null
+  closingBalance: number | null
+  counts: unknown
+  lastRunAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface RecoveryCodeRow {
   id: string
   userId: string
@@ -1562,6 +2066,31 @@ export interface RefundRow {
   version: number
   createdAt: Date
   updatedAt: Date
+}
+
+export interface RegistrationReportRow {
+  tenantId: string
+  id: string
+  registrationId: string
+  kind: 'cancellation' | 'check_in' | 'check_out' | 'registration'
+  formVersion: number
+  status: 'accepted' | 'queued' | 'rejected' | 'unknown'
+  requestId: string
+  externalId: string | null
+  error: string | null
+  sentAt: Date | null
+  answeredAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface RegistrationSecretRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  sealed: Buffer
+  createdAt: Date
 }
 
 export interface RelayTurnRow {
@@ -1648,6 +2177,7 @@ export interface ReservationExtraRow {
   createdAt: Date
   updatedAt: Date
   chargedUntil: string | null
+  cut: unknown | null
 }
 
 export interface ReservationGuestRow {
@@ -1677,6 +2207,18 @@ export interface ReservationNightRow {
   components: unknown
   status: 'charged' | 'open' | 'released' | 'waived'
   commission: number | null
+  pickedUp: boolean
+}
+
+export interface ReservationNoteRow {
+  tenantId: string
+  id: string
+  reservationId: string
+  audience: 'all' | 'billing' | 'front_desk' | 'housekeeping' | 'relations'
+  alert: 'booking' | 'check_in' | 'check_out' | 'none'
+  sealed: Buffer
+  createdBy: unknown
+  createdAt: Date
 }
 
 export interface RestrictionCellRow {
@@ -1711,7 +2253,7 @@ export interface RoleRow {
 
 export interface SandboxObjectRow {
   id: string
-  kind: 'callback' | 'charge' | 'key' | 'refund'
+  kind: 'account' | 'callback' | 'charge' | 'dispute' | 'key' | 'link' | 'method' | 'payout' | 'refund' | 'transaction'
   accountRef: string
   ourId: string | null
   state: unknown
@@ -1806,6 +2348,53 @@ export interface SubscriptionRow {
   version: number
   createdAt: Date
   updatedAt: Date
+}
+
+export interface SubscriptionInvoiceRow {
+  id: string
+  tenantId: string
+  number: string | null
+  status: 'issued' | 'paid' | 'void'
+  currency: string
+  periodStart: string
+  periodEnd: string
+  customer: unknown
+  total: number
+  issuedAt: Date
+  dueOn: string
+  paidAt: Date | null
+  paidOutside: unknown | null
+  voidedAt: Date | null
+  reason: string | null
+}
+
+export interface SubscriptionInvoiceLineRow {
+  id: string
+  tenantId: string
+  invoiceId: string
+  place: number
+  kind: 'add_on' | 'adjustment' | 'carried' | 'plan' | 'usage'
+  subjectId: string
+  description: string
+  fromOn: string
+  toOn: string
+  quantity: number
+  unitPrice: string | null
+  amount: number
+  priceId: string | null
+}
+
+export interface SubscriptionItemRow {
+  id: string
+  tenantId: string
+  addOnId: string
+  priceId: string
+  startsAt: Date
+  endsAt: Date | null
+  usageBefore: number
+  usageAtEnd: number | null
+  boughtBy: string | null
+  endedBy: string | null
 }
 
 export interface SuperuserAccountRow {
@@ -2058,6 +2647,130 @@ export interface UserMailRow {
   sentAt: Date | null
 }
 
+export interface WaitlistEntryRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  guestId: string | null
+  sealed: Buffer | null
+  arrival: string
+  departure: string
+  flexibleDays: number
+  rooms: number
+  unitTypeIds: string[]
+  ratePlanId: string | null
+  adults: number
+  childrenAges: number[]
+  priority: number
+  status: 'booked' | 'closed' | 'waiting'
+  matchedAt: Date | null
+  bookingId: string | null
+  closeReason: string | null
+  closedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface WebhookAttemptRow {
+  tenantId: string
+  webhookDeliveryId: string
+  eventAt: Date
+  number: number
+  at: Date
+  durationMs: number
+  httpStatus: number | null
+  error: 'address_refused' | 'connect_failed' | 'redirect' | 'timeout' | 'tls_failed' | 'too_large' | null
+  excerpt: string | null
+}
+
+export interface WebhookDeliveryRow {
+  tenantId: string
+  id: string
+  webhookEndpointId: string
+  eventId: string
+  eventAt: Date
+  sequence: number
+  type: string
+  propertyId: string | null
+  replayId: string | null
+  status: 'dead' | 'delivered' | 'dropped' | 'pending'
+  attempts: number
+  lastNumber: number
+  dueAt: Date
+  sendingUntil: Date | null
+  lastAttemptAt: Date | null
+  deliveredAt: Date | null
+  createdAt: Date
+}
+
+export interface WebhookEndpointRow {
+  tenantId: string
+  id: string
+  url: string
+  description: string
+  types: string[]
+  subjects: string[]
+  propertyIds: string[]
+  status: 'active' | 'paused'
+  secret: Buffer
+  previousSecret: Buffer | null
+  previousUntil: Date | null
+  pausedCause: 'command' | 'failing' | 'gone' | null
+  pausedBy: string | null
+  pausedReason: string | null
+  pausedAfterSequence: number | null
+  pingNo: number
+  ping: unknown | null
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface WebhookHealthRow {
+  tenantId: string
+  id: string
+  failures: number
+  failingSince: Date | null
+  warnedAt: Date | null
+  lastSuccessAt: Date | null
+  lastStatus: number | null
+  lastError: string | null
+}
+
+export interface WebhookReplayRow {
+  tenantId: string
+  id: string
+  webhookEndpointId: string
+  fromSequence: number
+  toSequence: number
+  types: string[] | null
+  cursor: number
+  status: 'cancelled' | 'done' | 'running'
+  events: number
+  createdBy: string | null
+  createdAt: Date
+}
+
+export interface WebhookSlotRow {
+  tenantId: string
+  id: string
+  webhookEndpointId: string
+  host: string
+  until: Date
+}
+
+export interface WebhookWarningRow {
+  id: string
+  tenantId: string
+  webhookEndpointId: string
+  host: string
+  kind: 'failing' | 'paused'
+  since: Date
+  createdAt: Date
+}
+
 export interface WorkerHeartbeatRow {
   id: string
   process: 'relay' | 'scheduler' | 'worker'
@@ -2077,27 +2790,41 @@ export interface WorkerHeartbeatRow {
 export interface Rows {
   account: AccountRow
   account_balance: AccountBalanceRow
+  add_on: AddOnRow
+  add_on_price: AddOnPriceRow
   age_category: AgeCategoryRow
+  amendment: AmendmentRow
   api_key: ApiKeyRow
   api_key_property: ApiKeyPropertyRow
   api_key_warning: ApiKeyWarningRow
   app_user: AppUserRow
   audit_entry: AuditEntryRow
   automation: AutomationRow
+  balance_transaction: BalanceTransactionRow
+  billing_adjustment: BillingAdjustmentRow
+  billing_run: BillingRunRow
+  billing_series: BillingSeriesRow
   blob: BlobRow
   book: BookRow
   booking: BookingRow
+  booking_group: BookingGroupRow
+  booking_group_night: BookingGroupNightRow
   business_day: BusinessDayRow
   channel_booking: ChannelBookingRow
   channel_connection: ChannelConnectionRow
   channel_dirty: ChannelDirtyRow
   channel_mapping: ChannelMappingRow
   channel_push: ChannelPushRow
+  company: CompanyRow
   cost_center: CostCenterRow
   deposit: DepositRow
   dispatch_epoch: DispatchEpochRow
+  dispute: DisputeRow
   entitlement_grant: EntitlementGrantRow
+  entry_draft: EntryDraftRow
   event: EventRow
+  event_head: EventHeadRow
+  exchange_rate: ExchangeRateRow
   external_call: ExternalCallRow
   extra: ExtraRow
   feature: FeatureRow
@@ -2105,6 +2832,7 @@ export interface Rows {
   fiscal_year: FiscalYearRow
   folio: FolioRow
   folio_line: FolioLineRow
+  folio_route: FolioRouteRow
   gallery_image: GalleryImageRow
   gateway_account: GatewayAccountRow
   gateway_callback: GatewayCallbackRow
@@ -2113,7 +2841,12 @@ export interface Rows {
   guest_block: GuestBlockRow
   guest_consent: GuestConsentRow
   guest_document: GuestDocumentRow
+  guest_document_file: GuestDocumentFileRow
+  guest_duplicate: GuestDuplicateRow
   guest_key: GuestKeyRow
+  guest_merge: GuestMergeRow
+  guest_note: GuestNoteRow
+  guest_registration: GuestRegistrationRow
   hold_strike: HoldStrikeRow
   housekeeping_sheet: HousekeepingSheetRow
   housekeeping_task: HousekeepingTaskRow
@@ -2136,17 +2869,23 @@ export interface Rows {
   night_audit: NightAuditRow
   night_audit_checkpoint: NightAuditCheckpointRow
   night_fact: NightFactRow
+  on_the_books_change: OnTheBooksChangeRow
   one_time_token: OneTimeTokenRow
   password_request: PasswordRequestRow
   payment: PaymentRow
   payment_allocation: PaymentAllocationRow
   payment_exception: PaymentExceptionRow
+  payment_history: PaymentHistoryRow
+  payment_method: PaymentMethodRow
+  payout: PayoutRow
   plan_version: PlanVersionRow
   policy: PolicyRow
   policy_version: PolicyVersionRow
   pool_night: PoolNightRow
   posting_event: PostingEventRow
   posting_rule: PostingRuleRow
+  privacy_checkpoint: PrivacyCheckpointRow
+  privacy_request: PrivacyRequestRow
   promo_code: PromoCodeRow
   property: PropertyRow
   property_day: PropertyDayRow
@@ -2157,19 +2896,24 @@ export interface Rows {
   queue_control: QueueControlRow
   queue_minute: QueueMinuteRow
   queue_total: QueueTotalRow
+  quote: QuoteRow
   rate_cell: RateCellRow
   rate_change: RateChangeRow
   rate_change_level: RateChangeLevelRow
   rate_plan: RatePlanRow
   rate_plan_unit_type: RatePlanUnitTypeRow
+  reconciliation: ReconciliationRow
   recovery_code: RecoveryCodeRow
   refund: RefundRow
+  registration_report: RegistrationReportRow
+  registration_secret: RegistrationSecretRow
   relay_turn: RelayTurnRow
   reservation: ReservationRow
   reservation_event: ReservationEventRow
   reservation_extra: ReservationExtraRow
   reservation_guest: ReservationGuestRow
   reservation_night: ReservationNightRow
+  reservation_note: ReservationNoteRow
   restriction_cell: RestrictionCellRow
   role: RoleRow
   sandbox_object: SandboxObjectRow
@@ -2180,6 +2924,9 @@ export interface Rows {
   sign_in_failure: SignInFailureRow
   stranded_stay: StrandedStayRow
   subscription: SubscriptionRow
+  subscription_invoice: SubscriptionInvoiceRow
+  subscription_invoice_line: SubscriptionInvoiceLineRow
+  subscription_item: SubscriptionItemRow
   superuser_account: SuperuserAccountRow
   suppression: SuppressionRow
   tax_code: TaxCodeRow
@@ -2197,6 +2944,14 @@ export interface Rows {
   usage_day: UsageDayRow
   usage_event: UsageEventRow
   user_mail: UserMailRow
+  waitlist_entry: WaitlistEntryRow
+  webhook_attempt: WebhookAttemptRow
+  webhook_delivery: WebhookDeliveryRow
+  webhook_endpoint: WebhookEndpointRow
+  webhook_health: WebhookHealthRow
+  webhook_replay: WebhookReplayRow
+  webhook_slot: WebhookSlotRow
+  webhook_warning: WebhookWarningRow
   worker_heartbeat: WorkerHeartbeatRow
 }
 
@@ -2213,10 +2968,24 @@ export const tables = {
     computed: [],
   },
   account_balance: {
-    fields: ['tenantId', 'id', 'bookId', 'accountId', 'propertyId', 'periodId', 'debit', 'credit', 'lineCount'],
+    fields: ['tenantId', 'id', 'bookId', 'accountId', 'propertyId', 'periodId', 'debit', 'credit', 'lineCount', 'costCenterId'],
     documents: [],
     filled: ['tenantId', 'id', 'debit', 'credit', 'lineCount'],
-    nullable: ['propertyId'],
+    nullable: ['propertyId', 'costCenterId'],
+    computed: [],
+  },
+  add_on: {
+    fields: ['id', 'key', 'name', 'description', 'feature', 'billingType', 'meter', 'plans', 'onSale', 'version', 'createdAt', 'updatedAt'],
+    documents: ['name', 'description'],
+    filled: ['id', 'plans', 'onSale', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['meter'],
+    computed: [],
+  },
+  add_on_price: {
+    fields: ['id', 'addOnId', 'number', 'effectiveFrom', 'prices', 'createdBy', 'createdAt'],
+    documents: ['prices'],
+    filled: ['id', 'effectiveFrom', 'createdAt'],
+    nullable: ['createdBy'],
     computed: [],
   },
   age_category: {
@@ -2224,6 +2993,13 @@ export const tables = {
     documents: ['name'],
     filled: ['tenantId', 'id'],
     nullable: ['maxAge'],
+    computed: [],
+  },
+  amendment: {
+    fields: ['tenantId', 'id', 'reservationId', 'baseVersion', 'changes', 'reply', 'difference', 'hash', 'expiresAt', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: ['changes', 'reply'],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: [],
     computed: [],
   },
   api_key: {
@@ -2268,6 +3044,34 @@ export const tables = {
     nullable: ['propertyId', 'plan'],
     computed: [],
   },
+  balance_transaction: {
+    fields: ['tenantId', 'id', 'gatewayAccountId', 'externalId', 'seq', 'kind', 'gross', 'fee', 'platformFee', 'net', 'currency', 'occurredAt', 'availableAt', 'payoutId', 'sourceRef', 'sourcePaymentRef', 'subjectType', 'subjectId', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'seq', 'createdAt'],
+    nullable: ['payoutId', 'sourceRef', 'sourcePaymentRef', 'subjectType', 'subjectId'],
+    computed: [],
+  },
+  billing_adjustment: {
+    fields: ['id', 'tenantId', 'kind', 'amount', 'description', 'reason', 'createdBy', 'invoiceId', 'createdAt'],
+    documents: [],
+    filled: ['id', 'kind', 'createdAt'],
+    nullable: ['createdBy', 'invoiceId'],
+    computed: [],
+  },
+  billing_run: {
+    fields: ['id', 'date', 'tenants', 'issued', 'parked', 'createdAt', 'updatedAt'],
+    documents: ['parked'],
+    filled: ['id', 'tenants', 'issued', 'parked', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  billing_series: {
+    fields: ['year', 'lastNumber'],
+    documents: [],
+    filled: ['lastNumber'],
+    nullable: [],
+    computed: [],
+  },
   blob: {
     fields: ['tenantId', 'id', 'bytes', 'createdAt'],
     documents: [],
@@ -2283,10 +3087,24 @@ export const tables = {
     computed: [],
   },
   booking: {
-    fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission'],
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey'],
     documents: ['acceptedTerms'],
     filled: ['tenantId', 'id', 'credit', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission'],
+    nullable: ['quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey'],
+    computed: [],
+  },
+  booking_group: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'number', 'name', 'sealed', 'status', 'arrival', 'departure', 'ratePlanId', 'optionUntil', 'releaseType', 'releaseOn', 'releaseDays', 'masterFolioId', 'routing', 'notes', 'cancelReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'releaseType', 'routing', 'notes', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['sealed', 'optionUntil', 'releaseOn', 'releaseDays', 'masterFolioId', 'cancelReason'],
+    computed: [],
+  },
+  booking_group_night: {
+    fields: ['tenantId', 'id', 'groupId', 'unitTypeId', 'night', 'allotted', 'pickedUp', 'amount', 'released'],
+    documents: [],
+    filled: ['tenantId', 'id', 'pickedUp', 'released'],
+    nullable: ['amount'],
     computed: [],
   },
   business_day: {
@@ -2331,6 +3149,13 @@ export const tables = {
     nullable: ['error', 'finishedAt'],
     computed: [],
   },
+  company: {
+    fields: ['tenantId', 'id', 'kind', 'legalName', 'tradeName', 'countryCode', 'taxId', 'email', 'phone', 'website', 'address', 'sealed', 'commissionRate', 'ratePlanIds', 'notes', 'nameSearch', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: ['address'],
+    filled: ['tenantId', 'id', 'tradeName', 'ratePlanIds', 'notes', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['countryCode', 'taxId', 'email', 'phone', 'website', 'address', 'sealed', 'commissionRate'],
+    computed: [],
+  },
   cost_center: {
     fields: ['tenantId', 'id', 'bookId', 'code', 'name', 'kind', 'parentId', 'active', 'version', 'createdAt', 'updatedAt'],
     documents: [],
@@ -2339,10 +3164,10 @@ export const tables = {
     computed: [],
   },
   deposit: {
-    fields: ['tenantId', 'id', 'reservationId', 'position', 'dueAt', 'amount', 'origin', 'waivedAmount', 'requestedAt', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'reservationId', 'position', 'dueAt', 'amount', 'origin', 'waivedAmount', 'requestedAt', 'version', 'createdAt', 'updatedAt', 'announcedAt'],
     documents: [],
     filled: ['tenantId', 'id', 'origin', 'waivedAmount', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['requestedAt'],
+    nullable: ['requestedAt', 'announcedAt'],
     computed: [],
   },
   dispatch_epoch: {
@@ -2352,6 +3177,13 @@ export const tables = {
     nullable: [],
     computed: [],
   },
+  dispute: {
+    fields: ['tenantId', 'id', 'provider', 'gatewayAccountId', 'paymentId', 'propertyId', 'externalId', 'amount', 'currency', 'reason', 'phase', 'status', 'taken', 'response', 'responseDueAt', 'evidence', 'evidenceErasedAt', 'acceptedBy', 'warnings', 'openedAt', 'closedAt', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    documents: ['acceptedBy'],
+    filled: ['tenantId', 'id', 'phase', 'taken', 'warnings', 'openedAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['gatewayAccountId', 'response', 'responseDueAt', 'evidence', 'evidenceErasedAt', 'acceptedBy', 'closedAt', 'nextReadAt'],
+    computed: [],
+  },
   entitlement_grant: {
     fields: ['id', 'tenantId', 'key', 'source', 'reason', 'grantedBy', 'startsAt', 'expiresAt', 'planVersionId', 'subscriptionItemId', 'endedAt', 'endedBy', 'endCause', 'endReason'],
     documents: [],
@@ -2359,11 +3191,32 @@ export const tables = {
     nullable: ['reason', 'grantedBy', 'expiresAt', 'planVersionId', 'subscriptionItemId', 'endedAt', 'endedBy', 'endCause', 'endReason'],
     computed: [],
   },
+  entry_draft: {
+    fields: ['tenantId', 'id', 'bookId', 'journalId', 'kind', 'postingDate', 'description', 'reverseOn', 'lines', 'total', 'difference', 'late', 'status', 'createdBy', 'submittedAt', 'decidedBy', 'selfApproved', 'rejection', 'note', 'entryId', 'version', 'createdAt', 'updatedAt'],
+    documents: ['lines'],
+    filled: ['tenantId', 'id', 'kind', 'lines', 'total', 'difference', 'late', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['journalId', 'reverseOn', 'submittedAt', 'decidedBy', 'rejection', 'note', 'entryId'],
+    computed: [],
+  },
   event: {
     fields: ['tenantId', 'id', 'type', 'typeVersion', 'sequence', 'propertyId', 'entity', 'occurredAt', 'actor', 'requestId', 'causeId', 'changed', 'data'],
     documents: ['entity', 'actor', 'changed', 'data'],
     filled: ['tenantId', 'id', 'typeVersion', 'occurredAt', 'changed'],
     nullable: ['sequence', 'propertyId', 'causeId'],
+    computed: [],
+  },
+  event_head: {
+    fields: ['tenantId', 'lastSequence', 'oldestSequence'],
+    documents: [],
+    filled: ['tenantId', 'lastSequence', 'oldestSequence'],
+    nullable: [],
+    computed: [],
+  },
+  exchange_rate: {
+    fields: ['tenantId', 'id', 'fromCurrency', 'toCurrency', 'date', 'rate', 'usedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['usedAt'],
     computed: [],
   },
   external_call: {
@@ -2388,9 +3241,9 @@ export const tables = {
     computed: [],
   },
   fiscal_period: {
-    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'number', 'kind', 'startsOn', 'endsOn', 'status', 'closedBy', 'reopenedBy', 'sealedAt', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'number', 'kind', 'startsOn', 'endsOn', 'status', 'closedBy', 'reopenedBy', 'sealedAt', 'version', 'createdAt', 'updatedAt', 'selfApproved'],
     documents: [],
-    filled: ['tenantId', 'id', 'kind', 'status', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'kind', 'status', 'version', 'createdAt', 'updatedAt', 'selfApproved'],
     nullable: ['closedBy', 'reopenedBy', 'sealedAt'],
     computed: [],
   },
@@ -2402,17 +3255,24 @@ export const tables = {
     computed: [],
   },
   folio: {
-    fields: ['tenantId', 'id', 'propertyId', 'number', 'kind', 'reservationId', 'isPrimary', 'payerGuestId', 'label', 'stage', 'status', 'currency', 'charges', 'credits', 'balance', 'creditLimit', 'locked', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'kind', 'reservationId', 'isPrimary', 'payerGuestId', 'label', 'stage', 'status', 'currency', 'charges', 'credits', 'balance', 'creditLimit', 'locked', 'version', 'createdAt', 'updatedAt', 'groupId'],
     documents: [],
     filled: ['tenantId', 'id', 'isPrimary', 'label', 'stage', 'status', 'charges', 'credits', 'locked', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['reservationId', 'payerGuestId', 'creditLimit'],
+    nullable: ['reservationId', 'payerGuestId', 'creditLimit', 'groupId'],
     computed: ['balance'],
   },
   folio_line: {
-    fields: ['tenantId', 'id', 'folioId', 'seq', 'kind', 'category', 'description', 'quantity', 'unitAmount', 'amount', 'taxes', 'businessDate', 'sourceType', 'sourceId', 'sourceKey', 'originalLineId', 'transferId', 'paymentId', 'postedBy', 'createdAt'],
+    fields: ['tenantId', 'id', 'folioId', 'seq', 'kind', 'category', 'description', 'quantity', 'unitAmount', 'amount', 'taxes', 'businessDate', 'sourceType', 'sourceId', 'sourceKey', 'originalLineId', 'transferId', 'paymentId', 'postedBy', 'createdAt', 'taxRuleId'],
     documents: ['taxes', 'postedBy'],
     filled: ['tenantId', 'id', 'seq', 'quantity', 'taxes', 'sourceKey', 'createdAt'],
-    nullable: ['category', 'originalLineId', 'transferId', 'paymentId'],
+    nullable: ['category', 'originalLineId', 'transferId', 'paymentId', 'taxRuleId'],
+    computed: [],
+  },
+  folio_route: {
+    fields: ['tenantId', 'id', 'reservationId', 'position', 'folioId', 'categories', 'from', 'until', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['categories', 'from', 'until'],
     computed: [],
   },
   gallery_image: {
@@ -2423,10 +3283,10 @@ export const tables = {
     computed: [],
   },
   gateway_account: {
-    fields: ['tenantId', 'id', 'provider', 'label', 'bookId', 'country', 'currency', 'propertyIds', 'isDefault', 'status', 'externalId', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt'],
-    documents: ['capabilities', 'requirements'],
-    filled: ['tenantId', 'id', 'propertyIds', 'isDefault', 'status', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['externalId'],
+    fields: ['tenantId', 'id', 'provider', 'label', 'bookId', 'country', 'currency', 'propertyIds', 'isDefault', 'status', 'externalId', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'onboardingRequests', 'testToken', 'balance', 'failure', 'nextReadAt', 'readCount', 'nextImportAt', 'importedAt', 'importCursor'],
+    documents: ['capabilities', 'requirements', 'balance', 'failure'],
+    filled: ['tenantId', 'id', 'propertyIds', 'isDefault', 'status', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingRequests', 'readCount'],
+    nullable: ['externalId', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'testToken', 'balance', 'failure', 'nextReadAt', 'nextImportAt', 'importedAt', 'importCursor'],
     computed: [],
   },
   gateway_callback: {
@@ -2471,11 +3331,46 @@ export const tables = {
     nullable: ['sealed', 'expiresOn', 'verifiedBy', 'verifiedAt', 'method', 'rejectReason'],
     computed: [],
   },
+  guest_document_file: {
+    fields: ['tenantId', 'id', 'guestId', 'documentId', 'side', 'mediaType', 'bytes', 'sha256', 'blobId', 'deleteAfter', 'createdBy', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['deleteAfter', 'createdBy'],
+    computed: [],
+  },
+  guest_duplicate: {
+    fields: ['tenantId', 'id', 'guestA', 'guestB', 'score', 'matches', 'status', 'decidedBy', 'decidedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['decidedBy', 'decidedAt'],
+    computed: [],
+  },
   guest_key: {
     fields: ['tenantId', 'guestId', 'purpose', 'wrappedKey', 'masterKeyId', 'destroyAfter', 'destroyedAt', 'createdAt'],
     documents: [],
     filled: ['tenantId', 'createdAt'],
     nullable: ['wrappedKey', 'destroyAfter', 'destroyedAt'],
+    computed: [],
+  },
+  guest_merge: {
+    fields: ['tenantId', 'id', 'survivorId', 'mergedId', 'repointedIds', 'fields', 'sealed', 'reason', 'mergedBy', 'mergedAt', 'undoneAt', 'undoneBy', 'undoReason'],
+    documents: ['mergedBy', 'undoneBy'],
+    filled: ['tenantId', 'id', 'repointedIds', 'fields', 'mergedAt'],
+    nullable: ['sealed', 'undoneAt', 'undoneBy', 'undoReason'],
+    computed: [],
+  },
+  guest_note: {
+    fields: ['tenantId', 'id', 'guestId', 'audience', 'alertMoment', 'sealed', 'createdBy', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'alertMoment', 'createdAt'],
+    nullable: ['createdBy'],
+    computed: [],
+  },
+  guest_registration: {
+    fields: ['tenantId', 'id', 'reservationGuestId', 'reservationId', 'guestId', 'propertyId', 'status', 'sealed', 'formVersion', 'missing', 'signedAt', 'signedVia', 'linkValidFrom', 'linkSentAt', 'externalId', 'rejectReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'formVersion', 'missing', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['sealed', 'signedAt', 'signedVia', 'linkValidFrom', 'linkSentAt', 'externalId', 'rejectReason'],
     computed: [],
   },
   hold_strike: {
@@ -2528,10 +3423,10 @@ export const tables = {
     computed: [],
   },
   journal_entry: {
-    fields: ['tenantId', 'id', 'sequence', 'bookId', 'journalId', 'periodId', 'postingDate', 'currency', 'kind', 'reversesEntryId', 'sourceType', 'sourceId', 'sourceSeq', 'total', 'description', 'late', 'createdBy', 'approvedBy', 'selfApproved', 'createdXid', 'createdAt'],
+    fields: ['tenantId', 'id', 'sequence', 'bookId', 'journalId', 'periodId', 'postingDate', 'currency', 'kind', 'reversesEntryId', 'sourceType', 'sourceId', 'sourceSeq', 'total', 'description', 'late', 'createdBy', 'approvedBy', 'selfApproved', 'createdXid', 'createdAt', 'reverseOn'],
     documents: [],
     filled: ['tenantId', 'id', 'kind', 'sourceSeq', 'late', 'selfApproved', 'createdAt'],
-    nullable: ['reversesEntryId', 'createdBy', 'approvedBy'],
+    nullable: ['reversesEntryId', 'createdBy', 'approvedBy', 'reverseOn'],
     computed: [],
   },
   journal_line: {
@@ -2632,6 +3527,13 @@ export const tables = {
     nullable: ['reservationId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'source', 'channelConnectionId', 'companyId', 'agencyId', 'groupId', 'countryCode'],
     computed: [],
   },
+  on_the_books_change: {
+    fields: ['tenantId', 'id', 'propertyId', 'stayDate', 'changedOn', 'reservationId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'source', 'channelConnectionId', 'companyId', 'agencyId', 'groupId', 'unitNights', 'roomRevenue', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['channelConnectionId', 'companyId', 'agencyId', 'groupId'],
+    computed: [],
+  },
   one_time_token: {
     fields: ['id', 'purpose', 'userId', 'tenantId', 'data', 'expiresAt', 'usedAt', 'createdAt'],
     documents: ['data'],
@@ -2647,10 +3549,10 @@ export const tables = {
     computed: [],
   },
   payment: {
-    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt'],
     documents: ['failure'],
-    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt'],
+    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines'],
+    nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt'],
     computed: [],
   },
   payment_allocation: {
@@ -2661,10 +3563,31 @@ export const tables = {
     computed: [],
   },
   payment_exception: {
-    fields: ['tenantId', 'id', 'kind', 'propertyId', 'subjectType', 'subjectId', 'amount', 'expectedAmount', 'currency', 'status', 'resolution', 'reason', 'resolvedBy', 'resolvedAt', 'automatic', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'kind', 'propertyId', 'subjectType', 'subjectId', 'amount', 'expectedAmount', 'currency', 'status', 'resolution', 'reason', 'resolvedBy', 'resolvedAt', 'automatic', 'version', 'createdAt', 'updatedAt', 'gatewayAccountId', 'reconciliationId'],
     documents: ['resolvedBy'],
     filled: ['tenantId', 'id', 'status', 'automatic', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['expectedAmount', 'resolution', 'reason', 'resolvedBy', 'resolvedAt'],
+    nullable: ['propertyId', 'expectedAmount', 'resolution', 'reason', 'resolvedBy', 'resolvedAt', 'gatewayAccountId', 'reconciliationId'],
+    computed: [],
+  },
+  payment_history: {
+    fields: ['tenantId', 'id', 'paymentId', 'seq', 'status', 'at', 'actor', 'cause'],
+    documents: ['actor'],
+    filled: ['tenantId', 'id', 'seq', 'at'],
+    nullable: [],
+    computed: [],
+  },
+  payment_method: {
+    fields: ['tenantId', 'id', 'gatewayAccountId', 'guestId', 'customerId', 'bookingId', 'status', 'brand', 'last4', 'expMonth', 'expYear', 'fingerprint', 'externalId', 'externalCustomerId', 'setupId', 'consentAt', 'consentTextVersion', 'consentAddressHash', 'submission', 'action', 'failure', 'sentAt', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure'],
+    filled: ['tenantId', 'id', 'status', 'consentAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['guestId', 'customerId', 'bookingId', 'brand', 'last4', 'expMonth', 'expYear', 'fingerprint', 'externalId', 'externalCustomerId', 'setupId', 'consentAddressHash', 'submission', 'action', 'failure', 'sentAt', 'nextReadAt'],
+    computed: [],
+  },
+  payout: {
+    fields: ['tenantId', 'id', 'gatewayAccountId', 'externalId', 'amount', 'currency', 'status', 'arrivesOn', 'complete', 'difference', 'failure', 'createdOn', 'paidAt', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure'],
+    filled: ['tenantId', 'id', 'complete', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['arrivesOn', 'difference', 'failure', 'paidAt'],
     computed: [],
   },
   plan_version: {
@@ -2696,10 +3619,10 @@ export const tables = {
     computed: [],
   },
   posting_event: {
-    fields: ['tenantId', 'id', 'seq', 'bookId', 'propertyId', 'event', 'sourceId', 'sourceSeq', 'dated', 'postingDate', 'periodId', 'reversesEventId', 'payload', 'status', 'attempts', 'nextAt', 'errorCode', 'errorMessage', 'ruleIds', 'entryId', 'dismissReason', 'replacingEntryId', 'createdAt'],
+    fields: ['tenantId', 'id', 'seq', 'bookId', 'propertyId', 'event', 'sourceId', 'sourceSeq', 'dated', 'postingDate', 'periodId', 'reversesEventId', 'payload', 'status', 'attempts', 'nextAt', 'errorCode', 'errorMessage', 'ruleIds', 'entryId', 'dismissReason', 'replacingEntryId', 'createdAt', 'journalKind'],
     documents: ['payload'],
     filled: ['tenantId', 'id', 'sourceSeq', 'payload', 'status', 'attempts', 'ruleIds', 'createdAt'],
-    nullable: ['propertyId', 'reversesEventId', 'nextAt', 'errorCode', 'errorMessage', 'entryId', 'dismissReason', 'replacingEntryId'],
+    nullable: ['propertyId', 'reversesEventId', 'nextAt', 'errorCode', 'errorMessage', 'entryId', 'dismissReason', 'replacingEntryId', 'journalKind'],
     computed: [],
   },
   posting_rule: {
@@ -2708,6 +3631,20 @@ export const tables = {
     filled: ['tenantId', 'id', 'match', 'version', 'createdAt', 'updatedAt'],
     nullable: ['costCenterId', 'validTo'],
     computed: ['matchKey'],
+  },
+  privacy_checkpoint: {
+    fields: ['tenantId', 'id', 'requestId', 'tableName', 'done', 'rowCount'],
+    documents: [],
+    filled: ['tenantId', 'id', 'done', 'rowCount'],
+    nullable: [],
+    computed: [],
+  },
+  privacy_request: {
+    fields: ['tenantId', 'id', 'guestId', 'kind', 'status', 'channel', 'receivedAt', 'dueOn', 'sealed', 'identityMethod', 'planHash', 'createdBy', 'decidedBy', 'decidedAt', 'legalBasis', 'reason', 'certificate', 'certificateToken', 'exportBlobId', 'exportUntil', 'nearedAt', 'passedAt', 'completedAt', 'version', 'createdAt', 'updatedAt', 'guestIds'],
+    documents: ['createdBy', 'certificate'],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt', 'guestIds'],
+    nullable: ['sealed', 'identityMethod', 'planHash', 'decidedBy', 'decidedAt', 'legalBasis', 'reason', 'certificate', 'certificateToken', 'exportBlobId', 'exportUntil', 'nearedAt', 'passedAt', 'completedAt'],
+    computed: [],
   },
   promo_code: {
     fields: ['tenantId', 'id', 'propertyId', 'code', 'type', 'value', 'ratePlanIds', 'unitTypeIds', 'bookableFrom', 'bookableUntil', 'stayFrom', 'stayUntil', 'minNights', 'maxRedemptions', 'maxPerBooker', 'redeemed', 'status', 'version', 'createdAt', 'updatedAt'],
@@ -2779,6 +3716,13 @@ export const tables = {
     nullable: ['oldestAt'],
     computed: [],
   },
+  quote: {
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'guestId', 'companyId', 'rooms', 'currency', 'total', 'dueNow', 'promoCode', 'promoCodeId', 'locale', 'hash', 'arrival', 'departure', 'override', 'expiresAt', 'createdAt'],
+    documents: ['rooms', 'override'],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['guestId', 'companyId', 'promoCode', 'promoCodeId', 'override'],
+    computed: [],
+  },
   rate_cell: {
     fields: ['tenantId', 'ratePlanId', 'unitTypeId', 'date', 'amount'],
     documents: [],
@@ -2814,6 +3758,13 @@ export const tables = {
     nullable: ['standardAmount'],
     computed: [],
   },
+  reconciliation: {
+    fields: ['tenantId', 'id', 'gatewayAccountId', 'date', 'status', 'provisional', 'openingBalance', 'net', 'closingBalance', 'counts', 'lastRunAt', 'version', 'createdAt', 'updatedAt'],
+    documents: ['counts'],
+    filled: ['tenantId', 'id', 'status', 'provisional', 'counts', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['openingBalance', 'net', 'closingBalance', 'lastRunAt'],
+    computed: [],
+  },
   recovery_code: {
     fields: ['id', 'userId', 'codeHash', 'usedAt', 'createdAt'],
     documents: [],
@@ -2826,6 +3777,20 @@ export const tables = {
     documents: ['failure', 'requestedBy'],
     filled: ['tenantId', 'id', 'via', 'status', 'readCount', 'version', 'createdAt', 'updatedAt'],
     nullable: ['gatewayAccountId', 'note', 'failure', 'externalId', 'sentAt', 'succeededAt', 'nextReadAt'],
+    computed: [],
+  },
+  registration_report: {
+    fields: ['tenantId', 'id', 'registrationId', 'kind', 'formVersion', 'status', 'requestId', 'externalId', 'error', 'sentAt', 'answeredAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'requestId', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['externalId', 'error', 'sentAt', 'answeredAt'],
+    computed: [],
+  },
+  registration_secret: {
+    fields: ['tenantId', 'id', 'propertyId', 'sealed', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: [],
     computed: [],
   },
   relay_turn: {
@@ -2850,10 +3815,10 @@ export const tables = {
     computed: [],
   },
   reservation_extra: {
-    fields: ['tenantId', 'id', 'reservationId', 'extraId', 'name', 'basis', 'quantity', 'from', 'until', 'unitAmount', 'amount', 'taxes', 'status', 'version', 'createdAt', 'updatedAt', 'chargedUntil'],
-    documents: ['taxes'],
+    fields: ['tenantId', 'id', 'reservationId', 'extraId', 'name', 'basis', 'quantity', 'from', 'until', 'unitAmount', 'amount', 'taxes', 'status', 'version', 'createdAt', 'updatedAt', 'chargedUntil', 'cut'],
+    documents: ['taxes', 'cut'],
     filled: ['tenantId', 'id', 'taxes', 'status', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['chargedUntil'],
+    nullable: ['chargedUntil', 'cut'],
     computed: [],
   },
   reservation_guest: {
@@ -2864,10 +3829,17 @@ export const tables = {
     computed: [],
   },
   reservation_night: {
-    fields: ['tenantId', 'id', 'reservationId', 'date', 'unitTypeId', 'ratePlanId', 'amount', 'taxes', 'components', 'status', 'commission'],
+    fields: ['tenantId', 'id', 'reservationId', 'date', 'unitTypeId', 'ratePlanId', 'amount', 'taxes', 'components', 'status', 'commission', 'pickedUp'],
     documents: ['taxes', 'components'],
-    filled: ['tenantId', 'id', 'taxes', 'components', 'status'],
+    filled: ['tenantId', 'id', 'taxes', 'components', 'status', 'pickedUp'],
     nullable: ['commission'],
+    computed: [],
+  },
+  reservation_note: {
+    fields: ['tenantId', 'id', 'reservationId', 'audience', 'alert', 'sealed', 'createdBy', 'createdAt'],
+    documents: ['createdBy'],
+    filled: ['tenantId', 'id', 'alert', 'createdAt'],
+    nullable: [],
     computed: [],
   },
   restriction_cell: {
@@ -2938,6 +3910,27 @@ export const tables = {
     documents: ['paymentMethod', 'action'],
     filled: ['version', 'createdAt', 'updatedAt'],
     nullable: ['paymentMethod', 'action', 'pastDueSince'],
+    computed: [],
+  },
+  subscription_invoice: {
+    fields: ['id', 'tenantId', 'number', 'status', 'currency', 'periodStart', 'periodEnd', 'customer', 'total', 'issuedAt', 'dueOn', 'paidAt', 'paidOutside', 'voidedAt', 'reason'],
+    documents: ['customer', 'paidOutside'],
+    filled: ['id', 'issuedAt'],
+    nullable: ['number', 'paidAt', 'paidOutside', 'voidedAt', 'reason'],
+    computed: [],
+  },
+  subscription_invoice_line: {
+    fields: ['id', 'tenantId', 'invoiceId', 'place', 'kind', 'subjectId', 'description', 'fromOn', 'toOn', 'quantity', 'unitPrice', 'amount', 'priceId'],
+    documents: [],
+    filled: ['id'],
+    nullable: ['unitPrice', 'priceId'],
+    computed: [],
+  },
+  subscription_item: {
+    fields: ['id', 'tenantId', 'addOnId', 'priceId', 'startsAt', 'endsAt', 'usageBefore', 'usageAtEnd', 'boughtBy', 'endedBy'],
+    documents: [],
+    filled: ['id', 'startsAt', 'usageBefore'],
+    nullable: ['endsAt', 'usageAtEnd', 'boughtBy', 'endedBy'],
     computed: [],
   },
   superuser_account: {
@@ -3057,6 +4050,62 @@ export const tables = {
     documents: [],
     filled: ['id', 'status', 'createdAt'],
     nullable: ['sentAt'],
+    computed: [],
+  },
+  waitlist_entry: {
+    fields: ['tenantId', 'id', 'propertyId', 'guestId', 'sealed', 'arrival', 'departure', 'flexibleDays', 'rooms', 'unitTypeIds', 'ratePlanId', 'adults', 'childrenAges', 'priority', 'status', 'matchedAt', 'bookingId', 'closeReason', 'closedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'flexibleDays', 'rooms', 'unitTypeIds', 'childrenAges', 'priority', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['guestId', 'sealed', 'ratePlanId', 'matchedAt', 'bookingId', 'closeReason', 'closedAt'],
+    computed: [],
+  },
+  webhook_attempt: {
+    fields: ['tenantId', 'webhookDeliveryId', 'eventAt', 'number', 'at', 'durationMs', 'httpStatus', 'error', 'excerpt'],
+    documents: [],
+    filled: ['tenantId'],
+    nullable: ['httpStatus', 'error', 'excerpt'],
+    computed: [],
+  },
+  webhook_delivery: {
+    fields: ['tenantId', 'id', 'webhookEndpointId', 'eventId', 'eventAt', 'sequence', 'type', 'propertyId', 'replayId', 'status', 'attempts', 'lastNumber', 'dueAt', 'sendingUntil', 'lastAttemptAt', 'deliveredAt', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'attempts', 'lastNumber', 'dueAt', 'createdAt'],
+    nullable: ['propertyId', 'replayId', 'sendingUntil', 'lastAttemptAt', 'deliveredAt'],
+    computed: [],
+  },
+  webhook_endpoint: {
+    fields: ['tenantId', 'id', 'url', 'description', 'types', 'subjects', 'propertyIds', 'status', 'secret', 'previousSecret', 'previousUntil', 'pausedCause', 'pausedBy', 'pausedReason', 'pausedAfterSequence', 'pingNo', 'ping', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['ping'],
+    filled: ['tenantId', 'id', 'description', 'propertyIds', 'status', 'pingNo', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['previousSecret', 'previousUntil', 'pausedCause', 'pausedBy', 'pausedReason', 'pausedAfterSequence', 'ping', 'createdBy'],
+    computed: [],
+  },
+  webhook_health: {
+    fields: ['tenantId', 'id', 'failures', 'failingSince', 'warnedAt', 'lastSuccessAt', 'lastStatus', 'lastError'],
+    documents: [],
+    filled: ['tenantId', 'id', 'failures'],
+    nullable: ['failingSince', 'warnedAt', 'lastSuccessAt', 'lastStatus', 'lastError'],
+    computed: [],
+  },
+  webhook_replay: {
+    fields: ['tenantId', 'id', 'webhookEndpointId', 'fromSequence', 'toSequence', 'types', 'cursor', 'status', 'events', 'createdBy', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'createdAt'],
+    nullable: ['types', 'createdBy'],
+    computed: [],
+  },
+  webhook_slot: {
+    fields: ['tenantId', 'id', 'webhookEndpointId', 'host', 'until'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  webhook_warning: {
+    fields: ['id', 'tenantId', 'webhookEndpointId', 'host', 'kind', 'since', 'createdAt'],
+    documents: [],
+    filled: ['id', 'createdAt'],
+    nullable: [],
     computed: [],
   },
   worker_heartbeat: {

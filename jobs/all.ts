@@ -1,6 +1,8 @@
+import { adminJobs, adminSchedules } from './admin.ts'
 import { authJobs, authSchedules } from './auth.ts'
 import { channelsJobs, channelsSchedules } from './channels.ts'
 import { financialJobs, financialSchedules } from './financial.ts'
+import { guestsJobs, guestsSchedules } from './guests.ts'
 import { jobsJobs, jobsSchedules } from './jobs.ts'
 import { nightAuditJobs, nightAuditSchedules } from './night-audit.ts'
 import { ocpJobs } from './ocp.ts'
@@ -8,13 +10,16 @@ import { paymentJobs, paymentSchedules } from './payment.ts'
 import { propertiesJobs, propertiesSchedules } from './properties.ts'
 import { reservationsJobs, reservationsSchedules } from './reservations.ts'
 import { unitsJobs, unitsSchedules } from './units.ts'
+import { webhooksJobs, webhooksSchedules } from './webhooks.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
 export const jobs: Job[] = [
+  ...adminJobs,
   ...authJobs,
   ...channelsJobs,
   ...financialJobs,
+  ...guestsJobs,
   ...jobsJobs,
   ...nightAuditJobs,
   ...ocpJobs,
@@ -22,17 +27,21 @@ export const jobs: Job[] = [
   ...propertiesJobs,
   ...reservationsJobs,
   ...unitsJobs,
+  ...webhooksJobs,
 ]
 
 /** Every job that comes by the clock. */
 export const schedules: Schedule[] = [
+  ...adminSchedules,
   ...authSchedules,
   ...channelsSchedules,
   ...financialSchedules,
+  ...guestsSchedules,
   ...jobsSchedules,
   ...nightAuditSchedules,
   ...paymentSchedules,
   ...propertiesSchedules,
   ...reservationsSchedules,
   ...unitsSchedules,
+  ...webhooksSchedules,
 ]

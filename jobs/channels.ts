@@ -26,6 +26,7 @@ export const markDirty = job({
 export const testChannel = job({
   name: 'channels.test',
   queue: 'channels',
+  feature: 'channels',
   payload: ofConnection,
   retry: 'provider',
   tries: 3,
@@ -35,6 +36,7 @@ export const testChannel = job({
 export const pushChannel = job({
   name: 'channels.push',
   queue: 'channels',
+  feature: 'channels',
   payload: ofConnection,
   retry: 'provider',
 })
@@ -43,6 +45,7 @@ export const pushChannel = job({
 export const pullChannel = job({
   name: 'channels.pull',
   queue: 'channels',
+  feature: 'channels',
   payload: ofConnection,
   retry: 'tick',
 })

@@ -1,3 +1,4 @@
+import type { FeatureKey } from '../config/features.ts'
 import type { JobClass, QueueName, RetryClass } from '../config/queues.ts'
 import type { Schema, Static } from '../config/schema.ts'
 
@@ -17,6 +18,11 @@ export type Job<S extends Schema = Schema> = {
   /** Lowers the tries of the class. */
   readonly tries?: number | undefined
   readonly class: JobClass
+  /**
+   * It works for a feature: while that is not active for the tenant, a start ends as skipped before its first effect. Jobs that finish what
+   * has begun, such as a payment or a booking that was taken in, declare none.
+   */
+  readonly feature?: FeatureKey | undefined
   /** A done one may run again, as a new job, when an operator asks: it reads the other side and repeats no effect. */
   readonly replayable?: boolean | undefined
 }
@@ -24,7 +30,7 @@ export type Job<S extends Schema = Schema> = {
 export type PayloadOf<J> = J extends Job<infer S> ? Static<S> : never
 
 type Declaration<S extends Schema> = Pick<Job<S>, 'name' | 'queue' | 'payload' | 'retry'> &
-  Partial<Pick<Job<S>, 'upcasts' | 'tries' | 'class' | 'replayable'>>
+  Partial<Pick<Job<S>, 'upcasts' | 'tries' | 'class' | 'replayable' | 'feature'>>
 
 export const job = <S extends Schema>(declaration: Declaration<S>): Job<S> => ({
   class: 'normal',

@@ -32,6 +32,50 @@ export const assignUnit = job({
   retry: 'internal',
 })
 
+/** Looks for installments that have fallen due, and for stays whose grace is over. */
+export const watchDeposits = job({
+  name: 'inventory.watch-deposits',
+  queue: 'inventory',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+/** Looks through the waitlist of a property: requests that can be offered a room now, whose hold came to nothing, and whose arrival is past. */
+export const matchWaitlist = job({
+  name: 'inventory.match-waitlist',
+  queue: 'inventory',
+  payload: Obj({ tenantId: Uuid, propertyId: Uuid }),
+  retry: 'internal',
+  class: 'bulk',
+})
+
+/** Erases the contact and the note of waitlist entries, 30 days after they were closed. */
+export const eraseWaitlist = job({
+  name: 'privacy.erase-waitlist',
+  queue: 'privacy',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+/** The business day of a house has closed: options that ended, cut-off dates and groups that have left. */
+export const releaseGroups = job({
+  name: 'inventory.release-groups',
+  queue: 'inventory',
+  payload: Obj({ tenantId: Uuid, propertyId: Uuid }),
+  retry: 'internal',
+})
+
+/** Options that ended during the day, and groups whose own job was lost. */
+export const sweepGroups = job({ name: 'inventory.sweep-groups', queue: 'inventory', payload: Obj({}), retry: 'tick' })
+
+/** Deletes quotes that expired 180 days ago and were never used. */
+export const purgeQuotes = job({
+  name: 'maintenance.purge-quotes',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
 /** Erases the personal data of holds that ended unconfirmed 30 days ago. */
 export const eraseEndedHolds = job({
   name: 'privacy.erase-ended-holds',
@@ -53,12 +97,22 @@ export const reservationsJobs: Job[] = [
   sweepHolds,
   confirmPaid,
   assignUnit,
+  watchDeposits,
+  matchWaitlist,
+  eraseWaitlist,
+  releaseGroups,
+  sweepGroups,
+  purgeQuotes,
   eraseEndedHolds,
   purgeAccessCodes,
 ]
 
 export const reservationsSchedules: Schedule[] = [
   every(15, sweepHolds),
+  every(3600, watchDeposits),
+  every(600, sweepGroups),
   daily('03:20', eraseEndedHolds),
+  daily('03:22', eraseWaitlist),
+  daily('03:35', purgeQuotes),
   daily('03:30', purgeAccessCodes),
 ]

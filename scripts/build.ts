@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleApi } from './bundle.ts'
 
 const checkout = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(checkout, 'dist')
@@ -20,6 +21,8 @@ export const isBuilt = (): boolean => {
     ...folders.flatMap(files),
     ...folders.map((folder) => join(checkout, folder)),
     join(checkout, 'tsconfig.build.json'),
+    // The api's bundle holds packages.
+    join(checkout, 'package-lock.json'),
   ].every((file) => statSync(file).mtimeMs <= at)
 }
 
@@ -29,7 +32,7 @@ const run = async (command: string[], failure: string): Promise<void> => {
   if (status !== 0) throw new Error(failure)
 }
 
-/** Compiles by a project whose `outDir` is `target`, and copies there what is not TypeScript. */
+/** Compiles by a project whose `outDir` is `target`, copies there what is not TypeScript, and bundles the api. */
 export const emit = async (project: string, target: string): Promise<void> => {
   const compiler = join(checkout, 'node_modules/typescript/bin/tsc')
   await run([compiler, '-p', project, '--checkers', '1'], 'the sources do not compile')
@@ -38,6 +41,7 @@ export const emit = async (project: string, target: string): Promise<void> => {
       recursive: true,
       filter: (file) => statSync(file).isDirectory() || !/\.(ts|md)$/.test(file),
     })
+  await bundleApi(target)
 }
 
 /** Compiles into dist, from nothing: what is gone from the sources is gone there too. */

@@ -14,12 +14,18 @@ type Demo = {
   sol: { tenantId: string; propertyId: string }
 }
 
+/** Ends with a sentence instead of a stack. */
+const stop = (why: string): never => {
+  process.stderr.write(`\n${why}\n`)
+  process.exit(1)
+}
+
 const read = (): Demo => {
   const file = join(process.env.POUSADA_DATA_DIR ?? '.data', 'demo.json')
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Demo
   } catch {
-    throw new Error(`${file} is not there: start the service first with npm start`)
+    return stop(`${file} is not there: start the service first with npm start`)
   }
 }
 
@@ -43,9 +49,9 @@ const call = async <T = Json>(
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+  }).catch(() => stop(`Nothing listens at ${demo.baseUrl}: start the service first with npm start`))
   const reply = (await response.json()) as Json
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(reply)}`)
+  if (!response.ok) stop(`${method} ${path} was refused with ${response.status}: ${JSON.stringify(reply)}`)
   return reply as T
 }
 
@@ -55,7 +61,7 @@ const until = async <T>(what: string, ask: () => Promise<T>, done: (value: T) =>
     const value = await ask()
     if (done(value)) return value
   }
-  throw new Error(`waited 30 s for ${what}`)
+  return stop(`Waited 30 s for ${what} in vain: ${demo.baseUrl}/superuser/ops shows why`)
 }
 
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
@@ -98,8 +104,8 @@ const availability = await call<{ offers: Offer[] }>(
 )
 const offer =
   availability.offers.find((candidate) => candidate.dueNow > 0 && candidate.dueNow < candidate.total) ??
-  availability.offers[0]
-if (!offer) throw new Error('nothing is free: start with fresh data')
+  availability.offers[0] ??
+  stop('Nothing is free: start with fresh data')
 say(`Availability from ${stay.arrival} to ${stay.departure}`, [
   `${availability.offers.length} offers; the chosen one has ${offer.left} left, costs ${money(offer.total)}, due now ${money(offer.dueNow)}`,
 ])
@@ -156,7 +162,13 @@ const held = await call<Booking>('POST', '/api/public/reservations/hold', {
 say(`Held: booking ${held.number}`, [`until ${held.holdExpiresAt ?? ''}; a minute later another guest would get it`])
 
 const guest = { 'x-guest-token': held.guestToken }
-type Payment = { paymentId: string; status: string; amount: number; method: string }
+type Payment = {
+  paymentId: string
+  status: string
+  amount: number
+  method: string
+  failure: { message: string } | null
+}
 let payment = await call<Payment>('POST', '/api/public/payments/create', {
   body: { method: 'card', amount: 'all', cardToken: 'success' },
   headers: { ...guest, 'x-request-id': requestId, 'idempotency-key': randomUUID() },
@@ -173,6 +185,8 @@ while (payment.status !== 'paid' && seen.length < 10) {
     { headers: guest },
   )
   seen.push(payment.status)
+  if (['failed', 'expired', 'cancelled'].includes(payment.status))
+    stop(`The payment has ${payment.status}: ${payment.failure?.message ?? 'the gateway does not say why'}`)
 }
 say("The job's progress, as the guest's page sees it", [seen.join(' → ')])
 

@@ -16,6 +16,7 @@ export const modules = [
   'channels',
   'reports',
   'night-audit',
+  'webhooks',
   'admin',
   'auth',
 ] as const
@@ -34,14 +35,25 @@ const message = {
   order: 'a module imports lower ones only: the order stands in docs/ARCHITECTURE.md',
   face: 'another module is used through its index.ts alone',
   pure: 'rules are pure: no connection, no transaction, no statement',
+  rules: 'rules take types from elsewhere, and values from rules alone: a face leads to statements',
   lib: 'the platform of the record knows no module',
 }
 
 const folders = (depth: Depth, names: readonly string[]) => `${up(depth)}(${names.join('|')})/`
-// Any name but index.ts: the linter's expressions have no look-ahead.
-const behindFace = '([^i]|i[^n]|in[^d]|ind[^e]|inde[^x]|index[^.])'
+/** Any name that begins with none of the words, of which no two begin alike: the linter's expressions have no look-ahead. */
+const anyBut = (...words: readonly string[]) =>
+  `([^${words.map((word) => word[0]).join('')}]|${words
+    .flatMap((word) =>
+      word
+        .split('')
+        .slice(1)
+        .map((letter, at) => `${word.slice(0, at + 1)}[^${letter}]`),
+    )
+    .join('|')})`
+const behindFace = anyBut('index.')
+const behindRules = anyBut('index.', 'rules/')
 
-type Pattern = { regex: string; message: string } | { group: string[]; message: string }
+type Pattern = ({ regex: string } | { group: string[] }) & { message: string; allowTypeImports?: true }
 
 const restrictions = (paths: string[], patterns: Pattern[]) => ({
   'no-restricted-imports': ['error', { paths, patterns }],
@@ -71,16 +83,24 @@ const ofModule = (name: (typeof modules)[number]) => {
       { regex: folders(depth, higher), message: message.order },
       { regex: folders(depth, lower) + behindFace, message: message.face },
     ].filter(({ regex }) => !regex.includes('()'))
-  const pure = {
-    regex: '/lib/(connection|transaction|outbox|prepared|records|paging|enqueue|events)\\.ts$',
-    message: message.pure,
-  }
+  const ofRules: Pattern[] = [
+    { regex: up(2) + top, message: message.top },
+    { regex: folders(2, higher), message: message.order },
+    { regex: folders(2, lower) + behindRules, message: message.face },
+    { regex: `${folders(2, lower)}${anyBut('rules/')}`, message: message.rules, allowTypeImports: true as const },
+    { regex: '^\\.\\./[^.]', message: message.rules, allowTypeImports: true as const },
+    {
+      regex:
+        '/lib/(connection|transaction|outbox|prepared|records|lists|paging|enqueue|events|due|sets|locked-property)\\.ts$',
+      message: message.pure,
+    },
+  ].filter(({ regex }) => !regex.includes('()'))
   return [
     ...depths.map((depth) => ({
       files: filesAt(name, depth),
       rules: restricted(patternsAt(depth)),
     })),
-    { files: [`db/${name}/rules/*.ts`], rules: restricted([...patternsAt(2), pure]) },
+    { files: [`db/${name}/rules/*.ts`], rules: restricted(ofRules) },
   ]
 }
 

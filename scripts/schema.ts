@@ -37,7 +37,7 @@ const functions = `
   from pg_proc p where p.pronamespace = 'public'::regnamespace and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
   order by 1`
 
-/** What the migrations make of an empty database, as text: a change of the schema is seen where it is reviewed. */
+/** The schema that the migrations make of an empty database, as text. It shows a change of the schema in its review. */
 export const describeSchema = async (client: Client): Promise<string> => {
   const { rows } = await client.query<{ of: string; line: string }>(tables)
   const lines: string[] = []

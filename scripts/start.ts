@@ -95,10 +95,12 @@ const welcome = (baseUrl: string, mailUrl: string | null, seconds: string) => {
   const lines = [
     `ready after ${seconds} s`,
     '',
+    `operations ${baseUrl}/superuser/ops`,
+    `reference  ${baseUrl}/api/docs`,
+    ...(mailUrl ? [`mailbox    ${mailUrl}`] : []),
+    `Redis      ${baseUrl}/superuser/dashboard`,
     `API        ${baseUrl}/api`,
-    `docs       ${baseUrl}/api/docs`,
-    `dashboard  ${baseUrl}/superuser/dashboard`,
-    ...(mailUrl ? [`mail       ${mailUrl}`] : []),
+    `all pages  ${baseUrl}/`,
   ]
   if (!production && existsSync(file)) {
     const demo = JSON.parse(readFileSync(file, 'utf8')) as Demo
@@ -146,7 +148,7 @@ const services = async (keys: ReturnType<typeof developmentKeys>): Promise<Recor
       return embedded.environment
     })
   const { DATABASE_URL, DATABASE_OWNER_URL, REDIS_URL } = process.env
-  // What may be missing is looked for before anything runs.
+  // The binary of Redis may be missing, so it is looked for before anything runs.
   const binary = REDIS_URL ? '' : redisBinary(tell)
   const [postgres, redis] = await Promise.all([
     DATABASE_URL ? givenPostgres(DATABASE_URL, DATABASE_OWNER_URL) : kept(embeddedPostgres(directory, keys, tell)),
@@ -176,12 +178,17 @@ const main = async () => {
   const environment: NodeJS.ProcessEnv = {
     NODE_ENV: 'development',
     ...(production ? {} : keys.environment),
+    // A developer's own program can take webhooks.
+    ...(production ? {} : { ALLOW_PRIVATE_ADDRESSES: 'on' }),
     ...(ownMail ? { SMTP_URL: `smtp://127.0.0.1:${smtp}` } : {}),
+    // Where `npm run channel` listens.
+    ...(production ? {} : { CHANNEL_SIMULATOR_PORT: '3090' }),
     ...process.env,
     ...(await serving),
     ...(process.env.SUPERUSER_MFA ? { SUPERUSER_MFA: process.env.SUPERUSER_MFA } : {}),
     POUSADA_DATA_DIR: directory,
     PORT: String(port),
+    ...(ownMail ? { MAILBOX_URL: `http://127.0.0.1:${mail}` } : {}),
   }
   delete environment.WORKER_QUEUES
   const { DATABASE_OWNER_URL, ...unprivileged } = environment

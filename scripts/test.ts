@@ -25,7 +25,7 @@ type Ended = { code: number; output: string; seconds: Seconds }
 const scratch = mkdtempSync(join(tmpdir(), 'pousada-test-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-/** What a run has told of its files. One that died has told nothing. */
+/** The seconds that a run has recorded for its files. A run that died has recorded none. */
 const readSeconds = (file: string): Seconds => {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Seconds
@@ -52,7 +52,7 @@ const run = (args: string[], isShown: boolean): Promise<Ended> =>
     child.once('close', (code) => resolve({ code: code ?? 1, output, seconds: readSeconds(secondsFile) }))
   })
 
-/** What each file took when that was last recorded; a file that is not there takes what its size says. */
+/** The seconds that each file took when they were last recorded. A file without a record weighs by its size. */
 const recordFile = join(checkout, 'test/seconds.json')
 const recorded = JSON.parse(readFileSync(recordFile, 'utf8')) as Seconds
 const secondsPerByte = 0.000_4

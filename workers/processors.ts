@@ -1,7 +1,9 @@
 import type { Processor } from './lib/processor.ts'
+import { processors as admin } from './admin/index.ts'
 import { processors as auth } from './auth/index.ts'
 import { processors as channels } from './channels/index.ts'
 import { processors as financial } from './financial/index.ts'
+import { processors as guests } from './guests/index.ts'
 import { processors as jobs } from './jobs/index.ts'
 import { processors as nightAudit } from './night-audit/index.ts'
 import { processors as ocp } from './ocp/index.ts'
@@ -9,12 +11,15 @@ import { processors as payment } from './payment/index.ts'
 import { processors as properties } from './properties/index.ts'
 import { processors as reservations } from './reservations/index.ts'
 import { processors as units } from './units/index.ts'
+import { processors as webhooks } from './webhooks/index.ts'
 
 /** Every processor, one per declared job. */
 export const processors: readonly Processor[] = [
+  ...admin,
   ...auth,
   ...channels,
   ...financial,
+  ...guests,
   ...jobs,
   ...nightAudit,
   ...ocp,
@@ -22,4 +27,5 @@ export const processors: readonly Processor[] = [
   ...properties,
   ...reservations,
   ...units,
+  ...webhooks,
 ]

@@ -70,7 +70,7 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
   const open = (queue: QueueName) => openLine(queue, concurrency[queue] ?? 1, processors, self)
   let lines = taken.map(open)
   const leaving = new Set<Line>()
-  // What the old one has in hand may end; then, or when its time is over, its connections go.
+  // The jobs in hand of the old line may end. Its connections go after that, or when its time is over.
   const retire = async (line: Line) => {
     leaving.add(line)
     await Promise.race([line.close(), sleep(queues[line.queue].timeoutMs, undefined, { ref: false })])
@@ -121,7 +121,7 @@ export const startWorkers = async (options: WorkersOptions = {}): Promise<Runnin
       await Promise.race([idle(), sleep(left(0.7))])
     }
     self.isEnding = true
-    // What is left is to tell Redis, which finds out by itself when the locks lapse.
+    // Redis is told last; it finds out by itself when the locks lapse.
     await Promise.race([closed, sleep(Math.min(isReady(redis) ? 2_000 : 200, left()))])
     await beating.stop()
     for (const line of [...lines, ...leaving]) await line.cut()

@@ -35,7 +35,7 @@ export const pagePolicy =
 
 /** One sign-in opens both. */
 const places = html`<p class="places">
-  <a href="/superuser/ops">Operations</a> · <a href="/superuser/dashboard">What Redis holds</a>
+  <a href="/superuser/ops">Operations</a> · <a href="/superuser/dashboard">Bull Board</a>
 </p>`
 
 type Form = { action: string; formToken: string; email?: string; problem?: string; needsCode?: boolean }

@@ -1,5 +1,6 @@
 import { Bool, Count, Decimal, Instant, List, Nullable, Obj, OneOf, Text } from '../../config/schema.ts'
 import { checksOf, readHealth, statusOf } from '../../db/jobs/index.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
 import { superuser } from '../lib/access/kinds.ts'
 import { quickly } from '../lib/redis.ts'
 import { route } from '../lib/route.ts'
@@ -44,6 +45,16 @@ export const redisHealth = async () => {
   const most = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0)
   const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0)
   return { isConnected: true, latencyMs, memoryShare: most === 0 ? null : Math.round((used / most) * 1000) / 1000 }
+}
+
+/** Checks that fail and need an operator's look, by the rule of the overview. Empty while PostgreSQL cannot be asked. */
+export const failingChecks = async (): Promise<{ name: string; detail: string }[]> => {
+  try {
+    const [health, redis] = [await inPlatform(readHealth), await redisHealth()]
+    return checksOf(health, redis).flatMap(({ ok, name, detail }) => (ok ? [] : [{ name, detail }]))
+  } catch {
+    return []
+  }
 }
 
 const newest = (instants: Date[]): Date | null =>

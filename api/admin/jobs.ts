@@ -1,4 +1,5 @@
 import { invalid } from '../../config/errors.ts'
+import { sampleId } from '../../config/samples.ts'
 import {
   Anything,
   Bool,
@@ -145,6 +146,7 @@ const discarded = route({
   access: superuser('N2', 'operate', 'Job'),
   errors: ['invalid_transition', 'level_required', 'not_found'],
   body: Obj({ jobIds: Ids, reason: Reason }),
+  example: { jobIds: [sampleId('jobId')], reason: 'The booking was cancelled by hand' },
   returns: Obj({ count: Count }),
   handle: async ({ trx, body }) => ({ count: await discardJobs(trx, body.jobIds, trimmed(body.reason)) }),
 })

@@ -1,3 +1,4 @@
+import { forbidden } from '../../config/errors.ts'
 import {
   Country,
   Currency,
@@ -26,7 +27,7 @@ const Tenant = Obj(
     id: Uuid,
     name: Text(1, 120),
     legalName: Opt(Nullable(Text(0, 120))),
-    document: Opt(Nullable(Text(0, 40, { cardNumber: 'exempt' }))),
+    document: Opt(Nullable(Text(0, 40, { cardNumber: 'document' }))),
     billingEmail: Opt(Email),
     billingAddress: Opt(Nullable(PostalAddress)),
     country: Opt(Country),
@@ -60,12 +61,13 @@ const change = route({
   method: 'PATCH',
   path: '/api/tenants/:tenantId',
   summary: 'Change own name, billing contact or settings',
+  description: 'It is for users and keys that are not limited to chosen properties.',
   access: can('update', 'Tenant'),
   record: { table: 'tenant', param: 'tenantId' },
   body: Obj({
     name: Opt(Words(1, 120)),
     legalName: Opt(Nullable(Words(1, 120))),
-    document: Opt(Nullable(Words(1, 40, { cardNumber: 'exempt' }))),
+    document: Opt(Nullable(Words(1, 40, { cardNumber: 'document' }))),
     billingEmail: Opt(Email),
     billingAddress: Opt(Nullable(PostalAddress)),
     locale: Opt(Language),
@@ -73,7 +75,12 @@ const change = route({
   }),
   example: { name: 'Pousada do Sol', billingEmail: 'contas@sol.example', locale: 'pt-BR' },
   returns: Tenant,
-  handle: ({ trx, body }) => changeTenant(trx, body),
+  handle: ({ trx, body, admission }) => {
+    // It concerns every house: who is billed, under which name.
+    if (admission.propertyIds !== null)
+      throw forbidden('forbidden', 'Insufficient permissions: this concerns properties that are not yours')
+    return changeTenant(trx, body)
+  },
 })
 
 export const routes = [read, change]

@@ -11,7 +11,7 @@ import { limitRefresh } from '../lib/rate-limit.ts'
 import { route } from '../lib/route.ts'
 import type { RequestFacts } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
-import { verifyToken } from '../lib/tokens.ts'
+import { verifyToken } from '../../config/tokens.ts'
 import { accessToken } from './session-token.ts'
 
 const days = 86_400_000

@@ -8,6 +8,7 @@ import { can } from '../lib/access/kinds.ts'
 import { requireRecent } from '../lib/access/admission.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
+import { assertHolds, giver } from './giver.ts'
 
 const Word = Matching('^[A-Za-z][A-Za-z_]*$', 40)
 const Permissions = List(Obj({ subject: Word, actions: List(Word, { min: 1, max: 40 }) }), { min: 1, max: 300 })
@@ -88,8 +89,9 @@ const create = customRoles.create({
     name: 'Night porter',
     permissions: [{ subject: 'Guest', actions: ['read'] }],
   },
-  command: ({ trx, caller, request, body }) => {
+  command: ({ trx, caller, admission, request, body }) => {
     requireRecent(caller, request.receivedAt)
+    assertHolds(admission, body.permissions)
     return createRole(trx, body)
   },
 })
@@ -97,16 +99,18 @@ const create = customRoles.create({
 const change = customRoles.change({
   id: 'roles.change',
   summary: 'Change name or permissions of a custom role',
-  description: 'It holds at once for everybody who has the role.',
+  description:
+    'It holds at once for everybody who has the role. Users with chosen properties change a role that is held in those alone.',
   errors,
   body: Obj(
     { name: Opt(Words(1, 60)), description: Opt(Text(0, 300)), permissions: Opt(Permissions) },
     { minProperties: 1 },
   ),
   example: { name: 'Night desk', description: 'From ten to six' },
-  command: ({ trx, id, caller, request, body }) => {
+  command: ({ trx, id, caller, admission, request, body }) => {
     requireRecent(caller, request.receivedAt)
-    return changeRole(trx, id, body)
+    assertHolds(admission, body.permissions)
+    return changeRole(trx, giver(caller, admission), id, body)
   },
 })
 

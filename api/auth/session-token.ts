@@ -1,4 +1,4 @@
-import { signToken } from '../lib/tokens.ts'
+import { signToken } from '../../config/tokens.ts'
 
 type Facts = { sessionId: string; userId: string; jti: string; epoch: number; issuedAt: Date; expiresAt: Date }
 

@@ -13,15 +13,16 @@ import {
   reactivateMember,
   revokeMemberSessions,
 } from '../../db/auth/index.ts'
-import type { Giver, Member as Row } from '../../db/auth/index.ts'
+import type { Member as Row } from '../../db/auth/index.ts'
 import { maskEmail } from '../../db/guests/index.ts'
 import { onCommit } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
-import { requireRecent, requireSession } from '../lib/access/admission.ts'
-import type { Admission, Caller } from '../lib/caller.ts'
+import { requireRecent } from '../lib/access/admission.ts'
+import type { Admission } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
+import { giver } from './giver.ts'
 import { RoleKey } from './roles.ts'
 
 const PropertyIds = Nullable(List(Uuid, { min: 1, max: 200 }))
@@ -44,11 +45,6 @@ export const Member = Obj(
   },
   { title: 'Member' },
 )
-
-const giver = (caller: Caller, { role, propertyIds }: Admission): Giver => {
-  requireSession(caller)
-  return { userId: caller.userId, role: role ?? '', propertyIds }
-}
 
 /** A member, with the fields that the caller may see. */
 const shown = (member: Row, admission: Admission) => {

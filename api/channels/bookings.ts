@@ -1,6 +1,7 @@
 import { ChannelRevision } from '../../config/channels.ts'
 import { holdsSecurityCode } from '../../config/card-numbers.ts'
 import { forbidden, invalid } from '../../config/errors.ts'
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import { Day, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import {
   applyNow,
@@ -11,7 +12,7 @@ import {
   revealPayloads,
 } from '../../db/channels/index.ts'
 import { can } from '../lib/access/kinds.ts'
-import { paged } from '../lib/paged.ts'
+import { resource } from '../lib/resource.ts'
 import { Reply, route } from '../lib/route.ts'
 import { Reason, stamps } from '../properties/schemas.ts'
 
@@ -42,16 +43,22 @@ const ChannelBooking = Obj(
 )
 
 const path = '/api/tenants/:tenantId/channel-bookings'
-const record = { table: 'channel_booking', param: 'channelBookingId' }
 const withoutPayload = <R extends { payload: unknown }>({ payload: _sealed, ...row }: R) => row
-
-const list = paged({
-  id: 'channelBookings.list',
+const channelBookings = resource({
+  name: 'channelBookings',
+  subject: 'ChannelBooking',
+  table: 'channel_booking',
   path,
+  param: 'channelBookingId',
+  record: ChannelBooking,
+  read: readRevision,
+  show: withoutPayload,
+})
+
+const list = channelBookings.list({
   summary: 'List booking revisions received from channels',
   description:
     '`include=payload` shows what the channel said of the guest; it needs the permission to reveal, and each look is in the trail.',
-  access: can('read', 'ChannelBooking'),
   query: {
     propertyId: Opt(Uuid),
     channelConnectionId: Opt(Uuid),
@@ -60,14 +67,17 @@ const list = paged({
     include: Opt(OneOf(['payload'])),
   },
   of: ChannelBooking,
-  find: async ({ trx, query: { include, ...query }, admission }) => {
+  example: { status: 'needs_mapping' },
+  find: async ({ trx, filter: { include, ...filter }, admission }) => {
     if (include && !admission.can('reveal', 'ChannelBooking')) throw forbidden()
-    const scope = admission.scope(include ? 'reveal' : 'read', 'ChannelBooking')
-    admission.scope('read', 'ChannelBooking')
-    const { total, rows } = await listRevisions(trx, { ...query, scope })
+    const scope = include ? admission.scope('reveal', 'ChannelBooking') : filter.scope
+    const { total, rows } = await listRevisions(trx, { ...filter, scope })
     if (!include) return { total, rows: rows.map(withoutPayload) }
     const revealed = await revealPayloads(trx, rows)
-    return { total, rows: rows.map((row, index) => ({ ...row, ...(revealed[index] ?? { payload: null }) })) }
+    return {
+      total,
+      rows: rows.map((row, index) => ({ ...withoutPayload(row), ...(revealed[index] ?? { payload: null }) })),
+    }
   },
 })
 
@@ -101,6 +111,28 @@ const deliver = route({
   ok: 'The revision was stored before',
   errors: ['invalid_transition', 'not_found'],
   body: Obj({ channelConnectionId: Uuid, ...ChannelRevision.properties }),
+  example: {
+    channelConnectionId: sampleId('channelConnectionId'),
+    externalId: 'OTA-20411',
+    revision: 1,
+    kind: 'new',
+    issuedAt: '2026-11-20T12:00:00.000Z',
+    booker: { name: 'Ana Souza', email: 'ana@guest.example', countryCode: 'BR' },
+    rooms: [
+      {
+        externalUnitTypeId: 'DBL',
+        externalRatePlanId: 'BAR',
+        arrival: sampleDay(60),
+        departure: sampleDay(61),
+        adults: 2,
+        childrenAges: [],
+        nights: [{ date: sampleDay(60), amount: 42_000 }],
+      },
+    ],
+    currency: 'BRL',
+    total: 42_000,
+    collectedBy: 'channel',
+  },
   returns: ChannelBooking,
   handle: async ({ trx, body: { channelConnectionId, ...revision }, admission }) => {
     refuseCodes(revision)
@@ -110,13 +142,9 @@ const deliver = route({
   },
 })
 
-const apply = route({
-  id: 'channelBookings.apply',
-  method: 'POST',
-  path: `${path}/:channelBookingId/apply`,
+const apply = channelBookings.act('apply', {
   summary: 'Apply a revision again after fixing its cause',
-  access: can('update', 'ChannelBooking'),
-  record,
+  action: 'update',
   errors: [
     'mapping_missing',
     'currency_mismatch',
@@ -136,27 +164,16 @@ const apply = route({
     'reference_not_found',
     'unit_conflict',
   ],
-  returns: ChannelBooking,
-  handle: async ({ trx, params }) => {
-    await applyNow(trx, params.channelBookingId)
-    return withoutPayload(await readRevision(trx, params.channelBookingId))
-  },
+  command: ({ trx, id }) => applyNow(trx, id),
 })
 
-const dismiss = route({
-  id: 'channelBookings.dismiss',
-  method: 'POST',
-  path: `${path}/:channelBookingId/dismiss`,
+const dismiss = channelBookings.act('dismiss', {
   summary: 'Set a revision aside with a reason',
-  access: can('override', 'ChannelBooking'),
-  record,
+  action: 'override',
   errors: ['invalid_transition'],
   body: Reason,
-  returns: ChannelBooking,
-  handle: async ({ trx, params, body }) => {
-    await dismissRevision(trx, params.channelBookingId, body.reason)
-    return withoutPayload(await readRevision(trx, params.channelBookingId))
-  },
+  example: { reason: 'Booked by telephone already' },
+  command: ({ trx, id, body }) => dismissRevision(trx, id, body.reason),
 })
 
 export const routes = [list, deliver, apply, dismiss]

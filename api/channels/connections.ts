@@ -120,6 +120,7 @@ const connections = resource({
 })
 
 const list = connections.list({
+  withoutFeature: true,
   summary: 'List channel connections with their lag',
   description: 'Ended ones are listed with `status=disconnected` alone.',
   query: { propertyId: Opt(Uuid), status: Opt(Status), driver: Opt(Driver) },
@@ -144,6 +145,7 @@ const create = connections.create({
 })
 
 const read = connections.read({
+  withoutFeature: true,
   summary: 'Read a connection with its mappings',
 })
 
@@ -165,6 +167,7 @@ const activate = connections.act('activate', {
 })
 
 const pause = connections.act('pause', {
+  withoutFeature: true,
   summary: 'Stop pushing and pulling for now',
   action: 'publish',
   errors: ['invalid_transition'],
@@ -183,6 +186,7 @@ const sync = connections.act('sync', {
 })
 
 const end = connections.act('disconnect', {
+  withoutFeature: true,
   summary: 'Close the channel’s inventory and end the connection',
   description:
     'An active connection tells its channel that nothing is left before it ends, unless `closeOut` is false; the credentials are erased after that.',
@@ -197,7 +201,7 @@ const pushes = paged({
   id: 'channelConnections.pushes',
   path: `${connections.one}/pushes`,
   summary: 'List pushes with their outcome',
-  access: can('read', 'ChannelConnection'),
+  access: can('read', 'ChannelConnection', { withoutFeature: true }),
   query: {
     status: Opt(OneOf(['sending', 'accepted', 'partial', 'failed'])),
     kind: Opt(OneOf(['availability', 'rates'])),

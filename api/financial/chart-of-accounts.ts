@@ -1,5 +1,7 @@
+import { sampleId } from '../../config/samples.ts'
 import { accountClasses, controls, roles } from '../../config/financial.ts'
 import {
+  Amount,
   Bool,
   Count,
   Currency,
@@ -12,14 +14,29 @@ import {
   Opt,
   PageQuery,
   SignedAmount,
+  Sparse,
   Text,
   Uuid,
   pageMeta,
 } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
-import { readChart } from '../../db/financial/index.ts'
+import {
+  archiveAccount,
+  cashFlows,
+  changeAccount,
+  createAccount,
+  deleteAccount,
+  listAccountLines,
+  listBalances,
+  readAccount,
+  readAccountNow,
+  readChart,
+  restoreAccount,
+} from '../../db/financial/index.ts'
 import { can } from '../lib/access/kinds.ts'
+import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
+import { LedgerCode, Name, ledgerState, stamps } from './schemas.ts'
 
 const account = {
   id: Uuid,
@@ -90,4 +107,190 @@ const list = route({
   },
 })
 
-export const routes = [list]
+const shownAccount = {
+  ...account,
+  bookId: Uuid,
+  currency: Currency,
+  cashFlow: Nullable(OneOf([...cashFlows])),
+  usaliCode: Text(0, 20),
+  referentialCode: Text(0, 20),
+  ...stamps,
+}
+const AccountRecord = Obj({ ...shownAccount, balance: SignedAmount, ...ledgerState }, { title: 'AccountRecord' })
+
+const ChangedAccount = Obj(shownAccount, { title: 'ChangedAccount' })
+
+const accounts = resource({
+  name: 'chartOfAccounts',
+  subject: 'Account',
+  table: 'account',
+  path: '/api/tenants/:tenantId/financial/chart-of-accounts',
+  param: 'accountId',
+  record: ChangedAccount,
+  read: readAccount,
+})
+
+const mapped = {
+  section: Nullable(Text(1, 60)),
+  cashFlow: Nullable(OneOf([...cashFlows])),
+  usaliCode: Text(0, 20),
+  referentialCode: Text(0, 20),
+}
+
+const create = route({
+  id: 'chartOfAccounts.create',
+  method: 'POST',
+  path: '/api/tenants/:tenantId/financial/chart-of-accounts',
+  access: can('create', 'Account'),
+  status: 201,
+  returns: ChangedAccount,
+  summary: 'Create an account',
+  description:
+    'Below a group, by `parentId` or `parentCode`, whose class it has; a book without a template gets its roots by `class`. `section` and `cashFlow` are those of the first account of the group unless they are sent.',
+  errors: ['duplicate_code', 'reference_not_found', 'account_not_usable', 'not_found'],
+  body: Obj({
+    bookId: Opt(Uuid),
+    code: LedgerCode,
+    name: Name,
+    parentId: Opt(Uuid),
+    parentCode: Opt(LedgerCode),
+    class: Opt(OneOf([...accountClasses])),
+    postable: Opt(Bool),
+    side: Opt(OneOf(['debit', 'credit'])),
+    control: Opt(Nullable(OneOf([...controls]))),
+    ...Sparse(Obj(mapped)).properties,
+  }),
+  example: { bookId: sampleId('bookId'), code: '1.1.5.7', name: 'Deposits with suppliers', parentCode: '1.1.5' },
+  handle: async ({ trx, body }) => readAccount(trx, await createAccount(trx, body)),
+})
+
+const read = route({
+  id: 'chartOfAccounts.read',
+  method: 'GET',
+  path: '/api/tenants/:tenantId/financial/chart-of-accounts/:accountId',
+  summary: 'Show an account with role, control and current balance',
+  description: 'Every reader of the chart sees it; the balance is that of the properties of the caller.',
+  access: can('read', 'Account'),
+  returns: AccountRecord,
+  handle: ({ trx, params, admission }) => readAccountNow(trx, params.accountId, admission.scope('read', 'Account')),
+})
+
+const change = accounts.change({
+  summary: 'Change name, parent, mapping or role of an account',
+  description: 'A role moves from the account that has it; that one keeps its balance.',
+  errors: [
+    'duplicate_code',
+    'reference_not_found',
+    'account_not_usable',
+    'locked_field',
+    'role_mismatch',
+    'invalid_transition',
+  ],
+  body: Sparse(Obj({ code: LedgerCode, name: Name, parentId: Uuid, ...mapped, role: OneOf([...roles]) })),
+  example: { name: 'Deposits with suppliers and utilities' },
+  command: ({ trx, id, body }) => changeAccount(trx, id, body),
+})
+
+const remove = accounts.remove({
+  summary: 'Delete an account that was never used',
+  errors: ['in_use'],
+  command: ({ trx, id }) => deleteAccount(trx, id),
+})
+
+const archive = accounts.act('archive', {
+  action: 'update',
+  summary: 'Close an account with zero balance to new postings',
+  errors: ['in_use', 'balance_not_zero'],
+  command: ({ trx, id }) => archiveAccount(trx, id),
+})
+
+const restore = accounts.act('restore', {
+  action: 'update',
+  summary: 'Open an archived account to postings again',
+  errors: ['in_use'],
+  command: ({ trx, id }) => restoreAccount(trx, id),
+})
+
+const lines = route({
+  id: 'chartOfAccounts.lines',
+  method: 'GET',
+  path: '/api/tenants/:tenantId/financial/chart-of-accounts/:accountId/lines',
+  summary: 'List the lines of an account with running balance',
+  description:
+    'In the order of posting; balances are on the normal side of the account. `opening` and `closing` are those before and after the days asked for. At most the first 10,000 lines.',
+  access: can('read', 'LedgerEntry'),
+  query: Obj({ ...PageQuery, from: Opt(Day), to: Opt(Day), propertyId: Opt(Uuid) }),
+  returns: Obj({
+    data: List(
+      Obj({
+        entryId: Uuid,
+        lineNo: Int(1, 32_000),
+        postingDate: Day,
+        number: Nullable(Count),
+        description: Text(1, 300),
+        debit: Amount,
+        credit: Amount,
+        balance: SignedAmount,
+        propertyId: Nullable(Uuid),
+        documentType: Nullable(Text(1, 40)),
+        documentId: Nullable(Uuid),
+        partyType: Nullable(Text(1, 20)),
+        partyId: Nullable(Uuid),
+      }),
+      { max: 100 },
+    ),
+    meta: Obj({ page: Int(1, 100_000), limit: Int(1, 100), total: Count, totalPages: Count }),
+    opening: SignedAmount,
+    closing: SignedAmount,
+    currency: Currency,
+    ...ledgerState,
+  }),
+  handle: async ({ trx, params, query: { page = 1, limit = 20, ...filter }, admission }) => {
+    const scope = admission.scope('read', 'LedgerEntry')
+    const { rows, total, state, ...sums } = await listAccountLines(trx, params.accountId, {
+      ...filter,
+      page,
+      limit,
+      scope,
+    })
+    return { data: rows, meta: pageMeta(page, limit, total), ...sums, ...state }
+  },
+})
+
+const balances = route({
+  id: 'balances.list',
+  method: 'GET',
+  path: '/api/tenants/:tenantId/financial/balances',
+  summary: 'Show balances of many accounts at a date',
+  description:
+    'Cumulative to the end of `asOf`, today by default: debits and credits of accounts with movement, and the balance on the normal side. `includeClosing=false` leaves the closing entries of years out.',
+  access: can('read', 'Account'),
+  query: Obj({
+    bookId: Opt(Uuid),
+    asOf: Opt(Day),
+    propertyId: Opt(Uuid),
+    accountId: Opt(List(Uuid, { max: 100 })),
+    class: Opt(OneOf([...accountClasses])),
+    includeClosing: Opt(Bool),
+  }),
+  returns: Obj({
+    asOf: Day,
+    currency: Currency,
+    ...ledgerState,
+    data: List(
+      Obj({
+        accountId: Uuid,
+        code: LedgerCode,
+        name: Name,
+        debit: Amount,
+        credit: Amount,
+        balance: SignedAmount,
+      }),
+      { max: 2000 },
+    ),
+  }),
+  errors: ['not_found'],
+  handle: ({ trx, query, admission }) => listBalances(trx, query, admission.scope('read', 'Account')),
+})
+
+export const routes = [list, create, read, change, remove, archive, restore, lines, balances]

@@ -61,6 +61,11 @@ export const lastUntrusted = (connected: string, forwardedFor: string, trusted: 
 
 const trustedProxies = settings.trustedProxies.map(networkOf)
 
+export const isTrustedProxy = (address: string): boolean => {
+  const parsed = plain(address)
+  return parsed !== null && covers(parsed, trustedProxies)
+}
+
 /** The address of the client. */
 export const clientAddress = (message: IncomingMessage): string =>
   lastUntrusted(message.socket.remoteAddress ?? '', String(message.headers['x-forwarded-for'] ?? ''), trustedProxies)

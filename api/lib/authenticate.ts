@@ -23,8 +23,8 @@ import {
 import { timesSent } from './request.ts'
 import type { RequestFacts } from './route.ts'
 import { sessions } from './session-cache.ts'
-import { tokenDigest, verifyToken } from './tokens.ts'
-import type { Verified } from './tokens.ts'
+import { tokenDigest, verifyToken } from '../../config/tokens.ts'
+import type { Verified } from '../../config/tokens.ts'
 
 const graceMs = sessionLimits.graceSeconds * 1_000
 

@@ -81,7 +81,7 @@ export const remember = <T extends Versioned>({ prefix, read, changed: changedSi
   const own = new LRUCache<string, T>({ max: 10_000, ttl: ownMs, perf: Date })
 
   const look = async (knex: Knex): Promise<void> => {
-    // What is older than any cache is forgotten by beginning anew.
+    // Entries older than any cache are forgotten by beginning anew.
     const goesOn = changes?.of === knex && Date.now() - changes.since < keptSeconds * 1_000
     const known =
       goesOn && changes

@@ -2,7 +2,6 @@ import type { Context, Next } from 'koa'
 import { plainLog } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import type { Span } from '../../config/tracing.ts'
-import { registry } from '../../config/metrics.ts'
 import { database, sql } from '../../db/lib/connection.ts'
 import { isMigrated } from '../../db/lib/migrations.ts'
 import { durations, requests } from './metrics.ts'
@@ -29,7 +28,9 @@ export const stopServing = () => {
   stopping = true
 }
 
-const readiness = async (): Promise<{ status: string; postgres: string; redis: string }> => {
+export type State = { status: 'ok' | 'degraded' | 'stopping' | 'down'; postgres: string; redis: string }
+
+const look = async (): Promise<State> => {
   const redis = redisAnswers() ? 'ok' : 'down'
   try {
     await sql(database(), 'select 1')
@@ -40,6 +41,19 @@ const readiness = async (): Promise<{ status: string; postgres: string; redis: s
     return { status: 'down', postgres: 'down', redis }
   }
 }
+
+/** However many ask, PostgreSQL is asked once a second. */
+const freshMs = 1_000
+let latest: { at: number; state: Promise<State> } | null = null
+
+/** Whether this process can serve; without Redis it can, degraded. */
+export const readState = (): Promise<State> => {
+  const now = performance.now()
+  if (stopping || latest === null || now - latest.at > freshMs) latest = { at: now, state: look() }
+  return latest.state
+}
+
+export const canServe = ({ status }: State): boolean => status === 'ok' || status === 'degraded'
 
 export type Refusal = { requestId: string; status: number; seconds: number; span: Span }
 
@@ -60,7 +74,10 @@ export const observeRefused = (route: string, method: string, refusals: readonly
   plainLog.info({ route, refused }, 'refused')
 }
 
-/** `/healthz`: the process lives. `/readyz`: it can serve; without Redis it can, degraded. `/metrics`: Prometheus' format. */
+/**
+ * `/healthz`: the process lives. `/readyz`: it can serve, degraded or whole. Both are for the balancer in front; reasons and metrics are on the
+ * metrics port alone.
+ */
 export const health = async (ctx: Context, next: Next) => {
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next()
   if (ctx.path === '/healthz') {
@@ -68,14 +85,9 @@ export const health = async (ctx: Context, next: Next) => {
     return undefined
   }
   if (ctx.path === '/readyz') {
-    const state = await readiness()
-    ctx.status = state.status === 'ok' || state.status === 'degraded' ? 200 : 503
-    ctx.body = state
-    return undefined
-  }
-  if (ctx.path === '/metrics') {
-    ctx.type = registry.contentType
-    ctx.body = await registry.metrics()
+    const state = await readState()
+    ctx.status = canServe(state) ? 200 : 503
+    ctx.body = { status: state.status }
     return undefined
   }
   return next()

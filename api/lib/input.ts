@@ -2,6 +2,7 @@ import type { FieldError } from '../../config/errors.ts'
 import { ApiError, invalid } from '../../config/errors.ts'
 import type { Schema } from '../../config/schema.ts'
 import { Obj, Uuid } from '../../config/schema.ts'
+import { mostProblems } from '../../config/sizes.ts'
 import { compile, compileQuery } from '../../config/validator.ts'
 import { cardFields } from './cards.ts'
 import { parseBody } from './json.ts'
@@ -38,10 +39,14 @@ const readQuery = (
   const value: Record<string, unknown> = {}
   const problems: FieldError[] = []
   for (const name of new Set(given.keys())) {
-    const all = given.getAll(name)
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (!field) problems.push({ field: name, message: 'is not known here' })
-    else if (isType(field, 'array')) value[name] = all
+    if (!field) {
+      problems.push({ field: name, message: 'is not known here' })
+      if (problems.length >= mostProblems) break
+      continue
+    }
+    const all = given.getAll(name)
+    if (isType(field, 'array')) value[name] = all
     else if (all.length > 1) problems.push({ field: name, message: 'may stand once only' })
     else if (isType(field, 'integer') && !/^-?\d{1,9}$/.test(all[0] ?? ''))
       problems.push({ field: name, message: 'must be a whole number' })
@@ -51,6 +56,8 @@ const readQuery = (
   }
   return { value, problems }
 }
+
+const ofBody = (error: FieldError): FieldError => (error.field === '' ? { ...error, field: 'body' } : error)
 
 export type Input = { params: Record<string, string>; query: Record<string, unknown>; body: unknown }
 
@@ -72,13 +79,13 @@ export const inputReader = (route: AnyRoute) => {
     let body: unknown = {}
     if (carriesBody) {
       body = parsed ?? (raw.length === 0 ? {} : parseBody(raw))
-      if (checkBody)
-        errors.push(
-          ...(checkBody(body) ?? []).map((error) => (error.field === '' ? { ...error, field: 'body' } : error)),
-        )
+      const tooLarge = checkBody?.sizes(body) ?? []
+      if (tooLarge.length > 0) throw invalid([...errors, ...tooLarge.map(ofBody)])
+      if (checkBody) errors.push(...(checkBody.contents(body) ?? []).map(ofBody))
       else if (Object.keys(body as object).length > 0)
         errors.push({ field: Object.keys(body as object)[0] ?? 'body', message: 'is not known here' })
-      const cards = cardFields(route.body, body)
+      // A body that nothing is known of is refused as such: no text of it is kept.
+      const cards = checkBody ? cardFields(route.body, body) : []
       if (cards.length > 0)
         throw invalid(
           cards.map((field) => ({ field, message: 'must not hold the number of a payment card' })),

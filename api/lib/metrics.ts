@@ -24,6 +24,12 @@ export const rateLimited = new Counter({
   labelNames: ['window'],
   registers,
 })
+export const connectionsRefused = new Counter({
+  name: 'http_connections_refused_total',
+  help: 'Connections closed unread, since one address (address) or all together (all) had as many as may be',
+  labelNames: ['bound'],
+  registers,
+})
 const available = new Gauge({
   name: 'redis_available',
   help: '1 while Redis answers, 0 while the process runs degraded',

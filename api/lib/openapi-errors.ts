@@ -41,6 +41,11 @@ export const rateHeaders: Record<string, Json> = Object.fromEntries(
   ].map(([name, description]) => [name, { description, schema: { type: 'integer' } }]),
 )
 
+export const requestIdHeader: Json = {
+  description: 'Names the request in our logs: tell it when you report a fault',
+  schema: { type: 'string', maxLength: 64 },
+}
+
 export const retryAfter: Json = { description: 'Seconds to wait', schema: { type: 'integer' } }
 
 const meanings: Record<number, string> = {
@@ -68,12 +73,13 @@ export const refusalNames: Record<number, string> = {
   503: 'Unavailable',
 }
 
-/** An error reply of the document, with the codes that it may carry. */
-export const refusalReply = ({ status, codes }: Refusal): Json => ({
-  description: meanings[status],
-  ...(status === 429 || status === 503
-    ? { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } }
-    : {}),
+/** An error reply of the document, with the codes that it may carry, and the `headers` of every reply. */
+export const refusalReply = ({ status, codes }: Refusal, headers: Json): Json => ({
+  description: `${meanings[status]}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
+  headers: {
+    ...headers,
+    ...(status === 429 || status === 503 ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {}),
+  },
   content: {
     'application/json': {
       schema: {

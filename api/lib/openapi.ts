@@ -5,10 +5,19 @@ import { neverByKey } from '../../config/scopes.ts'
 import { mediaTypesOf } from './bytes.ts'
 import { refusalsOf } from './codes.ts'
 import { pathSchema } from './input.ts'
-import { errorCodeSchema, errorSchema, rateHeaders, refusalNames, refusalReply, retryAfter } from './openapi-errors.ts'
+import {
+  errorCodeSchema,
+  errorSchema,
+  rateHeaders,
+  refusalNames,
+  refusalReply,
+  requestIdHeader,
+  retryAfter,
+} from './openapi-errors.ts'
 import { operationName } from './operation-name.ts'
 import { keyModeOf } from './reply-key.ts'
-import type { AnyRoute } from './route.ts'
+import { chaptersOf } from './tags.ts'
+import type { AnyRoute, Hook } from './route.ts'
 
 type Json = Record<string, unknown>
 
@@ -25,6 +34,8 @@ const hoist = (schema: unknown, components: Json): unknown => {
     ]),
   )
   if (typeof inner.cardNumber === 'string') delete inner.cardNumber
+  // Readers of other languages choose the width of a number by its format.
+  if (inner.type === 'integer' && Number(inner.maximum) > 2_147_483_647) inner.format = 'int64'
   if (typeof inner.format === 'string') inner.format = formats[inner.format] ?? inner.format
   if (inner.pattern === words) {
     const { type, pattern, ...bounds } = inner
@@ -81,8 +92,8 @@ const ifMatch = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  schema: { type: 'string' },
-  description: 'The version read, in quotes',
+  schema: { type: 'string', maxLength: 64, example: '"3"' },
+  description: 'The version read, in quotes: 409 `version_conflict` where the record has changed since',
 }
 
 const headersOf = (route: AnyRoute, components: Components): Json[] => {
@@ -99,6 +110,18 @@ const headersOf = (route: AnyRoute, components: Components): Json[] => {
 const uuid = plain(Uuid)
 const paging = plain(Obj(PageQuery)).properties as Json
 
+/** Fields to sort by, with commas between them; a minus sorts down. */
+const sorting = (fields: readonly string[]): Json => ({
+  description: 'Fields in order of their weight; a minus before one sorts down',
+  style: 'form',
+  explode: false,
+  schema: {
+    type: 'array',
+    minItems: 1,
+    items: { type: 'string', enum: fields.flatMap((field) => [field, `-${field}`]) },
+  },
+})
+
 const parametersOf = (route: AnyRoute, components: Components): Json[] => {
   const example = route.body ? {} : ((route.example ?? {}) as Json)
   const parameters = (schema: Schema | undefined, where: 'path' | 'query'): Json[] => {
@@ -107,11 +130,12 @@ const parametersOf = (route: AnyRoute, components: Components): Json[] => {
     return Object.entries(properties).map(([name, inner]) => {
       const usual = where === 'path' ? uuid : paging[name]
       const isUsual = usual !== undefined && isDeepStrictEqual(inner, usual)
+      const sorts = where === 'query' && name === 'sort' ? route.part?.sorts : undefined
       const parameter = {
         name,
         in: where,
         required: where === 'path' || required.includes(name),
-        schema: hoist(inner, components.schemas),
+        ...(sorts ? sorting(sorts) : { schema: hoist(inner, components.schemas) }),
         ...(where === 'query' && name in example && !isUsual ? { example: example[name] } : {}),
       }
       return isUsual ? share(components, 'parameters', name, parameter) : parameter
@@ -135,21 +159,41 @@ const contentOf = ({ returns }: AnyRoute, components: Components): Content => {
   )
 }
 
+const etag = { description: 'The version of the record, for If-Match', schema: { type: 'string', maxLength: 64 } }
+const replayed = {
+  description: 'On a reply that was kept for the Idempotency-Key',
+  schema: { type: 'string', const: 'true' },
+}
+
+const hasVersion = ({ returns }: AnyRoute): boolean =>
+  'version' in ((plain(returns) as { properties?: Json }).properties ?? {})
+
 const operation = (route: AnyRoute, components: Components): Json => {
   const rates = Object.fromEntries(
-    Object.entries(rateHeaders).map(([name, header]) => [name, share(components, 'headers', name, header)]),
+    Object.entries({ ...rateHeaders, 'X-Request-Id': requestIdHeader }).map(([name, header]) => [
+      name,
+      share(components, 'headers', name, header),
+    ]),
   )
+  const own = {
+    ...rates,
+    ...(hasVersion(route) ? { ETag: share(components, 'headers', 'ETag', etag) } : {}),
+    ...(keyModeOf(route) === 'off'
+      ? {}
+      : { 'Idempotent-Replayed': share(components, 'headers', 'Idempotent-Replayed', replayed) }),
+  }
   const content = contentOf(route, components)
   const name = content['application/json']?.schema?.$ref?.split('/').at(-1)
   /** Shared by the operations that answer one schema; a reply that says more for itself stands with its operation. */
   const success = (description: string) => {
-    const reply = { description, headers: rates, content }
+    const reply = { description, headers: own, content }
     const isUsual = description === 'Success' || description === 'Created'
-    return name !== undefined && isUsual ? share(components, 'responses', `${name}${description}`, reply) : reply
+    const kind = keyModeOf(route) === 'off' ? '' : 'Kept'
+    return name !== undefined && isUsual ? share(components, 'responses', `${name}${description}${kind}`, reply) : reply
   }
   const refusals = refusalsOf(route).map((refusal) => {
     const { status, kind } = refusal
-    const reply = refusalReply(refusal)
+    const reply = refusalReply(refusal, rates)
     return [
       status,
       kind === null ? reply : share(components, 'responses', `${refusalNames[status]}${kind}`, reply),
@@ -189,6 +233,34 @@ const operation = (route: AnyRoute, components: Components): Json => {
 
 const sorted = (part: Json): Json => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
 
+const hookHeaders = (components: Components): Json[] =>
+  [
+    ['webhook-id', 'The event; a repeated request has the same'],
+    ['webhook-timestamp', 'Unix seconds of this attempt'],
+    ['webhook-signature', '`v1,` and HMAC-SHA256 of `id.timestamp.body` as base64; several are separated by spaces'],
+  ].map(([name = '', description]) =>
+    share(components, 'parameters', name, {
+      name,
+      in: 'header',
+      required: true,
+      schema: { type: 'string' },
+      description,
+    }),
+  )
+
+const hooked = ({ name, summary, body }: Hook, components: Components): Json => ({
+  post: {
+    operationId: `on_${name.replaceAll('.', '_')}`,
+    summary,
+    parameters: hookHeaders(components),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: hoist(plain(body), components.schemas) } },
+    },
+    responses: { '2XX': { description: 'Received. Any other answer, or none within 10 seconds, is repeated later.' } },
+  },
+})
+
 /** The OpenAPI 3.1 document of the routes; it is the same for every process and commit of one tree. */
 export const openApi = (routes: readonly AnyRoute[], version = '0.1.0'): Json => {
   const components: Components = {
@@ -204,6 +276,9 @@ export const openApi = (routes: readonly AnyRoute[], version = '0.1.0'): Json =>
     const path = route.path.replace(/:([A-Za-z]+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) }
   }
+  const webhooks = Object.fromEntries(
+    routes.flatMap(({ hooks = [] }) => hooks.map((hook) => [hook.name, hooked(hook, components)])),
+  )
   return {
     openapi: '3.1.0',
     info: {
@@ -214,7 +289,11 @@ export const openApi = (routes: readonly AnyRoute[], version = '0.1.0'): Json =>
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
+    tags: chaptersOf([...new Set(routes.map(({ id }) => id.split('.')[0] ?? ''))]).flatMap(({ tags }) =>
+      tags.map(({ name, description }) => ({ name, ...(description === '' ? {} : { description }) })),
+    ),
     paths,
+    ...(Object.keys(webhooks).length > 0 ? { webhooks } : {}),
     components: {
       ...Object.fromEntries(Object.entries(components).map(([section, parts]) => [section, sorted(parts)])),
       securitySchemes: {

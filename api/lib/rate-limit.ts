@@ -20,13 +20,14 @@ type Counted = Pick<RequestFacts, 'address' | 'receivedAt'>
 export const rateClassOf = (route: AnyRoute): RateClass => {
   if (route.rate) return route.rate
   if (['tenant', 'session', 'superuser'].includes(route.access.kind)) return 'credential'
-  if (route.access.kind === 'callback') return 'none'
+  if (route.access.kind === 'callback') return 'callback'
   return route.method === 'GET' ? 'public_read' : 'public_write'
 }
 
 const windowOf = (caller: Caller, rateClass: RateClass, request: Counted): Window | null => {
   const client = clientOf(request.address)
   if (rateClass === 'none') return null
+  if (rateClass === 'callback') return { name: `callback:${client}`, limit: limits.callback }
   if (rateClass === 'sign_in') return { name: `sign-in:${client}`, limit: limits.signIn }
   if (rateClass === 'refresh') return { name: `refresh:${client}`, limit: limits.refreshPerAddress }
   if (caller.kind === 'api_key') return windowOfKey(caller.keyId)
@@ -121,7 +122,7 @@ export const limit = async (
 
 type SetHeader = (name: string, value: string) => void
 
-// What was counted together with the reading of the credential.
+// Counts that were made together with the reading of the credential.
 const counted = new WeakMap<Caller, { name: string; count: Count }>()
 
 /** Says whose count it was, once that is known. */
@@ -159,11 +160,7 @@ export const limitRefresh = (sessionId: string, request: RequestFacts): Promise<
   take({ name: `refresh-session:${sessionId}`, limit: limits.refreshPerSession }, request, () => {})
 
 /** Counts in a window, where it is not counted yet, and answers the headers; throws 429 `rate_limited` beyond the limit. */
-export const headersOf = async (
-  window: Window,
-  request: RequestFacts,
-  known?: Count,
-): Promise<Record<string, string>> => {
+export const headersOf = async (window: Window, request: Counted, known?: Count): Promise<Record<string, string>> => {
   const headers: Record<string, string> = {}
   const note = (name: string, value: string) => {
     headers[name] = value
@@ -175,6 +172,10 @@ export const headersOf = async (
 /** Counts a failed authentication of an address, and answers the headers; beyond the limit such failures are 429, while good credentials still pass. */
 export const countFailure = (request: RequestFacts): Promise<Record<string, string>> =>
   headersOf({ name: `failed:${clientOf(request.address)}`, limit: limits.failedAuthentication }, request)
+
+/** Counts a request for a page or a document against its client address. */
+export const countPage = (request: Counted): Promise<Record<string, string>> =>
+  headersOf({ name: `pages:${clientOf(request.address)}`, limit: limits.pages }, request)
 
 /** Counts a request that needs a credential and has none, against its client address. */
 export const countNobody = (request: RequestFacts): Promise<Record<string, string>> =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { holdsCardNumber } from '../../config/card-numbers.ts'
 import { beginSpan, parseTraceparent } from '../../config/tracing.ts'
 import type { Span } from '../../config/tracing.ts'
 import type { RequestFacts } from './route.ts'
@@ -7,10 +8,10 @@ import { clientAddress } from './address.ts'
 
 const ownId = /^[A-Za-z0-9-]{8,64}$/
 
-/** The id of a request: the client's own where it is well-formed, a fresh one else. */
+/** The id of a request: the client's own where it is well-formed, a fresh one else. It is logged and stored, so it may hold no card either. */
 export const requestIdOf = (message: IncomingMessage): string => {
   const given = message.headers['x-request-id']
-  return typeof given === 'string' && ownId.test(given) ? given : randomUUID()
+  return typeof given === 'string' && ownId.test(given) && !holdsCardNumber(given) ? given : randomUUID()
 }
 
 /** Requests that the limiter has counted before they were let in: they are not counted again. */

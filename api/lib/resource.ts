@@ -27,6 +27,8 @@ type Options = Omit<RouteOptions, 'id' | 'status' | 'ok' | 'record' | 'part'> & 
   id?: string
   /** Action required on the subject, if it is not the verb. */
   action?: string
+  /** Open also where the feature of the subject has ended: for reading, and for what ends something. */
+  withoutFeature?: true
 }
 type WithBody<B extends Schema | undefined> = Options & { body?: B; example?: ExampleOf<B> }
 
@@ -115,10 +117,10 @@ export const resource = <const Path extends string, const Param extends string, 
   const shown = (found: Found, admission: Admission): unknown => (show ? show(found, admission) : found)
   const readShown = async ({ trx, params, admission }: Given<Path>, id: string) =>
     shown(await read(trx, id, params), admission)
-  const route = (verb: string, { id = `${name}.${verb}`, ...options }: Options, action: string) => ({
+  const route = (verb: string, { id = `${name}.${verb}`, withoutFeature, ...options }: Options, action: string) => ({
     ...options,
     id,
-    access: can(options.action ?? action, subject),
+    access: can(options.action ?? action, subject, withoutFeature ? { withoutFeature } : {}),
     part: { resource: name, verb },
     returns: record as Schema,
   })

@@ -5,7 +5,15 @@ import type { Access } from './access/kinds.ts'
 import type { Admission, Caller } from './caller.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-export type RateClass = 'credential' | 'public_read' | 'public_write' | 'sign_in' | 'refresh' | 'guest_access' | 'none'
+export type RateClass =
+  | 'credential'
+  | 'public_read'
+  | 'public_write'
+  | 'sign_in'
+  | 'refresh'
+  | 'guest_access'
+  | 'callback'
+  | 'none'
 
 /** Facts of a request that a handler may use beside its validated input. */
 export type RequestFacts = {
@@ -96,6 +104,9 @@ export type Input<A extends Access, Path extends string, P, Q, B, None> = Common
 > &
   ByAccess<A, None>
 
+/** A request that the service makes to an address of the tenant. */
+export type Hook = { name: string; summary: string; body: Schema }
+
 export type RouteOptions = {
   /** Once per module and verb, such as `reservations.list`; names the operation in OpenAPI and the act in the audit trail. */
   id: string
@@ -108,7 +119,7 @@ export type RouteOptions = {
   rate?: RateClass
   /** `required` where money or stock moves; `off` where a reply must not be kept. POST takes a key by default. */
   idempotency?: 'accepted' | 'required' | 'off'
-  /** Largest body; 1 MiB by default, 14 MiB where it carries a file. */
+  /** Largest body in bytes, where it is not that of the kind of access (`body.ts`). */
   bodyLimit?: number
   /** `raw`: the handler reads `request.rawBody` itself (callbacks). */
   bodyFormat?: 'json' | 'raw'
@@ -132,6 +143,8 @@ export type RouteOptions = {
   catalogue?: false
   /** The credential in the document, where that is not plain from the access. */
   security?: 'bearer'
+  /** Requests that an address gets which this endpoint has written down, for the document. */
+  hooks?: readonly Hook[]
   /** The resource that made the endpoint (`resource.ts`), and as what: the suites over all resources go by it. */
   part?: { resource: string; verb: string; sorts?: readonly string[] }
 }

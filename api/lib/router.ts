@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { crashPoint } from '../../config/crash.ts'
+import { ApiError } from '../../config/errors.ts'
 import { readBody } from './body.ts'
 import { factsOf } from './request.ts'
 import { endpoint } from './pipeline.ts'
@@ -19,7 +20,18 @@ const bucketOf = (path: string): string => {
   return `${second}/${third}`
 }
 
-/** The router of all endpoints. A path that nothing answers falls through, to be a 404. */
+/**
+ * Refuses a method that no endpoint of the path takes. A path of none falls through, to be a 404, and so does OPTIONS, which is answered
+ * to origins that may ask.
+ */
+const refuseMethod = (router: Router, { path, method }: Context): void => {
+  const allowed = [...new Set(router.match(path, method).path.flatMap(({ methods }) => methods))]
+  if (allowed.length === 0 || method === 'OPTIONS') return
+  const allow = allowed.toSorted().join(', ')
+  throw new ApiError('method_not_allowed', `This address takes ${allow} alone`, { headers: { Allow: allow } })
+}
+
+/** The router of all endpoints. */
 export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
   const buckets = new Map<string, Router>()
   for (const route of routes) {
@@ -49,9 +61,15 @@ export const makeRouter = (routes: readonly AnyRoute[]): Middleware => {
       router.register(path, [route.method], [body, middleware] as never)
     }
   }
-  const dispatch = new Map([...buckets].map(([bucket, router]) => [bucket, router.routes() as unknown as Middleware]))
+  const dispatch = new Map(
+    [...buckets].map(([bucket, router]) => [bucket, { router, serve: router.routes() as unknown as Middleware }]),
+  )
   return (ctx, next) => {
     const found = dispatch.get(bucketOf(ctx.path))
-    return found ? found(ctx, next) : next()
+    if (!found) return next()
+    return found.serve(ctx, () => {
+      refuseMethod(found.router, ctx)
+      return next()
+    })
   }
 }

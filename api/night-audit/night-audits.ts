@@ -1,3 +1,4 @@
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import {
   AnyOf,
   Bool,
@@ -100,6 +101,7 @@ const run = route({
   ok: 'What a dry run found, or the audit that stands for the date',
   errors: ['wrong_business_date', 'business_date_not_over', 'not_found'],
   body: Obj({ propertyId: Uuid, businessDate: Day, dryRun: Opt(Bool) }),
+  example: { propertyId: sampleId('propertyId'), businessDate: sampleDay(0), dryRun: true },
   returns: AnyOf([NightAudit, Preview]),
   handle: async ({ trx, body: { dryRun, ...request } }) => {
     if (dryRun) return new Reply({ dryRun: true, ...(await previewNightAudit(trx, request)) }, { status: 200 })

@@ -42,6 +42,13 @@ const replace = route({
   record: { table: 'property', param: 'propertyId' },
   errors: ['bands_not_contiguous', 'in_use', 'reference_not_found', 'duplicate_code', 'invalid_transition'],
   body: Obj({ ageCategories: List(Obj({ id: Opt(Uuid), ...fields }), { min: 1, max: 20 }) }),
+  example: {
+    ageCategories: [
+      { code: 'INFANT', name: { en: 'Infants' }, minAge: 0, maxAge: 2, kind: 'infant', countsInOccupancy: false },
+      { code: 'CHILD', name: { en: 'Children' }, minAge: 3, maxAge: 11, kind: 'child', countsInOccupancy: true },
+      { code: 'ADULT', name: { en: 'Adults' }, minAge: 12, maxAge: null, kind: 'adult', countsInOccupancy: true },
+    ],
+  },
   returns: AgeCategories,
   handle: async ({ trx, params, body }) => {
     await replaceAgeCategories(trx, params.propertyId, body.ageCategories)

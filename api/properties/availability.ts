@@ -18,6 +18,7 @@ import {
   Uuid,
 } from '../../config/schema.ts'
 import { invalid } from '../../config/errors.ts'
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import { daysBetween } from '../../config/time.ts'
 import { levels, explainStay, readGrid, policiesShown, addTaxesOf, searchOffers } from '../../db/properties/index.ts'
 import type { Offer as Found } from '../../db/properties/index.ts'
@@ -195,6 +196,13 @@ const search = route({
     flexibleDays: Opt(Int(0, 7)),
     audience: Opt(Audience),
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    arrival: sampleDay(30),
+    departure: sampleDay(32),
+    rooms: [{ adults: 2, childrenAges: [] }],
+    flexibleDays: 2,
+  },
   returns: Obj(
     {
       offers: List(Offer, { max: 200 }),
@@ -234,6 +242,14 @@ const explain = route({
     promoCode: Opt(PromoCode),
     audience: Opt(Audience),
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    arrival: sampleDay(30),
+    departure: sampleDay(32),
+    unitTypeId: sampleId('unitTypeId'),
+    ratePlanId: sampleId('ratePlanId'),
+    rooms: [{ adults: 2, childrenAges: [5] }],
+  },
   returns: Explanation,
   handle: ({ trx, body: { rooms = [{ adults: 2, childrenAges: [] }], audience = 'staff', ...request } }) =>
     explainStay(trx, { ...request, rooms, audience }),

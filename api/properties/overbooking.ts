@@ -1,3 +1,4 @@
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import { Day, Int, List, Obj, Opt, Uuid, Words } from '../../config/schema.ts'
 import { setOverbooking } from '../../db/properties/index.ts'
 import { readOversell } from '../../db/units/index.ts'
@@ -42,6 +43,14 @@ const replace = route({
     quantity: Int(0, 100),
     reason: Words(3, 500),
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    unitPoolId: sampleId('unitPoolId'),
+    from: sampleDay(30),
+    to: sampleDay(31),
+    quantity: 1,
+    reason: 'One in ten does not arrive',
+  },
   returns: Obj({ data: List(OverbookingLimit, { max: 731 }) }, { title: 'OverbookingLimits' }),
   handle: async ({ trx, body, admission }) => {
     await setOverbooking(trx, body)

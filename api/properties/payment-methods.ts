@@ -48,6 +48,12 @@ const replace = route({
   body: Obj({
     paymentMethods: List(Obj({ id: Opt(Uuid), ...needed, ...Sparse(Obj(optional)).properties }), { max: 20 }),
   }),
+  example: {
+    paymentMethods: [
+      { method: 'pay_at_property', offeredTo: 'both' },
+      { method: 'cash', offeredTo: 'staff' },
+    ],
+  },
   returns: PaymentMethods,
   handle: async ({ trx, params, body }) => {
     await replacePaymentMethods(trx, params.propertyId, body.paymentMethods)

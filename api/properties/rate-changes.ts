@@ -1,3 +1,4 @@
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import {
   AnyOf,
   Bool,
@@ -137,6 +138,19 @@ const create = route({
     dryRun: Opt(Bool),
     items: List(Item, { min: 1, max: 100 }),
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    note: 'Carnival',
+    items: [
+      {
+        ratePlanIds: [sampleId('ratePlanId')],
+        unitTypeIds: [sampleId('unitTypeId')],
+        from: sampleDay(30),
+        to: sampleDay(34),
+        amount: 45_000,
+      },
+    ],
+  },
   returns: AnyOf([RateChange, Preview]),
   handle: async ({ trx, body: { dryRun, ...request } }) => {
     if (!dryRun) return readRateChange(trx, await createRateChange(trx, request))

@@ -1,3 +1,4 @@
+import { marketSegments } from '../../config/market-segments.ts'
 import { sampleId } from '../../config/samples.ts'
 import {
   Bool,
@@ -50,17 +51,7 @@ const optional = {
   parentId: Nullable(Uuid),
   derivation: Nullable(Derivation),
   inheritRestrictions: Bool,
-  marketSegment: OneOf([
-    'transient',
-    'group',
-    'corporate',
-    'government',
-    'wholesale',
-    'long_stay',
-    'package',
-    'complimentary',
-    'house_use',
-  ]),
+  marketSegment: OneOf([...marketSegments]),
   mealPlan: MealPlan,
   includedExtras: List(Obj({ extraId: Uuid, quantity: Int(1, 99) }), { max: 20 }),
   depositPolicyId: Nullable(Uuid),

@@ -1,3 +1,4 @@
+import { sampleDay } from '../../config/samples.ts'
 import { Day, List, Matching, Obj, Opt, Uuid, Words } from '../../config/schema.ts'
 import { readSeasons, replaceSeasons } from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
@@ -38,6 +39,11 @@ const replace = route({
   record: { table: 'property', param: 'propertyId' },
   errors: ['seasons_overlap', 'reference_not_found', 'duplicate_code', 'invalid_transition'],
   body: Obj({ seasons: List(Obj({ id: Opt(Uuid), ...fields }), { max: 50 }) }),
+  example: {
+    seasons: [
+      { code: 'HIGH', name: 'High season', colour: '#d9480f', ranges: [{ from: sampleDay(20), to: sampleDay(50) }] },
+    ],
+  },
   returns: Seasons,
   handle: async ({ trx, params, body }) => {
     await replaceSeasons(trx, params.propertyId, body.seasons)

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { notFound, unauthenticated } from '../../config/errors.ts'
+import { sampleId } from '../../config/samples.ts'
 import { Amount, Email, List, Literal, LocaleTag, Matching, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import { audit } from '../../db/lib/audit.ts'
 import { sendAccessCode, useAccessCode, cancelReservations, confirmBooking } from '../../db/reservations/index.ts'
@@ -17,7 +18,7 @@ const reasons = {
 } as const satisfies Record<string, CancelReason>
 
 const CancelRequest = Obj({
-  reservationIds: Opt(List(Uuid, { min: 1, max: 9 })),
+  reservationIds: Opt(List(Uuid, { min: 1, max: 99 })),
   acceptedFee: Opt(Amount),
   reason: Opt(OneOf(['changed_plans', 'found_other', 'health', 'transport', 'other'])),
 })
@@ -45,8 +46,16 @@ export const routes = [
     summary: 'Confirm a held booking',
     access: publicGuest(),
     body: Obj({}),
+    example: {},
     returns: GuestBooking,
-    errors: ['payment_required', 'hold_expired', 'invalid_transition', 'booking_refused', 'business_day_changed'],
+    errors: [
+      'payment_required',
+      'hold_expired',
+      'invalid_transition',
+      'booking_refused',
+      'folio_busy',
+      'business_day_changed',
+    ],
     handle: async ({ trx, bookingId }) => {
       if ((await confirmBooking(trx, bookingId)) === null) throw notFound()
       return guestBooking(trx, bookingId)
@@ -59,12 +68,14 @@ export const routes = [
     summary: 'Release a hold or cancel a booking',
     access: publicGuest(),
     body: CancelRequest,
+    example: { reason: 'changed_plans' },
     returns: GuestBooking,
     errors: [
       'fee_changed',
       'payment_in_progress',
       'already_arrived',
       'cancellation_not_allowed',
+      'folio_busy',
       'business_day_changed',
     ],
     handle: async ({ trx, bookingId, body }) => {
@@ -86,6 +97,7 @@ export const routes = [
     access: publicProperty(propertyInBody),
     rate: 'guest_access',
     body: Obj({ propertyId: Uuid, number: BookingNumber, email: Email, locale: Opt(LocaleTag) }),
+    example: { propertyId: sampleId('propertyId'), number: 'K7M2P9QX', email: 'ana@guest.example', locale: 'pt-BR' },
     returns: Obj({ sent: Literal(true) }),
     transaction: 'none',
     handle: async ({ open, body, request }) => {
@@ -106,6 +118,7 @@ export const routes = [
     access: publicProperty(propertyInBody),
     rate: 'guest_access',
     body: Obj({ propertyId: Uuid, number: BookingNumber, code: Matching('^[0-9]{6}$', 6) }),
+    example: { propertyId: sampleId('propertyId'), number: 'K7M2P9QX', code: '493021' },
     returns: GuestToken,
     errors: ['code_invalid'],
     transaction: 'none',

@@ -21,7 +21,7 @@ import type { Trx } from '../../db/lib/connection.ts'
 import type { SaleProperty } from '../../db/properties/index.ts'
 import { readGuestBooking } from '../../db/reservations/index.ts'
 import type { GuestBooking as Booking } from '../../db/reservations/index.ts'
-import { signToken } from '../lib/tokens.ts'
+import { signToken } from '../../config/tokens.ts'
 import { QuotedPolicies } from './quotes.ts'
 
 export const BookingStatus = OneOf(['held', 'confirmed', 'in_house', 'completed', 'cancelled', 'expired', 'no_show'])
@@ -84,7 +84,8 @@ const fields = {
   arrival: Day,
   departure: Day,
   booker: Obj({ firstName: Text(0, 100), lastName: Text(0, 100), emailMasked: Text(0, 60) }),
-  rooms: List(Room, { max: 9 }),
+  /** Nine live ones at most; rooms that have ended stand beside them. */
+  rooms: List(Room, { max: 99 }),
   currency: Currency,
   total: Amount,
   paid: SignedAmount,

@@ -31,7 +31,7 @@ import { clientOf, isAddress } from '../lib/address.ts'
 import type { Caller } from '../lib/caller.ts'
 import { Reply, route } from '../lib/route.ts'
 import type { RequestFacts } from '../lib/route.ts'
-import { verifyToken } from '../lib/tokens.ts'
+import { verifyToken } from '../../config/tokens.ts'
 import { guestBooking, HeldBooking, holdTokenSeconds, mintGuestToken } from './guest-booking.ts'
 import { countingHold, refuseBeyondRate } from './hold-rate.ts'
 
@@ -48,7 +48,7 @@ const HoldRequest = Obj({
     document: Opt(
       Obj({
         type: OneOf(['cpf', 'passport', 'other']),
-        number: Matching('^[0-9A-Za-z.\\-/ ]{3,30}$', 30, { cardNumber: 'exempt' }),
+        number: Matching('^[0-9A-Za-z.\\-/ ]{3,30}$', 30, { cardNumber: 'document' }),
       }),
     ),
   }),
@@ -177,6 +177,14 @@ export const routes = [
     summary: 'Hold the quoted stay for a guest',
     access: publicProperty(propertyOfQuote),
     body: HoldRequest,
+    // A quote of nine rooms and ninety nights, and the names of their guests.
+    bodyLimit: 160 * 1024,
+    example: {
+      quote: 'v4.public.the-token-of-the-quote',
+      booker: { firstName: 'Ana', lastName: 'Souza', email: 'ana@guest.example', phone: '+5524999990000' },
+      acceptedTerms: 'the-version-of-the-terms',
+      locale: 'pt-BR',
+    },
     returns: HeldBooking,
     status: 201,
     ok: 'The booking of an earlier hold of this quote',

@@ -1,7 +1,7 @@
 import {
   Amount,
   AnyOf,
-  Country,
+  Bool,
   Currency,
   Day,
   Instant,
@@ -20,6 +20,7 @@ import { guestPayment, payForBooking, shownStatusOf } from '../../db/reservation
 import { publicGuest } from '../lib/access/kinds.ts'
 import { Reply, route } from '../lib/route.ts'
 import { waitable } from '../lib/waitable.ts'
+import { Street } from '../payment/schemas.ts'
 
 const methods = ['card', 'pix', 'boleto'] as const
 const statuses = [
@@ -34,17 +35,6 @@ const statuses = [
   'refunded',
 ] as const
 
-const Address = Obj({
-  street: Words(1, 120),
-  number: Opt(Text(1, 20)),
-  complement: Opt(Text(1, 60)),
-  district: Opt(Text(1, 60)),
-  city: Words(1, 80),
-  region: Opt(Text(1, 60)),
-  postalCode: Words(1, 20),
-  country: Country,
-})
-
 const NewPayment = Obj({
   method: OneOf([...methods]),
   amount: Opt(OneOf(['due', 'all'])),
@@ -55,14 +45,16 @@ const NewPayment = Obj({
       document: Opt(
         Obj({
           type: OneOf(['cpf', 'cnpj']),
-          number: Matching('^[0-9A-Za-z./ -]{11,20}$', 20, { cardNumber: 'exempt' }),
+          number: Matching('^[0-9A-Za-z./ -]{11,20}$', 20, { cardNumber: 'document' }),
         }),
       ),
-      address: Opt(Address),
+      address: Opt(Street),
     }),
   ),
   cardToken: Opt(Matching('^[A-Za-z0-9_.-]{1,200}$', 200)),
   returnUrl: Opt(Text(8, 2000)),
+  /** A card alone: the guest agrees that it is kept, under the terms of the property. */
+  saveMethod: Opt(Bool),
 })
 
 const Url = Text(1, 2000)
@@ -123,6 +115,7 @@ export const routes = [
     status: 201,
     ok: 'The payment that was started before',
     body: NewPayment,
+    example: { method: 'card', cardToken: 'success' },
     returns: GuestPayment,
     errors: [
       'hold_expired',
@@ -135,6 +128,7 @@ export const routes = [
       'target_closed',
       'currency_mismatch',
       'amount_exceeds_payable',
+      'folio_busy',
       'business_day_changed',
     ],
     handle: async ({ trx, bookingId, body }) => {

@@ -1,4 +1,5 @@
 import { unprocessable } from '../../config/errors.ts'
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import { ChildrenAges, extraBases } from '../../config/quote.ts'
 import {
   Amount,
@@ -20,9 +21,11 @@ import {
 import { claimsOf, policiesShown, priceStay, scheduleOf, addTaxes } from '../../db/properties/index.ts'
 import { propertyInBody, publicProperty } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
-import { signToken } from '../lib/tokens.ts'
+import { signToken } from '../../config/tokens.ts'
 
 const lifeSeconds = 15 * 60
+/** No hold takes a longer one. */
+const longestQuote = 40_000
 
 const QuoteRequest = Obj({
   propertyId: Uuid,
@@ -95,6 +98,20 @@ export const routes = [
     summary: 'Price a stay and freeze it for 15 minutes',
     access: publicProperty(propertyInBody),
     body: QuoteRequest,
+    example: {
+      propertyId: sampleId('propertyId'),
+      arrival: sampleDay(30),
+      departure: sampleDay(32),
+      rooms: [
+        {
+          unitTypeId: sampleId('unitTypeId'),
+          ratePlanId: sampleId('ratePlanId'),
+          adults: 2,
+          childrenAges: [],
+          extras: [],
+        },
+      ],
+    },
     returns: Quote,
     readOnly: true,
     // Asked again, it is made again: a kept one would be past its time, and strangers could have any number of them kept.
@@ -110,6 +127,7 @@ export const routes = [
       'extra_unavailable',
       'promo_code_invalid',
       'property_not_selling',
+      'total_too_large',
       'not_found',
     ],
     handle: async ({ trx, propertyId, body }) => {
@@ -122,8 +140,11 @@ export const routes = [
       const stay = await priceStay(trx, { ...body, propertyId, audience: 'portal' })
       const claims = claimsOf(trx, stay)
       const expiresAt = new Date(Date.now() + lifeSeconds * 1000)
+      const quote = await signToken('quote', claims, lifeSeconds)
+      if (quote.length > longestQuote)
+        throw unprocessable('total_too_large', 'So many rooms and nights are quoted in parts')
       return {
-        quote: await signToken('quote', claims, lifeSeconds),
+        quote,
         expiresAt,
         currency: claims.currency,
         holdMinutes: stay.sale.property.settings.holds.checkoutMinutes,

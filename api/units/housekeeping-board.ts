@@ -1,3 +1,4 @@
+import { sampleId } from '../../config/samples.ts'
 import { Bool, Day, Instant, Int, List, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
 import { setConditions, readHousekeepingBoard } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
@@ -81,6 +82,10 @@ const conditions = route({
     propertyId: Uuid,
     items: List(Obj({ unitId: Uuid, condition: Condition, note: Opt(Text(0, 1000)) }), { min: 1, max: 500 }),
   }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    items: [{ unitId: sampleId('unitId'), condition: 'clean', note: 'Aired' }],
+  },
   returns: Obj({
     data: List(Obj({ unitId: Uuid, name: unit.name, ...state, version: Int(1, 2_147_483_647) }), { max: 500 }),
   }),

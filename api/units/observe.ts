@@ -24,6 +24,7 @@ const report = route({
       note: Text(0, 1000),
     }),
   ),
+  example: { occupancy: 'vacant', doNotDisturb: false },
   returns: Unit,
   handle: async ({ trx, params, body, admission }) => {
     if (Object.keys(body).length === 0) throw invalid([{ field: 'occupancy', message: 'or another report is needed' }])

@@ -1,4 +1,5 @@
 import { invalid } from '../../config/errors.ts'
+import { sampleId } from '../../config/samples.ts'
 import { Bool, Day, Instant, List, Nullable, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
 import { assignmentsOf, assignmentStatuses, listAssignments, repackHouse, swapUnits } from '../../db/units/index.ts'
 import { can } from '../lib/access/kinds.ts'
@@ -65,6 +66,7 @@ const swap = route({
     'business_day_changed',
   ],
   body: Obj({ reservationIds: List(Uuid, { min: 2, max: 2 }, { uniqueItems: true }), from: Opt(Day) }),
+  example: { reservationIds: [sampleId('reservationId'), sampleId('otherReservationId')] },
   returns: Obj({ data: List(UnitAssignment, { max: 1_000 }) }, { title: 'SwappedAssignments' }),
   handle: async ({ trx, body: { reservationIds, from }, admission }) => {
     const [one = '', other = ''] = reservationIds
@@ -89,6 +91,7 @@ const repack = route({
     to: Opt(Day),
     dryRun: Opt(Bool),
   }),
+  example: { propertyId: sampleId('propertyId'), dryRun: true },
   returns: Obj(
     {
       moves: List(Obj({ reservationId: Uuid, fromUnitId: Nullable(Uuid), toUnitId: Uuid }), { max: 100_000 }),

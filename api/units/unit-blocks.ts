@@ -214,6 +214,7 @@ const change = route({
   record: unitBlocks.lock,
   errors: [...refusals, 'block_begun', 'business_day_changed', 'beyond_horizon'],
   body: Obj({ ...Sparse(Obj(sent)).properties, override: Opt(Override) }),
+  example: { note: 'Paint is drying' },
   returns: ChangedUnitBlock,
   handle: async ({ trx, params, body, expectedVersion, admission }) => {
     const { propertyId, kind } = await readBlock(trx, params.unitBlockId)

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleApi } from '../../scripts/bundle.ts'
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url))
 /** Folders that every module shares, and those that a start does not read. */
@@ -62,9 +63,9 @@ ${Array.from({ length: copies - 1 }, (_, at) => `  ...copied(routes${at + 2}, ${
 
 /**
  * The compiled service with as many routes as `count`: its own, and copies of all its modules under other names, paths and ids, with
- * schemas, handlers and statements of their own. It is sealed as a build is. The caller removes it.
+ * schemas, handlers and statements of their own. It is sealed and bundled as a build is. The caller removes it.
  */
-export const compiledWith = (count: number, own: number): { main: string; remove: () => void } => {
+export const compiledWith = async (count: number, own: number): Promise<{ main: string; remove: () => void }> => {
   const data = join(checkout, '.data')
   mkdirSync(data, { recursive: true })
   const folder = mkdtempSync(join(data, 'boot-'))
@@ -79,6 +80,7 @@ export const compiledWith = (count: number, own: number): { main: string; remove
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     execFileSync(process.execPath, [join(folder, 'scripts/seal.js')], { stdio: 'inherit' })
+    await bundleApi(folder)
   } catch (error) {
     remove()
     throw error

@@ -40,7 +40,7 @@ type Stay = { propertyId: string; arrival: string; departure: string }
 
 const read = /\bfrom (rate_cell|restriction_cell|pool_night)\b/
 
-/** What anyone would send for the same stay: a row for each price, restriction and counter, and of each what a price needs of it. */
+/** Reads that any system would send for the same stay: a row for each price, restriction and counter. Each row has the fields that a price needs. */
 const plainReads = async (house: House, { propertyId, arrival, departure }: Stay): Promise<Statement[]> => {
   const ids = (table: string, more = '') =>
     inTenant(house.tenantId, async (trx) =>

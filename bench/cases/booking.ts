@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { signToken } from '../../api/lib/tokens.ts'
+import { signToken } from '../../config/tokens.ts'
 import { listen, makeServer } from '../../api/server.ts'
 import { clientOf } from '../../test/support/client.ts'
 import { makeHouse } from '../../test/support/factories.ts'

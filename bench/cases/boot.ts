@@ -87,7 +87,7 @@ const slowestFirstUse = (checks: readonly Check[]): { name: string; ms: number }
 export const bench: Bench = async () => {
   if (!isBuilt()) await build()
   const { routes } = await import('../../api/routes.ts')
-  const whole = compiledWith(catalogue, routes.length)
+  const whole = await compiledWith(catalogue, routes.length)
   const today = fileURLToPath(new URL('../../dist/api/main.js', import.meta.url))
   const environment = {
     ...process.env,

@@ -22,7 +22,7 @@ const secondsBeside = sized(20, 10)
 
 type Lag = { count: number; sum: number; within: (seconds: number) => number }
 
-/** What the metric of the worker says of all drivers and kinds so far. */
+/** The lag that the metric of the worker shows, over all drivers and kinds so far. */
 const readLag = async (worker: Child): Promise<Lag> => {
   worker.send({ type: 'metrics' })
   const { metrics } = await worker.next<{

@@ -5,7 +5,7 @@ import { sql, sqlOne } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { createUnitType } from '../../db/units/unit-types/create.ts'
 import { openRedis, closeRedis } from '../../api/lib/redis.ts'
-import { signToken } from '../../api/lib/tokens.ts'
+import { signToken } from '../../config/tokens.ts'
 import { listen, makeServer } from '../../api/server.ts'
 import { clientOf } from '../../test/support/client.ts'
 import { makeHouse } from '../../test/support/factories.ts'
@@ -28,7 +28,7 @@ const rounds = sized(3, 1)
 const holds = sized(400, 60)
 const inFlight = 8
 
-/** What a hold has to write, whoever writes it: the counters under their lock, the booking with its rooms, what others are told. */
+/** Statements that any system needs for a hold: the counters under their lock, the booking with its rooms, and news for others. */
 const needed =
   /^begin|^commit|for update of n|update pool_night|insert into (booking|reservation|reservation_night|deposit|reservation_event|event|jobs)\b/i
 

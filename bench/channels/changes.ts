@@ -14,7 +14,7 @@ type Urgency = 'closes' | 'waits'
 type Kind = {
   urgency: Urgency
   make: (shop: Shop, day: number, amount: number) => Promise<unknown>
-  /** What the channel hears of that night once it knows. */
+  /** The range that shows the change to the channel: its unit type, its rate plan, and a test of its values. */
   unitType: string
   ratePlan?: string
   says: (range: ChannelRange, amount: number) => boolean

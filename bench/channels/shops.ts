@@ -137,7 +137,7 @@ export const untilTold = async (admin: Knex, withinMs: number): Promise<void> =>
   }
 }
 
-/** What the channels were told from an instant on, with who was told. */
+/** Updates that the channels were told from an instant on, by the account that was told. */
 export const toldSince = async (shops: readonly Shop[], at: number): Promise<Map<string, Asked[]>> => {
   const told = new Map<string, Asked[]>()
   for (const { name, look } of shops.flatMap((shop) => shop.accounts))

@@ -79,7 +79,7 @@ onAsk('latency', async ({ count, everyMs }) => {
   return { times: times.map((at, number) => Math.max(0, (begun.get(number) ?? 0) - at)).slice(50) }
 })
 
-// What no machinery could do without: the row leaves the live table, the effect and the archive are written, in one statement.
+// The minimum for any machinery: the row leaves the live table, the effect and the archive are written, in one statement.
 onAsk('statements', async () => {
   const pool = new pg.Pool({ connectionString: settings.databaseUrl, max: concurrency })
   const client = await pool.connect()

@@ -12,7 +12,8 @@ export type Started = { baseUrl: string; stop: () => Promise<void> }
 export const startApi = async (environment: Record<string, string> = {}): Promise<Started> => {
   if (!isBuilt()) await build()
   const main = fileURLToPath(new URL('../../dist/api/main.js', import.meta.url))
-  const guarded = guard([process.execPath, main], {
+  const profile = process.env.BENCH_PROFILE === 'api' ? ['--cpu-prof', '--cpu-prof-dir=.data/profiles'] : []
+  const guarded = guard([process.execPath, ...profile, main], {
     directory: fileURLToPath(new URL('../../', import.meta.url)),
     account: null,
     logFile: null,

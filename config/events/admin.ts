@@ -1,4 +1,5 @@
-import { Instant, Nullable, Obj, OneOf } from '../schema.ts'
+import { addOnBillingTypes } from '../add-ons.ts'
+import { Amount, Currency, Day, Instant, Matching, Nullable, Obj, OneOf, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -15,4 +16,29 @@ export const entitlementEnded = event({
   data: Obj({ ...entitlementData, endCause: Code }),
 })
 
-export const adminEvents: Event[] = [entitlementGranted, entitlementEnded]
+const addOn = {
+  entity: 'add_on',
+  subject: 'AddOn',
+  data: Obj({ addOnId: Uuid, key: Matching('^[a-z][a-z0-9-]*$', 40), billingType: OneOf([...addOnBillingTypes]) }),
+} as const
+export const addOnPurchased = event({ type: 'add_on.purchased', ...addOn })
+export const addOnCancelled = event({ type: 'add_on.cancelled', ...addOn })
+
+const invoice = {
+  entity: 'subscription_invoice',
+  subject: 'SubscriptionInvoice',
+  data: Obj({ invoiceId: Uuid, number: Code, total: Amount, currency: Currency, dueOn: Day }),
+} as const
+export const subscriptionInvoiceIssued = event({ type: 'subscription_invoice.issued', ...invoice })
+export const subscriptionInvoicePaid = event({ type: 'subscription_invoice.paid', ...invoice })
+export const subscriptionInvoiceVoided = event({ type: 'subscription_invoice.voided', ...invoice })
+
+export const adminEvents: Event[] = [
+  entitlementGranted,
+  entitlementEnded,
+  addOnPurchased,
+  addOnCancelled,
+  subscriptionInvoiceIssued,
+  subscriptionInvoicePaid,
+  subscriptionInvoiceVoided,
+]

@@ -1,17 +1,22 @@
 import { adminEvents } from './admin.ts'
 import { authEvents } from './auth.ts'
 import { channelsEvents } from './channels.ts'
+import { depositsEvents } from './deposits.ts'
 import { financialEvents } from './financial.ts'
 import { foliosEvents } from './folios.ts'
+import { groupsEvents } from './groups.ts'
 import { guestsEvents } from './guests.ts'
 import { housekeepingEvents } from './housekeeping.ts'
 import { nightAuditEvents } from './night-audit.ts'
 import { ocpEvents } from './ocp.ts'
 import { paymentEvents } from './payment.ts'
 import { propertiesEvents } from './properties.ts'
+import { quotesEvents } from './quotes.ts'
 import { ratesEvents } from './rates.ts'
 import { reservationsEvents } from './reservations.ts'
 import { unitsEvents } from './units.ts'
+import { waitlistEvents } from './waitlist.ts'
+import { webhooksEvents } from './webhooks.ts'
 import type { Event } from './event.ts'
 
 /** Every event that can be raised, a list per module. */
@@ -19,15 +24,20 @@ export const events: readonly Event[] = [
   ...adminEvents,
   ...authEvents,
   ...channelsEvents,
+  ...depositsEvents,
   ...financialEvents,
   ...foliosEvents,
+  ...groupsEvents,
   ...guestsEvents,
   ...housekeepingEvents,
   ...nightAuditEvents,
   ...ocpEvents,
   ...paymentEvents,
   ...propertiesEvents,
+  ...quotesEvents,
   ...ratesEvents,
   ...reservationsEvents,
   ...unitsEvents,
+  ...waitlistEvents,
+  ...webhooksEvents,
 ]

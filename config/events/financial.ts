@@ -2,8 +2,17 @@ import { Amount, Currency, Day, List, Nullable, Obj, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
-export const ledgerEntryPosted = event({
-  type: 'ledger_entry.posted',
+const account = {
+  entity: 'account',
+  subject: 'Account',
+  data: Obj({ accountId: Uuid, bookId: Uuid, code: Code }),
+} as const
+export const accountCreated = event({ type: 'account.created', ...account })
+export const accountChanged = event({ type: 'account.changed', ...account })
+export const accountArchived = event({ type: 'account.archived', ...account })
+export const accountRestored = event({ type: 'account.restored', ...account })
+
+const ledgerEntry = {
   entity: 'ledger_entry',
   subject: 'LedgerEntry',
   data: Obj({
@@ -16,14 +25,26 @@ export const ledgerEntryPosted = event({
     sourceId: Nullable(Uuid),
     reversesId: Nullable(Uuid),
   }),
-})
+} as const
+export const ledgerEntryPosted = event({ type: 'ledger_entry.posted', ...ledgerEntry })
+export const ledgerEntryReversed = event({ type: 'ledger_entry.reversed', ...ledgerEntry })
 
-export const postingEventParked = event({
-  type: 'posting_event.parked',
+const entryDraft = {
+  entity: 'entry_draft',
+  subject: 'EntryDraft',
+  data: Obj({ entryDraftId: Uuid, bookId: Uuid, date: Day, total: Amount, currency: Currency }),
+} as const
+export const entryDraftCreated = event({ type: 'entry_draft.created', ...entryDraft })
+export const entryDraftSubmitted = event({ type: 'entry_draft.submitted', ...entryDraft })
+export const entryDraftRejected = event({ type: 'entry_draft.rejected', ...entryDraft })
+
+const postingEvent = {
   entity: 'posting_event',
   subject: 'PostingEvent',
   data: Obj({ postingEventId: Uuid, event: Code, errorCode: Nullable(Code) }),
-})
+} as const
+export const postingEventParked = event({ type: 'posting_event.parked', ...postingEvent })
+export const postingEventDismissed = event({ type: 'posting_event.dismissed', ...postingEvent })
 
 export const fiscalYearCreated = event({
   type: 'fiscal_year.created',
@@ -48,8 +69,17 @@ export const integrityCheckFailed = event({
 })
 
 export const financialEvents: Event[] = [
+  accountCreated,
+  accountChanged,
+  accountArchived,
+  accountRestored,
   ledgerEntryPosted,
+  ledgerEntryReversed,
+  entryDraftCreated,
+  entryDraftSubmitted,
+  entryDraftRejected,
   postingEventParked,
+  postingEventDismissed,
   fiscalYearCreated,
   businessDayOpened,
   businessDayClosed,

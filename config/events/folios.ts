@@ -18,6 +18,7 @@ const folio = {
 export const folioOpened = event({ type: 'folio.opened', ...folio })
 export const folioClosed = event({ type: 'folio.closed', ...folio })
 export const folioReopened = event({ type: 'folio.reopened', ...folio })
+export const folioChanged = event({ type: 'folio.changed', ...folio })
 
 const folioMoney = {
   entity: 'folio',
@@ -33,6 +34,17 @@ const folioMoney = {
   }),
 } as const
 export const folioChargePosted = event({ type: 'folio.charge_posted', ...folioMoney })
+export const folioAdjusted = event({ type: 'folio.adjusted', ...folioMoney })
+export const folioTransferred = event({ type: 'folio.transferred', ...folioMoney })
 export const folioBalanceChanged = event({ type: 'folio.balance_changed', ...folioMoney })
 
-export const foliosEvents: Event[] = [folioOpened, folioClosed, folioReopened, folioChargePosted, folioBalanceChanged]
+export const foliosEvents: Event[] = [
+  folioOpened,
+  folioClosed,
+  folioReopened,
+  folioChanged,
+  folioChargePosted,
+  folioAdjusted,
+  folioTransferred,
+  folioBalanceChanged,
+]

@@ -1,4 +1,4 @@
-import { Amount, Currency, Nullable, Obj, OneOf, SignedAmount, Uuid } from '../schema.ts'
+import { Amount, Count, Currency, Day, Instant, Nullable, Obj, OneOf, SignedAmount, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -29,6 +29,7 @@ export const paymentFailed = event({
 })
 export const paymentCancelled = event({ type: 'payment.cancelled', ...payment })
 export const paymentExpired = event({ type: 'payment.expired', ...payment })
+export const paymentAuthorisationEndNeared = event({ type: 'payment.authorisation_end_neared', ...payment })
 export const paymentAllocated = event({ type: 'payment.allocated', ...payment })
 
 const refund = {
@@ -64,6 +65,75 @@ const paymentException = {
 export const paymentExceptionOpened = event({ type: 'payment_exception.opened', ...paymentException })
 export const paymentExceptionResolved = event({ type: 'payment_exception.resolved', ...paymentException })
 
+const gatewayAccount = {
+  entity: 'gateway_account',
+  subject: 'GatewayAccount',
+  data: Obj({ gatewayAccountId: Uuid, provider: Code, status: Code, currency: Currency }),
+} as const
+export const gatewayAccountOpened = event({ type: 'gateway_account.opened', ...gatewayAccount })
+export const gatewayAccountChanged = event({ type: 'gateway_account.changed', ...gatewayAccount })
+export const gatewayAccountDisconnected = event({ type: 'gateway_account.disconnected', ...gatewayAccount })
+
+const paymentMethod = {
+  entity: 'payment_method',
+  subject: 'PaymentMethod',
+  data: Obj({
+    paymentMethodId: Uuid,
+    guestId: Nullable(Uuid),
+    customerId: Nullable(Uuid),
+    brand: Nullable(Code),
+  }),
+} as const
+export const paymentMethodSaved = event({ type: 'payment_method.saved', ...paymentMethod })
+export const paymentMethodFailed = event({ type: 'payment_method.failed', ...paymentMethod })
+export const paymentMethodDetached = event({ type: 'payment_method.detached', ...paymentMethod })
+
+const dispute = {
+  entity: 'dispute',
+  subject: 'Dispute',
+  data: Obj({
+    disputeId: Uuid,
+    paymentId: Uuid,
+    amount: Amount,
+    currency: Currency,
+    reason: Code,
+    responseDueAt: Nullable(Instant),
+  }),
+} as const
+export const disputeOpened = event({ type: 'dispute.opened', ...dispute })
+export const disputeDeadlineNeared = event({ type: 'dispute.deadline_neared', ...dispute })
+export const disputeSubmitted = event({ type: 'dispute.submitted', ...dispute })
+export const disputeWon = event({ type: 'dispute.won', ...dispute })
+export const disputeLost = event({ type: 'dispute.lost', ...dispute })
+
+const payout = {
+  entity: 'payout',
+  subject: 'Payout',
+  data: Obj({
+    payoutId: Uuid,
+    gatewayAccountId: Uuid,
+    amount: SignedAmount,
+    currency: Currency,
+    arrivesOn: Nullable(Day),
+  }),
+} as const
+export const payoutSent = event({ type: 'payout.sent', ...payout })
+export const payoutPaid = event({ type: 'payout.paid', ...payout })
+export const payoutFailed = event({ type: 'payout.failed', ...payout })
+
+const reconciliation = {
+  entity: 'reconciliation',
+  subject: 'Reconciliation',
+  data: Obj({
+    reconciliationId: Uuid,
+    gatewayAccountId: Uuid,
+    date: Day,
+    counts: Obj({ theirs: Count, ours: Count, matched: Count, exceptions: Count }),
+  }),
+} as const
+export const reconciliationBalanced = event({ type: 'reconciliation.balanced', ...reconciliation })
+export const reconciliationExceptionsFound = event({ type: 'reconciliation.exceptions_found', ...reconciliation })
+
 export const paymentEvents: Event[] = [
   paymentActionRequired,
   paymentProcessingStarted,
@@ -81,4 +151,21 @@ export const paymentEvents: Event[] = [
   refundFailed,
   paymentExceptionOpened,
   paymentExceptionResolved,
+  paymentAuthorisationEndNeared,
+  gatewayAccountOpened,
+  gatewayAccountChanged,
+  gatewayAccountDisconnected,
+  paymentMethodSaved,
+  paymentMethodFailed,
+  paymentMethodDetached,
+  disputeOpened,
+  disputeDeadlineNeared,
+  disputeSubmitted,
+  disputeWon,
+  disputeLost,
+  payoutSent,
+  payoutPaid,
+  payoutFailed,
+  reconciliationBalanced,
+  reconciliationExceptionsFound,
 ]

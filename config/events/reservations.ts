@@ -18,8 +18,7 @@ import type { Event } from './event.ts'
 
 const ReservationStatus = OneOf(['held', 'confirmed', 'checked_in', 'checked_out', 'cancelled', 'no_show', 'expired'])
 
-export const bookingHoldExtended = event({
-  type: 'booking.hold_extended',
+const booking = {
   entity: 'booking',
   subject: 'Booking',
   data: Obj({
@@ -32,7 +31,10 @@ export const bookingHoldExtended = event({
     groupId: Nullable(Uuid),
     holdExpiresAt: Nullable(Instant),
   }),
-})
+} as const
+export const bookingCreated = event({ type: 'booking.created', ...booking })
+export const bookingChanged = event({ type: 'booking.changed', ...booking })
+export const bookingHoldExtended = event({ type: 'booking.hold_extended', ...booking })
 
 const moveData = {
   reservationId: Uuid,
@@ -78,10 +80,20 @@ export const reservationNoShowRecorded = event({
   data: Obj({ ...moveData, reason: Nullable(Code), feeAmount: Amount }),
   listeners: ['ocp'],
 })
+export const reservationMoved = event({
+  type: 'reservation.moved',
+  ...move,
+  data: Obj({ ...moveData, fromUnitId: Nullable(Uuid) }),
+})
+export const reservationCheckInReverted = event({ type: 'reservation.check_in_reverted', ...move })
+export const reservationCheckOutReverted = event({ type: 'reservation.check_out_reverted', ...move })
+export const reservationReinstated = event({ type: 'reservation.reinstated', ...move })
 export const reservationExpired = event({ type: 'reservation.expired', ...move, listeners: ['ocp'] })
 
 const stayData = { reservationId: Uuid, number: Code, bookingId: Uuid, status: ReservationStatus }
 const stay = { entity: 'reservation', subject: 'Reservation', data: Obj(stayData) } as const
+export const reservationChanged = event({ type: 'reservation.changed', ...stay })
+export const reservationGuestsChanged = event({ type: 'reservation.guests_changed', ...stay })
 export const reservationUnitAssigned = event({
   type: 'reservation.unit_assigned',
   ...stay,
@@ -104,6 +116,8 @@ export const reservationDepartureMissed = event({
 })
 
 export const reservationsEvents: Event[] = [
+  bookingCreated,
+  bookingChanged,
   bookingHoldExtended,
   reservationHeld,
   reservationConfirmed,
@@ -112,7 +126,13 @@ export const reservationsEvents: Event[] = [
   reservationCheckedOut,
   reservationCancelled,
   reservationNoShowRecorded,
+  reservationMoved,
+  reservationCheckInReverted,
+  reservationCheckOutReverted,
+  reservationReinstated,
   reservationExpired,
+  reservationChanged,
+  reservationGuestsChanged,
   reservationUnitAssigned,
   reservationUnitUnassigned,
   reservationOverbooked,

@@ -6,6 +6,8 @@ import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { readPage, where } from '../lib/paging.ts'
+import { endItem } from './billing/store.ts'
+import type { HeldItem } from './billing/store.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 
 export type Entitlement = {
@@ -23,9 +25,10 @@ export type Entitlement = {
 const longestDays = 731
 
 // A plan says how its own features are billed; what a superuser gives is free.
-const fields = `g.id, g.key, g.source, g.reason, g.granted_by, g.starts_at, g.expires_at, null as add_on_id,
-    coalesce((select f->>'billingType' from jsonb_array_elements(v.features) f where f->>'key' = g.key limit 1), 'FREE') as billing_type`
-const grants = `entitlement_grant g left join plan_version v on v.id = g.plan_version_id`
+const fields = `g.id, g.key, g.source, g.reason, g.granted_by, g.starts_at, g.expires_at, i.add_on_id,
+    coalesce(a.billing_type, (select f->>'billingType' from jsonb_array_elements(v.features) f where f->>'key' = g.key limit 1), 'FREE') as billing_type`
+const grants = `entitlement_grant g left join plan_version v on v.id = g.plan_version_id
+  left join subscription_item i on i.id = g.subscription_item_id left join add_on a on a.id = i.add_on_id`
 const isOpen = `g.ended_at is null and (g.expires_at is null or g.expires_at > now())`
 
 type Row = Omit<Entitlement, 'name'> & { id: string }
@@ -35,8 +38,9 @@ const named = ({ key, source, reason, grantedBy, startsAt, expiresAt, addOnId, b
   return { key, name, source, reason, grantedBy, startsAt, expiresAt, addOnId, billingType }
 }
 
-/** The row of the tenant is the lock of all that its grants decide. 404 where there is no such tenant. */
+/** The row of the tenant is the lock of all that its grants decide, and the subscription before it, of what is billed. 404 where there is no such tenant. */
 const lockTenant = async (trx: PlatformTrx, tenantId: string): Promise<void> => {
+  await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantId])
   const row = await sqlOne(trx, `select 1 from tenant where id = ? and status <> 'deleted' for no key update`, [
     tenantId,
   ])
@@ -158,7 +162,14 @@ export const revokeEntitlement = async (
     reason,
     changes: revoked.map(({ source }) => ({ field: 'source', before: source, after: null })),
   })
+  const items = await sql<HeldItem>(
+    trx,
+    `select i.id as item_id, i.add_on_id, a.key, a.billing_type, a.meter from subscription_item i join add_on a on a.id = i.add_on_id
+     where i.tenant_id = ? and a.feature = ? and i.ends_at is null`,
+    [tenantId, key],
+  )
   const inside = await enterTenant(trx, tenantId)
+  for (const item of items) await endItem(inside, tenantId, item)
   for (const { id, source, expiresAt } of revoked)
     await emit(inside, entitlementEnded, {
       propertyId: null,

@@ -7,7 +7,15 @@ import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { mailUser } from '../ocp/index.ts'
 import type { PasswordHash } from './hashing.ts'
-import { assertRank, assertWithin, lockMember, assertRoom, roleColumns, setProperties } from './members/checks.ts'
+import {
+  assertOver,
+  assertRank,
+  assertWithin,
+  lockMember,
+  assertRoom,
+  roleColumns,
+  setProperties,
+} from './members/checks.ts'
 import { memberLifecycle, readMember } from './members/read.ts'
 import type { Giver } from './members/checks.ts'
 import type { Member } from './members/read.ts'
@@ -83,7 +91,7 @@ export const invite = async (
 /** Sends a pending invitation again, under a new token; the one sent before ends. 422 `too_many` after five in 24 hours. */
 export const resendInvitation = async (trx: Trx, by: Giver, userId: string): Promise<Member> => {
   const locked = await lockMember(trx, userId)
-  assertRank(by, locked.role)
+  assertOver(by, locked)
   memberLifecycle.allow('invited again', locked.status)
   const sent = await sqlOne<{ n: number }>(
     trx,

@@ -3,7 +3,7 @@ import { audit } from '../lib/audit.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 import { tellEnded } from './ended.ts'
-import { assertRank, lockMember } from './members/checks.ts'
+import { assertOver, lockMember } from './members/checks.ts'
 import { memberLifecycle, readMember } from './members/read.ts'
 import type { Giver } from './members/checks.ts'
 import type { Member } from './members/read.ts'
@@ -35,7 +35,7 @@ export const resetMemberMfa = async (
 ): Promise<{ member: Member; sessionIds: string[] }> => {
   if (userId === by.userId) throw notOneself()
   const locked = await lockMember(trx, userId)
-  assertRank(by, locked.role)
+  assertOver(by, locked)
   memberLifecycle.allow('freed of a second factor', locked.status)
   const elsewhere = await sqlOne(
     trx,

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, forbidden, notFound, unprocessable } from '../../config/errors.ts'
 import { roleChanged, roleCreated, roleDeleted } from '../../config/events/auth.ts'
 import { builtInRoles, isBuiltInRole, isGrantable, rolePermissions } from '../../config/roles.ts'
 import type { Permission } from '../../config/roles.ts'
@@ -9,6 +9,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { Page, Paging } from '../lib/paging.ts'
+import type { Giver } from './members/checks.ts'
 
 export type RolePermission = { subject: string; actions: string[] }
 export type Role = {
@@ -137,9 +138,25 @@ type RoleChange = {
   permissions?: RolePermission[] | undefined
 }
 
+/** Refuses a role that is held in a house outside the caller's: the change would reach members there. */
+const assertHeldWithin = async (trx: Trx, by: Giver, roleId: string): Promise<void> => {
+  if (by.propertyIds === null) return
+  const elsewhere = await sqlOne(
+    trx,
+    `select from membership m where m.role_id = :roleId and (m.all_properties or exists (
+       select from membership_property p where p.tenant_id = m.tenant_id and p.membership_id = m.id and p.property_id <> all(:own::uuid[])))
+     limit 1`,
+    { roleId, own: [...by.propertyIds] },
+  )
+  if (elsewhere)
+    throw forbidden('forbidden', 'Insufficient permissions: the role is held in properties that are not yours')
+}
+
 /** Changes a role for all its members from the commit on. */
-export const changeRole = async (trx: Trx, roleId: string, change: RoleChange): Promise<Role> => {
-  await sql(trx, `select 1 from role where id = ? for no key update`, [roleId])
+export const changeRole = async (trx: Trx, by: Giver, roleId: string, change: RoleChange): Promise<Role> => {
+  // A member who is just being given the role holds its row: the lock waits, and then sees in which houses it is held.
+  await sql(trx, `select 1 from role where id = ? for update`, [roleId])
+  await assertHeldWithin(trx, by, roleId)
   const before = await readRole(trx, roleId)
   const after = {
     name: change.name ?? before.name,

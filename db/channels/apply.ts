@@ -154,7 +154,7 @@ export const applyNow = async (trx: Trx, id: string): Promise<void> => {
 
 /** The error of a revision that needs a person; null for errors that are tried again. */
 const refusalOf = (error: unknown): ApiError | null => {
-  // What has a way out is repeated by the opener of the transaction.
+  // The opener of the transaction repeats work whose error has a way out.
   if (recoveryOf(error)) return null
   const refusal = error instanceof ApiError ? error : fromDatabase(error)
   return refusal === null || isMomentary(refusal) || refusal.code === 'payment_in_progress' ? null : refusal

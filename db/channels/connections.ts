@@ -203,7 +203,7 @@ export const changeConnection = async (trx: Trx, id: string, change: ConnectionC
     (fields.externalPropertyId ?? before.externalPropertyId) !== before.externalPropertyId
   // Where to go on was said by another: nothing is kept twice, and what that one never handed out is asked for.
   if (isElsewhere) await sql(trx, `update channel_connection set pull_cursor = null where id = ?`, [id])
-  // What is not a column of its own raises the version all the same.
+  // A change of mappings or credentials alone raises the version too.
   await changeRow(trx, ChannelConnection, id, {
     ...fields,
     name: fields.name ?? before.name,

@@ -105,7 +105,7 @@ export const replaceMappings = async (
     `select ${columns}, left_at from channel_mapping where channel_connection_id = ? order by left_at desc nulls first`,
     [connection.id],
   )
-  // What is kept as it was may be of a type or plan that is not sold any more.
+  // A mapping kept as it was may name a type or plan that is not sold any more.
   const known = new Set(stored.filter((one) => one.leftAt === null).map(ours))
   const fresh = entries.map((entry) => (known.has(ours(entry)) ? null : entry))
   await refuseStrangers(

@@ -49,6 +49,15 @@ const marksOf = (trx: Trx, id: string, kind: Kind) =>
     [id, kind, atOnce],
   )
 
+/** Whether a connection that has ended still tells its channel that nothing is left. */
+export const isClosingOut = async (
+  trx: Trx,
+  { channelConnectionId }: { channelConnectionId: string },
+): Promise<boolean> =>
+  (await sqlOne(trx, `select from channel_connection where id = ? and close_out_until is not null`, [
+    channelConnectionId,
+  ])) !== null
+
 /**
  * Takes the lease of a connection for a job and reads what is to be said: the oldest marks, and the values as they are after them, so that
  * whatever is sent late is not stale. Availability goes before rates. The job that holds the lease takes it again after a crash.

@@ -2,6 +2,7 @@ import { attentionAfterMinutes } from '../../config/channels.ts'
 import { channelAttentionNeeded } from '../../config/events/channels.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { hasFeature } from '../lib/features.ts'
 import type { ChannelConnectionRow } from '../rows.ts'
 import { tellOfConnection } from './connections.ts'
 import { requestPull } from './lifecycle.ts'
@@ -61,7 +62,7 @@ export const keepUp = async (trx: Trx, id: string): Promise<void> => {
     else await requestPush(trx, id, { soon: false, key: 'tick' })
     return
   }
-  if (found.status !== 'active') return
+  if (found.status !== 'active' || !(await hasFeature(trx, 'channels'))) return
   if (found.pullIsDue) {
     await planPull(trx, id)
     await requestPull(trx, id)

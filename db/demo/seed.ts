@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { required, settings } from '../../config/env.ts'
-import { createTenant } from '../admin/index.ts'
+import { createTenant, grantEntitlement } from '../admin/index.ts'
 import {
   createApiKey,
   composeKey,
@@ -34,6 +34,8 @@ const houses = [
     plan: 'Enterprise' as const,
     document: '11222333000181',
     build: buildSol,
+    // No plan has webhooks or channels yet: the demo is given them.
+    granted: ['webhooks', 'channels'],
   },
   {
     key: 'lua' as const,
@@ -42,6 +44,7 @@ const houses = [
     plan: 'Starter' as const,
     document: '11444777000161',
     build: buildLua,
+    granted: [],
   },
 ]
 
@@ -71,7 +74,15 @@ const ensurePeople = async (): Promise<void> => {
 }
 
 /** A tenant with all it has, in one transaction: it is there whole, or not at all. */
-const ensureHouse = async ({ key, ids, name, plan, document, build }: (typeof houses)[number]): Promise<void> => {
+const ensureHouse = async ({
+  key,
+  ids,
+  name,
+  plan,
+  document,
+  build,
+  granted,
+}: (typeof houses)[number]): Promise<void> => {
   await inPlatform(async (trx) => {
     if (await sqlOne(trx, `select 1 as one from tenant where id = ?`, [ids.tenantId])) return
     const { trx: inside } = await createTenant(trx, {
@@ -86,6 +97,8 @@ const ensureHouse = async ({ key, ids, name, plan, document, build }: (typeof ho
       locale: 'pt-BR',
       plan,
     })
+    for (const feature of granted)
+      await grantEntitlement(trx, { tenantId: ids.tenantId, key: feature, reason: 'demo data' })
     for (const person of people)
       if (person.tenants.includes(key)) await addMembership(inside, { userId: person.id, role: person.role })
     await build(inside)

@@ -2,7 +2,10 @@ import type { Trx } from '../lib/connection.ts'
 import { defaultBook } from '../financial/index.ts'
 import { addSandboxAccount } from '../payment/index.ts'
 import { goLive, addImages, setPaymentMethods } from '../properties/index.ts'
+import { createEndpoint, pauseEndpoint } from '../webhooks/index.ts'
 import { sol } from './ids.ts'
+import { buildDesk } from './sol-desk.ts'
+import { buildGuests } from './sol-guests.ts'
 import { buildProperty, buildTypes } from './sol-house.ts'
 import { buildCharges, buildPlans } from './sol-rates.ts'
 
@@ -10,6 +13,17 @@ const picture = (name: string) => ({
   url: `https://images.pousada.example/sol/${name}.jpg`,
   facts: { width: 1600, height: 1067, mimeType: 'image/jpeg', bytes: 312_000 },
 })
+
+/** An address that takes events once somebody gives it one of theirs: until then it is paused, and nothing is sent there. */
+const buildHook = async (trx: Trx): Promise<void> => {
+  const { id } = await createEndpoint(trx, {
+    url: 'https://hooks.sol.example/pousada',
+    description: 'Data warehouse',
+    types: ['reservation.*', 'payment.*', 'folio.*'],
+    subjects: ['Reservation', 'Payment', 'Folio'],
+  })
+  await pauseEndpoint(trx, id, 'The address is not there yet')
+}
 
 /** "Pousada do Sol": an inn of 12 units that guests can book, with everything that a booking passes through. */
 export const buildSol = async (trx: Trx): Promise<void> => {
@@ -60,4 +74,7 @@ export const buildSol = async (trx: Trx): Promise<void> => {
     { method: 'cash', offeredTo: 'staff' },
   ])
   await goLive(trx, propertyId)
+  await buildDesk(trx)
+  await buildGuests(trx)
+  await buildHook(trx)
 }

@@ -22,6 +22,10 @@ export type NewBook = {
   fiscalYearStartMonth?: number
   /** The tenant's first book is its default one, unless said otherwise. */
   isDefault?: boolean
+  /** First day of its first fiscal year; that of the present one by default. */
+  firstYearStartsOn?: string
+  /** `none` starts without accounts and tax codes. */
+  template?: 'hotel' | 'none'
 }
 
 /** Accounts of taxes that only Brazil has. */
@@ -107,7 +111,9 @@ export const chartFor = (countryCode: string, locale: string): (ChartAccount & {
 export const provisionBook = async (trx: Trx, book: NewBook): Promise<string> => {
   const { tenantId } = contextOf(trx)
   const bookId = randomUUID()
-  const startMonth = book.fiscalYearStartMonth ?? 1
+  const startMonth = book.firstYearStartsOn
+    ? Number(book.firstYearStartsOn.slice(5, 7))
+    : (book.fiscalYearStartMonth ?? 1)
   await insertRow(trx, Book, {
     id: bookId,
     name: book.name,
@@ -122,11 +128,17 @@ export const provisionBook = async (trx: Trx, book: NewBook): Promise<string> =>
       book.isDefault ?? expression('not exists (select from book b where b.tenant_id = ? and b.is_default)', tenantId),
   })
   await addJournals(trx, bookId, book)
-  await addAccounts(trx, bookId, book)
-  if (book.countryCode === 'BR') await addTaxCodes(trx, bookId, book.taxRegime ?? 'other')
-  const first = yearStart(todayIn(book.timeZone), startMonth)
-  await createYear(trx, bookId, first)
-  await createYear(trx, bookId, addDays(periodsOf(first).endsOn, 1))
+  if (book.template !== 'none') {
+    await addAccounts(trx, bookId, book)
+    if (book.countryCode === 'BR') await addTaxCodes(trx, bookId, book.taxRegime ?? 'other')
+  }
+  const present = yearStart(todayIn(book.timeZone), startMonth)
+  for (
+    let startsOn = book.firstYearStartsOn ?? present;
+    startsOn <= addDays(periodsOf(present).endsOn, 1);
+    startsOn = addDays(periodsOf(startsOn).endsOn, 1)
+  )
+    await createYear(trx, bookId, startsOn)
   return bookId
 }
 

@@ -65,7 +65,7 @@ export const ledgerState = async (
 }
 
 /** Debits less credits by account: whole periods from the balances, the lines of the one that the day cuts. */
-const movements = async (
+export const movements = async (
   trx: Trx,
   bookId: string,
   asOf: string | undefined,
@@ -180,4 +180,60 @@ const treeOf = (nodes: readonly ChartNode[], filter: ChartFilter): ChartNode[] =
       return children.length > 0 || matches(node, filter) ? [{ ...node, children }] : []
     })
   return grow(null)
+}
+
+export type BalanceFilter = {
+  bookId?: string | undefined
+  asOf?: string | undefined
+  propertyId?: string | undefined
+  accountId?: readonly string[] | undefined
+  class?: AccountClass | undefined
+  includeClosing?: boolean | undefined
+}
+
+type AccountBalance = { accountId: string; code: string; name: string; debit: number; credit: number; balance: number }
+
+/** Debits, credits and balances of accounts with movement, cumulative to the end of a day: whole periods, and lines of the one that the day cuts. */
+export const listBalances = async (trx: Trx, filter: BalanceFilter, scope: Condition) => {
+  const book = await bookFor(trx, filter.bookId)
+  if (filter.propertyId !== undefined) await knownProperty(trx, book.id, filter.propertyId)
+  const { tenantId } = contextOf(trx)
+  const today = await sqlOne<{ day: string }>(
+    trx,
+    `select coalesce(cast(? as date), cast(now() at time zone time_zone as date)) as day from book where tenant_id = ? and id = ?`,
+    [filter.asOf ?? null, tenantId, book.id],
+  )
+  const asOf = today?.day ?? ''
+  const data = await sql<AccountBalance>(
+    trx,
+    `select a.id as account_id, a.code, a.name, cast(sum(m.debit) as bigint) as debit, cast(sum(m.credit) as bigint) as credit,
+       cast(sum(m.debit - m.credit) * case a.side when 'debit' then 1 else -1 end as bigint) as balance
+     from (
+       select b.account_id, b.debit, b.credit from account_balance b
+       join fiscal_period p on p.tenant_id = b.tenant_id and p.id = b.period_id
+       where b.tenant_id = :tenantId and b.book_id = :bookId and p.ends_on <= cast(:asOf as date)
+         and (p.kind = 'regular' or cast(:includeClosing as boolean))
+         and (cast(:propertyId as uuid) is null or b.property_id = :propertyId) and :balances
+       union all
+       select l.account_id, l.debit, l.credit from fiscal_period p
+       join journal_line l on l.tenant_id = p.tenant_id and l.book_id = p.book_id and l.period_id = p.id
+         and l.posting_date between p.starts_on and cast(:asOf as date)
+       where p.tenant_id = :tenantId and p.book_id = :bookId and p.starts_on <= cast(:asOf as date) and p.ends_on > cast(:asOf as date)
+         and (cast(:propertyId as uuid) is null or l.property_id = :propertyId) and :lines
+     ) m join account a on a.tenant_id = :tenantId and a.id = m.account_id
+     where (cast(:class as text) is null or a.class = :class) and (cast(:accountIds as uuid[]) is null or a.id = any(cast(:accountIds as uuid[])))
+     group by a.id, a.code, a.name, a.side order by a.code collate "C"`,
+    {
+      tenantId,
+      bookId: book.id,
+      asOf,
+      propertyId: filter.propertyId ?? null,
+      includeClosing: filter.includeClosing ?? true,
+      class: filter.class ?? null,
+      accountIds: filter.accountId ?? null,
+      balances: whereOf(scope, { propertyId: 'b.property_id' }),
+      lines: whereOf(scope, { propertyId: 'l.property_id' }),
+    },
+  )
+  return { asOf, currency: book.currency, ...(await ledgerState(trx, book.id)), data }
 }

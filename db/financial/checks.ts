@@ -21,11 +21,12 @@ const checks: Record<string, string> = {
     group by e.id, e.total having coalesce(sum(l.debit), 0) <> e.total or coalesce(sum(l.credit), 0) <> e.total`,
   balances_equal_lines: `
     select coalesce(b.account_id, l.account_id) as account_id, coalesce(b.property_id, l.property_id) as property_id,
-      coalesce(b.period_id, l.period_id) as period_id, b.debit, b.credit, l.debit as lines_debit, l.credit as lines_credit
+      coalesce(b.cost_center_id, l.cost_center_id) as cost_center_id, coalesce(b.period_id, l.period_id) as period_id, b.debit, b.credit, l.debit as lines_debit, l.credit as lines_credit
     from (select * from account_balance where tenant_id = :tenantId and book_id = :bookId) b
-    full join (select account_id, property_id, period_id, sum(debit) as debit, sum(credit) as credit, count(*) as line_count
-               from journal_line where tenant_id = :tenantId and book_id = :bookId group by 1, 2, 3) l
-      on b.account_id = l.account_id and coalesce(b.property_id, b.tenant_id) = coalesce(l.property_id, b.tenant_id) and b.period_id = l.period_id
+    full join (select account_id, property_id, cost_center_id, period_id, sum(debit) as debit, sum(credit) as credit, count(*) as line_count
+               from journal_line where tenant_id = :tenantId and book_id = :bookId group by 1, 2, 3, 4) l
+      on b.account_id = l.account_id and coalesce(b.property_id, b.tenant_id) = coalesce(l.property_id, b.tenant_id)
+        and coalesce(b.cost_center_id, b.tenant_id) = coalesce(l.cost_center_id, b.tenant_id) and b.period_id = l.period_id
     where (b.debit, b.credit, b.line_count) is distinct from (l.debit, l.credit, l.line_count)`,
   book_sums_to_zero: `
     select sum(b.debit) as debit, sum(b.credit) as credit from account_balance b

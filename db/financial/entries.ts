@@ -4,10 +4,14 @@ import type { Trx } from '../lib/connection.ts'
 import type { JournalEntryRow } from '../rows.ts'
 import type { Line } from './rules/resolve.ts'
 
+/** The fields that a person adds to an entry. Entries of events have none of them. */
+export type EntryOfPerson = Pick<JournalEntryRow, 'late' | 'createdBy' | 'approvedBy' | 'selfApproved' | 'reverseOn'>
+
 export type NewEntry = Omit<
   JournalEntryRow,
-  'tenantId' | 'sequence' | 'total' | 'late' | 'createdBy' | 'approvedBy' | 'selfApproved' | 'createdXid' | 'createdAt'
-> & { lines: readonly Line[] }
+  'tenantId' | 'sequence' | 'total' | 'createdXid' | 'createdAt' | keyof EntryOfPerson
+> &
+  Partial<EntryOfPerson> & { lines: readonly Line[] }
 
 export const totalOf = (entry: Pick<NewEntry, 'lines'>) =>
   sum(entry.lines.filter((line) => line.side === 'debit').map((line) => line.amount))
@@ -29,14 +33,20 @@ export const writeEntries = async (trx: Trx, entries: readonly NewEntry[]): Prom
     source_seq: entry.sourceSeq,
     total: totalOf(entry),
     description: entry.description,
+    late: entry.late ?? false,
+    created_by: entry.createdBy ?? null,
+    approved_by: entry.approvedBy ?? null,
+    self_approved: entry.selfApproved ?? false,
+    reverse_on: entry.reverseOn ?? null,
   }))
   await sql(
     trx,
     `insert into journal_entry (tenant_id, id, book_id, journal_id, period_id, posting_date, currency, kind, reverses_entry_id,
-       source_type, source_id, source_seq, total, description, sequence, created_xid)
+       source_type, source_id, source_seq, total, description, late, created_by, approved_by, self_approved, reverse_on, sequence, created_xid)
      select ?, e.*, 0, pg_current_xact_id()
      from jsonb_to_recordset(?::jsonb) as e (id uuid, book_id uuid, journal_id uuid, period_id uuid, posting_date date, currency text, kind text,
-       reverses_entry_id uuid, source_type text, source_id uuid, source_seq int, total bigint, description text)`,
+       reverses_entry_id uuid, source_type text, source_id uuid, source_seq int, total bigint, description text, late boolean, created_by uuid, approved_by uuid,
+       self_approved boolean, reverse_on date)`,
     [contextOf(trx).tenantId, JSON.stringify(rows)],
   )
 }

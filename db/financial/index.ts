@@ -1,12 +1,67 @@
 /** The ledger's front door: what other modules may call, each with the open transaction. */
 export { accountFor, defaultBook, provisionBook } from './book.ts'
-export { readChart } from './chart.ts'
+export { listBalances, readChart } from './chart.ts'
 export { carryOutIntegrityRun } from './checks.ts'
 export { assertOpen, businessDay, lockDayForRoll, openBusinessDay, rollBusinessDay } from './days.ts'
 export { listEntries, readEntry } from './journal.ts'
 export type { Posting, PostingContext, PostingItem, PostingPayload } from './rules/payload.ts'
-export { raisePostings } from './raise-many.ts'
-export type { DayPosting } from './raise-many.ts'
+export { raiseDocumentPostings, raisePostings } from './raise-many.ts'
+export type { DayPosting, DocumentPosting } from './raise-many.ts'
 export { postingEventOf, raisePosting } from './raise.ts'
 export { requestIntegrityRuns, sweepPostings, sweepYears } from './sweeps.ts'
 export { postWaiting } from './waiting.ts'
+export {
+  archiveAccount,
+  cashFlows,
+  changeAccount,
+  createAccount,
+  deleteAccount,
+  readAccount,
+  readAccountNow,
+  restoreAccount,
+} from './accounts.ts'
+export { assignProperty, changeBook, createBook, listBooks, readBook, setLocks } from './books.ts'
+export {
+  changeCostCenter,
+  costCenterTotals,
+  createCostCenter,
+  deleteCostCenter,
+  listCostCenters,
+  readCostCenter,
+} from './cost-centers.ts'
+export {
+  approveDraft,
+  changeDraft,
+  createDraft,
+  deleteDraft,
+  listDrafts,
+  readDraft,
+  rejectDraft,
+  submitDraft,
+  warningsOf,
+} from './drafts.ts'
+export { deleteExchangeRate, listExchangeRates, readExchangeRate, setExchangeRates } from './exchange-rates.ts'
+export { askForChecks, readChecks } from './integrity.ts'
+export { changeJournal, createJournal, listJournals, readJournal } from './journals.ts'
+export { listAccountLines, searchLines } from './lines.ts'
+export { postManualEntry, reverseEntry, tryManualEntry } from './manual-entries.ts'
+export { periodStatuses, postingStatuses, taxCodeKinds } from './models.ts'
+export {
+  createFiscalYear,
+  listBusinessDays,
+  listFiscalYears,
+  listPeriods,
+  readBusinessDay,
+  readFiscalYear,
+  readPeriod,
+} from './periods.ts'
+export { dismissPostingEvent, listPostingEvents, readPostingEvent, retryPostingEvents } from './posting-events.ts'
+export {
+  createPostingRule,
+  endPostingRule,
+  listBusinessEvents,
+  listPostingRules,
+  readPostingRule,
+  simulatePosting,
+} from './posting-rules.ts'
+export { addTaxRate, changeTaxCode, createTaxCode, listTaxCodes, readTaxCode } from './tax-codes.ts'

@@ -38,7 +38,7 @@ export type EntryLine = LineOfEntry & { accountCode: string; accountName: string
 const head = (total: Part): Part => ({
   text: `e.id, e.sequence, s.number, e.book_id, e.journal_id, e.period_id, e.posting_date, e.currency, e.kind,
   e.reverses_entry_id, r.id as reversed_by_entry_id, e.source_type, e.source_id, e.source_seq, ${total.text} as total, e.description, e.late,
-  e.created_by, e.approved_by, e.self_approved, e.created_at`,
+  e.created_by, e.approved_by, e.self_approved, e.reverse_on, e.created_at`,
   values: total.values,
 })
 const joins = `left join journal_entry r on r.tenant_id = e.tenant_id and r.reverses_entry_id = e.id

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { postingOf } from '../../config/financial.ts'
+import { journalOf, postingOf } from '../../config/financial.ts'
 import { isUuid } from '../../config/validator.ts'
 import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
@@ -43,12 +43,12 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
   const { id: sourceId, seq = 0 } = posting.source
   const [raised] = await sql<Raised>(
     trx,
-    `insert into posting_event (id, book_id, property_id, event, source_id, source_seq, dated, posting_date, reverses_event_id, payload, seq, period_id)
+    `insert into posting_event (id, book_id, property_id, event, source_id, source_seq, dated, posting_date, reverses_event_id, payload, journal_kind, seq, period_id)
      select :id, b.id, p.id, :event, :sourceId, :seq, :dated,
        coalesce(cast(:date as date),
          (select d.date from business_day d where :dated = 'day' and d.tenant_id = p.tenant_id and d.property_id = p.id and d.status = 'open'),
          cast(now() at time zone coalesce(p.timezone, b.time_zone) as date)),
-       cast(:reversesEventId as uuid), cast(:payload as jsonb), 0, '00000000-0000-4000-8000-000000000000'
+       cast(:reversesEventId as uuid), cast(:payload as jsonb), :journalKind, 0, '00000000-0000-4000-8000-000000000000'
      from book b
      left join property p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.id = cast(:propertyId as uuid)
      where b.tenant_id = :tenantId
@@ -69,6 +69,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
       propertyId: posting.propertyId ?? null,
       bookId: posting.bookId ?? null,
       reversesEventId: posting.reversesEventId ?? null,
+      journalKind: journalOf(posting.event),
       mirrors: [...definition.mirrors],
     },
   )

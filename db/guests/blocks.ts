@@ -1,4 +1,4 @@
-import { sqlOne } from '../lib/connection.ts'
+import { prepared, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
 import { presentDay } from '../units/index.ts'
@@ -35,3 +35,29 @@ export const blockAgainst = async (trx: Trx, propertyId: string, person: Person)
   )
   return row?.level ?? null
 }
+
+export type Blocked = { guestId: string; level: 'warn' | 'refuse' }
+
+/**
+ * The strictest block in force against each of some guests at a property: their own, that of a profile merged with theirs, or one against a document of
+ * any of these profiles (R16). `among` selects ids of guests by one binding, so that it travels with other statements.
+ */
+export const blocksAmong = (
+  trx: Trx,
+  propertyId: string,
+  among: string,
+  binding: readonly string[],
+): Promise<Blocked[]> =>
+  prepared<Blocked>(
+    trx,
+    `select p.id as guest_id, min(b.level) as level
+     from guest p join property y on y.tenant_id = p.tenant_id and y.id = ?
+     join guest_block b on b.tenant_id = p.tenant_id and ${holdsAt('b', 'y')} and (
+       b.guest_id in (select g.id from guest g where g.tenant_id = p.tenant_id
+         and coalesce(g.merged_into_id, g.id) = coalesce(p.merged_into_id, p.id))
+       or exists (select from guest_document d join guest g on g.tenant_id = d.tenant_id and g.id = d.guest_id
+         where d.tenant_id = p.tenant_id and d.number_index = any(b.document_indexes)
+           and coalesce(g.merged_into_id, g.id) = coalesce(p.merged_into_id, p.id)))
+     where p.id in (${among}) group by p.id`,
+    [propertyId, binding],
+  )

@@ -2,10 +2,58 @@
  * Guest profiles and what is known of them, sealed. Other modules and the edges import this file alone. The stays of a guest belong to reservations,
  * which is a higher module: `db/reservations/guest-stays.ts`.
  */
-export { blockAgainst } from './blocks.ts'
+export { blockAgainst, blocksAmong } from './blocks.ts'
+export { blockGuest, liftBlock, listBlocks, readBlockFacts } from './blocklist.ts'
 export { bookerOf, readBooker, readWords, sealWords } from './booker.ts'
 export type { Booker, BookerContact, GuestName, HeldWords } from './booker.ts'
+export {
+  archiveCompany,
+  changeCompany,
+  createCompany,
+  listCompanies,
+  plainSearch,
+  readCompany,
+  restoreCompany,
+} from './companies.ts'
+export { consentSources, purposes, recordConsent, recordFirst as recordFirstConsents } from './consents.ts'
+export { createGuest, createGuests } from './create.ts'
+export type { NewGuest } from './create.ts'
+export { deleteGuest } from './delete.ts'
+export { addDocument, deleteDocument, readDocument, verifyDocument } from './documents/documents.ts'
+export { fileContent, sides, storeFile } from './documents/files.ts'
+export { documentKinds } from './documents/numbers.ts'
+export { dismissDuplicate, listDuplicates, readDuplicate } from './duplicates.ts'
 export { findGuests, guestSorts, listGuests } from './list.ts'
-export { maskEmail } from './rules/masks.ts'
-export { createGuest, findByDocumentAndEmail, profilePlace, recordConsents } from './profiles.ts'
-export type { Consent, GuestProfile } from './profiles.ts'
+export { matchGuests } from './match.ts'
+export { mergeFields, mergeGuests, unmergeGuest } from './merge.ts'
+export { addNote, alertMoments, deleteNote, listNotes, readNoteFacts } from './notes.ts'
+export type { AlertMoment } from './notes.ts'
+export { blockerCodes, erasureBlockersWith } from './privacy/doors.ts'
+export type { Blocker } from './privacy/doors.ts'
+export { completeErasure, eraseStep, erasureSteps } from './privacy/erase.ts'
+export { makeExport, openExport } from './privacy/export.ts'
+export {
+  deleteOldExports,
+  deleteOldImages,
+  destroyOldKeys,
+  dueTenants,
+  forgetBlocks,
+  proposeErasures,
+  tellDueDates,
+} from './privacy/limits.ts'
+export { approveRequest, listRequests, readRequest, refuseRequest, registerRequest } from './privacy/requests.ts'
+export { preferenceCategories, profilePlace } from './profile.ts'
+export type { GuestProfile } from './profile.ts'
+export { findByDocumentAndEmail, recordConsents } from './profiles.ts'
+export type { Consent } from './profiles.ts'
+export { listTags, readGuest } from './read.ts'
+export type { Viewer } from './read.ts'
+export { closeForms, fillRegistration, listRegistrations, openForms, readRegistration } from './registrations.ts'
+export { resolveGuests } from './resolve.ts'
+export { reveal, revealFields, revealReasons } from './reveal.ts'
+export { audiences, audiencesOf } from './rules/audiences.ts'
+export type { Audience } from './rules/audiences.ts'
+export { maskEmail, maskPhone } from './rules/masks.ts'
+export { requiredFields } from './rules/registration.ts'
+export { matchKinds } from './rules/scores.ts'
+export { updateGuest } from './update.ts'

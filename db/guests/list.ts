@@ -9,8 +9,8 @@ import { blindIndex, plainText, unsealGuests } from '../lib/sealing/index.ts'
 import { presentDay } from '../units/index.ts'
 import { holdsAt } from './blocks.ts'
 import { maskEmail, maskPhone } from './rules/masks.ts'
-import { profilePlace } from './profiles.ts'
-import type { GuestProfile } from './profiles.ts'
+import { profilePlace } from './profile.ts'
+import type { GuestProfile } from './profile.ts'
 
 export const guestSorts = { name: 'g.name_search', createdAt: 'g.created_at', updatedAt: 'g.updated_at' } as const
 
@@ -24,6 +24,8 @@ export type GuestFilter = Paging & {
   blocked?: 'warn' | 'refuse' | undefined
   updatedSince?: string | undefined
   sort: Sort<keyof typeof guestSorts>
+  /** These alone, in whatever state they are. */
+  ids?: readonly string[]
   /** The guests that the caller may read; they belong to no property, and what is told of their stays does. */
   scope: Condition
 }
@@ -92,29 +94,39 @@ const survivorsOf = async (trx: Trx, guestIds: string[]) =>
 
 type Row = GuestRow & { blocked: 'warn' | 'refuse' | null; inHouse: boolean; nextArrival: string | null }
 
-/** Blocks `b` of a guest `g`: those that hold in one of the houses that the caller is for, each on its own day. Houses that are closed have none. */
-const blocksOf = (scope: Condition): Part => ({
-  text: `from guest_block b where b.tenant_id = g.tenant_id and b.guest_id = g.id and exists (
-    select from property y where y.tenant_id = b.tenant_id and y.status <> 'archived' and ? and ${holdsAt('b', 'y')})`,
+/** Ids of a profile `g` and of those that are merged into it: blocks and stays of any of them are those of the guest (R14). */
+const group = `array(select g.id union all select m.id from guest m where m.tenant_id = g.tenant_id and m.merged_into_id = g.id)`
+
+/** Whether a block `b` holds in one of the houses that the caller is for, each on its own day. In houses that are closed none does. */
+const isInForce = (scope: Condition): Part => ({
+  text: `exists (select from property y where y.tenant_id = b.tenant_id and y.status <> 'archived' and ? and ${holdsAt('b', 'y')})`,
   values: [whereOf(scope, { propertyId: 'y.id' })],
+})
+
+/** Narrows profiles `g` to those with a block of a level, of their own or of a profile merged into them. Begins at the blocks, which are few. */
+const withBlock = (inForce: Part, level: 'warn' | 'refuse'): Part => ({
+  text: `g.id in (select x.id from guest_block b join guest m on m.tenant_id = b.tenant_id and m.id = b.guest_id
+    cross join lateral (values (m.id), (m.merged_into_id)) as x (id) where ${inForce.text} and b.level = ?)`,
+  values: [...inForce.values, level],
 })
 
 /** A page of profiles, personal data masked (R9). */
 export const listGuests = async (trx: Trx, filter: GuestFilter) => {
-  const found = await findGuests(trx, filter)
+  const found = filter.ids ?? (await findGuests(trx, filter))
   const order = orderBy(filter.sort, guestSorts, 'g.id')
-  const blocks = blocksOf(filter.scope)
+  const inForce = isInForce(filter.scope)
   const withStays = (page: Part): Part => ({
-    text: `select g.*, (select b.level ${blocks.text} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
+    text: `select g.*, (select b.level from guest_block b where b.tenant_id = g.tenant_id and b.guest_id = any(${group})
+         and ${inForce.text} order by b.level limit 1) as blocked, s.in_house, s.next_arrival
      from (${page.text}) g
      cross join lateral (
        select coalesce(bool_or(r.status = 'checked_in'), false) as in_house,
          min(r.arrival) filter (where r.status = 'confirmed' and r.arrival >= ${presentDay('y')}) as next_arrival
        from reservation_guest n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
          join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
-       where n.tenant_id = g.tenant_id and n.guest_id = g.id and ?) s
+       where n.tenant_id = g.tenant_id and n.guest_id = any(${group}) and ?) s
      order by ${order}`,
-    values: [...blocks.values, ...page.values, whereOf(filter.scope, { propertyId: 'r.property_id' })],
+    values: [...inForce.values, ...page.values, whereOf(filter.scope, { propertyId: 'r.property_id' })],
   })
   const { total, rows } = await readPage<Row>(
     trx,
@@ -122,14 +134,12 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
       columns: 'g.*',
       from: 'guest g',
       conditions: [
-        ...where('g.status = ?', filter.status),
+        ...(filter.ids ? [] : where('g.status = ?', filter.status)),
         ...inScope(filter.scope, { propertyId: null }),
         ...where('g.id = any(?::uuid[])', found),
         ...where('? = any(g.tags)', filter.tag),
         ...where('g.updated_at >= ?::timestamptz', filter.updatedSince),
-        ...(filter.blocked === undefined
-          ? []
-          : [{ text: `exists (select ${blocks.text} and b.level = ?)`, values: [...blocks.values, filter.blocked] }]),
+        ...(filter.blocked === undefined ? [] : [withBlock(inForce, filter.blocked)]),
       ],
       order,
       around: withStays,
@@ -169,4 +179,12 @@ const shown = (row: Row, profile: GuestProfile | null) => {
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }
+}
+
+/** Rows of the list for these guests, by id. */
+export const guestsOf = async (trx: Trx, guestIds: readonly string[], scope: Condition) => {
+  const ids = [...new Set(guestIds)]
+  if (ids.length === 0) return new Map<string, ReturnType<typeof shown>>()
+  const { rows } = await listGuests(trx, { ids, page: 1, limit: ids.length, status: 'active', sort: [], scope })
+  return new Map(rows.map((row) => [row.id, row]))
 }

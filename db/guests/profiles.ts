@@ -1,92 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import { guestCreated } from '../../config/events/guests.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
-import { insertRow } from '../lib/records.ts'
 import type { GuestRow } from '../rows.ts'
-import { blindIndex, createGuestKeys, plainText, seal, unsealGuests } from '../lib/sealing/index.ts'
-import { Guest } from './models.ts'
-
-/** Data of a guest that the profile key seals. */
-export type GuestProfile = {
-  email: string | null
-  phone: string | null
-  otherPhone: string | null
-  birthDate: string | null
-  gender: string | null
-  address: Record<string, string> | null
-  preferences: { category: string; text: string }[]
-}
-
-export const profilePlace = (guestId: string) => ({ table: 'guest', rowId: guestId, purpose: 'profile' })
-const documentPlace = (documentId: string) => ({ table: 'guest_document', rowId: documentId, purpose: 'document' })
-
-export type NewGuest = {
-  firstName: string
-  lastName: string
-  language: string | null
-  source: GuestRow['source']
-  email?: string | null
-  phone?: string | null
-  residenceCountry?: string | null
-  document?: { kind: 'cpf' | 'passport' | 'other'; countryCode: string; number: string } | null
-}
-
-/** Makes a profile with its keys (P1). Whether there is one already is for the caller to know. */
-export const createGuest = async (trx: Trx, guest: NewGuest): Promise<string> => {
-  const id = randomUUID()
-  await createGuestKeys(trx, id)
-  const email = guest.email ?? null
-  const phone = guest.phone ?? null
-  const profile: GuestProfile = {
-    email,
-    phone,
-    otherPhone: null,
-    birthDate: null,
-    gender: null,
-    address: null,
-    preferences: [],
-  }
-  const name = `${guest.firstName} ${guest.lastName}`.trim()
-  await insertRow(trx, Guest, {
-    id,
-    firstName: guest.firstName,
-    lastName: guest.lastName,
-    language: guest.language,
-    residenceCountry: guest.residenceCountry,
-    sealed: await seal(trx, { guestId: id, purpose: 'profile' }, profilePlace(id), profile),
-    emailIndex: email === null ? null : blindIndex(trx, 'email', email),
-    phoneIndex: phone === null ? null : blindIndex(trx, 'phone', phone),
-    phoneTailIndex: phone === null ? null : blindIndex(trx, 'phone_tail', phone),
-    nameIndex: blindIndex(trx, 'name', name),
-    nameSearch: plainText(name),
-    source: guest.source,
-  })
-  if (guest.document) {
-    const documentId = randomUUID()
-    const { kind, countryCode, number } = guest.document
-    await sql(
-      trx,
-      `insert into guest_document (id, guest_id, kind, country_code, sealed, number_index) values (?, ?, ?, ?, ?, ?)`,
-      [
-        documentId,
-        id,
-        kind,
-        countryCode,
-        await seal(trx, { guestId: id, purpose: 'profile' }, documentPlace(documentId), { number, issuer: null }),
-        blindIndex(trx, 'document', number),
-      ],
-    )
-  }
-  await emit(trx, guestCreated, {
-    propertyId: null,
-    id,
-    version: 1,
-    data: { guestId: id, source: guest.source },
-  })
-  return id
-}
+import { blindIndex, unsealGuests } from '../lib/sealing/index.ts'
+import { lockNumbers, numberIndex } from './documents/numbers.ts'
+import { profilePlace } from './profile.ts'
+import type { GuestProfile } from './profile.ts'
 
 /**
  * The profile that a booking from outside may be linked to: document and e-mail both match exactly (R5); of a merged one, its
@@ -97,13 +15,17 @@ export const findByDocumentAndEmail = async (
   documentNumber: string,
   email: string,
 ): Promise<string | null> => {
-  const found = await sqlOne<{ id: string }>(
+  const index = numberIndex(trx, documentNumber)
+  // Two bookings of one person at once link to one profile: the second waits, and finds what the first has made.
+  const locking = lockNumbers(trx, [index])
+  const finding = sqlOne<{ id: string }>(
     trx,
     `select coalesce(g.merged_into_id, g.id) as id from guest g
      join guest_document d on d.tenant_id = g.tenant_id and d.guest_id = g.id and d.number_index = ? and d.status <> 'rejected'
      where g.email_index = ? and g.status <> 'erased' order by g.created_at, g.id limit 1`,
-    [blindIndex(trx, 'document', documentNumber), blindIndex(trx, 'email', email)],
+    [index, blindIndex(trx, 'email', email)],
   )
+  const [, found] = await Promise.all([locking, finding])
   if (!found) return null
   const locked = await sqlOne<{ id: string }>(
     trx,

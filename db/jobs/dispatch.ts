@@ -115,7 +115,7 @@ const find = (trx: PlatformTrx, queue: QueueName): Promise<LookRow[]> =>
 const lookOf = async (trx: PlatformTrx, queue: QueueName, [row]: LookRow[]): Promise<Look> => {
   if (!row) throw new Error('a look answers one row')
   if (row.isLate) {
-    // What found no room in Redis before its time had come takes its turn like everything that is due.
+    // A job that found no room in Redis before its time had come takes its turn like everything that is due.
     const rows = await prepared(
       trx,
       `update jobs set ready = true where id in (

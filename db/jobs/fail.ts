@@ -46,7 +46,7 @@ export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure)
   if (!row) return null
   const attempts = row.attempts + 1
   const next = nextWait(failure.kind.retry, attempts, { tries: failure.kind.tries, atLeastMs: failure.atLeastMs ?? 0 })
-  // What waits in Redis starts by itself; what is paused meanwhile must not.
+  // A job that waits in Redis starts by itself; one that is paused meanwhile must not.
   const wait: Wait = next.tier === 'redis' && (row.paused || row.full) ? { tier: 'postgres', ms: next.ms } : next
   await writeEnd(trx, fence, {
     status: wait.tier === 'redis' ? 'dispatched' : wait.tier === 'postgres' ? 'pending' : 'dead',

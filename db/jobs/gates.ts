@@ -65,15 +65,28 @@ const firstCloseMs = 5_000
 const longestCloseMs = 300_000
 /** First wait after a 429 without Retry-After. */
 const busyCloseMs = 2_000
+/** First wait after refused credentials: many tries in a row may lock the account. */
+const credentialsCloseMs = 30_000
+const firstCloses: Record<Exclude<GateSign, 'up'>, number> = {
+  busy: busyCloseMs,
+  down: firstCloseMs,
+  credentials: credentialsCloseMs,
+}
 /** Time after which a silent probe is taken for lost, and another may go. */
 export const probeMs = 60_000
 
-/** What a call tells about its account. `busy`: it asks for a pause (429). `down`: no answer, or one that reports a fault. */
-export type GateSign = 'up' | 'busy' | 'down'
+/**
+ * The sign that a call gives of its account. `busy`: it asks for a pause (429). `down`: no answer, or one that reports a fault. `credentials`: it
+ * refuses ours, which only an operator can mend.
+ */
+export type GateSign = 'up' | 'busy' | 'down' | 'credentials'
+
+/** Reason of a gate whose account refuses our credentials. */
+export const credentialsRefused = 'credentials_refused'
 
 /**
- * Writes what a call said of its account. Busy closes the gate for as long as was asked; the fifth failure in a row, and a failed
- * probe, close it for longer each time. A success opens it. Answers how long it is closed for, or null where it is open.
+ * Writes what a call said of its account. Busy closes the gate for as long as was asked, and refused credentials close it at once; the fifth
+ * failure in a row, and a failed probe, close it for longer each time. A success opens it. Answers how long it is closed for, or null where it is open.
  */
 export const reportCall = async (
   trx: PlatformTrx,
@@ -103,9 +116,9 @@ export const reportCall = async (
     [gate],
   )
   const failures = (now?.failures ?? 0) + 1
-  const isClosing = sign === 'busy' || failures >= failuresToClose || now?.state === 'closed'
+  const isClosing = sign !== 'down' || failures >= failuresToClose || now?.state === 'closed'
   const closures = now?.closures ?? 0
-  const doubled = (sign === 'busy' ? busyCloseMs : firstCloseMs) * 2 ** Math.min(closures, 10)
+  const doubled = firstCloses[sign] * 2 ** Math.min(closures, 10)
   // Those of several processes that were under way when it closed do not each double the time.
   const stands = (now?.wait ?? 0) > 0
   const ms = stands

@@ -5,8 +5,12 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
 import { isMigrated } from '../lib/migrations.ts'
 import { isUnresolved } from './external-calls.ts'
+import { credentialsRefused } from './gates.ts'
+import { isAlive } from './heartbeat.ts'
 import { calledProviders, listProcesses, listSchedules, queueStates } from './overview.ts'
 import type { ProcessRow, QueueState, ScheduleRow } from './overview.ts'
+import { listPauses } from './pauses.ts'
+import type { Pause } from './pauses.ts'
 
 export type DatabaseHealth = {
   latencyMs: number
@@ -25,6 +29,24 @@ export type Health = {
   processes: ProcessRow[]
   schedules: ScheduleRow[]
   gateways: GatewayHealth[]
+  /** Accounts that get no calls now. */
+  closed: ClosedAccount[]
+  pauses: Pause[]
+  /** Processes that fell silent without an end within a quarter of an hour. */
+  deaths: number
+}
+
+type ClosedAccount = { gate: string; reason: string | null }
+
+const readClosed = (trx: PlatformTrx): Promise<ClosedAccount[]> =>
+  sql<ClosedAccount>(trx, `select gate, reason from provider_gate where state = 'closed' order by gate limit 100`)
+
+const countDeaths = async (trx: PlatformTrx): Promise<number> => {
+  const row = await sqlOne<{ count: number }>(
+    trx,
+    `select count(*)::int as count from worker_heartbeat where not (${isAlive}) and beat_at > now() - interval '15 minutes'`,
+  )
+  return row?.count ?? 0
 }
 
 const readDatabase = async (trx: PlatformTrx): Promise<DatabaseHealth> => {
@@ -72,36 +94,65 @@ export const readHealth = async (trx: PlatformTrx): Promise<Health> => {
     processes: await listProcesses(trx),
     schedules: await listSchedules(trx),
     gateways: await readGateways(trx),
+    closed: await readClosed(trx),
+    pauses: await listPauses(trx),
+    deaths: await countDeaths(trx),
   }
 }
 
-export type Check = { name: string; ok: boolean; detail: string }
+export type Check = { name: CheckName; ok: boolean; detail: string }
+
+export const checkNames = [
+  'database',
+  'transactions',
+  'migrations',
+  'redis',
+  'redis_memory',
+  'relay',
+  'scheduler',
+  'workers',
+  'queues',
+  'deaths',
+  'pauses',
+  'credentials',
+  'accounts',
+  'schedules',
+  'dead_letters',
+  'gateways',
+] as const
+export type CheckName = (typeof checkNames)[number]
 
 /** Urgent work that waits longer is late; bulk work may wait. */
 const mostSeconds = { bulk: 3_600, other: 60 }
 const bulk = new Set(queueNames.filter((name) => queues[name].timeoutMs > 100_000))
 const slowMs = 250
 const longTransactionSeconds = 300
-const pausedMinutes = 15
+/** So many deaths within a quarter of an hour are no accident. */
+const mostDeaths = 3
 
 const list = (what: string, names: string[], otherwise: string) =>
   names.length === 0 ? otherwise : `${what} ${names.join(', ')}`
 
-/** Checks that an operator should look at first, each with its reason. */
+/**
+ * Checks that an operator should look at first, each with its reason. This is the one rule for the overview, the health endpoint, readiness with its
+ * reasons, the gauge `service_check_failing` and the alert on it.
+ */
 export const checksOf = (health: Health, redis: { isConnected: boolean; memoryShare: number | null }): Check[] => {
-  const { at, database, migrations, processes, schedules, gateways } = health
+  const { database, migrations, processes, schedules, gateways } = health
   const alive = (process: string) => processes.filter((each) => each.process === process && each.isAlive)
-  const check = (name: string, ok: boolean, detail: string): Check => ({ name, ok, detail })
+  const check = (name: CheckName, ok: boolean, detail: string): Check => ({ name, ok, detail })
   const unattended = health.queues.filter((queue) => queue.workers === 0).map((queue) => queue.queue)
   const late = health.queues
     .filter((queue) => queue.pauses.every((pause) => pause.scope !== 'queue'))
     .filter(({ queue, oldestPendingSeconds }) => oldestPendingSeconds > mostSeconds[bulk.has(queue) ? 'bulk' : 'other'])
     .map(({ queue, oldestPendingSeconds }) => `${queue} ${lasting(oldestPendingSeconds)}`)
-  const paused = health.queues
-    .filter(({ queue, pauses }) =>
-      pauses.some((pause) => queues[queue].money && at.getTime() - pause.since.getTime() > pausedMinutes * 60_000),
-    )
-    .map(({ queue }) => queue)
+  const paused = health.pauses.map(
+    ({ queue, kind, tenantId, provider }) => kind ?? tenantId ?? provider ?? queue ?? 'all',
+  )
+  const refusing = health.closed.filter(({ reason }) => reason === credentialsRefused).map(({ gate }) => gate)
+  const resting = health.closed
+    .filter(({ reason }) => reason !== credentialsRefused)
+    .map(({ gate, reason }) => `${gate} (${reason ?? 'no answer'})`)
   const missed = schedules.filter(({ misses, isLate }) => misses >= 3 || isLate).map(({ kind }) => kind)
   const unknown = gateways
     .filter(({ unknownPayments }) => unknownPayments > 0)
@@ -126,14 +177,17 @@ export const checksOf = (health: Health, redis: { isConnected: boolean; memorySh
     check('workers', unattended.length === 0, list('none takes', unattended, 'every queue has one')),
     check('queues', late.length === 0, list('due for too long:', late, 'nothing is late')),
     check(
-      'pauses',
-      paused.length === 0,
-      list(
-        `paused for over ${pausedMinutes} minutes:`,
-        paused,
-        `no money queue has been paused for ${pausedMinutes} minutes`,
-      ),
+      'deaths',
+      health.deaths < mostDeaths,
+      `${health.deaths} ${health.deaths === 1 ? 'process' : 'processes'} died within a quarter of an hour`,
     ),
+    check('pauses', paused.length === 0, list('paused:', paused, 'nothing is paused')),
+    check(
+      'credentials',
+      refusing.length === 0,
+      list('refused, so that nothing is sent and jobs wait:', refusing, 'no account refuses ours'),
+    ),
+    check('accounts', resting.length === 0, list('get no calls now:', resting, 'all take calls')),
     check('schedules', missed.length === 0, list('failed three times, or late:', missed, 'none is missed')),
     check('dead_letters', dead === 0, dead === 0 ? 'none' : `${dead} wait for an operator`),
     check(
@@ -145,7 +199,7 @@ export const checksOf = (health: Health, redis: { isConnected: boolean; memorySh
 }
 
 /** Checks without which nothing works; all others mean degraded service. */
-const vital = new Set(['migrations', 'relay', 'workers'])
+const vital = new Set<CheckName>(['migrations', 'relay', 'workers'])
 
 export const statusOf = (checks: Check[]): 'ok' | 'degraded' | 'down' => {
   if (checks.every((check) => check.ok)) return 'ok'

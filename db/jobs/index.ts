@@ -1,4 +1,5 @@
 /** The rows behind the queues: how jobs are claimed, retried, paused and shown. Other modules and the edges import this file alone. */
+export { listActs } from './acts.ts'
 export { completeJob } from './complete.ts'
 export { filling, leadQueue, lookForWork, markDispatched, walkIndexes, windowOf } from './dispatch.ts'
 export type { Candidate, Look, Pick, Work } from './dispatch.ts'
@@ -9,13 +10,15 @@ export type { KeptError } from './fail.ts'
 export { pickFair } from './fair.ts'
 export { FenceLost, claim, lockClaimed, lockFence, lockStart, lostStarts, mustOwn } from './fence.ts'
 export type { Fence, JobStart, Lost } from './fence.ts'
-export { kindGate, listGates, mayPass, releaseProbe, reportCall } from './gates.ts'
+export { credentialsRefused, kindGate, listGates, mayPass, releaseProbe, reportCall } from './gates.ts'
 export type { Gate, GateSign } from './gates.ts'
-export { checksOf, readHealth, statusOf } from './health.ts'
+export { checkNames, checksOf, readHealth, statusOf } from './health.ts'
+export type { Check, CheckName } from './health.ts'
 export { beat, endBeat } from './heartbeat.ts'
 export type { Beat } from './heartbeat.ts'
 export type { HistoryEntry } from './history.ts'
 export { jobStatuses, listJobs, mostCounted } from './list.ts'
+export type { JobFilter } from './list.ts'
 export {
   closedGates,
   listUnresolvedCalls,
@@ -48,10 +51,14 @@ export {
   takeBackPaused,
 } from './pauses.ts'
 export type { Pause, Scope } from './pauses.ts'
+export { nextWait } from './rules/retry.ts'
 export { unfinished, beginEpoch, dispatchAgain, overdue, renewLeases } from './recovery.ts'
 export type { Overdue } from './recovery.ts'
 export { countMiss, declareSchedules, fireDue } from './schedules.ts'
 export { eventsOfRequest, readTimeline } from './timeline.ts'
 export type { EventRecord, JobRecord, Timeline } from './timeline.ts'
+export { subjectsOf } from './subjects.ts'
 export { addTallies, totals } from './totals.ts'
 export type { Tally } from './totals.ts'
+export { heldByGates, whyWaits } from './waiting.ts'
+export type { WaitCause } from './waiting.ts'

@@ -13,6 +13,16 @@ export type JobFilter = {
   /** Any id that stands in the payload. */
   subjectId?: string | undefined
   errorCode?: string | undefined
+  /** Of several; any of the ids in the payload is enough. */
+  subjectIds?: readonly string[] | undefined
+  kindPrefix?: string | undefined
+  /** A part of the error's code or message, in any case. */
+  errorText?: string | undefined
+  /** Ids from and to, for the short form that tables show. */
+  idFrom?: string | undefined
+  idTo?: string | undefined
+  /** Kinds to be left out. */
+  without?: readonly string[] | undefined
   from?: string | undefined
   to?: string | undefined
 }
@@ -55,6 +65,12 @@ const conditions = {
   requestId: `request_id = :requestId`,
   errorCode: `last_error is not null and last_error->>'code' = :errorCode`,
   subjectId: `jsonb_path_exists(payload, '$.* \\? (@ == $id)', (select jsonb_build_object('id', cast(:subjectId as text))))`,
+  subjectIds: `exists (select from jsonb_each_text(payload) as field where field.value = any(cast(:subjectIds as text[])))`,
+  kindPrefix: `starts_with(kind, :kindPrefix)`,
+  errorText: `last_error is not null and strpos(lower(concat(last_error->>'code', ' ', last_error->>'message')), lower(:errorText)) > 0`,
+  idFrom: `id >= cast(:idFrom as uuid)`,
+  idTo: `id <= cast(:idTo as uuid)`,
+  without: `kind <> all(cast(:without as text[]))`,
   from: `created_at >= :from`,
   to: `created_at < :to`,
 } as const
@@ -78,8 +94,11 @@ const parts = (filter: JobFilter): Part[] => {
   // Each of these filters finds few rows by an index of its own; kinds of live jobs have none.
   const isOfFew = filter.requestId !== undefined || filter.tenantId !== undefined
   const isNarrow = isOfFew || filter.kind !== undefined
-  const isSubject = filter.subjectId !== undefined && filter.from === undefined
-  const isSearch = isSubject && !isNarrow
+  const isById = filter.idFrom !== undefined
+  const hasSubject = filter.subjectId !== undefined || filter.subjectIds !== undefined
+  const isSubject = hasSubject && filter.from === undefined
+  const isSlow = filter.kindPrefix !== undefined || filter.errorText !== undefined || filter.without !== undefined
+  const isSearch = (isSubject || (isSlow && filter.from === undefined)) && !isNarrow && !isById
   const ofKind = filter.kind === undefined ? '' : ` and ${conditions.kind}`
   const newest = `from (select * from jobs where status = 'pending'${ofKind} order by created_at desc, id limit ${searchedPending}) as jobs`
   const fromLive = statuses.map((each) => ({
@@ -91,7 +110,7 @@ const parts = (filter: JobFilter): Part[] => {
   if (status !== undefined && statuses.length > 0) return fromLive
   const rest = [
     ...(status === undefined ? [] : [`outcome = :status`]),
-    // What did not simply end well is little, and has an index.
+    // Jobs that did not simply end well are few, and have an index.
     ...(status === undefined || status === 'done' ? [] : [`outcome <> 'done'`]),
     // Nothing ends before it was made: whole weeks of the archive need no look.
     ...(filter.from === undefined ? [] : [`finished_at >= :from`]),

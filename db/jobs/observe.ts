@@ -1,6 +1,7 @@
 import { sql } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
 import { isUnresolved } from './external-calls.ts'
+import { credentialsRefused } from './gates.ts'
 import { isAlive } from './heartbeat.ts'
 
 export type Pause = { scope: string; queue: string | null; kind: string | null; seconds: number }
@@ -46,6 +47,7 @@ export const unresolvedCalls = (trx: PlatformTrx): Promise<{ provider: string; c
   )
 
 export type UnresolvedCall = {
+  id: string
   provider: string
   operation: string
   state: 'started' | 'unknown'
@@ -61,12 +63,18 @@ const mostShown = 50
 export const listUnresolvedCalls = (trx: PlatformTrx): Promise<UnresolvedCall[]> =>
   sql<UnresolvedCall>(
     trx,
-    `select provider, operation, state, code, started_at, tries, job_id from external_call where ${isUnresolved}
+    `select id, provider, operation, state, code, started_at, tries, job_id from external_call where ${isUnresolved}
      order by started_at, id limit ${mostShown}`,
   )
 
-export const closedGates = (trx: PlatformTrx): Promise<{ provider: string; count: number }[]> =>
-  sql<{ provider: string; count: number }>(
+export type ClosedGates = { provider: string; outage: number; credentials: number }
+
+/** How many accounts of each provider get no calls now, by what an operator must do: wait for the provider, or mend the credentials. */
+export const closedGates = (trx: PlatformTrx): Promise<ClosedGates[]> =>
+  sql<ClosedGates>(
     trx,
-    `select provider, count(*) filter (where state = 'closed') as count from provider_gate group by provider`,
+    `select provider, count(*) filter (where state = 'closed' and reason is distinct from :credentialsRefused) as outage,
+       count(*) filter (where state = 'closed' and reason = :credentialsRefused) as credentials
+     from provider_gate group by provider`,
+    { credentialsRefused },
   )

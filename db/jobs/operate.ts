@@ -247,8 +247,11 @@ export const discardJobs = async (trx: PlatformTrx, jobIds: string[], reason: st
   return gone.length
 }
 
-/** Creates partitions ahead, drops expired weeks of the archive, and removes gates of accounts without calls. */
+/** Creates partitions ahead, drops expired weeks of the archive and months of the feed, and removes gates of accounts without calls. */
 export const rollPartitions = async (trx: PlatformTrx): Promise<void> => {
   await sql(trx, `delete from provider_gate where rate_per_second is null and updated_at < now() - interval '30 days'`)
-  await sql(trx, `select ensure_month_partitions(14), ensure_job_archive_partitions(5), drop_job_archive_partitions()`)
+  await sql(
+    trx,
+    `select ensure_month_partitions(14), ensure_job_archive_partitions(5), drop_job_archive_partitions(), drop_event_partitions()`,
+  )
 }

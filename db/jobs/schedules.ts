@@ -97,7 +97,7 @@ export const fireDue = async (trx: PlatformTrx, schedules: readonly Schedule[]):
     if (!schedule) continue
     const slots = dueSlots(schedule, nextAt, now)
     const last = slots.at(-1) ?? null
-    // What is beyond the most that is made up at once is due still, and follows with the next look.
+    // Slots beyond the most that is made up at once stay due, and follow with the next look.
     const isCut = slots.length === mostBackfilled && last !== null
     moved.push({ kind, nextAt: slotAfter(schedule, isCut ? last : now), lastAt: last })
     if (schedule.backfill === 'none' && isBusy) continue

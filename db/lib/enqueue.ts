@@ -32,8 +32,17 @@ const tenantIn = (payload: unknown): string | null =>
     ? payload.tenantId
     : null
 
+/** A payload as it is kept. */
+const bodyOf = <J extends Job>(kind: J, payload: PayloadOf<J>): string => {
+  const problems = compile(kind.payload)(payload)
+  if (problems) throw new TypeError(`${kind.name}: ${problems.map((p) => `${p.field} ${p.message}`).join('; ')}`)
+  const body = JSON.stringify(payload)
+  if (body.length > most) throw new TypeError(`${kind.name}: payload over ${most} bytes`)
+  return body
+}
+
 /**
- * The only way to make a job: a row in the caller's transaction. Answers the job's id, or null where a live job
+ * Makes a job as a row in the caller's transaction. Jobs are made by this and by `enqueueAll` alone. Answers the job's id, or null where a live job
  * with the same unique key stands. A payload that does not fit its schema throws, so the transaction ends.
  */
 export const enqueue = async <J extends Job>(
@@ -42,10 +51,7 @@ export const enqueue = async <J extends Job>(
   payload: PayloadOf<J>,
   options: EnqueueOptions = {},
 ): Promise<string | null> => {
-  const problems = compile(kind.payload)(payload)
-  if (problems) throw new TypeError(`${kind.name}: ${problems.map((p) => `${p.field} ${p.message}`).join('; ')}`)
-  const body = JSON.stringify(payload)
-  if (body.length > most) throw new TypeError(`${kind.name}: payload over ${most} bytes`)
+  const body = bodyOf(kind, payload)
   const context = contextOf(trx)
   const id = randomUUID()
   const span = beginSpan('producer', `enqueue ${kind.name}`, context.traceparent, {
@@ -74,4 +80,38 @@ export const enqueue = async <J extends Job>(
   onCommit(trx, () => span.end())
   wakeAfterCommit(trx)
   return id
+}
+
+/** Makes jobs of one kind and of the transaction's tenant, due at once, in one statement. One span tells of all; of a single job it has the id. */
+export const enqueueAll = async <J extends Job>(
+  trx: AnyTrx,
+  kind: J,
+  payloads: readonly PayloadOf<J>[],
+): Promise<void> => {
+  if (payloads.length === 0) return
+  const context = contextOf(trx)
+  const ids = payloads.map(() => randomUUID())
+  const span = beginSpan('producer', `enqueue ${kind.name}`, context.traceparent, {
+    'job.kind': kind.name,
+    'messaging.batch.message_count': payloads.length,
+    ...(ids.length === 1 ? { 'job.id': ids[0] } : {}),
+  })
+  later(
+    trx,
+    `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, gate, request_id, traceparent, actor)
+     select one.id, ?, ?, ?, ?, one.payload, ?, now(), '', ?, ?, ?::jsonb from jsonb_to_recordset(?::jsonb) as one (id uuid, payload jsonb)`,
+    [
+      context.tenantId,
+      kind.queue,
+      kind.name,
+      kind.version,
+      kind.class,
+      context.requestId,
+      span.traceparent,
+      JSON.stringify(context.actor),
+      `[${payloads.map((payload, index) => `{"id":"${ids[index] ?? ''}","payload":${bodyOf(kind, payload)}}`).join(',')}]`,
+    ],
+  )
+  onCommit(trx, () => span.end())
+  wakeAfterCommit(trx)
 }

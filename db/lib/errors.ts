@@ -17,6 +17,13 @@ const constraints: Record<string, () => ApiError> = {
   posting_event_reverses_key: () => conflict('already_reversed', 'It was reversed before'),
   journal_entry_reverses_key: () => conflict('already_reversed', 'The entry was reversed before'),
   tax_rule_one_at_a_time: () => unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time'),
+  book_document: () => conflict('duplicate_code', 'Another book has this document'),
+  journal_code_key: () => conflict('duplicate_code', 'This code is taken'),
+  account_code_key: () => conflict('duplicate_code', 'This code is taken'),
+  cost_center_code_key: () => conflict('duplicate_code', 'This code is taken'),
+  tax_code_key: () => conflict('duplicate_code', 'This code is taken'),
+  tax_rate_apart: () => conflict('overlap', 'A later rate stands already'),
+  posting_rule_apart: () => conflict('overlap', 'A rule for the same line is valid in that time'),
   property_code: () => conflict('duplicate_code', 'This code is taken'),
   property_slug: () => conflict('duplicate_code', 'This slug is taken'),
   age_category_code: () => conflict('duplicate_code', 'This code is taken'),
@@ -25,6 +32,7 @@ const constraints: Record<string, () => ApiError> = {
   policy_code: () => conflict('duplicate_code', 'This code is taken'),
   rate_plan_code: () => conflict('duplicate_code', 'This code is taken'),
   extra_code: () => conflict('duplicate_code', 'This code is taken'),
+  booking_group_code: () => conflict('duplicate_code', 'This code is taken'),
   promo_code_code: () => conflict('duplicate_code', 'This code is taken'),
   gallery_image_url: () => conflict('duplicate_code', 'This image is there already'),
   app_user_email_key_key: () => conflict('email_taken', 'Somebody else has this address'),
@@ -32,9 +40,15 @@ const constraints: Record<string, () => ApiError> = {
   unit_type_code: () => conflict('duplicate_code', 'This code is taken'),
   unit_pool_name: () => conflict('duplicate_name', 'Another pool has this name'),
   unit_name: () => conflict('duplicate_name', 'This name is taken'),
+  company_tax_id: () => conflict('duplicate_company', 'Another firm has this tax number'),
+  guest_document_once: () => conflict('duplicate_document', 'The guest has this document'),
+  guest_block_in_force: () =>
+    unprocessable('already_blocked', 'The guest is on the blocklist of this property; lift that block first'),
+  privacy_request_open: () => conflict('privacy_request_open', 'A request of this kind is open'),
   membership_one: () => conflict('member_exists', 'This person is a member already'),
   membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner'),
   role_key: () => conflict('duplicate_key', 'A role with this key exists already'),
+  booking_external_reference_once: () => conflict('duplicate_reference', 'Another booking has this reference'),
   promo_code_limit: () => unprocessable('promo_code_invalid', 'The promo code cannot be used'),
 }
 
@@ -85,4 +99,4 @@ export const fromDatabase = (thrown: unknown): ApiError | null => {
 
 /** Whether the same may pass in a moment: a part is down, or another change came first. */
 export const isMomentary = ({ status, code }: ApiError): boolean =>
-  status >= 500 || code === 'inventory_contended' || code === 'business_day_changed'
+  status >= 500 || code === 'inventory_contended' || code === 'folio_busy' || code === 'business_day_changed'

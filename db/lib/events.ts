@@ -6,12 +6,12 @@ import type { Job } from '../../jobs/job.ts'
 import { messagesTrigger } from '../../jobs/ocp.ts'
 import { contextOf, later } from './connection.ts'
 import type { Trx } from './connection.ts'
-import { enqueue } from './enqueue.ts'
+import { enqueueAll } from './enqueue.ts'
 
 /** A field that a command has changed. Its values are never personal. */
 export type ChangedField = { field: string; before: unknown; after: unknown }
 
-/** What happened to one record, in the words of an event. */
+/** A change of one record, in the words of an event. */
 export type Fact<S extends Schema = Schema> = {
   propertyId: string | null
   /** The record, of the kind that the event's `entity` names. */
@@ -52,15 +52,15 @@ const jobs: Readonly<Record<Listener, Job>> = { ocp: messagesTrigger }
 const tellListeners = async <S extends Schema>(
   trx: Trx,
   { listeners, isHeard }: Event<S>,
-  eventId: string,
-  data: Static<S>,
+  events: readonly { id: string; data: Static<S> }[],
 ) => {
   const { tenantId } = contextOf(trx)
-  if (tenantId === null || isHeard?.(data) === false) return
-  for (const listener of listeners) await enqueue(trx, jobs[listener], { tenantId, eventId })
+  if (tenantId === null) return
+  const payloads = events.filter(({ data }) => isHeard?.(data) !== false).map(({ id }) => ({ tenantId, eventId: id }))
+  for (const listener of listeners) await enqueueAll(trx, jobs[listener], payloads)
 }
 
-/** Many facts of one kind in one statement, as `emit` writes each. Answers their ids. */
+/** Many facts of one kind in one statement, and the jobs of each listener in another; as `emit` writes each. Answers their ids. */
 export const emitAll = async <S extends Schema>(
   trx: Trx,
   event: Event<S>,
@@ -82,7 +82,7 @@ export const emitAll = async <S extends Schema>(
      from jsonb_to_recordset(?::jsonb) as e (id uuid, property_id uuid, entity jsonb, changed jsonb, data jsonb)`,
     [event.type, JSON.stringify(context.actor), context.requestId, context.causeId, JSON.stringify(rows)],
   )
-  for (const row of rows) await tellListeners(trx, event, row.id, row.data)
+  await tellListeners(trx, event, rows)
   return rows.map((row) => row.id)
 }
 
@@ -106,6 +106,6 @@ export const emit = async <S extends Schema>(trx: Trx, event: Event<S>, fact: Fa
       data: JSON.stringify(fact.data),
     },
   )
-  await tellListeners(trx, event, id, fact.data)
+  await tellListeners(trx, event, [{ id, data: fact.data }])
   return id
 }

@@ -6,6 +6,9 @@ import type { Rows } from '../rows.ts'
 
 export type TableName = keyof Rows & keyof typeof tables
 
+/** Of a table that rows.ts does not have yet: what writes rows.ts loads models, too. */
+const unknown = { fields: [], filled: [], nullable: [], documents: [] }
+
 /** A row of a table; `Known` are the types of its JSON columns, which the database does not know. */
 export type RowOf<Name extends TableName, Known extends object = object> = Omit<Rows[Name], keyof Known> & Known
 
@@ -30,11 +33,12 @@ export const model = <Name extends TableName, Known extends object = object>(
   tableName: Name,
   idColumn: string | string[] = ['tenantId', 'id'],
 ): Table<Name, RowOf<Name, Known>> => {
+  const { documents, ...columns } = { ...unknown, ...tables[tableName] }
   class Of extends Model {
     static override tableName = tableName
     static override idColumn = idColumn
-    static override jsonAttributes = [...tables[tableName].documents]
-    static columns: Columns = tables[tableName]
+    static override jsonAttributes = [...documents]
+    static columns: Columns = columns
   }
   return Of as unknown as Table<Name, RowOf<Name, Known>>
 }

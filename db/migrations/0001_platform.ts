@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { platformTable, tenantTable } from './support.ts'
 
-/** What every module stands on: jobs, events, the audit trail, kept replies. */
+/** The base of every module: jobs, events, the audit trail and kept replies. */
 export const up = async (knex: Knex) => {
   for (const extension of ['btree_gist', 'pg_trgm', 'btree_gin'])
     await knex.raw(`create extension if not exists ${extension}`)

@@ -32,7 +32,7 @@ export const up = async (knex: Knex) => {
      constraint tenant_status check (status in ('active', 'suspended', 'deleting', 'deleted')),
      constraint tenant_plan check (plan in ('Starter', 'Professional', 'Enterprise')),
      constraint tenant_name check (length(name) between 1 and 120)`,
-    // What the trigger below writes is nobody else's to write.
+    // The service may not update the columns that the trigger below writes.
     { grant: 'select, insert' },
   )
   await knex.raw(`

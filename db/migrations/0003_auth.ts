@@ -5,7 +5,7 @@ const common = `version int not null default 1,
      created_at timestamptz not null default now(),
      updated_at timestamptz not null default now()`
 
-/** Who calls: users, sessions, memberships, keys. Users and sessions belong to no tenant. */
+/** Callers: users, sessions, memberships, keys. Users and sessions belong to no tenant. */
 export const up = async (knex: Knex) => {
   await openTable(
     knex,
@@ -81,7 +81,7 @@ export const up = async (knex: Knex) => {
        ('sign_out', 'user', 'all', 'reuse', 'password', 'mfa', 'email', 'admin', 'locked', 'too_many'))`,
     { grant: 'select, insert, update, delete' },
   )
-  // What is remembered of a session elsewhere carries its version: a newer one makes it void, everywhere. Being seen is no change.
+  // A copy of a session kept elsewhere carries its version, and a newer version makes every copy void. Being seen is no change.
   await knex.raw(`
     create function session_changed() returns trigger language plpgsql as $$
     begin

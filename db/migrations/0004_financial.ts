@@ -19,7 +19,7 @@ const controls = [
 ]
 const quoted = (values: string[]) => values.map((value) => `'${value}'`).join(', ')
 
-/** What the ledger stands on: books with their charts, fiscal years, business days, cost centres, tax codes. */
+/** The base of the ledger: books with their charts, fiscal years, business days, cost centres and tax codes. */
 export const up = async (knex: Knex) => {
   await books(knex)
   await years(knex)

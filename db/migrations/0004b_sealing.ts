@@ -52,6 +52,6 @@ export const up = async (knex: Knex) => {
      constraint blob_size check (octet_length(bytes) <= 15728640)`,
     { grant: 'select, insert, delete' },
   )
-  // What is sealed does not compress.
+  // Sealed bytes do not compress.
   await knex.raw(`alter table blob alter column bytes set storage external`)
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { partsOf, wall } from './ledger-support.ts'
 
-/** What may be raised, and how periods and accounts open and close: the walls around the ledger's front door. */
+/** The walls around the ledger's front door: which events may be raised, and how periods and accounts open and close. */
 export const up = async (knex: Knex) => {
   await eventWall(knex)
   await periodWall(knex)
@@ -56,7 +56,7 @@ const eventWall = async (knex: Knex) => {
   await knex.raw(
     `create trigger posting_event_wall before insert on posting_event for each row execute function posting_event_wall()`,
   )
-  // What was raised stays as it was raised, and what was posted stays posted.
+  // An event stays as it was raised. A posted or dismissed event does not change at all.
   await wall(
     knex,
     'posting_event_kept',

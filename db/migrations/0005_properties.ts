@@ -3,7 +3,7 @@ import { portal } from './properties/portal.ts'
 import { properties } from './properties/properties.ts'
 import { rates } from './properties/rates.ts'
 
-/** What a property is, what it sells, at which price and under which rules. */
+/** Properties, their rates and rules, and the offers of their portals. */
 export const up = async (knex: Knex) => {
   await properties(knex)
   await rates(knex)

@@ -7,7 +7,7 @@ const stamps = `
      updated_at timestamptz not null default now()`
 const ofProperty = `foreign key (tenant_id, property_id) references property (tenant_id, id)`
 
-/** What can be slept in, and the counters that say how much of it is left. */
+/** Units, their types and pools, and the counters that say how much of a pool is left. */
 export const up = async (knex: Knex) => {
   await tenantTable(
     knex,

@@ -4,7 +4,7 @@ import { folios } from './reservations/folios.ts'
 import { reservations } from './reservations/reservations.ts'
 import { sweepFunction } from './support.ts'
 
-/** What is booked, who pays for it, and what a stranger may do with it. */
+/** Bookings, reservations and folios, and the limits on what a stranger may do with them. */
 export const up = async (knex: Knex) => {
   await bookings(knex)
   await reservations(knex)

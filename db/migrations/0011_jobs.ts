@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { openTable, platformTable } from './support.ts'
 
-/** What surrounds the `jobs` table: the archive, the clock, the controls, the journal of outside calls, the epoch, the beats. */
+/** Indexes of `jobs` and the tables around it: the archive, the clock, the controls, the journal of outside calls, the epoch and the beats. */
 export const up = async (knex: Knex) => {
   await knex.raw(`create index jobs_window on jobs (queue, run_at) where status in ('dispatched', 'running')`)
   await knex.raw(`drop index jobs_pending`)

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { openTable, platformTable } from './support.ts'
 
-/** What the relay needs to choose fairly between tenants, and to leave alone what cannot run now, at a cost that no backlog raises. */
+/** Support for a relay that chooses fairly between tenants and leaves alone jobs that cannot run now. No backlog raises its cost. */
 export const up = async (knex: Knex) => {
   // `gate` is the account that the job will call. `ready` is false while its time has not come: the turns are walked over what is
   // due alone, however many jobs of however many tenants wait for next week.

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import { openTable } from './support.ts'
 
-/** What operators look at: the history of a job, running totals of queues, and the orders in which jobs and calls are listed. */
+/** Support for operators: the history of a job, running totals of queues, and the orders in which jobs and calls are listed. */
 export const up = async (knex: Knex) => {
-  // What became of earlier tries and who replayed them: it goes with the row into the archive.
+  // The history tells of earlier tries, and of replays with their authors. It goes with the row into the archive.
   for (const table of ['jobs', 'job_archive'])
     await knex.raw(`alter table ${table} add column history jsonb not null default '[]'`)
 

@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 
 /** Members who are invited by somebody, and the walls of members and roles. */
 export const up = async (knex: Knex) => {
-  // What an invited person is called until they accept, and where they are reached, is what the inviter wrote: showing the name or the
-  // new address of an account would tell that there is one.
+  // The inviter's words give an invited person's name and address until the person accepts. Showing the name or the new address of an
+  // account would tell that there is one.
   await knex.raw(`
     alter table membership
       add column invited_name text,
@@ -14,7 +14,7 @@ export const up = async (knex: Knex) => {
     alter table role
       add constraint role_name check (length(name) between 1 and 60),
       add constraint role_description check (length(description) <= 300)`)
-  // Whoever makes a row of the tenant holds its key FOR KEY SHARE: a look at the owners must not wait for all of them.
+  // An insert of a row of the tenant holds its key FOR KEY SHARE: a look at the owners must not wait for all of them.
   await knex.raw(`
     create or replace function keep_an_owner() returns trigger language plpgsql as $$
     begin

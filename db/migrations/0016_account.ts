@@ -1,12 +1,12 @@
 import type { Knex } from 'knex'
 import { openTable, platformTable, sweepFunction } from './support.ts'
 
-/** What people change of their own account, and what a tenant does with its keys. */
+/** Support for changes that people make to their own account, and that a tenant makes to its keys. */
 export const up = async (knex: Knex) => {
   // A second factor that is being set up: its secret counts for ten minutes, until a code of it confirms it.
   await knex.raw(`alter table app_user add column totp_pending_at timestamptz`)
 
-  // Who asked for a new password, until a job has looked whether there is such an account: so that asking is the same work for all.
+  // Addresses that asked for a new password, until a job has looked whether there is such an account: so that asking is the same work for all.
   await openTable(
     knex,
     'password_request',
@@ -17,7 +17,7 @@ export const up = async (knex: Knex) => {
     { grant: 'select, insert, delete' },
   )
 
-  // What is remembered of a key elsewhere carries its version, as that of a session does. Being used is no change.
+  // A copy of a key kept elsewhere carries its version, as a copy of a session does. Being used is no change.
   await knex.raw(
     `alter table api_key add column changed_at timestamptz not null default clock_timestamp(), add column name_released_at timestamptz`,
   )

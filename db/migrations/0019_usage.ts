@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { platformTable } from './support.ts'
 
-/** What tenants used: each fact once, and the running sums of days. */
+/** The usage of tenants: each fact once, and the running sums of days. */
 export const up = async (knex: Knex) => {
   await platformTable(
     knex,

@@ -35,7 +35,7 @@ export const up = async (knex: Knex) => {
   await knex.raw(`create index unit_block_stay_reservation on unit_block_stay (tenant_id, reservation_id)`)
   await knex.raw(`create index unit_block_stay_unit on unit_block_stay (tenant_id, unit_id)`)
 
-  // Who waits for a unit of a pool, so that it is said once.
+  // Stays that wait for a unit of a pool, so that it is said once.
   await tenantTable(
     knex,
     'stranded_stay',

@@ -7,7 +7,7 @@ const stamps = `
      updated_at timestamptz not null default now()`
 const ofProperty = `foreign key (tenant_id, property_id) references property (tenant_id, id)`
 
-/** What is to be cleaned, looked at or mended on a day, and the sheets by which it is shared out. */
+/** The housekeeping tasks of a day, and the sheets by which they are shared out. */
 export const up = async (knex: Knex) => {
   await tenantTable(
     knex,

@@ -184,7 +184,7 @@ export const up = async (knex: Knex) => {
     `alter table reservation_night add commission bigint, add constraint reservation_night_commission check (commission >= 0)`,
   )
 
-  // What the clock finds to be done; each connection is then looked at in its own tenant.
+  // The clock finds the connections with work due. Each connection is then looked at in its own tenant.
   await sweepFunction(
     knex,
     'channels_due(after uuid, most int)',

@@ -127,7 +127,7 @@ const charged = async (knex: Knex) => {
     end $$`)
 }
 
-/** What was realised on a day, and what there was to sell (modules/reports.md); written by the night audit alone, and never changed. */
+/** The realised results of a day and its capacity for sale (modules/reports.md). The night audit alone writes them, and they never change. */
 const facts = async (knex: Knex) => {
   await tenantTable(
     knex,

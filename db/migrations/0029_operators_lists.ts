@@ -1,8 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * What operators look for is dead, of one tenant, or did not end well. Dead jobs get an index in the order in which they are listed, and that of tenants
- * holds them, too: both are written when a job dies, and by no other. In the archive one index of the few that are unusual takes the place of that of errors.
+ * Indexes for the jobs that operators look for: those that are dead, of one tenant, or did not end well. Dead jobs get an index in the order in which
+ * they are listed, and the index of tenants holds them too. Only the death of a job adds writes to the two. In the archive, one index of the few unusual
+ * jobs takes the place of the index of errors.
  */
 export const up = async (knex: Knex) => {
   await knex.raw(`create index jobs_dead_created on jobs (created_at desc, id) where status = 'dead'`)

@@ -13,8 +13,8 @@ export const splitByTenant = async (knex: Knex, table: string) => {
   }
 }
 
-/** A trigger's function, with the owner's rights; `settings` hold while it runs. */
+/** A trigger's function, new or in the place of the one before, with the owner's rights; `settings` hold while it runs. */
 export const wall = (knex: Knex, name: string, body: string, settings = '') =>
   knex.raw(
-    `create function ${name}() returns trigger language plpgsql security definer set search_path = public, pg_temp ${settings} as $wall$ ${body} $wall$`,
+    `create or replace function ${name}() returns trigger language plpgsql security definer set search_path = public, pg_temp ${settings} as $wall$ ${body} $wall$`,
   )

@@ -21,7 +21,7 @@ const isolate = async (knex: Knex, name: string, condition: string, check = cond
   await knex.raw(`alter table ${name} enable row level security`)
   await knex.raw(`alter table ${name} force row level security`)
   await knex.raw(`create policy tenant on ${name} to ${service} using (${condition}) with check (${check})`)
-  // What the owner reads are ids, inside the functions made by sweepFunction; it has no other use for rows.
+  // The owner reads ids alone, inside the functions made by sweepFunction. It has no other use for rows.
   await knex.raw(`create policy owner on ${name} to current_user using (true) with check (true)`)
 }
 

@@ -1,4 +1,5 @@
 import { nightAuditStarted } from '../../config/events/night-audit.ts'
+import { settings } from '../../config/env.ts'
 import { nilId } from '../../config/nil-id.ts'
 import { notFound, unprocessable } from '../../config/errors.ts'
 import { addDays, localInstant } from '../../config/time.ts'
@@ -73,9 +74,9 @@ const wrongDate = (businessDate: string | null) =>
     },
   ])
 
-/** A business day is over when the next calendar day has begun in the property's zone. */
+/** A business day is over when the next calendar day has begun in the property's zone, or at once where days are closed ahead. */
 const isOver = ({ timezone, now }: Pick<SaleProperty, 'timezone' | 'now'>, businessDate: string) =>
-  now >= localInstant(addDays(businessDate, 1), '00:00', timezone)
+  settings.businessDayAhead || now >= localInstant(addDays(businessDate, 1), '00:00', timezone)
 
 type Request = { propertyId: string; businessDate: string }
 

@@ -1,9 +1,10 @@
 import { nilId } from '../../config/nil-id.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { requestMatchesIfAny } from '../lib/waiting.ts'
 import { businessDay, lockDayForRoll, rollBusinessDay } from '../financial/index.ts'
 import { dayTotals, snapshotDay } from '../reports/index.ts'
-import { chargeExtras, chargeNights, postCharged, markNoShows } from '../reservations/index.ts'
+import { chargeExtras, chargeNights, enqueueReleaseGroups, postCharged, markNoShows } from '../reservations/index.ts'
 import type { ReservationRow } from '../rows.ts'
 import { enqueueCloseBlocks, enqueueTasks, generateTasks } from '../units/index.ts'
 import { addDays } from '../../config/time.ts'
@@ -119,6 +120,8 @@ const roll: Work = async (trx, audit, { lastId, done }) => {
   await sql(trx, `update property set business_date = ?, version = version + 1 where id = ?`, [next, propertyId])
   await enqueueCloseBlocks(trx, propertyId, next)
   await enqueueTasks(trx, propertyId, next)
+  await requestMatchesIfAny(trx, propertyId)
+  await enqueueReleaseGroups(trx, propertyId)
   return { lastId, done: done + late.length, isFinished: true, exceptions: ofDay, next }
 }
 

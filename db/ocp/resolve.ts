@@ -72,6 +72,11 @@ export const allowResend = async (trx: Trx, attemptId: string): Promise<boolean>
   return true
 }
 
+/** Nothing was sent by the second try either, since our credentials were refused: it is left for when they are right. */
+export const takeBackResend = async (trx: Trx, attemptId: string): Promise<void> => {
+  await sql(trx, `update message_attempt set resends = resends - 1 where id = ? and resends > 0`, [attemptId])
+}
+
 /** The outcome of one that stays unknown after it was tried again. */
 export const giveUpUnknown = async (trx: Trx, attemptId: string): Promise<void> => {
   const loaded = await lockAttempt(trx, attemptId)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { hasFeature } from '../lib/features.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
 import { checkStep } from './checks.ts'
@@ -40,16 +41,6 @@ export const propertyOf = (trx: Trx, propertyId: string) =>
     `select id, name, timezone, currency, locales, phone, email, website, check_in_from, check_out_until, address, settings from property where id = ?`,
     [propertyId],
   )
-
-/** Whether the tenant may write to guests at this moment. */
-const hasFeature = async (trx: Trx): Promise<boolean> => {
-  const row = await sqlOne<{ on: boolean }>(
-    trx,
-    `select 'ocp' = any(case when features_valid_until <= now() then active_features(id) else features end) as "on" from tenant where id = ?`,
-    [contextOf(trx).tenantId],
-  )
-  return row?.on ?? false
-}
 
 type Ended = 'suppressed' | 'expired' | 'failed'
 
@@ -165,7 +156,7 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
     await endMessage(trx, message, status, reason)
     return { done: reason }
   }
-  if (!(await hasFeature(trx))) return end('expired', 'feature_not_enabled')
+  if (!(await hasFeature(trx, 'ocp'))) return end('expired', 'feature_not_enabled')
   if (message.expiresAt <= message.now) return end('expired', 'too_late')
   if (message.reservationStatuses && message.reservationId) {
     const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [

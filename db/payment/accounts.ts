@@ -18,7 +18,8 @@ export const accountFor = async (
     trx,
     `select a.* from gateway_account a join property p on p.tenant_id = a.tenant_id and p.book_id = a.book_id and p.id = :propertyId
      where (cast(:gatewayAccountId as uuid) is null and a.is_default or a.id = :gatewayAccountId)
-       and (cardinality(a.property_ids) = 0 or p.id = any(a.property_ids))`,
+       and (cardinality(a.property_ids) = 0 or p.id = any(a.property_ids))
+     for key share of a`,
     { propertyId, gatewayAccountId: gatewayAccountId ?? null },
   )
   if (!account) {
@@ -33,6 +34,10 @@ export const accountFor = async (
     throw unprocessable('method_unavailable', `The gateway account does not take ${method}`)
   return account
 }
+
+/** The book that a property's money belongs to; '' where there is no such property. */
+export const bookOfProperty = async (trx: Trx, propertyId: string): Promise<string> =>
+  (await sqlOne<{ bookId: string }>(trx, `select book_id from property where id = ?`, [propertyId]))?.bookId ?? ''
 
 /** The gate of the jobs that call an account: it closes for that account alone. */
 export const gateOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}:${id}`
@@ -61,10 +66,10 @@ export const addSandboxAccount = async (trx: Trx, account: SandboxAccount): Prom
   const row = await sqlOne<{ id: string }>(
     trx,
     `insert into gateway_account (id, provider, label, book_id, country, currency, is_default, status, external_id, capabilities,
-       charges_enabled, payouts_enabled, platform_fee_rate)
+       charges_enabled, payouts_enabled, platform_fee_rate, next_read_at, next_import_at)
      values (coalesce(:id, gen_random_uuid()), 'sandbox', :label, :bookId, :country, :currency,
        not exists (select from gateway_account where book_id = :bookId and is_default), 'active',
-       'sbx_' || replace(gen_random_uuid()::text, '-', ''), '{"card": "active", "pix": "active", "boleto": "active"}', true, true, :platformFeeRate)
+       'sbx_' || replace(gen_random_uuid()::text, '-', ''), '{"card": "active", "pix": "active", "boleto": "active"}', true, true, :platformFeeRate, now() + interval '1 day', now() + interval '1 hour')
      returning id`,
     { label: 'Sandbox', platformFeeRate: 0, id: null, ...account },
   )

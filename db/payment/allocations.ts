@@ -6,10 +6,9 @@ import { raisePosting } from '../financial/index.ts'
 import type { PaymentRow } from '../rows.ts'
 import { standingAllocations } from './payments/read.ts'
 import { takeNewestFirst } from './rules/states.ts'
-import type { Offer, Payable, TargetType } from './targets.ts'
+import type { Offer, Payable, TargetRef, TargetType } from './targets.ts'
 import { targetDocument, targetOf } from './targets.ts'
 
-type TargetRef = { targetType: TargetType; targetId: string }
 export type LockedTargets = Map<string, Payable>
 
 const lockOrder: TargetType[] = ['booking', 'reservation', 'pos_order', 'folio', 'receivable']
@@ -112,9 +111,12 @@ export const giveBack = async (
   wanted: number,
   businessDate: string,
   only?: TargetRef,
+  ids?: readonly string[],
 ): Promise<GivenBack[]> => {
   if (wanted <= 0) return []
-  const standing = (await standingAllocations(trx, payment.id)).filter((one) => !only || keyOf(one) === keyOf(only))
+  const standing = (await standingAllocations(trx, payment.id)).filter(
+    (one) => (!only || keyOf(one) === keyOf(only)) && (!ids || ids.includes(one.id)),
+  )
   const given: GivenBack[] = []
   for (const { item, taken } of takeNewestFirst(standing, wanted)) {
     const target: TargetRef = { targetType: item.targetType, targetId: item.targetId }
@@ -194,4 +196,52 @@ export const moveAllocations = async (
   }
   for (const post of postings) await post()
   return moved
+}
+
+/** A folio as the postings of its money see it. */
+type FolioPlace = { folioId: string; stage: 'deposit' | 'guest' }
+type FolioMove = { paymentId: string; amount: number; from: FolioPlace; to: FolioPlace }
+
+/**
+ * Moves captured money between folios by its allocations, newest first, so that a refund finds it where it is. The folios are locked, and their lines
+ * are the caller's. Answers the amount of each move, which is less than wanted where less stands there, and the postings, for the end of the
+ * transaction.
+ */
+export const moveBetweenFolios = async (
+  trx: Trx,
+  moves: readonly FolioMove[],
+): Promise<{ amounts: number[]; post: () => Promise<void> }> => {
+  const payments = await sql<PaymentRow>(
+    trx,
+    `select * from payment where id = any(?::uuid[]) order by id for no key update`,
+    [[...new Set(moves.map((one) => one.paymentId))]],
+  )
+  const postings: (() => Promise<unknown>)[] = []
+  const amounts: number[] = []
+  for (const { paymentId, amount, from, to } of moves) {
+    const payment = payments.find((one) => one.id === paymentId)
+    if (!payment) throw new Error(`payment ${paymentId} is gone`)
+    const source: TargetRef = { targetType: 'folio', targetId: from.folioId }
+    const target: TargetRef = { targetType: 'folio', targetId: to.folioId }
+    const standing = (await standingAllocations(trx, paymentId)).filter((one) => keyOf(one) === keyOf(source))
+    let moved = 0
+    for (const { item, taken } of takeNewestFirst(standing, amount)) {
+      const [reversalId, allocationId] = [randomUUID(), randomUUID()]
+      await insert(trx, reversalId, paymentId, source, -item.amount, item.id)
+      if (taken < item.amount) await insert(trx, randomUUID(), paymentId, source, item.amount - taken, null)
+      await insert(trx, allocationId, paymentId, target, taken, null)
+      postings.push(
+        () => raiseAllocated(trx, payment, source, reversalId, -taken, from.stage),
+        () => raiseAllocated(trx, payment, target, allocationId, taken, to.stage),
+      )
+      moved += taken
+    }
+    amounts.push(moved)
+  }
+  return {
+    amounts,
+    post: async () => {
+      for (const post of postings) await post()
+    },
+  }
 }

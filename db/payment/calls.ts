@@ -1,14 +1,21 @@
+import { shareOf } from '../lib/amounts.ts'
 import type { Trx } from '../lib/connection.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import { takeDue } from '../lib/due.ts'
 import type { ReadSchedule } from '../lib/due.ts'
-import type { PaymentRow, RefundRow } from '../rows.ts'
+import type { DisputeRow, GatewayAccountRow, PaymentMethodRow, PaymentRow, RefundRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { gateOf } from './accounts.ts'
-import { submissionPlace } from './payments/create.ts'
-import type { Submission } from './payments/create.ts'
+import { payerPlace, submissionPlace } from './payments/create.ts'
+import type { Payer, Submission } from './payments/create.ts'
 import { openException } from './exceptions.ts'
-import { refundKey, submitKey, lastAttempt } from './journal.ts'
+import { accountKey, lastAttempt, methodKey, refundKey, submitKey } from './journal.ts'
+import { evidencePlace } from './disputes/commands.ts'
+import type { Evidence } from './disputes/commands.ts'
+import { readAccountRow } from './gateway-accounts/snapshot.ts'
+import { methodSubmissionPlace } from './methods/commands.ts'
+import type { MethodSubmission } from './methods/commands.ts'
+import type { Cause } from './payments/history.ts'
 import { lockPayment, readPayment } from './payments/read.ts'
 import type { LastAttempt } from './journal.ts'
 import { unknownExceptionAfterMs } from './rules/states.ts'
@@ -21,6 +28,7 @@ export type PaymentCall = {
   provider: string
   accountRef: string
   submission: Submission
+  payer: Payer | null
   attempt: LastAttempt | null
   /** By PostgreSQL's clock: whether it is time is not for that of one worker to say. */
   now: Date
@@ -50,6 +58,7 @@ export const paymentCall = async (trx: Trx, paymentId: string): Promise<PaymentC
     payment,
     ...(await accountOf(trx, payment.gatewayAccountId)),
     submission,
+    payer: payment.payer ? await unseal<Payer>(trx, 'tenant', payerPlace(paymentId), payment.payer) : null,
     attempt: await lastAttempt(trx, submitKey(paymentId)),
     now: await clockOf(trx),
   }
@@ -79,11 +88,16 @@ export const nothingKnown: PaymentSnapshot = {
 }
 
 /** The gateway did not say, or was not reached: it is asked again later. Unknown for a day, it needs a person. */
-export const applyUnknown = async (trx: Trx, paymentId: string, reached: boolean): Promise<void> => {
+export const applyUnknown = async (
+  trx: Trx,
+  paymentId: string,
+  reached: boolean,
+  cause: Cause = 'read',
+): Promise<void> => {
   const before = await readPayment(trx, paymentId)
   const status = reached || before?.status !== 'created' ? 'unknown' : null
   if (!before || status === null) return
-  const { payment } = await applySnapshot(trx, paymentId, nothingKnown)
+  const { payment } = await applySnapshot(trx, paymentId, nothingKnown, cause)
   if (payment.status === 'unknown' && Date.now() - payment.createdAt.getTime() > unknownExceptionAfterMs)
     await openException(
       trx,
@@ -98,7 +112,10 @@ export type RefundCall = {
   provider: string
   accountRef: string
   paymentRef: string
+  /** The platform took a share of the payment. */
+  returnsFee: boolean
   attempt: LastAttempt | null
+  now: Date
 }
 
 export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall | null> => {
@@ -110,7 +127,9 @@ export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall
     refund,
     ...(await accountOf(trx, refund.gatewayAccountId)),
     paymentRef: payment.externalId,
+    returnsFee: shareOf(payment.capturedAmount, payment.platformFeeRate) > 0,
     attempt: await lastAttempt(trx, refundKey(refundId)),
+    now: await clockOf(trx),
   }
 }
 
@@ -118,12 +137,19 @@ const gated = {
   columns: 'taken.id, a.id as account_id, a.provider',
   join: 'left join gateway_account a on a.id = taken.gateway_account_id',
 }
+const ofAccountItself = {
+  columns: 'taken.id, taken.id as account_id, taken.provider',
+  join: '',
+}
 const schedules = {
   payment: { table: 'payment', ...gated },
   refund: { table: 'refund', ...gated },
+  method: { table: 'payment_method', ...gated },
+  dispute: { table: 'dispute', ...gated },
+  account: { table: 'gateway_account', ...ofAccountItself },
 } satisfies Record<string, ReadSchedule>
 
-/** Takes payments or refunds that are due to be read, each with the gate of its account, which is empty where it has none. */
+/** Takes records that are due to be read, each with the gate of its account, which is empty where it has none. */
 export const takeReads = async (
   trx: Trx,
   kind: keyof typeof schedules,
@@ -138,4 +164,55 @@ export const takeReads = async (
     id,
     gate: accountId !== null && provider !== null ? gateOf({ provider, id: accountId }) : '',
   }))
+}
+
+/** Data for a call about an account: one that was opened, or is to be. */
+export type AccountCall = { account: GatewayAccountRow; attempt: LastAttempt | null; now: Date }
+
+export const accountCall = async (trx: Trx, id: string): Promise<AccountCall | null> => {
+  const account = await readAccountRow(trx, id)
+  if (!account || account.status === 'failed') return null
+  return { account, attempt: await lastAttempt(trx, accountKey(id)), now: await clockOf(trx) }
+}
+
+export type MethodCall = {
+  method: PaymentMethodRow
+  provider: string
+  accountRef: string
+  submission: MethodSubmission
+  attempt: LastAttempt | null
+  now: Date
+}
+
+export const methodCall = async (trx: Trx, id: string): Promise<MethodCall | null> => {
+  const method = await sqlOne<PaymentMethodRow>(trx, `select * from payment_method where id = ?`, [id])
+  if (!method) return null
+  return {
+    method,
+    ...(await accountOf(trx, method.gatewayAccountId)),
+    submission: method.submission
+      ? await unseal<MethodSubmission>(trx, 'tenant', methodSubmissionPlace(id), method.submission)
+      : { cardToken: null, returnUrl: null },
+    attempt: await lastAttempt(trx, methodKey(id)),
+    now: await clockOf(trx),
+  }
+}
+
+export type DisputeCall = { dispute: DisputeRow; provider: string; accountRef: string; evidence: Evidence }
+
+/** The answer to a dispute that is still to be sent; null where there is none. */
+export const disputeCall = async (trx: Trx, id: string): Promise<DisputeCall | null> => {
+  const dispute = await sqlOne<DisputeRow>(trx, `select * from dispute where id = ?`, [id])
+  if (dispute?.status !== 'submitted' || dispute.response === null) return null
+  return {
+    dispute,
+    ...(await accountOf(trx, dispute.gatewayAccountId)),
+    evidence: dispute.evidence ? await unseal<Evidence>(trx, 'tenant', evidencePlace(id), dispute.evidence) : {},
+  }
+}
+
+/** A gateway account for a reading that concerns no record of ours yet. */
+export const gatewayOfAccount = async (trx: Trx, id: string) => {
+  const account = await readAccountRow(trx, id)
+  return account?.externalId ? { provider: account.provider, accountRef: account.externalId } : null
 }

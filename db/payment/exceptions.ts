@@ -5,61 +5,60 @@ import { emit } from '../lib/events.ts'
 import type { PaymentExceptionRow } from '../rows.ts'
 
 export type ExceptionKind = PaymentExceptionRow['kind']
-type Subject = { type: 'payment' | 'refund'; id: string; propertyId: string; currency: string }
+export type ExceptionSubject = {
+  type: PaymentExceptionRow['subjectType']
+  id: string
+  /** Null for what belongs to no property: an account, a payout, a transaction that is unknown here. */
+  propertyId: string | null
+  currency: string
+  gatewayAccountId?: string | null
+}
 
-/** Opens what a person must look at; one of a kind stands open per subject. */
+export const emitException = (
+  trx: Trx,
+  event: typeof paymentExceptionOpened,
+  row: Pick<
+    PaymentExceptionRow,
+    'id' | 'kind' | 'amount' | 'version' | 'resolution' | 'propertyId' | 'subjectType' | 'subjectId' | 'currency'
+  >,
+) => {
+  const { id, kind, amount, version, resolution, propertyId, subjectType, subjectId, currency } = row
+  const data = { paymentExceptionId: id, kind, subjectType, subjectId, amount, currency, resolution }
+  return emit(trx, event, { propertyId, id, version, data })
+}
+
+/** Opens what a person must look at; one of a kind stands open per subject. Answers whether it is new. */
 export const openException = async (
   trx: Trx,
   kind: ExceptionKind,
-  subject: Subject,
+  subject: ExceptionSubject,
   amount: number,
   expectedAmount: number | null = null,
-) => {
-  const [row] = await sql<{ id: string }>(
+  reconciliationId: string | null = null,
+): Promise<boolean> => {
+  const [row] = await sql<PaymentExceptionRow>(
     trx,
-    `insert into payment_exception (kind, property_id, subject_type, subject_id, amount, expected_amount, currency)
-     values (?, ?, ?, ?, ?, ?, ?)
-     on conflict (tenant_id, kind, subject_type, subject_id) where status = 'open' do nothing returning id`,
-    [kind, subject.propertyId, subject.type, subject.id, amount, expectedAmount, subject.currency],
+    `insert into payment_exception (kind, property_id, subject_type, subject_id, amount, expected_amount, currency, gateway_account_id, reconciliation_id)
+     values (:kind, :propertyId, :type, :id, :amount, :expectedAmount, :currency, :gatewayAccountId, :reconciliationId)
+     on conflict (tenant_id, kind, subject_type, subject_id) where status = 'open' do nothing returning *`,
+    { gatewayAccountId: null, ...subject, kind, amount, expectedAmount, reconciliationId },
   )
-  if (!row) return
-  await emit(trx, paymentExceptionOpened, {
-    propertyId: subject.propertyId,
-    id: row.id,
-    version: 1,
-    data: {
-      paymentExceptionId: row.id,
-      kind,
-      subjectType: subject.type,
-      subjectId: subject.id,
-      amount,
-      currency: subject.currency,
-      resolution: null,
-    },
-  })
+  if (!row) return false
+  await emitException(trx, paymentExceptionOpened, row)
+  return true
 }
 
 /** Ends the exceptions whose cause is over, by themselves. */
-export const closeExceptions = async (trx: Trx, subject: Subject, kinds: readonly ExceptionKind[]) => {
-  const rows = await sql<Pick<PaymentExceptionRow, 'id' | 'kind' | 'amount' | 'version'>>(
+export const closeExceptions = async (
+  trx: Trx,
+  subject: Pick<ExceptionSubject, 'type' | 'id'>,
+  kinds: readonly ExceptionKind[],
+) => {
+  const rows = await sql<PaymentExceptionRow>(
     trx,
     `update payment_exception set status = 'resolved', resolution = 'accepted', automatic = true, resolved_at = now(), version = version + 1
-     where subject_type = ? and subject_id = ? and kind = any(?) and status = 'open' returning id, kind, amount, version`,
+     where subject_type = ? and subject_id = ? and kind = any(?) and status = 'open' returning *`,
     [subject.type, subject.id, kinds],
   )
-  for (const row of rows)
-    await emit(trx, paymentExceptionResolved, {
-      propertyId: subject.propertyId,
-      id: row.id,
-      version: row.version,
-      data: {
-        paymentExceptionId: row.id,
-        kind: row.kind,
-        subjectType: subject.type,
-        subjectId: subject.id,
-        amount: row.amount,
-        currency: subject.currency,
-        resolution: 'accepted',
-      },
-    })
+  for (const row of rows) await emitException(trx, paymentExceptionResolved, row)
 }

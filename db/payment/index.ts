@@ -1,24 +1,82 @@
 /** Money through gateways, as other modules see it. */
+export { paymentErasureBlockers } from './erasure.ts'
+export { askNow } from './ask-now.ts'
 export { addSandboxAccount } from './accounts.ts'
-export { moveAllocations } from './allocations.ts'
+export { moveAllocations, moveBetweenFolios } from './allocations.ts'
+export {
+  applyPayout,
+  applyTransactions,
+  endImport,
+  importCall,
+  provePayout,
+  requestImport,
+  takeImport,
+} from './balance/import.ts'
+export type { BalanceEntry, ImportCall, PayoutEntry } from './balance/import.ts'
+export { listPayouts, listReconciliations, listTransactions, readPayout, readReconciliation } from './balance/lists.ts'
+export { reconcile, requestReconciliation } from './balance/reconcile.ts'
 export { resolveCallback, storeCallback } from './callbacks.ts'
-export { applyUnknown, beginSubmit, nothingKnown, paymentCall, refundCall, takeReads } from './calls.ts'
-export type { PaymentCall, RefundCall } from './calls.ts'
-export { cancelPaymentsOf } from './payments/cancel.ts'
+export {
+  accountCall,
+  applyUnknown,
+  beginSubmit,
+  disputeCall,
+  gatewayOfAccount,
+  methodCall,
+  nothingKnown,
+  paymentCall,
+  refundCall,
+  takeReads,
+} from './calls.ts'
+export type { AccountCall, DisputeCall, MethodCall, PaymentCall, RefundCall } from './calls.ts'
+export { answerDispute, listDisputes, readDispute } from './disputes/commands.ts'
+export { applyDisputeSnapshot } from './disputes/snapshot.ts'
+export type { DisputeSnapshot } from './disputes/snapshot.ts'
+export { openException } from './exceptions.ts'
+export {
+  changeAccount,
+  disconnectAccount,
+  listAccounts,
+  openGatewayAccount,
+  readAccount,
+  requestOnboarding,
+} from './gateway-accounts/commands.ts'
+export { accountUnheard, applyAccountSnapshot, applyOnboardingLink, failAccount } from './gateway-accounts/snapshot.ts'
+export type { AccountSnapshot, OnboardingLink } from './gateway-accounts/snapshot.ts'
+export {
+  accountKey,
+  cancelKey,
+  captureKey,
+  methodKey,
+  refundKey,
+  settleNotFound,
+  settlePaymentById,
+  settleRefundById,
+  submitKey,
+} from './journal.ts'
+export { forgetMethod, giveMethods, listMethods, readMethod, setUpMethod } from './methods/commands.ts'
+export { applyMethodSnapshot, methodUnheard } from './methods/save.ts'
+export type { MethodSnapshot } from './methods/save.ts'
+export { nearEnds } from './near-ends.ts'
+export { setAllocations } from './payments/allocate.ts'
+export { cancelPaymentById, cancelPaymentsOf } from './payments/cancel.ts'
+export { requestCapture } from './payments/capture.ts'
 export { createPayment } from './payments/create.ts'
 export type { NewPayment, Payer } from './payments/create.ts'
-export { openException } from './exceptions.ts'
-export { cancelKey, refundKey, settleNotFound, settlePaymentById, settleRefundById, submitKey } from './journal.ts'
-export { paymentState, paymentsOf, readPayment } from './payments/read.ts'
+export type { Cause } from './payments/history.ts'
+export { lockPaymentsOf, paymentState, paymentsOf, readPayment } from './payments/read.ts'
 export type { PaymentShown, PaymentState } from './payments/read.ts'
-export { applyRefundSnapshot } from './refunds/snapshot.ts'
-export type { RefundSnapshot } from './refunds/snapshot.ts'
-export { requestRefund } from './refunds/request.ts'
-export { expiryOf, isLive, notFoundAfterMs, shownStatus } from './rules/states.ts'
-export type { Method, Shown } from './rules/states.ts'
-export { signSandbox, verifyCallback, verifySandbox } from './signatures.ts'
-export type { Callback } from './signatures.ts'
 export { actionPlace, applySnapshot } from './payments/snapshot.ts'
 export type { Action, Failure, FailureCode, PaymentSnapshot } from './payments/snapshot.ts'
+export { createLink, createStaffPayment, listPayments, readPaymentDetail } from './payments/staff.ts'
+export { readingOf, requestReading } from './payments/sync.ts'
+export { listRefunds, readRefundRecord } from './refunds/list.ts'
+export { requestRefund } from './refunds/request.ts'
+export { applyRefundSnapshot } from './refunds/snapshot.ts'
+export type { RefundSnapshot } from './refunds/snapshot.ts'
+export { listExceptions, readException, resolveException } from './resolve.ts'
+export { expiryOf, isLive, notFoundAfterMs, repeatForMs, shownStatus } from './rules/states.ts'
+export type { Method, Shown } from './rules/states.ts'
+export { signSandbox, verifyCallback } from './signatures.ts'
 export type { PaymentTarget, TargetAllocation } from './targets.ts'
 export { registerTargets } from './targets.ts'

@@ -2,6 +2,7 @@ import { unprocessable } from '../../config/errors.ts'
 import type { Trx } from '../lib/connection.ts'
 
 export type TargetType = 'booking' | 'reservation' | 'folio' | 'receivable' | 'pos_order'
+export type TargetRef = { targetType: TargetType; targetId: string }
 
 /** A target's account of itself once it is locked. */
 export type Payable = {
@@ -15,6 +16,8 @@ export type Payable = {
   expired?: boolean
   /** Stage of a reservation's folio, which names the account of its money. */
   stage?: 'deposit' | 'guest'
+  /** Whose saved methods may pay for it: those of the booking, and those of its guests, the payer first. */
+  payers?: { bookingId: string | null; guestIds: string[] }
 }
 
 /** A part of a captured payment. `id` is the allocation's: a source key for lines and postings. */

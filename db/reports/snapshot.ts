@@ -50,7 +50,7 @@ const freeFacts = `
       and l.source_key = n.date || ':room')
   on conflict do nothing`
 
-/** What there was to sell, by the home type of the units. */
+/** Units that there were to sell, by the home type of the units. */
 const units = `
   insert into property_day (property_id, date, unit_type_id, units, out_of_order, out_of_service)
   select u.property_id, cast(:date as date), u.unit_type_id, count(*)::int,
@@ -122,7 +122,7 @@ export const dayTotals = async (
        'lines', (select coalesce(jsonb_agg(x order by x.kind, x.category), '[]') from
          (select kind, category, count(*) as count, sum(amount) as amount from line group by 1, 2) x),
        'taxes', (select coalesce(jsonb_agg(x order by x.code, x.included), '[]') from
-         (select t ->> 'code' as code, (t ->> 'included')::boolean as included, sum((t ->> 'amount')::bigint) as amount
+         (select t ->> 'code' as code, (t ->> 'included')::boolean as included, sum((t ->> 'amount')::bigint * sign(line.amount)::bigint) as amount
           from line cross join lateral jsonb_array_elements(line.taxes) t group by 1, 2) x),
        'payments', (select coalesce(jsonb_agg(x order by x.method, x.kind), '[]') from
          (select p.method, line.kind, count(*) as count, sum(line.amount) as amount from line

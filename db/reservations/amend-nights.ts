@@ -35,6 +35,10 @@ export type Target = {
   priced: readonly QuotedNight[] | null
   /** Every open night gets the price of today. */
   allAnew: boolean
+  /** Nights that stand keep their price for another type, too: an upgrade. */
+  keepsPrice?: boolean
+  /** Prices that the desk sets, by date. */
+  manual?: ReadonlyMap<string, number>
 }
 
 export type Before = {
@@ -127,6 +131,7 @@ export const amendedNights = async (
     const sale = sales.get(date)
     if (!night || !sale) return false
     if (isFixed(night)) return true
+    if (target.manual?.has(date)) return false
     return !priced && !target.allAnew && !isParted && keyOf(night) === keyOf(sale)
   }
   const wanted = bySale(
@@ -149,13 +154,36 @@ export const amendedNights = async (
       if (arrival === began || isFixed(night)) return [kept]
       return [{ ...kept, taxes: retaxed(rules, kept, { date, index, amount: kept.amount, persons }) }]
     }
-    const price = made.get(date)
+    const manual = target.manual?.get(date)
+    const price = priceOf(night, made.get(date), manual, target, isParted)
+    if (price && manual !== undefined)
+      return [
+        {
+          ...price,
+          ...sale,
+          amount: manual,
+          taxes: nightTaxes(rules, { date, index, amount: manual, persons }),
+          status: 'open' as const,
+        },
+      ]
     if (!price)
       throw unprocessable('restriction_violated', 'The stay is not possible at this rate', [
         { field: `nights.${date}`, message: 'price_missing: a night has no price' },
       ])
     return [{ ...price, ...sale, status: 'open' as const }]
   })
+}
+
+/** The price of a night that does not stand as it is. It is today's price, or the night's own where the stay keeps its prices for another type. */
+const priceOf = (
+  night: ReservationNightRow | undefined,
+  today: QuotedNight | undefined,
+  manual: number | undefined,
+  { keepsPrice = false, allAnew }: Target,
+  isParted: boolean,
+): QuotedNight | undefined => {
+  if (night && keepsPrice && !allAnew && !isParted) return asNight(night)
+  return today ?? (night && manual !== undefined ? asNight(night) : undefined)
 }
 
 /** Taxes of a night that keeps its price, where the stay begins on another day: those that hang on how many nights came before it are taken anew. */

@@ -15,10 +15,11 @@ import {
   extraMoves,
 } from '../properties/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
-import type { BookingRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, FolioRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
 import { lockPools, clearUnits } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
+import { moneyOf } from './rules/deposits.ts'
 import { policiesOf } from './rules/policies.ts'
 import { depositsOf } from './lock.ts'
 
@@ -42,7 +43,7 @@ const earlier = (a: string, b: string) => (a < b ? a : b)
 /** Days of service of an extra: what began with the stay begins with it still, and what lasted to its end lasts to its end. */
 const served = (extra: ExtraRow, before: ReservationRow, target: Target): { from: string; until: string } => {
   const last = addDays(target.departure, -1)
-  // What was charged was served, and stays as it is.
+  // A charged extra was served, and stays as it is.
   if (extra.chargedUntil !== null && !everyNight(extra.basis)) return { from: extra.from, until: extra.until }
   const begins = extra.from === before.arrival ? target.arrival : later(extra.from, target.arrival)
   const from = extra.chargedUntil === null ? begins : extra.from
@@ -181,12 +182,12 @@ export const renewDeposits = async (
   const rules = policiesOf(reservation).deposit?.rules ?? null
   const stored = await depositsOf(trx, [reservation.id])
   if (!rules || stored.some((one) => one.origin === 'manual')) return
-  const [folio] = await sql<{ credits: number }>(
+  const folios = await sql<Pick<FolioRow, 'reservationId' | 'credits'>>(
     trx,
-    `select credits from folio where reservation_id = ? and is_primary`,
+    `select reservation_id, credits from folio where reservation_id = ?`,
     [reservation.id],
   )
-  let money = folio?.credits ?? (reservation.status === 'held' ? booking.credit : 0)
+  let money = reservation.status === 'held' ? booking.credit : moneyOf(folios, reservation.id)
   const kept = stored.filter((one) => {
     const isCovered = one.waivedAmount > 0 || one.requestedAt !== null || money >= one.amount
     money -= isCovered ? one.amount - one.waivedAmount : 0
@@ -263,7 +264,7 @@ export const reshapeUnits = async (
     [id],
   )
   if (departure > before.departure) await stayOn(trx, id, before.departure, departure)
-  // What began with the stay begins with it still; an occupied unit keeps the day on which the guest came into it.
+  // An assignment that began with the stay begins with it still. An occupied unit keeps the day on which the guest came into it.
   const moved = await sql<{ id: string }>(
     trx,
     `with place as (

@@ -16,9 +16,13 @@ import type { Move, PoolNight } from '../units/index.ts'
 import { amendedNights, bySale, refuseAddedNights, refuseDays, salesOf } from './amend-nights.ts'
 import type { AmendedNight, Sale, Target } from './amend-nights.ts'
 import { amendedExtras, renewDeposits, reshapeUnits, writeExtras, writeNights } from './amend-rows.ts'
+import { returnPickUps } from './group/pick-up.ts'
+import { snapshotsOf } from './snapshots.ts'
 import { lockBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { recordTransition } from './record.ts'
+import { usedOverride } from './rules/blockers.ts'
+import type { Override } from './rules/blockers.ts'
 
 export type StayChange = {
   arrival?: string | undefined
@@ -33,11 +37,22 @@ export type StayChange = {
   nights?: readonly QuotedNight[] | undefined
   /** `current`: kept nights too get the price of today. */
   price?: 'keep' | 'current' | undefined
+  /** Prices that the desk sets. */
+  manualNights?: readonly { date: string; amount: number }[] | undefined
+  /** `new`: the terms of the plan of today; a new plan for all open nights brings its own. */
+  policy?: 'keep' | 'new' | undefined
 }
 
 type Terms = {
   /** Takes what is not there, as for a channel (R15), and asks no restriction. */
   force?: boolean
+  /** Restrictions of added nights are set aside. */
+  waiveRestrictions?: boolean
+  override?: Override | null
+  /** All rules that the caller may set aside; of them the history names availability where nights are short. */
+  granted?: Override | null
+  /** With `force`: the nights that were short. */
+  onShort?: (nights: readonly PoolNight[]) => void
   /** The version that the change was made for; another one is 409 `amendment_stale`. */
   version?: number
 }
@@ -86,7 +101,15 @@ export const amendLocked = async (
   { booking, reservations, now }: LockedBooking,
   reservationId: string,
   change: StayChange,
-  { force = false, version, businessDate }: Terms & { businessDate: string },
+  {
+    force = false,
+    waiveRestrictions = force,
+    override = null,
+    granted = null,
+    onShort,
+    version,
+    businessDate,
+  }: Terms & { businessDate: string },
 ): Promise<Amended> => {
   const before = reservations.find((one) => one.id === reservationId)
   const property = before && (await readProperty(trx, before.propertyId))
@@ -109,8 +132,8 @@ export const amendLocked = async (
   const sales = salesOf(target, { nights, isFixed })
   const open = datesOf(target).filter((date) => !nights.some((night) => night.date === date && isFixed(night)))
   const types = soldAs(catalogue, bySale(open, sales))
-  if (!force) {
-    refuseCrowd(catalogue, types, target)
+  if (!before.channelManaged || !force) refuseCrowd(catalogue, types, target)
+  if (!waiveRestrictions) {
     await refuseAdded(trx, property, target, { before, nights, sales })
   }
   const after = await amendedNights(
@@ -129,20 +152,37 @@ export const amendLocked = async (
   )
   const extras = await amendedExtras(trx, property, before, target)
   const shortNights: PoolNight[] = []
+  // Nights that are given up, or sold as another type, go back to the allotment of the group.
+  const typeOn = new Map(after.map((night) => [night.date, night.unitTypeId]))
+  const givenUp = nights.filter((night) => night.pickedUp && typeOn.get(night.date) !== night.unitTypeId)
+  const returned = await returnPickUps(
+    trx,
+    givenUp.map(({ date }) => ({ reservationId, date })),
+  )
   await moveInventory(
     trx,
     [
+      ...returned,
       ...(await nightMoves(trx, nights, after, before.status === 'held' ? 'held' : 'sold')),
       ...extras.moves(before.status === 'held' ? 'held' : 'sold'),
     ],
     {
       check: (locked) => requireSoldAs(trx, property.publicVersion, types, locked),
-      ...(force ? { force, onShort: (short) => void shortNights.push(...short) } : {}),
+      ...(force
+        ? {
+            force,
+            onShort: (short) => {
+              shortNights.push(...short)
+              onShort?.(short)
+            },
+          }
+        : {}),
     },
   )
   await writeNights(trx, reservationId, nights, after)
   await writeExtras(trx, extras)
   const written = await writeReservation(trx, before, target, after, extras, shortNights.length > 0)
+  await renewPolicies(trx, property, catalogue, before, after, change)
   const difference = written.total - before.total
   if (difference !== 0 && !before.channelManaged) await renewDeposits(trx, booking, written, property, now)
   if (before.status !== 'held')
@@ -154,9 +194,35 @@ export const amendLocked = async (
     event: reservationAmended,
     businessDate,
     changes: changedFields(before, written),
+    override:
+      granted && shortNights.length > 0
+        ? usedOverride(granted, [...(override?.rules ?? []), 'availability'])
+        : override,
     data: { difference },
   })
   return { reservation: written, difference }
+}
+
+/** The terms of a stay follow what it was sold as: a new plan for all its open nights, or the terms of today where that was asked for (R18). */
+const renewPolicies = async (
+  trx: Trx,
+  property: SaleProperty,
+  catalogue: Catalogue,
+  before: ReservationRow,
+  nights: readonly AmendedNight[],
+  { policy, nights: priced }: StayChange,
+): Promise<void> => {
+  if (before.channelManaged || priced) return
+  const open = nights.filter((night) => night.status === 'open')
+  const planIds = new Set(open.map((night) => night.ratePlanId))
+  const [planId] = planIds
+  const isNew = planIds.size === 1 && planId !== before.ratePlanId
+  const plan = catalogue.ratePlans.find((one) => one.id === planId)
+  if (!plan || !(isNew || policy === 'new')) return
+  await sql(trx, `update reservation set policies = ?::jsonb where id = ?`, [
+    JSON.stringify(snapshotsOf(plan, property)),
+    before.id,
+  ])
 }
 
 const targetOf = (before: ReservationRow, change: StayChange): Target => {
@@ -169,6 +235,8 @@ const targetOf = (before: ReservationRow, change: StayChange): Target => {
     from: change.from ?? arrival,
     priced: change.nights ?? null,
     allAnew: change.price === 'current',
+    keepsPrice: change.price === 'keep',
+    ...(change.manualNights ? { manual: new Map(change.manualNights.map((one) => [one.date, one.amount])) } : {}),
   }
 }
 

@@ -1,6 +1,6 @@
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { lockPools, freeUnits, lackingUnits, placeStays, tellAssigned } from '../units/index.ts'
+import { lockPools, freeUnits, lackingUnits, placeStays, planStays, tellAssigned } from '../units/index.ts'
 import type { Need } from '../units/index.ts'
 import type { ReservationRow } from '../rows.ts'
 
@@ -27,6 +27,28 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
   if (!found) return (await placeStays(trx, lacking)).length > 0 ? 'stranded' : 'assigned'
   await give(trx, reservationId, poolIds, found)
   return 'assigned'
+}
+
+/** The units that `assignUnits` would give a stay at this moment; null where it lacks none. Changes nothing. */
+export const previewUnits = async (
+  trx: Trx,
+  reservationId: string,
+): Promise<{ given: Given[]; replaces: string[] } | null> => {
+  const lacking = await lackingUnits(trx, [reservationId])
+  if (lacking.length === 0) return null
+  const poolIds = [...new Set(lacking.map((need) => need.poolId))]
+  const whole = (await lackingUnits(trx, [reservationId], 'fixed')).filter((need) => poolIds.includes(need.poolId))
+  const found = await findFree(trx, whole, reservationId)
+  if (found) return { given: found, replaces: poolIds }
+  const plans = await planStays(trx, lacking)
+  const given = plans
+    .flatMap((plan) => plan.changes)
+    .flatMap(({ reservationId: of, poolId, from, to, toUnitId }) =>
+      of === reservationId && toUnitId !== null
+        ? [{ reservationId, poolId, unitTypeId: '', from, to, unitId: toUnitId }]
+        : [],
+    )
+  return { given, replaces: [] }
 }
 
 /** A free unit for each need, or null. Needs of the same days and pool are one search. */

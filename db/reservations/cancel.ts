@@ -1,26 +1,52 @@
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { reservationCancelled } from '../../config/events/reservations.ts'
 import { businessDay, raisePosting } from '../financial/index.ts'
 import { sum } from '../lib/amounts.ts'
-import { prepared, sql } from '../lib/connection.ts'
+import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf, paymentState, requestRefund } from '../payment/index.ts'
 import { readProperty, returnPromoCode } from '../properties/index.ts'
-import type { SaleProperty } from '../properties/index.ts'
-import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { isRunning } from './rules/deposits.ts'
 import { refundCredit } from './credit.ts'
 import { endHold, releaseRooms } from './expire.ts'
-import { addLines, announceBalances, leaveDepositStage } from './folios.ts'
-import { lockBooking, lockPrimaryFolios, propertyOfBooking } from './lock.ts'
+import { closeSettled } from './folio/close.ts'
+import { addLines, announceBalances } from './folio/lines.ts'
+import { lockFoliosOf, lockPrimaryFolios } from './folio/lock.ts'
+import { leaveDepositStage } from './folio/stage.ts'
+import { lockBooking, propertyOfBooking } from './lock.ts'
 import { setNights, stockMoves } from './night-moves.ts'
 import { recordTransition } from './record.ts'
-import { feesOf } from './rules/cancellation-fee.ts'
-import type { NightAmount, StayFee } from './rules/cancellation-fee.ts'
-import { cancelling, isLive } from './rules/states.ts'
+import { readFacts } from './facts.ts'
+import type { LockedBooking } from './lock.ts'
+import { blocker, refuseBlocked } from './rules/blockers.ts'
+import type { Blocker, Override } from './rules/blockers.ts'
+import { planCancel } from './rules/plans.ts'
+import type { CancelTerms } from './rules/plans.ts'
+import { cancelling, isLive, stayLifecycle } from './rules/states.ts'
 
-export type CancelReason = NonNullable<ReservationRow['cancelReason']>
+/** Reasons for which a stay is cancelled (R30). */
+export const cancelReasons = [
+  'guest_request',
+  'changed_plans',
+  'found_other',
+  'illness',
+  'transport',
+  'weather',
+  'visa',
+  'payment_failed',
+  'deposit_unpaid',
+  'duplicate',
+  'test',
+  'guest_unreachable',
+  'overbooked_relocated',
+  'property_fault',
+  'force_majeure',
+  'privacy',
+  'other',
+] as const satisfies readonly NonNullable<ReservationRow['cancelReason']>[]
+export type CancelReason = (typeof cancelReasons)[number]
 export type Cancellation = {
   /** All rooms that still stand, unless some are named. */
   reservationIds?: readonly string[] | undefined
@@ -29,9 +55,15 @@ export type Cancellation = {
   /** For terms agreed elsewhere, such as with a channel: the policy's fee, or none. */
   terms?: 'policy' | 'free' | undefined
   reason: CancelReason
+  /** The desk cancels: it is told all that stands in the way at once, and may set rules aside. */
+  desk?: Desk | undefined
 }
 
-const noFee = new Set<CancelReason>(['property_fault', 'overbooked_relocated', 'force_majeure'])
+type Desk = Pick<CancelTerms, 'fee' | 'refund'> & {
+  note?: string | undefined
+  override?: Override | null
+  expectedVersion?: number | null
+}
 
 const feeChanged = (fee: number) =>
   conflict('fee_changed', `Cancelling costs ${fee} now; send that as acceptedFee`, [
@@ -45,7 +77,7 @@ const feeChanged = (fee: number) =>
 export const cancelReservations = async (
   trx: Trx,
   bookingId: string,
-  { reservationIds, acceptedFee, terms, reason }: Cancellation,
+  { reservationIds, acceptedFee, terms, reason, desk }: Cancellation,
 ): Promise<'cancelled' | 'already' | null> => {
   const propertyId = await propertyOfBooking(trx, bookingId)
   if (!propertyId) return null
@@ -53,22 +85,47 @@ export const cancelReservations = async (
   const locked = await lockBooking(trx, bookingId)
   const property = await readProperty(trx, propertyId)
   if (!locked || !property) return null
-  const { booking, reservations, now } = locked
-  const rooms = roomsToCancel(reservations, reservationIds, businessDate)
-  if (rooms.length === 0) return 'already'
-  const fees = await cancellationFees(trx, property, booking, rooms, now)
-  const isFree = noFee.has(reason) || terms === 'free'
-  const feeOf = (id: string) => (isFree ? 0 : (fees.find((one) => one.reservationId === id)?.fee ?? 0))
+  const { booking, reservations } = locked
+  refuseVersion(locked, reservationIds, desk?.expectedVersion ?? null)
+  const rooms = desk
+    ? roomsOfDesk(reservations, reservationIds)
+    : roomsToCancel(reservations, reservationIds, businessDate)
+  if (rooms.length === 0) {
+    if (desk) refuseBlocked(inHouse(reservations, reservationIds))
+    return 'already'
+  }
+  const facts = await readFacts(
+    trx,
+    property,
+    rooms.map((one) => one.id),
+  )
+  const plans = new Map(
+    facts.map((one) => [
+      one.stay.id,
+      planCancel({ facts: one, property, businessDate }, { reason, fee: desk?.fee, refund: desk?.refund }),
+    ]),
+  )
+  const feeOf = (id: string) => (terms === 'free' ? 0 : (plans.get(id)?.effects.fee ?? 0))
+  const used = desk
+    ? refuseBlocked(
+        [
+          ...inHouse(reservations, reservationIds),
+          ...uniqueBlockers([...plans.values()].flatMap((plan) => plan.blockers)),
+        ],
+        desk.override,
+      )
+    : null
   const fee = sum(rooms.map((one) => feeOf(one.id)))
-  if (terms === undefined && fee !== (acceptedFee ?? 0)) throw feeChanged(fee)
-  if (isRunning(await paymentState(trx, 'booking', bookingId)))
+  if (terms === undefined && fee !== (acceptedFee ?? 0) && desk?.fee === undefined) throw feeChanged(fee)
+  if (!desk && isRunning(await paymentState(trx, 'booking', bookingId)))
     throw conflict('payment_in_progress', 'A payment is being processed; wait for its end')
 
+  const ending = { reason, businessDate, note: desk?.note ?? null, override: used, refund: desk?.refund ?? 'automatic' }
   const held = rooms.filter((one) => one.status === 'held')
   const confirmed = rooms.filter((one) => one.status === 'confirmed')
   const ended = new Set(rooms.map((one) => one.id))
   const left = reservations.filter((one) => isLive(one.status) && !ended.has(one.id))
-  if (held.length > 0) await releaseHeld(trx, booking, held, left, { reason, businessDate })
+  if (held.length > 0) await releaseHeld(trx, booking, held, left, ending)
   const posts =
     confirmed.length > 0
       ? await cancelConfirmed(trx, {
@@ -76,8 +133,7 @@ export const cancelReservations = async (
           promoCodeId: left.length === 0 && held.length === 0 ? booking.promoCodeId : null,
           confirmed,
           feeOf,
-          reason,
-          businessDate,
+          ...ending,
         })
       : []
   if (confirmed.length > 0 && left.length === 0)
@@ -89,6 +145,37 @@ export const cancelReservations = async (
   for (const post of posts) await post()
   return 'cancelled'
 }
+
+/** 409 `version_conflict` where the record that the request names is another by now: the one room, else the booking. */
+const refuseVersion = (
+  { booking, reservations }: LockedBooking,
+  ids: readonly string[] | undefined,
+  expected: number | null,
+): void => {
+  const { version } = (ids?.length === 1 && reservations.find((one) => one.id === ids[0])) || booking
+  if (expected !== null && expected !== version) throw versionConflict(version)
+}
+
+/** Rooms that the desk ends: one that it names, or all of a booking that still stand. */
+const roomsOfDesk = (reservations: readonly ReservationRow[], ids: readonly string[] | undefined): ReservationRow[] => {
+  const named = ids ? reservations.filter((one) => ids.includes(one.id)) : reservations
+  if (ids && named.length !== new Set(ids).size) throw notFound()
+  if (ids) return named.filter((one) => stayLifecycle.isDue('cancelled', one.status))
+  const standing = named.filter((one) => one.status === 'held' || one.status === 'confirmed')
+  if (standing.length > 0 || named.some((one) => one.status === 'cancelled' || one.status === 'checked_in'))
+    return standing
+  throw conflict('invalid_transition', 'No room of the booking can be cancelled any more')
+}
+
+/** A booking is cancelled whole, or not at all. */
+const inHouse = (reservations: readonly ReservationRow[], ids: readonly string[] | undefined): Blocker[] =>
+  blocker(
+    ids === undefined && reservations.some((one) => one.status === 'checked_in'),
+    'already_arrived',
+    'A guest of the booking is in the house',
+  )
+
+const uniqueBlockers = (blockers: readonly Blocker[]) => [...new Map(blockers.map((one) => [one.code, one])).values()]
 
 const roomsToCancel = (
   reservations: readonly ReservationRow[],
@@ -112,15 +199,25 @@ const roomsToCancel = (
   return rooms.filter((one) => one.status !== 'cancelled')
 }
 
-type Ending = { reason: CancelReason; businessDate: string }
+type Ending = {
+  reason: CancelReason
+  businessDate: string
+  note: string | null
+  override: Override | null
+  refund: 'automatic' | 'later'
+}
+
+/** The reason as the history tells it: its code, and the words of the desk. */
+const told = ({ reason, note }: Pick<Ending, 'reason' | 'note'>) => (note ? `${reason}: ${note}` : reason)
 
 const releaseHeld = async (
   trx: Trx,
   booking: BookingRow,
   held: readonly ReservationRow[],
   left: readonly ReservationRow[],
-  { reason, businessDate }: Ending,
+  ending: Ending,
 ) => {
+  const { reason, businessDate, override } = ending
   await releaseRooms(trx, held, { status: 'cancelled', reason })
   if (!left.some((one) => one.status === 'held')) await endHold(trx, booking, left.length > 0)
   await recordTransition(trx, {
@@ -128,8 +225,9 @@ const releaseHeld = async (
     booking,
     reservations: held.map((one) => ({ ...one, status: 'cancelled', version: one.version + 1 })),
     event: reservationCancelled,
-    reason,
+    reason: told(ending),
     businessDate,
+    override,
     data: { feeAmount: 0, reason },
   })
 }
@@ -145,7 +243,7 @@ type Confirmed = Ending & {
 /** Answers the postings of fees, which are for the end of the transaction. */
 const cancelConfirmed = async (
   trx: Trx,
-  { booking, promoCodeId, confirmed, feeOf, reason, businessDate }: Confirmed,
+  { booking, promoCodeId, confirmed, feeOf, reason, businessDate, note, override, refund }: Confirmed,
 ): Promise<(() => Promise<unknown>)[]> => {
   const ids = confirmed.map((one) => one.id)
   await moveInventory(trx, await stockMoves(trx, ids, 'open', { sold: -1 }))
@@ -160,30 +258,40 @@ const cancelConfirmed = async (
   await releaseUnits(trx, ids)
   const folios = await lockPrimaryFolios(trx, ids)
   const posts: (() => Promise<unknown>)[] = []
+  const fees: FolioLineRow[] = []
   for (const folio of folios) {
     const reservation = confirmed.find((one) => one.id === folio.reservationId)!
-    posts.push(...(await chargeFee(trx, folio, reservation, feeOf(reservation.id), businessDate)))
+    const charged = await chargeFee(trx, folio, reservation, feeOf(reservation.id), businessDate)
+    posts.push(...charged.posts)
+    fees.push(...charged.lines)
   }
   const now = await announceBalances(
     trx,
     folios.map((one) => one.id),
+    fees,
   )
-  for (const folio of now) if (folio.balance < 0) await refundExcess(trx, folio)
+  if (refund === 'automatic') for (const folio of now) if (folio.balance < 0) await refundExcess(trx, folio)
+  // A folio with money or a debt of the stay remains open. An empty open folio would keep its property from being archived.
+  await closeSettled(
+    trx,
+    (await lockFoliosOf(trx, ids)).map((one) => one.id),
+  )
   for (const one of confirmed)
     await recordTransition(trx, {
       id: 'T11',
       booking,
       reservations: [{ ...one, status: 'cancelled', version: one.version + 1 }],
       event: reservationCancelled,
-      reason,
+      reason: told({ reason, note }),
       businessDate,
+      override,
       data: { feeAmount: feeOf(one.id), reason },
     })
   return posts
 }
 
 const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow, fee: number, businessDate: string) => {
-  if (fee === 0) return []
+  if (fee === 0) return { posts: [], lines: [] }
   const moved =
     folio.charges + fee > folio.credits ? await leaveDepositStage(trx, folio) : { folio, post: () => Promise.resolve() }
   const [line] = await addLines(trx, [
@@ -212,7 +320,7 @@ const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow,
           : {}),
       },
     })
-  return [moved.post, post]
+  return { posts: [moved.post, post], lines: [line] }
 }
 
 /** Money of gateways goes back by itself; recorded money stays on the folio for the desk to hand back (R29). */
@@ -226,23 +334,3 @@ const refundExcess = async (trx: Trx, folio: FolioRow): Promise<void> => {
   const amount = Math.min(-folio.balance, row?.amount ?? 0)
   if (amount > 0) await requestRefund(trx, { targetType: 'folio', targetId: folio.id, amount, reason: 'cancellation' })
 }
-
-/** The cost of cancelling each reservation at an instant; `feesOf` has the rule. */
-const cancellationFees = async (
-  trx: Trx,
-  property: SaleProperty,
-  booking: Pick<BookingRow, 'createdAt'>,
-  reservations: readonly ReservationRow[],
-  now: Date,
-): Promise<StayFee[]> =>
-  feesOf(
-    property,
-    booking,
-    reservations,
-    now,
-    await prepared<NightAmount>(
-      trx,
-      `select reservation_id, amount from reservation_night where reservation_id = any(?::uuid[]) order by reservation_id, date`,
-      [reservations.map((one) => one.id)],
-    ),
-  )

@@ -1,25 +1,19 @@
-import { daysBetween, daysIn, addDays } from '../../config/time.ts'
-import { ofFirst, spread } from '../lib/amounts.ts'
-import { sql } from '../lib/connection.ts'
+import { spread } from '../lib/amounts.ts'
+import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { onTop } from '../properties/index.ts'
 import type { ExtraRow, ReservationExtraRow } from '../rows.ts'
 import { lineTax } from './charge-nights.ts'
-import { writeCharges } from './charges.ts'
-import type { Charge, Charged, ChargedStay } from './charges.ts'
-import type { LineTax } from './folios.ts'
+import { writeCharges } from './folio/write.ts'
+import type { Charge, Charged, ChargedStay } from './folio/write.ts'
+import type { LineTax } from './folio/lines.ts'
+import { chargedDays, endedBefore } from './rules/due-charges.ts'
 
 type Served = Pick<
   ReservationExtraRow,
   'id' | 'reservationId' | 'name' | 'basis' | 'from' | 'until' | 'amount' | 'chargedUntil'
 > &
   Pick<ExtraRow, 'revenueGroup'> & { taxes: LineTax[] }
-
-const daily = new Set<Served['basis']>(['per_night', 'per_person_per_night'])
-
-/** Days of service on which an extra is charged: each, or the first where it is sold for the whole stay. */
-const chargedDays = ({ basis, from, until }: Pick<Served, 'basis' | 'from' | 'until'>) =>
-  daily.has(basis) ? daysIn(from, addDays(until, 1)) : [from]
 
 /** The charges of an extra for its days up to `through` that were not charged before. */
 export const extraCharges = (stay: ChargedStay, extra: Served, through: string): Charge[] => {
@@ -40,6 +34,7 @@ export const extraCharges = (stay: ChargedStay, extra: Served, through: string):
             source: { type: 'reservation_extra', id: extra.id, key: day },
             event: 'reservations.extra_charged',
             isPrice: true,
+            routed: { category: extra.revenueGroup, date: day },
           },
         ],
   )
@@ -47,21 +42,45 @@ export const extraCharges = (stay: ChargedStay, extra: Served, through: string):
 
 type Charging = { businessDate: string; stays: readonly ChargedStay[]; through: string }
 
-/**
- * Charges the extras of stays on their days of service up to `through` (R35), as `chargeNights` does nights. What is sold for a whole stay is charged on
- * its first day.
- */
-export const chargeExtras = async (trx: Trx, { businessDate, stays, through }: Charging): Promise<Charged> => {
-  const extras = await sql<Served>(
+/** Extras of stays that have days of service up to `through` which are not charged yet. */
+const openExtras = (trx: Trx, stayIds: readonly string[], through: string): Promise<Served[]> =>
+  prepared<Served>(
     trx,
     `select e.id, e.reservation_id, e.name, e.basis, e."from", e."until", e.amount, e.taxes, e.charged_until, x.revenue_group
      from reservation_extra e join extra x on x.tenant_id = e.tenant_id and x.id = e.extra_id
      where e.reservation_id = any(?::uuid[]) and e.status = 'active' and e."from" <= ?::date and coalesce(e.charged_until < e."until", true)
      order by e.reservation_id, e.id`,
-    [stays.map((one) => one.id), through],
+    [stayIds, through],
   )
+
+const chargesOf = (stays: readonly ChargedStay[], extras: readonly Served[], through: string): Charge[] => {
   const stayOf = new Map(stays.map((one) => [one.id, one]))
-  const charges = extras.flatMap((extra) => extraCharges(stayOf.get(extra.reservationId)!, extra, through))
+  return extras.flatMap((extra) => extraCharges(stayOf.get(extra.reservationId)!, extra, through))
+}
+
+/** The charges that the extras of stays will become, up to and including the day `through`. Writes nothing. */
+export const comingExtras = async (trx: Trx, stays: readonly ChargedStay[], through: string): Promise<Charge[]> =>
+  chargesOf(
+    stays,
+    await openExtras(
+      trx,
+      stays.map((one) => one.id),
+      through,
+    ),
+    through,
+  )
+
+/**
+ * Charges the extras of stays on their days of service up to `through` (R35), as `chargeNights` does nights. What is sold for a whole stay is charged on
+ * its first day.
+ */
+export const chargeExtras = async (trx: Trx, { businessDate, stays, through }: Charging): Promise<Charged> => {
+  const extras = await openExtras(
+    trx,
+    stays.map((one) => one.id),
+    through,
+  )
+  const charges = chargesOf(stays, extras, through)
   const charged = await writeCharges(trx, { businessDate, charges })
   if (extras.length > 0)
     await sql(
@@ -73,7 +92,10 @@ export const chargeExtras = async (trx: Trx, { businessDate, stays, through }: C
   return charged
 }
 
-/** Ends the daily extras of stays before a day: what was not served is neither charged nor counted. Answers what each stay has less, in minor units. */
+/**
+ * Ends the daily extras of a stay before a day: what was not served is neither charged nor counted. What is taken off stands on them, so that it can be given
+ * back. Answers what the stay has less, in minor units.
+ */
 export const cutExtras = async (
   trx: Trx,
   stayId: string,
@@ -88,21 +110,16 @@ export const cutExtras = async (
   let extras = 0
   let taxOnTop = 0
   const kept = cut.map((one) => {
-    const all = daysBetween(one.from, one.until) + 1
-    const first = one.chargedUntil === null ? before : addDays(one.chargedUntil, 1)
-    const end = first > before ? first : before
-    const days = Math.max(0, daysBetween(one.from, end))
-    const amount = ofFirst(one.amount, days, all)
-    const taxes = one.taxes.map((tax) => ({ ...tax, amount: ofFirst(tax.amount, days, all) }))
+    const { until, amount, taxes } = endedBefore(one, before)
     extras += one.amount - amount
     taxOnTop += onTop(one.taxes) - onTop(taxes)
-    return { id: one.id, until: days > 0 ? addDays(one.from, days - 1) : null, amount, taxes }
+    return { id: one.id, until, amount, taxes, cut: { until: one.until, amount: one.amount, taxes: one.taxes } }
   })
   if (kept.length > 0)
     await sql(
       trx,
       `update reservation_extra e set "until" = coalesce((v->>'until')::date, e."until"), amount = (v->>'amount')::bigint, taxes = v->'taxes',
-         status = case when v->>'until' is null then 'cancelled' else e.status end, version = e.version + 1
+         cut = v->'cut', status = case when v->>'until' is null then 'cancelled' else e.status end, version = e.version + 1
        from jsonb_array_elements(?::jsonb) v where e.id = (v->>'id')::uuid`,
       [JSON.stringify(kept)],
     )

@@ -2,13 +2,13 @@ import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { daysBetween } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
-import { sql } from '../lib/connection.ts'
+import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { DayPosting } from '../financial/index.ts'
 import type { ExtraRow, ReservationNightRow } from '../rows.ts'
-import { writeCharges } from './charges.ts'
-import type { Charge, Charged, ChargedStay } from './charges.ts'
-import type { LineTax } from './folios.ts'
+import { writeCharges } from './folio/write.ts'
+import type { Charge, Charged, ChargedStay } from './folio/write.ts'
+import type { LineTax } from './folio/lines.ts'
 
 type Night = Pick<ReservationNightRow, 'reservationId' | 'date' | 'amount' | 'unitTypeId' | 'ratePlanId'> & {
   taxes: LineTax[]
@@ -32,7 +32,7 @@ export const nightCharges = (stay: ChargedStay, night: Night, extras: ReadonlyMa
   const parts = night.components.filter((part) => part.amount > 0)
   const room = night.amount - sum(parts.map((part) => part.amount))
   const taxes = night.taxes.map(lineTax)
-  const common = { stay, kind: 'charge' as const, isPrice: true }
+  const common = { stay, kind: 'charge' as const, isPrice: true, routed: { category: 'room', date: night.date } }
   const source = (key: string) => ({ type: 'reservation_night', id: stay.id, key: `${night.date}:${key}` })
   const isRoomless = room === 0 && parts.length > 0
   return [
@@ -63,19 +63,17 @@ export const nightCharges = (stay: ChargedStay, night: Night, extras: ReadonlyMa
 }
 
 type Charging = { businessDate: string; stays: readonly ChargedStay[]; through: string }
+type OpenNights = { nights: Night[]; extras: ReadonlyMap<string, Component> }
 
-/**
- * Charges the open nights of stays up to a night, `through` included (R35). Repeated calls find them charged. The
- * stays are locked and the business day is held. The postings are for the end of the transaction.
- */
-export const chargeNights = async (trx: Trx, { businessDate, stays, through }: Charging): Promise<Charged> => {
-  const nights = await sql<Night>(
+/** Open nights of stays up to a night, `through` included, with the extras that are parts of their prices. */
+const openNights = async (trx: Trx, stayIds: readonly string[], through: string): Promise<OpenNights> => {
+  const nights = await prepared<Night>(
     trx,
     `select n.reservation_id, n.date, n.amount, n.unit_type_id, n.rate_plan_id, n.taxes, n.components, n.commission, b.channel_connection_id
      from reservation_night n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
      join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
      where n.reservation_id = any(?::uuid[]) and n.status = 'open' and n.date <= ?::date order by n.reservation_id, n.date`,
-    [stays.map((one) => one.id), through],
+    [stayIds, through],
   )
   const extraIds = [...new Set(nights.flatMap((night) => night.components.map((part) => part.extraId)))]
   const extras =
@@ -84,12 +82,37 @@ export const chargeNights = async (trx: Trx, { businessDate, stays, through }: C
           extraIds,
         ])
       : []
-  const known = new Map(extras.map((one) => [one.id, one]))
+  return { nights, extras: new Map(extras.map((one) => [one.id, one])) }
+}
+
+const chargesOf = (stays: readonly ChargedStay[], { nights, extras }: OpenNights): Charge[] => {
   const stayOf = new Map(stays.map((one) => [one.id, one]))
-  const charged = await writeCharges(trx, {
-    businessDate,
-    charges: nights.flatMap((night) => nightCharges(stayOf.get(night.reservationId)!, night, known)),
-  })
+  return nights.flatMap((night) => nightCharges(stayOf.get(night.reservationId)!, night, extras))
+}
+
+/** The charges that the open nights of stays will become, up to and including the night `through`. Writes nothing. */
+export const comingNights = async (trx: Trx, stays: readonly ChargedStay[], through: string): Promise<Charge[]> =>
+  chargesOf(
+    stays,
+    await openNights(
+      trx,
+      stays.map((one) => one.id),
+      through,
+    ),
+  )
+
+/**
+ * Charges the open nights of stays up to a night, `through` included (R35). Repeated calls find them charged. The
+ * stays are locked and the business day is held. The postings are for the end of the transaction.
+ */
+export const chargeNights = async (trx: Trx, { businessDate, stays, through }: Charging): Promise<Charged> => {
+  const open = await openNights(
+    trx,
+    stays.map((one) => one.id),
+    through,
+  )
+  const { nights } = open
+  const charged = await writeCharges(trx, { businessDate, charges: chargesOf(stays, open) })
   if (nights.length > 0)
     await sql(
       trx,

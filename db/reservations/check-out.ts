@@ -1,42 +1,37 @@
-import { folioClosed } from '../../config/events/folios.ts'
+import { notFound, overtaken } from '../../config/errors.ts'
 import { reservationCheckedOut } from '../../config/events/reservations.ts'
-import { addDays } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emitAll } from '../lib/events.ts'
-import { paymentState } from '../payment/index.ts'
-import { feeAmount, onTop } from '../properties/index.ts'
-import type { FolioRow, ReservationRow } from '../rows.ts'
-import { vacate, moveInventory } from '../units/index.ts'
-import { blocker, refuseBlocked } from './rules/blockers.ts'
-import type { Override } from './rules/blockers.ts'
+import { requestRefund } from '../payment/index.ts'
+import { onTop } from '../properties/index.ts'
+import type { ReservationNightRow, ReservationRow } from '../rows.ts'
+import { moveInventory, vacate } from '../units/index.ts'
 import { chargeExtras, cutExtras } from './charge-extras.ts'
 import { chargeNights } from './charge-nights.ts'
-import { postCharged, writeCharges } from './charges.ts'
-import { isRunning } from './rules/deposits.ts'
-import { policiesOf } from './rules/policies.ts'
-import { factOf } from './folios.ts'
-import type { LineTax } from './folios.ts'
-import { lockFolios, lockStay } from './lock.ts'
-import { recordTransition } from './record.ts'
+import { readFacts } from './facts.ts'
+import { closeSettled } from './folio/close.ts'
+import type { LineTax } from './folio/lines.ts'
+import { lockFolios } from './folio/lock.ts'
+import { postCharged, writeCharges } from './folio/write.ts'
+import { lockStay } from './lock.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
+import { recordTransition } from './record.ts'
+import { refuseBlocked } from './rules/blockers.ts'
+import type { Override } from './rules/blockers.ts'
+import { planCheckOut } from './rules/plans.ts'
+import type { CheckOutTerms } from './rules/plans.ts'
 import { stayLifecycle } from './rules/states.ts'
 
-type Left = { date: string; amount: number; taxes: LineTax[] }
-
-/**
- * Gives back the nights from a day on, with the daily extras of those days: an early departure owes for them by the policy (R23). Answers that fee
- * in minor units.
- */
-const leaveEarly = async (trx: Trx, stay: ReservationRow, businessDate: string): Promise<number> => {
-  const left = await sql<Left>(
-    trx,
-    `select date, amount, taxes from reservation_night where reservation_id = ? and status = 'open' and date >= ?::date order by date`,
-    [stay.id, businessDate],
-  )
-  const moves = await limitedExtras(trx, [stay.id], businessDate)
-  const cut = await cutExtras(trx, stay.id, businessDate)
+/** Gives back the nights from a day on, with the daily extras of those days (R23). */
+const leaveEarly = async (
+  trx: Trx,
+  stay: ReservationRow,
+  left: readonly ReservationNightRow[],
+  from: string,
+): Promise<void> => {
+  const moves = await limitedExtras(trx, [stay.id], from)
+  const cut = await cutExtras(trx, stay.id, from)
   moves.push(
     ...(await releaseNights(
       trx,
@@ -44,7 +39,7 @@ const leaveEarly = async (trx: Trx, stay: ReservationRow, businessDate: string):
     )),
   )
   const rooms = sum(left.map((night) => night.amount))
-  const taxes = onTop(left.flatMap((night) => night.taxes))
+  const taxes = onTop(left.flatMap((night) => night.taxes as LineTax[]))
   await sql(
     trx,
     `update reservation set room_total = room_total - :rooms, extras_total = extras_total - :extras, tax_total = tax_total - :taxes,
@@ -52,63 +47,36 @@ const leaveEarly = async (trx: Trx, stay: ReservationRow, businessDate: string):
     { rooms, extras: cut.extras, taxes: taxes + cut.taxOnTop, id: stay.id },
   )
   await moveInventory(trx, moves)
-  const base = { nights: left.map((night) => night.amount), roomTotal: rooms, total: rooms + taxes }
-  return feeAmount(policiesOf(stay).cancellation.rules.earlyDeparture, base)
 }
 
-/** Folios that owe nothing are closed; one with a waived balance stays open and keeps the debt visible. */
-const closeFolios = async (trx: Trx, folios: readonly FolioRow[]): Promise<void> => {
-  const closed = await sql<FolioRow>(
-    trx,
-    `update folio set status = 'closed', version = version + 1 where id = any(?::uuid[]) and status = 'open' and balance = 0 returning *`,
-    [folios.map((one) => one.id)],
-  )
-  await emitAll(
-    trx,
-    folioClosed,
-    closed.map((one) => factOf(one)),
-  )
-}
-
-const isPaying = async (trx: Trx, stay: ReservationRow, folios: readonly FolioRow[]): Promise<boolean> => {
-  const targets = [
-    ['booking', stay.bookingId],
-    ['reservation', stay.id],
-    ...folios.map((one) => ['folio', one.id] as const),
-  ] as const
-  for (const [type, id] of targets) if (isRunning(await paymentState(trx, type, id))) return true
-  return false
-}
-
-type Departure = {
-  /** The guest leaves before the departure that was booked, and knows what it costs. */
-  early?: boolean
-  override?: Override | null
-}
+type Leaving = CheckOutTerms & { override?: Override | null; expectedVersion?: number | null }
 
 /**
- * T16: the guest leaves. Nights before the business date and extras that are still open are charged, later nights given back with the fee of the policy,
+ * T16: the guest leaves. Nights that were slept and extras that are still open are charged, later nights given back with the fee of the policy,
  * folios without a balance closed, the units vacant and dirty. 422 `transition_blocked` names everything that stands in the way; a repeated call changes
  * nothing.
  */
 export const checkOut = async (
   trx: Trx,
   reservationId: string,
-  { early = false, override = null }: Departure = {},
+  { override = null, expectedVersion = null, ...terms }: Leaving = {},
 ): Promise<'checked_out' | 'already'> => {
-  const { booking, stay, property, businessDate } = await lockStay(trx, reservationId)
+  const { booking, stay, property, businessDate } = await lockStay(trx, reservationId, expectedVersion)
   if (!stayLifecycle.isDue('checked out', stay.status)) return 'already'
-  const isEarly = businessDate < stay.departure
-  const unconfirmed = blocker(isEarly && !early, 'early_departure_not_confirmed', `The stay ends on ${stay.departure}`)
-  const fee = isEarly ? await leaveEarly(trx, stay, businessDate) : 0
-  await vacate(trx, stay.id, { businessDate })
+  const [facts] = await readFacts(trx, property, [stay.id])
+  if (!facts) throw notFound()
+  const { blockers, effects, departure } = planCheckOut({ facts, property, businessDate }, terms)
+  const waived = refuseBlocked(blockers, override)
+  const { through, from, left, refunds } = departure
+  if (left.length > 0) await leaveEarly(trx, stay, left, from)
+  await vacate(trx, stay.id, { businessDate, until: from < stay.departure ? from : businessDate })
   await lockFolios(trx, stay.id)
   const stays = [stay]
-  const nights = await chargeNights(trx, { businessDate, stays, through: addDays(businessDate, -1) })
+  const nights = await chargeNights(trx, { businessDate, stays, through })
   const extras = await chargeExtras(trx, {
     businessDate,
     stays,
-    through: businessDate > stay.departure ? businessDate : stay.departure,
+    through: from > stay.departure ? from : stay.departure,
   })
   const fees = await writeCharges(trx, {
     businessDate,
@@ -118,31 +86,25 @@ export const checkOut = async (
         kind: 'fee',
         category: 'early_departure',
         description: 'Early departure fee',
-        amount: fee,
+        amount: effects.fee,
         taxes: [],
         source: { type: 'early_departure_fee', id: stay.id, key: String(stay.version) },
         event: 'reservations.early_departure_fee_charged',
         isPrice: false,
+        routed: null,
       },
     ],
   })
+  for (const [folioId, amount] of refunds)
+    await requestRefund(trx, { targetType: 'folio', targetId: folioId, amount, reason: 'cancellation' })
   const folios = await lockFolios(trx, stay.id)
-  const owing = folios.filter((one) => one.balance !== 0)
-  const waived = refuseBlocked(
-    [
-      ...unconfirmed,
-      ...blocker(
-        await isPaying(trx, stay, folios),
-        'payment_in_progress',
-        'A payment is being processed; wait for its end',
-      ),
-      ...owing.flatMap((one) =>
-        blocker(true, 'balance_not_zero', `Folio ${one.number} has a balance of ${one.balance}`, 'balance'),
-      ),
-    ],
-    override,
+  const owed = sum(folios.map((one) => one.balance))
+  // A charge by hand may have come to a folio after it was looked at, or a folio that charges are routed to may have closed.
+  if (owed !== effects.balanceDue) throw overtaken()
+  await closeSettled(
+    trx,
+    folios.map((one) => one.id),
   )
-  await closeFolios(trx, folios)
   const [gone] = await sql<ReservationRow>(
     trx,
     `update reservation set status = 'checked_out', actual_check_out_at = now(), check_out_business_date = ?, version = version + 1

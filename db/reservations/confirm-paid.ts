@@ -5,10 +5,11 @@ import { queueMessage } from '../ocp/index.ts'
 import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
 import { moveInventory } from '../units/index.ts'
 import { readWords } from '../guests/index.ts'
-import { confirmRooms } from './confirm.ts'
+import { confirmRooms, wordsOf } from './confirm.ts'
 import { dueAtBooking, isCovered } from './rules/deposits.ts'
 import { refundCredit, settleCredit } from './credit.ts'
-import { depositsOf, lockBooking, lockPrimaryFolios, propertyOfBooking } from './lock.ts'
+import { lockPrimaryFolios } from './folio/lock.ts'
+import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { lockKnownBooker } from './named-guests.ts'
 import { stockMoves } from './night-moves.ts'
@@ -35,9 +36,7 @@ export const confirmPaid = async (trx: Trx, bookingId: string): Promise<Settled>
     )
     if (!isCovered(dueAtBooking(booking, deposits), booking.credit, await paymentState(trx, 'booking', bookingId)))
       return 'waiting'
-    const words = await readWords(trx, booking)
-    if (!words) throw new Error(`the words of hold ${bookingId} are gone`)
-    await confirmRooms(trx, { locked, rooms: held, deposits, words, businessDate }, 'T8')
+    await confirmRooms(trx, { locked, rooms: held, deposits, words: await wordsOf(trx, booking), businessDate }, 'T8')
     return 'confirmed'
   }
   const paying = reservations.filter(
@@ -74,11 +73,12 @@ const rescue = async (trx: Trx, locked: LockedBooking, businessDate: string): Pr
   const rooms = reservations.filter((one) => one.status === 'expired')
   const ids = rooms.map((one) => one.id)
   const words = await readWords(trx, booking)
-  if (rooms.length === 0 || booking.credit === 0 || !words || rooms.some((one) => one.arrival < businessDate))
+  const isNamed = words !== null || booking.bookerGuestId !== null
+  if (rooms.length === 0 || booking.credit === 0 || !isNamed || rooms.some((one) => one.arrival < businessDate))
     return false
   const deposits = await depositsOf(trx, ids)
   if (booking.credit < dueAtBooking(booking, deposits)) return false
-  await lockKnownBooker(trx, words)
+  if (words) await lockKnownBooker(trx, words)
   try {
     await moveInventory(trx, await stockMoves(trx, ids, 'released', { sold: 1 }))
   } catch (error) {

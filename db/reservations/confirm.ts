@@ -7,15 +7,15 @@ import type { HeldWords } from '../guests/index.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { paymentState } from '../payment/index.ts'
+import { giveMethods, paymentState } from '../payment/index.ts'
 import { readProperty } from '../properties/index.ts'
 import type { BookingRow, DepositRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/index.ts'
 import { refundCredit, settleCredit } from './credit.ts'
-import { openPrimaryFolios } from './folios.ts'
+import { openPrimaryFolios } from './folio/open.ts'
 import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
-import { nameGuests } from './named-guests.ts'
+import { guestsNamed, nameGuests } from './named-guests.ts'
 import { setNights, stockMoves } from './night-moves.ts'
 import { recordTransition } from './record.ts'
 import { dueAtBooking, isCovered, isRunning } from './rules/deposits.ts'
@@ -25,22 +25,30 @@ type Rooms = {
   locked: LockedBooking
   rooms: readonly ReservationRow[]
   deposits: readonly DepositRow[]
-  words: HeldWords
+  /** Of a hold of the portal; null where the desk has named its guests already. */
+  words: HeldWords | null
   businessDate: string
+  override?: { rules: readonly string[]; reason: string } | null
+  /** Rooms that the desk gives a unit itself. */
+  withUnit?: ReadonlySet<string>
 }
 
-/** Confirms rooms of a locked booking: from a hold (T8), or after it, by late money (T21), whose caller has taken the nights again. */
+/**
+ * Confirms rooms of a locked booking: from a hold (T8), at once (T4), or after a hold by late money (T21). The callers of the last two have taken the
+ * nights.
+ */
 export const confirmRooms = async (
   trx: Trx,
-  { locked, rooms, deposits, words, businessDate }: Rooms,
-  transition: 'T8' | 'T21',
+  { locked, rooms, deposits, words, businessDate, override = null, withUnit }: Rooms,
+  transition: 'T4' | 'T8' | 'T21',
 ): Promise<void> => {
   const { booking, reservations, now } = locked
   const ids = rooms.map((one) => one.id)
-  const held = transition === 'T8'
-  const { bookerGuestId, primaryOf } = await nameGuests(trx, booking, rooms, words)
-  if (held) await moveInventory(trx, await stockMoves(trx, ids, 'open', { held: -1, sold: 1 }))
-  else {
+  const { bookerGuestId, primaryOf } = words
+    ? await nameGuests(trx, booking, rooms, words)
+    : await guestsNamed(trx, booking, rooms)
+  if (transition === 'T8') await moveInventory(trx, await stockMoves(trx, ids, 'open', { held: -1, sold: 1 }))
+  if (transition === 'T21') {
     await retakePromo(trx, booking)
     await setNights(trx, ids, 'released', 'open')
   }
@@ -62,25 +70,28 @@ export const confirmRooms = async (
        hold_version = case when ?::boolean then hold_version end, ended_at = null, version = version + 1 where id = ?`,
     [bookerGuestId, othersHeld, othersHeld, othersHeld, othersHeld, othersHeld, booking.id],
   )
+  giveMethods(trx, booking.id, bookerGuestId)
   const folios = await openPrimaryFolios(trx, booking, confirmed)
   const property = await readProperty(trx, booking.propertyId)
   const { tenantId } = contextOf(trx)
   if (tenantId && property?.settings.assignment.automatic)
-    for (const one of confirmed) await enqueue(trx, assignUnit, { tenantId, reservationId: one.id })
+    for (const one of confirmed.filter(({ id }) => !withUnit?.has(id)))
+      await enqueue(trx, assignUnit, { tenantId, reservationId: one.id })
   await recordTransition(trx, {
     id: transition,
     booking,
     reservations: confirmed,
     event: reservationConfirmed,
     businessDate,
-    data: { rescued: !held },
+    override,
+    data: { rescued: transition === 'T21' },
   })
   const left = await settleCredit(trx, { booking, reservations: confirmed, folios, now, businessDate })
   if (left > 0 && !othersHeld) await refundCredit(trx, booking.id, left, 'late_payment')
 }
 
 /** Late money buys at the quoted price, so the code counts again where it still can. */
-const retakePromo = async (trx: Trx, booking: BookingRow) => {
+export const retakePromo = async (trx: Trx, booking: BookingRow) => {
   if (booking.promoCodeId)
     await sql(
       trx,
@@ -92,7 +103,10 @@ const retakePromo = async (trx: Trx, booking: BookingRow) => {
 /** Confirmed, or nothing to do; `waiting` while a payment is still running. */
 export type Confirmation = 'confirmed' | 'already' | 'waiting'
 
-/** What a guest asks for (R13 of public.md): for those with nothing due, and harmless otherwise. Null where there is no such booking. */
+/**
+ * Confirms a held booking at the guest's request, where nothing that is due is unpaid (R13 of public.md). A repeated call does no harm. Null where there is no
+ * such booking.
+ */
 export const confirmBooking = async (trx: Trx, bookingId: string): Promise<Confirmation | null> => {
   const propertyId = await propertyOfBooking(trx, bookingId)
   if (!propertyId) return null
@@ -113,11 +127,17 @@ export const confirmBooking = async (trx: Trx, bookingId: string): Promise<Confi
   if (!covered && booking.holdExpiresAt !== null && booking.holdExpiresAt <= now) throw holdExpired()
   if (due > 0 && !covered)
     throw unprocessable('payment_required', 'Pay what is due now; the payment then confirms the booking by itself')
-  const words = await readWords(trx, booking)
-  if (!words) throw new Error(`the words of hold ${bookingId} are gone`)
-  await refuseBarred(trx, booking, words)
+  const words = await wordsOf(trx, booking)
+  if (words) await refuseBarred(trx, booking, words)
   await confirmRooms(trx, { locked, rooms, deposits, words, businessDate }, 'T8')
   return 'confirmed'
+}
+
+/** The words of a portal's hold; null where the desk has named its booker already. */
+export const wordsOf = async (trx: Trx, booking: BookingRow): Promise<HeldWords | null> => {
+  const words = await readWords(trx, booking)
+  if (!words && booking.bookerGuestId === null) throw new Error(`the words of hold ${booking.id} are gone`)
+  return words
 }
 
 const holdExpired = () => conflict('hold_expired', 'The hold has ended; ask for a new quote')

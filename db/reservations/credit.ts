@@ -3,17 +3,13 @@ import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { moveAllocations, requestRefund } from '../payment/index.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
-import { addLines, announceBalances } from './folios.ts'
+import { tellCovered } from './deposits.ts'
+import { addLines, announceBalances } from './folio/lines.ts'
+import { outlookOf } from './folio/outlook.ts'
 import { depositsOf } from './lock.ts'
-import { shareOut, uncovered } from './rules/deposits.ts'
+import { moneyOf, shareOut, uncovered } from './rules/deposits.ts'
 
 const methodNames: Record<string, string> = { card: 'Card', pix: 'Pix', boleto: 'Boleto' }
-
-/** Amount that a stay will owe at its end: its price not yet posted, plus the folio's charges, less its payments. */
-export const projectedBalance = (
-  reservation: Pick<ReservationRow, 'total' | 'postedTotal'>,
-  folio: Pick<FolioRow, 'charges' | 'credits'>,
-) => reservation.total - reservation.postedTotal + folio.charges - folio.credits
 
 /**
  * Moves the credit of a booking to the primary folios of its rooms, as payment lines: first what installments are due, then what
@@ -40,12 +36,18 @@ export const settleCredit = async (
     trx,
     reservations.map((one) => one.id),
   )
+  const all = await sql<Pick<FolioRow, 'reservationId' | 'credits'>>(
+    trx,
+    `select reservation_id, credits from folio where reservation_id = any(?::uuid[])`,
+    [reservations.map((one) => one.id)],
+  )
+  const outlook = await outlookOf(trx, reservations)
   const stays = reservations.map((reservation, index) => {
     const folio = folios[index]!
     const own = deposits.filter((one: DepositRow) => one.reservationId === reservation.id)
     return {
-      due: uncovered(own, folio.credits, now),
-      payable: folio.status === 'open' ? Math.max(0, projectedBalance(reservation, folio)) : 0,
+      due: uncovered(own, moneyOf(all, reservation.id), now),
+      payable: folio.status === 'open' ? Math.max(0, folio.balance + (outlook.get(folio.id)?.toCome ?? 0)) : 0,
     }
   })
   const parts = shareOut(booking.credit, stays)
@@ -61,7 +63,7 @@ export const settleCredit = async (
     [[...new Set(moved.map((one) => one.paymentId))]],
   )
   await sql(trx, `update booking set credit = credit - ?, version = version + 1 where id = ?`, [total, booking.id])
-  await addLines(
+  const lines = await addLines(
     trx,
     moved.map((one) => ({
       folioId: one.targetId,
@@ -77,7 +79,9 @@ export const settleCredit = async (
   await announceBalances(
     trx,
     moved.map((one) => one.targetId),
+    lines,
   )
+  await tellCovered(trx, lines)
   return booking.credit - total
 }
 

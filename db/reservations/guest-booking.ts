@@ -14,7 +14,6 @@ import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
 import type { BookerContact } from '../guests/index.ts'
 import { isRunning } from './rules/deposits.ts'
 import { dueNowOf } from './rules/due-now.ts'
-import type { Money } from './rules/due-now.ts'
 import { feesOf } from './rules/cancellation-fee.ts'
 import { policiesOf } from './rules/policies.ts'
 import type { StayFee } from './rules/cancellation-fee.ts'
@@ -114,7 +113,6 @@ export const showBooking = (parts: BookingParts) => {
     reservations.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))),
   )
   const paid = booking.credit + sum(folios.map((folio) => folio.credits))
-  const money: Money = { ...parts, folios: folios.filter((folio) => folio.isPrimary) }
   return {
     bookingId: booking.id,
     number: booking.number,
@@ -147,7 +145,7 @@ export const showBooking = (parts: BookingParts) => {
     total,
     paid,
     balance: total - paid,
-    dueNow: dueNowOf(money),
+    dueNow: dueNowOf(parts),
     schedule: scheduleOf(parts, property),
     cancellation: cancellationOf(parts, speaking, fees),
     policies: policiesShown(speaking, fees),

@@ -13,30 +13,39 @@ export const requestsPlace = (reservationId: string) => ({
   purpose: 'requests',
 })
 
-type Words = { requests: string | null; arrivalTime: string | null }
+/** A guest's words about a room: requests, times and purpose. */
+export type RoomWords = {
+  requests: string | null
+  arrivalTime: string | null
+  departureTime?: string | null | undefined
+  purpose?: ReservationRow['purpose'] | undefined
+}
 
 /** Rooms with their ids, before they are written. */
 export type DraftedRooms = {
   ids: string[]
   rooms: readonly PricedRoom[]
-  arrivalTime: string | null
+  words: readonly RoomWords[]
   sealed: (Buffer | null)[]
   /** Position of the last room that the booking has. */
   after: number
 }
 
+/** `words` are one for all rooms, or those of each. */
 export const draftRooms = async (
   trx: Trx,
   rooms: readonly PricedRoom[],
-  { requests, arrivalTime }: Words,
+  words: RoomWords | readonly RoomWords[],
   after = 0,
 ): Promise<DraftedRooms> => {
   const ids = rooms.map(() => randomUUID())
-  const sealed =
-    requests === null
-      ? ids.map(() => null)
-      : await Promise.all(ids.map((id) => seal(trx, 'tenant', requestsPlace(id), { requests })))
-  return { ids, rooms, arrivalTime, sealed, after }
+  const ofEach = rooms.map((_, index) => ('requests' in words ? words : words[index]!))
+  const sealed = await Promise.all(
+    ofEach.map(async ({ requests }, index) =>
+      requests === null ? null : seal(trx, 'tenant', requestsPlace(ids[index]!), { requests }),
+    ),
+  )
+  return { ids, rooms, words: ofEach, sealed, after }
 }
 
 export type HeldRows = {
@@ -54,10 +63,11 @@ export type HeldRows = {
 export const writeRooms = async (
   trx: Trx,
   booking: Pick<BookingRow, 'id' | 'propertyId' | 'currency'>,
-  { ids, rooms, arrivalTime, sealed, after }: DraftedRooms,
+  drafted: DraftedRooms,
 ): Promise<HeldRows> => {
+  const { ids, rooms } = drafted
   const asked = [
-    insertReservations(trx, booking, { ids, rooms, arrivalTime, sealed, after }),
+    insertReservations(trx, booking, drafted),
     insertNights(trx, ids, rooms),
     insertExtras(trx, ids, rooms),
     insertDeposits(trx, ids, rooms),
@@ -69,21 +79,22 @@ export const writeRooms = async (
 const insertReservations = (
   trx: Trx,
   booking: Pick<BookingRow, 'id' | 'propertyId' | 'currency'>,
-  { ids, rooms, arrivalTime, sealed, after }: DraftedRooms,
+  { ids, rooms, words, sealed, after }: DraftedRooms,
 ) =>
   prepared<ReservationRow>(
     trx,
     `insert into reservation (id, booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, children_ages,
-       policies, currency, room_total, extras_total, tax_total, total, arrival_time, market_segment, requests)
+       policies, currency, room_total, extras_total, tax_total, total, arrival_time, departure_time, purpose,
+       market_segment, requests)
      select (v->>'id')::uuid, ?, (v->>'position')::int, ?, 'held', (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'arrival')::date,
        (v->>'departure')::date, (v->>'adults')::int, array(select jsonb_array_elements_text(v->'childrenAges')::int), v->'policies', ?,
-       (v->>'roomTotal')::bigint, (v->>'extrasTotal')::bigint, (v->>'taxTotal')::bigint, (v->>'total')::bigint, ?, v->>'marketSegment', decode(v->>'requests', 'hex')
+       (v->>'roomTotal')::bigint, (v->>'extrasTotal')::bigint, (v->>'taxTotal')::bigint, (v->>'total')::bigint, v->>'arrivalTime', v->>'departureTime',
+       v->>'purpose', v->>'marketSegment', decode(v->>'requests', 'hex')
      from jsonb_array_elements(?::jsonb) v returning *`,
     [
       booking.id,
       booking.propertyId,
       booking.currency,
-      arrivalTime,
       JSON.stringify(
         rooms.map(({ quoted, sold }, index) => ({
           id: ids[index],
@@ -100,6 +111,9 @@ const insertReservations = (
           taxTotal: quoted.taxTotal,
           total: quoted.total,
           marketSegment: sold.ratePlan.marketSegment,
+          arrivalTime: words[index]?.arrivalTime ?? null,
+          departureTime: words[index]?.departureTime ?? null,
+          purpose: words[index]?.purpose ?? null,
           requests: sealed[index]?.toString('hex') ?? null,
         })),
       ),

@@ -18,6 +18,7 @@ import type { BookingParts } from './guest-booking.ts'
 import { draftRooms, writeRooms } from './hold-rows.ts'
 import type { DraftedRooms, HeldRows } from './hold-rows.ts'
 import { checkHoldShare, countHolds, judgeHolds, lockLimits } from './limits.ts'
+import { tellQuoteUsed } from './quote-use.ts'
 import { recordTransition } from './record.ts'
 import { holdLifeMs } from './rules/holds.ts'
 import { bookingNumber } from './rules/number.ts'
@@ -75,7 +76,7 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
       arrival: claims.arrival,
       departure: claims.departure,
       rooms: roomsOfQuote(claims),
-      audience: 'portal',
+      audience: claims.byStaff === true ? 'staff' : 'portal',
       locale: request.locale ?? claims.locale,
       promoCode: claims.promoCode,
       property,
@@ -126,7 +127,7 @@ const write = async (
     holdShare: property.settings.portal.holdShare,
     rooms: sellable.rooms.map((room) => ({ pools: room.unitType.pools })),
   }
-  // From here to the counters nothing waits for an answer, so that all of it is one round trip; the counters come last, since everybody wants them.
+  // From here to the counters nothing waits for an answer, so that all of it is one round trip; the counters come last, since every sale wants them.
   const booked = insertBooking(trx, draft, { claims, words, addressHash, emailIndex, sellable })
   const written = writeRooms(trx, draft, drafted)
   const told = tell(trx, draft, drafted)
@@ -142,6 +143,7 @@ const write = async (
   })
   if (!booking) throw new Error('a booking that was inserted is answered')
   if (claims.promoCodeId) await redeem(trx, claims.promoCodeId, booking)
+  if (claims.byStaff === true) await tellQuoteUsed(trx, claims.jti, bookingId)
   return { bookingId, repeated: false, parts: partsOf(booking, rows, words, sellable) }
 }
 

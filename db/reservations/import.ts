@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
 import { unprocessable } from '../../config/errors.ts'
 import { reservationConfirmed, reservationOverbooked } from '../../config/events/reservations.ts'
-import type { PolicySnapshots } from '../../config/policy-rules.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -10,7 +9,7 @@ import { enqueue } from '../lib/enqueue.ts'
 import { emitAll } from '../lib/events.ts'
 import { mostNights } from '../../config/events/event.ts'
 import { businessDay } from '../financial/index.ts'
-import { catalogueOf, readProperty, cancellationText, depositText, noShowText, onTop } from '../properties/index.ts'
+import { catalogueOf, readProperty, onTop } from '../properties/index.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from '../properties/index.ts'
 import { sum } from '../lib/amounts.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
@@ -19,8 +18,9 @@ import { forcedNights, moveInventory, requireSoldAs } from '../units/index.ts'
 import { nameChannelGuests } from './channel-guests.ts'
 import { channelNights } from './rules/channel-price.ts'
 import type { ChannelNight } from './rules/channel-price.ts'
-import { openPrimaryFolios } from './folios.ts'
+import { openPrimaryFolios } from './folio/open.ts'
 import { draftRooms, writeRooms } from './hold-rows.ts'
+import { snapshotsOf } from './snapshots.ts'
 import { recordTransition } from './record.ts'
 import { bookingNumber } from './rules/number.ts'
 import { stockMoves } from './night-moves.ts'
@@ -48,25 +48,6 @@ export const soldRooms = ({ property, catalogue }: House, { revision, mapped }: 
     if (!type || !plan) throw new Error(`room ${index} is not mapped`)
     return { room, type, plan, nights: nights[index] ?? [] }
   })
-}
-
-/** Copies of the plan's policies, as the stay keeps them. */
-const snapshotsOf = ({ cancellation, noShow, deposit }: SalePlan, property: SaleProperty): PolicySnapshots => {
-  const wording = { locale: property.locales[0] ?? 'en', currency: property.currency }
-  const snapshot = <Rules>(
-    { versionId, rules, hash }: { versionId: string; rules: Rules; hash: string },
-    text: string,
-  ) => ({
-    versionId,
-    rules,
-    text,
-    hash,
-  })
-  return {
-    cancellation: snapshot(cancellation, cancellationText(cancellation.rules, wording)),
-    noShow: snapshot(noShow, noShowText(noShow.rules, wording)),
-    deposit: deposit ? snapshot(deposit, depositText(deposit.rules, wording)) : null,
-  }
 }
 
 const requestsOf = ({ notes }: ChannelRevision, rooms: readonly ChannelRoom[]): string | null => {
@@ -130,7 +111,7 @@ export const addRooms = async (
   { booking, stay, sold, after }: Adding,
 ): Promise<ReservationRow[]> => {
   const { property, businessDate } = house
-  // The property is closed for good: staff must relocate guests whom a channel still sends (R18).
+  // The property is closed for good: staff must relocate guests that a channel still sends (R18).
   if (property.status === 'archived') throw unprocessable('property_not_selling', 'The property is archived')
   const rooms = sold.map(({ room, type, plan, nights }) => {
     const roomTotal = sum(nights.map((night) => night.amount))

@@ -94,7 +94,7 @@ export const checkHoldShare = async (
   locked: readonly PoolNight[],
 ): Promise<void> => {
   const own = new Set(rooms.flatMap((room) => room.pools.map((pool) => pool.poolId)))
-  // What is held at all is no less than what strangers hold, so most nights need no count.
+  // The holds of strangers are a part of all holds, so most nights need no count.
   const doubtful = locked.filter((row) => own.has(row.poolId) && row.held > holdAllowance(row.capacity, holdShare))
   if (doubtful.length === 0) return
   const rows = await prepared<{ poolId: string; night: string; held: number; endsIn: number }>(

@@ -7,6 +7,8 @@ import { findGuests } from '../guests/index.ts'
 import { allOf, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
+import { hasFlag } from './flags.ts'
+import type { Flag } from './flags.ts'
 import { isGuestStay } from './guest-stays.ts'
 import { readBookingNumber } from './rules/number.ts'
 
@@ -23,9 +25,13 @@ export type ReservationFilter = Paging & {
   ratePlanId?: string | undefined
   guestId?: string | undefined
   bookingId?: string | undefined
+  groupId?: string | undefined
   unitId?: string | undefined
   source?: string | undefined
   updatedSince?: string | undefined
+  flag?: Flag | undefined
+  /** The sum that its folios owe. */
+  balance?: 'due' | 'credit' | 'zero' | undefined
   q?: string | undefined
   sort: Sort<(typeof sortFields)[number]>
   /** The reservations that the caller may read. */
@@ -84,6 +90,9 @@ const search = async (trx: Trx, q: string): Promise<Part> => {
   return { text: 'r.id = any(?::uuid[])', values: [rows.map((row) => row.id)] }
 }
 
+const balances = { due: '> 0', credit: '< 0', zero: '= 0' } as const
+const owed = `(select coalesce(sum(f.balance), 0) from folio f where f.tenant_id = r.tenant_id and f.reservation_id = r.id)`
+
 const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]> => {
   return [
     ...where('r.property_id = ?', filter.propertyId),
@@ -91,6 +100,7 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]
     ...where('r.rate_plan_id = ?', filter.ratePlanId),
     ...where('r.booking_id = ?', filter.bookingId),
     ...where('b.source = ?', filter.source),
+    ...where('b.group_id = ?', filter.groupId),
     ...inScope(filter.scope, 'r.property_id'),
     ...where('r.status = any(?)', filter.status),
     ...dates(filter),
@@ -100,6 +110,8 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]
       `r.id in (select a.reservation_id from unit_assignment a where a.unit_id = ? and a.status <> 'released')`,
       filter.unitId,
     ),
+    ...(filter.flag === undefined ? [] : [{ text: hasFlag(filter.flag), values: [] }]),
+    ...(filter.balance === undefined ? [] : [{ text: `${owed} ${balances[filter.balance]}`, values: [] }]),
     ...(filter.q === undefined ? [] : [await search(trx, filter.q)]),
   ]
 }
@@ -169,21 +181,35 @@ const rowsOf = `
 export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
   const conditions = await conditionsOf(trx, filter)
   const order = orderBy(filter.sort, columns, `r.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`)
-  const needsBooking = /\bb\./.test(`${allOf(conditions).text} ${order}`)
+  const asked = `${allOf(conditions).text} ${order}`
+  const joins = [
+    ...(/\bb\./.test(asked) ? ['join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id'] : []),
+    ...(/\by\./.test(asked) ? ['join property y on y.tenant_id = r.tenant_id and y.id = r.property_id'] : []),
+  ]
   const { total, rows: found } = await readPage<{ id: string }>(
     trx,
     {
       columns: 'r.id',
-      from: `reservation r ${needsBooking ? 'join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id' : ''}`,
+      from: ['reservation r', ...joins].join(' '),
       conditions,
       order,
     },
     filter,
   )
-  if (found.length === 0) return { total, rows: [] }
-  const rows = await prepared<Row>(trx, rowsOf, [found.map((row) => row.id)])
-  return { total, rows: rows.map(shown) }
+  return {
+    total,
+    rows: await summariesOf(
+      trx,
+      found.map((row) => row.id),
+    ),
+  }
 }
+
+/** Reservations as lists show them, in the order of their ids. */
+export const summariesOf = async (trx: Trx, ids: readonly string[]) =>
+  ids.length === 0 ? [] : (await prepared<Row>(trx, rowsOf, [ids])).map(shown)
+
+export type ReservationListed = Awaited<ReturnType<typeof summariesOf>>[number]
 
 /** Writes into the row, since copying one of forty fields costs as much as reading it; fields that no reply names are cut off at the edge. */
 const shown = (row: Row) => {

@@ -1,10 +1,11 @@
-import { notFound } from '../../config/errors.ts'
+import { notFound, versionConflict } from '../../config/errors.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
 import { readProperty } from '../properties/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
-import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
+import { lockGroupRow } from './group/lock.ts'
+import type { BookingRow, DepositRow, ReservationRow } from '../rows.ts'
 
 export type LockedBooking = { booking: BookingRow; reservations: ReservationRow[]; now: Date }
 
@@ -12,6 +13,15 @@ export type LockedBooking = { booking: BookingRow; reservations: ReservationRow[
 export const propertyOfBooking = async (trx: Trx, bookingId: string): Promise<string | null> =>
   (await sqlOne<{ propertyId: string }>(trx, `select property_id from booking where id = ?`, [bookingId]))
     ?.propertyId ?? null
+
+/** The booking that a reservation is of. 404. */
+export const bookingOfReservation = async (trx: Trx, reservationId: string): Promise<string> => {
+  const row = await sqlOne<{ bookingId: string }>(trx, `select booking_id from reservation where id = ?`, [
+    reservationId,
+  ])
+  if (!row) throw notFound()
+  return row.bookingId
+}
 
 /**
  * Locks a booking and then its reservations, and reads both with the database's clock: the first step of every transition. The
@@ -25,6 +35,7 @@ export const lockBooking = async (trx: Trx, bookingId: string): Promise<LockedBo
   )
   if (!found) return null
   const { now, ...booking } = found
+  if (booking.groupId) await lockGroupRow(trx, booking.groupId)
   const reservations = await sql<ReservationRow>(
     trx,
     `select * from reservation where booking_id = ? order by id for no key update`,
@@ -43,6 +54,8 @@ export const lockBookings = async (
     `select * from booking where id in (select booking_id from reservation where id = any(?::uuid[])) order by id for no key update`,
     [reservationIds],
   )
+  const groupIds = [...new Set(bookings.flatMap((one) => (one.groupId ? [one.groupId] : [])))].sort()
+  for (const groupId of groupIds) await lockGroupRow(trx, groupId)
   const reservations = await sql<ReservationRow>(
     trx,
     `select * from reservation where booking_id = any(?::uuid[]) order by id for no key update`,
@@ -53,8 +66,15 @@ export const lockBookings = async (
 
 export type LockedStay = LockedBooking & { stay: ReservationRow; property: SaleProperty; businessDate: string }
 
-/** One stay with all that comes before it in the order of locks: the business day, its booking, the booking's reservations. 404. */
-export const lockStay = async (trx: Trx, reservationId: string): Promise<LockedStay> => {
+/**
+ * One stay with all that comes before it in the order of locks: the business day, its booking, the booking's reservations. 404; 409 `version_conflict`
+ * where it is not of the version that the caller expects.
+ */
+export const lockStay = async (
+  trx: Trx,
+  reservationId: string,
+  expectedVersion: number | null = null,
+): Promise<LockedStay> => {
   const place = await sqlOne<{ bookingId: string; propertyId: string }>(
     trx,
     `select booking_id, property_id from reservation where id = ?`,
@@ -66,20 +86,9 @@ export const lockStay = async (trx: Trx, reservationId: string): Promise<LockedS
   const property = await readProperty(trx, place.propertyId)
   const stay = locked?.reservations.find((one) => one.id === reservationId)
   if (!locked || !property || !stay) throw notFound()
+  if (expectedVersion !== null && expectedVersion !== stay.version) throw versionConflict(stay.version)
   return { ...locked, stay, property, businessDate }
 }
-
-/** All folios of a reservation, locked by id. */
-export const lockFolios = (trx: Trx, reservationId: string): Promise<FolioRow[]> =>
-  sql<FolioRow>(trx, `select * from folio where reservation_id = ? order by id for no key update`, [reservationId])
-
-/** Primary folios of reservations, locked by id. */
-export const lockPrimaryFolios = (trx: Trx, reservationIds: readonly string[]): Promise<FolioRow[]> =>
-  sql<FolioRow>(
-    trx,
-    `select * from folio where reservation_id = any(?::uuid[]) and is_primary order by id for no key update`,
-    [reservationIds],
-  )
 
 export const depositsOf = (trx: Trx, reservationIds: readonly string[]): Promise<DepositRow[]> =>
   sql<DepositRow>(

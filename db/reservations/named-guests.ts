@@ -81,3 +81,22 @@ export const nameGuests = async (
   }
   return { bookerGuestId, primaryOf }
 }
+
+/** The guests of rooms that the desk has named when it made the hold; a room without names is the booker's. */
+export const guestsNamed = async (
+  trx: Trx,
+  booking: Pick<BookingRow, 'bookerGuestId'>,
+  rooms: readonly ReservationRow[],
+): Promise<NamedGuests> => {
+  const { bookerGuestId } = booking
+  if (bookerGuestId === null) throw new Error('a booking without a booker has words to name one')
+  const unnamed = rooms.filter((room) => room.primaryGuestId === null)
+  if (unnamed.length > 0)
+    await sql(
+      trx,
+      `insert into reservation_guest (reservation_id, guest_id, role) select id, ?::uuid, 'primary' from unnest(?::uuid[]) id
+       on conflict (tenant_id, reservation_id, guest_id) do nothing`,
+      [bookerGuestId, unnamed.map((room) => room.id)],
+    )
+  return { bookerGuestId, primaryOf: new Map(rooms.map((room) => [room.id, room.primaryGuestId ?? bookerGuestId])) }
+}

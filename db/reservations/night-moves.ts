@@ -1,12 +1,13 @@
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Move } from '../units/index.ts'
+import { returnPickUps } from './group/pick-up.ts'
 
 export type NightsStatus = 'open' | 'released'
 
 /**
  * Moves for the nights of reservations that have a status, and for their extras with a daily limit: each pool's share times the
- * deltas, such as `{ held: -1, sold: 1 }`.
+ * deltas, such as `{ held: -1, sold: 1 }`. Nights of a group that are sold no more go back to its allotment.
  */
 export const stockMoves = async (
   trx: Trx,
@@ -26,19 +27,28 @@ export const stockMoves = async (
      where e.reservation_id = any(?::uuid[]) and e.status = 'active' group by 1, 2`,
     [reservationIds, status, reservationIds],
   )
-  return rows.map(({ poolId, night, quantity }) => ({
+  const moves: Move[] = rows.map(({ poolId, night, quantity }) => ({
     poolId,
     night,
     sold: (deltas.sold ?? 0) * quantity,
     held: (deltas.held ?? 0) * quantity,
   }))
+  return deltas.sold === -1 ? [...moves, ...(await returnPickUps(trx, await pickedUp(trx, reservationIds)))] : moves
 }
+
+const pickedUp = (trx: Trx, reservationIds: readonly string[]) =>
+  sql<NightKey>(
+    trx,
+    `select reservation_id, date from reservation_night where reservation_id = any(?::uuid[]) and picked_up and status = 'open'`,
+    [reservationIds],
+  )
 
 export type NightKey = { reservationId: string; date: string }
 
 /** Releases nights of confirmed stays that will not be used; the answered moves give them back. */
 export const releaseNights = async (trx: Trx, nights: readonly NightKey[]): Promise<Move[]> => {
   if (nights.length === 0) return []
+  const returned = await returnPickUps(trx, nights)
   const rows = await sql<{ poolId: string; night: string; quantity: number }>(
     trx,
     `with released as (
@@ -48,7 +58,7 @@ export const releaseNights = async (trx: Trx, nights: readonly NightKey[]): Prom
      from released n join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id group by 1, 2`,
     [nights.map((one) => one.reservationId), nights.map((one) => one.date)],
   )
-  return rows.map(({ poolId, night, quantity }) => ({ poolId, night, sold: -quantity }))
+  return [...returned, ...rows.map(({ poolId, night, quantity }) => ({ poolId, night, sold: -quantity }))]
 }
 
 /**

@@ -5,8 +5,14 @@ import { cancelPaymentsOf } from '../payment/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
-import { blocker, refuseBlocked } from './rules/blockers.ts'
-import { postCharged, writeCharges } from './charges.ts'
+import { notFound } from '../../config/errors.ts'
+import { readFacts } from './facts.ts'
+import { planNoShow } from './rules/plans.ts'
+import { refuseBlocked } from './rules/blockers.ts'
+import type { Override } from './rules/blockers.ts'
+import { closeSettled } from './folio/close.ts'
+import { lockFoliosOf } from './folio/lock.ts'
+import { postCharged, writeCharges } from './folio/write.ts'
 import { lockBookings, lockStay } from './lock.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
 import { recordTransition } from './record.ts'
@@ -27,7 +33,8 @@ type Options = {
   /** Lowers the fee that the policy says; minor units. */
   fee?: number | undefined
   note?: string | null
-  override?: { rules: readonly string[]; reason: string } | null
+  override?: Override | null
+  expectedVersion?: number | null
 }
 
 /**
@@ -85,6 +92,7 @@ export const recordNoShows = async (
       source: { type: 'no_show_fee', id: stay.id, key: String(stay.version) },
       event: 'reservations.no_show_charged',
       isPrice: false,
+      routed: null,
     })),
   })
   for (const one of ended) {
@@ -102,6 +110,10 @@ export const recordNoShows = async (
       })
   }
   await endBookings(trx, bookings, reservations, ids)
+  await closeSettled(
+    trx,
+    (await lockFoliosOf(trx, ids)).map((one) => one.id),
+  )
   await postCharged(trx, property.id, charged)
   const credits = await sql<{ reservationId: string; amount: number }>(
     trx,
@@ -149,15 +161,22 @@ export const markNoShow = async (
   reservationId: string,
   options: Options = {},
 ): Promise<'no_show' | 'already'> => {
-  const { booking, reservations, stay, property, businessDate } = await lockStay(trx, reservationId)
-  if (!stayLifecycle.isDue('a no-show', stay.status)) return 'already'
-  refuseBlocked(
-    blocker(
-      !isNoShow(stay, property, businessDate),
-      'no_show_too_early',
-      `The guest may come until ${property.settings.frontDesk.noShowFrom} of the day of arrival`,
-    ),
+  const { booking, reservations, stay, property, businessDate } = await lockStay(
+    trx,
+    reservationId,
+    options.expectedVersion,
   )
-  await recordNoShows(trx, property, businessDate, { bookings: [booking], reservations, coming: [stay] }, options)
+  if (!stayLifecycle.isDue('a no-show', stay.status)) return 'already'
+  const [facts] = await readFacts(trx, property, [stay.id])
+  if (!facts) throw notFound()
+  const plan = planNoShow({ facts, property, businessDate }, options.fee)
+  const override = refuseBlocked(plan.blockers, options.override)
+  await recordNoShows(
+    trx,
+    property,
+    businessDate,
+    { bookings: [booking], reservations, coming: [stay] },
+    { ...options, override },
+  )
   return 'no_show'
 }

@@ -8,16 +8,20 @@ import { emit } from '../lib/events.ts'
 import { businessDay } from '../financial/index.ts'
 import type { PaymentTarget, TargetAllocation } from '../payment/index.ts'
 import { readProperty } from '../properties/index.ts'
-import type { BookingRow, FolioRow, ReservationRow } from '../rows.ts'
-import { projectedBalance } from './credit.ts'
-import { addLines, announceBalances, leaveDepositStage } from './folios.ts'
-import { lockBooking, lockPrimaryFolios, propertyOfBooking } from './lock.ts'
+import type { BookingRow, FolioRow } from '../rows.ts'
+import { bookingFact } from './booking-fact.ts'
+import { tellCovered } from './deposits.ts'
+import { addLines, announceBalances } from './folio/lines.ts'
+import { lockFoliosById, lockPrimaryFolios } from './folio/lock.ts'
+import { outlookOf, projectionOf } from './folio/outlook.ts'
+import { leaveDepositStage } from './folio/stage.ts'
+import { lockBooking, propertyOfBooking } from './lock.ts'
 import { extendedHold } from './rules/holds.ts'
 import { bookingStatus, isLive } from './rules/states.ts'
 
 /**
- * What a booking still takes. Its money is its credit and what stands on the folios of its rooms. A cancelled one takes nothing; an
- * expired one takes what it would have cost, since late money may still buy it.
+ * Bookings as targets of payments. A booking takes what its rooms owe on their folios, with the charges to come, less its credit. A cancelled booking takes
+ * nothing. An expired one takes what it would have cost, since late money may still buy it.
  */
 export const bookingTarget: PaymentTarget = {
   async lock(trx, id) {
@@ -28,7 +32,8 @@ export const bookingTarget: PaymentTarget = {
     if (!locked) return null
     const { booking, reservations } = locked
     const status = bookingStatus(reservations)
-    const facts = { currency: booking.currency, propertyId: booking.propertyId }
+    const payers = { bookingId: id, guestIds: booking.bookerGuestId ? [booking.bookerGuestId] : [] }
+    const facts = { currency: booking.currency, propertyId: booking.propertyId, payers }
     if (status === 'expired') {
       const total = sum(reservations.filter((one) => one.status === 'expired').map((one) => one.total))
       return { ...facts, payable: Math.max(0, total - booking.credit), open: true, expired: true }
@@ -39,9 +44,11 @@ export const bookingTarget: PaymentTarget = {
       trx,
       paying.map((one) => one.id),
     )
+    const outlook = await outlookOf(trx, paying)
     const owed = paying.map((one) => {
       const folio = folios.find((each) => each.reservationId === one.id)
-      return folio ? (folio.status === 'open' ? projectedBalance(one, folio) : 0) : one.total
+      if (!folio) return one.total
+      return folio.status === 'open' ? folio.balance + (outlook.get(folio.id)?.toCome ?? 0) : 0
     })
     return { ...facts, payable: Math.max(0, sum(owed) - booking.credit), open: true }
   },
@@ -71,21 +78,7 @@ export const bookingTarget: PaymentTarget = {
       `select id from reservation where booking_id = ? and status = 'held' order by position limit 100`,
       [id],
     )
-    await emit(trx, bookingHoldExtended, {
-      propertyId: moved.propertyId,
-      id,
-      version: moved.version,
-      data: {
-        bookingId: id,
-        number: moved.number,
-        source: moved.source,
-        reservationIds: rooms.map((room) => room.id),
-        companyId: null,
-        agencyId: null,
-        groupId: null,
-        holdExpiresAt: expiresAt.toISOString(),
-      },
-    })
+    await emit(trx, bookingHoldExtended, bookingFact(moved, rooms))
   },
 
   /** Money becomes credit first; `inventory.confirm-paid`, which Payments asks for, confirms by it, moves it to folios or sends it back. */
@@ -104,10 +97,8 @@ export const bookingTarget: PaymentTarget = {
   },
 }
 
-type Owned = { folio: FolioRow; reservation: ReservationRow | null }
-
 /** Locks what a folio stands under, in order: business day, booking with its reservations, the folio. */
-const lockFolio = async (trx: Trx, folioId: string): Promise<Owned | null> => {
+const lockWithParents = async (trx: Trx, folioId: string): Promise<FolioRow | null> => {
   const found = await sqlOne<Pick<FolioRow, 'propertyId'> & { bookingId: string | null }>(
     trx,
     `select f.property_id, r.booking_id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id where f.id = ?`,
@@ -115,21 +106,28 @@ const lockFolio = async (trx: Trx, folioId: string): Promise<Owned | null> => {
   )
   if (!found) return null
   await businessDay(trx, found.propertyId)
-  const locked = found.bookingId ? await lockBooking(trx, found.bookingId) : null
-  const folio = await sqlOne<FolioRow>(trx, `select * from folio where id = ? for no key update`, [folioId])
-  if (!folio) return null
-  return { folio, reservation: locked?.reservations.find((one) => one.id === folio.reservationId) ?? null }
+  if (found.bookingId) await lockBooking(trx, found.bookingId)
+  const [folio] = await lockFoliosById(trx, [folioId])
+  return folio ?? null
 }
 
-const payableOf = ({ folio, reservation }: Owned) => {
-  if (folio.status === 'closed') return 0
-  const isProjected = folio.isPrimary && reservation !== null && isLive(reservation.status)
-  return Math.max(0, isProjected ? projectedBalance(reservation, folio) : folio.balance)
+/** Balance at the end of the stays that the folio pays for: what its routes will still bring counts. */
+const payableOf = async (trx: Trx, folio: FolioRow) =>
+  folio.status === 'closed' ? 0 : Math.max(0, (await projectionOf(trx, folio)).projected)
+
+/** The booking of the stay that a folio belongs to, and its booker: their saved methods may pay. */
+const payersOf = async (trx: Trx, { reservationId }: FolioRow) => {
+  const stay = await sqlOne<{ bookingId: string; bookerGuestId: string | null }>(
+    trx,
+    `select b.id as booking_id, b.booker_guest_id from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ?`,
+    [reservationId],
+  )
+  return { bookingId: stay?.bookingId ?? null, guestIds: stay?.bookerGuestId ? [stay.bookerGuestId] : [] }
 }
 
 const moneyLine = async (trx: Trx, folioId: string, kind: 'payment' | 'refund', allocation: TargetAllocation) => {
   const names: Record<string, string> = { card: 'Card', pix: 'Pix', boleto: 'Boleto' }
-  await addLines(trx, [
+  const lines = await addLines(trx, [
     {
       folioId,
       kind,
@@ -141,15 +139,17 @@ const moneyLine = async (trx: Trx, folioId: string, kind: 'payment' | 'refund', 
       paymentId: allocation.paymentId,
     },
   ])
-  await announceBalances(trx, [folioId])
+  await announceBalances(trx, [folioId], lines)
+  await tellCovered(trx, lines)
 }
 
 export const folioTarget: PaymentTarget = {
   async lock(trx, id) {
-    const owned = await lockFolio(trx, id)
-    if (!owned) return null
-    const { currency, propertyId, stage, status } = owned.folio
-    return { currency, propertyId, payable: payableOf(owned), open: status === 'open', stage }
+    const folio = await lockWithParents(trx, id)
+    if (!folio) return null
+    const { currency, propertyId, stage, status } = folio
+    const payers = await payersOf(trx, folio)
+    return { currency, propertyId, payable: await payableOf(trx, folio), open: status === 'open', stage, payers }
   },
   onProcessing: () => Promise.resolve(),
   async apply(trx, id, allocation) {
@@ -158,9 +158,8 @@ export const folioTarget: PaymentTarget = {
     return { taken }
   },
   async revert(trx, id, allocation) {
-    const owned = await lockFolio(trx, id)
-    if (!owned) throw new Error(`folio ${id} is gone`)
-    const { folio } = owned
+    const folio = await lockWithParents(trx, id)
+    if (!folio) throw new Error(`folio ${id} is gone`)
     if (folio.charges > folio.credits - allocation.amount) await (await leaveDepositStage(trx, folio)).post()
     await moneyLine(trx, id, 'refund', allocation)
   },

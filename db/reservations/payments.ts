@@ -1,14 +1,14 @@
 import { ApiError, conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import { isCnpj, isCpf } from '../../config/tax-ids.ts'
 import { daysBetween, todayIn } from '../../config/time.ts'
-import { sum } from '../lib/amounts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { readProperty, portalMethods } from '../properties/index.ts'
+import { readProperty, portalMethods, termsVersion } from '../properties/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
-import { depositsOf, lockPrimaryFolios, lockBooking } from './lock.ts'
+import { lockFoliosOf } from './folio/lock.ts'
+import { depositsOf, lockBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
-import { uncovered } from './rules/deposits.ts'
+import { dueNowOf } from './rules/due-now.ts'
 import { bookingStatus, isLive } from './rules/states.ts'
 import type { BookingStatus } from './rules/states.ts'
 import type { PaymentRow, ReservationRow } from '../rows.ts'
@@ -22,6 +22,8 @@ export type GuestPayment = {
   /** The amount due now, or the whole. */
   amount: 'due' | 'all'
   installments?: number | undefined
+  /** The guest agrees that the card is kept, under the terms of the property as they stand. */
+  saveMethod?: boolean | undefined
   payer?: Payer | undefined
   cardToken?: string | undefined
   returnUrl?: string | undefined
@@ -109,9 +111,8 @@ const earliest = (reservations: readonly ReservationRow[]) => reservations.map((
 /** Amount that deposits of live rooms make due by now, less the money that the booking has. */
 const dueOf = async (trx: Trx, { booking, reservations, now }: LockedBooking): Promise<number> => {
   const ids = reservations.filter((one) => isLive(one.status)).map((one) => one.id)
-  const folios = await lockPrimaryFolios(trx, ids)
-  const money = booking.credit + sum(folios.map((folio) => folio.credits))
-  return uncovered(await depositsOf(trx, ids), money, now)
+  const folios = await lockFoliosOf(trx, ids)
+  return dueNowOf({ booking, reservations, folios, deposits: await depositsOf(trx, ids), now })
 }
 
 /**
@@ -160,6 +161,9 @@ export const payForBooking = async (
     payerIndex,
     cardToken: wanted.cardToken,
     returnUrl: wanted.returnUrl,
+    saving: wanted.saveMethod
+      ? { textVersion: termsVersion(property.settings.portal.terms), addressHash: booking.addressHash }
+      : undefined,
     // A slip is due early enough that its money comes while the hold may still live.
     expiresAt: expiryOf(wanted.method, now, Math.floor(property.settings.holds.paymentMaxHours / 24) - 2),
   })

@@ -4,8 +4,10 @@ import type { Schema, Static } from '../../config/schema.ts'
 import { contextOf, later } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
+import { closeForms, openForms } from '../guests/index.ts'
 import { unitsOf } from '../units/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
+import { recordOnTheBooks } from './on-the-books.ts'
 import { transitions } from './rules/states.ts'
 import type { TransitionId } from './rules/states.ts'
 
@@ -31,20 +33,22 @@ type Transition<S extends Schema> = {
     | 'childrenAges'
   >[]
   event: Event<S>
+  /** Where it is not the usual command of the transition. */
+  command?: string
   reason?: string | null
   businessDate?: string | null
   /** Where it is not the status that changed; never personal values. */
   changes?: { field: string; before: unknown; after: unknown }[]
   /** Waived rules, and the reason. */
   override?: { rules: readonly string[]; reason: string } | null
-  /** What the event tells beside the stay itself. */
+  /** Data of the event beside the stay itself. */
   data: Omit<Static<S>, keyof Moved>
 }
 
-/** The last step of every transition: its history and its event, one of each per reservation. */
+/** The last step of every transition: its history and its event, one of each per reservation, and what it changes on the books. */
 export const recordTransition = async <S extends Schema>(
   trx: Trx,
-  { id, booking, reservations, event, reason, businessDate, changes, override, data }: Transition<S>,
+  { id, booking, reservations, event, command: named, reason, businessDate, changes, override, data }: Transition<S>,
 ): Promise<void> => {
   const { command, from, to } = transitions[id]
   const changed = changes ?? [{ field: 'status', before: from, after: to }]
@@ -56,7 +60,7 @@ export const recordTransition = async <S extends Schema>(
      select r, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, ?::jsonb, ?::date, ? from unnest(?::uuid[]) r`,
     [
       id,
-      command,
+      named ?? command,
       from,
       to,
       JSON.stringify(changed),
@@ -68,6 +72,11 @@ export const recordTransition = async <S extends Schema>(
       reservationIds,
     ],
   )
+  recordOnTheBooks(trx, id, reservationIds)
+  if (reservations.some(({ status }) => status === 'confirmed' || status === 'checked_in'))
+    openForms(trx, reservationIds)
+  if (reservations.some(({ status }) => status === 'cancelled' || status === 'no_show'))
+    await closeForms(trx, reservationIds)
   // A hold has no unit yet.
   const units = id === 'T3' ? null : await unitsOf(trx, reservationIds)
   for (const one of reservations) {

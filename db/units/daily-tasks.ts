@@ -16,8 +16,8 @@ const unitsAtOnce = 200
 type Waking = Awakening & { id: string; reservationId: string | null; lastReservationId: string | null }
 
 /**
- * What the beginning of `businessDate` does to the units of a property and their tasks (R18): the step housekeeping of a night audit, for the day that
- * comes. Some units at a time, each in its turn once for each day, so that a call may be repeated; `done` says that none is left.
+ * Prepares the units of a property and their tasks for the beginning of `businessDate` (R18). It is the step housekeeping of a night audit, for the day that
+ * comes. A call takes some units, and each unit has one turn a day, so a call may be repeated. `done` says that no unit is left.
  */
 export const generateTasks = async (
   trx: Trx,

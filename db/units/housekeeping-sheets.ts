@@ -91,8 +91,8 @@ export type ShareOut = {
 }
 
 /**
- * Shares out the open tasks of a day that nobody has. What lies in drafts is taken back first; published sheets stay, and get more. Answers the
- * sheets of the attendants with their tasks, and what fits nobody.
+ * Shares out the open tasks of a day that no attendant has. What lies in drafts is taken back first; published sheets stay, and get more. Answers the
+ * sheets of the attendants with their tasks, and the tasks that fit no attendant.
  */
 export const shareOutDay = async (
   trx: Trx,

@@ -5,6 +5,7 @@ import { availabilityChanged } from '../../config/events/rates.ts'
 import { inventoryOversold, inventoryRecovered } from '../../config/events/units.ts'
 import { registry } from '../../config/metrics.ts'
 import { hasChannels, requestMarks } from '../lib/channel-marks.ts'
+import { hasWaiting, requestMatches } from '../lib/waiting.ts'
 import { contextOf, later, logOf, prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
@@ -91,6 +92,8 @@ export type LockedNight = PoolNight & {
   publicVersion: number
   /** A channel sells it too, and is to be told. */
   hasChannels: boolean
+  /** A request on the waitlist waits for a room. */
+  hasWaiting: boolean
   /** Those that are sold from the pool. */
   unitTypeIds: string[]
 }
@@ -100,7 +103,7 @@ export const lockPoolNights = (trx: Trx, keys: readonly PoolNightKey[]) =>
   prepared<LockedNight>(
     trx,
     `select n.pool_id, n.night, n.capacity, n.sold, n.held, n.allotted, n.blocked, n.oversell, n.forced, p.property_id, y.public_version,
-       ${hasChannels('y')} as has_channels,
+       ${hasChannels('y')} as has_channels, ${hasWaiting('y')} as has_waiting,
        array(select t.unit_type_id from unit_type_pool t where t.tenant_id = n.tenant_id and t.unit_pool_id = n.pool_id order by t.unit_type_id) as unit_type_ids
      from pool_night n join unit_pool p on p.tenant_id = n.tenant_id and p.id = n.pool_id
      join property y on y.tenant_id = p.tenant_id and y.id = p.property_id
@@ -185,6 +188,7 @@ export const moveInventory = async (
   writePoolNights(trx, after)
   await announce(trx, before, after, force ? short : [])
   await tellChannels(trx, [...before.values()], after)
+  await tellWaiting(trx, before, after)
   return after
 }
 
@@ -206,6 +210,12 @@ const tellChannels = async (trx: Trx, before: readonly LockedNight[], after: rea
       unitPoolIds: [...new Set(ofProperty.map((row) => row.poolId))],
     })
   }
+}
+
+/** Asks that those who wait be looked for where nights have become free. */
+const tellWaiting = async (trx: Trx, before: ReadonlyMap<string, LockedNight>, after: readonly LockedNight[]) => {
+  const freed = after.filter((row) => row.hasWaiting && freeOf(row) > freeOf(before.get(keyOf(row))!))
+  for (const propertyId of new Set(freed.map((row) => row.propertyId))) await requestMatches(trx, propertyId)
 }
 
 type Told = { poolId: string; night: string; units: number }

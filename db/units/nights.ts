@@ -11,7 +11,7 @@ export const lockCapacity = (trx: Trx, poolIds: readonly string[]) =>
 
 /**
  * Gives pools the nights that they lack up to the horizon, with the capacity and the blocks that are known, and drops nights that
- * are long past. Locks the pools, as those do who add units, so that neither misses the other.
+ * are long past. Locks the pools, as commands that add units do, so that neither misses the other.
  */
 export const extendNights = async (trx: Trx, poolIds: readonly string[]): Promise<number> => {
   await lockCapacity(trx, poolIds)

@@ -39,9 +39,9 @@ export const recountRange = async (trx: Trx, propertyId: string): Promise<{ from
   })
 }
 
-type Counted = Pick<PoolNight, 'poolId' | 'night' | 'capacity' | 'sold' | 'held' | 'blocked'>
+type Counted = Pick<PoolNight, 'poolId' | 'night' | 'capacity' | 'sold' | 'held' | 'allotted' | 'blocked'>
 
-/** Counts the records that the counters stand for, without locks: nights, days of limited extras, units and blocks. */
+/** Counts the records that the counters stand for, without locks: nights, days of limited extras, rooms of groups, units and blocks. */
 export const countNights = (trx: Trx, propertyId: string, from: string, until: string) =>
   sql<Counted>(
     trx,
@@ -67,6 +67,10 @@ export const countNights = (trx: Trx, propertyId: string, from: string, until: s
      sums as (
        select pool_id, night, sum(quantity) filter (where held)::int as held, sum(quantity) filter (where not held)::int as sold from taken group by pool_id, night)
      select d.pool_id, d.night, coalesce(s.held, 0) as held, coalesce(s.sold, 0) as sold,
+       (select coalesce(sum((x.allotted - x.picked_up) * u.quantity), 0)::int from unit_type_pool u
+        join booking_group_night x on x.tenant_id = u.tenant_id and x.unit_type_id = u.unit_type_id and x.night = d.night
+        join booking_group g on g.tenant_id = x.tenant_id and g.id = x.group_id and g.status in ('optional', 'confirmed')
+        where u.tenant_id = d.tenant_id and u.unit_pool_id = d.pool_id) as allotted,
        case d.kind
          when 'unit' then (select count(*)::int from unit u where u.tenant_id = d.tenant_id and u.unit_pool_id = d.pool_id and u.status = 'active'
            and u.active_from <= d.night and (u.active_until is null or u.active_until > d.night))
@@ -80,11 +84,11 @@ export const countNights = (trx: Trx, propertyId: string, from: string, until: s
     { propertyId, from, until },
   )
 
-export const compared = ['capacity', 'sold', 'held', 'blocked'] as const
+export const compared = ['capacity', 'sold', 'held', 'allotted', 'blocked'] as const
 
 /**
- * Counts `[from, until)` anew under the locks of the nights: who moves them waits, and what has moved them is seen. Answers the
- * nights that were wrong; the expected number is none.
+ * Counts `[from, until)` anew under the locks of the nights: commands that move them wait, and earlier moves are seen.
+ * Answers the nights that were wrong; the expected number is none.
  */
 export const recountNights = async (
   trx: Trx,
@@ -105,7 +109,7 @@ export const recountNights = async (
   const wrong = locked.flatMap((row) => {
     const truth = counted.get(`${row.poolId} ${row.night}`)
     if (!truth || compared.every((kind) => truth[kind] === row[kind])) return []
-    const usage = truth.sold + truth.held + row.allotted + truth.blocked
+    const usage = truth.sold + truth.held + truth.allotted + truth.blocked
     return [{ before: row, after: { ...row, ...truth, forced: Math.max(0, usage - truth.capacity - row.oversell) } }]
   })
   if (wrong.length === 0) return []

@@ -79,7 +79,7 @@ type Cleaned = {
 }
 
 /**
- * The one writer of conditions of held units, with their events; who acts is noted on them. What becomes ready by it is told of. Answers the units as
+ * The one writer of conditions of held units, with their events; the actor is noted on them. What becomes ready by it is told of. Answers the units as
  * they are then.
  */
 export const writeConditions = async (

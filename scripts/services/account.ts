@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { basename, dirname, join } from 'node:path'
 
-/** Who the services run as. */
+/** The account that the services run as. */
 export type Account = { uid: number; gid: number }
 
 const listed = (): (Account & { name: string })[] =>

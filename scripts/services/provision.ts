@@ -36,7 +36,7 @@ export const provisionRoles = async (client: pg.Client, passwords: Passwords) =>
   }
 }
 
-/** Nobody but the owner makes temporary tables: they would come before the others in the sight of whatever names no schema. */
+/** Only the owner makes temporary tables: they would come before the others in the sight of whatever names no schema. */
 export const refuseTemporary = (client: pg.Client, database: string) =>
   client.query(`revoke temporary on database ${client.escapeIdentifier(database)} from public`)
 

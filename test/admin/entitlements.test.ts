@@ -33,7 +33,7 @@ describe('the entitlements of a tenant', () => {
       `select action, reason, actor_type, actor_id from audit_entry where chain = ? and action like 'entitlement.%' order by at`,
       [tenantId],
     )
-  // What an endpoint of the feature `core` says to this caller.
+  // The answer of an endpoint of the feature `core` to this caller.
   const reach = async (tenantId: string, credential: { token?: string; key?: string }) => {
     const { status, body } = await world.request('GET', `/api/tenants/${tenantId}/guests`, credential)
     return [status, body.code, body.error, body.errors]

@@ -1,5 +1,9 @@
 import { expect } from 'chai'
-import { sql } from '../../db/lib/connection.ts'
+import { failingChecks } from '../../api/admin/health.ts'
+import { registry } from '../../config/metrics.ts'
+import { checkNames, reportCall } from '../../db/jobs/index.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { startMeasuring } from '../../workers/lib/measure.ts'
 import { closeRedis } from '../../api/lib/redis.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { startWorkers } from '../../workers/workers.ts'
@@ -80,11 +84,50 @@ describe('the health of every part', () => {
     expect(health.gateways).to.deep.equal([{ provider: 'sandbox', lastSuccessAt: null, unknownPayments: 1 }])
     expect(failing(health)).to.include.members(['dead_letters', 'pauses', 'gateways'])
     expect(health.checks.find((check) => check.name === 'pauses')?.detail).to.equal(
-      'paused for over 15 minutes: payments',
+      'paused: payments, messages.deliver',
     )
     expect(health.checks.find((check) => check.name === 'gateways')?.detail).to.equal(
       'calls without an outcome: sandbox 1',
     )
+  })
+
+  it('knows at once of refused credentials, closed gates, pauses and processes that keep dying, and every reader goes by it', async () => {
+    const { admin } = world.database
+    const before = await read()
+    expect(failing(before)).not.to.include.members(['credentials', 'accounts', 'deaths'])
+    const report = (gate: string, sign: 'credentials' | 'busy') =>
+      inPlatform((trx) =>
+        reportCall(trx, gate, sign, { tenantId: null, reason: sign === 'busy' ? 'http_429' : 'credentials_refused' }),
+      )
+    await report('twilio', 'credentials')
+    await report('sandbox:acct_2', 'busy')
+    await admin.raw(
+      `insert into worker_heartbeat (id, process, name, host, pid, version, queues, running, loop_lag_ms, current, beat_at)
+       select gen_random_uuid(), 'worker', 'dead-' || n, 'host', n, '0', '{}', 0, 0, '[]', now() - interval '5 minutes' from generate_series(1, 3) n`,
+    )
+    const health = await read()
+    const said = (name: string) => health.checks.find((check) => check.name === name)
+    expect(said('credentials')).to.include({ ok: false })
+    expect(said('credentials')?.detail).to.contain('twilio')
+    expect(said('accounts')?.detail).to.equal('get no calls now: sandbox:acct_2 (http_429)')
+    expect(said('deaths')?.detail).to.equal('3 processes died within a quarter of an hour')
+    expect((await failingChecks()).map(({ name }) => name).sort()).to.deep.equal(failing(health).sort())
+    const running = startMeasuring()
+    try {
+      const gauge = await until(
+        async () => {
+          const { values } = await registry.getSingleMetric('service_check_failing')!.get()
+          return values.some(({ labels, value }) => labels.check === 'credentials' && value === 1) && values
+        },
+        { withinMs: 20_000, what: 'the measure' },
+      )
+      const measured = gauge.filter(({ value }) => value === 1).map(({ labels }) => String(labels.check))
+      expect(measured).to.include.members(['credentials', 'accounts', 'deaths', 'pauses', 'dead_letters'])
+      expect(gauge.map(({ labels }) => labels.check)).to.have.members([...checkNames])
+    } finally {
+      await running.stop()
+      await admin.raw(`delete from provider_gate; delete from worker_heartbeat where name like 'dead-%'`)
+    }
   })
 
   it('is read without Redis too, which it tells', async () => {

@@ -48,7 +48,7 @@ inBrowser(
       await closeDashboard()
     })
 
-    /** What an expression says in the page. */
+    /** Evaluates an expression in the page. */
     const inPage = <T>(expression: string) => page.evaluate<T>(expression)
 
     const picture = async (name: string) => {
@@ -67,6 +67,7 @@ inBrowser(
       ['providers', '/providers'],
       ['workers', '/workers'],
       ['jobs', '/jobs'],
+      ['acts', '/acts'],
       ['job', `/jobs/${given.jobId}`],
     ]
 
@@ -78,7 +79,7 @@ inBrowser(
       await page.getByLabel('Password').fill(operator.password)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-      await page.getByRole('link', { name: 'What Redis holds' }).click()
+      await page.getByRole('link', { name: 'Bull Board' }).click()
       await page.waitForURL('**/superuser/dashboard**')
       await page.goto(base)
       complaints.length = 0

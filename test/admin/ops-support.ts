@@ -8,7 +8,7 @@ import { archiveJobs, putJobs } from './support.ts'
 
 export const operator = { email: 'n1@pousada.example', password: 'a long phrase of operators' }
 
-/** What somebody would write to harm the reader of a page. */
+/** Text that an attacker would write to harm the reader of a page. */
 export const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>&amp;`
 
 export const makeOperator = async () => {

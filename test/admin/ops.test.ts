@@ -10,7 +10,18 @@ import { forgetLimits } from '../auth/support.ts'
 import { fill, hostile, makeOperator, operator } from './ops-support.ts'
 
 const base = '/superuser/ops'
-const places = ['', '/queues', '/queues/messages', '/tenants', '/dead', '/schedules', '/providers', '/workers', '/jobs']
+const places = [
+  '/acts',
+  '',
+  '/queues',
+  '/queues/messages',
+  '/tenants',
+  '/dead',
+  '/schedules',
+  '/providers',
+  '/workers',
+  '/jobs',
+]
 
 type Send = { cookie?: string; form?: Record<string, string> | [string, string][]; origin?: string | null }
 
@@ -172,7 +183,7 @@ describe('the operations pages', () => {
       expect((await get('/providers')).body).to.include('Resume smtp')
       await post('/providers/resume', { provider: 'smtp', reason: 'it is back' })
       await post('/providers/open', { gate: 'sandbox:acct_1', reason: 'they told us' })
-      expect((await get('/providers')).body).not.to.include('Open it now')
+      expect((await get('/providers')).body).not.to.include('Open the gate now')
       expect((await trail())[0]).to.include({ action: 'provider.open', reason: 'they told us' })
       await post('/providers/rate', { gate: 'kind:messages.deliver', perSecond: '20', reason: 'their new limit' })
       const unknown = await post('/providers/rate', {
@@ -200,6 +211,74 @@ describe('the operations pages', () => {
       const { body } = await get('/providers')
       expect(jobs.map((id) => body.includes(`${base}/jobs/${id}`))).to.deep.equal([true, true, false])
       expect(body).to.include('TimeoutError').and.to.include('its process may have died')
+    })
+
+    it('say why a job waits, on its page and on that of its queue, and never open and closed of one provider', async () => {
+      const { admin } = world.database
+      const [job] = await sql<{ id: string }>(
+        admin,
+        `update jobs set gate = 'twilio' where id = (select id from jobs where status = 'pending' and kind = 'messages.deliver' order by seq limit 1) returning id`,
+      )
+      await admin.raw(
+        `insert into provider_gate (gate, provider, state, closed_at, closed_until, reason, failures, closures)
+         values ('twilio', 'twilio', 'closed', now(), now() + interval '1 minute', 'credentials_refused', 1, 1)`,
+      )
+      for (const path of [`/jobs/${job?.id}`, '/queues/messages', '/providers']) {
+        const { body } = await get(path)
+        expect(body, path).to.include('it refuses our credentials')
+        expect(body, path).not.to.match(/class="tag \w*">(open|closed)</)
+      }
+      const overview = (await get('')).body
+      expect(overview).to.match(/<a href="\/superuser\/ops\/providers">credentials<\/a>: refused/)
+      await admin.raw(`delete from provider_gate where gate = 'twilio'`)
+    })
+
+    it('find by one field, refresh by themselves where nothing is filled in, and can be held', async () => {
+      for (const path of ['', '/queues', '/tenants', '/workers', '/schedules']) {
+        expect((await get(path)).body, path).to.include('<meta http-equiv="refresh"')
+        const held = (await get(`${path}?hold=1`)).body
+        expect(held, path).not.to.include('http-equiv="refresh"')
+        expect(held, path).to.include('Let it refresh')
+      }
+      for (const path of ['/providers', '/queues/messages', '/jobs', `/jobs/${given.jobId}`])
+        expect((await get(path)).body, path).not.to.include('http-equiv="refresh"')
+      const short = (await get(`/jobs?q=${given.jobId.slice(0, 8)}`)).body
+      expect(short).to.include(`/superuser/ops/jobs/${given.jobId}`)
+      expect((await get(`/jobs?q=${encodeURIComponent(hostile)}`)).status).to.equal(200)
+      expect((await get('/jobs?kind=messages.&errorText=refused')).body).to.include('messages.trigger')
+    })
+
+    it('ask the gateway now of a payment whose outcome nobody knows, once, and with a reason', async () => {
+      const { admin } = world.database
+      const paymentId = randomUUID()
+      const [known, ended] = await sql<{ id: string }>(
+        admin,
+        `insert into external_call (tenant_id, job_id, provider, operation, idempotency_key, state, started_at) values
+           (?, gen_random_uuid(), 'sandbox', 'submit', ?, 'unknown', now() - interval '1 hour'),
+           (?, gen_random_uuid(), 'sandbox', 'submit', ?, 'succeeded', now() - interval '1 hour') returning id`,
+        [given.tenantId, `pay-${paymentId}`, given.tenantId, `pay-${randomUUID()}`],
+      )
+      expect((await get('/providers')).body).to.include('Ask the gateway now')
+      const asked = await post('/providers/ask', { callId: known?.id ?? '', reason: 'the guest is on the phone' })
+      expect(asked.headers.location).to.match(/^\/superuser\/ops\/jobs\/[0-9a-f-]{36}$/)
+      const again = await post('/providers/ask', { callId: known?.id ?? '', reason: 'the guest is on the phone' })
+      expect(again.headers.location).to.equal(`${base}/providers?done=asking`)
+      const jobs = await sql<{ payload: object }>(
+        admin,
+        `select payload from jobs where kind = 'payments.read' and payload->>'paymentId' = ?`,
+        [paymentId],
+      )
+      expect(jobs).to.deep.equal([{ payload: { tenantId: given.tenantId, paymentId } }])
+      expect((await post('/providers/ask', { callId: ended?.id ?? '', reason: 'once more' })).status).to.equal(404)
+      const [entry] = await sql(
+        admin,
+        `select action, subject_id, reason from audit_entry where action = 'provider.ask' order by at limit 1`,
+      )
+      expect(entry).to.deep.equal({
+        action: 'provider.ask',
+        subjectId: paymentId,
+        reason: 'the guest is on the phone',
+      })
     })
 
     it('replay and discard what is marked', async () => {

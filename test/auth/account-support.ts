@@ -5,7 +5,7 @@ import { sql } from '../../db/lib/connection.ts'
 import type { World } from '../support/world.ts'
 import type { Person } from './support.ts'
 
-/** What tests of accounts do again and again. */
+/** Actions that tests of accounts repeat. */
 export const accountsOf = (world: World) => {
   const me = (token: string) => world.request('GET', '/api/auth/me', { token })
   const post = (path: string, body: unknown, token?: string) =>

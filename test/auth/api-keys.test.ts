@@ -31,7 +31,7 @@ describe('a tenant’s API keys', () => {
     const { body: page } = await call('GET', '?status=active')
     const shown = page.data.find(({ id }: Made) => id === made.id)
     expect(shown).to.deep.equal({ ...made })
-    // What is kept for a repeated request is sealed, and what it is answered with shows that the key is not in it.
+    // The answer that is kept for a repeated request is sealed. The reply to the repetition shows that the key is not in it.
     expect(JSON.stringify([page, again.body])).to.not.include(key.slice(18, 60))
     expect(await events(made.id)).to.deep.equal(['api_key.created'])
   })

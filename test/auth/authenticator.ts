@@ -13,7 +13,7 @@ const step = (offset = 0) => Math.floor(Date.now() / 30_000) + offset
 /** The bytes of a secret as an app is given it. */
 export const secretBytes = fromBase32
 
-/** What an app shows for a secret now, or so many steps away. */
+/** The code that an app shows for a secret now, or the given number of steps away. */
 export const codeOf = (secret: string, offset = 0): string => totp(fromBase32(secret), step(offset))
 
 /** A code that is right at no step near now. */

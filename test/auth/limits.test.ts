@@ -63,7 +63,7 @@ describe('the limit of requests a minute', () => {
     expect([headersOf(first)[1], headersOf(second)[1]]).to.deep.equal([99, 98])
   })
 
-  /** What `count` answers of somebody new, where this machine was not so busy meanwhile that Redis seemed slow and each counted its part. */
+  /** The answer of `count` for a new caller. Repeats it, up to ten runs, where Redis seemed slow and each process counted its part. */
   const undisturbed = async <T>(count: (one: string) => Promise<T>): Promise<T> => {
     for (let one = 0; ; one += 1) {
       await until(() => quickly((redis) => redis.ping()).then((answer) => answer === 'PONG'))
@@ -168,6 +168,23 @@ describe('the limit of requests a minute', () => {
     const next = await fail()
     expect([next.status, next.body.code]).to.deep.equal([429, 'rate_limited'])
     expect((await world.request('GET', '/api/auth/me', { token })).status).to.equal(200)
+  })
+
+  it('holds for documents and pages, and for callbacks: by their client address', async () => {
+    await roomInMinute(30)
+    const ask = (path: string) => fetch(`${world.baseUrl}${path}`, { redirect: 'manual' })
+    for (const path of ['/api/openapi.json', '/superuser/ops', '/api/docs']) {
+      const reply = await ask(path)
+      expect(reply.headers.get('x-ratelimit-limit'), path).to.equal('600')
+      // A body that is not read keeps its connection.
+      await reply.text()
+    }
+    for (let n = 0; n < 12; n += 1)
+      await Promise.all(Array.from({ length: 50 }, async () => (await ask('/superuser/ops/none')).text()))
+    const refused = await ask('/api/openapi.json')
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([429, 'rate_limited'])
+    const back = await world.request('POST', '/api/callbacks/payments/sandbox', { body: {} })
+    expect([back.status, back.headers['x-ratelimit-limit']]).to.deep.equal([401, '6000'])
   })
 
   it('holds for refreshes of a session: ten', async () => {

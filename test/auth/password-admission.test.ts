@@ -116,7 +116,7 @@ describe('the admission of requests that hash a password', () => {
         expect(refused).to.match(/Content-Security-Policy: default-src 'none'; style-src/)
         expect(refused).to.include(`<a href="${page}">`)
       })
-      // What is let in was counted once, in the window of all sign-ins.
+      // A request that is let in is counted once, in the window of all sign-ins.
       const inside = await send('Content-Length: 3\r\n\r\na=b')
       expect(inside).to.match(/^HTTP\/1\.1 403 .*X-RateLimit-Remaining: 18\r\n.*form_refused/s)
       const { headers } = await world.request('POST', path, { body: { email: 'nobody' } })
@@ -134,7 +134,7 @@ describe('the admission of requests that hash a password', () => {
       })
       expect([status, body.code, headers['retry-after']]).to.deep.equal([429, 'hashing_busy', '2'])
       expect((await world.request('GET', '/api/auth/me', { token })).status).to.equal(200)
-      expect((await world.request('GET', path)).status).to.equal(404)
+      expect((await world.request('GET', path)).status).to.equal(405)
       expect(
         (await world.request('POST', '/api/auth/password/forgot', { body: { email: person.email } })).status,
       ).to.equal(200)
@@ -172,7 +172,7 @@ describe('the admission of requests that hash a password', () => {
         socket.write(`${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
         outcomes.push((await allOf(socket)).slice(9, 12))
       }
-      expect(outcomes).to.deep.equal(['429', '429', '404', '404', '404', '404', '404', '404'])
+      expect(outcomes).to.deep.equal(['429', '429', '404', '404', '404', '404', '405', '405'])
       const twice = await dial()
       twice.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
       expect(await allOf(twice)).to.match(/^HTTP\/1\.1 400 .*request_invalid/s)

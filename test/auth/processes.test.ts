@@ -42,7 +42,7 @@ describe('several processes of the api', function () {
         expect(await byKey()).to.deep.equal([200, 200, 200])
         expect(await everywhere(one.token)).to.deep.equal([200, 200, 200])
         expect(await everywhere(two.token)).to.deep.equal([200, 200, 200])
-        // What the others remember is older than the new token: they look again, and do not refuse it.
+        // The other processes remember a state older than the new token. They look again, and do not refuse it.
         const fresh = await clients[at]?.('POST', '/api/auth/refresh', { token: two.token })
         expect(await everywhere(fresh?.body.token as string)).to.deep.equal([200, 200, 200])
         expect((await clients[at]?.('POST', '/api/auth/revoke-all', { token: one.token }))?.status).to.equal(200)

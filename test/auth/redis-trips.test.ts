@@ -164,7 +164,7 @@ describe('what a request asks of Redis', () => {
       expect(old).to.match(/^1\|\{/)
       await sql(world.database.admin, `update api_key set revoked_at = now() where id = ?`, [apiKeyId])
       await until(async () => (await read()).status === 401, { withinMs: 30_000, what: 'the end of the key' })
-      // What was read before the end arrives after it.
+      // An entry that was read before the end of the key arrives after it.
       await world.redis.set(name, old)
       expect((await read()).status).to.equal(401)
     })

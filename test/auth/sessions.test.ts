@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { closeRedis, openRedis } from '../../api/lib/redis.ts'
-import { signToken, verifyToken } from '../../api/lib/tokens.ts'
+import { signToken, verifyToken } from '../../config/tokens.ts'
 import { jtiHash, jtiOf, revokeSessions } from '../../db/auth/sessions.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { connectRedis } from '../support/redis.ts'

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { PublicProtocol } from 'paseto'
 import { GenerateKeyPairFactory, SignFactory } from 'paseto/v4/public'
 import { settings } from '../../config/env.ts'
-import { reloadKeys, signToken, verifyToken } from '../../api/lib/tokens.ts'
+import { reloadKeys, signToken, verifyToken } from '../../config/tokens.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeTenant, makeUser, signIn } from './support.ts'
 
@@ -154,6 +154,28 @@ describe('a request’s credential', () => {
     ]
     for (const headers of elsewhere) expect((await sessions(headers)).status).to.equal(401)
     expect((await world.request('GET', `/api/auth/sessions?access_token=${token}`)).status).to.equal(401)
+  })
+
+  it('that strangers hold says when it ends, and nothing else of it', async () => {
+    for (const purpose of ['quote', 'guest', 'registration'] as const) {
+      const made = await signToken(
+        purpose,
+        { jti: tenantId, tenant: tenantId, tenantId, text: 'secret'.repeat(50) },
+        60,
+      )
+      const payload = Buffer.from(made.split('.')[2] ?? '', 'base64url')
+        .subarray(0, -64)
+        .toString()
+      expect(Object.keys(JSON.parse(payload) as object).sort(), purpose).to.deep.equal(
+        ['aud', 'exp', 'iat', 'iss', 'sealed'].sort(),
+      )
+      expect(payload, purpose).not.to.contain(tenantId)
+      const read = await verifyToken(purpose, made)
+      expect(read.ok && read.claims, purpose).to.include({ tenantId, tenant: tenantId, jti: tenantId })
+      expect(await signToken(purpose, { tenantId }, 60), 'the same claims twice').not.to.equal(
+        await signToken(purpose, { tenantId }, 60),
+      )
+    }
   })
 
   it('that is bad is 401, touched, swapped or of another purpose; longer than 2,048 characters it is not read', async () => {

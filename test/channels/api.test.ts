@@ -98,6 +98,18 @@ describe('Channels by the API', () => {
     expect((await world.request('GET', `${one}/pushes`, { token: reception })).status).to.equal(200)
   })
 
+  it('an endpoint without a body refuses one, and does not look for card numbers in it', async () => {
+    const { body: connection } = await create()
+    const refused = await world.request('POST', `${path}/channel-connections/${connection.id}/activate`, {
+      token: manager,
+      body: { extra: '4111 1111 1111 1111' },
+    })
+    expect([refused.status, refused.body.errors]).to.deep.equal([
+      400,
+      [{ field: 'extra', message: 'is not known here' }],
+    ])
+  })
+
   it('one is not activated without a mapping or credentials, nor made twice for one account', async () => {
     const bare = await create({ mappings: [], externalPropertyId: 'TWICE' })
     const activate = () =>

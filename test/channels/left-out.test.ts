@@ -57,7 +57,7 @@ describe('A mapping that is left out', function () {
     expect(stopped).to.deep.equal([false, false, true, true, true])
     const read = await house.inHouse((trx) => readConnection(trx, id))
     expect(read.mappings).to.deep.equal(mappings.map((one) => ({ ...one, modifierRate: 0, enabled: true })))
-    // What was read may be written back.
+    // Mappings that were read may be written back.
     await house.inHouse((trx) => changeConnection(trx, id, { mappings: read.mappings }))
     const kept = () =>
       house.inHouse((trx) =>

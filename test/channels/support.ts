@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { simulatorHost } from '../../config/channels.ts'
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
 import { addDays, daysIn } from '../../config/time.ts'
-import { sql, sqlOne } from '../../db/lib/connection.ts'
+import { grantEntitlement } from '../../db/admin/index.ts'
+import { inPlatform, inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
+import { hasFeature } from '../../db/lib/features.ts'
 import { createConnection } from '../../db/channels/connections.ts'
 import type { NewConnection } from '../../db/channels/connections.ts'
 import { activateConnection } from '../../db/channels/lifecycle.ts'
@@ -15,13 +17,20 @@ import type { House } from '../support/factories.ts'
 
 export type Connected = { id: string; account: Account }
 
+/** No plan has the feature. */
+const giveChannels = async (tenantId: string): Promise<void> => {
+  if (!(await inTenant(tenantId, (trx) => hasFeature(trx, 'channels'))))
+    await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'channels', reason: 'a connection is made' }))
+}
+
 /** A connection with both types and both plans, as a draft. */
 export const makeConnection = async (
   house: House,
   account: Pick<Account, 'name' | 'secret'>,
   options: Partial<NewConnection> = {},
-): Promise<string> =>
-  house.inHouse((trx) =>
+): Promise<string> => {
+  await giveChannels(house.tenantId)
+  return house.inHouse((trx) =>
     createConnection(trx, {
       propertyId: house.propertyId,
       name: 'A channel',
@@ -34,6 +43,7 @@ export const makeConnection = async (
       ...options,
     }),
   )
+}
 
 export const mappingsOf = (house: House) => [
   { unitTypeId: house.unitTypeId, ratePlanId: house.ratePlanId, externalUnitTypeId: 'DBL', externalRatePlanId: 'BAR' },

@@ -11,6 +11,7 @@ import type { Evidence } from './evidence.ts'
 import { inject } from './faults.ts'
 import type { Left } from './faults.ts'
 import { mend, quiescence, replayInnocent, untilOver } from './heal.ts'
+import { openHooks } from './hooks.ts'
 import { openLedger } from './ledger.ts'
 import type { Command } from './ledger.ts'
 import { startLoad } from './load.ts'
@@ -83,6 +84,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
   try {
     const houses = await furnish(town)
     const hired = await hireStaff(houses)
+    const hooks = await openHooks(houses, town.hookPort)
     await town.fleet.ready(60_000)
     say('ready')
     const left: Left = { effects: [], poisoned: [], missed: [] }
@@ -97,7 +99,9 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       outlive: outlive(town),
     })
     const staff = startStaff(insistentClient(apis, ledger), apis, hired, options.seed)
+    const removing = wait(options.minutes * 30_000).then(hooks.remove)
     const faults = await runFaults(town, options, left, say)
+    const removed = await removing
     say('the faults are over')
     await Promise.all([load.stop(), staff.stop(), mend(town)])
     say('whole again')
@@ -110,7 +114,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       if (replayed.length > 0) say(`given up after three deaths of others, and replayed: ${replayed.join(', ')}`)
       const over = await untilOver(database)
       say(`over after ${over.rounds} rounds, ${over.left} left`)
-      const evidence = evidenceOf(town, ledger, left)
+      const evidence = evidenceOf(town, ledger, left, removed)
       const violations = await check(database, evidence)
       if (quiet.left.length > 0)
         violations.push({
@@ -134,8 +138,11 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
   }
 }
 
-/** What was done, and what may happen and is worth a number. */
-const sum = async (database: ReturnType<typeof makeKnex>, { commands, mails, deeds }: Evidence): Promise<string[]> => {
+/** Lines with counts of the work that was done, and of repetitions and copies that may occur. */
+const sum = async (
+  database: ReturnType<typeof makeKnex>,
+  { commands, mails, deeds, hooks }: Evidence,
+): Promise<string[]> => {
   const [row] = await sql<Record<string, number>>(
     database,
     `select (select count(*) from booking) as bookings, (select count(*) from reservation where confirmed_at is not null) as confirmed,
@@ -150,6 +157,6 @@ const sum = async (database: ReturnType<typeof makeKnex>, { commands, mails, dee
     `records: ${Object.entries(row ?? {})
       .map(([name, count]) => `${count} ${name}`)
       .join(', ')}`,
-    `outside: ${deeds.filter((one) => one.deed === 'asked').length} calls, ${mails.length} mails, ${copies} of them second copies under one Message-ID`,
+    `outside: ${deeds.filter((one) => one.deed === 'asked').length} calls, ${mails.length} mails, ${copies} of them second copies under one Message-ID, ${hooks.length} webhooks`,
   ]
 }

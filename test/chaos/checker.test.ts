@@ -9,6 +9,7 @@ import type { House } from '../support/factories.ts'
 import { useMailPeer } from '../support/messages.ts'
 import { portalOf } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
+import { flow } from '../webhooks/support.ts'
 import type { Charge, Refund } from '../../workers/gateways/sandbox-plan.ts'
 import { check, checks } from './checker.ts'
 import { doctored } from './doctored.ts'
@@ -85,6 +86,7 @@ describe('the checker of a campaign', () => {
     await admin.raw(`create table chaos_effect (key text not null)`)
     house = await makeHouse({ units: 3 })
     const commands = await live()
+    await flow()
     const objects = await sql<{ kind: string; state: Charge & Refund }>(
       admin,
       `select kind, state from sandbox_object where kind in ('charge', 'refund')`,
@@ -96,7 +98,15 @@ describe('the checker of a campaign', () => {
         : { deed: 'refunded', id, ourId, charge: chargeId, amount, fails: false }
     })
     const mails = mail.peer.mails.map((one) => ({ ...one, id: '', receivedAt: '' }))
-    evidence = { deeds, mails, commands, wrong: [], left: { effects: [], poisoned: [], missed: [] } }
+    evidence = {
+      deeds,
+      mails,
+      commands,
+      wrong: [],
+      left: { effects: [], poisoned: [], missed: [] },
+      hooks: [],
+      removed: [],
+    }
   })
 
   it('finds nothing where nothing is wrong', async () => {

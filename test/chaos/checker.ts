@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { sql } from '../../db/lib/connection.ts'
 import { none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
+import { hookChecks } from './hooks.ts'
 import { moneyChecks } from './money-checks.ts'
 
 export type Violation = { rule: string; count: number; examples: unknown[] }
@@ -10,6 +11,7 @@ const messageOf = (messageId: string) => /^<?([0-9a-f-]{36})\.\d+@/.exec(message
 
 export const checks: Record<string, Check> = {
   ...moneyChecks,
+  ...hookChecks,
   'no payment, refund or hold is left open': none(
     `select 'payment' as what, id, status from payment where status in ('created', 'unknown', 'requires_action', 'processing')
      union all select 'refund', id, status from refund where status in ('requested', 'unknown', 'processing')

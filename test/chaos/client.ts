@@ -69,7 +69,7 @@ export const insistentClient = (apis: readonly string[], ledger: Ledger): Insist
       tries += bases.length
       accepted.push(...replies.filter(saysYes))
       told = accepted[0] ?? replies.find((reply) => !isLost(reply)) ?? null
-      // Who was told yes asks once more now and then: the answer must be the same.
+      // A client that was told yes asks once more now and then: the answer must be the same.
       if (told && !(accepted.length === 1 && random.chance(0.1))) break
     }
     return { reply: told, tries, differing: Math.max(0, new Set(accepted.map(idOf)).size - 1) }

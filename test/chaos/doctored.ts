@@ -241,6 +241,35 @@ export const doctored: readonly Doctored[] = [
     ],
   },
   {
+    what: 'a number of the feed is missing',
+    rule: 'each event of the feed is there once, in order',
+    statements: [`delete from event where sequence = 2`],
+  },
+  {
+    what: 'an event has no number',
+    rule: 'each event of the feed is there once, in order',
+    statements: [`update event set sequence = null where sequence = (select max(sequence) from event)`],
+  },
+  {
+    what: 'a webhook that is called delivered never came',
+    rule: 'each delivery comes at least once, and never after its endpoint was removed',
+    statements: [
+      `insert into webhook_endpoint (tenant_id, id, url, types, subjects, secret, created_at)
+       select id, '7b0c2f6e-5d1a-4c3e-9f28-0a1b2c3d4e5f', 'http://127.0.0.1/stays', '{x}', '{}', '', now() from tenant limit 1`,
+      `insert into webhook_delivery (tenant_id, webhook_endpoint_id, event_id, event_at, sequence, type, status, delivered_at)
+       select id, '7b0c2f6e-5d1a-4c3e-9f28-0a1b2c3d4e5f', gen_random_uuid(), now(), 1, 'x', 'delivered', now() from tenant limit 1`,
+    ],
+  },
+  {
+    what: 'a webhook came long after its endpoint was removed',
+    rule: 'each delivery comes at least once, and never after its endpoint was removed',
+    evidence: (evidence) => ({
+      ...evidence,
+      hooks: [{ path: '/leaves', id: 'x', at: 100_000, status: 204 }],
+      removed: [{ path: '/leaves', at: 1_000 }],
+    }),
+  },
+  {
     what: 'a mail was lost',
     rule: 'every message that is sent has arrived, and arrives once where its fate was seen',
     evidence: (evidence) => ({ ...evidence, mails: evidence.mails.slice(1) }),

@@ -103,7 +103,7 @@ export const conclude = async (
   // One worker dies again and again here, so that who is in hand with each may be taken for poison.
   const isOver = async () => {
     await replayInnocent(database)
-    // Whoever died while it was read is not due before minutes have passed, which nobody waits for here.
+    // A job whose process died while it was read is not due before minutes have passed, which nobody waits for here.
     await sql(
       database,
       `update refund set next_read_at = now() where status = 'unknown' and next_read_at > now() + interval '20 seconds'`,
@@ -111,7 +111,7 @@ export const conclude = async (
     return (await differing()).length === 0
   }
   await until(isOver, { withinMs: 60_000, everyMs: 500 }).catch(() => false)
-  // What is with a process that died is missed when its lock is over; then it must come again by itself.
+  // Jobs of a process that died are missed once their lock is over. They must then come again by themselves.
   const patienceMs = Math.max(60_000, ...cases.map(({ case: one }) => missedWithinMs(one.kind)))
   const areBack = async () => [...(await survivals(database, cases)).values()].every((ms) => ms < Infinity)
   await until(areBack, { withinMs: patienceMs, everyMs: 500 }).catch(() => false)

@@ -3,15 +3,20 @@ import { sql } from '../../db/lib/connection.ts'
 import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
 import type { Left } from './faults.ts'
 import type { GatewayDeed } from './gateway.ts'
+import type { Removed } from './hooks.ts'
 import type { Command, Wrong } from './ledger.ts'
+import type { Hook } from './receiver.ts'
 
-/** What the world outside the database knows. */
+/** Facts that the world outside the database knows. */
 export type Evidence = {
   deeds: readonly GatewayDeed[]
   mails: readonly ReceivedMail[]
   commands: readonly Command[]
   wrong: readonly Wrong[]
   left: Left
+  /** Webhooks that the receiver has heard, and addresses that were taken away from it. */
+  hooks: readonly Hook[]
+  removed: readonly Removed[]
 }
 
 export type Check = (database: Knex, evidence: Evidence) => Promise<unknown[]>

@@ -7,7 +7,7 @@ import type { GatewayMood } from './gateway.ts'
 import type { FaultName, Planned } from './plan.ts'
 import type { Town } from './town.ts'
 
-/** What a fault leaves for the checker to know of. */
+/** Records that a fault leaves for the checker. */
 export type Left = {
   /** Keys of jobs that must have had their effect once. */
   effects: string[]

@@ -52,7 +52,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Record<string, unknown>
 
 /**
  * A gateway elsewhere that speaks the sandbox's protocol, with a memory and a log of its own: neither shares anything with the service.
- * What it did is in the log before it answers.
+ * Each deed is in the log before the gateway answers.
  */
 export const startGateway = async ({ secondMs, logFile, apis, secret }: Options) => {
   const charges = new Map<string, Charge>()
@@ -111,6 +111,11 @@ export const startGateway = async ({ secondMs, logFile, apis, secret }: Options)
         createdAt: now,
         expiresAt,
         cancelledAt: null,
+        mode: 'charge',
+        platformFee: 0,
+        captured: null,
+        savedMethod: null,
+        linkId: null,
         ...planCharge(token, method, amount, now, expiresAt, secondMs),
       }
       const { id, ourId, currency, paidAt, paidAmount } = made
@@ -167,6 +172,36 @@ export const startGateway = async ({ secondMs, logFile, apis, secret }: Options)
       return { first: answer, later: answer }
     })
 
+  /** Entries that moved the balance of an account, as in the list that the service proves itself against. No entry has fees. */
+  const moved = (account: string, now: number) => {
+    const entry = (id: string, kind: string, gross: number, at: number, one: Charge | Refund, object: string) => ({
+      object: 'transaction',
+      id,
+      kind,
+      gross,
+      fee: 0,
+      platformFee: 0,
+      net: gross,
+      currency: one.currency,
+      source: { object, id: one.id },
+      payout: null,
+      occurredAt: new Date(at).toISOString(),
+      availableAt: new Date(at).toISOString(),
+    })
+    const paid = [...charges.values()]
+      .filter((one) => one.accountRef === account && chargeStatus(one, now) === 'captured')
+      .map((one) => entry(`txn_${one.id}`, 'charge', one.paidAmount, one.paidAt ?? now, one, 'charge'))
+    const back = [...refunds.values()]
+      .filter((one) => one.accountRef === account && one.succeedsAt !== null && one.succeedsAt <= now)
+      .flatMap((one) => [
+        entry(`txn_${one.id}`, 'refund', -one.amount, one.succeedsAt ?? now, one, 'refund'),
+        ...(refundStatus(one, now) === 'failed'
+          ? [entry(`txn_${one.id}_back`, 'refund_failure', one.amount, one.failsAt ?? now, one, 'refund')]
+          : []),
+      ])
+    return [...paid, ...back].sort((one, other) => one.occurredAt.localeCompare(other.occurredAt))
+  }
+
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://gateway')
     const body = request.method === 'POST' ? await bodyOf(request) : {}
@@ -197,6 +232,8 @@ export const startGateway = async ({ secondMs, logFile, apis, secret }: Options)
       return path === '/refunds' ? refund(account, key, body) : refused(404, 'not_found')
     }
     const now = Date.now()
+    if (path === '/transactions') return { status: 200, body: { data: moved(account, now), hasMore: false } }
+    if (path === '/payouts') return { status: 200, body: { data: [], hasMore: false } }
     const read = charges.get(/^\/charges\/([^/]+)$/.exec(path)?.[1] ?? '')
     if (read) return { status: 200, body: showCharge(read, now) }
     const ourId = search.get('ourId')

@@ -9,7 +9,7 @@ export type Guest = {
   pay: (body: { method: 'card' | 'pix'; amount?: 'due' | 'all'; cardToken?: string }) => Promise<Reply | null>
   /** Cancels at the fee that the booking shows. */
   cancel: () => Promise<Reply | null>
-  /** What is shown of one of the guest's payments. */
+  /** Reads one of the guest's payments, as it is shown to them. */
   payment: (paymentId: string) => Promise<Reply | null>
 }
 

@@ -31,7 +31,7 @@ const blockedMs = 14_000
 const effect = (trx: Parameters<typeof sql>[0], key: string) =>
   sql(trx, `insert into chaos_effect (key) values (?)`, [key])
 
-/** What a worker of this campaign runs beside the service's own jobs. */
+/** Processors that a worker of this campaign runs beside the service's own. */
 export const processors = (isNewer: boolean): Processor[] => [
   onDatabase(poison, () => {
     process.kill(process.pid, 'SIGKILL')

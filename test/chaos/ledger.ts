@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 
-/** What a client asked for, and what it was told in the end. */
+/** A command that a client asked for, and the answer that it got in the end. */
 export type Command = {
   /** Of all its tries: the service writes it beside every effect. */
   requestId: string

@@ -42,8 +42,9 @@ export const moneyChecks: Record<string, Check> = {
   'balances equal their lines': none(
     `select coalesce(b.account_id, l.account_id) as account_id, b.debit, b.credit, l.debit as lines_debit, l.credit as lines_credit
      from account_balance b full join
-       (select tenant_id, account_id, property_id, period_id, sum(debit) as debit, sum(credit) as credit from journal_line group by 1, 2, 3, 4) l
+       (select tenant_id, account_id, property_id, cost_center_id, period_id, sum(debit) as debit, sum(credit) as credit from journal_line group by 1, 2, 3, 4, 5) l
        on b.tenant_id = l.tenant_id and b.account_id = l.account_id and b.property_id is not distinct from l.property_id and b.period_id = l.period_id
+         and b.cost_center_id is not distinct from l.cost_center_id
      where (b.debit, b.credit) is distinct from (l.debit::bigint, l.credit::bigint)`,
   ),
   'every posting event is posted': none(
@@ -57,7 +58,7 @@ export const moneyChecks: Record<string, Check> = {
   ),
   'every entry comes of a posting': none(
     `select j.id, j.source_type, j.source_id from journal_entry j
-     where j.kind = 'standard' and not exists (select from posting_event e where e.tenant_id = j.tenant_id and e.entry_id = j.id)`,
+     where j.kind = 'standard' and j.source_type not like 'financial.%' and not exists (select from posting_event e where e.tenant_id = j.tenant_id and e.entry_id = j.id)`,
   ),
   'every capture is posted once': none(
     `select p.id, p.status, p.captured_amount, count(e.id) as postings, coalesce(sum((e.payload->'amounts'->>'amount')::bigint), 0) as amount

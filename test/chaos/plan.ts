@@ -97,7 +97,7 @@ export const planOf = (seed: number, lengthMs: number, only: readonly FaultName[
     }
     const name = waiting.find(fits)
     if (!name) {
-      // What is left of this round finds no place any more.
+      // The faults left of this round are dropped where none of them can find a place any more.
       if (!waiting.some((one) => (busyUntil.get((faults[one] as Shape).group ?? one) ?? 0) > atMs)) waiting = []
       continue
     }

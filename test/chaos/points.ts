@@ -4,7 +4,7 @@ import { schedules } from '../../jobs/all.ts'
 import { processors } from '../../workers/processors.ts'
 import type { Kind } from './fleet.ts'
 
-/** What a guest does while a process waits to die. */
+/** Stories that a guest plays while a process waits to die. */
 export type Story =
   /** Books and pays by card: confirmed. */
   | 'book'

@@ -10,7 +10,9 @@ import type { Violation } from './checker.ts'
 import type { Evidence } from './evidence.ts'
 import type { Left } from './faults.ts'
 import type { GatewayDeed } from './gateway.ts'
+import type { Removed } from './hooks.ts'
 import type { Ledger } from './ledger.ts'
+import type { Hook } from './receiver.ts'
 import type { Town } from './town.ts'
 
 const linesOf = <T>(file: string): T[] =>
@@ -36,7 +38,7 @@ const makeHouses = async (town: Town): Promise<House[]> => {
   ]
 }
 
-/** What this campaign's own jobs write. */
+/** Creates the table to which this campaign's own jobs write their effects. */
 const makeEffects = (town: Town) =>
   withClient(town.adminUrl(), (client) =>
     client.query(`create table chaos_effect (key text not null, at timestamptz not null default now());
@@ -49,8 +51,15 @@ export const furnish = async (town: Town): Promise<House[]> => {
   return makeHouses(town)
 }
 
-/** What everybody outside the database has to say. */
-export const evidenceOf = (town: Town, { commands, wrong }: Ledger, left: Left): Evidence => ({
+/** Evidence from every witness outside the database. */
+export const evidenceOf = (
+  town: Town,
+  { commands, wrong }: Ledger,
+  left: Left,
+  removed: readonly Removed[] = [],
+): Evidence => ({
+  hooks: linesOf<Hook>(town.files.hooks),
+  removed,
   deeds: linesOf<GatewayDeed>(town.files.gateway),
   mails: linesOf<ReceivedMail>(town.files.mail),
   commands,

@@ -26,7 +26,7 @@ export const ends: Record<Story, Found> = {
   placed: { booking: 'confirmed', payments: 'captured', refunds: '' },
 }
 
-/** What the database says of a booking now. */
+/** The statuses of a booking, its payments and its refunds, as the database has them now. */
 export const foundOf = async (database: Knex, bookingId: string): Promise<Found> => {
   const [row] = await sql<Found>(
     database,
@@ -46,7 +46,7 @@ const bringForward = async (database: Knex, statement: string, id: string) => {
 
 export type Scene = { town: Town; database: Knex; house: House; ledger: Ledger; folder: string }
 
-/** What broke here has closed the gate for longer with each case: an operator knows better. */
+/** Opens every gate, as an operator would. Faults made here keep a gate closed for longer with each case. */
 const openGates = (database: Knex) =>
   sql(
     database,

@@ -49,26 +49,44 @@ export type Town = {
     thaw: () => void
   }
   gateway: (mood: GatewayMood) => Promise<void>
-  files: { gateway: string; mail: string }
+  files: { gateway: string; mail: string; hooks: string }
+  /** Where the receiver of webhooks listens. */
+  hookPort: number
   stop: () => Promise<void>
 }
 
 const pidIn = (file: string) => (existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0)
 
 const startPeers = async (built: string, folder: string, apis: () => string[]) => {
-  const files = { gateway: join(folder, 'gateway.jsonl'), mail: join(folder, 'mail.jsonl') }
+  const files = {
+    gateway: join(folder, 'gateway.jsonl'),
+    mail: join(folder, 'mail.jsonl'),
+    hooks: join(folder, 'hooks.jsonl'),
+  }
   const peers = spawn(
     process.execPath,
-    [join(built, 'test/chaos/peers.js'), files.gateway, files.mail, String(secondMs), 'sandbox-callbacks', ...apis()],
+    [
+      join(built, 'test/chaos/peers.js'),
+      files.gateway,
+      files.mail,
+      files.hooks,
+      String(secondMs),
+      'sandbox-callbacks',
+      ...apis(),
+    ],
     { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, LOG_LEVEL: 'error' } },
   )
   const lines = createInterface({ input: peers.stdout })
   const next = async () => String(((await once(lines, 'line')) as [string])[0])
-  const { gatewayPort, smtpPort } = JSON.parse(await next()) as { gatewayPort: number; smtpPort: number }
+  const { gatewayPort, smtpPort, hookPort } = JSON.parse(await next()) as Record<
+    'gatewayPort' | 'smtpPort' | 'hookPort',
+    number
+  >
   return {
     files,
     gatewayPort,
     smtpPort,
+    hookPort,
     behave: async (mood: GatewayMood) => {
       const heard = next()
       peers.stdin.write(`${mood}\n`)
@@ -139,6 +157,7 @@ export const buildTown = async (
       SANDBOX_URL: `http://127.0.0.1:${proxyToGateway.port}`,
       SANDBOX_SECOND_MS: String(secondMs),
       DATABASE_POOL: '10',
+      ALLOW_PRIVATE_ADDRESSES: 'on',
     },
   })
   apis.push(...fleet.of('api').map((each) => each.baseUrl))
@@ -199,6 +218,7 @@ export const buildTown = async (
     },
     gateway: peers.behave,
     files: peers.files,
+    hookPort: peers.hookPort,
     stop: async () => {
       await fleet.stop()
       await Promise.all([proxyToPostgres, proxyToRedis, proxyToGateway, proxyToSmtp].map((proxy) => proxy.stop()))

@@ -37,6 +37,12 @@ describe('The demo data', () => {
     expect([suite?.name['pt-BR'], suite?.units]).to.deep.equal(['Suíte Master', 1])
   })
 
+  it('has a desk at work: a booking with a note, an open quote, and a request that waits', async () => {
+    const { tenantId } = demo.sol
+    for (const table of ['booking', 'reservation_note', 'quote', 'waitlist_entry'])
+      expect(await count(tenantId, table), table).to.equal(1)
+  })
+
   it('changes nothing when it comes again, and answers the same', async () => {
     expect(await seedDemo()).to.deep.equal(demo)
     expect(await count(demo.sol.tenantId, 'unit')).to.equal(12)

@@ -5,9 +5,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { settings } from '../../config/env.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
+import { inPlatform } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import { sequenceEvents } from '../../jobs/webhooks.ts'
 import { startMailbox } from '../../scripts/services/mailbox.ts'
 import type { Mailbox } from '../../scripts/services/mailbox.ts'
 import { closeMail } from '../../workers/providers/smtp.ts'
+import { useSimulator } from '../support/channel-simulator/peer.ts'
 import { useWorld } from '../support/world.ts'
 
 const folder = new URL('../../docs/integrators/', import.meta.url)
@@ -28,24 +32,28 @@ const scriptOf = (page: string): string => {
 describe('a page for integrators', function () {
   this.timeout(240_000)
   const world = useWorld()
+  const channel = useSimulator()
   const smtpBefore = settings.smtpUrl
   let mailbox: Mailbox
   before(async () => {
     mailbox = await startMailbox({ smtpPort: 0, httpPort: 0, file: null })
     // A house that is made while there is a mail server sends by it.
+    settings.allowPrivateAddresses = true
     settings.smtpUrl = `smtp://127.0.0.1:${mailbox.smtpPort}`
     await seedDemo()
   })
   after(async () => {
     settings.smtpUrl = smtpBefore
+    settings.allowPrivateAddresses = false
     closeMail()
     await mailbox.stop()
   })
-  /** What the workers of the demo do while somebody reads the page. */
+  /** Runs the workers of the demo, as they run while a reader follows the page, until the work is over. */
   const whileWorking = async <T>(work: Promise<T>): Promise<T> => {
     let isOver = false
     const working = (async () => {
       while (!isOver) {
+        await inPlatform((trx) => enqueue(trx, sequenceEvents, {}, { uniqueKey: 'clock' }))
         await world.drain()
         await wait(50)
       }
@@ -64,7 +72,12 @@ describe('a page for integrators', function () {
     .filter(({ page }) => /^```sh$/m.test(page))
 
   it('are there for whoever signs in, and for portals', () => {
-    expect(pages.map(({ file }) => file)).to.include.members(['authentication.md', 'portal.md'])
+    expect(pages.map(({ file }) => file)).to.include.members([
+      'authentication.md',
+      'channels.md',
+      'portal.md',
+      'webhooks.md',
+    ])
   })
 
   for (const { file, page } of pages)
@@ -73,13 +86,18 @@ describe('a page for integrators', function () {
       const left = 30_000 - (Date.now() % 30_000)
       if (page.includes('totp') && left < 10_000) await new Promise((resolve) => setTimeout(resolve, left + 50))
       const script = run('bash', ['-c', scriptOf(page)], {
-        env: { ...process.env, BASE: world.baseUrl, MAIL: `http://127.0.0.1:${mailbox.httpPort}` },
+        env: {
+          ...process.env,
+          BASE: world.baseUrl,
+          MAIL: `http://127.0.0.1:${mailbox.httpPort}`,
+          CHANNEL: `http://127.0.0.1:${channel.port}`,
+        },
         timeout: 100_000,
       })
       const { stdout } = await whileWorking(script).catch((error: Error & { stdout?: string; stderr?: string }) => {
         throw new Error(`${file}: ${error.stderr ?? ''}\nafter: ${error.stdout ?? ''}`)
       })
-      // What a value was picked out of held it.
+      // Every object from which a value was picked held that value.
       expect(stdout.split('\n')).to.not.include('undefined')
     })
 })

@@ -5,7 +5,7 @@ import type { House } from './support.ts'
 
 export type Plan = Record<string, unknown>
 
-/** What a well-formed entry of 100.00 between cash and income needs, to be bent by each test. */
+/** The fields of a well-formed entry of 100.00 between cash and income. Each test bends them. */
 export const planOf = (house: House): Promise<{ entry: Plan; debit: Plan; credit: Plan }> =>
   inTenant(house.tenantId, async (trx) => {
     const period = await sqlOne<{ id: string }>(

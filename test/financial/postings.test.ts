@@ -17,7 +17,7 @@ describe('the table of postings', () => {
         expect(line.selector ? selectors : chart.map(({ role }) => role), line.target).to.include(line.target)
       for (const name of turned) expect(postings.has(name), name).to.equal(true)
     }
-    expect(postings.size).to.equal(86)
+    expect(postings.size).to.equal(87)
   })
 
   it('holds 175 postable accounts of one class with their parents', () => {

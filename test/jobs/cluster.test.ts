@@ -93,7 +93,7 @@ describe('a Redis Cluster of three', function () {
     await many(10)
     await sleep(500)
     await restart()
-    // What the node had is lost; its leases are taken for over, rather than waited for.
+    // The jobs that the node held are lost. Their leases are made to lapse here, rather than waited for.
     const lapse = setInterval(() => {
       held.database.admin
         .raw(

@@ -86,7 +86,7 @@ describe('every job, run twice', function () {
   this.timeout(240_000)
   const held = useDatabase()
   const worker: Worker = { name: 'test', inHand: new Set(), isEnding: false }
-  // What running a job is bound to change.
+  // Tables that the run of any job changes.
   const around = new Set([
     'jobs',
     'job_archive',

@@ -45,7 +45,7 @@ describe('the turns of tenants', () => {
   const empty = () => held.database.admin.raw(`delete from jobs; delete from relay_turn; delete from worker_heartbeat`)
   afterEach(empty)
 
-  /** What one turn of the relay hands over: looks follow each other while there is room and somebody has more. */
+  /** The jobs that one turn of the relay hands over. Looks follow each other while room is left and more jobs are due. */
   const take = async (room: Partial<Room> = {}): Promise<Candidate[]> => {
     const taken: Candidate[] = []
     for (let more = true; more;)

@@ -74,6 +74,19 @@ describe('the gates of accounts, kinds and pauses', () => {
     expect(waits[8]).to.be.within(220_000, 300_500)
   })
 
+  it('refused credentials close a gate at once, for half a minute at first and five minutes at most', async () => {
+    await ask(mine, 2)
+    expect(await report(mine, 'credentials')).to.be.within(22_000, 30_500)
+    expect(await gateOf(mine)).to.include({ state: 'closed', failures: 1, lastSuccessAt: null })
+    expect(await taken()).to.deep.equal([])
+    for (let n = 0; n < 5; n += 1) {
+      await pass(400_000)
+      expect(await report(mine, 'credentials')).to.be.most(300_500)
+    }
+    await pass(400_000)
+    expect(await taken(), 'one tries whether they are right now').to.deep.equal([mine])
+  })
+
   it('a probe that is lost leaves its place to another after a minute', async () => {
     await ask(mine, 3)
     await report(mine, 'busy', 1_000)
@@ -108,7 +121,7 @@ describe('the gates of accounts, kinds and pauses', () => {
     await ask(mine, 20)
     await ask(other, 3)
     expect(await taken()).to.deep.equal([mine, mine, mine, mine, other, other, other])
-    // What passes meanwhile on a slow machine lets one more through.
+    // The time that passes meanwhile on a slow machine may let one more job through.
     expect(await taken())
       .to.have.property('length')
       .most(1)
@@ -205,7 +218,9 @@ describe('the gates of accounts, kinds and pauses', () => {
       [{ kind: 'unknown', code: 'TimeoutError' }, 'down'],
       [{ kind: 'unknown', code: 'unexpected_reply', httpStatus: 200 }, null],
       [{ kind: 'not_sent', code: 'smtp_421' }, 'busy'],
-      [{ kind: 'not_sent', code: 'smtp_535' }, 'down'],
+      [{ kind: 'not_sent', code: 'credentials_refused', httpStatus: 401 }, 'credentials'],
+      [{ kind: 'unknown', code: 'Error', httpStatus: 401 }, 'credentials'],
+      [{ kind: 'refused', code: 'http_401', httpStatus: 401 }, null],
       [{ kind: 'not_sent', code: 'smtp_451' }, null],
       [{ kind: 'not_sent', code: 'smtp_not_set' }, null],
     ]

@@ -8,7 +8,7 @@ import { call, note, send } from './support.ts'
 const write = (trx: Parameters<typeof sql>[0], key: string, detail = '') =>
   sql(trx, `insert into effect (key, detail) values (?, ?)`, [key, detail])
 
-/** What a test wants to end in the middle of a job needs the time to come. */
+/** Milliseconds that a slow job sleeps, so that a test can end its process midway. */
 const slowMs = Number(process.env.TEST_SLOW_MS ?? 1_500)
 
 /** Processors of the tests' kinds, for workers in this process and in others. */

@@ -95,7 +95,7 @@ export const newKey = (): string => randomUUID()
 /** A connection of the test itself; disconnect it. */
 export const openRedis = () => new Redis(settings.redisUrl, { maxRetriesPerRequest: 3 })
 
-/** What the relay would hand over of a queue next, for a room of 50 unless said. Nothing is marked. */
+/** The jobs that the relay would hand over next from a queue, within the room of its window unless `room` says otherwise. Marks nothing. */
 export const pick = async (trx: PlatformTrx, queue: QueueName, room: Partial<Room> = {}): Promise<Picked> => {
   const look = await lookAt(trx, queue)
   return pickFair(trx, queue, { ...look, due: look.window - look.held, waiting: 0, depth: look.window, ...room })

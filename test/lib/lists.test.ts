@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { always, never } from '../../db/lib/conditions.ts'
-import { database } from '../../db/lib/connection.ts'
+import { database, sql } from '../../db/lib/connection.ts'
 import { contains, equal, from, matching, oneOf, pageOf, prefix, until } from '../../db/lib/lists.ts'
 import { insertRows } from '../../db/lib/records.ts'
 import { model } from '../../db/lib/models.ts'
@@ -18,7 +18,7 @@ const list = pageOf(Promo, {
     least: from('value'),
     most: until('value'),
     q: contains('code', 'type'),
-    begins: prefix('code'),
+    begins: prefix('type'),
     bookableOn: matching<string>(
       `? between coalesce(bookable_from, '-infinity') and coalesce(bookable_until, 'infinity')`,
     ),
@@ -31,7 +31,7 @@ const list = pageOf(Promo, {
 const latest = pageOf(Promo, { order: ['createdAt desc', 'id desc'], only: `code <> 'C-5' and redeemed = 0` })
 
 describe('Lists of one table', () => {
-  useDatabase()
+  const held = useDatabase()
   let house: House
   type Asked = Partial<Parameters<typeof list>[1]>
   const page = (asked: Asked) =>
@@ -61,9 +61,22 @@ describe('Lists of one table', () => {
     expect(await codes({ q: 'm' })).to.equal('C-2 SUMMER-1')
     expect(await codes({ q: 'summer' })).to.equal('SUMMER-1')
     expect(await codes({ q: '%' })).to.equal('')
-    expect(await codes({ begins: 'c-' })).to.equal('C-1 C-2 C-3 C-5')
-    expect(await codes({ begins: '-1' })).to.equal('')
+    expect(await codes({ begins: 'PERC' })).to.equal('C-1 C-3 C-5')
+    expect(await codes({ begins: 'amount' })).to.equal('C-2 SUMMER-1')
+    expect(await codes({ begins: 'ercent' })).to.equal('')
+    expect(await codes({ begins: 'p_' })).to.equal('')
     expect(await codes({ bookableOn: '2030-01-05' })).to.equal('C-3 C-5 SUMMER-1')
+  })
+
+  it('find what begins with some letters by an index, though row-level security hides rows', async () => {
+    await held.database.admin.raw(`create index promo_code_begins on promo_code (tenant_id, type collate "C")`)
+    const { text } = prefix('type')
+    const condition = text.replaceAll('??', 'type').replaceAll('?', `'perc'`)
+    const plan = await house.inHouse(async (trx) => {
+      await sql(trx, 'set local enable_seqscan = off')
+      return sql<{ 'QUERY PLAN': string }>(trx, `explain select id from promo_code where ${condition}`)
+    })
+    expect(plan.map((line) => line['QUERY PLAN']).join(' ')).to.match(/Index Cond: .*type >= /)
   })
 
   it('show what a role is for, and nothing else', async () => {

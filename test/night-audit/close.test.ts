@@ -3,6 +3,7 @@ import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { checkBook } from '../../db/financial/checks.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { previewNightAudit } from '../../db/night-audit/request.ts'
+import { adjustCharge } from '../../db/reservations/folio/adjust.ts'
 import type { FolioRow } from '../../db/rows.ts'
 import { useDatabase } from '../support/database.ts'
 import { balanceOf } from '../financial/support.ts'
@@ -243,6 +244,36 @@ describe('The night audit', () => {
       includedTax: 952,
     })
     await healthy()
+  })
+
+  it('freezes the taxes of a day less those that its adjustments took off', async () => {
+    house = await makeLateHouse(2)
+    const [id = ''] = await makeStays(house, 1, { from: -2, nights: 1, checkedIn: true })
+    await closeOpenDay(house)
+    const [folio] = await foliosOf([id])
+    const [room] = await house.inHouse((trx) =>
+      sql<{ id: string; amount: number; taxes: { included: boolean; amount: number }[] }>(
+        trx,
+        `select id, amount, taxes from folio_line where folio_id = ? and category = 'room'`,
+        [folio?.id],
+      ),
+    )
+    const { id: lineId = '', amount = 0, taxes = [] } = room ?? {}
+    await house.inHouse((trx) =>
+      adjustCharge(trx, folio?.id ?? '', { lineId, amount, reason: 'the water was cold' }, { limited: false }),
+    )
+    await closeOpenDay(house)
+    const day = await house.inHouse((trx) =>
+      sqlOne<{ taxes: { amount: number }[] }>(
+        trx,
+        `select totals -> 'taxes' as taxes from business_day where date = ?`,
+        [house.day(-1)],
+      ),
+    )
+    // A tax of a fixed amount stays when its charge is lowered.
+    const shrunk = taxes.filter((tax) => tax.included).map((tax) => -tax.amount)
+    expect(shrunk).to.have.lengthOf(1)
+    expect(day?.taxes.map((tax) => tax.amount)).to.deep.equal(shrunk)
   })
 
   it('leaves a day whose change is found, where somebody with the rights of the database made one', async () => {

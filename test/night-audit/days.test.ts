@@ -7,7 +7,7 @@ import { fromDatabase } from '../../db/lib/errors.ts'
 import { businessDay } from '../../db/financial/index.ts'
 import { daysDue, previewNightAudit, requestNightAudit } from '../../db/night-audit/request.ts'
 import { changeSettings } from '../../db/properties/house/properties/settings.ts'
-import { addLines } from '../../db/reservations/folios.ts'
+import { addLines } from '../../db/reservations/folio/lines.ts'
 import { tickBusinessDays } from '../../jobs/night-audit.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { useDatabase } from '../support/database.ts'
@@ -74,7 +74,7 @@ describe('The close of business days', () => {
     await house.inHouse((trx) => changeSettings(trx, house.propertyId, { nightAudit: { automatic: false } }))
     await tick()
     expect(await auditsOf(house)).to.deep.equal([])
-    // What a person has begun is finished by the clock, and the next day waits for a person again.
+    // An audit that a person has begun is finished by the clock. The next day waits for a person again.
     const { id } = await request(house, house.day(-2))
     await house.inHouse((trx) =>
       sql(trx, `update night_audit set status = 'failed', error = 'a test', finished_at = now() where id = ?`, [id]),

@@ -127,7 +127,7 @@ describe('A night audit that is killed', function () {
       expect(await request(house, house.day(-1))).to.deep.equal({ id, isNew: false })
     }
     expect(await outcome(house, ids)).to.deep.equal(undisturbed)
-    // What it failed of is told once, not with every try.
+    // The failure is told once, not with every try.
     expect(await eventsOf(house, 'night_audit.failed')).to.have.lengthOf(1)
   })
 
@@ -173,7 +173,7 @@ describe('A night audit that is killed', function () {
       expect(await asked()).to.equal((turns += 1))
       state = await house.inHouse((trx) => advanceNightAudit(trx, id, runner, atOnce))
       expect(state).to.not.equal('busy')
-      // Nobody else gives away what this one has.
+      // No other process gives away what this one has.
       await house.inHouse((trx) => handOver(trx, id, randomUUID()))
       expect(await asked()).to.equal(turns)
       await house.inHouse((trx) => handOver(trx, id, runner))
@@ -189,7 +189,7 @@ describe('A night audit that is killed', function () {
     await inPlatform((trx) => sql(trx, `delete from jobs where kind = 'ledger.close-business-day'`))
     relay = await startRelay()
     const { id } = await request(house, house.day(-1))
-    // What the platform does for a job whose process died, without the time that it waits to be sure.
+    // The platform does the same for a job whose process died, after a wait to be sure.
     const missed = () =>
       inPlatform((trx) =>
         sql(trx, `update jobs set status = 'pending', leased_until = null where kind = 'ledger.close-business-day'`),

@@ -132,7 +132,7 @@ describe('While the night audit runs', () => {
     const { id } = await request(house, house.day(-1))
     const runner = randomUUID()
     await reach(id, 'housekeeping', runner)
-    // What was asked for before comes too early for them.
+    // Jobs that were asked for before come too early for the sheet and the unit.
     await drain({ kinds: ['inventory.generate-tasks'] })
     await house.inHouse(async (trx) => {
       await sql(

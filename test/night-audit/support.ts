@@ -237,7 +237,7 @@ export const linesOf = (house: House, reservationIds: readonly string[]): Promis
     ),
   )
 
-/** Charges and fees without exactly one event each of their own, and taxes that were told twice: none, if all is well. */
+/** Charges and fees without exactly one event each of their own, taxes that were told twice, adjustments and transfers told otherwise: none, if all is well. */
 export const unposted = (house: House): Promise<unknown[]> =>
   house.inHouse((trx) =>
     sql(
@@ -248,8 +248,21 @@ export const unposted = (house: House): Promise<unknown[]> =>
        union all
        select l.id, 'included', sum((t ->> 'amount')::bigint), (select coalesce(sum((e.payload #>> '{amounts,amount}')::bigint), 0) from posting_event e
          where e.tenant_id = l.tenant_id and e.source_id = l.id and e.event = 'reservations.tax_included_recognised')
-       from folio_line l cross join lateral jsonb_array_elements(l.taxes) t where (t ->> 'included')::boolean group by l.tenant_id, l.id
+       from folio_line l cross join lateral jsonb_array_elements(l.taxes) t where (t ->> 'included')::boolean and l.kind in ('charge', 'fee') group by l.tenant_id, l.id
        having sum((t ->> 'amount')::bigint) <> (select coalesce(sum((e.payload #>> '{amounts,amount}')::bigint), 0) from posting_event e
-         where e.tenant_id = l.tenant_id and e.source_id = l.id and e.event = 'reservations.tax_included_recognised')`,
+         where e.tenant_id = l.tenant_id and e.source_id = l.id and e.event = 'reservations.tax_included_recognised')
+       union all
+       select l.source_id, 'adjusted', sum(l.amount), (select coalesce(sum((e.payload #>> '{amounts,total}')::bigint), 0) from posting_event e
+         where e.tenant_id = l.tenant_id and e.source_id = l.source_id and e.event = 'reservations.charge_adjusted')
+       from folio_line l where l.kind = 'adjustment' and l.source_type = 'adjustment' group by l.tenant_id, l.source_id
+       having -sum(l.amount) <> (select coalesce(sum((e.payload #>> '{amounts,total}')::bigint), 0) from posting_event e
+         where e.tenant_id = l.tenant_id and e.source_id = l.source_id and e.event = 'reservations.charge_adjusted')
+       union all
+       select l.transfer_id, 'transferred', sum(l.amount), (select coalesce(sum((e.payload #>> '{amounts,amount}')::bigint), 0) from posting_event e
+         where e.tenant_id = l.tenant_id and e.source_id = l.transfer_id and e.event = 'reservations.folio_lines_transferred')
+       from folio_line l where l.kind in ('transfer_in', 'transfer_out') group by l.tenant_id, l.transfer_id
+       having sum(l.amount) <> 0 or coalesce(sum(l.amount) filter (where l.kind = 'transfer_in' and l.payment_id is null), 0)
+         <> (select coalesce(sum((e.payload #>> '{amounts,amount}')::bigint), 0) from posting_event e
+           where e.tenant_id = l.tenant_id and e.source_id = l.transfer_id and e.event = 'reservations.folio_lines_transferred')`,
     ),
   )

@@ -12,7 +12,7 @@ import { deliverAll, useMailPeer } from '../support/messages.ts'
 import { gatewaySays, startPayment } from '../support/pay.ts'
 import { makeHold, outlive, readBooking } from '../support/stay.ts'
 
-/** What a line of the mail says after its label. */
+/** The text of a line of the mail after its label. */
 const line = (text: string | undefined, label: string) => new RegExp(`^${label}: (.*?)\\r?$`, 'm').exec(text ?? '')?.[1]
 
 describe('what a guest reads of a booking', () => {

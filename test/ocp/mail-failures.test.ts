@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { sql } from '../../db/lib/connection.ts'
+import { listGates } from '../../db/jobs/index.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { attemptsOf, deliverAll, messagesOf, useMailHouse } from '../support/messages.ts'
 
 const tenMinutes = 10 * 60_000
@@ -43,6 +44,24 @@ describe('messages by e-mail, with a peer that fails', () => {
     expect((await messagesOf(mail.house))[0]).to.include({ status: 'failed', reason: 'smtp_550' })
     expect(await attemptsOf(mail.house)).to.have.length(1)
     expect(await mail.house.inHouse((trx) => sql(trx, `select id from suppression`))).to.deep.equal([])
+  })
+
+  it('530: waits until our login is right, without using up a try', async () => {
+    mail.peer.behave('530 login')
+    await mail.queue()
+    for (let tries = 0; tries < 8; tries += 1) {
+      await deliverAll()
+      await mail.database.admin.raw(
+        `update jobs set run_at = now() where kind = 'messages.deliver'; update provider_gate set closed_until = now()`,
+      )
+    }
+    expect((await messagesOf(mail.house))[0]?.status).to.equal('queued')
+    const [gate] = await inPlatform((trx) => listGates(trx))
+    expect(gate).to.include({ gate: 'smtp', state: 'closed', reason: 'credentials_refused' })
+    mail.peer.behave('accept')
+    await deliverAll()
+    expect(mail.peer.mails).to.have.length(1)
+    await mail.database.admin.raw(`delete from provider_gate`)
   })
 
   it('550 of the mailbox: nothing more goes there', async () => {

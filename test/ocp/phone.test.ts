@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { sql } from '../../db/lib/connection.ts'
+import { closedGates, listGates } from '../../db/jobs/index.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { queueMessage } from '../../db/ocp/index.ts'
 import { applyReport } from '../../db/ocp/record.ts'
 import { useDatabase } from '../support/database.ts'
@@ -38,7 +39,7 @@ describe('messages by SMS and WhatsApp', () => {
   beforeEach(async () => {
     peer.behave('accept')
     peer.texts.splice(0)
-    // What an earlier test left to be done later is not this one's.
+    // Jobs that an earlier test left for later do not belong to this one.
     await world.database.admin.raw('delete from jobs; delete from provider_gate')
     house = await makeHouse({ deposit: null })
     await house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
@@ -191,6 +192,43 @@ describe('messages by SMS and WhatsApp', () => {
     )
     await deliverAll()
     expect(peer.texts).to.have.length(1)
+  })
+
+  it('wait while Twilio refuses our credentials, without using up a try, and go once they are right', async () => {
+    const { authToken } = settings.twilio
+    settings.twilio.authToken = 'ended'
+    const id = await queue()
+    for (let tries = 0; tries < 8; tries += 1) {
+      await deliverAll()
+      await world.database.admin.raw(
+        `update jobs set run_at = now() where kind = 'messages.deliver'; update provider_gate set closed_until = now()`,
+      )
+    }
+    const [gate] = await inPlatform((trx) => listGates(trx))
+    expect(gate).to.include({ gate: 'twilio', state: 'closed', reason: 'credentials_refused', lastSuccessAt: null })
+    expect(await inPlatform((trx) => closedGates(trx))).to.deep.equal([
+      { provider: 'twilio', outage: 0, credentials: 1 },
+    ])
+    expect((await messagesOf(house)).find((one) => one.id === id)?.status).to.equal('queued')
+    expect(mail.peer.mails, 'nothing is wrong with the number').to.deep.equal([])
+    settings.twilio.authToken = authToken
+    await deliverAll()
+    expect(peer.texts).to.have.length(1)
+    expect((await inPlatform((trx) => listGates(trx)))[0]).to.include({ state: 'open', failures: 0 })
+  })
+
+  it('of unknown outcome wait where Twilio refuses our credentials, and are looked for afterwards', async () => {
+    const { authToken } = settings.twilio
+    peer.behave('reset after taking')
+    await queue()
+    await deliverAll()
+    settings.twilio.authToken = 'ended'
+    await drain({ kinds: ['messages.resolve-unknown'], aheadMs: 3 * minute, starts: 3 }).catch(() => [])
+    expect(await statuses()).to.deep.equal(['sms unknown ECONNRESET'])
+    settings.twilio.authToken = authToken
+    await world.database.admin.raw('update provider_gate set closed_until = now()')
+    await deliverAll(3 * minute)
+    expect(await statuses()).to.deep.equal(['sms sent'])
   })
 
   it('go to countries that the house allows, and by WhatsApp with approved contents alone', async () => {

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 const checkout = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, checkout), 'utf8')
 
-/** What the code can export: name, kind and labels. */
+/** A metric that the code can export: its name, kind and labels. */
 type Metric = { name: string; type: string; labels: string[] }
 
 const exported = async (): Promise<Metric[]> => {
@@ -155,8 +155,8 @@ describe('the metrics of real processes', () => {
     await leaveDatabase()
   })
 
-  const scrape = async ({ baseUrl }: RunningProcess) => {
-    const reply = await fetch(`${baseUrl}/metrics`)
+  const scrape = async ({ metricsUrl }: RunningProcess) => {
+    const reply = await fetch(`${metricsUrl}/metrics`)
     expect(reply.status).to.equal(200)
     expect(reply.headers.get('content-type')).to.include('text/plain')
     return reply.text()
@@ -183,6 +183,12 @@ describe('the metrics of real processes', () => {
     const texts = [await scrape(api), text, await scrape(worker)]
     expect(texts[0]).to.match(/^http_requests_total\{route="[\w.]+",status="404"\} 1$/m)
     expect(texts[0]).to.match(/^redis_available 1$/m)
+    for (const path of ['/metrics', '/metrics/', '/api/metrics'])
+      expect((await fetch(`${api.baseUrl}${path}`)).status, `${path} on the public port`).to.equal(404)
+    expect(await (await fetch(`${api.baseUrl}/readyz`)).json()).to.have.all.keys('status')
+    const ready = (await (await fetch(`${api.metricsUrl}/readyz`)).json()) as { checks: { name: string }[] }
+    expect(ready).to.include({ postgres: 'ok', redis: 'ok' })
+    expect(ready.checks.map(({ name }) => name)).to.include('workers')
     for (const each of texts) {
       expect(each).to.match(/^nodejs_eventloop_lag_p99_seconds /m)
       expect(each).to.match(/^postgres_pool_wait_seconds_count\{outcome="had"\} [1-9]/m)

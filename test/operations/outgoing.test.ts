@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { callOut, standIn } from '../../workers/lib/outgoing.ts'
 import type { OutgoingRequest } from '../../workers/lib/outgoing.ts'
-import { isPublicAddress } from '../../workers/lib/public-address.ts'
+import { isPublicAddress } from '../../config/public-address.ts'
 
 const host = 'pictures.example'
 
@@ -44,14 +44,15 @@ describe('Calls to addresses that somebody outside has given', () => {
   })
 
   it('calls by https alone, and with no name and password in the address', async () => {
-    for (const url of [
-      `http://${host}/`,
-      'ftp://example.org/',
-      'file:///etc/passwd',
-      'nonsense',
-      `https://me:secret@${host}/`,
-    ])
+    for (const url of [`http://${host}/`, 'ftp://example.org/', 'file:///etc/passwd', 'nonsense'])
       expect(await call(url), url).to.deep.equal({ kind: 'refused', code: 'not_https' })
+    for (const url of [`https://me:secret@${host}/`, `https://me@${host}/`])
+      expect(await call(url), url).to.deep.equal({ kind: 'refused', code: 'user_info_refused' })
+    for (const port of [22, 80, 8080])
+      expect(await call(`https://${host}:${port}/`)).to.deep.equal({ kind: 'refused', code: 'port_not_allowed' })
+    sends(200)
+    expect(await call(`https://${host}:8443/`)).to.include({ kind: 'answered' })
+    heard.splice(0)
     expect(heard).to.deep.equal([])
   })
 

@@ -54,7 +54,7 @@ describe('statements that run all the time', () => {
       expect(await held()).to.be.at.most(mostKept)
     }
     expect(await held()).to.equal(mostKept)
-    // What was given up is planned anew; a question that fails forgets nothing that PostgreSQL still has.
+    // A statement that was given up is planned anew. A question that fails forgets nothing that PostgreSQL still has.
     const failing = inPlatform((trx) =>
       Promise.all([
         prepared(trx, `select 1 / ?::int as as_said`, [0]),

@@ -41,9 +41,9 @@ describe('statements sent together, when something breaks', () => {
     preparedOne<{ one: number }>(trx, text, values)
   const messageOf = (ended: Promise<unknown>) =>
     ended.then(JSON.stringify, (error: unknown) => (error as Error).message)
-  /** What the next user of the connection finds set by a transaction that somebody has left open; and whether its own one works. */
+  /** The scope that a transaction left open leaves to the next user of its connection, and whether their own transaction works. */
   const standing = async () => {
-    // What was sent too late goes behind what was sent first.
+    // A statement that was sent too late goes behind the one that was sent first.
     await sql(database(), `select 1`)
     const [left] = await sql<{ scope: string | null }>(database(), `select current_setting('app.scope', true) as scope`)
     const own = await inPlatform((trx) =>

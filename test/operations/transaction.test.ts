@@ -18,7 +18,7 @@ describe('a transaction, which is not of knex', () => {
     (await sql<{ text: string }>(held.database.admin, `select text from line order by text`)).map((row) => row.text)
   const one = (trx: PlatformTrx) => preparedOne<{ one: number }>(trx, `select ?::int as one`, [1])
   const messageOf = (ended: Promise<unknown>) => ended.then(String, (error: unknown) => (error as Error).message)
-  /** What was set by a transaction that somebody has left open, to whoever comes next. */
+  /** The scope that a transaction left open leaves to the next user of its connection. */
   const left = async () => {
     await sql(database(), `select 1`)
     const [found] = await sql<{ scope: string | null }>(

@@ -71,7 +71,7 @@ describe('callbacks of a gateway', () => {
     expect(await stored(body)).to.have.length(1)
   })
 
-  it('of an account that nobody has are ignored', async () => {
+  it('of an account that is not known are ignored', async () => {
     const body = await event({ account: 'sbx_nobody' })
     expect((await send(body, signSandbox(body, new Date()))).status).to.equal(200)
     await world.drain()

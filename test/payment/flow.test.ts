@@ -180,7 +180,7 @@ describe('a payment through the sandbox gateway', () => {
     await longAgo(till, id)
     const payment = await bring(till, id, 'failed')
     expect(payment.failure).to.include({ code: 'not_found_at_gateway' })
-    // The journal says so, too: nobody has the call.
+    // The journal says the same.
     expect(
       await within(till, (trx) =>
         sql(trx, `select state, code from external_call where idempotency_key = ?`, [`pay-${id}`]),

@@ -3,9 +3,10 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { settings } from '../../config/env.ts'
+import { readGate } from '../../db/jobs/gates.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { requestRefund } from '../../db/payment/index.ts'
+import { cancelPaymentById, requestCapture, requestRefund } from '../../db/payment/index.ts'
 import { eraseCallbackBodies, readRefund } from '../../jobs/payment.ts'
 import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
@@ -19,6 +20,7 @@ import {
   pay,
   paymentOf,
   refundsOf,
+  sweep,
   within,
   work,
 } from './support.ts'
@@ -87,6 +89,41 @@ describe('a gateway in trouble', () => {
       expect(await creditOf(till, bookingId)).to.equal(20_000)
     })
 
+  for (const status of [401, 403])
+    it(`that refuses our credentials with ${status} fails no guest’s payment: it waits at the closed gate, and is charged once afterwards`, async () => {
+      await inPlatform((trx) => sql(trx, `delete from jobs`))
+      serve = reply(status, '{"error":{"code":"invalid_api_key","message":"no such key"}}')
+      settings.sandboxUrl = url
+      const bookingId = await makeBooking(till)
+      const { id } = await pay(till, bookingId)
+      const retry = () =>
+        held.database.admin.raw(
+          `update jobs set run_at = now() where kind like 'payments.%' and kind <> 'payments.expire' and status = 'pending'; update provider_gate set closed_until = now()`,
+        )
+      for (let tries = 0; tries < 12; tries += 1) {
+        await work()
+        await retry()
+      }
+      expect((await paymentOf(till, id)).status).to.equal('created')
+      const gate = `sandbox:${till.accountId}`
+      expect(await inPlatform((trx) => readGate(trx, gate))).to.include({
+        state: 'closed',
+        reason: 'credentials_refused',
+        failures: 12,
+      })
+      const [job] = await inPlatform((trx) =>
+        sql<{ status: string; attempts: number }>(
+          trx,
+          `select status, attempts from jobs where kind = 'payments.submit'`,
+        ),
+      )
+      expect(job).to.deep.equal({ status: 'pending', attempts: 0 })
+      settings.sandboxUrl = null
+      await bring(till, id, 'captured')
+      expect(await chargesOf(till, id)).to.have.length(1)
+      expect((await inPlatform((trx) => readGate(trx, gate)))?.state).to.equal('open')
+    })
+
   it('that hangs on a refund sends the money back once, when it is well again', async () => {
     const bookingId = await makeBooking(till)
     const { id } = await pay(till, bookingId)
@@ -106,6 +143,70 @@ describe('a gateway in trouble', () => {
       sql(trx, `select id from sandbox_object where kind = 'refund' and our_id = ?`, [refund!.id]),
     )
     expect(sent).to.have.length(1)
+  })
+
+  it('that has forgotten the key of a refund is asked for the refund first: the money goes back once', async () => {
+    const { id } = await pay(till, await makeBooking(till))
+    await work()
+    serve = hang
+    settings.sandboxUrl = url
+    await within(till, (trx) => requestRefund(trx, { paymentId: id, reason: 'cancellation' }))
+    await work()
+    const [lost] = await refundsOf(till, id)
+    expect(lost).to.include({ status: 'unknown', externalId: null })
+    const made = { object: 'refund', id: `re_${id}`, ourId: lost!.id, amount: 20_000, currency: 'BRL' }
+    const kept = { ...made, status: 'succeeded', failure: null }
+    const sent: string[] = []
+    serve = (request, response) => {
+      if (request.method === 'POST') sent.push(request.url ?? '')
+      reply(200, JSON.stringify(request.method === 'POST' ? kept : { data: [kept] }))(request, response)
+    }
+    await within(till, (trx) =>
+      sql(trx, `update refund set created_at = now() - interval '25 hours', next_read_at = now() where id = ?`, [
+        lost!.id,
+      ]),
+    )
+    await sweep()
+    await work()
+    expect(await refundsOf(till, id)).to.have.length(1)
+    expect((await refundsOf(till, id))[0]).to.include({ status: 'succeeded', externalId: kept.id })
+    expect(sent).to.deep.equal([])
+  })
+
+  /** Refuses to change the charge, and tells on reading that it was paid. */
+  const paidAndRefusing = async (id: string): Promise<Serve> => {
+    const { externalId } = await paymentOf(till, id)
+    const charge = { object: 'charge', id: externalId, ourId: id, amount: 20_000, currency: 'BRL', status: 'captured' }
+    const paid = JSON.stringify({ ...charge, authorisedAmount: 20_000, capturedAmount: 20_000 })
+    return (request, response) =>
+      request.method === 'POST'
+        ? reply(400, '{"error":{"code":"unexpected_state","message":"The charge was paid"}}')(request, response)
+        : reply(200, paid)(request, response)
+  }
+
+  it('that refuses to close what was paid is read: the money is booked', async () => {
+    const bookingId = await makeBooking(till)
+    const { id } = await pay(till, bookingId, { method: 'pix', token: 'pix_unpaid' })
+    await work()
+    serve = await paidAndRefusing(id)
+    settings.sandboxUrl = url
+    await within(till, (trx) => cancelPaymentById(trx, id, 'The guest pays by other means'))
+    await work()
+    expect(await paymentOf(till, id)).to.include({ status: 'captured', capturedAmount: 20_000 })
+    expect(await creditOf(till, bookingId)).to.equal(20_000)
+  })
+
+  it('that refuses to capture what it has captured is read: the money is booked', async () => {
+    const bookingId = await makeBooking(till)
+    const { id } = await pay(till, bookingId, { mode: 'authorise' })
+    await work()
+    expect((await paymentOf(till, id)).status).to.equal('authorised')
+    serve = await paidAndRefusing(id)
+    settings.sandboxUrl = url
+    await within(till, (trx) => requestCapture(trx, id, undefined))
+    await drain({ kinds: ['payments.capture'] })
+    await bring(till, id, 'captured')
+    expect(await creditOf(till, bookingId)).to.equal(20_000)
   })
 
   it('that tells of a refund which the bank returned, and cannot be read then, is read again', async () => {

@@ -79,7 +79,7 @@ describe('money that meets something else in the same instant', () => {
       { withinMs: 30_000, what: 'every payment to end' },
     )
 
-  /** What every story must end in: all money is on a folio, or has gone back, and the ledger says the same. */
+  /** Checks the end of every story: all money is on a folio, or has gone back, and the ledger agrees. */
   const isAccountedFor = async (bookingIds: string[]) => {
     let kept = 0
     for (const id of bookingIds) {

@@ -60,7 +60,7 @@ describe('the signature of a callback', () => {
       expect(verifySandbox(nonsense, body(), now, secrets)).to.equal(null)
     })
 
-  for (const wrong of [{ id: '' }, { id: 5 }, { account: null }, { object: 'payout' }, { ref: 'x'.repeat(201) }])
+  for (const wrong of [{ id: '' }, { id: 5 }, { account: null }, { object: 'planet' }, { ref: 'x'.repeat(201) }])
     it(`over a body with ${JSON.stringify(wrong).slice(0, 40)} is not understood`, () => {
       const raw = body(wrong)
       expect(verifySandbox(signSandbox(raw, now, 'new'), raw, now, secrets)).to.equal(null)

@@ -176,7 +176,7 @@ export const exceptionsOf = (till: Till, subjectId: string): Promise<string[]> =
 
 export const within = <T>(till: Till, run: (trx: Trx) => Promise<T>) => inTenant(till.tenantId, run)
 
-/** What the schedule does every five seconds. */
+/** Runs the sweep of payments, as the schedule does every five seconds. */
 export const sweep = async () => {
   await inPlatform((trx) => enqueue(trx, sweepPayments, {}))
   await drain({ kinds: ['payments.sweep'] })

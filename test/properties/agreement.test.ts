@@ -49,7 +49,7 @@ describe('The calendar, read by all who sell by it', () => {
     house = await makeHouse({ units: 3, suite: true })
   })
 
-  /** What a person would do with the cells on paper: look at each day, at every level, one rule after the other. */
+  /** The answer that a person would find with the cells on paper: each day, at every level, one rule after the other. */
   const onPaper = (cells: Cell[], prices: Map<string, number>, { plan, type, arrival, departure }: Stay) => {
     const obeyed = plan === house.saverPlanId ? [plan, house.ratePlanId] : [plan]
     const at = (date: string) =>
@@ -119,7 +119,7 @@ describe('The calendar, read by all who sell by it', () => {
     const amounts = new Map<string, number>()
     await fc.assert(
       fc.asyncProperty(calendar, stays, async ({ rules, prices }, wanted) => {
-        // What earlier calendars wrote stays, as it would in a house: later words replace it, kind by kind.
+        // Cells that earlier calendars wrote stay, as they would in a house. Later words replace them, kind by kind.
         const items: RateItem[] = []
         for (const { level: place, from, length, says } of rules) {
           const named = Object.fromEntries(

@@ -35,7 +35,7 @@ const refusalOf = (error: unknown): { code: string; rules: string[] } => {
   return { code: error.code, rules: error.code === 'restriction_violated' ? [...rules].sort() : [] }
 }
 
-/** What a command that ends at its first objection says, given all that there are. */
+/** The refusal of a command that ends at its first objection, given all that there are. null where there is none. */
 const firstOf = (codes: string[]): { code: string; rules: string[] } | null => {
   const rules = codes.filter((code) => !['occupancy_exceeded', 'sold_out', 'price_missing'].includes(code))
   if (codes.includes('occupancy_exceeded')) return { code: 'occupancy_exceeded', rules: [] }
@@ -171,7 +171,7 @@ describe('A stay has one price and one answer', () => {
       )
       quotes.push(priced && claimsOf(trx, priced))
     }
-    // What was quoted stands, and everything else is checked again.
+    // Quotes that were given stand, and everything else is checked again.
     await writeRefused(trx, base, paper, random)
     for (const [index, stay] of stays.entries()) {
       const { codes, rooms } = onPaper(paper, stay)

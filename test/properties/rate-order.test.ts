@@ -111,7 +111,7 @@ describe('Changes of rates that wait', () => {
     expect(await states(dies, next)).to.deep.equal(['failed', 'applied'])
     expect(await amounts(rates.house.ratePlanId, 4, 4)).to.deep.equal([44_000])
     expect(await rates.count('event', `type = 'rate_change.failed'`)).to.equal(1)
-    // What an operator brings back by now finds that it has failed.
+    // A job that an operator brings back by now finds that its change has failed.
     await world.database.admin.raw(`update jobs set status = 'pending' where kind = ?`, kinds)
     await world.drain({ kinds })
     expect(await states(dies)).to.deep.equal(['failed'])

@@ -1,6 +1,9 @@
 import { expect } from 'chai'
+import { sql } from '../../db/lib/connection.ts'
+import { readGrid } from '../../db/properties/index.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { usePortal } from '../support/portal.ts'
+import { holdQuote, makeHold, outlive, quotedClaims, statusesOf } from '../support/stay.ts'
 import { writeRestrictions } from '../support/restrictions.ts'
 
 describe('What guests may book', () => {
@@ -34,6 +37,48 @@ describe('What guests may book', () => {
       )
       await portal.world.redis.flushall()
       expect((await portal.stay()).body.offers.map((offer: { left: number }) => offer.left)).to.deep.equal([2, 2, 1, 1])
+    })
+
+    it('shows and quotes what holds past their time still take, while no worker runs', async () => {
+      const { house } = portal
+      const suite = { unitTypeId: house.suiteTypeId ?? '' }
+      const offered = async () => {
+        await portal.world.redis.flushall()
+        const { body } = await portal.stay()
+        return body.offers.filter((offer: { unitTypeId: string }) => offer.unitTypeId === suite.unitTypeId).length
+      }
+      const nights = async () => {
+        await portal.world.redis.flushall()
+        const grid = await house.inHouse((trx) =>
+          readGrid(trx, { propertyId: house.propertyId, from: house.day(30), to: house.day(31) }),
+        )
+        return grid.nights.flatMap((night) =>
+          night.unitTypes.filter((type) => type.unitTypeId === suite.unitTypeId).map((type) => [type.free, type.held]),
+        )
+      }
+      const bookingId = await makeHold(house, suite)
+      expect(await offered(), 'held').to.equal(0)
+      expect((await portal.quote({}, suite)).body.code).to.equal('sold_out')
+      expect(await nights()).to.deep.equal([
+        [0, 1],
+        [0, 1],
+      ])
+      await outlive(house, bookingId)
+      expect(await offered(), 'past its time').to.equal(2)
+      expect(await nights()).to.deep.equal([
+        [1, 0],
+        [1, 0],
+      ])
+      const { status, body } = await portal.quote({}, suite)
+      expect(status).to.equal(200)
+      // Its money may be on its way: nothing is promised of it before that is known.
+      await house.inHouse((trx) => sql(trx, `update booking set credit = 1 where id = ?`, [bookingId]))
+      expect((await portal.quote({}, suite)).body.code).to.equal('sold_out')
+      await house.inHouse((trx) => sql(trx, `update booking set credit = 0 where id = ?`, [bookingId]))
+      const claims = await quotedClaims(house, suite)
+      expect(claims.total).to.equal(body.total)
+      await holdQuote(house, claims)
+      expect(await statusesOf(house, bookingId)).to.deep.equal(['expired'])
     })
 
     it('says why a type cannot be had', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { signToken, verifyToken } from '../../api/lib/tokens.ts'
-import type { Claims } from '../../api/lib/tokens.ts'
+import { signToken, verifyToken } from '../../config/tokens.ts'
+import type { Claims } from '../../config/tokens.ts'
 import { guestAccessCode } from '../../config/derived-secrets.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { sql } from '../../db/lib/connection.ts'
@@ -95,7 +95,7 @@ describe('A guest and a booking, over HTTP', () => {
     expect(JSON.stringify(body)).to.not.match(/maria\.lima|tenantId|unitId|poolId|5524999990000/)
     const again = await current(body.guestToken)
     expect(again.status).to.equal(200)
-    // What a hold answers of what it has written is what is read of it afterwards.
+    // The answer to a hold equals a later read of the same booking.
     const { guestToken: _token, guestTokenExpiresAt: _expiresAt, ...shown } = body
     expect(again.body).to.deep.equal(shown)
   })

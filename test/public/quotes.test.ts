@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { verifyToken } from '../../api/lib/tokens.ts'
+import { claimsOf as claimsOfStay, priceStay } from '../../db/properties/index.ts'
+import { verifyToken } from '../../config/tokens.ts'
 import { roomsOfQuote } from '../../config/quote.ts'
 import type { QuoteClaims } from '../../config/quote.ts'
 import { sql } from '../../db/lib/connection.ts'
@@ -18,6 +19,24 @@ describe('A quote', () => {
     if (!verified.ok) throw new Error('the quote does not verify')
     return verified.claims as unknown as QuoteClaims
   }
+
+  it('is never of more than a hold takes', async () => {
+    const { propertyId, unitTypeId, ratePlanId, day, inHouse } = portal.house
+    const room = { unitTypeId, ratePlanId, adults: 2, childrenAges: [], extras: [] }
+    const request = {
+      propertyId,
+      arrival: day(30),
+      departure: day(32),
+      rooms: [room, room],
+      audience: 'portal' as const,
+    }
+    await inHouse(async (trx) => {
+      const stay = await priceStay(trx, request)
+      const dear = (total: number) => ({ ...stay, priced: stay.priced.map((one) => ({ ...one, total })) })
+      expect(claimsOfStay(trx, dear(1_000)).total).to.equal(2_000)
+      expect(() => claimsOfStay(trx, dear(Number.MAX_SAFE_INTEGER))).to.throw('more than can be booked')
+    })
+  })
 
   it('carries the price with every line, and no cache keeps it', async () => {
     const { status, body, headers } = await portal.quote()

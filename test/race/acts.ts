@@ -7,6 +7,19 @@ import { assignUnits } from '../../db/reservations/assign.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { expireHold } from '../../db/reservations/expire.ts'
+import { adjustCharge } from '../../db/reservations/folio/adjust.ts'
+import { chargeFolio } from '../../db/reservations/folio/charge.ts'
+import { transferLines } from '../../db/reservations/folio/transfer.ts'
+import { setAllotment } from '../../db/reservations/group/allotment.ts'
+import { createGroup } from '../../db/reservations/group/create.ts'
+import { importRoomingList } from '../../db/reservations/group/rooming-list.ts'
+import {
+  advanceGroup,
+  cancelGroup,
+  confirmGroup,
+  optionGroup,
+  releaseGroup,
+} from '../../db/reservations/group/status.ts'
 import { cancelStay, changeStay } from '../../db/reservations/import-changes.ts'
 import { importStay } from '../../db/reservations/import.ts'
 import { cancelBlock, endBlock } from '../../db/units/blocks/end.ts'
@@ -20,7 +33,7 @@ import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { arrive, leave } from '../units/stays.ts'
 
-/** What is fought for: a house with a channel, and what it sells. */
+/** The ground that players fight for: a house with a channel, and the types, plans and pools that it sells. */
 export type Ground = {
   house: House
   connectionId: string
@@ -31,7 +44,7 @@ export type Ground = {
   poolIds: string[]
 }
 
-/** Days that everybody wants. */
+/** Days that all players want. */
 const days = 7
 
 const revisionOf = (random: Random, { house, sold }: Ground, externalId: string, revision: number) => {
@@ -88,7 +101,85 @@ export const actsOn = (ground: Ground, random: Random) => {
     return { from: house.day(from), to: house.day(from + random.between(1, 3)) }
   }
 
+  const folio = () => one(`select id from folio where status = 'open'`)
+  const group = (statuses: string[]) => one(`select id from booking_group where status = any(?::text[])`, [statuses])
+  const rooms = () => {
+    const from = random.between(1, days - 1)
+    const [first, end] = [house.day(from), house.day(from + random.between(1, 3))]
+    return { unitTypeId: random.pick(ground.sold).unitTypeId, from: first, to: end, quantity: random.between(0, 2) }
+  }
+
   return {
+    charge: () =>
+      on(folio(), (id) =>
+        inHouse((trx) =>
+          chargeFolio(trx, id, { category: 'minibar', description: 'Water', unitAmount: random.between(1, 999) }),
+        ),
+      ),
+    adjust: () =>
+      on(one(`select id from folio_line where kind = 'charge' and source_type = 'manual_charge'`), (lineId) =>
+        inHouse(async (trx) => {
+          const line = await sqlOne<{ folioId: string }>(trx, `select folio_id from folio_line where id = ?`, [lineId])
+          const amount = random.between(1, 400)
+          return adjustCharge(trx, line?.folioId ?? '', { lineId, amount, reason: 'a race' }, { limited: false })
+        }),
+      ),
+    transfer: () =>
+      on(one(`select id from folio_line where kind in ('charge', 'transfer_in') and category <> 'tax'`), (lineId) =>
+        inHouse(async (trx) => {
+          const found = await sqlOne<{ folioId: string; toFolioId: string | null }>(
+            trx,
+            `select l.folio_id, (select f.id from folio f where f.id <> l.folio_id and f.status = 'open' order by random() limit 1) as to_folio_id
+             from folio_line l where l.id = ?`,
+            [lineId],
+          )
+          if (!found?.toFolioId) return
+          const amount = random.chance(0.5) ? random.between(1, 400) : undefined
+          await transferLines(trx, found.folioId, { toFolioId: found.toFolioId, lines: [{ lineId, amount }] })
+        }),
+      ),
+    group: async () => {
+      const { ratePlanId } = random.pick(ground.sold)
+      await inHouse((trx) =>
+        createGroup(trx, {
+          propertyId,
+          code: randomUUID().slice(0, 13).toUpperCase(),
+          name: 'A group',
+          arrival: house.day(1),
+          departure: house.day(days + 3),
+          ratePlanId,
+          release: { type: 'rolling', daysBefore: random.between(0, 2) },
+          allotment: { nights: [rooms()] },
+        }),
+      )
+      return true
+    },
+    groupMove: () =>
+      on(group(['inquiry', 'optional', 'confirmed']), (id) =>
+        inHouse((trx) =>
+          random.pick([
+            () => confirmGroup(trx, id),
+            () => confirmGroup(trx, id),
+            () => optionGroup(trx, id, new Date(Date.now() + 1_000).toISOString()),
+            () => releaseGroup(trx, id, {}),
+            () => advanceGroup(trx, id),
+            () => setAllotment(trx, id, [rooms()], null),
+            () => cancelGroup(trx, id, { reason: 'test' }),
+            () => cancelGroup(trx, id, { reason: 'test', cancelReservations: true }),
+          ])(),
+        ),
+      ),
+    pickUp: () =>
+      on(group(['confirmed']), (id) =>
+        inHouse((trx) => {
+          const row = () => {
+            const { unitTypeId, from: arrival, to: departure } = rooms()
+            const guests = [{ firstName: 'Ana', lastName: 'Souza' }]
+            return { rowKey: randomUUID(), unitTypeId, arrival, departure, adults: 2, childrenAges: [], guests }
+          }
+          return importRoomingList(trx, id, random.chance(0.3) ? [row(), row()] : [row()])
+        }),
+      ),
     hold: async () => {
       const nobody = randomUUID()
       await makeHold(house, {
@@ -117,7 +208,7 @@ export const actsOn = (ground: Ground, random: Random) => {
       on(reservation(['checked_in']), (id) =>
         inHouse((trx) => amendReservation(trx, id, { departure: house.day(random.between(1, 4)) })),
       ),
-    /** Its time is over; whoever wants the room ends it, or `expire`. */
+    /** The time of a hold is over: the next command that wants the room ends it, or `expire`. */
     outlive: () =>
       on(booking(['held']), (id) =>
         inHouse((trx) =>
@@ -197,6 +288,12 @@ export type Act = keyof ReturnType<typeof actsOn>
 
 /** How often each is done beside the others. */
 export const weights: Readonly<Record<Act, number>> = {
+  charge: 2,
+  adjust: 1,
+  transfer: 2,
+  group: 1,
+  groupMove: 2,
+  pickUp: 2,
   hold: 8,
   confirm: 5,
   cancel: 3,

@@ -20,7 +20,7 @@ import { look } from './checker.ts'
 import type { Violation } from './checker.ts'
 import type { Ground } from './acts.ts'
 
-/** What a player says, a line each. */
+/** Messages of a player, one a line. */
 export type Said =
   | { kind: 'begun' }
   | { kind: 'order' | 'unexpected'; what: string; detail: string }
@@ -165,7 +165,7 @@ const start = (report: Report, player: string, orders: object): Played => {
   return { begun, ended }
 }
 
-/** Lets processes fight for a furnished house, and looks at it each second; at the end nobody may have locked another out. */
+/** Lets processes fight for a furnished house, and looks at it each second; at the end no process may have locked another out. */
 export const campaign = async (ground: Ground, { seed, seconds, processes, hands = 8 }: Options): Promise<Report> => {
   const report: Report = { done: {}, refused: {}, transactions: 0, looks: 0, violations: [] }
   const house: Omit<House, 'day' | 'inHouse'> = ground.house

@@ -27,6 +27,22 @@ const never: Record<string, string> = {
     join unit_assignment a on a.reservation_id = r.id and a.status in ('proposed', 'locked', 'occupied') and a.during @> n.date
     join unit u on u.id = a.unit_id and u.unit_pool_id = s.unit_pool_id
     group by r.id, r.arrival, r.departure, n.date, s.unit_pool_id, s.quantity having count(*) > s.quantity and bool_or(a.status <> 'occupied')`,
+  'a folio is the sum of its lines': `
+    select f.id, f.charges, f.credits, l.* from folio f
+    cross join lateral (select coalesce(sum(amount) filter (where payment_id is null and kind <> 'receivable'), 0) as owed,
+      -coalesce(sum(amount) filter (where payment_id is not null or kind = 'receivable'), 0) as paid from folio_line l where l.folio_id = f.id) l
+    where f.charges <> l.owed or f.credits <> l.paid`,
+  'a transfer sums to zero': `
+    select transfer_id, sum(amount) from folio_line where transfer_id is not null group by 1 having sum(amount) <> 0`,
+  'no charge is adjusted or moved beyond what it is': `
+    select l.id, l.amount, sum(t.amount) as taken from folio_line l join folio_line t on t.original_line_id = l.id and t.folio_id = l.folio_id
+      and t.kind in ('adjustment', 'transfer_out') where l.payment_id is null group by l.id, l.amount having l.amount + sum(t.amount) < 0`,
+  'an allotment has picked up the nights that say so': `
+    select n.group_id, n.unit_type_id, n.night, n.picked_up, x.rooms from booking_group_night n
+    cross join lateral (select count(*)::int as rooms from booking b join reservation r on r.booking_id = b.id
+      join reservation_night m on m.reservation_id = r.id and m.picked_up and m.date = n.night and m.unit_type_id = n.unit_type_id
+      where b.group_id = n.group_id) x
+    where n.picked_up <> x.rooms`,
   'an open block has each of its units, and one that is over none': `
     select b.id, b.status, b.unit_ids, x.units from unit_block b
     cross join lateral (select array(select a.unit_id from unit_assignment a where a.unit_block_id = b.id and a.status = 'blocked' order by 1) as units) x

@@ -9,6 +9,7 @@ const order: readonly (readonly string[])[] = [
   ['portal limits'],
   ['business_day'],
   ['booking'],
+  ['booking_group'],
   ['reservation'],
   ['guest'],
   ['unit_type', 'rate_plan', 'extra', 'policy', 'channel_connection'],
@@ -32,13 +33,13 @@ const advisory = new Map<unknown, string>([
   [7103, 'units of pools'],
 ])
 
-/** `made`: rows that the transaction has added, which nobody else can lock before its commit. `keys`: rows of nights and pools, each as one text. */
+/** `made`: rows that the transaction has added, which no other transaction can lock before its commit. `keys`: rows of nights and pools, each as one text. */
 export type Lock = { of: string; made: boolean; keys: string[]; statement: string }
 
 const word = `"?([a-z_]+)"?`
 const aliasesOf = (sql: string) =>
   new Map(
-    [...sql.matchAll(new RegExp(`\\b(?:from|join) ${word}(?: (?:as )?${word})?`, 'g'))].flatMap(
+    [...sql.matchAll(new RegExp(`\\b(?:from [a-z_]+,|from|join) ${word}(?: (?:as )?${word})?`, 'g'))].flatMap(
       ([, table = '', alias]) => [[table, table] as const, ...(alias === undefined ? [] : [[alias, table] as const])],
     ),
   )
@@ -55,7 +56,7 @@ const keysOf = (of: string, bindings: readonly unknown[]): string[] => {
   )
 }
 
-/** What a statement locks, by class: rows that it asks for, that it changes or adds, and names. */
+/** Locks that a statement takes, by class: rows that it asks for, rows that it changes or adds, and names. */
 export const locksOf = (text: string, bindings: readonly unknown[]): Lock[] => {
   const statement = text.replace(/\s+/g, ' ').trim()
   const sql = statement.toLowerCase()
@@ -79,8 +80,8 @@ export const locksOf = (text: string, bindings: readonly unknown[]): Lock[] => {
 }
 
 /**
- * What a transaction has locked too late: a class after one that comes behind it, or more nights or pools after some that come behind them. What it holds
- * already, or has made itself, it locks no more.
+ * The first lock that a transaction takes too late, and the lock that it comes after. A lock is late after one of a class that ranks behind its own.
+ * It is also late where the transaction holds later nights or pools of the class. Locks that it holds already, or rows it made, do not count.
  */
 export const outOfOrder = (locks: readonly Lock[]): { late: Lock; after: Lock } | null => {
   let furthest: Lock | null = null

@@ -23,7 +23,7 @@ type Orders = {
   ground: Ground
 }
 
-/** What is answered to who comes too late, or asks for what a rule of the house refuses; errors of the database are none of these here. */
+/** Statuses of answers to an act that comes too late, or that a rule of the house refuses. Errors of the database have none of these. */
 const refusals = new Set([409, 422, 429])
 const say = (said: Said) => process.stdout.write(`${JSON.stringify(said)}\n`)
 const { seed, name, seconds, hands, begin, ground: given } = JSON.parse(process.env.RACE_ORDERS ?? '') as Orders

@@ -1,6 +1,12 @@
 import { expect } from 'chai'
 import { database, inTenant, sql } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
+import { createGuests } from '../../db/guests/index.ts'
+import { changeFolio } from '../../db/reservations/folio/change.ts'
+import { openFolio } from '../../db/reservations/folio/create.ts'
+import { createGroup } from '../../db/reservations/group/create.ts'
+import { importRoomingList } from '../../db/reservations/group/rooming-list.ts'
+import { cancelGroup, confirmGroup } from '../../db/reservations/group/status.ts'
 import { lockPools } from '../../db/units/assignments/occupy.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { useDatabase } from '../support/database.ts'
@@ -90,6 +96,65 @@ describe('The order of locks', () => {
     expect(recorder.transactions).to.equal(before)
     await makeHold(house, { from: 3 })
     expect(recorder.transactions).to.be.above(before)
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('is kept by a group: its rooming list, guests named anew, and its cancellation with all reservations and their fees', async () => {
+    const own = await makeHouse({ units: 3, suite: true })
+    // A house makes its pools in any order, before another transaction can see them.
+    wrong.splice(0)
+    const [from, to] = [own.day(3), own.day(9)]
+    const types = [own.unitTypeId, own.suiteTypeId ?? '']
+    const groupId = await own.inHouse((trx) =>
+      createGroup(trx, {
+        propertyId: own.propertyId,
+        code: 'LOCKS',
+        name: 'A group',
+        arrival: from,
+        departure: to,
+        ratePlanId: own.ratePlanId,
+        allotment: { nights: [{ unitTypeId: own.unitTypeId, from, to, quantity: 2 }] },
+      }),
+    )
+    await own.inHouse((trx) => confirmGroup(trx, groupId))
+    const row = (rowKey: string, unitTypeId: string, [arrival, departure]: [number, number], firstName = 'Ana') => ({
+      rowKey,
+      unitTypeId,
+      arrival: own.day(arrival),
+      departure: own.day(departure),
+      adults: 2,
+      childrenAges: [],
+      guests: [{ firstName, lastName: 'Souza' }],
+    })
+    const rows = [
+      row('a', types[0]!, [6, 8]),
+      row('b', types[1]!, [5, 7]),
+      row('c', types[0]!, [4, 6]),
+      row('d', types[0]!, [3, 4]),
+    ]
+    await own.inHouse((trx) => importRoomingList(trx, groupId, rows))
+    await own.inHouse((trx) =>
+      importRoomingList(trx, groupId, [row('e', types[0]!, [7, 8]), row('a', types[0]!, [6, 8], 'Eva')]),
+    )
+    expect(wrong).to.deep.equal([])
+    await own.inHouse((trx) => cancelGroup(trx, groupId, { reason: 'other', cancelReservations: true }))
+    expect(wrong).to.deep.equal([])
+    const stays = await own.inHouse((trx) =>
+      sql<{ status: string; fee: number }>(
+        trx,
+        `select status, sum(fee_amount)::int as fee from reservation group by 1`,
+      ),
+    )
+    expect(stays.map((one) => one.status)).to.deep.equal(['cancelled'])
+    expect(stays[0]?.fee).to.be.above(0)
+    expect(await look(own)).to.deep.equal([])
+  })
+
+  it('is kept by a folio that gets another payer', async () => {
+    const person = { firstName: 'Ana', lastName: 'Souza', language: 'en', source: 'staff' as const }
+    const [payerGuestId = ''] = await house.inHouse((trx) => createGuests(trx, [person]))
+    const folioId = await house.inHouse((trx) => openFolio(trx, { propertyId: house.propertyId, kind: 'house' }))
+    await house.inHouse((trx) => changeFolio(trx, folioId, { payerGuestId }, null))
     expect(wrong).to.deep.equal([])
   })
 

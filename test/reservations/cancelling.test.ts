@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
+import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { archiveProperty, suspendProperty } from '../../db/properties/house/properties/status.ts'
 import { confirmPaid } from '../../db/reservations/confirm-paid.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
 import { useDatabase } from '../support/database.ts'
@@ -53,6 +55,20 @@ describe('Cancelling a booking', () => {
     expect(await countersOf(house, 30)).to.include({ sold: 0 })
     expect(await miscounted(house)).to.deep.equal([])
     expect(await seen(house, id)).to.include({ status: 'cancelled', paid: 0, balance: 0, total: 0 })
+  })
+
+  it('closes folios that owe nothing, so that a house with nothing but cancelled bookings and no-shows can be archived', async () => {
+    await confirmed(house, {}, 'all').then((id) => cancel(house, id))
+    const unpaid = await makeHouse({ units: 2, deposit: null })
+    const id = await makeHold(unpaid)
+    await unpaid.inHouse((trx) => confirmBooking(trx, id))
+    expect(await cancel(unpaid, id)).to.equal('cancelled')
+    for (const one of [house, unpaid]) {
+      await one.inHouse((trx) => suspendProperty(trx, one.propertyId))
+      await one.inHouse((trx) => archiveProperty(trx, one.propertyId))
+    }
+    expect((await readBooking(unpaid, id)).folios).to.have.lengthOf(1)
+    expect((await readBooking(unpaid, id)).folios[0]).to.include({ status: 'closed', balance: 0 })
   })
 
   it('charges the fee that was accepted, refunds the rest, and names the fee when it is another', async () => {

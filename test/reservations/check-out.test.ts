@@ -1,11 +1,14 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
+import { checkOut } from '../../db/reservations/check-out.ts'
+import { createGroup } from '../../db/reservations/group/create.ts'
+import { confirmGroup } from '../../db/reservations/group/status.ts'
 import { balanceOf } from '../financial/support.ts'
 import { linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'
 import { useDatabase } from '../support/database.ts'
 import type { House } from '../support/factories.ts'
 import { gatewaySays, startPayment } from '../support/pay.ts'
-import { eventsOf } from '../support/stay.ts'
+import { countersOf, eventsOf } from '../support/stay.ts'
 import { refusal } from '../support/refusals.ts'
 import { blockersOf, deskOf } from './desk.ts'
 
@@ -15,7 +18,7 @@ describe('At check-out', () => {
   beforeEach(async () => {
     house = await makeLateHouse(1, { units: 3 })
   })
-  const { leave, folioOf, unitsOf, healthy } = deskOf(() => house)
+  const { leave, change, folioOf, unitsOf, healthy } = deskOf(() => house)
 
   it('what is open is charged, folios without a balance are closed, and the unit is dirty', async () => {
     const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
@@ -43,7 +46,8 @@ describe('At check-out', () => {
   })
 
   it('who leaves early says so, pays for it what the policy says, and gives the nights and days of service back', async () => {
-    const [id = ''] = await makeStays(house, 1, { from: -2, nights: 5, checkedIn: true })
+    const [id = ''] = await makeStays(house, 1, { from: -1, nights: 5, checkedIn: true })
+    await setDay(house, 0)
     expect(await blockersOf(leave(id))).to.deep.equal(['balance_not_zero', 'early_departure_not_confirmed'])
     const before = await readStay(house, id)
     expect(await leave(id, true, 'balance')).to.equal('checked_out')
@@ -65,6 +69,33 @@ describe('At check-out', () => {
     await healthy()
   })
 
+  it('who leaves after midnight has slept the night, whether the audit has closed its day or not', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
+    expect(await blockersOf(leave(id))).to.deep.equal(['balance_not_zero'])
+    await payAll(house, id)
+    expect(await leave(id)).to.equal('checked_out')
+    const stay = await readStay(house, id)
+    expect(stay).to.include({ checkOutBusinessDate: house.day(-1), postedTotal: stay.total })
+    expect((await linesOf(house, [id])).filter((line) => line.kind === 'fee')).to.deep.equal([])
+    expect(await countersOf(house, -1)).to.include({ sold: 1 })
+    expect(await folioOf(id)).to.include({ status: 'closed', charges: stay.total })
+    await healthy()
+  })
+
+  it('a guest who comes and goes on one day pays for the night where the desk says so, and for nothing beyond it', async () => {
+    await setDay(house, 0)
+    const [id = ''] = await makeStays(house, 1, { from: 0, nights: 1, checkedIn: true })
+    expect(await blockersOf(leave(id))).to.include('early_departure_not_confirmed')
+    await payAll(house, id)
+    const gone = () => house.inHouse((trx) => checkOut(trx, id, { chargeTonight: true }))
+    expect(await Promise.all([gone(), gone()])).to.have.members(['checked_out', 'already'])
+    const stay = await readStay(house, id)
+    expect(await folioOf(id)).to.include({ status: 'closed', charges: stay.total })
+    expect((await linesOf(house, [id])).filter((line) => line.kind === 'fee')).to.deep.equal([])
+    expect(await countersOf(house, 0)).to.include({ sold: 1 })
+    await healthy()
+  })
+
   it('a payment that is being processed stands in the way', async () => {
     const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
     const { bookingId } = await readStay(house, id)
@@ -72,6 +103,38 @@ describe('At check-out', () => {
     await gatewaySays(house, paymentId, 'processing')
     await setDay(house, 0)
     expect(await blockersOf(leave(id))).to.deep.equal(['balance_not_zero', 'payment_in_progress'])
+  })
+
+  it('nights that the group pays are owed on its master folio, and the guest leaves without them', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
+    const { bookingId } = await readStay(house, id)
+    const { propertyId, ratePlanId } = house
+    const groupId = await house.inHouse(async (trx) => {
+      const made = await createGroup(trx, {
+        propertyId,
+        code: 'WEDDING',
+        name: 'Wedding of the year',
+        arrival: house.day(-1),
+        departure: house.day(2),
+        ratePlanId,
+      })
+      await confirmGroup(trx, made)
+      await sql(trx, `update booking set group_id = ? where id = ?`, [made, bookingId])
+      return made
+    })
+    await setDay(house, 0)
+    const extras = (await readStay(house, id)).extrasTotal
+    const error = await refusal(leave(id))
+    expect((error.errors ?? []).map(({ message }) => message)).to.deep.equal([
+      `Folio ${(await folioOf(id)).number} has a balance of ${extras}`,
+    ])
+    expect(await leave(id, false, 'balance')).to.equal('checked_out')
+    expect(await folioOf(id)).to.include({ balance: extras })
+    const stay = await readStay(house, id)
+    const [master] = await change(`select balance from folio where group_id = ?`, [groupId])
+    expect(master).to.deep.equal({ balance: stay.total - extras })
+    expect(stay.postedTotal).to.equal(stay.total)
+    await healthy()
   })
 
   it('only a guest in the house leaves', async () => {

@@ -20,7 +20,7 @@ export const blockersOf = async (work: Promise<unknown>) => {
   return (error.errors ?? []).map(({ field }) => field.replace('blockers.', '')).sort()
 }
 
-/** What the desk of a house does, and what there is to see of it. */
+/** Actions of the front desk of a house, and reads that show their results. */
 export const deskOf = (house: () => House) => {
   const enter = (id: string, ...rules: OverrideRule[]) =>
     house().inHouse((trx) => checkIn(trx, id, { override: { rules, reason: 'the guest waits' } }))

@@ -3,7 +3,7 @@ import { sql } from '../../db/lib/connection.ts'
 import { createExtra } from '../../db/properties/terms/extras.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'
-import { projectedBalance } from '../../db/reservations/credit.ts'
+import { projectionOf } from '../../db/reservations/folio/outlook.ts'
 import { advanceNightAudit } from '../../db/night-audit/advance.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import {
@@ -97,7 +97,9 @@ describe('Extras of a guest in the house', () => {
     ])
     const gone = await readStay(house, id)
     expect(gone.postedTotal).to.equal(gone.total)
-    expect(projectedBalance(gone, await folioOf(id))).to.equal((await folioOf(id)).balance)
+    expect(gone.total).to.equal(gone.postedTotal)
+    const folio = await folioOf(id)
+    expect((await house.inHouse((trx) => projectionOf(trx, folio))).projected).to.equal(folio.balance)
     expect(await wrong()).to.deep.equal(none)
   })
 
@@ -157,7 +159,11 @@ describe('Extras of a guest in the house', () => {
     }
     expect(await leave(id, true, 'balance')).to.equal('checked_out')
     await runAudit(house, audit, { runner: audit })
-    expect(await dinners(id)).to.deep.equal([[house.day(-2), 6_002]])
+    // The night after it was slept too, by the calendar.
+    expect(await dinners(id)).to.deep.equal([
+      [house.day(-2), 6_002],
+      [house.day(-1), 6_002],
+    ])
     const gone = await readStay(house, id)
     expect(gone.postedTotal).to.equal(gone.total)
     expect(await wrong()).to.deep.equal(none)

@@ -182,7 +182,7 @@ describe('Holding a stay', () => {
   })
 
   it('refuses a booker whose document is barred, and says no more', async () => {
-    const { createGuest } = await import('../../db/guests/profiles.ts')
+    const { createGuest } = await import('../../db/guests/create.ts')
     await house.inHouse(async (trx) => {
       const guestId = await createGuest(trx, {
         firstName: 'Barred',

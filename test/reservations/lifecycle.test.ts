@@ -58,6 +58,22 @@ describe('The life of a booking', () => {
       expect(booker.emailMasked).to.match(/^g\*\*\*@e\*\*\*\.com$/)
     })
 
+    it('confirms a hold whose guests the desk has named already, by hand and by its money', async () => {
+      for (const of of [free, house]) {
+        const id = await makeHold(of)
+        const other = await makeHold(of)
+        if (of === house) await pay(of, other)
+        expect(of === house ? await settle(of, other) : await confirm(of, other)).to.equal('confirmed')
+        const { bookerGuestId } = await readBooking(of, other)
+        await of.inHouse((trx) =>
+          sql(trx, `update booking set booker_guest_id = ?, sealed = null where id = ?`, [bookerGuestId, id]),
+        )
+        if (of === house) await pay(of, id)
+        expect(of === house ? await settle(of, id) : await confirm(of, id)).to.equal('confirmed')
+        expect((await readBooking(of, id)).rooms[0]).to.include({ status: 'confirmed', primaryGuestId: bookerGuestId })
+      }
+    })
+
     it('refuses a hold whose deposit is not paid, and one whose time is over', async () => {
       const id = await makeHold(house)
       expect(await refusal(confirm(house, id))).to.include({ status: 422, code: 'payment_required' })

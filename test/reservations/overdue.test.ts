@@ -26,16 +26,7 @@ describe('A hold whose time is over', () => {
       async (id) => (await outlive(house, id), id),
     )
     expect(await inPlatform((trx) => dueHolds(trx))).to.deep.include({ tenantId: house.tenantId, id: first })
-    // A quote looks at the counters as they are, so it is made before.
-    await house.inHouse((trx) => sql(trx, `update pool_night set held = 0 where pool_id = ?`, [house.suitePoolId]))
     const claims = await quotedClaims(house, { unitTypeId: house.suiteTypeId ?? '' })
-    await house.inHouse((trx) =>
-      sql(trx, `update pool_night set held = 1 where pool_id = ? and night in (?, ?)`, [
-        house.suitePoolId,
-        house.day(30),
-        house.day(31),
-      ]),
-    )
     const { bookingId } = await holdQuote(house, claims)
     expect(await statusesOf(house, first)).to.deep.equal(['expired'])
     expect(await statusesOf(house, bookingId)).to.deep.equal(['held'])

@@ -15,7 +15,7 @@ import type { House } from '../support/factories.ts'
 import { gatewaySays, startPayment } from '../support/pay.ts'
 import { makeHold, miscounted, outlive } from '../support/stay.ts'
 
-/** What a command may answer when others were faster; anything else is a fault. */
+/** Codes that a command may answer when others were faster. Any other error is a fault. */
 const expected = new Set([
   'sold_out',
   'hold_limit',

@@ -50,6 +50,8 @@ describe('a build', () => {
       routes.map((one) =>
         one === route ? { ...one, access: { kind: 'tenant' as const, action: 'read', subject: 'Guest' } } : one,
       ),
+      routes.map((one) => (one === route ? { ...one, returns: { type: 'string', maxLength: 7 } } : one)),
+      routes.map((one) => (one === route ? { ...one, errors: ['sold_out' as const] } : one)),
     ]
     for (const other of others) expect(() => documentOf(other, folder)).to.throw('run the build again')
   })

@@ -156,7 +156,7 @@ describe('the edge, at a bound and one beyond', () => {
       settings.corsOrigins.pop()
     }
     expect((await world.request('OPTIONS', '/api/auth/me')).status).to.equal(404)
-    expect((await world.request('TRACE', '/api/auth/me')).status).to.equal(404)
+    expect((await world.request('TRACE', '/api/auth/me')).status).to.equal(405)
   })
 
   it('of request ids: 8 to 64 signs are kept', async () => {

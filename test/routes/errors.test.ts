@@ -9,7 +9,7 @@ import { allTexts, textsOf } from '../support/reach.ts'
 const codes = Object.values(errorCodes).flatMap((group) => Object.keys(group))
 const mappings = readFileSync(new URL('../../db/lib/errors.ts', import.meta.url), 'utf8')
 
-/** What the database refuses without a name for it, wherever something is written. */
+/** Codes for refusals of the database that have no name of their own, wherever a record is written. */
 const unnamed = new Set(['duplicate', 'overlap', 'reference_not_found', 'rule_violated'])
 const constraints = [...mappings.matchAll(/^ {2}(\w+): \(\) =>\s+\w+\('(\w+)'/gm)].map(([, name = '', code = '']) => ({
   name,

@@ -7,7 +7,9 @@ import type { House } from '../support/factories.ts'
 import type { Known } from './inputs.ts'
 
 /** Connections in each state that a move starts from, and a revision that waits. No plan has channels: they are granted. */
-export const ofChannels = async (house: House): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
+export const ofChannels = async (
+  house: House,
+): Promise<{ known: Known; examples: Record<string, unknown[]>; channelConnectionId: string }> => {
   await inPlatform((trx) =>
     grantEntitlement(trx, { tenantId: house.tenantId, key: 'channels', reason: 'no plan has it' }),
   )
@@ -31,6 +33,7 @@ export const ofChannels = async (house: House): Promise<{ known: Known; examples
   })
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   return {
+    channelConnectionId: taking,
     known: {
       channelConnectionId: one(active),
       channelBookingId: one(applicable),

@@ -4,9 +4,12 @@ import type { World } from '../support/world.ts'
 import type { Known } from './inputs.ts'
 
 /** A dead job to replay and one to discard, and a queue that nothing of the fuzz waits for. */
-export const ofOperators = async (world: World): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
+export const ofOperators = async (
+  world: World,
+): Promise<{ known: Known; examples: Record<string, unknown[]>; jobId: string }> => {
   const [again, over] = await putJobs(world, 2, { queue: 'reports', kind: 'reports.nothing' })
   return {
+    jobId: over ?? '',
     known: { queue: fc.constant('reports'), jobIds: fc.constantFrom([again], [over]) },
     examples: {
       'jobs.replay': [

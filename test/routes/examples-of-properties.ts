@@ -21,7 +21,7 @@ const rules = {
   earlyDeparture: { type: 'none' as const, value: 0, of: 'total' as const },
 }
 
-/** What the staff side of a house needs to be answered at all: records that can be retired, bodies that fit one another. */
+/** Inputs that the staff side of a house needs to be answered at all: records that can be retired, bodies that fit one another. */
 export const ofProperties = async (house: House): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
   const { propertyId } = house
   const draft = await makeHouse({ tenantId: house.tenantId, draft: true, units: 0 })

@@ -5,7 +5,7 @@ import { createUnits } from '../../db/units/units/create.ts'
 import type { House } from '../support/factories.ts'
 import type { Known } from './inputs.ts'
 
-/** What is slept in: types and units of which nothing is sold, so that they can be changed and retired. */
+/** Places to sleep: types and units of which nothing is sold, so that they can be changed and retired. */
 export const ofUnits = async (house: House): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
   const { propertyId } = house
   const type = (code: string) => ({

@@ -7,13 +7,20 @@ import { numbered, placed, recordsOf } from '../support/samples.ts'
 import { makeHold, portalOf, readBooking } from '../support/stay.ts'
 import type { World } from '../support/world.ts'
 import { ofAccounts } from './examples-of-accounts.ts'
+import { ofFolios } from './examples-of-folios.ts'
+import { ofGuests } from './examples-of-guests.ts'
 import { ofHousekeeping } from './examples-of-housekeeping.ts'
 import { ofChannels } from './examples-of-channels.ts'
 import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
 import { ofBlocks } from './examples-of-blocks.ts'
+import { ofLedger } from './examples-of-ledger.ts'
+import { ofDesk } from './examples-of-desk.ts'
+import { ofPayments } from './examples-of-payments.ts'
 import { ofUnits } from './examples-of-units.ts'
+import { ofBilling } from './examples-of-billing.ts'
+import { ofWebhooks } from './examples-of-webhooks.ts'
 import type { Known } from './inputs.ts'
 
 /** Routes whose example holds the demo's password. A wrong one counts as a failed sign-in and would lock the user of the tests out. */
@@ -34,10 +41,17 @@ export const prepare = async (
   const members = await ofMembers(house)
   const properties = await ofProperties(house)
   const channels = await ofChannels(house)
+  const webhooks = await ofWebhooks(house)
+  const billing = await ofBilling(house)
   const units = await ofUnits(house)
   const blocks = await ofBlocks(house)
   const housekeeping = await ofHousekeeping(house)
+  const desk = await ofDesk(house)
+  const ledger = await ofLedger(house)
+  const folios = await ofFolios(house)
+  const guests = await ofGuests(house)
   const operators = await ofOperators(world)
+  const payments = await ofPayments(house)
   const portal = portalOf(world.request, house, key)
   const { body: quoted } = await portal.quote({ from: 20 })
   const bookingId = await makeHold(house, { from: 25 })
@@ -104,9 +118,14 @@ export const prepare = async (
   const examples: Record<string, unknown[]> = {
     ...properties.examples,
     ...channels.examples,
+    ...webhooks.examples,
+    ...billing.examples,
     ...units.examples,
     ...housekeeping.examples,
     ...blocks.examples,
+    ...desk.examples,
+    ...ledger.examples,
+    ...guests.examples,
     'auth.signIn': [{ email: reader.email, password }],
     'auth.reauthenticate': [{ password }],
     'auth.tenantContext': [{ tenantId: house.tenantId }],
@@ -124,16 +143,27 @@ export const prepare = async (
     'public.paymentStatus': [{}, { since: 'paid' }],
     'payments.callback': [event],
     'reservations.list': [{}, { q: number }, { status: 'held', sort: '-arrival' }],
-    'guests.list': [{}, { q: 'souza' }],
     'ledgerEntries.list': [{}, { from: house.day(0) }],
     'jobs.list': [{}, { status: 'pending', from: '2026-11-20T12:00:00Z' }],
+    ...folios.examples,
+    ...payments.examples,
     ...operators.examples,
     ...accounts.examples,
     ...members.examples,
     'entitlements.grant': [{ key: 'pos', reason: 'a trial' }],
     'entitlements.revoke': [{ reason: 'the trial is over' }],
   }
-  const records = { ...(await recordsOf(house)), userId: reader.userId }
+  const records = {
+    ...(await recordsOf(house)),
+    ...folios.records,
+    ...guests.records,
+    userId: reader.userId,
+    priceId: billing.priceId,
+    reservationId: rooms[0]?.id ?? '',
+    otherReservationId: randomUUID(),
+    channelConnectionId: channels.channelConnectionId,
+    jobId: operators.jobId,
+  }
   for (const { id, example, status } of routes) {
     if (example === undefined || ofDemoAlone.has(id)) continue
     const several = Array.from({ length: status === 201 ? 20 : 1 }, (_, index) =>
@@ -144,9 +174,14 @@ export const prepare = async (
   return {
     known,
     ofModule: {
-      admin: { ...operators.known, ...members.known },
+      admin: { ...billing.known, ...operators.known, ...members.known },
       auth: { ...accounts.known, ...members.known },
+      financial: ledger.known,
+      guests: guests.known,
+      payment: payments.known,
       properties: { ...properties.known, ...channels.known },
+      reservations: { ...desk.known, ...folios.known },
+      webhooks: webhooks.known,
       units: { ...units.known, ...housekeeping.known, ...blocks.known },
     },
     examples,

@@ -1,3 +1,3 @@
 import { fuzzOf } from './fuzz.ts'
 
-fuzzOf('financial', 'guests', 'payment', 'reservations')
+fuzzOf('payment', 'reservations')

@@ -63,7 +63,7 @@ const ofString = (schema: Json): fc.Arbitrary<unknown> => {
   )
 }
 
-/** What the schema takes, near its bounds more often than not. */
+/** Values that the schema accepts, near its bounds more often than not. */
 export const validOf = (schema: Json, known: Known, name = ''): fc.Arbitrary<unknown> => {
   const usual = known[name]
   if (usual && schema.format !== 'instant' && schema.type !== 'boolean') return usual
@@ -111,7 +111,7 @@ export const validOf = (schema: Json, known: Known, name = ''): fc.Arbitrary<unk
 export const seldom = <T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: times - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
 
-/** What the schema at a place does not take, or nearly not: bounds and one beyond, other types, hostile texts. */
+/** Values that the schema at a place refuses, or nearly refuses: bounds and one beyond, other types, hostile texts. */
 const badOf = (schema: Json | undefined): fc.Arbitrary<unknown> => {
   const edges: unknown[] = []
   if (schema?.type === 'integer' || schema?.type === 'number')

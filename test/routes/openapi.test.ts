@@ -99,13 +99,31 @@ describe('the document of the routes', () => {
     ])
   })
 
-  it('shows the example of every request that has one', () => {
-    const shown = routes.filter(({ body, example }) => body && example !== undefined)
-    expect(shown.length).to.be.greaterThan(0)
-    for (const route of shown)
+  it('shows an example of every request that has a body', () => {
+    const withBody = routes.filter(({ body }) => body)
+    expect(withBody.filter(({ example }) => example === undefined).map(({ id }) => id)).to.deep.equal([])
+    for (const route of withBody)
       expect(
         operations.get(operationName(route))?.requestBody?.content['application/json']?.example,
         route.id,
       ).to.deep.equal(route.example)
+  })
+
+  it('says how wide amounts are, which fields lists sort by, and which headers each reply has', () => {
+    const document = openApi(routes) as {
+      tags: { name: string; description?: string }[]
+      components: { schemas: Record<string, { properties: Record<string, { format?: string }> }>; responses: object }
+      paths: Record<string, Record<string, { parameters: { name?: string; schema?: object }[] }>>
+    }
+    expect(document.components.schemas['GuestPayment']?.properties['amount']?.format).to.equal('int64')
+    const list = document.paths['/api/tenants/{tenantId}/properties']?.['get']
+    const sort = list?.parameters.find(({ name }) => name === 'sort')?.schema as { items: { enum: string[] } }
+    expect(sort.items.enum).to.include.members(['name', '-name'])
+    const replies = Object.entries(document.components.responses) as [string, { headers: object }][]
+    for (const [name, { headers }] of replies)
+      expect(headers, name).to.include.keys(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-Request-Id'])
+    for (const [name, { headers }] of replies.filter(([one]) => /^(TooMany|Unavailable)/.test(one)))
+      expect(headers, name).to.include.keys(['Retry-After'])
+    expect(document.tags.filter(({ description }) => description === undefined)).to.deep.equal([])
   })
 })

@@ -18,7 +18,7 @@ type Asked = { action: string; subject: string }
 const tenantRoutes = routes.filter((route) => route.access.kind === 'tenant')
 const askedBy = (route: AnyRoute) => route.access as unknown as Asked
 
-/** What a scope gives, as the rules of keys say it. */
+/** Whether a scope gives a permission, by the rules of keys. */
 const gives = (scope: string, { action, subject }: Asked): boolean => {
   const { module } = subjectFacts(subject)
   if (scope === 'guests:reveal') return subject === 'Guest' && action === 'reveal'
@@ -41,7 +41,8 @@ describe('the table of permissions', () => {
     this.timeout(120_000)
     tenantId = await makeTenant()
     // No plan has it.
-    await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'channels', reason: 'for the test' }))
+    for (const key of ['channels', 'webhooks'])
+      await inPlatform((trx) => grantEntitlement(trx, { tenantId, key, reason: 'for the test' }))
   })
 
   const call = (route: AnyRoute, credential: { token: string } | { key: string }) => {

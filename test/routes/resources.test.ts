@@ -19,15 +19,33 @@ type Schema = { format?: string; enum?: unknown[]; type?: string }
 
 /** Filters that are not fields of the record: the value that finds it. */
 const found: Record<string, (entry: Entry) => unknown> = {
-  q: ({ code, name }) => code ?? name,
+  q: ({ code, name, legalName }) => code ?? name ?? legalName,
+  'bookings q': ({ number }) => number,
+  'bookings held': ({ hold }) => hold !== null,
+  'bookings createdTo': ({ createdAt }) => String(createdAt).slice(0, 10),
   validOn: ({ validFrom }) => validFrom,
+  'entryDrafts from': ({ postingDate }) => postingDate,
+  'entryDrafts to': ({ postingDate }) => postingDate,
+  arrivalFrom: ({ arrival }) => arrival,
+  arrivalTo: ({ arrival }) => arrival,
+  'waitlist matched': ({ matchedAt }) => matchedAt !== null,
   'ratePlans unitTypeId': ({ unitTypes }) => (unitTypes as { unitTypeId: string }[])[0]?.unitTypeId,
+  'groups from': ({ arrival }) => arrival,
+  'groups to': ({ departure }) => departure,
+  'folios bookingId': () => null,
+  'folios balance': () => 'zero',
   'users propertyId': ({ propertyIds }) => (propertyIds as string[])[0],
 }
+/** Filters that find every record from a day on: there is no day too early. */
+const open = ['groups from']
 /** Changes and moves that a record just made, and put through the moves before, is not fit for. */
 const unfit: Record<string, [status: number, code: string]> = {
+  'entryDrafts.approve': [403, 'self_approval'],
   'properties.goLive': [422, 'not_ready'],
   'properties.suspend': [409, 'invalid_transition'],
+  // An option ends within two weeks, and a deposit is due before its confirmation.
+  'bookings.extendHold': [422, 'hold_too_long'],
+  'bookings.confirm': [422, 'transition_blocked'],
   'channelConnections.activate': [422, 'mapping_missing'],
   'channelConnections.pause': [409, 'invalid_transition'],
   'channelConnections.sync': [409, 'invalid_transition'],
@@ -37,7 +55,17 @@ const unfit: Record<string, [status: number, code: string]> = {
   'users.resetMfa': [409, 'invalid_transition'],
 }
 /** Resources of the whole tenant: members of each of its houses see their records. */
-const tenantWide = ['roles', 'users']
+const tenantWide = [
+  'books',
+  'costCenters',
+  'entryDrafts',
+  'fiscalYears',
+  'journals',
+  'taxCodes',
+  'companies',
+  'roles',
+  'users',
+]
 /** Moves that send something, and leave the record as it is. */
 const sending = ['users.resendInvitation']
 
@@ -57,16 +85,18 @@ const endpoints = (name: string) => {
 }
 
 const names = [...new Set(routes.flatMap(({ part }) => (part ? [part.resource] : [])))]
-const made = names.filter((name) => endpoints(name).create)
+/** A guest has one open request of a kind: tests of its own make them. */
+const single = ['privacyRequests']
+const made = names.filter((name) => endpoints(name).create && !single.includes(name))
 
 const query = (value: Record<string, unknown>) =>
   new URLSearchParams(Object.entries(value).map(([key, inside]): [string, string] => [key, String(inside)])).toString()
 
 /** Values that do not find a record with this one. */
-const others = ({ format, enum: known, type }: Schema, value: unknown): unknown[] => {
+const others = ({ format, enum: known, type }: Schema, value: unknown, filter: string): unknown[] => {
   if (format === 'uuid4') return [randomUUID()]
   if (known) return known.filter((one) => one !== value)
-  if (format === 'day') return ['1990-01-01']
+  if (format === 'day') return [/from$/i.test(filter) ? '2199-12-31' : '1990-01-01']
   return type === 'boolean' ? [!value] : type === 'integer' ? [Number(value) + 1] : ['zzqqzz']
 }
 
@@ -82,7 +112,7 @@ describe('every resource', () => {
 
   before(async function () {
     this.timeout(120_000)
-    house = await makeHouse({ units: 4, taxes: true })
+    house = await makeHouse({ units: 12, taxes: true })
     const elsewhere = await makeHouse({ units: 1 })
     // No plan has channels: they are granted.
     for (const { tenantId } of [house, elsewhere])
@@ -102,13 +132,12 @@ describe('every resource', () => {
       .replace(/:([A-Za-z]+)/g, (_, name: string, at: number) => (id && at === last ? id : (records[name] ?? '')))
       .replace(/^\/api\/tenants\/[^/]*\//, '')
   }
+  const keyed = ({ idempotency }: AnyRoute) => (idempotency === 'required' ? { idempotencyKey: randomUUID() } : {})
   const send = (desk: Desk, route: AnyRoute, id?: string, version?: number): Promise<Reply> =>
-    desk.send(
-      route.method,
-      addressOf(route, id),
-      route.body ? placed(route.example ?? {}, records, house) : {},
-      version === undefined ? {} : { headers: { 'if-match': `"${version}"` } },
-    )
+    desk.send(route.method, addressOf(route, id), route.body ? placed(route.example ?? {}, records, house) : {}, {
+      ...(version === undefined ? {} : { headers: { 'if-match': `"${version}"` } }),
+      ...keyed(route),
+    })
   /** With the id under `id`, also where the record has it by the name in the path. */
   const entryOf = ({ part }: AnyRoute, body: object): Entry => {
     const [one] = endpoints(part?.resource ?? '').ofOne
@@ -122,6 +151,7 @@ describe('every resource', () => {
       'POST',
       addressOf(route),
       placed(numbered(route.example, count), records, house),
+      keyed(route),
     )
     expect(status, `${route.id} ${JSON.stringify(body)}`).to.equal(201)
     return entryOf(route, body)
@@ -153,7 +183,8 @@ describe('every resource', () => {
 
     describe(name, () => {
       it('is read as it was made, and listed', async () => {
-        const entry = await create(making)
+        // A token is sealed anew for each reply.
+        const { token: _, ...entry } = await create(making)
         expect(await standing(name, entry)).to.deep.include(read ? entry : { id: entry.id, version: entry.version })
       })
 
@@ -161,12 +192,13 @@ describe('every resource', () => {
         it('is found by each filter, and not by another value of it', async () => {
           const entry = await create(making)
           for (const [filter, schema] of Object.entries(propertiesOf(list))) {
-            if (['page', 'limit', 'sort'].includes(filter)) continue
+            // The first day of a range finds what is later, too.
+            if (['page', 'limit', 'sort', 'createdFrom'].includes(filter)) continue
             const special = found[`${name} ${filter}`] ?? found[filter]
             const value = special ? special(entry) : entry[filter]
             expect(value, `${list.id}: say in \`found\` which ${filter} finds a record`).not.to.equal(undefined)
             if (value !== null) expect(idsOf(await listed(list, { [filter]: value })), filter).to.include(entry.id)
-            for (const other of others(schema, value))
+            for (const other of open.includes(`${name} ${filter}`) ? [] : others(schema, value, filter))
               expect(idsOf(await listed(list, { [filter]: other })), `${filter}=${String(other)}`).not.to.include(
                 entry.id,
               )

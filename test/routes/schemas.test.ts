@@ -48,7 +48,7 @@ describe('every endpoint, as a value', () => {
   })
 
   it('takes no blank for what people call or say, where something must be said', () => {
-    // What a channel has sold is taken as the channel says it.
+    // A booking that a channel has sold is taken as the channel says it.
     const asItComes = new Set(['channelBookings.deliver'])
     const blank = [' \u3000', '\u200b\u200d\u2060', '\u00ad\ufeff', '\u3164\u2800', '\u0001\u0007']
     const found: string[] = []

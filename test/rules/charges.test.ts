@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { addDays } from '../../config/time.ts'
 import { extraCharges } from '../../db/reservations/charge-extras.ts'
 import { nightCharges } from '../../db/reservations/charge-nights.ts'
-import type { Charge } from '../../db/reservations/charges.ts'
+import type { Charge } from '../../db/reservations/folio/write.ts'
 
 const stay = { id: 'stay', propertyId: 'house', primaryGuestId: null, marketSegment: 'transient' }
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)

@@ -150,6 +150,11 @@ describe('the plan of the sandbox gateway', () => {
     createdAt: now,
     expiresAt,
     cancelledAt: null,
+    mode: 'charge',
+    platformFee: 0,
+    captured: null,
+    savedMethod: null,
+    linkId: null,
     ...planCharge(token, method, 500, now, expiresAt, second),
   })
   const states = (made: Charge, seconds: number[]) => seconds.map((after) => chargeStatus(made, now + after * second))

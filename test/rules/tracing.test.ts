@@ -10,8 +10,8 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const spanId = '00f067aa0ba902b7'
 
 /**
- * What a process of the service does in a life of no work, with what it has loaded of OpenTelemetry at its end. The types of its API do
- * not count: prom-client reads them for exemplars, and they do nothing by themselves.
+ * A script that starts and ends a process of the service without work. It reports the modules of OpenTelemetry that were loaded.
+ * The types of its API do not count: prom-client reads them for exemplars, and they do nothing by themselves.
  */
 const script = `
 import { createRequire } from 'node:module'

@@ -6,7 +6,7 @@ import { useDatabase } from '../support/database.ts'
 const page = readFileSync(new URL('../../docs/operations/scaling.md', import.meta.url), 'utf8')
 const named = new Set([...page.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name))
 
-/** What keeps the tenant key from being the distribution key of a table; the page on growing says what becomes of each. */
+/** Tables and unique indexes that a sharded PostgreSQL could not distribute by tenant. The page on growing must name each of them, or its table. */
 describe('what a sharded PostgreSQL could not distribute by tenant', () => {
   const world = useDatabase()
   const lacking = async (text: string) => {

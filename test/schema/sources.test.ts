@@ -33,7 +33,7 @@ describe('the sources', () => {
 
   it('import TypeBox, PASETO and the environment in one file each', () => {
     expect(naming(/from 'typebox'/)).to.deep.equal(['config/schema.ts'])
-    expect(naming(/from 'paseto/)).to.deep.equal(['api/lib/tokens.ts'])
+    expect(naming(/from 'paseto/)).to.deep.equal(['config/tokens.ts'])
     expect(naming(/\bprocess\.env\b/).filter((file) => !file.startsWith('scripts/'))).to.deep.equal(['config/env.ts'])
   })
 })

@@ -101,8 +101,7 @@ describe('sealing', () => {
   it("destroys what a guest's key sealed, and leaves the other key and other guests", async () => {
     await undone(tenantId, async (trx) => {
       const [ana, rui] = [randomUUID(), randomUUID()]
-      await createGuestKeys(trx, ana)
-      await createGuestKeys(trx, rui)
+      createGuestKeys(trx, ana, rui)
       const place = (rowId: string) => ({ table: 'guest', rowId, purpose: 'profile' })
       const profile = await seal(trx, { guestId: ana, purpose: 'profile' }, place(ana), value)
       const form = await seal(trx, { guestId: ana, purpose: 'retention' }, place(ana), 'form')
@@ -131,7 +130,7 @@ describe('sealing', () => {
   it('never brings a destroyed key back', async () => {
     await undone(tenantId, async (trx) => {
       const guestId = randomUUID()
-      await createGuestKeys(trx, guestId)
+      createGuestKeys(trx, guestId)
       await destroyGuestKey(trx, guestId, 'profile')
       await trx.raw('savepoint s')
       const error = await rejection(
@@ -153,7 +152,7 @@ describe('sealing', () => {
     try {
       await undone(fresh, async (trx) => {
         const guestId = randomUUID()
-        await createGuestKeys(trx, guestId)
+        createGuestKeys(trx, guestId)
         const sealed = await seal(trx, { guestId, purpose: 'profile' }, place, value)
         const company = await seal(trx, 'tenant', place, value)
         settings.dataKeys.unshift({ id: 'next', key: randomBytes(32) })

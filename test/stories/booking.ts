@@ -73,7 +73,7 @@ export type Outcome = {
   mails: string[]
 }
 
-/** What became of a booking, wherever an effect could stand twice: gateway, ledger and mail. */
+/** The outcome of a booking, wherever an effect could occur twice: gateway, ledger and mail. */
 export const outcomeOf = async ({ admin }: Database, mailUrl: string, held: Held): Promise<Outcome> => {
   const rows = <Row>(text: string, bindings: unknown[] | Record<string, unknown>) => sql<Row>(admin, text, bindings)
   const [booking] = await rows<{ status: string }>(`select status from reservation where booking_id = ?`, [

@@ -110,7 +110,7 @@ describe('the log of a booking', function () {
     ])
     expect(spans.find(({ name }) => name === 'run messages.deliver')?.kind).to.equal(5)
 
-    // Who sends none, or a malformed one, begins a trace; so does the clock.
+    // A caller that sends none, or a malformed one, begins a trace; so does the clock.
     const other = `trace-${randomUUID()}`
     await client('GET', `/api/public/property/${sol.propertyId}/config`, {
       headers: { 'x-request-id': other, traceparent: `00-${'0'.repeat(32)}-${caller}-01` },

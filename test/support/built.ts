@@ -90,7 +90,7 @@ const made = async (): Promise<string> => {
       rmSync(draft, { recursive: true, force: true })
       try {
         await compile(draft)
-        // What was saved while the compiler read is neither the one nor the other.
+        // A draft compiled while sources were saved matches neither state, and is dropped.
         if (stateOfSources() === state) renameSync(draft, target)
       } catch (error) {
         // Another run may have been first.

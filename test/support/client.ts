@@ -8,8 +8,8 @@ export type Reply<Body = Parsed> = {
   body: Body
 }
 
-/** What JSON.parse answers: a test reads it without declaring it first. */
-type Parsed = ReturnType<typeof JSON.parse>
+/** The type that JSON.parse answers. A test reads it without declaring it first. */
+export type Parsed = ReturnType<typeof JSON.parse>
 
 export type RequestOptions = {
   /** Bearer token. */

@@ -14,7 +14,7 @@ const shapes = routes.map((route) => ({
 }))
 
 /** Codes of requests that reach no endpoint. */
-const edgeCodes: readonly ErrorCode[] = ['internal_error', 'not_found', 'request_invalid']
+const edgeCodes: readonly ErrorCode[] = ['internal_error', 'method_not_allowed', 'not_found', 'request_invalid']
 
 const errorKeys = new Set(['statusCode', 'code', 'message', 'errors', 'error', 'requestId'])
 

@@ -22,7 +22,7 @@ export function mochaGlobalSetup(this: Runner) {
   const given = { ...settings }
   for (const suite of this.suite.suites) {
     suite.afterAll('leaves nothing running', leavesNothing)
-    // What a file has set would be the next one's, whichever that is.
+    // Settings that one file changes would otherwise remain for the next file.
     suite.afterAll('leaves the settings as they were', () => void Object.assign(settings, given))
   }
 }

@@ -9,6 +9,7 @@ export type MailBehaviour =
   | '550'
   | '550 recipient'
   | '421 greeting'
+  | '530 login'
   | 'hang after data'
   | 'close after data'
   | 'accept and close'
@@ -25,7 +26,7 @@ export type PeerMail = {
 
 export type MailPeer = {
   url: string
-  /** What it took, whether or not it said so. */
+  /** Mails that the peer took, whether or not it said so. */
   mails: PeerMail[]
   behave: (behaviour: MailBehaviour) => void
   stop: () => Promise<void>
@@ -76,6 +77,7 @@ export const startMailPeer = async (): Promise<MailPeer> => {
       if (verb === 'MAIL') {
         from = /<([^>]*)>/.exec(line)?.[1] ?? ''
         recipients = []
+        if (behaviour === '530 login') return say('530 5.7.0 authentication required')
         return say('250 2.1.0 ok')
       }
       if (verb === 'RCPT') {

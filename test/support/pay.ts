@@ -14,7 +14,7 @@ export const startPayment = async (
   method: 'card' | 'pix' = 'card',
 ) => (await house.inHouse((trx) => payForBooking(trx, bookingId, { method, amount }))).shown.paymentId
 
-/** What the gateway says next of a payment. */
+/** Applies the next answer of the gateway about a payment. */
 export const gatewaySays = async (
   house: House,
   paymentId: string,

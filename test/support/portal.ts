@@ -13,7 +13,7 @@ export const usePortal = (): {
   /** Path of the house's public pages. */
   readonly base: () => string
   readonly get: (path: string) => Promise<Reply>
-  /** What is free for a stay that begins in `from` days. `more` is added to the query. */
+  /** Reads the rooms that are free for a stay that begins in `from` days. `more` is added to the query. */
   readonly stay: (from?: number, nights?: number, more?: string) => Promise<Reply>
   /** Asks for a quote of two nights in thirty days, with something changed in it or in its one room. */
   readonly quote: (change?: Change, room?: Change) => Promise<Reply>

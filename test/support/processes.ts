@@ -13,6 +13,8 @@ export type Line = Record<string, unknown>
 export type RunningProcess = {
   /** Base address of its health endpoints; of the api, its own. */
   baseUrl: string
+  /** Where its metrics are, and its readiness with reasons. */
+  metricsUrl: string
   lines: Line[]
   /** To the process and its guard alike. */
   signal: (name: NodeJS.Signals) => void
@@ -100,6 +102,7 @@ export const startProcess = async (
     throw new Error(`${kind} ended at its start:\n${lines.map((line) => JSON.stringify(line)).join('\n')}`)
   return {
     baseUrl,
+    metricsUrl: `http://127.0.0.1:${Number(begun.healthPort)}`,
     lines,
     exited,
     signal: (name) => void signal(-pid, name),

@@ -1,6 +1,6 @@
 import { ApiError } from '../../config/errors.ts'
 
-/** What the work was refused with. */
+/** The error with which the work was refused. Throws where it was not refused. */
 export const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
   try {
     await work
@@ -11,7 +11,7 @@ export const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
   throw new Error('it was not refused')
 }
 
-/** What came of each, by its code where it was refused; `held` where it was not. */
+/** The outcome of each promise: `held`, or the code with which it was refused. */
 export const outcomes = async (work: Promise<unknown>[]): Promise<string[]> =>
   (await Promise.allSettled(work)).map((result) => {
     if (result.status === 'fulfilled') return 'held'

@@ -1,6 +1,8 @@
 import { sampleDay, sampleId } from '../../config/samples.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
+import { createGuest } from '../../db/guests/index.ts'
 import type { House } from './factories.ts'
+import { makeHold } from './stay.ts'
 
 /** Ids of records that are there, by the names that examples have for them. */
 export type Records = Readonly<Record<string, string>>
@@ -16,8 +18,9 @@ export const placed = (example: unknown, records: Records, house: Pick<House, 'd
     if (typeof value === 'object' && value !== null)
       return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, put(inside)]))
     if (typeof value !== 'string') return value
-    const ahead = daysAhead.get(value)
-    if (ahead !== undefined) return house.day(ahead)
+    // An instant of a day keeps its time.
+    const ahead = daysAhead.get(value.slice(0, 10))
+    if (ahead !== undefined && /^.{10}(T.*)?$/.test(value)) return house.day(ahead) + value.slice(10)
     const id = byId.get(value)
     if (id === undefined && uuid.test(value))
       throw new Error(`no record stands for a sample of ${JSON.stringify(example)}`)
@@ -29,12 +32,14 @@ export const placed = (example: unknown, records: Records, house: Pick<House, 'd
 /** Fields of which no two records have the same. */
 const unique = ['code', 'key', 'slug', 'name', 'url', 'email', 'externalPropertyId']
 
-/** An example for another record: the texts that must not stand twice end with a number, addresses before the `@`. */
+/** An example for another record: the texts that must not stand twice end with a number, addresses before the `@`; codes with a dot take the digits alone. */
 export const numbered = (example: unknown, number: number): unknown =>
   Object.fromEntries(
     Object.entries(example as object).map(([field, value]: [string, unknown]) => [
       field,
-      unique.includes(field) && typeof value === 'string' ? value.replace(/(?=@)|(?<!@.*)$/, `-${number}`) : value,
+      unique.includes(field) && typeof value === 'string'
+        ? value.replace(/(?=@)|(?<!@.*)$/, /^[0-9A-Z]+(\.[0-9A-Z]+)+$/.test(value) ? `${number}` : `-${number}`)
+        : value,
     ]),
   )
 
@@ -48,8 +53,24 @@ export const recordsOf = async (house: House): Promise<Records> => {
     ),
   )
   if (!policies) throw new Error('the house has no plan')
+  const payableBookingId = await makeHold(house, { from: 50 })
+  const guestId = await house.inHouse((trx) =>
+    createGuest(trx, { firstName: 'Rui', lastName: 'Barbosa', language: 'pt-BR', source: 'staff' }),
+  )
+  const ledger = await house.inHouse((trx) =>
+    sqlOne<{ accountId: string; liabilityAccountId: string; paymentId: string }>(
+      trx,
+      `select (select id from account where book_id = ? and role = 'revenue_room_group') as account_id,
+         (select id from account where book_id = ? and role = 'service_tax_payable') as liability_account_id, gen_random_uuid() as payment_id`,
+      [house.bookId, house.bookId],
+    ),
+  )
   return {
+    ...ledger,
     ...policies,
+    payableBookingId,
+    guestId,
+    gatewayAccountId: house.gatewayAccountId,
     tenantId: house.tenantId,
     propertyId: house.propertyId,
     bookId: house.bookId,

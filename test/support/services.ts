@@ -34,7 +34,7 @@ const binaries = postgresBinaries(root, account)
 /** Where those that only live as long as this run have their files. */
 let directory = join(root, `run-${process.pid}`)
 
-/** What the schema is made of: everything that a migration may read. */
+/** Source files of the schema: every file that a migration may read. */
 const sources = (folder: string): string[] =>
   readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(ts|sql|tsv)$/.test(file))

@@ -42,7 +42,7 @@ const stayOf = (
   ...(promoCode === undefined ? {} : { promoCode }),
 })
 
-/** What the token of a quote would say. */
+/** The claims that the token of a quote would carry. */
 export const quotedClaims = (house: House, options: StayOptions = {}): Promise<QuoteClaims> =>
   house.inHouse(async (trx) => claimsOf(trx, await priceStay(trx, { ...stayOf(house, options), audience: 'portal' })))
 

@@ -14,13 +14,13 @@ export type TcpProxy = {
   freezeNew: (on: boolean) => void
   /** Connections made from now on are frozen once they send this text; null: none. */
   freezeOn: (text: string | null) => void
-  /** What was frozen goes on, with all that was kept back. */
+  /** Frozen connections go on, with everything that was kept back. */
   thaw: () => void
   /** Ends every connection with a reset; every `nth` of them where that is said. */
   cut: (nth?: number) => void
   /** Whatever arrives from now on is handed on so much later. */
   delay: (ms: number) => void
-  /** What goes this way (up: to the server) is thrown away and nobody is told; null: nothing is. */
+  /** Everything sent in this direction (up: to the server) is thrown away, and neither side is told; null: nothing is. */
   drop: (direction: Direction | null) => void
   stop: () => Promise<void>
 }

@@ -5,26 +5,58 @@ import type { Reply } from './client.ts'
 /** Callers whose writes are those of a tenant: others read its events. */
 export const tellsTenant: ReadonlySet<string> = new Set(['tenant', 'guest', 'property'])
 
-/** Rows that are written beside a record, and are none of the tenant's: what is to be done, and what is counted. */
-const noRecord = new Set(['jobs', 'usage_event'])
+/** Rows that are written beside a record, and are none of the tenant's: what is to be done, what is counted, and replies kept for a repeat. */
+const noRecord = new Set(['jobs', 'usage_event', 'kept_reply'])
 
 /** Routes that change a record and never tell of it: the contract has no event for it. One that tells does not stand here. */
 const never: Readonly<Record<string, string>> = {
   'apiKeys.update':
     'a key is told of when it is made, exchanged, ended, and about to expire; the audit trail has the rest',
+  'billing.paymentMethod': 'how a subscription is paid is between the tenant and us',
   'channelConnections.activate': 'channel.connected or channel.failed follows, once the channel has answered',
   'channelConnections.create': 'a connection is told of when it begins to work',
   'channelConnections.update': 'how a connection is set up is nobody else’s',
+  'gatewayAccounts.create': 'an account is told of when the gateway has opened it',
+  'books.assignProperty': 'books of a tenant are set up once; the audit trail has it',
+  'books.setLocks': 'a lock shows itself in what is refused; the audit trail has it',
+  'books.update': 'books of a tenant are set up once; the audit trail has it',
+  'costCenters.create': 'how lines are sorted is told with the lines',
+  'costCenters.delete': 'how lines are sorted is told with the lines',
+  'costCenters.update': 'how lines are sorted is told with the lines',
+  'entryDrafts.delete': 'a draft is nobody’s yet; one that was posted stays',
+  'entryDrafts.update': 'a draft is told of when it is made, submitted and given back',
+  'exchangeRates.delete': 'rates are read by reports alone',
+  'exchangeRates.set': 'rates are read by reports alone',
+  'integrityChecks.run': 'a run is told of where it finds something',
+  'journals.create': 'how entries are sorted is told with the entries',
+  'journals.update': 'how entries are sorted is told with the entries',
+  'postingEvents.retry': 'entries that come of it are told of',
+  'postingRules.create': 'how events are posted is told with the entries',
+  'postingRules.end': 'how events are posted is told with the entries',
+  'taxCodes.addRate': 'a tax is told of when it is assessed',
+  'taxCodes.create': 'a tax is told of when it is assessed',
+  'taxCodes.update': 'a tax is told of when it is assessed',
+  'reservations.proposeAmendment': 'a proposal takes nothing; what is accepted is told of',
   'housekeepingSheets.create': 'a draft is told of when it is published',
+  'paymentMethods.create': 'a method is told of when it is saved',
+  'payments.capture': 'a capture is told of when the gateway has made it',
+  'payments.create': 'the first event of a payment is what the gateway has answered',
+  'payments.createLink': 'the first event of a payment is what the gateway has answered',
+  'reconciliations.create': 'a reconciliation is told of when it has run',
   'tenant.update': 'tenants are told of when they are suspended, and when they end',
 }
 
 /** Routes with an event for a part of what they change. */
 const partly: Readonly<Record<string, string>> = {
   'channelConnections.sync': 'what is asked for is pushed and pulled; the connection is what it was',
+  'disputes.respond': 'the same answer again',
   'housekeeping.setConditions': 'the condition that the unit has already, set again: a note, or the time of the look',
   'housekeepingTasks.update': 'an attendant is told of; note, rank and time of a task are not',
+  'payments.cancel': 'what the gateway has is told of when the gateway has closed it',
   'policies.update': 'new rules are told of; a new name is not',
+  'webhookEndpoints.test': 'a ping is sent; the endpoint is what it was',
+  'webhookEndpoints.replay': 'what is sent again has been told before',
+  'webhookDeliveries.redeliver': 'what is sent again has been told before',
   'public.createPayment': 'the first event of a payment is what the gateway has answered',
 }
 

@@ -34,7 +34,7 @@ const begin = async (): Promise<Parts> => {
     const baseUrl = await listen(server, 0, '127.0.0.1')
     return { database, redis: new Redis(settings.redisUrl), server, baseUrl, closeRedis }
   } catch (error) {
-    // Nobody ends what never was: a connection that stays would keep the run from ending.
+    // A world that never was is not ended: a connection that stays would keep the run from ending.
     closeRedis()
     await leaveDatabase()
     throw error

@@ -181,7 +181,7 @@ describe('Edges of units', () => {
     }
     await lookTwice()
     expect(await eventsOf(house, 'assignment.stranded')).to.have.length(1)
-    // What it has goes elsewhere, and what it lacks it lacks still.
+    // The stay moves off the unit that is blocked now, and still lacks the nights that it lacked.
     await house.inHouse((trx) =>
       createBlock(trx, {
         propertyId: house.propertyId,

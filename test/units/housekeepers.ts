@@ -78,7 +78,7 @@ export const tasksOf = (house: House, unitId?: string): Promise<Task[]> =>
     ),
   )
 
-/** What each task of a unit is about, day by day. */
+/** Each task of a unit as text: its date, kind, status, and the reason where it was skipped. */
 export const summary = async (house: House, unitId: string): Promise<string[]> =>
   (await tasksOf(house, unitId)).map(({ date, kind, status, skipReason }) =>
     [date, kind, status, ...(skipReason ? [skipReason] : [])].join(' '),

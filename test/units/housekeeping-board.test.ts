@@ -151,7 +151,7 @@ describe('The rooms of a house', () => {
       const counted = async (of: House) => {
         let statements = 0
         await of.inHouse(async (trx) => {
-          // What opens the transaction goes with its first statement.
+          // The statements that open the transaction go with its first statement.
           await sql(trx, 'select 1')
           trx.on('query', () => (statements += 1))
           const { rows } = await readHousekeepingBoard(trx, {

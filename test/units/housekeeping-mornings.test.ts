@@ -51,7 +51,7 @@ describe('The morning of a house', () => {
       `${house.day(1)} stayover skipped not_done`,
       `${house.day(2)} stayover skipped not_done`,
       `${house.day(3)} departure skipped not_done`,
-      // Who should have left and has not is due the next day too.
+      // A guest who should have left and has not is due the next day too.
       `${house.day(4)} departure open`,
     ])
     const [task] = (await tasksOf(house, stay.unitId)).slice(-1)

@@ -89,7 +89,7 @@ describe('Who housekeeping tasks are for: they', () => {
     expect(outcome(await act(fixer, cleaning, 'start'))).to.deep.equal([403, 'forbidden'])
     expect((await fixer.get(`housekeeping/tasks/${cleaning}`)).status).to.equal(200)
     expect((await fixer.send('POST', `units/${first}/observe`, { occupancy: 'vacant' })).status).to.equal(403)
-    // What is mended is as dirty as before.
+    // A unit that is mended is as dirty as before.
     await act(fixer, mine, 'complete')
     expect(await conditionOf(first)).to.equal('dirty')
   })

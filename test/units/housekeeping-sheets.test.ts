@@ -252,7 +252,7 @@ describe('Housekeeping sheets', () => {
       'closed',
     ])
     expect((await publish(ofAna.id)).body.code).to.equal('invalid_transition')
-    // What people planned is for them to give up: only what the house made of itself is.
+    // Tasks that people planned are theirs to give up. The roll of the date gives up only tasks that the house made itself.
     expect(new Set((await tasksOf(house)).map((task) => task.status))).to.deep.equal(new Set(['open']))
   })
 })

@@ -215,7 +215,7 @@ describe('Repacking', () => {
       Array.from({ length: 6 }, (_, index) => book(house, { from: 5 + index, nights: 2 })),
     )
     const replies = await Promise.all([
-      // What has waited too long for its locks is repeated.
+      // An assignment that has waited too long for its locks is repeated.
       ...stays.map((stay) => until(() => assign(house, stay))),
       ...Array.from({ length: 4 }, () => send().then(({ status }) => status)),
     ])

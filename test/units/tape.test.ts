@@ -94,7 +94,7 @@ describe('The tape chart and free units', () => {
     const range = { propertyId, from: house.day(0), to: house.day(31), scope: always }
     const statements: string[] = []
     await inTenant(house.tenantId, async (trx) => {
-      // What opens the transaction goes with its first statement.
+      // The statements that open the transaction go with its first statement.
       await sql(trx, 'select 1')
       trx.on('query', ({ sql: text }: { sql: string }) => statements.push(text))
       const units = await tapeUnits(trx, range, 300)

@@ -6,7 +6,7 @@ import { flushLastSeen, purgeSessions, warnExpiringKeys } from '../../jobs/auth.
 import { onDatabase, processor } from '../lib/processor.ts'
 import { connectRedis, whenReady } from '../lib/redis.ts'
 
-// What came anew meanwhile stays for the next minute.
+// An entry that came anew meanwhile stays for the next minute.
 const takeOff = `if redis.call('hget', KEYS[1], ARGV[1]) == ARGV[2] then return redis.call('hdel', KEYS[1], ARGV[1]) end return 0`
 
 const flush = processor(flushLastSeen, async (ctx) => {

@@ -11,7 +11,7 @@ export type Request = {
 
 type Answer = { kind: 'answered'; status: number; body: unknown; afterMs: number | undefined }
 
-// What cannot have reached the other side: no connection was made.
+// Failures that cannot have reached the other side: no connection was made.
 const neverConnected = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -19,6 +19,13 @@ export type Charge = {
   /** The money comes although the charge was closed. */
   comesAnyway: boolean
   cancelledAt: number | null
+  mode: 'charge' | 'authorise'
+  platformFee: number
+  /** Taken of what was authorised. */
+  captured: { at: number; amount: number; platformFee: number } | null
+  /** The card was kept with it, or is charged without its owner. */
+  savedMethod: string | null
+  linkId: string | null
 }
 
 export type Refund = {
@@ -97,13 +104,15 @@ export const planCharge = (
   }
 }
 
-export type ChargeStatus = 'requires_action' | 'processing' | 'captured' | 'cancelled'
+export type ChargeStatus = 'requires_action' | 'processing' | 'authorised' | 'captured' | 'cancelled'
 
 export const chargeStatus = (charge: Charge, now: number): ChargeStatus => {
   const { paidAt, cancelledAt } = charge
   const paid = paidAt !== null && paidAt <= now && (cancelledAt === null || charge.comesAnyway || paidAt <= cancelledAt)
-  if (paid) return 'captured'
+  if (paid && charge.mode !== 'authorise') return 'captured'
+  if (charge.captured) return 'captured'
   if (cancelledAt !== null) return 'cancelled'
+  if (paid) return 'authorised'
   return charge.processes ? 'processing' : 'requires_action'
 }
 
@@ -132,7 +141,9 @@ const actionOf = (charge: Charge) => {
 /** A charge as the gateway's API shows it. */
 export const showCharge = (charge: Charge, now: number) => {
   const status = chargeStatus(charge, now)
-  const captured = status === 'captured' ? charge.paidAmount : 0
+  const captured = status === 'captured' ? (charge.captured?.amount ?? charge.paidAmount) : 0
+  const authorised =
+    charge.mode === 'authorise' && (status === 'authorised' || captured > 0) ? charge.paidAmount : captured
   return {
     object: 'charge',
     id: charge.id,
@@ -140,8 +151,10 @@ export const showCharge = (charge: Charge, now: number) => {
     status,
     amount: charge.amount,
     currency: charge.currency,
-    authorisedAmount: captured,
+    authorisedAmount: authorised,
     capturedAmount: captured,
+    authorisationExpiresAt: status === 'authorised' ? new Date(charge.createdAt + 7 * dayMs).toISOString() : null,
+    savedMethod: authorised > 0 || captured > 0 ? charge.savedMethod : null,
     action: status === 'requires_action' ? actionOf(charge) : null,
     failure: null,
   }
@@ -178,7 +191,8 @@ export const chargeCallbacks = (charge: Charge, now: number, secondMs: number): 
   if (charge.token === 'lost_callback') return []
   const copies = charge.token === 'duplicate_callback' ? 5 : 1
   const status = chargeStatus(charge, now)
-  const opening = status === 'captured' ? [] : [{ type: `charge.${status}`, at: now, copies }]
+  const opening =
+    status === 'captured' || status === 'authorised' ? [] : [{ type: `charge.${status}`, at: now, copies }]
   if (charge.paidAt === null) return opening
   const captured = { type: 'charge.captured', at: charge.paidAt, copies }
   if (charge.token === 'reordered_callback')
@@ -191,3 +205,68 @@ export const refundCallbacks = (refund: Refund): Due[] =>
     { type: 'refund.succeeded', at: refund.succeedsAt, copies: 1 },
     { type: 'refund.failed', at: refund.failsAt, copies: 1 },
   ].filter((due): due is Due => due.at !== null)
+
+export type Dispute = {
+  id: string
+  accountRef: string
+  charge: string
+  ourId: string
+  amount: number
+  currency: string
+  openedAt: number
+  respondBy: number
+  response: 'contest' | 'accept' | null
+  decidedAt: number | null
+  wins: boolean
+}
+
+/** A dispute is opened three seconds after the money came, and is to be answered within a week. */
+export const planDispute = (charge: Charge, id: string, secondMs: number): Dispute => {
+  const openedAt = (charge.paidAt ?? charge.createdAt) + 3 * secondMs
+  return {
+    id,
+    accountRef: charge.accountRef,
+    charge: charge.id,
+    ourId: charge.ourId,
+    amount: charge.paidAmount,
+    currency: charge.currency,
+    openedAt,
+    respondBy: openedAt + 7 * dayMs,
+    response: null,
+    decidedAt: openedAt + 7 * dayMs,
+    wins: false,
+  }
+}
+
+export const showDispute = (dispute: Dispute, now: number) => {
+  const isDecided = dispute.decidedAt !== null && dispute.decidedAt <= now
+  const open = dispute.response === null ? 'needs_response' : 'under_review'
+  return {
+    object: 'dispute',
+    id: dispute.id,
+    charge: dispute.charge,
+    ourId: dispute.ourId,
+    amount: dispute.amount,
+    currency: dispute.currency,
+    reason: 'fraudulent',
+    phase: 'dispute',
+    status: isDecided ? (dispute.wins ? 'won' : 'lost') : open,
+    responseDueAt: new Date(dispute.respondBy).toISOString(),
+    openedAt: new Date(dispute.openedAt).toISOString(),
+  }
+}
+
+/** Fees of the sandbox, half-up, which it never gives back. */
+export const feeOf = (method: string, amount: number): number => {
+  if (method === 'boleto') return 349
+  const [rate, fixed] = method === 'pix' ? [99, 0] : [399, 39]
+  return Math.floor((amount * rate + 5_000) / 10_000) + fixed
+}
+export const disputeFee = 5_500
+
+/** The platform's fee given back with a part of a charge, so that all parts sum to the whole. */
+export const feeGivenBack = (platformFee: number, captured: number, before: number, amount: number): number => {
+  const upTo = (part: number) =>
+    Number((2n * BigInt(platformFee) * BigInt(part) + BigInt(captured)) / (2n * BigInt(captured)))
+  return upTo(before + amount) - upTo(before)
+}

@@ -15,7 +15,26 @@ import {
   findRefunds,
   readCharge,
   takeCallbacks,
+  captureCharge,
 } from './sandbox-store.ts'
+import {
+  answerDispute,
+  closeLink,
+  createAccount,
+  createLink,
+  createMethod,
+  endAccount,
+  endMethod,
+  findAccounts,
+  findLinks,
+  findMethods,
+  makeOnboarding,
+  readAccount,
+  readDispute,
+  readLink,
+  readMethod,
+} from './sandbox-accounts.ts'
+import { listPaidOut, listPayouts, listTransactions, settleDue } from './sandbox-books.ts'
 import type { Answer, CallbackDue, ChargeRequest, RefundRequest } from './sandbox-store.ts'
 
 /**
@@ -51,27 +70,118 @@ const isRefund = (body: unknown): body is RefundRequest => {
   return typeof given?.ourId === 'string' && Number.isSafeInteger(given.amount) && typeof given.charge === 'string'
 }
 
+const textIn = (body: unknown, name: string): string | null => {
+  const value = (body as Record<string, unknown> | null)?.[name]
+  return typeof value === 'string' ? value : null
+}
+
+/** Does to one object the act that the verb at the end of its path names. */
+const act = (account: string, kind: string, id: string, verb: string, body: unknown): Promise<Answer> | Answer => {
+  const given = (body ?? {}) as Record<string, unknown>
+  switch (`${kind} ${verb}`) {
+    case 'charges cancel':
+      return cancelCharge(account, id)
+    case 'charges capture':
+      return Number.isSafeInteger(given['amount'])
+        ? captureCharge(account, id, {
+            amount: Number(given['amount']),
+            platformFee: Number(given['platformFee'] ?? 0),
+          })
+        : invalid
+    case 'links close':
+      return closeLink(account, id)
+    case 'methods detach':
+      return endMethod(account, id)
+    case 'accounts onboarding':
+      return makeOnboarding(id)
+    case 'accounts close':
+      return endAccount(id)
+    case 'disputes respond':
+      return answerDispute(account, id, {
+        action: given['action'] === 'accept' ? 'accept' : 'contest',
+        evidence: (given['evidence'] ?? {}) as Record<string, string>,
+      })
+    default:
+      return notFound
+  }
+}
+
+const make = (account: string, path: string, key: string, body: unknown): Promise<Answer> | Answer => {
+  const ourId = textIn(body, 'ourId')
+  switch (path) {
+    case '/charges':
+      return isCharge(body) ? createCharge(account, key, body) : invalid
+    case '/links':
+      return isCharge(body) ? createLink(account, key, body) : invalid
+    case '/refunds':
+      return isRefund(body) ? createRefund(account, key, body) : invalid
+    case '/accounts':
+      return ourId ? createAccount(key, { ourId, token: textIn(body, 'token') ?? 'active' }) : invalid
+    case '/methods':
+      return ourId
+        ? createMethod(account, key, {
+            ourId,
+            customer: textIn(body, 'customer'),
+            token: textIn(body, 'token') ?? 'success',
+          })
+        : invalid
+    default:
+      return notFound
+  }
+}
+
+const readOne = (account: string, kind: string, id: string): Promise<Answer> | Answer => {
+  switch (kind) {
+    case 'charges':
+      return readCharge(account, id)
+    case 'accounts':
+      return readAccount(id)
+    case 'methods':
+      return readMethod(account, id)
+    case 'links':
+      return readLink(account, id)
+    case 'disputes':
+      return readDispute(account, id)
+    default:
+      return notFound
+  }
+}
+
+const listOf = (account: string, path: string, query: URLSearchParams): Promise<Answer> | Answer => {
+  if (path === '/transactions') return listTransactions(account, query.get('since'), query.get('after'))
+  if (path === '/payouts') return listPayouts(account)
+  const ourId = query.get('ourId')
+  if (!ourId) return notFound
+  switch (path) {
+    case '/charges':
+      return findCharges(account, ourId)
+    case '/refunds':
+      return findRefunds(account, ourId)
+    case '/accounts':
+      return findAccounts(ourId)
+    case '/methods':
+      return findMethods(account, ourId)
+    case '/links':
+      return findLinks(account, ourId)
+    default:
+      return notFound
+  }
+}
+
 const answer = async (request: IncomingMessage): Promise<Answer> => {
   const account = request.headers['x-account']
   if (request.headers.authorization !== `Bearer ${secret}` || typeof account !== 'string')
     return { status: 401, body: { error: { code: 'unauthenticated', message: 'The key is not known' } } }
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox')
   const key = request.headers['idempotency-key']
+  const [, kind = '', id, verb] = pathname.split('/')
   if (request.method === 'POST') {
     const body = await bodyOf(request)
-    const cancelled = /^\/charges\/([^/]+)\/cancel$/.exec(pathname)?.[1]
-    if (cancelled) return cancelCharge(account, cancelled)
-    if (typeof key !== 'string') return invalid
-    if (pathname === '/charges') return isCharge(body) ? createCharge(account, key, body) : invalid
-    if (pathname === '/refunds') return isRefund(body) ? createRefund(account, key, body) : invalid
-    return notFound
+    if (id && verb) return act(account, kind, id, verb, body)
+    return typeof key === 'string' ? make(account, pathname, key, body) : invalid
   }
-  const read = /^\/charges\/([^/]+)$/.exec(pathname)?.[1]
-  if (read) return readCharge(account, read)
-  const ourId = searchParams.get('ourId')
-  if (pathname === '/charges' && ourId) return findCharges(account, ourId)
-  if (pathname === '/refunds' && ourId) return findRefunds(account, ourId)
-  return notFound
+  if (id && verb === 'transactions') return listPaidOut(account, id)
+  return id ? readOne(account, kind, id) : listOf(account, pathname, searchParams)
 }
 
 /** For so many of its seconds a call that it hangs on stays open. */
@@ -139,7 +249,8 @@ const begin = async () => {
     server.listen(0, '127.0.0.1', resolve)
   })
   const loop = () => {
-    deliverCallbacks()
+    settleDue()
+      .then(deliverCallbacks)
       .catch((error: unknown) => log.debug({ err: error }, 'callbacks of the sandbox gateway wait'))
       .finally(() => setTimeout(loop, Math.min(500, Math.max(20, settings.sandboxSecondMs / 4))).unref())
   }

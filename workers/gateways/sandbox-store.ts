@@ -7,6 +7,7 @@ import {
   chargeStatus,
   declineOf,
   planCharge,
+  planDispute,
   planRefund,
   refundCallbacks,
   refundStatus,
@@ -16,14 +17,19 @@ import {
 } from './sandbox-plan.ts'
 import type { Charge, Due, Refund } from './sandbox-plan.ts'
 
+export type CallbackObject = 'charge' | 'refund' | 'account' | 'method' | 'dispute' | 'payout'
+
 /** The sandbox gateway's own record, in its one table: what it answers, it has committed. */
 export type Answer = { status: number; body: unknown; hang?: boolean }
 
-const refused = (code: string, message: string): Answer => ({ status: 402, body: { error: { code, message } } })
-const missing: Answer = { status: 404, body: { error: { code: 'not_found', message: 'There is no such object' } } }
-const reference = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`
+export const refused = (code: string, message: string): Answer => ({ status: 402, body: { error: { code, message } } })
+export const missing: Answer = {
+  status: 404,
+  body: { error: { code: 'not_found', message: 'There is no such object' } },
+}
+export const reference = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`
 
-const insert = (
+export const insert = (
   trx: PlatformTrx,
   kind: string,
   object: { id: string; accountRef: string; ourId: string | null },
@@ -36,7 +42,13 @@ const insert = (
     [object.id, kind, object.accountRef, object.ourId, JSON.stringify(state), dueAt],
   )
 
-const get = async <T>(trx: PlatformTrx, kind: string, accountRef: string, id: string, lock = ''): Promise<T | null> =>
+export const get = async <T>(
+  trx: PlatformTrx,
+  kind: string,
+  accountRef: string,
+  id: string,
+  lock = '',
+): Promise<T | null> =>
   (
     await sqlOne<{ state: T }>(
       trx,
@@ -45,17 +57,17 @@ const get = async <T>(trx: PlatformTrx, kind: string, accountRef: string, id: st
     )
   )?.state ?? null
 
-const ofOurs = <T>(trx: PlatformTrx, kind: string, accountRef: string, ourId: string) =>
+export const ofOurs = <T>(trx: PlatformTrx, kind: string, accountRef: string, ourId: string) =>
   sql<{ state: T }>(trx, `select state from sandbox_object where kind = ? and account_ref = ? and our_id = ?`, [
     kind,
     accountRef,
     ourId,
   ])
 
-const announce = async (
+export const announce = async (
   trx: PlatformTrx,
-  object: 'charge' | 'refund',
-  { id, accountRef, ourId }: Charge | Refund,
+  object: CallbackObject,
+  { id, accountRef, ourId }: { id: string; accountRef: string; ourId: string | null },
   due: readonly Due[],
 ) => {
   for (const { type, at, copies } of due)
@@ -72,7 +84,7 @@ const announce = async (
  * A repeated key gets the first answer again; of two at once, the second waits for the first. Another
  * request under the key is refused.
  */
-const once = async (
+export const once = async (
   accountRef: string,
   key: string,
   request: unknown,
@@ -109,38 +121,84 @@ export type ChargeRequest = {
   token: string
   returnUrl: string | null
   expiresAt: string | null
+  installments?: number
+  mode?: 'charge' | 'authorise'
+  platformFee?: number
+  /** Charges a card that was saved before. */
+  savedMethod?: string | null
+  /** Keeps the card. */
+  save?: boolean
+  linkId?: string | null
 }
 
+/** A charge with what follows from it: its card that is kept, its callbacks, its dispute, and the hour of its booking. */
+export const makeCharge = async (trx: PlatformTrx, accountRef: string, request: ChargeRequest, token: string) => {
+  const now = Date.now()
+  const secondMs = settings.sandboxSecondMs
+  const { ourId, amount, currency, method, returnUrl, save, savedMethod } = request
+  const expiresAt = request.expiresAt === null ? null : Date.parse(request.expiresAt)
+  const id = reference('ch')
+  const kept = save ? (await makeMethod(trx, accountRef, { ourId: `saved-${ourId}`, customer: null, token })).id : null
+  const charge: Charge = {
+    id,
+    accountRef,
+    ourId,
+    amount,
+    currency,
+    method,
+    token,
+    returnUrl,
+    createdAt: now,
+    expiresAt,
+    cancelledAt: null,
+    mode: request.mode ?? 'charge',
+    platformFee: request.platformFee ?? 0,
+    captured: null,
+    savedMethod: savedMethod ?? kept,
+    linkId: request.linkId ?? null,
+    ...planCharge(token, method, amount, now, expiresAt, secondMs),
+    ...(request.linkId ? { paidAt: linkPaidAt(token, now, expiresAt, secondMs) } : {}),
+  }
+  await insert(trx, 'charge', charge, charge)
+  await announce(trx, 'charge', charge, chargeCallbacks(charge, now, secondMs))
+  if (token === 'disputed' && charge.paidAt !== null) {
+    const dispute = planDispute(charge, `dp_${id.slice(3)}`, secondMs)
+    await insert(trx, 'dispute', dispute, dispute)
+    await announce(trx, 'dispute', dispute, [{ type: 'dispute.created', at: dispute.openedAt, copies: 1 }])
+  }
+  if (charge.paidAt !== null) await bookAt(trx, accountRef, charge.paidAt)
+  return charge
+}
+
+/** A page is paid three seconds after it was made, unless its token says otherwise. */
+const linkPaidAt = (token: string, now: number, expiresAt: number | null, secondMs: number) => {
+  const { paidAt } = planCharge(token, 'pix', 0, now, expiresAt, secondMs)
+  return declineOf(token) ? null : paidAt
+}
+
+/** The books of an account are brought up to date soon after. */
+export const bookAt = (trx: PlatformTrx, accountRef: string, at: number) =>
+  sql(
+    trx,
+    `insert into sandbox_object (id, kind, account_ref, state, due_at) values (?, 'account', ?, '{}', ?)
+     on conflict (id) do update set due_at = least(sandbox_object.due_at, excluded.due_at)`,
+    [`books ${accountRef}`, accountRef, new Date(at)],
+  )
+
 export const createCharge = (accountRef: string, key: string, request: ChargeRequest): Promise<Answer> => {
-  const trouble = troubleOf(request.token)
-  if (trouble === 'hang_before') return Promise.resolve({ status: 0, body: null, hang: true })
+  if (troubleOf(request.token) === 'hang_before') return Promise.resolve({ status: 0, body: null, hang: true })
   return once(accountRef, key, request, async (trx) => {
-    const decline = declineOf(request.token)
+    const saved = request.savedMethod ? await get<Method>(trx, 'method', accountRef, request.savedMethod) : null
+    if (request.savedMethod && (!saved || saved.detachedAt !== null)) return { first: missing, kept: missing }
+    const token = saved?.token ?? request.token
+    const trouble = troubleOf(token)
+    const decline = declineOf(token)
     if (decline) {
       const answer = refused(decline.code, decline.message)
       return { first: answer, kept: answer }
     }
-    const now = Date.now()
-    const secondMs = settings.sandboxSecondMs
-    const { ourId, amount, currency, method, token, returnUrl } = request
-    const expiresAt = request.expiresAt === null ? null : Date.parse(request.expiresAt)
-    const charge: Charge = {
-      id: reference('ch'),
-      accountRef,
-      ourId,
-      amount,
-      currency,
-      method,
-      token,
-      returnUrl,
-      createdAt: now,
-      expiresAt,
-      cancelledAt: null,
-      ...planCharge(token, method, amount, now, expiresAt, secondMs),
-    }
-    await insert(trx, 'charge', charge, charge)
-    await announce(trx, 'charge', charge, chargeCallbacks(charge, now, secondMs))
-    const answer: Answer = { status: 201, body: showCharge(charge, now) }
+    const charge = await makeCharge(trx, accountRef, request, token)
+    const answer: Answer = { status: 201, body: showCharge(charge, Date.now()) }
     if (trouble === 'hang_after') return { first: { ...answer, hang: true }, kept: answer }
     if (trouble === 'error') {
       const failed: Answer = {
@@ -152,6 +210,60 @@ export const createCharge = (accountRef: string, key: string, request: ChargeReq
     if (trouble === 'empty') return { first: { status: 200, body: {} }, kept: { status: 200, body: {} } }
     return { first: answer, kept: answer }
   })
+}
+
+/** Takes what was authorised, once; a repeated call answers the charge. */
+export const captureCharge = (
+  accountRef: string,
+  id: string,
+  { amount, platformFee }: { amount: number; platformFee: number },
+): Promise<Answer> =>
+  inPlatform(async (trx) => {
+    const charge = await get<Charge>(trx, 'charge', accountRef, id, 'for update')
+    if (!charge) return missing
+    const now = Date.now()
+    if (chargeStatus(charge, now) === 'captured') return { status: 200, body: showCharge(charge, now) }
+    if (chargeStatus(charge, now) !== 'authorised' || amount > charge.paidAmount)
+      return refused('not_capturable', 'The charge cannot be captured so')
+    const taken = { ...charge, captured: { at: now, amount, platformFee } }
+    await sql(trx, `update sandbox_object set state = ?::jsonb where id = ?`, [JSON.stringify(taken), id])
+    if (charge.token !== 'lost_callback')
+      await announce(trx, 'charge', taken, [{ type: 'charge.captured', at: now, copies: 1 }])
+    await bookAt(trx, accountRef, now)
+    return { status: 200, body: showCharge(taken, now) }
+  })
+
+export type Method = {
+  id: string
+  accountRef: string
+  ourId: string
+  customer: string
+  token: string
+  activeAt: number | null
+  detachedAt: number | null
+}
+
+/** A card that is kept: a Visa 4242, which charges as the token that it was saved with. */
+export const makeMethod = async (
+  trx: PlatformTrx,
+  accountRef: string,
+  { ourId, customer, token }: { ourId: string; customer: string | null; token: string },
+): Promise<Method> => {
+  const now = Date.now()
+  const activeAt = token === 'action_abandoned' ? null : token === 'action' ? now + 3 * settings.sandboxSecondMs : now
+  const method: Method = {
+    id: reference('pm'),
+    accountRef,
+    ourId,
+    customer: customer ?? reference('cus'),
+    token,
+    activeAt,
+    detachedAt: null,
+  }
+  await insert(trx, 'method', method, method)
+  if (activeAt !== null && activeAt > now)
+    await announce(trx, 'method', method, [{ type: 'method.active', at: activeAt, copies: 1 }])
+  return method
 }
 
 export const readCharge = (accountRef: string, id: string): Promise<Answer> =>
@@ -198,7 +310,7 @@ export const createRefund = (accountRef: string, key: string, request: RefundReq
       .reduce((sum, { state }) => sum + state.amount, 0)
     if (
       chargeStatus(charge, now) !== 'captured' ||
-      used + request.amount > charge.paidAmount ||
+      used + request.amount > (charge.captured?.amount ?? charge.paidAmount) ||
       request.currency !== charge.currency
     ) {
       const answer = refused('amount_exceeds_charge', 'The charge does not hold so much')
@@ -217,6 +329,8 @@ export const createRefund = (accountRef: string, key: string, request: RefundReq
       ...plan,
     }
     await insert(trx, 'refund', refund, refund)
+    await bookAt(trx, accountRef, now)
+    if (refund.failsAt !== null) await bookAt(trx, accountRef, refund.failsAt)
     if (charge.token !== 'lost_callback') await announce(trx, 'refund', refund, refundCallbacks(refund))
     const answer: Answer = { status: 201, body: showRefund(refund, now) }
     return { first: answer, kept: answer }
@@ -231,7 +345,7 @@ export const findRefunds = (accountRef: string, ourId: string): Promise<Answer> 
 export type CallbackDue = {
   id: string
   accountRef: string
-  state: { type: string; object: 'charge' | 'refund'; ref: string; ourId: string; copies: number; attempts: number }
+  state: { type: string; object: CallbackObject; ref: string; ourId: string | null; copies: number; attempts: number }
 }
 
 /** Callbacks that are due, lent to this process for half a minute. */
@@ -240,7 +354,7 @@ export const takeCallbacks = (): Promise<CallbackDue[]> =>
     sql<CallbackDue>(
       trx,
       `update sandbox_object set due_at = clock_timestamp() + interval '30 seconds'
-       where id in (select id from sandbox_object where due_at <= clock_timestamp() order by due_at limit 50 for update skip locked)
+       where id in (select id from sandbox_object where due_at <= clock_timestamp() and kind = 'callback' order by due_at limit 50 for update skip locked)
        returning id, account_ref, state`,
     ),
   )
@@ -249,7 +363,7 @@ export const takeCallbacks = (): Promise<CallbackDue[]> =>
 export const cameAbout = ({ accountRef, state }: CallbackDue): Promise<boolean> =>
   inPlatform(async (trx) => {
     const now = Date.now()
-    if (state.object === 'refund') return Boolean(await get(trx, 'refund', accountRef, state.ref))
+    if (state.object !== 'charge') return Boolean(await get(trx, state.object, accountRef, state.ref))
     const charge = await get<Charge>(trx, 'charge', accountRef, state.ref)
     return charge !== null && (state.type !== 'charge.captured' || chargeStatus(charge, now) === 'captured')
   })

@@ -5,7 +5,7 @@ import { inPlatform, inTenant } from '../../db/lib/connection.ts'
 import type { AnyTrx, Context, Statement, Trx } from '../../db/lib/connection.ts'
 import { completeJob, lockFence, mustOwn } from '../../db/jobs/index.ts'
 import type { Fence, JobStart } from '../../db/jobs/index.ts'
-import { GivenUp, RetryLater, Skipped } from './failure.ts'
+import { GivenUp, PutBack, RetryLater, Skipped } from './failure.ts'
 import type { DatabaseContext, JobContext } from './processor.ts'
 
 /**
@@ -47,6 +47,9 @@ export const databaseContext = (row: JobStart, signal: AbortSignal): DatabaseCon
   skip: (reason) => {
     throw new Skipped(reason)
   },
+  putBack: (afterMs) => {
+    throw new PutBack(afterMs)
+  },
   retryLater: (message, { afterMs = 0 } = {}) => {
     throw new RetryLater(message, afterMs)
   },
@@ -59,13 +62,17 @@ export type OutsideRun = {
   recordPending: (trx: AnyTrx) => Promise<void>
 }
 
-/** The context of a claimed job, with the fence before every effect. */
+/**
+ * The context of a claimed job, with the fence before every effect. `permit` throws where the job may not go on; what came of a call that was made
+ * is written all the same.
+ */
 export const outsideRun = (
   row: JobStart,
   fence: Fence,
   payload: unknown,
   signal: AbortSignal,
   worker: string,
+  permit: (trx: AnyTrx) => Promise<void> = () => Promise.resolve(),
 ): OutsideRun => {
   const base = databaseContext(row, signal)
   const startedAt = Date.now()
@@ -78,6 +85,7 @@ export const outsideRun = (
     if (isFinished) throw new Error(`${row.kind}: the job has ended; nothing can follow finish()`)
     const result = await openFor(row, base.tenantId, lockFence(fence), async (trx, rows) => {
       mustOwn(fence, rows)
+      if (pending.length === 0) await permit(trx)
       await recordPending(trx)
       const value = await work(trx as never)
       if (ends) completeJob(trx, fence, { outcome: 'done', worker, ranMs: Date.now() - startedAt })

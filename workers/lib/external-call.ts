@@ -9,6 +9,7 @@ import type { JobContext } from './processor.ts'
 /** Common fields of every answer of an adapter; adapters add their own. */
 export type CallOutcome = {
   kind: 'known' | 'accepted' | 'refused' | 'not_sent' | 'unknown'
+  /** `credentials_refused` of a call that was not sent says that the other side does not take our credentials. */
   code?: string | undefined
   httpStatus?: number | undefined
   /** The other side's id. */
@@ -52,7 +53,8 @@ const observed = async <O extends CallOutcome>(
   }
 }
 
-const thrown = (error: unknown): CallOutcome => ({
+/** Outcome of a call whose adapter threw. */
+export const thrown = (error: unknown): CallOutcome => ({
   kind: 'unknown',
   code: error instanceof Error ? error.name : 'thrown',
   httpStatus:

@@ -32,6 +32,16 @@ export class RetryLater extends Error {
   }
 }
 
+/** The job waits for something of ours, such as a slot. It goes back without counting. */
+export class PutBack extends Error {
+  readonly afterMs: number
+  constructor(afterMs: number) {
+    super('goes back')
+    this.name = 'PutBack'
+    this.afterMs = afterMs
+  }
+}
+
 export class TimedOut extends Error {
   constructor(ms: number) {
     super(`not done within ${ms} ms`)
@@ -52,6 +62,16 @@ export class Ghost extends Error {}
 
 /** The gate of the job's provider is closed. */
 export class Closed extends Error {}
+
+/** The account refuses our credentials: the job waits at its gate, and no try is used up. */
+export class AtGate extends Error {
+  readonly code: string
+  constructor(code: string) {
+    super('the account that this job calls refuses our credentials')
+    this.name = 'AtGate'
+    this.code = code
+  }
+}
 
 /** The payload is of a version that only newer code knows. */
 export class Newer extends Error {}

@@ -1,25 +1,53 @@
 import { LRUCache } from 'lru-cache'
 import { log } from '../../config/log.ts'
 import { inPlatform } from '../../db/lib/connection.ts'
-import { reportCall } from '../../db/jobs/index.ts'
+import { credentialsRefused, reportCall } from '../../db/jobs/index.ts'
 import type { GateSign } from '../../db/jobs/index.ts'
 import type { CallOutcome } from './external-call.ts'
+import { AtGate } from './failure.ts'
 import { gateClosures } from './metrics.ts'
 import type { JobContext } from './processor.ts'
 
 /** Codes by which a mail server asks to be left alone, rather than refuse one message for now. */
 const busyCodes = new Set(['smtp_421', 'smtp_454'])
-/** It refuses the service itself: no message will pass. */
-const refusedLogin = new Set(['smtp_530', 'smtp_534', 'smtp_535'])
+
+/** Answers of HTTP by which the other side refuses our credentials, whatever was asked for. */
+const refusingStatus = new Set([401, 403])
 
 /**
- * Reads the state of an account off an outcome: an answer of any kind says that it works; 429, that it asks for a pause; 5xx, no connection and
- * no answer, that it is down. Null if it says nothing of the account: a missing setting, or a refusal of this call alone.
+ * Takes refused credentials for what they are: a fault of the house, by which nothing was sent. The account's gate closes at once, and its
+ * jobs wait there until the credentials are right again.
+ */
+export const heedCredentials = <O extends CallOutcome>(outcome: O): O | CredentialsRefused => {
+  const { kind, httpStatus } = outcome
+  return (kind === 'refused' || kind === 'unknown') && httpStatus !== undefined && refusingStatus.has(httpStatus)
+    ? { kind: 'not_sent', code: credentialsRefused, httpStatus }
+    : outcome
+}
+
+export type CredentialsRefused = { kind: 'not_sent'; code: typeof credentialsRefused; httpStatus: number }
+
+/**
+ * Sends a job whose call met refused credentials back to wait at the gate of its account. It uses up no try: neither the guest nor the
+ * record did anything wrong.
+ */
+export const waitForCredentials = (outcome: CallOutcome): void => {
+  if (isRefusingCredentials(outcome)) throw new AtGate(credentialsRefused)
+}
+
+export const isRefusingCredentials = ({ kind, code }: CallOutcome): boolean =>
+  kind === 'not_sent' && code === credentialsRefused
+
+/**
+ * Reads the state of an account off an outcome: an answer of any kind says that it works; 429, that it asks for a pause; refused credentials,
+ * that an operator must mend them; 5xx, no connection and no answer, that it is down. Null if it says nothing of the account: a missing setting, or a refusal of this call alone.
  */
 export const signOf = ({ kind, code = '', httpStatus }: CallOutcome): GateSign | null => {
+  if (code === credentialsRefused || (kind === 'unknown' && refusingStatus.has(httpStatus ?? 0))) return 'credentials'
+  // A house's own account elsewhere refuses the house's own key: it answers, and does not work.
+  if (kind === 'refused' && httpStatus !== undefined && refusingStatus.has(httpStatus)) return null
   if (kind === 'known' || kind === 'accepted' || kind === 'refused') return 'up'
   if (httpStatus === 429 || busyCodes.has(code)) return 'busy'
-  if (refusedLogin.has(code)) return 'down'
   if (httpStatus !== undefined) return httpStatus >= 500 ? 'down' : null
   return code.endsWith('_not_set') || code.startsWith('smtp_') ? null : 'down'
 }
@@ -53,7 +81,10 @@ export const tellGate = async (
     else forget(gate)
     if (closedMs === null) return
     gateClosures.inc({ provider: gate.split(':', 1)[0] ?? gate, sign })
-    log.warn({ gate, sign, code: outcome.code, ms: closedMs }, 'the gate of an account is closed')
+    const line = { gate, sign, code: outcome.code, ms: closedMs }
+    if (sign === 'credentials')
+      log.error(line, 'the account refuses our credentials; its jobs wait until they are right')
+    else log.warn(line, 'the gate of an account is closed')
   } catch (error) {
     log.warn({ err: error, gate }, 'what a call said of its account was not written')
   }

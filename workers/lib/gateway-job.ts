@@ -2,6 +2,7 @@ import type { CallKey } from '../../db/jobs/index.ts'
 import type { Job, PayloadOf } from '../../jobs/job.ts'
 import type { Schema } from '../../config/schema.ts'
 import { externalCall, readCall } from './external-call.ts'
+import { heedCredentials, waitForCredentials } from './gate.ts'
 import { processor } from './processor.ts'
 import type { JobContext, Processor, TrxFor } from './processor.ts'
 
@@ -60,13 +61,23 @@ export const unheard = <S>(outcome: Outcome<S>): Outcome<S> =>
 const askingOf = <P>(context: JobContext<P>): Asking => ({
   signal: context.signal,
   giveUp: context.giveUp,
-  act: async (name, call) => (await externalCall(context, name, call)).outcome,
-  read: (name, call) => readCall(context, name, call),
+  act: async <S>(name: CallKey, call: () => Promise<Outcome<S>>) => {
+    const heeding = async (): Promise<Outcome<S>> => heedCredentials(await call())
+    const { outcome } = await externalCall(context, name, heeding)
+    waitForCredentials(outcome)
+    return outcome
+  },
+  read: async <S>(name: Pick<CallKey, 'provider' | 'operation'>, call: () => Promise<Outcome<S>>) => {
+    const heeding = async (): Promise<Outcome<S>> => heedCredentials(await call())
+    const outcome = await readCall(context, name, heeding)
+    waitForCredentials(outcome)
+    return outcome
+  },
 })
 
 /**
  * A job that brings a record on whose truth is at another side: loads what to ask for, asks outside any transaction, and ends by writing
- * what came of it. A call that was not sent is tried again.
+ * what came of it. A call that was not sent is tried again. Refused credentials are no refusal of the payment: the job waits at the gate.
  */
 export const gatewayJob = <Sch extends Schema, C, S>(
   job: Job<Sch>,

@@ -3,10 +3,12 @@ import { log } from '../../config/log.ts'
 import { queueNames } from '../../config/queues.ts'
 import { inPlatform } from '../../db/lib/connection.ts'
 import {
+  checksOf,
   closedGates,
   liveConcurrency,
   liveProcesses,
   pauses,
+  readHealth,
   scheduleStates,
   unresolvedCalls,
   totals,
@@ -28,6 +30,8 @@ const read = () =>
     concurrency: await liveConcurrency(trx),
     unresolved: await unresolvedCalls(trx),
     gates: await closedGates(trx),
+    // This process cannot measure without Redis, which has alerts of its own.
+    checks: checksOf(await readHealth(trx), { isConnected: true, memoryShare: null }),
   }))
 
 const queueOf = (kind: string | null) => jobs.find((job) => job.name === kind)?.queue ?? 'all'
@@ -62,8 +66,12 @@ const measure = async (): Promise<void> => {
   for (const { queue, concurrency } of found.concurrency) metrics.concurrency.set({ queue }, concurrency)
   metrics.unresolved.reset()
   for (const { provider, count } of found.unresolved) metrics.unresolved.set({ provider }, count)
+  for (const { name, ok } of found.checks) metrics.failingChecks.set({ check: name }, ok ? 0 : 1)
   metrics.closedGates.reset()
-  for (const { provider, count } of found.gates) metrics.closedGates.set({ provider }, count)
+  for (const { provider, outage, credentials } of found.gates) {
+    metrics.closedGates.set({ provider, cause: 'outage' }, outage)
+    metrics.closedGates.set({ provider, cause: 'credentials' }, credentials)
+  }
 }
 
 /** Measures every five seconds beside the relay's rounds, which never wait for it; more seldom where one measure takes long. */

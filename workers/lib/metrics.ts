@@ -43,6 +43,12 @@ export const concurrency = new Gauge({
   labelNames: ['queue'],
   registers,
 })
+export const failingChecks = new Gauge({
+  name: 'service_check_failing',
+  help: '1 while a check of the overview fails, by its name',
+  labelNames: ['check'],
+  registers,
+})
 export const processes = new Gauge({
   name: 'processes_alive',
   help: 'Processes that said so lately',
@@ -51,8 +57,8 @@ export const processes = new Gauge({
 })
 export const closedGates = new Gauge({
   name: 'provider_gates_closed',
-  help: 'Accounts of a provider that get no calls now, since it was down or asked for a rest',
-  labelNames: ['provider'],
+  help: 'Accounts of a provider that get no calls now; cause: outage (it is down or asks for a rest) or credentials (it refuses ours)',
+  labelNames: ['provider', 'cause'],
   registers,
 })
 export const unresolved = new Gauge({
@@ -86,6 +92,12 @@ export const lasted = new Histogram({
 export const ghosts = new Counter({
   name: 'job_ghosts_total',
   help: 'Starts of jobs that were over or owned by a newer start',
+  labelNames: ['queue'],
+  registers,
+})
+export const foreign = new Counter({
+  name: 'job_foreign_total',
+  help: 'Jobs found in Redis that this service did not put there; they are not run',
   labelNames: ['queue'],
   registers,
 })

@@ -1,10 +1,11 @@
-import { lookup } from 'node:dns/promises'
 import { request as plainRequest } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
+import { AddressRefused, bareHost, peerOf, placeOf } from '../../config/outgoing-address.ts'
+import type { Found, Resolve } from '../../config/outgoing-address.ts'
+
+export { standIn } from '../../config/outgoing-address.ts'
 
 export type OutgoingRequest = {
   url: string
@@ -17,6 +18,10 @@ export type OutgoingRequest = {
   keptBytes?: number
   /** For all of it, redirects and body included; 10 s unless said. */
   timeoutMs?: number
+  /** Until the connection stands; as long as all of it unless said. */
+  connectMs?: number
+  /** Lifts the rules of addresses, where that is set for this process unless said. */
+  allowPrivate?: boolean
   signal: AbortSignal
 }
 
@@ -29,27 +34,12 @@ export type OutgoingReply = {
   bytes: number
 }
 /**
- * `refused`: the address is not one that is called (not_https, address_not_public, redirect_elsewhere, too_many_redirects); nothing was
- * sent there. `not_sent`: no connection was made. `unknown`: it was, and no whole answer came (timed_out, too_large, or what the socket said).
+ * `refused`: the address is not one that is called (not_https, user_info_refused, port_not_allowed, address_not_public, redirect_elsewhere,
+ * too_many_redirects); nothing was sent there. `not_sent`: no connection was made. `unknown`: it was, and no whole answer came (timed_out, too_large, or what the socket said).
  */
 export type OutgoingOutcome = OutgoingReply | { kind: 'refused' | 'not_sent' | 'unknown'; code: string }
 
-/** `timeoutMs`: how long calls to it may take where they say nothing else. */
-type Peer = { host: string; port: number; timeoutMs?: number }
-const peers = new Map<string, Omit<Peer, 'host'>>()
 const longestMs = 10_000
-
-/**
- * For code that starts a process of development or a test only: calls to `host` go to a peer on 127.0.0.1, as plain
- * HTTP. Every other rule stands. Answers how to take it back.
- */
-export const standIn = ({ host, ...peer }: Peer): (() => void) => {
-  peers.set(host, peer)
-  return () => void peers.delete(host)
-}
-
-type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
-const resolveByDns: Resolve = (host) => lookup(host, { all: true })
 
 class Refused extends Error {
   readonly code: string
@@ -59,24 +49,6 @@ class Refused extends Error {
   }
 }
 
-type Found = { address: string; family: number }[]
-
-const until = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    const give = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-    if (signal.aborted) give()
-    else signal.addEventListener('abort', give, { once: true })
-  })
-
-/** Resolves a host and judges its addresses. One private address is enough to refuse, since any of them might be taken. */
-const publicAddresses = async (host: string, resolve: Resolve, signal: AbortSignal): Promise<Found> => {
-  const found =
-    isIP(host) === 0 ? await Promise.race([resolve(host), until(signal)]) : [{ address: host, family: isIP(host) }]
-  if (found.length === 0 || !found.every(({ address }) => isPublicAddress(address)))
-    throw new Refused('address_not_public')
-  return found
-}
-
 /** Connects to the addresses that were judged, so that a name cannot resolve differently the second time. */
 const lookupOf =
   (found: Found): LookupFunction =>
@@ -84,21 +56,35 @@ const lookupOf =
     options.all ? done(null, found) : done(null, found[0]?.address ?? '', found[0]?.family ?? 0)
 
 const mostRedirects = 3
-// What was never connected cannot have been heard.
-const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENODATA'])
+// A request that was never connected cannot have been heard.
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ECONNECTTIMEOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENODATA',
+])
 
-/** Where a call goes to: a peer of this process, or the public addresses of its host. */
-const placeOf = async (url: URL, resolve: Resolve, signal: AbortSignal): Promise<number | Found> => {
-  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') throw new Refused('not_https')
-  return peers.get(url.hostname)?.port ?? (await publicAddresses(bare(url), resolve, signal))
+/** Gives up on a connection that is not there in time: nothing was sent. */
+const limitConnecting = (request: ClientRequest, ms: number): void => {
+  const timer = setTimeout(() => {
+    const late = Object.assign(new Error('not connected in time'), { code: 'ECONNECTTIMEOUT' })
+    request.destroy(late)
+  }, ms)
+  const stop = () => clearTimeout(timer)
+  request.once('socket', (socket) => {
+    const event = 'encrypted' in socket ? 'secureConnect' : 'connect'
+    socket.once(event, stop)
+  })
+  request.once('close', stop)
 }
-
-const bare = (url: URL) => url.hostname.replace(/^\[|\]$/g, '')
 
 const ask = (
   url: URL,
   place: number | Found,
-  { method = 'GET', headers = {}, body }: OutgoingRequest,
+  { method = 'GET', headers = {}, body, connectMs }: OutgoingRequest,
   signal: AbortSignal,
 ): Promise<{ request: ClientRequest; answer: IncomingMessage }> => {
   const options: RequestOptions = {
@@ -118,7 +104,10 @@ const ask = (
     const request =
       typeof place === 'number'
         ? plainRequest({ ...options, host: '127.0.0.1', port: place })
-        : secureRequest({ ...options, host: bare(url), port: url.port || 443, lookup: lookupOf(place) })
+        : url.protocol === 'http:'
+          ? plainRequest({ ...options, host: bareHost(url), port: url.port || 80, lookup: lookupOf(place) })
+          : secureRequest({ ...options, host: bareHost(url), port: url.port || 443, lookup: lookupOf(place) })
+    if (connectMs !== undefined) limitConnecting(request, connectMs)
     request.once('response', (answer) => answered({ request, answer }))
     request.on('error', failed)
     request.end(body)
@@ -156,17 +145,21 @@ const codeOf = (error: unknown): string =>
  * made, no redirect to another host (a POST follows none), an end to time and length. Nothing throws for what the other side did, and
  * nothing is repeated.
  */
-export const callOut = async (sent: OutgoingRequest, resolve: Resolve = resolveByDns): Promise<OutgoingOutcome> => {
+export const callOut = async (sent: OutgoingRequest, resolve?: Resolve): Promise<OutgoingOutcome> => {
   if (!URL.canParse(sent.url)) return { kind: 'refused', code: 'not_https' }
   let url = new URL(sent.url)
-  const { mostBytes, keptBytes = mostBytes, timeoutMs = peers.get(url.hostname)?.timeoutMs ?? longestMs } = sent
+  const { mostBytes, keptBytes = mostBytes, timeoutMs = peerOf(url.hostname)?.timeoutMs ?? longestMs } = sent
+  const judging = {
+    ...(resolve ? { resolve } : {}),
+    ...(sent.allowPrivate === undefined ? {} : { allowPrivate: sent.allowPrivate }),
+  }
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([sent.signal, deadline])
   let wasHeard = false
   let request: ClientRequest | null = null
   try {
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
-      const asked = await ask(url, await placeOf(url, resolve, signal), sent, signal)
+      const asked = await ask(url, await placeOf(url, { ...judging, signal }), sent, signal)
       const { answer } = asked
       request = asked.request
       wasHeard = true
@@ -183,6 +176,7 @@ export const callOut = async (sent: OutgoingRequest, resolve: Resolve = resolveB
     if (sent.signal.aborted && !deadline.aborted) throw error
     if (deadline.aborted) return { kind: 'unknown', code: 'timed_out' }
     const code = codeOf(error)
+    if (error instanceof AddressRefused) return { kind: 'refused', code }
     if (error instanceof Refused) return { kind: code === 'too_large' ? 'unknown' : 'refused', code }
     return { kind: !wasHeard && neverConnected.has(code) ? 'not_sent' : 'unknown', code }
   } finally {

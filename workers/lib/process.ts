@@ -4,7 +4,8 @@ import { log } from '../../config/log.ts'
 import { startTracing, stopTracing } from '../../config/tracing.ts'
 import { closeDatabase, openDatabase } from '../../db/lib/connection.ts'
 import { checkRole } from '../../db/lib/role-check.ts'
-import { startHealthServer } from './health.ts'
+import { startHealthServer } from '../../config/health-server.ts'
+import type { ProcessKind } from '../../config/health-server.ts'
 
 /** Whether a module is what this process was started with, rather than imported. */
 export const isEntry = (moduleUrl: string): boolean => {
@@ -20,6 +21,8 @@ type Part = {
   /** Resolves when only a new process can help. */
   failed?: Promise<Error>
 }
+
+const kindOf = (name: string): ProcessKind => (name === 'relay' || name === 'scheduler' ? name : 'worker')
 
 /**
  * The frame of a background process: database, health server, and an end within 25 s of SIGTERM or SIGINT. A second signal ends it
@@ -55,7 +58,9 @@ export const runProcess = async (name: string, pool: number, start: () => Promis
     log.fatal({ process: name }, why)
     process.exit(1)
   })
-  const health = await startHealthServer(() => !isEnding && (part?.isReady() ?? false))
+  const health = await startHealthServer(kindOf(name), () => ({
+    isReady: !isEnding && (part?.isReady() ?? false),
+  }))
   try {
     part = await start()
   } catch (error) {

@@ -36,6 +36,8 @@ export type JobContext<P = unknown> = {
   readonly skip: (reason: string) => never
   /** A failure like any other, that waits at least `afterMs` before the next try. */
   readonly retryLater: (message: string, options?: { afterMs?: number }) => never
+  /** Goes back and starts anew after a while; this start does not count. What the open effect did is rolled back. */
+  readonly putBack: (afterMs: number) => never
   /** Runs in the transaction of the next effect, finish or failure. For the journal of outside calls. */
   readonly withNext: (record: (trx: AnyTrx) => Promise<unknown>) => void
 }
@@ -43,8 +45,16 @@ export type JobContext<P = unknown> = {
 /** Context of a processor on the database, already inside its transaction. */
 export type DatabaseContext = Omit<JobContext, 'effect' | 'inTenant' | 'finish' | 'withNext' | 'payload'>
 
+/** Whether a job ends what its feature was used for, which stays possible without the feature. */
+export type Ends = (trx: Trx, payload: never) => Promise<boolean>
+
 export type Processor =
-  | { readonly job: Job; readonly style: 'outside'; readonly run: (context: JobContext) => Promise<unknown> }
+  | {
+      readonly job: Job
+      readonly style: 'outside'
+      readonly run: (context: JobContext) => Promise<unknown>
+      readonly ends?: Ends | undefined
+    }
   | {
       readonly job: Job
       readonly style: 'database'
@@ -58,9 +68,11 @@ export type Processor =
 export const processor = <S extends Schema>(
   job: Job<S>,
   run: (context: JobContext<PayloadOf<Job<S>>>) => Promise<unknown>,
+  { ends }: { ends?: (trx: Trx, payload: PayloadOf<Job<S>>) => Promise<boolean> } = {},
 ): Processor => ({
   job,
   style: 'outside',
+  ends: ends as Ends | undefined,
   run: run as unknown as (context: JobContext) => Promise<unknown>,
 })
 

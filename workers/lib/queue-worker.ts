@@ -2,6 +2,7 @@ import { Worker as BullWorker } from 'bullmq'
 import { log } from '../../config/log.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { fenceOf, isHanded, workerOptions } from './queues.ts'
+import * as metrics from './metrics.ts'
 import { connectRedis, isReady, withDuplicates } from './redis.ts'
 import { returnJob } from './give-back.ts'
 import { runStart } from './run-job.ts'
@@ -39,6 +40,7 @@ export const openLine = (
   const disconnect = withDuplicates(redis)
   let starts = 0
   let inHand = 0
+  const note = log.child({ worker: self.name, queue })
   const worker = new QueueWorker(
     queue,
     async (job) => {
@@ -46,7 +48,11 @@ export const openLine = (
       inHand += 1
       try {
         const fence = fenceOf(job.id, job.attemptsStarted)
-        if (fence === null) return 'foreign'
+        if (fence === null) {
+          metrics.foreign.inc({ queue })
+          note.warn({ job: String(job.id).slice(0, 60) }, 'a job in Redis is none of ours; it is not run')
+          return 'foreign'
+        }
         // Redis lost the job's own record and kept its place in the line.
         if (!isHanded(job.data)) return await returnJob(fence, self)
         return await runStart(processors.get(job.name), { fence, kind: job.name, handed: job.data }, self)
@@ -56,7 +62,6 @@ export const openLine = (
     },
     workerOptions(queue, redis, concurrency, self.name),
   )
-  const note = log.child({ worker: self.name, queue })
   worker.on('error', (error) => note.debug({ err: error }, 'bullmq'))
   worker.run().catch((error: unknown) => note.error({ err: error }, 'the worker of a queue ended'))
   return {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../config/errors.ts'
 import { FenceLost } from '../../db/jobs/index.ts'
 import { isUnreachable } from '../../db/lib/connection.ts'
-import { Closed, Ghost, GivenUp, Newer, RetryLater, Returned, Skipped } from './failure.ts'
+import { AtGate, Closed, Ghost, GivenUp, Newer, PutBack, RetryLater, Returned, Skipped } from './failure.ts'
 
 /** A kind or a version that only newer code knows waits so long for its worker. */
 export const putBackMs = 60_000
@@ -23,7 +23,10 @@ export const verdictOf = (error: unknown): Verdict => {
   if (error instanceof FenceLost) return { next: 'nothing', outcome: 'fenced' }
   if (error instanceof Closed) return { next: 'nothing', outcome: 'gated' }
   if (error instanceof Returned) return { next: 'give_back', afterMs: 0, isBegun: false }
+  if (error instanceof PutBack) return { next: 'give_back', afterMs: error.afterMs, isBegun: true }
   if (error instanceof Newer) return { next: 'give_back', afterMs: putBackMs, isBegun: false }
+  // The gate holds it longer; this is for the job whose row names the gate of another account.
+  if (error instanceof AtGate) return { next: 'give_back', afterMs: putBackMs, isBegun: true }
   // PostgreSQL went away under it: that is no failure of the job, whose tries are for its own.
   if (isUnreachable(error)) return { next: 'give_back', afterMs: awayMs, isBegun: true }
   if (error instanceof Skipped) return { next: 'skip', reason: error.reason }
@@ -31,7 +34,7 @@ export const verdictOf = (error: unknown): Verdict => {
   return reason === null ? { next: 'retry', atLeastMs: askedMs(error) } : { next: 'give_up', reason }
 }
 
-// What another try of the same job cannot mend: validation, refusals, records that are gone.
+// Failures that another try of the same job cannot mend: validation, refusals, records that are gone.
 const final = new Set([400, 401, 403, 404, 422])
 
 const finalReason = (error: unknown): string | null => {

@@ -24,6 +24,7 @@ import { databaseContext, openFor, outsideRun } from './context.ts'
 import { Closed, Ghost, Returned, TimedOut, keptError } from './failure.ts'
 import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
+import { permit } from './permit.ts'
 import { persist } from './persist.ts'
 import type { Processor } from './processor.ts'
 import { returnJob } from './give-back.ts'
@@ -92,12 +93,14 @@ const runClaimed = async (
   crashPoint('job.claimed', row.kind)
   observeStart(row)
   refusePoison(row)
+  const payload = payloadOf(each.job, row)
   const { context, isFinished, recordPending } = outsideRun(
     row,
     fence,
-    payloadOf(each.job, row),
+    payload,
     start.abort.signal,
     worker.name,
+    each.job.feature === undefined ? undefined : (trx) => permit(trx, each.job, payload, each.ends),
   )
   start.recordPending = recordPending
   const work = async () => {
@@ -132,7 +135,7 @@ const runOnDatabase = async (
 ): Promise<void> => {
   const { timeoutMs, lockMs } = queues[each.job.queue]
   const { fence, handed } = start.delivery
-  // What has been lost before is claimed: whether it really began must be known if it is lost again.
+  // A job that was lost before is claimed. If it is lost again, it must be known whether it really began.
   const isClaimed = begun + unseen > 0
   const claimed = isClaimed
     ? await persist<JobStart | undefined, JobStart>(
@@ -153,7 +156,9 @@ const runOnDatabase = async (
     crashPoint('job.claimed', row.kind)
     observeStart(row)
     refusePoison(row)
-    await each.run(trx, payloadOf(each.job, row), databaseContext(row, start.abort.signal))
+    const payload = payloadOf(each.job, row)
+    await permit(trx, each.job, payload)
+    await each.run(trx, payload, databaseContext(row, start.abort.signal))
     if (time.isLate()) throw new TimedOut(timeoutMs)
     completeJob(trx, fence, { outcome: 'done', worker: worker.name, ranMs: Date.now() - startedAt })
     crashPoint('job.completing', row.kind)

@@ -1,6 +1,7 @@
 import { carrierGate, recordOutcome, decideSending } from '../../db/ocp/index.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
 import { externalCall } from '../lib/external-call.ts'
+import { isRefusingCredentials, waitForCredentials } from '../lib/gate.ts'
 import { processor } from '../lib/processor.ts'
 import { mostTries, providerOf, send } from './send.ts'
 
@@ -14,11 +15,14 @@ export const deliver = processor(messagesDeliver, async (ctx) => {
     { provider: providerOf(message), operation: 'send', key: message.attemptId },
     () => send(message, ctx.signal),
   )
-  const isLast = ctx.attempt >= mostTries
+  // A message that waits for right credentials may wait beyond the last try. Its own expiry ends it.
+  const isLast = ctx.attempt >= mostTries && !isRefusingCredentials(outcome)
   if (outcome.kind !== 'not_sent' || isLast) {
     await ctx.finish((trx) => recordOutcome(trx, message.attemptId, outcome, isLast))
     return
   }
   const next = await ctx.effect((trx) => recordOutcome(trx, message.attemptId, outcome, isLast))
-  if (next === 'again') ctx.retryLater(outcome.code, { afterMs: outcome.afterMs ?? 0 })
+  if (next === 'settled') return
+  waitForCredentials(outcome)
+  ctx.retryLater(outcome.code, { afterMs: outcome.afterMs ?? 0 })
 })

@@ -1,6 +1,14 @@
-import { giveUpUnknown, allowResend, openUnknown, carrierGate, recordOutcome } from '../../db/ocp/index.ts'
+import {
+  allowResend,
+  carrierGate,
+  giveUpUnknown,
+  openUnknown,
+  recordOutcome,
+  takeBackResend,
+} from '../../db/ocp/index.ts'
 import { messagesResolveUnknown } from '../../jobs/ocp.ts'
-import { externalCall, readCall } from '../lib/external-call.ts'
+import { externalCall, readCall, thrown } from '../lib/external-call.ts'
+import { heedCredentials, isRefusingCredentials, waitForCredentials } from '../lib/gate.ts'
 import { processor } from '../lib/processor.ts'
 import { findText } from '../providers/twilio.ts'
 import { mostTries, providerOf, send } from './send.ts'
@@ -17,6 +25,7 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   if (message.transport === 'platform' && message.kind !== 'email') {
     const search = async () => (await findText(message)) ?? { kind: 'known' as const }
     const found = await readCall(calling, { provider: 'twilio', operation: 'find' }, search).catch((error: unknown) => {
+      waitForCredentials(heedCredentials(thrown(error)))
       if (ctx.attempt >= mostTries) return 'unasked' as const
       throw error
     })
@@ -35,6 +44,8 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
     { provider: providerOf(message), operation: 'send', key: attemptId },
     () => send(message, ctx.signal),
   )
+  if (isRefusingCredentials(outcome)) await ctx.effect((trx) => takeBackResend(trx, attemptId))
+  waitForCredentials(outcome)
   await ctx.finish(async (trx) => {
     if (outcome.kind === 'unknown') await giveUpUnknown(trx, attemptId)
     else await recordOutcome(trx, attemptId, outcome, true)

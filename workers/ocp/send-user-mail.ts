@@ -1,6 +1,7 @@
 import { messageIdOf, endUserMail, readUserMail } from '../../db/ocp/index.ts'
 import { messagesSendUserMail } from '../../jobs/ocp.ts'
 import { externalCall } from '../lib/external-call.ts'
+import { waitForCredentials } from '../lib/gate.ts'
 import { processor } from '../lib/processor.ts'
 import { sendMail } from '../providers/smtp.ts'
 import { mostTries } from './send.ts'
@@ -24,6 +25,7 @@ export const sendUserMail = processor(messagesSendUserMail, async (ctx) => {
   const { outcome } = await externalCall(ctx, { provider: 'smtp', operation: 'send', key: userMailId }, () =>
     sendMail(letter, ctx.signal),
   )
+  waitForCredentials(outcome)
   if (outcome.kind !== 'accepted' && outcome.kind !== 'refused' && ctx.attempt < mostTries) ctx.retryLater(outcome.code)
   await ctx.finish((trx) => endUserMail(trx, userMailId, outcome.kind === 'accepted' ? 'sent' : 'failed'))
 })

@@ -4,15 +4,16 @@ import {
   cancelKey,
   isLive,
   notFoundAfterMs,
+  repeatForMs,
   paymentCall,
   settleNotFound,
   settlePaymentById,
 } from '../../db/payment/index.ts'
-import type { PaymentCall, PaymentSnapshot } from '../../db/payment/index.ts'
+import type { Cause, PaymentCall, PaymentSnapshot } from '../../db/payment/index.ts'
 import { cancelPayment, expirePayment, readPayment } from '../../jobs/payment.ts'
 import { gatewayJob, unheard } from '../lib/gateway-job.ts'
 import type { Answer, Asking, Outcome } from '../lib/gateway-job.ts'
-import { adapterFor, asked, ended, ofPayment, submit } from './outcome.ts'
+import { adapterFor, asked, capture, ended, ofPayment, submit } from './outcome.ts'
 import type { OfPayment } from './outcome.ts'
 
 type PaymentAnswer = Answer<OfPayment, PaymentSnapshot>
@@ -25,10 +26,10 @@ const isOver = ({ payment, now }: PaymentCall) =>
 const close = async (asking: Asking, call: PaymentCall): Promise<Outcome<PaymentSnapshot>> => {
   const gateway = adapterFor(asking, call.provider)
   const key = cancelKey(call.payment.id)
-  return unheard(
-    await asking.act({ provider: call.provider, operation: 'cancel', key }, () =>
-      gateway.cancel(asked(call), key, asking.signal),
-    ),
+  return asking.act({ provider: call.provider, operation: 'cancel', key }, () =>
+    call.payment.externalId === null
+      ? gateway.closeLink(asked(call), key, asking.signal)
+      : gateway.cancel(asked(call), key, asking.signal),
   )
 }
 
@@ -39,7 +40,7 @@ const read = async (asking: Asking, call: PaymentCall): Promise<Outcome<PaymentS
   )
 }
 
-/** Searches by our id. A payment that the gateway has not heard of ten minutes after the last attempt will never be there. */
+/** Looks for our id in the gateway's list. A payment that the gateway has not heard of ten minutes after the last attempt will never be there. */
 const find = async (asking: Asking, call: PaymentCall): Promise<PaymentAnswer> => {
   const gateway = adapterFor(asking, call.provider)
   const outcome = unheard(
@@ -78,24 +79,39 @@ const pursue = async (asking: Asking, call: PaymentCall, isScheduled: boolean): 
   // Nothing follows from what is paid; what has ended unpaid is read by its schedule, and not closed twice.
   if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !isScheduled))
     return { kind: 'write', write: (trx) => settlePaymentById(trx, id) }
-  if (payment.externalId !== null) return live && over ? close(asking, call) : read(asking, call)
+  if (payment.externalId !== null || payment.linkId !== null) return pursueKnown(asking, call, live && over)
   if (!live) return { kind: 'write', write: (trx) => applyUnknown(trx, id, true) }
   if (payment.sentAt === null)
     return over ? { kind: 'write', write: (trx) => applySnapshot(trx, id, ended('cancelled', null)) } : nothingToDo
   const sameErrorTwice = attempt !== null && attempt.tries >= 2 && attempt.state === 'unknown'
-  return over || sameErrorTwice ? find(asking, call) : submit(asking, call)
+  const keyIsOld = call.now.getTime() - payment.sentAt.getTime() > repeatForMs
+  return over || sameErrorTwice || keyIsOld ? find(asking, call) : submit(asking, call)
 }
 
-const pursuing = (job: typeof readPayment, isScheduled: boolean) =>
-  gatewayJob(job, {
+/** Of a payment that the gateway has: closes what is over, repeats a capture that was not heard of, and reads the rest. */
+const pursueKnown = async (asking: Asking, call: PaymentCall, over: boolean): Promise<Outcome<PaymentSnapshot>> => {
+  const { status, captureRequested, declines } = call.payment
+  const isClosing = over || (status === 'requires_action' && declines >= mostDeclines)
+  const isCapturing = status === 'authorised' && captureRequested !== null
+  if (!isClosing && !isCapturing) return read(asking, call)
+  const outcome = await (isClosing ? close(asking, call) : capture(asking, call))
+  // A gateway refuses to close what was paid, and to capture what it has captured or released: its state says which.
+  return outcome.kind === 'refused' ? read(asking, call) : outcome
+}
+
+/** A guest may try a declined card again; the sixth decline ends the payment (R11). */
+const mostDeclines = 6
+
+const pursuing = (job: typeof readPayment | typeof cancelPayment, isScheduled: boolean, cause: Cause) =>
+  gatewayJob(job as typeof readPayment, {
     load: (trx, { paymentId }) => paymentCall(trx, paymentId),
     ask: (asking, call) => pursue(asking, call, isScheduled),
-    apply: ofPayment,
+    apply: ofPayment(cause),
     isScheduled,
   })
 
 export const pursueProcessors = [
-  pursuing(readPayment, true),
-  pursuing(cancelPayment, false),
-  pursuing(expirePayment, false),
+  pursuing(readPayment, true, 'read'),
+  pursuing(cancelPayment, false, 'command'),
+  pursuing(expirePayment, false, 'clock'),
 ]

@@ -1,4 +1,4 @@
-import { applyRefundSnapshot, refundCall, refundKey, settleRefundById } from '../../db/payment/index.ts'
+import { applyRefundSnapshot, refundCall, refundKey, repeatForMs, settleRefundById } from '../../db/payment/index.ts'
 import type { RefundCall, RefundSnapshot } from '../../db/payment/index.ts'
 import { readRefund, refundPayment } from '../../jobs/payment.ts'
 import type { GatewayRefund } from '../gateways/gateway.ts'
@@ -8,13 +8,15 @@ import { adapterFor, failureOf } from './outcome.ts'
 
 type OfRefund = { tenantId: string; refundId: string }
 
-const asked = ({ refund, accountRef, paymentRef }: RefundCall): GatewayRefund => ({
+const asked = ({ refund, accountRef, paymentRef, returnsFee }: RefundCall): GatewayRefund => ({
   id: refund.id,
   accountRef,
   externalId: refund.externalId,
   paymentRef,
   amount: refund.amount,
   currency: refund.currency,
+  reason: refund.reason,
+  returnsFee,
 })
 
 const unknown: RefundSnapshot = { status: 'unknown', externalId: null, failure: null }
@@ -49,6 +51,10 @@ const read = async (asking: Asking, call: RefundCall): Promise<Outcome<RefundSna
   return call.refund.externalId === null ? send(asking, call) : { kind: 'unknown', code: 'not_found' }
 }
 
+/** The gateway may have forgotten the key of an earlier call, and would send the money a second time. */
+const keyIsOld = ({ attempt, refund, now }: RefundCall) =>
+  attempt !== null && now.getTime() - refund.createdAt.getTime() > repeatForMs
+
 const isOpen = ({ refund }: RefundCall) => refund.status === 'requested' || refund.status === 'unknown'
 
 const settled = ({ refund }: RefundCall): Answer<OfRefund, RefundSnapshot> => ({
@@ -60,7 +66,8 @@ const settled = ({ refund }: RefundCall): Answer<OfRefund, RefundSnapshot> => ({
 const pursue = async (asking: Asking, call: RefundCall): Promise<Answer<OfRefund, RefundSnapshot>> => {
   if (call.refund.status === 'failed') return settled(call)
   const sameErrorTwice = call.attempt !== null && call.attempt.tries >= 2 && call.attempt.state === 'unknown'
-  return call.refund.externalId === null && isOpen(call) && !sameErrorTwice ? send(asking, call) : read(asking, call)
+  const isUnsent = call.refund.externalId === null && isOpen(call)
+  return isUnsent && !sameErrorTwice && !keyIsOld(call) ? send(asking, call) : read(asking, call)
 }
 
 const refunding = (
@@ -77,6 +84,6 @@ const refunding = (
   })
 
 export const refundProcessors = [
-  refunding(refundPayment, false, async (asking, call) => (isOpen(call) ? send(asking, call) : settled(call))),
+  refunding(refundPayment, false, async (asking, call) => (isOpen(call) ? pursue(asking, call) : settled(call))),
   refunding(readRefund, true, pursue),
 ]

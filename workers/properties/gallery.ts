@@ -17,7 +17,7 @@ const leastWidth = 800
 const weekMs = 7 * 86_400_000
 const atOnce = 200
 
-// What another try may mend.
+// Failures that another try may mend.
 const passing = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Finding of a check of an image; `again` if another check may find otherwise. */

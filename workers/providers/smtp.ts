@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer'
+import { credentialsRefused } from '../../db/jobs/index.ts'
 import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 import { settings } from '../../config/env.ts'
 
@@ -68,6 +69,8 @@ const neverConnected = new Set([
   'ETLS',
   'EAUTH',
 ])
+/** The server wants a login that it accepts, whatever the message. */
+const loginRefused = new Set([530, 534, 535])
 const ofMessage = /^(MAIL FROM|RCPT TO|DATA)/
 
 /** Whether a refusal says that there is no such mailbox, rather than that this message is not wanted. */
@@ -79,10 +82,12 @@ const isNoMailbox = ({ command, responseCode, response = '' }: SmtpError) => {
   )
 }
 
-/** Classifies a failure of SMTP (R10): a 5xx about the message is final, a 4xx or no connection is not sent, all else is unknown. */
+/** Classifies a failure of SMTP (R10): a refused login is ours to mend; a 5xx about the message is final, a 4xx or no connection is not sent, all else is unknown. */
 const failed = (error: SmtpError): SendOutcome => {
   const message = error.message.slice(0, 300)
   const code = error.responseCode ? `smtp_${error.responseCode}` : (error.originalCode ?? error.code ?? error.name)
+  const isLoginRefused = error.responseCode ? loginRefused.has(error.responseCode) : error.code === 'EAUTH'
+  if (isLoginRefused) return { kind: 'not_sent', code: credentialsRefused, message: `${code}: ${message}` }
   if (error.responseCode) {
     const isPermanent = error.responseCode >= 500 && error.code !== 'EAUTH' && ofMessage.test(error.command ?? '')
     return isPermanent

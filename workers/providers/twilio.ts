@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type twilioSdk from 'twilio'
+import { credentialsRefused } from '../../db/jobs/index.ts'
 import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 import { required, settings } from '../../config/env.ts'
 
@@ -11,7 +12,7 @@ let made: { key: string; client: Client } | null = null
 /** The service's account. The SDK is loaded on its first use: it is large, and most processes never send an SMS. */
 const clientOf = (): Client => {
   const { accountSid, authToken, baseUrl } = settings.twilio
-  const key = `${accountSid} ${baseUrl}`
+  const key = `${accountSid} ${authToken} ${baseUrl}`
   if (made?.key === key) return made.client
   const twilio = load('twilio') as typeof twilioSdk
   const client = twilio(required(accountSid, 'TWILIO_ACCOUNT_SID'), required(authToken, 'TWILIO_AUTH_TOKEN'), {
@@ -52,7 +53,9 @@ const failed = (error: unknown): SendOutcome => {
     const name = typeof code === 'string' ? code : 'call_failed'
     return { kind: neverConnected.has(name) ? 'not_sent' : 'unknown', code: name, message: text }
   }
-  // The account is at its limit, blocked or wrongly set: nothing was sent, and an operator may mend it.
+  // Nothing was sent: the account is at its limit, or blocked, or its id or token is wrong, which an operator must mend.
+  if (status === 401)
+    return { kind: 'not_sent', code: credentialsRefused, httpStatus: status, message: `HTTP 401: ${text}` }
   if (status === 429) return { kind: 'not_sent', code: 'http_429', httpStatus: status, message: text }
   if (typeof code !== 'number')
     return {
@@ -61,8 +64,8 @@ const failed = (error: unknown): SendOutcome => {
       httpStatus: status,
       message: `HTTP ${status} without a code of the provider`,
     }
-  if (status === 401 || status === 403 || status === 404)
-    return { kind: 'not_sent', code: `twilio_${code}`, httpStatus: status, message: text }
+  if (status === 403 || status === 404)
+    return { kind: 'not_sent', code: credentialsRefused, httpStatus: status, message: `twilio_${code}: ${text}` }
   if (status >= 400 && status < 500) {
     const suppress = code === stopped ? 'stop' : invalidNumbers.has(code) ? 'invalid' : undefined
     return { kind: 'refused', code: `twilio_${code}`, message: text, suppress }

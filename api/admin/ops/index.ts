@@ -10,6 +10,7 @@ import { dashboardGate, guardedSignIn } from '../dashboard-gate.ts'
 import type { Operator } from '../dashboard-session.ts'
 import { formToken, readForm, refuseForeign, sendHtml } from '../forms.ts'
 import { html } from '../html.ts'
+import { acts } from './acts.ts'
 import { actions as deadActions, pages as deadPages } from './dead.ts'
 import { job } from './job.ts'
 import { find } from './jobs.ts'
@@ -26,7 +27,18 @@ import { workers } from './workers.ts'
 /** Its sign-in form, guarded by the password admission. */
 export const operationsSignIn = guardedSignIn('operations.signIn', base)
 
-const pages: Page[] = [overview, ...queuePages, tenants, ...deadPages, schedules, ...providerPages, workers, find, job]
+const pages: Page[] = [
+  overview,
+  ...queuePages,
+  tenants,
+  ...deadPages,
+  schedules,
+  ...providerPages,
+  workers,
+  find,
+  acts,
+  job,
+]
 const actions: Action[] = [...queueActions, ...deadActions, ...providerActions]
 
 const matcher = ({ path }: { path: string }) => new RegExp(`^${base}${path.replace(/:([A-Za-z]+)/g, '(?<$1>[^/]+)')}$`)
@@ -57,6 +69,16 @@ const contextOf = (ctx: Context, operator: Operator) => ({
   address: clientAddress(ctx.req),
 })
 
+/** Held or not, as the address says. */
+const liveOf = (path: string, querystring: string) => {
+  const query = new URLSearchParams(querystring)
+  const isHeld = query.get('hold') === '1'
+  if (isHeld) query.delete('hold')
+  else query.set('hold', '1')
+  const search = query.toString()
+  return { isHeld, toggle: search === '' ? path : `${path}?${search}` }
+}
+
 const show = async (ctx: Context, operator: Operator): Promise<void> => {
   const found = match(shown, ctx.path)
   if (!found) throw notFound('There is no such page')
@@ -66,7 +88,13 @@ const show = async (ctx: Context, operator: Operator): Promise<void> => {
       found.page.show({ trx, params: found.params, query: new URLSearchParams(ctx.querystring), formToken: token }),
     contextOf(ctx, operator),
   )
-  sendHtml(ctx, 200, opsPolicy, layout({ ...view, operator: operator.email }))
+  const { isLive, ...shownView } = view
+  sendHtml(
+    ctx,
+    200,
+    opsPolicy,
+    layout({ ...shownView, operator: operator.email, ...(isLive ? { live: liveOf(ctx.path, ctx.querystring) } : {}) }),
+  )
 }
 
 /** Runs an action through the commands of the API and redirects the browser, so that a reload repeats nothing. */

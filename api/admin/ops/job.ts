@@ -2,14 +2,15 @@ import { lasting } from '../../../config/lasting.ts'
 import { jobs as declared } from '../../../jobs/all.ts'
 import { notFound } from '../../../config/errors.ts'
 import { isUuid } from '../../../config/validator.ts'
-import { eventsOfRequest, readTimeline } from '../../../db/jobs/index.ts'
-import type { EventRecord, JobRecord, Timeline, HistoryEntry } from '../../../db/jobs/index.ts'
+import { eventsOfRequest, readTimeline, whyWaits } from '../../../db/jobs/index.ts'
+import type { EventRecord, JobRecord, Timeline, HistoryEntry, WaitCause } from '../../../db/jobs/index.ts'
 import { html } from '../html.ts'
 import type { Html, Part } from '../html.ts'
 import { replayNote } from './dead.ts'
 import { toneOf } from './jobs.ts'
+import { askForm, isOfMoney } from './providers.ts'
 import { base } from './layout.ts'
-import { facts, hidden, href, instant, jobLink, number, reasonInput, tag } from './parts.ts'
+import { facts, gateReason, hidden, href, instant, jobLink, number, reasonInput, tag } from './parts.ts'
 import type { Tone } from './parts.ts'
 import type { Page } from './visit.ts'
 
@@ -36,6 +37,42 @@ const fromHistory = (entry: HistoryEntry): Moment => {
   }
 }
 
+const causeOf = (each: WaitCause): Part => {
+  switch (each.cause) {
+    case 'not_due':
+      return html`It is due at ${instant(each.until)}.`
+    case 'paused': {
+      const { scope, queue, kind, tenantId, provider, reason, since } = each.pause
+      return html`The
+        <a href="${base}/queues${queue === null ? '' : `/${queue}`}"
+          >${scope} ${kind ?? tenantId ?? provider ?? queue ?? ''}</a
+        >
+        is paused since ${instant(since)}: ${reason}.`
+    }
+    case 'no_calls':
+      return html`Its account <a href="${base}/providers"><code>${each.gate}</code></a> gets no calls now, since
+        ${gateReason(each.reason)}. One job tries it at ${instant(each.nextTryAt)}.`
+    case 'rate':
+      return html`<a href="${base}/providers"><code>${each.gate}</code></a> takes ${number(each.perSecond)} a second.`
+    case 'no_worker':
+      return html`No live <a href="${base}/workers">worker</a> takes the queue ${each.queue}.`
+    case 'place':
+      return `It is dispatched, and starts when a worker has a free place: ${number(each.running)} of ${number(each.atOnce)} are in use.`
+    case 'turn':
+      return `Nothing holds it back: ${each.isMore ? 'over ' : ''}${number(each.before)} due jobs of the same tenant go before it, and ${number(each.inRedis)} of the queue are dispatched. Tenants take turns.`
+  }
+}
+
+const waiting = (causes: readonly WaitCause[]): Html | null =>
+  causes.length === 0
+    ? null
+    : html`<section>
+        <h2>Why it waits</h2>
+        <ul>
+          ${causes.map((each) => html`<li>${causeOf(each)}</li> `)}
+        </ul>
+      </section>`
+
 const presently = (job: JobRecord): Moment[] => {
   const until = job.leasedUntil
   if (job.status === 'running')
@@ -47,11 +84,22 @@ const presently = (job: JobRecord): Moment[] => {
       },
     ]
   if (job.status === 'dispatched')
-    return [{ at: new Date(), tone: '', text: html`Handed over, and due at ${instant(job.runAt)}` }]
+    return [{ at: new Date(), tone: '', text: html`Dispatched, and due at ${instant(job.runAt)}` }]
   return job.status === 'pending'
     ? [{ at: new Date(), tone: '', text: html`Waits in PostgreSQL, due at ${instant(job.runAt)}` }]
     : []
 }
+
+/** Starts that neither ended nor came back. */
+const deathsOf = ({ starts, attempts, status }: JobRecord): number =>
+  Math.max(0, starts - attempts - (['running', 'done', 'skipped'].includes(status) ? 1 : 0))
+
+const ran = (from: Date, to: Date): string => lasting(Math.max(0, to.getTime() - from.getTime()) / 1000)
+
+const endOf = ({ status, reason, startedAt }: JobRecord, finishedAt: Date): string =>
+  [`Ended: ${status}`, reason, startedAt === null ? null : `after ${ran(startedAt, finishedAt)}`]
+    .filter((part) => part !== null)
+    .join(', ')
 
 const moments = ({ job, calls, audits, related }: Timeline, events: EventRecord[]): Moment[] => {
   const found: Moment[] = [
@@ -62,6 +110,16 @@ const moments = ({ job, calls, audits, related }: Timeline, events: EventRecord[
         <a href="${href('/jobs', { requestId: job.requestId })}"><code>${job.requestId}</code></a>`,
     },
     ...job.history.map(fromHistory),
+    ...(deathsOf(job) === 0
+      ? []
+      : [
+          {
+            at: job.startedAt ?? job.runAt,
+            tone: 'bad' as Tone,
+            text: html`${number(deathsOf(job))} ${deathsOf(job) === 1 ? 'start' : 'starts'} ended without a word: the
+            process died or was lost`,
+          },
+        ]),
     ...calls.flatMap((call): Moment[] => [
       {
         at: call.firstStartedAt,
@@ -75,7 +133,7 @@ const moments = ({ job, calls, audits, related }: Timeline, events: EventRecord[
             {
               at: call.finishedAt,
               tone: (call.state === 'succeeded' ? 'good' : 'bad') as Tone,
-              text: html`${call.provider} ${call.operation}: ${call.state}
+              text: html`${call.provider} ${call.operation}: ${call.state} after ${ran(call.startedAt, call.finishedAt)}
               ${call.code}${call.httpStatus !== null && ` (HTTP ${call.httpStatus})`}${call.answerReference !== null && html`, their <code>${call.answerReference}</code>`}`,
             },
           ]),
@@ -114,7 +172,7 @@ const moments = ({ job, calls, audits, related }: Timeline, events: EventRecord[
           {
             at: job.finishedAt,
             tone: toneOf(job.status),
-            text: html`Ended: ${job.status}${job.reason !== null && html`, ${job.reason}`}`,
+            text: endOf(job, job.finishedAt),
           },
         ]),
     ...presently(job),
@@ -145,6 +203,7 @@ export const job: Page = {
     if (!isUuid(jobId)) throw notFound('There is no such job')
     const timeline = await readTimeline(trx, jobId)
     const { job: record } = timeline
+    const causes = await whyWaits(trx, jobId)
     const events = record.tenantId === null ? [] : await eventsOfRequest(record.tenantId, record.requestId)
     return {
       title: record.kind,
@@ -163,7 +222,7 @@ export const job: Page = {
                   : html`${record.tenantName ?? 'deleted'} <code class="small">${record.tenantId}</code>`,
               ],
               ['Due', instant(record.runAt)],
-              ['Handed over', `${number(record.dispatchNo)} times`],
+              ['Dispatched', `${number(record.dispatchNo)} times`],
               ['Starts', number(record.starts)],
               ['Failed tries', number(record.attempts)],
               ['Unique key', record.uniqueKey === null ? 'none' : html`<code>${record.uniqueKey}</code>`],
@@ -186,7 +245,16 @@ export const job: Page = {
               }`
           }
         </section>
-        ${actForm(record, formToken)}
+        ${waiting(causes)} ${actForm(record, formToken)}
+        ${timeline.calls
+          .filter((call) => isOfMoney(call) && (call.state === 'unknown' || call.state === 'started'))
+          .map(
+            (call, place) =>
+              html`<section>
+                <h2>Without an outcome: ${call.provider} ${call.operation}</h2>
+                ${askForm(call.id, `ask-${place}`, formToken)}
+              </section> `,
+          )}
         <section>
           <h2>Timeline</h2>
           <ol class="timeline">

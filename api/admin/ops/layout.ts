@@ -15,7 +15,8 @@ const places = [
   ['/schedules', 'Schedules'],
   ['/providers', 'Providers'],
   ['/workers', 'Workers'],
-  ['/jobs', 'Find a job'],
+  ['/jobs', 'Search'],
+  ['/acts', 'Acts'],
 ] as const
 
 export type Place = (typeof places)[number][0]
@@ -27,16 +28,21 @@ export type Frame = {
   /** Result of the action that led here. */
   note?: Html | null
   body: Part
+  /** Of a page that refreshes by itself: its own address, held or not. */
+  live?: { isHeld: boolean; toggle: string }
 }
 
+const refreshSeconds = 10
+
 /** A whole page. */
-export const layout = ({ title, place, operator, note, body }: Frame): Html =>
+export const layout = ({ title, place, operator, note, body, live }: Frame): Html =>
   html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
+        ${live && !live.isHeld && html`<meta http-equiv="refresh" content="${refreshSeconds}" />`}
         <title>${title} · Pousada operations</title>
         <link rel="stylesheet" href="${base}/style.css" />
       </head>
@@ -51,13 +57,20 @@ export const layout = ({ title, place, operator, note, body }: Frame): Html =>
             <nav aria-label="Pages">
               <ul>
                 ${places.map(([path, label]) => html`<li><a href="${base}${path}" ${path === place && html` aria-current="page"`}>${label}</a></li> `)}
-                <li><a href="/superuser/dashboard">What Redis holds</a></li>
+                <li><a href="/superuser/dashboard">Bull Board</a></li>
               </ul>
             </nav>
           </div>
         </header>
         <main id="content" tabindex="-1">
           <h1>${title}</h1>
+          ${
+            live &&
+            html`<p class="soft small">
+              ${live.isHeld ? 'This page is held.' : `This page refreshes every ${refreshSeconds} seconds.`}
+              <a href="${live.toggle}">${live.isHeld ? 'Let it refresh' : 'Hold it'}</a>
+            </p>`
+          }
           ${note} ${body}
         </main>
         <footer>

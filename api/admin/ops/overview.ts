@@ -1,11 +1,33 @@
+import type { Check, CheckName } from '../../../db/jobs/index.ts'
 import { lasting } from '../../../config/lasting.ts'
 import { checksOf, readHealth, statusOf, lastHour } from '../../../db/jobs/index.ts'
 import { redisHealth } from '../health.ts'
 import { html } from '../html.ts'
+import type { Html } from '../html.ts'
 import { charts } from './chart.ts'
 import { base } from './layout.ts'
 import { facts, number, table, tag } from './parts.ts'
 import type { Page } from './visit.ts'
+
+/** Where each check leads. */
+const pageOf: Partial<Record<CheckName, string>> = {
+  relay: '/workers',
+  scheduler: '/workers',
+  workers: '/workers',
+  deaths: '/workers',
+  queues: '/queues',
+  pauses: '/queues',
+  schedules: '/schedules',
+  dead_letters: '/dead',
+  gateways: '/providers',
+  credentials: '/providers',
+  accounts: '/providers',
+}
+const named = ({ name }: Check): Html => {
+  const path = pageOf[name]
+  const words = name.replace('_', ' ')
+  return path === undefined ? html`${words}` : html`<a href="${base}${path}">${words}</a>`
+}
 
 const said = {
   ok: ['note', 'Everything works.'],
@@ -25,23 +47,29 @@ export const overview: Page = {
       number(health.queues.reduce((total, queue) => total + queue.perMinute[of], 0))
     return {
       title: 'Overview',
+      isLive: true,
       place: '',
       body: html`<p class="${look}">
           <strong>${words}</strong> ${checks
             .filter((check) => !check.ok)
-            .map((check) => html`<br />${check.name.replace('_', ' ')}: ${check.detail}`)}
+            .map((check) => html`<br />${named(check)}: ${check.detail}`)}
         </p>
         <section>
           <h2>Now</h2>
           ${facts([
-            ['Pending', sum('pending')],
-            ['Wait for their time', sum('waiting')],
-            ['Handed over', sum('dispatched')],
-            ['Running', sum('running')],
+            ['Pending', html`<a href="${base}/jobs?status=pending">${sum('pending')}</a>`],
+            ['Scheduled', sum('waiting')],
+            ['Dispatched', html`<a href="${base}/jobs?status=dispatched">${sum('dispatched')}</a>`],
+            ['Running', html`<a href="${base}/jobs?status=running">${sum('running')}</a>`],
             ['Dead', html`<a href="${base}/dead">${sum('dead')}</a>`],
             ['Done a minute', perMinute('done')],
             ['Failed a minute', perMinute('failed')],
-            ['Oldest', lasting(Math.max(0, ...health.queues.map((queue) => queue.oldestPendingSeconds)))],
+            [
+              'Oldest',
+              html`<a href="${base}/queues"
+                >${lasting(Math.max(0, ...health.queues.map((queue) => queue.oldestPendingSeconds)))}</a
+              >`,
+            ],
           ])}
         </section>
         ${charts(minutes, 'all queues')}
@@ -50,11 +78,7 @@ export const overview: Page = {
           ${table(
             `Release ${health.version}`,
             [{ label: 'Part' }, { label: 'State' }, { label: 'What was seen' }],
-            checks.map((check) => [
-              check.name.replace('_', ' '),
-              check.ok ? tag('ok', 'good') : tag('look', 'bad'),
-              check.detail,
-            ]),
+            checks.map((check) => [named(check), check.ok ? tag('ok', 'good') : tag('look', 'bad'), check.detail]),
             '',
           )}
         </section>`,

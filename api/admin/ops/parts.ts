@@ -1,3 +1,4 @@
+import { credentialsRefused } from '../../../db/jobs/index.ts'
 import { html } from '../html.ts'
 import type { Html, Part } from '../html.ts'
 import { base } from './layout.ts'
@@ -117,3 +118,9 @@ export const reasonInput = (id: string, value = '', placeholder = ''): Html =>
       placeholder="${placeholder}"
     />
   </div>`
+
+/** Why a gate lets no calls through, in words. */
+export const gateReason = (reason: string | null): string =>
+  reason === credentialsRefused
+    ? 'it refuses our credentials'
+    : `it is down or asks for a rest (${reason ?? 'no answer'})`

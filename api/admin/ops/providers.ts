@@ -11,26 +11,28 @@ import {
   resumeProvider,
 } from '../../../db/jobs/index.ts'
 import type { Gate, Pause } from '../../../db/jobs/index.ts'
+import { askNow } from '../../../db/payment/index.ts'
 import { invalid } from '../../../config/errors.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
 import { base } from './layout.ts'
-import { hidden, href, instant, jobLink, lineForm, number, reasonInput, table, tag } from './parts.ts'
-import { countField, field } from './visit.ts'
+import { gateReason, hidden, href, instant, jobLink, lineForm, number, reasonInput, table, tag } from './parts.ts'
+import { countField, field, uuidField } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 
 const notes: Record<string, Html> = {
   paused: html`<p class="note warn" role="status">Paused. Its jobs wait in PostgreSQL.</p>`,
   resumed: html`<p class="note" role="status">Resumed.</p>`,
   limited: html`<p class="note" role="status">The rate is set.</p>`,
+  asking: html`<p class="note" role="status">The gateway is being asked already.</p>`,
   opened: html`<p class="note" role="status">The gate is open.</p>`,
 }
 
 const gateState = (gate: Gate): Html =>
   gate.state === 'open'
-    ? tag('open', 'good')
-    : html`${tag('closed', 'bad')}
-        <span class="small">${gate.reason ?? ''}; one job tries at ${instant(gate.closedUntil)}</span>`
+    ? tag('takes calls', 'good')
+    : html`${tag('gets no calls', 'bad')}
+        <span class="small">${gateReason(gate.reason)}; one job tries at ${instant(gate.closedUntil)}</span>`
 
 const page: Page = {
   path: '/providers',
@@ -68,7 +70,12 @@ const page: Page = {
                 provider,
                 paused
                   ? html`${tag('paused', 'warn')} <span class="small">${paused.reason}</span>`
-                  : tag('open', 'good'),
+                  : gates.some((gate) => gate.provider === provider && gate.state === 'closed')
+                    ? tag(
+                        `${gates.filter((gate) => gate.provider === provider && gate.state === 'closed').length} without calls`,
+                        'bad',
+                      )
+                    : tag('takes calls', 'good'),
                 number(row?.calls ?? 0),
                 number(row?.succeeded ?? 0),
                 number(row?.failed ?? 0),
@@ -93,14 +100,16 @@ const page: Page = {
               { label: 'Last tried' },
               { label: 'Tries', isNumber: true },
               { label: 'What came' },
+              { label: 'Ask' },
             ],
-            open.map((call) => [
+            open.map((call, place) => [
               jobLink(call.jobId, call.jobId.slice(0, 8)),
               call.provider,
               call.operation,
               instant(call.startedAt),
               number(call.tries),
               call.code ?? (call.state === 'started' ? 'nothing: its process may have died' : 'nothing'),
+              isOfMoney(call) && askForm(call.id, `ask-${place}`, formToken),
             ]),
             'Every call has an outcome.',
           )}
@@ -128,7 +137,7 @@ const page: Page = {
               instant(gate.lastSuccessAt),
               instant(gate.lastFailureAt),
               gate.state === 'closed' &&
-                lineForm('/providers/open', 'Open it now', `gate-${place}`, { formToken, gate: gate.gate }),
+                lineForm('/providers/open', 'Open the gate now', `gate-${place}`, { formToken, gate: gate.gate }),
             ]),
             'No account has a gate yet.',
           )}
@@ -140,6 +149,12 @@ const page: Page = {
     }
   },
 }
+
+/** Asks the gateway what became of a call; also on the page of the call's job. */
+export const askForm = (callId: string, id: string, formToken: string): Html =>
+  lineForm('/providers/ask', 'Ask the gateway now', id, { formToken, callId })
+export const isOfMoney = ({ operation }: { operation: string }): boolean =>
+  ['submit', 'cancel', 'refund'].includes(operation)
 
 const named = (form: URLSearchParams, name: string): string => {
   const text = field(form, name, 120)
@@ -196,5 +211,15 @@ const open: Action = {
   },
 }
 
+const ask: Action = {
+  path: '/providers/ask',
+  act: async ({ trx, form, reason }) => {
+    const callId = uuidField(form, 'callId')
+    if (callId === undefined) throw invalid([{ field: 'callId', message: 'is missing' }])
+    const jobId = await askNow(trx, callId, reason)
+    return jobId === null ? href('/providers', { done: 'asking' }) : href(`/jobs/${jobId}`)
+  },
+}
+
 export const pages: Page[] = [page]
-export const actions: Action[] = [pause, resume, open, rate]
+export const actions: Action[] = [pause, resume, open, rate, ask]

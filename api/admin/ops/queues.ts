@@ -1,13 +1,13 @@
 import { lasting } from '../../../config/lasting.ts'
 import { jobs as declared } from '../../../jobs/all.ts'
-import { windowOf, lastHour, queueStates, pauseQueue, resumeQueue } from '../../../db/jobs/index.ts'
+import { heldByGates, windowOf, lastHour, queueStates, pauseQueue, resumeQueue } from '../../../db/jobs/index.ts'
 import type { QueueState, Pause, Scope } from '../../../db/jobs/index.ts'
 import { notFound } from '../../../config/errors.ts'
 import { html } from '../html.ts'
 import type { Html } from '../html.ts'
 import { charts } from './chart.ts'
 import { base } from './layout.ts'
-import { facts, hidden, href, instant, lineForm, number, reasonInput, table, tag } from './parts.ts'
+import { facts, gateReason, hidden, href, instant, lineForm, number, reasonInput, table, tag } from './parts.ts'
 import { countField, field, queueOf, uuidField } from './visit.ts'
 import type { Action, Page } from './visit.ts'
 
@@ -15,7 +15,7 @@ const stateOf = ({ pauses, workers }: QueueState): Html => {
   const whole = pauses.some((pause) => pause.scope === 'queue')
   if (whole) return tag('paused', 'warn')
   if (pauses.length > 0) return tag(`paused in part (${pauses.length})`, 'warn')
-  return workers === 0 ? tag('no worker', 'bad') : tag('open', 'good')
+  return workers === 0 ? tag('no worker', 'bad') : tag('working', 'good')
 }
 
 const list: Page = {
@@ -24,6 +24,7 @@ const list: Page = {
     const states = await queueStates(trx)
     return {
       title: 'Queues',
+      isLive: true,
       place: '/queues',
       body: html`<section>
         ${table(
@@ -33,8 +34,8 @@ const list: Page = {
             { label: 'State' },
             { label: 'Pending', isNumber: true },
             { label: 'Oldest', isNumber: true },
-            { label: 'Later', isNumber: true },
-            { label: 'Handed over', isNumber: true },
+            { label: 'Scheduled', isNumber: true },
+            { label: 'Dispatched', isNumber: true },
             { label: 'Running', isNumber: true },
             { label: 'Dead', isNumber: true },
             { label: 'Done a minute', isNumber: true },
@@ -76,6 +77,7 @@ const one: Page = {
     const state = (await queueStates(trx)).find((each) => each.queue === queue)
     if (!state) throw notFound()
     const minutes = await lastHour(trx, queue)
+    const held = await heldByGates(trx, queue)
     const kinds = declared.filter((job) => job.queue === queue).map((job) => job.name)
     return {
       title: `Queue ${queue}`,
@@ -86,8 +88,8 @@ const one: Page = {
           ${facts([
             ['Pending', number(state.pending)],
             ['Oldest', lasting(state.oldestPendingSeconds)],
-            ['Wait for their time', number(state.waiting)],
-            ['Handed over', number(state.dispatched)],
+            ['Scheduled', number(state.waiting)],
+            ['Dispatched', number(state.dispatched)],
             ['Running', number(state.running)],
             ['Dead', html`<a href="${href('/dead', { queue })}">${number(state.dead)}</a>`],
             ['Done a minute', number(state.perMinute.done)],
@@ -100,6 +102,31 @@ const one: Page = {
               state.lastBeatAt === null ? 'none' : html`<span class="small">${instant(state.lastBeatAt)}</span>`,
             ],
           ])}
+        </section>
+        <section>
+          <h2>Why its jobs wait</h2>
+          <ul>
+            ${state.workers === 0 && html`<li>No live <a href="${base}/workers">worker</a> takes this queue.</li>`}
+            ${state.pauses.map((pause) => html`<li>Paused: ${nameOf(pause)}, since ${instant(pause.since)}: ${pause.reason}</li> `)}
+            ${held.map(
+              (each) =>
+                html`<li>
+                  ${each.waiting >= 1000 && 'Over '}${number(each.waiting)} wait for the account
+                  <a href="${base}/providers"><code>${each.gate}</code></a
+                  >, which gets no calls since ${gateReason(each.reason)}; one job tries it at
+                  ${instant(each.nextTryAt)}
+                </li> `,
+            )}
+            ${state.waiting > 0 && html`<li>${number(state.waiting)} are scheduled for later.</li>`}
+            ${
+              state.workers > 0 &&
+              state.pauses.length === 0 &&
+              held.length === 0 &&
+              html`<li>
+                Nothing holds it back: ${number(state.running)} of ${number(state.concurrency)} places are in use.
+              </li>`
+            }
+          </ul>
         </section>
         <section>
           <h2>Pauses</h2>

@@ -18,6 +18,7 @@ export const schedules: Page = {
   path: '/schedules',
   show: async ({ trx }) => ({
     title: 'Schedules',
+    isLive: true,
     place: '/schedules',
     body: html`<section>
       ${table(

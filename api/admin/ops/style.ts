@@ -1,12 +1,12 @@
 /** The style of the pages: light and dark as the reader has it, rows as cards where a table does not fit. */
 export const style = `:root{color-scheme:light dark;
 --page:#f6f7f9;--card:#fff;--text:#1b1f24;--soft:#57606a;--line:#d5dae0;--link:#0b57c2;--button:#0b57c2;--on-button:#fff;
---good:#1a7f37;--warn:#9a5b00;--bad:#b3261e;--good-back:#e3f4e7;--warn-back:#fdf0d5;--bad-back:#fce8e6;--focus:#d97706}
+--good:#176d30;--warn:#9a5b00;--bad:#b3261e;--good-back:#e3f4e7;--warn-back:#fdf0d5;--bad-back:#fce8e6;--focus:#d97706}
 @media (prefers-color-scheme:dark){:root{
 --page:#0f1318;--card:#181e25;--text:#e6e9ed;--soft:#9aa5b1;--line:#323b46;--link:#7cb2ff;--button:#2f6fd6;--on-button:#fff;
 --good:#5bc27a;--warn:#e3a548;--bad:#ff8f85;--good-back:#16301d;--warn-back:#3a2a0d;--bad-back:#3d1a17;--focus:#f5a524}}
 *,::before,::after{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,sans-serif;overflow-wrap:break-word}
 a{color:var(--link)}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px;border-radius:.2rem}
 .skip{position:absolute;left:-100vw;top:0;background:var(--card);padding:.6rem 1rem;z-index:1}
@@ -50,6 +50,7 @@ tbody th{font-weight:600}
 tbody tr:last-child>*{border-bottom:0}
 .number{text-align:right}
 .wrap{overflow-x:auto}
+code,pre,.who,.note{overflow-wrap:anywhere}
 code,pre{font:.9em/1.45 ui-monospace,monospace}
 pre{margin:.35rem 0;padding:.6rem;background:var(--page);border-radius:.4rem;white-space:pre-wrap;max-height:22rem;overflow:auto}
 .fields{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(13rem,100%),1fr));gap:.75rem;align-items:end}
@@ -96,7 +97,8 @@ table.cards tr{border-bottom:1px solid var(--line);padding:.5rem 0}
 table.cards tr:last-child{border-bottom:0}
 table.cards td,table.cards tbody th{border:0;padding:.1rem 0;text-align:left}
 table.cards td.none{display:none}
-table.cards td[data-label]{display:grid;grid-template-columns:minmax(7rem,38%) 1fr;gap:.5rem}
+table.cards td[data-label]{display:grid;grid-template-columns:minmax(7rem,38%) minmax(0,1fr);gap:.5rem}
+table.cards td>span,table.cards tbody th{overflow-wrap:anywhere}
 table.cards td[data-label]::before{content:attr(data-label);color:var(--soft);font-size:.85rem}
 button,nav a{min-height:2.75rem}
 nav a{padding:.6rem .7rem}

@@ -12,6 +12,7 @@ export const tenants: Page = {
     const rows = await backlogByTenant(trx, most)
     return {
       title: 'Tenants by backlog',
+      isLive: true,
       place: '/tenants',
       body: html`<section>
         ${table(

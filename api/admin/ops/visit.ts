@@ -14,7 +14,14 @@ export type Visit = {
   formToken: string
 }
 
-export type View = { title: string; place: Place; note?: Html | null; body: Part }
+export type View = {
+  title: string
+  place: Place
+  note?: Html | null
+  body: Part
+  /** It shows what changes, and has nothing to fill in: it refreshes by itself. */
+  isLive?: true
+}
 
 /** `/queues/:queue`: what a browser is shown there. */
 export type Page = { path: string; show: (visit: Visit) => Promise<View> }

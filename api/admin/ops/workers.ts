@@ -10,6 +10,7 @@ export const workers: Page = {
   path: '/workers',
   show: async ({ trx }) => ({
     title: 'Workers',
+    isLive: true,
     place: '/workers',
     body: html`<section>
       ${table(

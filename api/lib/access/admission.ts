@@ -39,11 +39,11 @@ export const ownTenant = (caller: Caller, tenantId: string): void => {
   } else if (caller.kind !== 'api_key' || caller.tenantId !== tenantId) throw notActive()
 }
 
-const open = (row: TenantRow | null, { subject, whileSuspended }: TenantAccess) => {
+const open = (row: TenantRow | null, { subject, whileSuspended, withoutFeature }: TenantAccess) => {
   const { feature } = subjectFacts(subject)
   if (!row || row.status === 'deleted') throw notActive()
   if (row.status !== 'active' && !whileSuspended) throw suspended()
-  if (feature !== null && !row.features.includes(feature)) throw notEnabled(feature)
+  if (feature !== null && !withoutFeature && !row.features.includes(feature)) throw notEnabled(feature)
 }
 
 const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, tenantId: string): Promise<Admission> => {

@@ -74,9 +74,12 @@ export const assertAgreement = (routes: readonly AnyRoute[], document: Document)
   if (found.length > 0) throw new Error(`Routes, permissions and document differ:\n${found.join('\n')}`)
 }
 
-/** A digest of what `assertAgreement` compares, but for the document: routes with their access, and the tables of permissions. */
+/**
+ * A digest of the routes as they are declared, with their access, schemas, errors and examples, and of the tables of permissions: of all that
+ * the document is made of.
+ */
 export const digestOf = (routes: readonly AnyRoute[]): string =>
   createHash('sha256')
-    .update(JSON.stringify(routes.map(({ id, method, path, access }) => [id, method, path, access])))
+    .update(JSON.stringify(routes))
     .update(JSON.stringify([subjects, rolePermissions, [...neverByKey]]))
     .digest('hex')

@@ -1,8 +1,14 @@
 import { invalid } from '../../../config/errors.ts'
 
-/** Access to an endpoint. The kind decides what the handler's context contains. */
-/** `whileSuspended`: open to a tenant that is suspended or about to be deleted as well. */
-export type TenantAccess = { kind: 'tenant'; action: string; subject: string; whileSuspended?: true }
+export type TenantAccess = {
+  kind: 'tenant'
+  action: string
+  subject: string
+  /** Open to a tenant that is suspended or about to be deleted as well. */
+  whileSuspended?: true
+  /** For reading and ending records that a tenant has, also after the feature of the subject ended. */
+  withoutFeature?: true
+}
 export type SessionAccess = { kind: 'session'; action: string; subject: string }
 export type SuperuserAccess = { kind: 'superuser'; level: 'N1' | 'N2'; action: string; subject: string }
 /** A public request when its property is looked up: the body is parsed, and not yet validated. */
@@ -15,6 +21,7 @@ export type PropertyAccess = {
 export type GuestAccess = { kind: 'guest'; feature: string }
 export type OpenAccess = { kind: 'open' }
 export type CallbackAccess = { kind: 'callback' }
+/** Access to an endpoint. The kind decides what the handler's context contains. */
 export type Access =
   | TenantAccess
   | SessionAccess
@@ -28,7 +35,7 @@ export type Access =
 export const can = (
   action: string,
   subject: string,
-  options: Pick<TenantAccess, 'whileSuspended'> = {},
+  options: Pick<TenantAccess, 'whileSuspended' | 'withoutFeature'> = {},
 ): TenantAccess => ({
   kind: 'tenant',
   action,
@@ -44,7 +51,7 @@ export const superuser = (level: 'N1' | 'N2', action: string, subject: string): 
   action,
   subject,
 })
-/** Anybody, for the property that the function finds in path or body (it may throw); its id leads to the tenant. */
+/** Open to all, for the property that the function finds in path or body (it may throw); its id leads to the tenant. */
 export const publicProperty = (property: PropertyAccess['property'], feature = 'portal'): PropertyAccess => ({
   kind: 'property',
   feature,
@@ -62,7 +69,7 @@ export const propertyInBody = (input: Unjudged): string => {
 }
 /** Holders of the guest token of one booking. */
 export const publicGuest = (feature = 'portal'): GuestAccess => ({ kind: 'guest', feature })
-/** Anybody, and no key: signing in, and what is mailed. */
+/** Open to all, without a key: signing in, and links in mails. */
 export const open = (): OpenAccess => ({ kind: 'open' })
 /** A provider, proven by its signature over the raw body. */
 export const callback = (): CallbackAccess => ({ kind: 'callback' })

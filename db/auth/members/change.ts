@@ -6,7 +6,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, emitAll } from '../../lib/events.ts'
 import { endTokens } from '../one-time-tokens.ts'
-import { assertRank, assertRoom, assertWithin, lockMember, roleColumns, setProperties } from './checks.ts'
+import { assertOver, assertRank, assertRoom, assertWithin, lockMember, roleColumns, setProperties } from './checks.ts'
 import type { Giver, Locked } from './checks.ts'
 import { memberLifecycle, readMember } from './read.ts'
 import type { Member } from './read.ts'
@@ -41,12 +41,11 @@ export const changeMember = async (
 ): Promise<Member> => {
   if (userId === by.userId) throw notOneself()
   const member = await lockMember(trx, userId)
-  assertRank(by, member.role, ...(role === undefined ? [] : [role]))
+  assertOver(by, member)
+  if (role !== undefined) assertRank(by, role)
   memberLifecycle.allow('changed', member.status)
   const changes = []
   if (role !== undefined && role !== member.role) {
-    // A role applies in all properties of the member, so all of them must be within the caller's.
-    assertWithin(by, propertyIds === undefined ? member.propertyIds : propertyIds)
     const columns = await roleColumns(trx, role)
     await sql(trx, `update membership set role = ?, role_id = ? where id = ?`, [
       columns.role,
@@ -84,7 +83,7 @@ export const deactivateMember = async (
 ): Promise<{ member: Member; sessionIds: string[] }> => {
   if (userId === by.userId) throw notOneself()
   const locked = await lockMember(trx, userId)
-  assertRank(by, locked.role)
+  assertOver(by, locked)
   if (!memberLifecycle.isDue('deactivated', locked.status))
     return { member: await readMember(trx, userId), sessionIds: [] }
   await sql(
@@ -105,9 +104,8 @@ export const deactivateMember = async (
 /** Reactivates a member who had accepted. A member who never did stays invited and can get a new invitation. */
 export const reactivateMember = async (trx: Trx, by: Giver, userId: string): Promise<Member> => {
   const locked: Locked = await lockMember(trx, userId)
-  assertRank(by, locked.role)
+  assertOver(by, locked)
   if (locked.status !== 'deactivated') return readMember(trx, userId)
-  assertWithin(by, locked.propertyIds)
   const status = locked.acceptedAt === null ? 'invited' : 'active'
   await sql(
     trx,
@@ -126,7 +124,7 @@ export const reactivateMember = async (trx: Trx, by: Giver, userId: string): Pro
 /** Ends a member's sessions whose active tenant is this one (R23); answers their ids. */
 export const revokeMemberSessions = async (trx: Trx, by: Giver, userId: string): Promise<string[]> => {
   const locked = await lockMember(trx, userId)
-  if (userId !== by.userId) assertRank(by, locked.role)
+  if (userId !== by.userId) assertOver(by, locked)
   const rows = await sql<{ id: string }>(
     trx,
     `update session set revoked_at = now(), revoke_reason = 'admin'

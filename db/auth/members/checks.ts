@@ -30,11 +30,17 @@ export const assertRank = (by: Giver, ...roles: string[]): void => {
     throw forbidden('forbidden', 'Insufficient permissions: the role is above your own')
 }
 
+/** Refuses to act on a member above the caller's own rank, or at work in houses that are not the caller's. */
+export const assertOver = (by: Giver, member: Pick<Member, 'userId' | 'role' | 'propertyIds'>): void => {
+  assertRank(by, member.role)
+  assertWithin(by, member.propertyIds)
+}
+
 /** Refuses properties that the caller lacks; callers with chosen ones may not give all. */
 export const assertWithin = (by: Giver, propertyIds: readonly string[] | null): void => {
   if (by.propertyIds === null) return
   if (propertyIds === null || propertyIds.some((id) => !by.propertyIds?.includes(id)))
-    throw forbidden('forbidden', 'Insufficient permissions: you can give access to your own properties only')
+    throw forbidden('forbidden', 'Insufficient permissions: this concerns properties that are not yours')
 }
 
 /** The columns that stand for a role by its key; 422 where there is no such role. */

@@ -79,7 +79,7 @@ export const resolveLines = (
       side: line.side,
       amount: line.amount,
       propertyId: place.propertyId,
-      costCenterId: line.costCenterId ?? (earns ? (rule?.costCenterId ?? null) : null),
+      costCenterId: earns ? (line.costCenterId ?? rule?.costCenterId ?? null) : null,
       partyType: line.party?.type ?? null,
       partyId: line.party?.id ?? null,
       documentType: line.documentId === null ? null : line.documentType,

@@ -11,6 +11,8 @@ const normalise = {
   phone_tail: (value: string) => value.replace(/\D/g, '').slice(-4),
   document: normaliseDocument,
   name: normaliseName,
+  /** The id of a guest, for certificates, which name no person. */
+  guest: (value: string) => value,
   /** A day, `1990-02-28`. */
   birth: (value: string) => value.trim(),
 }
@@ -19,11 +21,14 @@ export type IndexKind = keyof typeof normalise
 
 const digest = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
+/** The blind index of a value in a tenant that is named, for a search over several. */
+export const blindIndexOf = (tenantId: string, kind: IndexKind, value: string): Buffer => {
+  const tenantKey = digest(required(settings.indexKey, 'INDEX_KEY'), `blind index|${tenantId}`)
+  return digest(tenantKey, `${kind}:${normalise[kind](value)}`).subarray(0, 16)
+}
+
 /**
  * Finds an exact value without storing it: the first 16 bytes of an HMAC under a key of the tenant, over the normalised value.
  * One value has different indexes in different tenants.
  */
-export const blindIndex = (trx: Trx, kind: IndexKind, value: string): Buffer => {
-  const tenantKey = digest(required(settings.indexKey, 'INDEX_KEY'), `blind index|${tenantOf(trx)}`)
-  return digest(tenantKey, `${kind}:${normalise[kind](value)}`).subarray(0, 16)
-}
+export const blindIndex = (trx: Trx, kind: IndexKind, value: string): Buffer => blindIndexOf(tenantOf(trx), kind, value)

@@ -1,13 +1,13 @@
 import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
-import { contextOf, database, onCommit, sql, sqlOne } from '../connection.ts'
-import type { AnyTrx, Trx } from '../connection.ts'
+import { contextOf, database, later, onCommit, sql, sqlOne } from '../connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
 import { makeKey, newestMasterKey, unwrap, wrap } from './master.ts'
 import type { WrappedKey } from './master.ts'
 
 export type GuestKeyPurpose = 'profile' | 'retention'
 
-/** The key of this guest was destroyed, or never was: what it sealed cannot be read by anyone. */
+/** The key of this guest was destroyed, or never was: what it sealed cannot be read any more. */
 export class KeyDestroyed extends Error {
   constructor(guestId: string, purpose: GuestKeyPurpose) {
     super(`the ${purpose} key of guest ${guestId} is gone`)
@@ -66,23 +66,30 @@ export const tenantKey = async (trx: Trx): Promise<Buffer> => {
 }
 
 /**
- * Makes the two keys of a guest. Call it before the first `seal` for that guest; the foreign key to guest is deferred, so the
- * guest's row may follow in the same transaction.
+ * Makes the two keys of each guest, written with the next statement. Call it before the first `seal` for them; the foreign key to guest is deferred,
+ * so the guests' rows may follow in the same transaction.
  */
-export const createGuestKeys = async (trx: Trx, guestId: string): Promise<void> => {
+export const createGuestKeys = (trx: Trx, ...guestIds: readonly string[]): void => {
   const tenantId = tenantOf(trx)
   const own = openedIn(trx)
-  for (const purpose of ['profile', 'retention'] as const) {
-    const key = makeKey()
-    const { wrappedKey, masterKeyId } = wrap(key, guestPlace(tenantId, guestId, purpose))
-    await sql(trx, `insert into guest_key (guest_id, purpose, wrapped_key, master_key_id) values (?, ?, ?, ?)`, [
-      guestId,
-      purpose,
-      wrappedKey,
-      masterKeyId,
-    ])
-    own.set(`${guestId} ${purpose}`, key)
-  }
+  const made = guestIds.flatMap((guestId) =>
+    (['profile', 'retention'] as const).map((purpose) => {
+      const key = makeKey()
+      own.set(`${guestId} ${purpose}`, key)
+      return { guestId, purpose, ...wrap(key, guestPlace(tenantId, guestId, purpose)) }
+    }),
+  )
+  later(
+    trx,
+    `insert into guest_key (guest_id, purpose, wrapped_key, master_key_id)
+     select * from unnest(?::uuid[], ?::text[], ?::bytea[], ?::text[])`,
+    [
+      made.map((one) => one.guestId),
+      made.map((one) => one.purpose),
+      made.map((one) => one.wrappedKey),
+      made.map((one) => one.masterKeyId),
+    ],
+  )
 }
 
 /** Destroys a key for good; what it sealed stays unreadable, in backups too. Answers whether there was one. */
@@ -121,6 +128,12 @@ export const guestKeys = async (
   }
   return found
 }
+
+/** Tenants that have keys under older master keys. */
+export const tenantsToRewrap = async (trx: PlatformTrx): Promise<string[]> =>
+  (await sql<{ tenantId: string }>(trx, `select tenant_id from tenants_to_rewrap(?)`, [newestMasterKey().id])).map(
+    (row) => row.tenantId,
+  )
 
 /**
  * Wraps up to `limit` of the tenant's keys again under the newest master key. Answers how many are left under older ones.

@@ -26,6 +26,14 @@ export const seal = async (trx: Trx, key: SealingKey, place: Place, value: unkno
 export const unseal = async <T>(trx: Trx, key: SealingKey, place: Place, sealed: Buffer): Promise<T> =>
   JSON.parse(decrypt(await keyFor(trx, key), boundTo(trx, place), sealed).toString('utf8')) as T
 
+/** Seals the content of a file, as it is. */
+export const sealBytes = async (trx: Trx, key: SealingKey, place: Place, bytes: Buffer): Promise<Buffer> =>
+  encrypt(await keyFor(trx, key), boundTo(trx, place), bytes)
+
+/** Opens the content of a file. */
+export const unsealBytes = async (trx: Trx, key: SealingKey, place: Place, sealed: Buffer): Promise<Buffer> =>
+  decrypt(await keyFor(trx, key), boundTo(trx, place), sealed)
+
 /** Opens one sealed column of many guests with a single query for the keys. Null where the key is gone or nothing is sealed. */
 export const unsealGuests = async <T>(
   trx: Trx,

@@ -8,7 +8,7 @@ const stamps = `
 const refers = (column: string, table: string) =>
   `foreign key (tenant_id, ${column}) references ${table} (tenant_id, id)`
 
-/** What is written, in its versions, and what sets it off. */
+/** Templates of messages in their versions, and the automations that send them. */
 export const templates = async (knex: Knex) => {
   await tenantTable(
     knex,
@@ -63,7 +63,7 @@ export const templates = async (knex: Knex) => {
   await knex.raw(
     `create index message_template_published_version on message_template (tenant_id, id, published_number)`,
   )
-  // What a message was written with stays what it was.
+  // A published version keeps its content, because messages are written with it.
   await knex.raw(`
     create function message_template_version_fixed() returns trigger language plpgsql as $$
     begin

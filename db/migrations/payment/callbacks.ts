@@ -6,7 +6,7 @@ const common = `
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()`
 
-/** What gateways tell, what calls for a person, and the sandbox gateway's own state. */
+/** Callbacks of gateways, exceptions that call for a person, and the sandbox gateway's own state. */
 export const callbacks = async (knex: Knex) => {
   // Stored before anybody knows whose it is; the tenant is written when it has been resolved.
   await platformTable(

@@ -7,7 +7,7 @@ const stamps = `
      updated_at timestamptz not null default now()`
 const ofProperty = `foreign key (tenant_id, property_id) references property (tenant_id, id)`
 
-/** What a portal offers besides: extras, promo codes, ways to pay, pictures. */
+/** Further offers of a portal: extras, promo codes, ways to pay and pictures. */
 export const portal = async (knex: Knex) => {
   await tenantTable(
     knex,

@@ -8,7 +8,7 @@ const stamps = `
 const ofProperty = `foreign key (tenant_id, property_id) references property (tenant_id, id)`
 const clock = (column: string) => `${column} ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'`
 
-/** What a property is, whom it counts as a guest, and its taxes. */
+/** Properties, the age categories of their guests, and their taxes. */
 export const properties = async (knex: Knex) => {
   await tenantTable(
     knex,

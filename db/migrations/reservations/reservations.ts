@@ -89,7 +89,7 @@ export const reservations = async (knex: Knex) => {
   ])
     await knex.raw(`create index reservation_${name} on reservation (tenant_id, ${columns})`)
   await touch(knex, 'reservation')
-  // What can never be, whoever asks; which command may make a move is said in db/reservations/rules/states.ts.
+  // The trigger refuses moves that are never allowed. db/reservations/rules/states.ts says which command may make a move.
   await knex.raw(`
     create function reservation_move() returns trigger language plpgsql as $$
     begin

@@ -1,13 +1,18 @@
 import { paymentCancelled } from '../../../config/events/payment.ts'
 import { cancelPayment } from '../../../jobs/payment.ts'
+import { conflict, notFound, versionConflict } from '../../../config/errors.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import type { PaymentRow } from '../../rows.ts'
+import { changeRow } from '../../lib/records.ts'
+import { Payment } from '../models.ts'
+import { isLive } from '../rules/states.ts'
 import { gateOfAccount } from '../accounts.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { TargetType } from '../targets.ts'
-import { lockLivePayments } from './read.ts'
+import { noteStatus } from './history.ts'
+import { lockLivePayments, lockPayment } from './read.ts'
 
 /**
  * Ends a payment that is not wanted any more: at once where the gateway was never asked, else by a worker, when the gateway
@@ -24,8 +29,11 @@ export const cancel = async (trx: Trx, payment: PaymentRow, supersededById: stri
     [supersededById, atOnce, atOnce, atOnce, payment.id],
   )
   if (!changed) return
-  if (atOnce) await emitPayment(trx, changed, paymentCancelled)
-  else if (payment.cancelRequestedAt === null)
+  if (atOnce) {
+    noteStatus(trx, payment.id, 'cancelled', 'command')
+    await emitPayment(trx, changed, paymentCancelled)
+  }
+  if (!atOnce && payment.cancelRequestedAt === null)
     await enqueue(
       trx,
       cancelPayment,
@@ -37,4 +45,21 @@ export const cancel = async (trx: Trx, payment: PaymentRow, supersededById: stri
 /** Ends what is still on its way for a target; money that comes all the same is offered to the target as late. The target is locked. */
 export const cancelPaymentsOf = async (trx: Trx, targetType: TargetType, targetId: string): Promise<void> => {
   for (const payment of await lockLivePayments(trx, targetType, targetId)) await cancel(trx, payment)
+}
+
+/** Cancels a payment at a person's word. What is over already stays; captured money goes back as a refund: 409 invalid_transition. */
+export const cancelPaymentById = async (
+  trx: Trx,
+  paymentId: string,
+  reason: string,
+  expected: number | null = null,
+): Promise<void> => {
+  const payment = await lockPayment(trx, paymentId)
+  if (!payment) throw notFound()
+  if (expected !== null && payment.version !== expected) throw versionConflict(payment.version)
+  if (payment.status === 'cancelled') return
+  if (!isLive(payment.status))
+    throw conflict('invalid_transition', `A payment that is ${payment.status} cannot be cancelled`)
+  if (payment.note === null) await changeRow(trx, Payment, paymentId, { note: reason })
+  await cancel(trx, payment)
 }

@@ -4,7 +4,7 @@ import type { Trx } from '../../lib/connection.ts'
 import type { PaymentAllocationRow, PaymentRow } from '../../rows.ts'
 import { liveStatuses } from '../rules/states.ts'
 import type { PaymentStatus } from '../rules/states.ts'
-import type { TargetType } from '../targets.ts'
+import type { TargetRef, TargetType } from '../targets.ts'
 
 export const readPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | null> =>
   sqlOne<PaymentRow>(trx, `select * from payment where id = ?`, [paymentId])
@@ -19,6 +19,18 @@ export const lockLivePayments = (trx: Trx, targetType: TargetType, targetId: str
     trx,
     `select * from payment where target_type = ? and target_id = ? and status = any(?) order by id for no key update`,
     [targetType, targetId, liveStatuses],
+  )
+
+/** Live payments of some targets, and those whose money stands on them, locked by id: for a command that ends several targets. The targets are locked. */
+export const lockPaymentsOf = (trx: Trx, targets: readonly TargetRef[]) =>
+  sql(
+    trx,
+    `with target as (select * from unnest(?::text[], ?::uuid[]) as v (type, id))
+     select p.id from payment p where p.id in (
+       select l.id from target t join payment l on l.target_type = t.type and l.target_id = t.id and l.status = any(?)
+       union select a.payment_id from target t join payment_allocation a on a.target_type = t.type and a.target_id = t.id)
+     order by p.id for no key update of p`,
+    [targets.map((one) => one.targetType), targets.map((one) => one.targetId), liveStatuses],
   )
 
 /** Allocations of a payment that its targets hold now, newest first. */

@@ -15,8 +15,11 @@ import { emitMove, emitPayment } from '../payment-events.ts'
 import { reserveRefund } from '../refunds/request.ts'
 import { hasEnded, isLive, mayFollow, readAfterMs } from '../rules/states.ts'
 import type { PaymentStatus } from '../rules/states.ts'
+import { saveMethodOf } from '../methods/save.ts'
 import { targetOf } from '../targets.ts'
 import type { Payable } from '../targets.ts'
+import { noteStatus } from './history.ts'
+import type { Cause } from './history.ts'
 import { lockPayment, readPayment } from './read.ts'
 
 export type Action =
@@ -45,6 +48,10 @@ export type PaymentSnapshot = {
   action: Action | null
   failure: Failure | null
   authorisationExpiresAt: Date | null
+  /** The gateway's id of a link's page, which lives before there is a charge. */
+  linkId?: string | null
+  /** The method that was saved with the payment, by the gateway's id. */
+  savedMethodRef?: string | null
 }
 
 export type Applied = { payment: PaymentRow; applied: boolean }
@@ -65,8 +72,15 @@ const statusFor = (payment: PaymentRow, snapshot: PaymentSnapshot): PaymentStatu
     : snapshot.status
 
 /** When the gateway is asked again; never later than the end of what still waits for the guest. */
-const nextRead = (payment: Pick<PaymentRow, 'method' | 'expiresAt'>, status: PaymentStatus, reads: number) =>
-  nextReadAt(readAfterMs(status, payment.method, reads), isLive(status) ? payment.expiresAt : null)
+const nextRead = (
+  payment: Pick<PaymentRow, 'method' | 'expiresAt' | 'captureRequested'>,
+  status: PaymentStatus,
+  reads: number,
+) => {
+  // A capture whose answer was lost is as urgent as an unknown outcome.
+  const asked = status === 'authorised' && payment.captureRequested !== null ? 'unknown' : status
+  return nextReadAt(readAfterMs(asked, payment.method, reads), isLive(status) ? payment.expiresAt : null)
+}
 
 /** Notes a read that brought nothing new, and when the next one is due. */
 const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot): Promise<Applied> => {
@@ -75,11 +89,15 @@ const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot
   await sql(
     trx,
     `update payment set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?), action = coalesce(?, action),
-       failure = coalesce(?::jsonb, failure) where id = ?`,
+       failure = coalesce(?::jsonb, failure), link_id = coalesce(link_id, ?),
+       declines = declines + case when ?::jsonb is not null and failure is distinct from ?::jsonb then 1 else 0 end where id = ?`,
     [
       nextRead(payment, payment.status, payment.readCount + 1),
       snapshot.externalId,
       action,
+      same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
+      snapshot.linkId ?? null,
+      same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
       same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
       payment.id,
     ],
@@ -102,12 +120,13 @@ const move = async (
   payment: PaymentRow,
   status: PaymentStatus,
   snapshot: PaymentSnapshot,
+  cause: Cause,
 ): Promise<Applied> => {
   const live = isLive(status)
   const [changed] = await sql<PaymentRow>(
     trx,
     `update payment set status = :status, external_id = coalesce(external_id, :externalId), authorised_amount = :authorisedAmount,
-       action = :action, failure = :failure::jsonb, authorisation_expires_at = :authorisationExpiresAt,
+       action = :action, failure = :failure::jsonb, authorisation_expires_at = :authorisationExpiresAt, link_id = coalesce(link_id, :linkId),
        ended_at = case when :ended then now() end, next_read_at = :nextReadAt, read_count = 0, version = version + 1
      where id = :id returning *`,
     {
@@ -115,6 +134,7 @@ const move = async (
       status,
       externalId: snapshot.externalId,
       authorisedAmount: snapshot.authorisedAmount,
+      linkId: snapshot.linkId ?? null,
       action: live && snapshot.action ? await seal(trx, 'tenant', actionPlace(payment.id), snapshot.action) : null,
       failure: snapshot.failure ? JSON.stringify(snapshot.failure) : null,
       authorisationExpiresAt: snapshot.authorisationExpiresAt,
@@ -123,24 +143,26 @@ const move = async (
     },
   )
   if (!changed) throw new Error(`payment ${payment.id} is gone`)
+  noteStatus(trx, payment.id, status, cause)
   const target = targetRef(payment)
   const until = acceptedUntil(changed, status)
   if (target && until) await targetOf(target.targetType).onProcessing(trx, target.targetId, until, payment.method)
   if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
   await emitMove(trx, changed, snapshot.failure)
+  await saveMethodOf(trx, changed, snapshot)
   if (status === 'authorised' && target?.targetType === 'booking')
     await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId })
   return { payment: changed, applied: true }
 }
 
-type Arrival = { locked: Payable | undefined; businessDate: string; status: PaymentStatus }
+type Arrival = { locked: Payable | undefined; businessDate: string; cause: Cause }
 
 /** Captured money: it goes to its target at once, up to what the target takes (R15, R16). */
 const arrive = async (
   trx: Trx,
   payment: PaymentRow,
   snapshot: PaymentSnapshot,
-  { locked, businessDate }: Arrival,
+  { locked, businessDate, cause }: Arrival,
 ): Promise<Applied> => {
   const amount = snapshot.capturedAmount
   const target = targetRef(payment)
@@ -169,9 +191,11 @@ const arrive = async (
     },
   )
   if (!changed) throw new Error(`payment ${payment.id} is gone`)
+  noteStatus(trx, payment.id, 'captured', cause)
   if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
   await judge(trx, changed, { sameCurrency, late, open: locked?.open ?? false, taken: allocated?.amount ?? 0 })
   await emitPayment(trx, changed, wasOver ? paymentLateCaptured : paymentCaptured)
+  await saveMethodOf(trx, changed, snapshot)
   if (allocated && target) {
     await emitPayment(trx, changed, paymentAllocated)
     if (target.targetType === 'booking')
@@ -214,7 +238,12 @@ const judge = async (trx: Trx, payment: PaymentRow, { sameCurrency, late, open, 
  * The only writer of what a gateway says of a payment (R3, R4): a fact of higher rank is applied with all that follows from it,
  * anything else is dropped. Reply of a call, callback and read all end here, in any order and number.
  */
-export const applySnapshot = async (trx: Trx, paymentId: string, snapshot: PaymentSnapshot): Promise<Applied> => {
+export const applySnapshot = async (
+  trx: Trx,
+  paymentId: string,
+  snapshot: PaymentSnapshot,
+  cause: Cause = 'read',
+): Promise<Applied> => {
   const seen = await readPayment(trx, paymentId)
   if (!seen) throw new Error(`there is no payment ${paymentId}`)
   const target = targetRef(seen)
@@ -223,7 +252,7 @@ export const applySnapshot = async (trx: Trx, paymentId: string, snapshot: Payme
   const locks = rises && target ? await lockTargets(trx, [target]) : new Map<string, Payable>()
   const payment = await lockPayment(trx, paymentId)
   if (!payment) throw new Error(`there is no payment ${paymentId}`)
-  const applied = await applyTo(trx, payment, snapshot, { rises, locks, businessDate })
+  const applied = await applyTo(trx, payment, snapshot, { rises, locks, businessDate, cause })
   // Calls without an outcome are rare; it is theirs that is learnt then.
   const isDoubtful = payment.status === 'unknown' || snapshot.status === 'unknown' || mayBeClosing(payment)
   if (isDoubtful) await settlePayment(trx, applied.payment)
@@ -236,18 +265,18 @@ const clocksDifferMs = 60_000
 const mayBeClosing = ({ cancelRequestedAt, expiresAt }: PaymentRow) =>
   cancelRequestedAt !== null || (expiresAt !== null && expiresAt.getTime() <= Date.now() + clocksDifferMs)
 
-type Ready = { rises: boolean; locks: Map<string, Payable>; businessDate: string }
+type Ready = { rises: boolean; locks: Map<string, Payable>; businessDate: string; cause: Cause }
 
 const applyTo = (
   trx: Trx,
   payment: PaymentRow,
   snapshot: PaymentSnapshot,
-  { rises, locks, businessDate }: Ready,
+  { rises, locks, businessDate, cause }: Ready,
 ): Promise<Applied> => {
   const status = statusFor(payment, snapshot)
   if (!rises || !mayFollow(payment.status, status)) return noteRead(trx, payment, snapshot)
-  if (status !== 'captured') return move(trx, payment, status, snapshot)
+  if (status !== 'captured') return move(trx, payment, status, snapshot, cause)
   const target = targetRef(payment)
   const locked = target ? lockedTarget(locks, target.targetType, target.targetId) : undefined
-  return arrive(trx, payment, snapshot, { locked, businessDate, status })
+  return arrive(trx, payment, snapshot, { locked, businessDate, cause })
 }

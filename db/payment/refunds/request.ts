@@ -4,7 +4,7 @@ import { refundRequested } from '../../../config/events/payment.ts'
 import { refundPayment } from '../../../jobs/payment.ts'
 import { businessDay, raisePosting } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import { emit } from '../../lib/events.ts'
@@ -15,17 +15,34 @@ import { giveBack, lockTargets, postGivenBack } from '../allocations.ts'
 import { closeExceptions } from '../exceptions.ts'
 import { Refund } from '../models.ts'
 import { lockPayment, readPayment, standingAllocations } from '../payments/read.ts'
+import { abilitiesOf } from '../rules/providers.ts'
 import type { TargetType } from '../targets.ts'
 
 export type RefundReason = RefundRow['reason']
 export type RequestedRefund = { refundId: string; paymentId: string; amount: number }
 
-type Terms = { reason: RefundReason; note?: string | undefined }
+type Terms = {
+  reason: RefundReason
+  note?: string | undefined
+  /** The allocations that give the money back, after what is unallocated; newest first where it is left out. */
+  fromAllocations?: readonly string[] | undefined
+  /** A person asks: what the gateway cannot send back is refused. */
+  byPerson?: boolean
+  /** It was made at the gateway already, and has this id there. */
+  externalId?: string
+}
 type OfPayment = { paymentId: string; amount?: number | undefined } & Terms
 type OfTarget = { targetType: TargetType; targetId: string; amount?: number | undefined } & Terms
 
 const exceeded = (message: string) =>
   unprocessable('amount_exceeds_refundable', message, [{ field: 'amount', message }])
+
+const isRefundable = async (trx: Trx, { gatewayAccountId, method }: PaymentRow) => {
+  const account = await sqlOne<{ provider: string }>(trx, `select provider from gateway_account where id = ?`, [
+    gatewayAccountId,
+  ])
+  return abilitiesOf(account?.provider ?? '').refundable.some((one) => one === method)
+}
 
 /**
  * Reserves the amount on the payment, and gives back what of it was allocated: unallocated money first, else what `only` names.
@@ -35,20 +52,24 @@ export const reserveRefund = async (
   trx: Trx,
   payment: PaymentRow,
   amount: number,
-  { reason, note }: Terms,
+  { reason, note, fromAllocations, byPerson = false, externalId }: Terms,
   { businessDate, only }: { businessDate: string; only?: { targetType: TargetType; targetId: string } },
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
   if (payment.origin !== 'gateway')
     throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
+  if (byPerson && !(await isRefundable(trx, payment)))
+    throw unprocessable('method_unavailable', `The gateway does not send back money that came by ${payment.method}`)
   const refundable = payment.capturedAmount - payment.refundReserved
   if (amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
   if (amount > refundable - payment.disputedAmount)
     throw unprocessable('amount_disputed', 'A part of the payment is disputed')
   const unallocated = refundable - payment.allocatedAmount
-  const given = await giveBack(trx, payment, only ? amount : amount - unallocated, businessDate, only)
+  const given = await giveBack(trx, payment, only ? amount : amount - unallocated, businessDate, only, fromAllocations)
   const returned = sum(given.map((one) => one.amount))
   if (only && returned < amount) throw exceeded(`At most ${returned} can be refunded`)
+  if (fromAllocations && returned < amount - unallocated)
+    throw exceeded(`At most ${unallocated + returned} can be refunded from these allocations`)
   await sql(
     trx,
     `update payment set allocated_amount = allocated_amount - ?, refund_reserved = refund_reserved + ?, version = version + 1 where id = ?`,
@@ -65,15 +86,17 @@ export const reserveRefund = async (
     reason,
     note,
     requestedBy: contextOf(trx).actor,
+    externalId: externalId ?? null,
     nextReadAt: expression(`now() + interval '10 minutes'`),
   })
-  await closeExceptions(
-    trx,
-    { type: 'payment', id: payment.id, propertyId: payment.propertyId, currency: payment.currency },
-    ['unallocated', 'late_payment', 'amount_differs', 'duplicate_payment'],
-  )
+  await closeExceptions(trx, { type: 'payment', id: payment.id }, [
+    'unallocated',
+    'late_payment',
+    'amount_differs',
+    'duplicate_payment',
+  ])
   const gate = await gateOfAccount(trx, payment.gatewayAccountId)
-  await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId }, { gate })
+  if (externalId === undefined) await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId }, { gate })
   await emit(trx, refundRequested, {
     propertyId: payment.propertyId,
     id: refundId,

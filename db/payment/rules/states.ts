@@ -87,6 +87,8 @@ export const readRefundAfterMs = (status: RefundStatus, count: number): number |
 
 /** The gateway does not know the payment so long after the last attempt: it never will. */
 export const notFoundAfterMs = 10 * minute
+/** A call is repeated under its key for so long: gateways forget keys after a day, and would act again. */
+export const repeatForMs = 20 * hour
 /** An outcome unknown for so long needs a person. */
 export const unknownExceptionAfterMs = day
 

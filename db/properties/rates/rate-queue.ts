@@ -17,8 +17,9 @@ const mostTries = { unforeseen: 5, passing: 20 }
 type Waiting = Pick<RateChange, 'id' | 'propertyId' | 'items' | 'revertsId'>
 
 /**
- * What waits is applied in the order of the commits that asked for it: who inserts takes the number under the property's row, and lets it go with the
- * commit. One job at a time is there for a property, that of the first; its end asks for the next, so that nothing waits in a worker.
+ * The first change of rates that waits at a property. Changes are applied in the order of the commits that asked for them. An insert takes its number under the
+ * lock of the property's row, and the commit releases that lock. A property has one job at a time, for its first change. The end of that job asks for the next,
+ * so that no change waits in a worker.
  */
 const firstWaiting = (trx: Trx, propertyId: string) =>
   sqlOne<Waiting>(
@@ -52,7 +53,7 @@ const hasJob = async (trx: Trx, tenantId: string, id: string): Promise<boolean> 
 
 /**
  * Asks for the job of what is first, unless it stands; one that died, or that an operator took away, is made anew. The caller holds the property's row:
- * who has seen nothing waiting cannot overlook what is just being asked for.
+ * a job that has seen nothing waiting cannot overlook what is just being asked for.
  */
 export const askForNext = async (trx: Trx, propertyId: string): Promise<void> => {
   const { tenantId } = contextOf(trx)
@@ -77,8 +78,8 @@ const hasDeadJob = async (trx: Trx, tenantId: string, id: string): Promise<boole
   )) !== null
 
 /**
- * What the clock does for changes that wait: where the job of the first was taken away it is asked for again, and where it died, as one does that ends its
- * process each time, the change has failed, so that those behind it go on.
+ * The work of the clock on changes that wait. Where the job of the first change was taken away, it is asked for again. Where that job died, the change fails,
+ * so that the changes behind it go on. A job that ends its process each time dies so.
  */
 export const resumeRates = async (trx: Trx, propertyId: string): Promise<void> => {
   const { tenantId } = contextOf(trx)

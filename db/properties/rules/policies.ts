@@ -32,8 +32,8 @@ const graceEnds = (rules: CancellationRules, { arrivalAt, bookedAt }: Pick<FeeIn
   new Date(Math.min(bookedAt.getTime() + rules.graceHoursAfterBooking * hour, arrivalAt.getTime() - 1))
 
 /**
- * What cancelling costs at an instant: nothing in the grace after booking, else the first tier whose deadline is not past, else
- * `after`. At the deadline itself the tier still holds.
+ * The fee for cancelling at an instant: nothing in the grace after booking, else the first tier whose deadline is not past. Past all deadlines it is `after`.
+ * At the deadline itself the tier still holds.
  */
 export const feeAt = (rules: CancellationRules, base: FeeBase, instants: FeeInstants): number => {
   if (rules.graceHoursAfterBooking > 0 && instants.now <= graceEnds(rules, instants)) return 0

@@ -150,16 +150,20 @@ export type RoomToPrice = {
   counted: CountedParty
   /** Chosen ones; mandatory ones come by themselves. */
   extras: { extraId: string; quantity: number }[]
+  /** Amounts of nights that the desk has set (R17 of reservations.md), by date; promo codes do not touch them. */
+  manual?: ReadonlyMap<string, number> | undefined
 }
 
 /** A room with every line of its price; null where a night has none. Lines sum to the totals exactly. */
 export const priceRoom = (pricing: Pricing, room: RoomToPrice, stay: Stay): QuotedRoom | null => {
   const { plan, type, counted } = room
-  const full = nightPrices(pricing, plan, type, counted, stay)
-  if (!arePriced(full)) return null
-  const amounts = pricing.promo?.type === 'amount' ? takePromo(full, pricing.promo.value) : full
-  const components = componentsOf(pricing, plan, counted, amounts)
   const dates = daysIn(stay.arrival, stay.departure)
+  const full = nightPrices(pricing, plan, type, counted, stay)
+  const whole = full.map((amount, index) => amount ?? room.manual?.get(dates[index] ?? '') ?? null)
+  if (!arePriced(whole)) return null
+  const own = pricing.promo?.type === 'amount' ? takePromo(whole, pricing.promo.value) : whole
+  const amounts = room.manual ? own.map((amount, index) => room.manual?.get(dates[index] ?? '') ?? amount) : own
+  const components = componentsOf(pricing, plan, counted, amounts)
   const taxesOf = stayTaxes(pricing.taxRules, dates, counted.persons)
   let taxTotal = 0
   const nights: QuotedNight[] = dates.map((date, index) => {

@@ -27,7 +27,7 @@ const unknown = {
 }
 
 /**
- * What is left of each unit type on each night: counters of its tightest pool, null on nights that have none. `stopSell`: no plan
+ * The units left of each type on each night, from the counters of its tightest pool. They are null on nights without counters. `stopSell` says that no plan
  * sells the type that night.
  */
 export const readGrid = async (trx: Trx, { propertyId, from, to, unitTypeIds }: GridRequest): Promise<Grid> => {

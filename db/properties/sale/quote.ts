@@ -95,6 +95,10 @@ export const priceStay = async (trx: Trx, request: QuoteRequest): Promise<Priced
 export const claimsOf = (trx: Trx, { sale, priced }: PricedStay): QuoteClaims => {
   const { tenantId } = contextOf(trx)
   if (tenantId === null) throw new Error('a quote belongs to a tenant')
+  const total = sum(priced.map((room) => room.total))
+  // A quoted total must be one that a hold takes.
+  if (!Number.isSafeInteger(total))
+    throw unprocessable('total_too_large', 'The total is more than can be booked at once')
   return {
     jti: randomUUID(),
     tenantId,
@@ -105,7 +109,7 @@ export const claimsOf = (trx: Trx, { sale, priced }: PricedStay): QuoteClaims =>
     promoCode: sale.promo?.code ?? null,
     promoCodeId: sale.promo?.id ?? null,
     rooms: priced.map(claimedRoom),
-    total: sum(priced.map((room) => room.total)),
+    total,
     dueNow: sum(priced.map((room) => dueNow(room.deposits))),
   }
 }

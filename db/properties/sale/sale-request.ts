@@ -70,9 +70,12 @@ type SaleRequest = Stay & {
   property?: SaleProperty | undefined
 }
 
-/** After midnight, until the night audit has rolled its date, the desk still takes guests for the night that has begun. */
+/**
+ * The desk sells from the business date on: after midnight, until the night audit has rolled it, that is the night which has begun. Where days are closed
+ * ahead of the calendar, it is the day that the house has come to.
+ */
 const firstArrival = ({ businessDate }: SaleProperty, audience: Audience, calendarDay: string): string =>
-  audience === 'staff' && businessDate !== null && businessDate < calendarDay ? businessDate : calendarDay
+  audience === 'staff' ? (businessDate ?? calendarDay) : calendarDay
 
 /** Opens a question. 400 for days that make no stay, 404 and 422 as the property is; a promo code that is no good is 422. */
 export const openSale = async (trx: Trx, request: SaleRequest): Promise<Sale> => {
@@ -188,7 +191,12 @@ const extraProblem = (sale: Sale, extra: SaleExtra | undefined, quantity: number
   if (!extra || (sale.audience === 'portal' && !extra.bookableOnline && !extra.mandatory))
     return 'is not offered for this room'
   if (quantity > extra.maxQuantity) return `at most ${extra.maxQuantity}`
-  if (!extra.mandatory && sale.now.getTime() > sale.arrivalAt.getTime() - extra.cutoffHours * 3_600_000)
+  // The cut-off binds guests; the desk knows what the house can still do.
+  if (
+    sale.audience === 'portal' &&
+    !extra.mandatory &&
+    sale.now.getTime() > sale.arrivalAt.getTime() - extra.cutoffHours * 3_600_000
+  )
     return `is ordered at least ${extra.cutoffHours} hours before arrival`
   return null
 }

@@ -110,7 +110,7 @@ export const extraMoves = (
 type Version = { rules: unknown; hash: string }
 
 /** Current versions come from the catalogue; older ones, quoted before a change, are read. */
-const versionsOf = async (
+export const versionsOf = async (
   trx: Trx,
   plans: SalePlan[],
   rooms: Pick<QuotedRoom, 'policies'>[],
@@ -130,7 +130,8 @@ const versionsOf = async (
   return versions
 }
 
-const snapshots = (
+/** Copies of policies as a stay keeps them. */
+export const snapshots = (
   ids: QuotedRoom['policies'],
   versions: Map<string, Version>,
   wording: { locale: string; currency: string },

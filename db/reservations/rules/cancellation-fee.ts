@@ -1,5 +1,5 @@
 import { localInstant } from '../../../config/time.ts'
-import { feeAt, nextDeadline } from '../../properties/index.ts'
+import { feeAt, nextDeadline } from '../../properties/rules/policies.ts'
 import type { FeeBase, FeeInstants, SaleProperty } from '../../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../../rows.ts'
 import { policiesOf } from './policies.ts'

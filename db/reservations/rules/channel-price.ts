@@ -2,7 +2,9 @@ import type { ChannelRevision, ChannelRoom } from '../../../config/channels.ts'
 import type { QuotedNight } from '../../../config/quote.ts'
 import { daysIn } from '../../../config/time.ts'
 import { split, sum } from '../../lib/amounts.ts'
-import { countParty, localTaxRules, nightTaxes, onTop } from '../../properties/index.ts'
+import { countParty } from '../../properties/rules/party.ts'
+import { localTaxRules } from '../../properties/rules/stay-price.ts'
+import { nightTaxes, onTop } from '../../properties/rules/taxes.ts'
 import type { Catalogue, SaleProperty } from '../../properties/index.ts'
 
 export type ChannelNight = QuotedNight & {

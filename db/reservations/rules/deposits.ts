@@ -1,6 +1,6 @@
 import { sum } from '../../lib/amounts.ts'
 import type { PaymentState } from '../../payment/index.ts'
-import type { BookingRow, DepositRow } from '../../rows.ts'
+import type { BookingRow, DepositRow, FolioRow } from '../../rows.ts'
 
 export type Due = { dueAt: Date; amount: number; waivedAmount: number }
 
@@ -8,6 +8,31 @@ export type Due = { dueAt: Date; amount: number; waivedAmount: number }
 export const uncovered = (installments: readonly Due[], money: number, by: Date): number => {
   const due = sum(installments.filter((one) => one.dueAt <= by).map((one) => one.amount - one.waivedAmount))
   return Math.max(0, due - money)
+}
+
+/** Money that covers the installments of a stay: the credits of all its folios, whichever of them it was put on (R26). */
+export const moneyOf = (
+  folios: readonly Pick<FolioRow, 'reservationId' | 'credits'>[],
+  reservationId: string,
+): number => sum(folios.filter((one) => one.reservationId === reservationId).map((one) => one.credits))
+
+export type InstallmentStatus = 'open' | 'due' | 'covered' | 'waived'
+
+/** Installments in order of `dueAt` with the part of each that the money covers (R26). */
+export const installmentsOf = <Row extends Due>(
+  installments: readonly Row[],
+  money: number,
+  now: Date,
+): (Row & { covered: number; status: InstallmentStatus })[] => {
+  let left = Math.max(0, money)
+  return installments.map((one) => {
+    const owed = one.amount - one.waivedAmount
+    const covered = Math.min(left, owed)
+    left -= covered
+    const status =
+      owed === 0 && one.waivedAmount > 0 ? 'waived' : covered >= owed ? 'covered' : one.dueAt <= now ? 'due' : 'open'
+    return { ...one, covered, status }
+  })
 }
 
 /**
@@ -25,7 +50,7 @@ export const shareOut = (money: number, stays: readonly { due: number; payable: 
   return stays.map((stay, index) => (first[index] ?? 0) + take(stay.payable - (first[index] ?? 0)))
 }
 
-/** What the policies of rooms make due at booking; the installments of a hold that fell due with it. */
+/** The amount that the policies of rooms make due at booking, from the installments of a hold that fell due with it. */
 export const dueAtBooking = (booking: Pick<BookingRow, 'createdAt'>, deposits: readonly DepositRow[]) =>
   sum(deposits.filter((one) => one.dueAt <= booking.createdAt).map((one) => one.amount - one.waivedAmount))
 

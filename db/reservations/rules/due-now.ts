@@ -1,10 +1,11 @@
 import { sum } from '../../lib/amounts.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../../rows.ts'
-import { dueAtBooking, uncovered } from './deposits.ts'
+import { dueAtBooking, moneyOf, uncovered } from './deposits.ts'
 
 export type Money = {
   booking: BookingRow
   reservations: readonly ReservationRow[]
+  /** All of the reservations. */
   folios: readonly FolioRow[]
   deposits: readonly DepositRow[]
   now: Date
@@ -20,12 +21,8 @@ export const dueNowOf = ({ booking, reservations, folios, deposits, now }: Money
   const ofStays = reservations
     .filter((one) => one.status === 'confirmed' || one.status === 'checked_in')
     .map((one) => {
-      const credits = folios.find((folio) => folio.reservationId === one.id)?.credits ?? 0
-      return uncovered(
-        deposits.filter((deposit) => deposit.reservationId === one.id),
-        credits,
-        now,
-      )
+      const own = deposits.filter((deposit) => deposit.reservationId === one.id)
+      return uncovered(own, moneyOf(folios, one.id), now)
     })
   return Math.max(0, ofHold + sum(ofStays) - booking.credit)
 }

@@ -1,6 +1,6 @@
 import type { NoShowRules } from '../../../config/policy-rules.ts'
 import { localInstant } from '../../../config/time.ts'
-import { feeAmount } from '../../properties/index.ts'
+import { feeAmount } from '../../properties/rules/policies.ts'
 import type { FeeBase, SaleProperty } from '../../properties/index.ts'
 import type { ReservationRow } from '../../rows.ts'
 

@@ -27,7 +27,12 @@ export const lockPools = async (trx: Trx, poolIds: readonly string[]): Promise<v
 type Held = { id: string; unitId: string; propertyId: string }
 
 /** Rows of a reservation with the property of their units, locked by id after the units. */
-const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: string, values: unknown[] = []) => {
+export const lockRows = async (
+  trx: Trx,
+  reservationIds: readonly string[],
+  condition: string,
+  values: unknown[] = [],
+) => {
   // Under the pools' locks, since commands that wait for a row would miss it if it moved meanwhile.
   const pools = await sql<{ poolId: string }>(
     trx,
@@ -55,7 +60,7 @@ const lockRows = async (trx: Trx, reservationIds: readonly string[], condition: 
 }
 
 /**
- * A night audit wakes units for the day that comes before the day has begun. Who moves into one, or out of it, between that and the roll has changed its
+ * A night audit wakes units for the day that comes before the day has begun. A guest that moves into one, or out of it, between that and the roll changes its
  * morning: it is due once more, and what the roll asks for finds it (`daily-tasks.ts`). The units are held.
  */
 const wakeAnew = (trx: Trx, unitIds: readonly string[]) =>
@@ -148,15 +153,16 @@ const refuseOccupancy = async (trx: Trx, reservationId: string, businessDate: st
 
 /**
  * Check-out: occupied units become vacant and dirty, their wishes end, and what the stay had still before it is released. A row that began today keeps its
- * first night, as ended rows are in nobody's way: the unit can be given to another guest this evening. A departure task is made. Answers the units.
+ * first night, as ended rows are in nobody's way: the unit can be given to another guest this evening. A departure task is made. `until`: the day after the
+ * last night that was slept, where the night audit has not closed it. Answers the units.
  */
 export const vacate = async (
   trx: Trx,
   reservationId: string,
-  { businessDate }: { businessDate: string },
+  { businessDate, until = businessDate }: { businessDate: string; until?: string },
 ): Promise<string[]> => {
   const rows = await lockRows(trx, [reservationId], `a.status = 'occupied'`)
-  await endOccupied(trx, rows, businessDate)
+  await endOccupied(trx, rows, until > businessDate ? until : businessDate)
   await createTasks(
     trx,
     rows.map(({ unitId }) => ({ unitId, date: businessDate, kind: 'departure' as const, reservationId })),
@@ -202,9 +208,13 @@ export const soil = async (trx: Trx, unitIds: readonly string[], condition: Cond
   )
 }
 
+/** Locks the units that `releaseUnits` frees, for a command that ends several bookings. */
+export const lockUnitsOf = (trx: Trx, reservationIds: readonly string[]) =>
+  lockRows(trx, reservationIds, `a.status in ('proposed', 'locked')`)
+
 /** Cancelled, not come, or amended: proposed and locked units of reservations are free again. */
 export const releaseUnits = async (trx: Trx, reservationIds: readonly string[]): Promise<void> => {
-  const rows = await lockRows(trx, reservationIds, `a.status in ('proposed', 'locked')`)
+  const rows = await lockUnitsOf(trx, reservationIds)
   await sql(trx, `delete from stranded_stay where reservation_id = any(?::uuid[])`, [reservationIds])
   if (rows.length === 0) return
   await sql(trx, `update unit_assignment set status = 'released' where id = any(?::uuid[])`, [

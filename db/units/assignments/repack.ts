@@ -29,7 +29,7 @@ export type Repack = {
 
 /**
  * Rearranges what is proposed (R10): locked, occupied and blocked rows stay; the others are placed anew, by arrival, longer first, best fit, with a
- * thousand exchanges at most. Who finds no unit is left without and told of once. Never touches counters. Answers each row as planned.
+ * thousand exchanges at most. A stay that finds no unit is left without and told of once. Never touches counters. Answers each row as planned.
  */
 export const repackPools = async (
   trx: Trx,
@@ -152,12 +152,17 @@ export const repackRange = async (
     : null
 }
 
-/** Places stays without units in their pools, moving others if that helps. The pools are locked. Answers stays still without a unit. */
-export const placeStays = async (trx: Trx, needs: readonly Need[]): Promise<Stranded[]> => {
+/** Where stays without units would be placed in their pools, with others that would move for them. Changes nothing. */
+export const planStays = async (trx: Trx, needs: readonly Need[]): Promise<Plan[]> => {
   const poolIds = [...new Set(needs.map((need) => need.poolId))].sort()
   const days = needs.flatMap((need) => [need.from, need.to]).sort()
   const board = await readBoard(trx, poolIds, days[0] ?? forever, days.at(-1) ?? forever)
-  const plans = poolIds.map((poolId) => planPool(board, poolId, new Set(), needs))
+  return poolIds.map((poolId) => planPool(board, poolId, new Set(), needs))
+}
+
+/** Places stays without units in their pools, moving others if that helps. The pools are locked. Answers stays still without a unit. */
+export const placeStays = async (trx: Trx, needs: readonly Need[]): Promise<Stranded[]> => {
+  const plans = await planStays(trx, needs)
   await settleAll(trx, plans)
   return plans.flatMap((plan) => plan.stranded)
 }

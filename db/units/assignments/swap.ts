@@ -86,7 +86,7 @@ const piecesOf = (row: Row, unitId: string, from: string, to: string, isFree: bo
   const later = row.status === 'occupied' ? 'locked' : row.status
   return [
     ...(row.from < from && row.status !== 'occupied' ? [{ ...row, to: from }] : []),
-    // What a person has chosen is not moved by the system again.
+    // The system does not move a person's choice again, so it is locked.
     { reservationId, unitId, status: row.status === 'occupied' ? row.status : 'locked', from, to: until },
     ...(until < row.to ? [{ reservationId, unitId: row.unitId, status: later, from: until, to: row.to } as const] : []),
   ]

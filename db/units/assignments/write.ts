@@ -73,7 +73,7 @@ export const settle = async (trx: Trx, changes: readonly Change[]): Promise<void
 export type Stranded = { reservationId: string; poolId: string; from: string; to: string }
 
 /**
- * Keeps in mind who waits for a unit of a pool, and says so once, until the stay has one or its dates grow; the pool is then repacked, which may find
+ * Keeps the stays that wait for a unit of a pool, and tells of each once, until the stay has one or its dates grow; the pool is then repacked, which may find
  * room by beginning anew.
  */
 export const strand = async (trx: Trx, stranded: readonly Stranded[]): Promise<void> => {

@@ -30,8 +30,8 @@ const nightsOf = (span: BlockSpan | null, poolOf: ReadonlyMap<string, string>, b
       })
 
 /**
- * What a block takes from the counters where it stood as `before` and is to stand as `after`: the delta alone. Nights beyond the horizon have no counters yet,
- * and get theirs with the blocks that are known then: the pools' rows are locked, so that none comes in between.
+ * The moves of the counters for a block that stood as `before` and is to stand as `after`: the delta alone. Nights beyond the horizon have no counters yet.
+ * They get them later, with the blocks that are known then. The pools' rows are locked, so that no counters come in between.
  */
 export const blockMoves = async (
   trx: Trx,

@@ -46,8 +46,8 @@ export const lockBlock = async (trx: Trx, before: UnitBlockRow, expected: number
 }
 
 /**
- * Sees that a block and its units are still what its nights were reckoned by, before they are written; who changes them meanwhile waits for the nights, or for
- * their pools.
+ * Sees that a block and its units are still what its nights were reckoned by, before they are written. A command that changes them meanwhile waits for the
+ * nights, or for their pools.
  */
 export const seenAs = (trx: Trx, before: UnitBlockRow, units: readonly Unit[]) => async (): Promise<void> => {
   const now = await sqlOne<{ version: number }>(trx, `select version from unit_block where id = ?`, [before.id])

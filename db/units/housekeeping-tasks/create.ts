@@ -126,7 +126,7 @@ export const emitTasks = (
 /**
  * Makes the tasks that an act of the house calls for, such as a departure at check-out, each once: where one of the unit, day and kind is open or
  * started, there is nothing to do. Where that of the morning is over (the unit was given away and is empty again), it makes another.
- * Who calls it holds the units.
+ * The caller holds the units.
  */
 export const createTasks = async (trx: Trx, tasks: readonly NewTask[]): Promise<void> => {
   const keyOf = ({ unitId, date, kind }: Pick<NewTask, 'unitId' | 'date' | 'kind'>) => `${unitId} ${date} ${kind}`

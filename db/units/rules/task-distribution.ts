@@ -11,8 +11,8 @@ export type Share = {
 export type SharedOut = { given: Map<string, string>; left: string[] }
 
 /**
- * Shares out tasks in their order (R23): each goes to whom has the fewest credits so far and may take it; among equals to one who is on its floor, then
- * to the first named. Answers the attendant of each task, and what fits nobody.
+ * Shares out tasks in their order (R23): each goes to the attendant with the fewest credits so far that may take it; among equals to one on its floor, then
+ * to the first named. Answers the attendant of each task, and the tasks that fit no attendant.
  */
 export const shareOut = (pieces: readonly Piece[], shares: readonly Share[]): SharedOut => {
   const now = shares.map((share) => ({ ...share }))

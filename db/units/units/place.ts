@@ -65,8 +65,8 @@ const blockedNights = (trx: Trx, unitId: string, poolIds: readonly string[], pre
   )
 
 /**
- * Makes a unit free of whom it is not for any more (R9): proposed stays go elsewhere. 409 `unit_conflict` names those who do not move: stays that are promised
- * the unit or in it, and blocks, which go along to another pool.
+ * Clears a unit of the stays that it is not for any more (R9): proposed ones go elsewhere. 409 `unit_conflict` names those that do not move: stays that are
+ * promised the unit or in it, and blocks, which go along to another pool.
  */
 const clear = async (trx: Trx, unit: Placed, after: Stand, present: string): Promise<void> => {
   const unitIds = [unit.id]
@@ -94,8 +94,8 @@ const refuseInside = async (trx: Trx, unitId: string) => {
 export type Next = { row: Change<'unit', UnitRow>; stand: Stand }
 
 /**
- * Changes where and when a unit counts: the capacity of its nights from the business date on, those it is out of order on, and whom it was proposed to,
- * in the one order of locks. `decide` says what the unit becomes, of what it is under the property's lock; null changes nothing.
+ * Changes where and when a unit counts: the capacity of its nights from the business date on, those it is out of order on, and the stays that it was
+ * proposed to, in the one order of locks. `decide` says what the unit becomes, of what it is under the property's lock; null changes nothing.
  */
 export const place = async (
   trx: Trx,

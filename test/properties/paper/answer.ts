@@ -71,8 +71,8 @@ const isSoldOut = (house: PaperHouse, stay: PaperStay) => {
 }
 
 /**
- * What a person would do on paper: one stay, one night after the other, every rule looked up anew, fractions kept whole. It shares no
- * line with the evaluator, and is not fast.
+ * The answer that a person would work out on paper: one stay, night by night, every rule looked up anew, fractions kept whole.
+ * The code shares no line with the evaluator, and is not fast.
  * Answers all that speaks against a stay, and the price of its rooms where every night has one.
  */
 export const onPaper = (house: PaperHouse, stay: PaperStay): Answer => {

@@ -188,7 +188,7 @@ export const randomHouse = fc.record({
     }),
     { freq: 2 },
   ),
-  /** What is sold already, by pool. */
+  /** Units that are sold already, by pool. */
   sold: fc.array(fc.record({ pool: index(3), day, units: fc.integer({ min: 0, max: 4 }) }), { maxLength: 6 }),
   stays: fc.array(
     fc.record({

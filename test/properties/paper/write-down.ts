@@ -105,7 +105,7 @@ export const cellsOf = (random: RandomHouse, house: House, season: { from: strin
     ),
   }))
 
-/** What is sold on which nights; the last word on a night counts. */
+/** Units that are sold, by pool and night. The last entry for a night counts. */
 export const soldOf = (random: RandomHouse, house: House) => [
   ...new Map(
     random.sold.map(({ pool, day, units }) => {

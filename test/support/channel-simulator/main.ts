@@ -88,7 +88,8 @@ const serve = async (request: IncomingMessage, response: ServerResponse) => {
 }
 
 const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
-server.listen(0, '127.0.0.1', () => {
+server.listen(Number(process.env.CHANNEL_SIMULATOR_PORT ?? 0), '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`)
 })
-process.stdin.resume().on('end', () => process.exit(0))
+// A test ends it so; a terminal by Ctrl-C.
+if (!process.stdin.isTTY) process.stdin.resume().on('end', () => process.exit(0))

@@ -30,7 +30,7 @@ export type Asked = {
 }
 type Day = Omit<ChannelRange, 'from' | 'to' | 'unitType' | 'ratePlan'>
 
-/** What a channel manager knows of one property: what it was told, what it has sold, and what it was asked. */
+/** The records of a channel manager for one property: news it was told, bookings it has sold, and requests it received. */
 export const makeStore = () => {
   const days = new Map<string, Day>()
   const answers = new Map<string, unknown>()

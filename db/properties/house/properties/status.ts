@@ -14,12 +14,12 @@ import type { PropertyRow } from '../../../rows.ts'
 import { blockersOf } from '../readiness.ts'
 
 const propertyLifecycle = lifecycle<PropertyRow['status']>('A property')({
-  published: { from: ['draft', 'suspended', 'archived'], to: 'live' },
+  published: { from: ['draft', 'suspended'], to: 'live' },
   suspended: { from: ['live'], to: 'suspended' },
   archived: { from: ['draft', 'suspended'], to: 'archived' },
 })
 
-/** Opens a property for sale: 422 `not_ready` names each blocker. Its first business day is today in its own zone. */
+/** Opens a property for sale: 422 `not_ready` names each blocker, and 409 refuses one that is archived. Its first business day is today in its own zone. */
 export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)
   if (!propertyLifecycle.isDue('published', property.status)) return

@@ -87,7 +87,7 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
     ...sent,
     ...(ends && change.derivation === undefined ? { derivation: null } : {}),
   }
-  // What it would keep are prices that are about to change: their change was asked for first.
+  // The prices that the plan would keep are about to change, by changes that were asked for first.
   if (ends && (await isAnyWaiting(trx, plan.propertyId)))
     throw conflict('invalid_transition', 'Changes of rates are still waiting; the plan can stand on its own after them')
   const begins = (planned.parentId ?? null) !== null && plan.parentId === null

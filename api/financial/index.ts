@@ -1,0 +1,27 @@
+import { routes as books } from './books.ts'
+import { routes as chartOfAccounts } from './chart-of-accounts.ts'
+import { routes as costCenters } from './cost-centers.ts'
+import { routes as entryDrafts } from './entry-drafts.ts'
+import { routes as exchangeRates } from './exchange-rates.ts'
+import { routes as integrityChecks } from './integrity-checks.ts'
+import { routes as journals } from './journals.ts'
+import { routes as ledgerEntries } from './ledger-entries.ts'
+import { routes as periods } from './periods.ts'
+import { routes as postingEvents } from './posting-events.ts'
+import { routes as postingRules } from './posting-rules.ts'
+import { routes as taxCodes } from './tax-codes.ts'
+
+export const routes = [
+  ...books,
+  ...journals,
+  ...chartOfAccounts,
+  ...ledgerEntries,
+  ...entryDrafts,
+  ...postingRules,
+  ...postingEvents,
+  ...periods,
+  ...costCenters,
+  ...taxCodes,
+  ...exchangeRates,
+  ...integrityChecks,
+]

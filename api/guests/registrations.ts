@@ -1,0 +1,130 @@
+import {
+  Country,
+  Day,
+  Instant,
+  List,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  Sparse,
+  Text,
+  Uuid,
+  Words,
+} from '../../config/schema.ts'
+import {
+  documentKinds,
+  fillRegistration,
+  listRegistrations,
+  readRegistration,
+  requiredFields,
+} from '../../db/guests/index.ts'
+import { resource } from '../lib/resource.ts'
+import { documentFields, Version } from './schemas.ts'
+
+const Status = OneOf(['pending', 'ready', 'submitted', 'accepted', 'rejected', 'cancelled'])
+const Reason = OneOf(['leisure', 'business', 'event', 'health', 'study', 'other'])
+const Transport = OneOf(['plane', 'car', 'bus', 'ship', 'train', 'other'])
+const Place = Obj({ city: Opt(Words(1, 120)), region: Opt(Words(1, 120)), countryCode: Opt(Country) })
+const { kind, countryCode, number } = documentFields
+const fields = {
+  name: Words(1, 201),
+  document: Obj({ kind, countryCode, number }),
+  birthDate: Day,
+  nationality: Country,
+  residence: Place,
+  occupation: Words(1, 120),
+  reason: Reason,
+  transport: Transport,
+  from: Place,
+  to: Place,
+}
+const ShownPlace = Obj({ city: Opt(Text(0, 200)), region: Opt(Text(0, 200)), countryCode: Opt(Country) })
+const shown = {
+  id: Uuid,
+  reservationId: Uuid,
+  guestId: Uuid,
+  propertyId: Uuid,
+  status: Status,
+  formVersion: Version,
+  missing: List(OneOf([...requiredFields]), { max: requiredFields.length }),
+  signedAt: Nullable(Instant),
+  signedVia: Nullable(OneOf(['link', 'paper', 'tablet'])),
+  externalId: Nullable(Text(0, 100)),
+  rejectReason: Nullable(Text(0, 500)),
+  version: Version,
+  createdAt: Instant,
+  updatedAt: Instant,
+}
+const GuestRegistrationSummary = Obj(
+  { ...shown, firstName: Text(1, 100), lastName: Text(0, 100), arrival: Day, departure: Day },
+  { title: 'GuestRegistrationSummary' },
+)
+const GuestRegistration = Obj(
+  {
+    ...shown,
+    /** As it was filled in, and as the profile fills it. */
+    form: Obj({
+      name: Opt(Text(0, 201)),
+      document: Opt(Obj({ kind: OneOf([...documentKinds]), countryCode, number: Text(0, 10) })),
+      nationality: Opt(Country),
+      residence: Opt(ShownPlace),
+      occupation: Opt(Text(0, 120)),
+      reason: Opt(Reason),
+      transport: Opt(Transport),
+      from: Opt(ShownPlace),
+      to: Opt(ShownPlace),
+    }),
+    /** Fields that are there and shown masked, or not at all. */
+    masked: List(OneOf(['birthDate', 'document']), { max: 2 }),
+    signedName: Nullable(Text(0, 201)),
+  },
+  { title: 'GuestRegistration' },
+)
+
+const registrations = resource({
+  name: 'guestRegistrations',
+  subject: 'GuestRegistration',
+  table: 'guest_registration',
+  path: '/api/tenants/:tenantId/guest-registrations',
+  param: 'guestRegistrationId',
+  record: GuestRegistration,
+  lockedBy: 'command',
+  read: readRegistration,
+})
+
+const list = registrations.list({
+  summary: 'List registration forms by stay and state',
+  description:
+    'The next arrival first. Forms are kept where `registration.mode` of the property is `warn` or `strict`.',
+  query: {
+    propertyId: Opt(Uuid),
+    status: Opt(Status),
+    reservationId: Opt(Uuid),
+    arrivalFrom: Opt(Day),
+    arrivalTo: Opt(Day),
+  },
+  of: GuestRegistrationSummary,
+  example: { status: 'pending' },
+  find: ({ trx, filter }) => listRegistrations(trx, filter),
+})
+
+const read = registrations.read({ summary: 'Read a form with missing fields and reports' })
+
+const fill = registrations.change({
+  summary: 'Fill in or correct a form',
+  description:
+    'Fields that are sent replace those of the form. With nothing missing and a signature the form is ready. It is corrected until 24 hours after the check-out.',
+  errors: ['invalid_transition', 'guest_erased', 'document_invalid'],
+  body: Obj({
+    form: Opt(Sparse(Obj(fields))),
+    signed: Opt(Obj({ on: OneOf(['paper', 'tablet']), name: Words(1, 201) })),
+  }),
+  example: {
+    form: { nationality: 'BR', reason: 'leisure', residence: { city: 'Santos', countryCode: 'BR' } },
+    signed: { on: 'paper', name: 'Ana Souza' },
+  },
+  command: ({ trx, id, body }) => fillRegistration(trx, id, body),
+})
+
+export const routes = [list, read, fill]

@@ -1,0 +1,47 @@
+import { audiencesOf } from '../../db/guests/index.ts'
+import type { BookingShown, ReservationListed, ReservationShown } from '../../db/reservations/index.ts'
+import type { Admission } from '../lib/caller.ts'
+
+/** A reservation of a list without its amounts, for roles that may not read folios. */
+export const withoutSums = ({
+  roomTotal: _r,
+  extrasTotal: _e,
+  taxTotal: _t,
+  total: _a,
+  feeAmount: _f,
+  balance: _b,
+  ...row
+}: ReservationListed) => row
+
+/** A reservation as the caller may see it: notes of their audiences, amounts where they may read folios. */
+export const showReservation = (found: ReservationShown, admission: Admission) => {
+  const audiences = audiencesOf(admission.role, admission.can('read', 'Guest'))
+  const shown = { ...found, notes: found.notes.filter((note) => audiences.includes(note.audience)) }
+  if (admission.can('read', 'Folio')) return shown
+  const {
+    roomTotal: _r,
+    extrasTotal: _e,
+    taxTotal: _t,
+    total: _a,
+    postedTotal: _p,
+    feeAmount: _f,
+    deposits: _d,
+    fees: _c,
+    folioSummary: _s,
+    ...rest
+  } = shown
+  const { credit: _m, ...booking } = shown.booking
+  return {
+    ...rest,
+    booking,
+    nights: shown.nights.map(({ amount: _n, taxes: _x, components: _o, ...night }) => night),
+    extras: shown.extras.map(({ unitAmount: _u, amount: _n, taxes: _x, ...extra }) => extra),
+  }
+}
+
+/** A booking as the caller may see it: amounts where they may read folios. */
+export const showBooking = (found: BookingShown, admission: Admission) => {
+  if (admission.can('read', 'Folio')) return found
+  const { total: _a, credit: _c, balance: _b, projected: _p, ...rest } = found
+  return { ...rest, reservations: found.reservations.map(withoutSums) }
+}

@@ -1,0 +1,20 @@
+import { eventTypes, isOffered } from '../../db/webhooks/index.ts'
+import type { Sight } from '../../db/webhooks/index.ts'
+import type { Admission } from '../lib/caller.ts'
+
+/** Whether a caller reads all events of a subject: a condition on records cannot be asked of an event. */
+const reads = ({ ability }: Admission, subject: string): boolean =>
+  ability.can('read', subject) && !ability.isConditional('read', subject)
+
+/** Subjects of events that a caller reads. */
+export const subjectsOf = (admission: Admission): string[] =>
+  [...new Set(eventTypes.map(({ subject }) => subject))].filter((subject) => reads(admission, subject))
+
+/** Types that a caller is shown: of subjects that they read, and of features that are active. */
+export const typesShown = (admission: Admission) =>
+  eventTypes.filter((event) => isOffered(event, admission.features) && reads(admission, event.subject))
+
+export const sightOf = (admission: Admission): Sight => ({
+  types: typesShown(admission).map(({ type }) => type),
+  propertyIds: admission.propertyIds,
+})

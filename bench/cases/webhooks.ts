@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promoCodeCreated } from '../../config/events/properties.ts'
+import { grantEntitlement } from '../../db/admin/index.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import { emit } from '../../db/lib/events.ts'
+import { createEndpoint, eventTypes, numberEvents, readFeed } from '../../db/webhooks/index.ts'
+import { makeTenant } from '../../test/support/tenants.ts'
+import type { Bench } from '../bench.ts'
+import { startChild } from '../child.ts'
+import { judge, percentile } from '../report.ts'
+import { sized } from '../size.ts'
+
+const seconds = sized(30, 10)
+const tenants = sized(1_000, 100)
+const manyPerSecond = sized(1_000, 200)
+const onePerSecond = sized(500, 100)
+
+/** When each event arrived for the first time, by its id. */
+const startReceiver = async () => {
+  const arrived = new Map<string, number>()
+  const server = createServer((request, response) => {
+    request.resume()
+    request.on('end', () => {
+      const id = String(request.headers['webhook-id'])
+      if (!arrived.has(id)) arrived.set(id, Date.now())
+      response.writeHead(204).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+  return {
+    arrived,
+    /** Of a host of its own for each tenant. */
+    url: (number: number) =>
+      `http://127.0.${Math.floor(number / 250)}.${(number % 250) + 1}:${(server.address() as AddressInfo).port}/`,
+    stop: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+const fact = (index: number) => {
+  const promoCodeId = randomUUID()
+  return { propertyId: null, id: promoCodeId, version: 1, data: { promoCodeId, code: `B${index}` } }
+}
+
+const bare = `insert into event (id, type, entity, actor, request_id, changed, data) values (?, 'promo_code.created', ?, ?, 'bench', '[]', ?)`
+
+/** Milliseconds of one event in a transaction of many: by `emit`, and as a bare insert. */
+const writing = async (tenantId: string) => {
+  const events = sized(20_000, 4_000)
+  const timed = async (work: (index: number) => Promise<void>) => {
+    const from = performance.now()
+    for (let done = 0; done < events; done += 200) await work(done)
+    return (performance.now() - from) / events
+  }
+  const ours = () =>
+    timed((from) =>
+      inTenant(tenantId, async (trx) => {
+        for (let index = from; index < from + 200; index += 1) await emit(trx, promoCodeCreated, fact(index))
+      }),
+    )
+  const reference = () =>
+    timed((from) =>
+      inTenant(tenantId, async (trx) => {
+        for (let index = from; index < from + 200; index += 1) {
+          const { id, data } = fact(index)
+          await sql(trx, bare, [
+            randomUUID(),
+            JSON.stringify({ type: 'promo_code', id, version: 1 }),
+            JSON.stringify({ type: 'system', id: null }),
+            JSON.stringify(data),
+          ])
+        }
+      }),
+    )
+  await ours()
+  return { ours: await ours(), reference: await reference() }
+}
+
+/** Milliseconds of 100 events of the feed in the middle of many, and of a bare select of them. */
+const reading = async (tenantId: string) => {
+  const types = eventTypes.map(({ type }) => type)
+  const turns = 200
+  let last = 0
+  for (let count = 1; count > 0;) {
+    count = await inTenant(tenantId, numberEvents)
+    last += count
+  }
+  const timed = async (work: (after: number) => Promise<unknown>) => {
+    const all: number[] = []
+    for (let turn = 0; turn < turns; turn += 1) {
+      const after = Math.floor((turn / turns) * (last - 200))
+      const from = performance.now()
+      await work(after)
+      all.push(performance.now() - from)
+    }
+    return percentile(all, 0.95)
+  }
+  const ours = await timed((after) =>
+    inTenant(tenantId, (trx) => readFeed(trx, { types, propertyIds: null }, { after: String(after), limit: 100 })),
+  )
+  const reference = await timed((after) =>
+    inTenant(tenantId, (trx) =>
+      sql(trx, `select * from event where sequence > ? order by sequence limit 100`, [after]),
+    ),
+  )
+  return { ours, reference }
+}
+
+/** Writes events at a rate, and waits for them. Answers how long each took from its commit to its first attempt. */
+const flow = async (arrived: Map<string, number>, ids: readonly string[], perSecond: number): Promise<number[]> => {
+  const committed = new Map<string, number>()
+  const began = Date.now()
+  const everyMs = 50
+  for (let turn = 0; Date.now() - began < seconds * 1_000; turn += 1) {
+    const due =
+      Math.floor(((turn + 1) * everyMs * perSecond) / 1_000) - Math.floor((turn * everyMs * perSecond) / 1_000)
+    await Promise.all(
+      Array.from({ length: due }, async () => {
+        const tenantId = ids[Math.floor(Math.random() * ids.length)] ?? ''
+        const id = await inTenant(tenantId, (trx) => emit(trx, promoCodeCreated, fact(turn)))
+        committed.set(id, Date.now())
+      }),
+    )
+    await wait(Math.max(0, began + (turn + 1) * everyMs - Date.now()))
+  }
+  for (let left = 120; left > 0 && [...committed.keys()].some((id) => !arrived.has(id)); left -= 1) await wait(1_000)
+  return [...committed].map(([id, at]) => (arrived.get(id) ?? Number.POSITIVE_INFINITY) - at)
+}
+
+/** From the commit of an event to the first request that tells of it; and what writing and reading one costs. */
+export const bench: Bench = async () => {
+  process.env.ALLOW_PRIVATE_ADDRESSES = 'on'
+  const receiver = await startReceiver()
+  const open = async (number: number) => {
+    const tenantId = await makeTenant()
+    await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'webhooks', reason: 'bench' }))
+    await inTenant(tenantId, async (trx) => {
+      await numberEvents(trx)
+      await createEndpoint(trx, { url: receiver.url(number), types: ['promo_code.*'], subjects: ['PromoCode'] })
+    })
+    return tenantId
+  }
+  const still = await makeTenant()
+  const written = await writing(still)
+  const read = await reading(still)
+  const ids: string[] = []
+  for (let count = 0; count < tenants; count += 1) ids.push(await open(count))
+  const children = [
+    await startChild('service', 'relay'),
+    await startChild('service', 'scheduler', { clock: 'webhooks' }),
+    await startChild('service', 'worker', { queues: { webhooks: 20 } }),
+  ]
+  try {
+    await wait(5_000)
+    const many = await flow(receiver.arrived, ids, manyPerSecond)
+    const one = await flow(receiver.arrived, ids.slice(0, 1), onePerSecond)
+    const after = (name: string, values: readonly number[]) => [
+      judge({ name: `${name}, p50`, unit: 's', ours: percentile([...values], 0.5) / 1_000, reference: null }, null),
+      judge(
+        { name: `${name}, p95`, unit: 's', ours: percentile([...values], 0.95) / 1_000, reference: null },
+        { most: 2 },
+      ),
+    ]
+    return {
+      results: [
+        judge({ name: 'writing an event, and a bare insert of it', unit: 'ms', ...written }, { most: 0.2 }),
+        judge({ name: '100 events of the feed, and a bare select of them, p95', unit: 'ms', ...read }, { most: 20 }),
+        ...after(`from commit to the first attempt, ${manyPerSecond} a second over ${tenants} tenants`, many),
+        ...after(`the same, ${onePerSecond} a second of one tenant`, one),
+      ],
+      notes: [
+        `${many.length} and ${one.length} events within ${seconds} s each, one transaction for each; every one of them arrived. One relay, one clock, one worker with 20 places, the writer and the receiver share the machine.`,
+      ],
+    }
+  } finally {
+    await Promise.all(children.map((child) => child.stop()))
+    receiver.stop()
+  }
+}

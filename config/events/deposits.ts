@@ -1,0 +1,15 @@
+import { Amount, Currency, Instant, Obj, Uuid } from '../schema.ts'
+import { event } from './event.ts'
+import type { Event } from './event.ts'
+
+const deposit = {
+  entity: 'deposit',
+  subject: 'Reservation',
+  data: Obj({ depositId: Uuid, reservationId: Uuid, amount: Amount, currency: Currency, dueAt: Instant }),
+} as const
+export const depositDueDateReached = event({ type: 'deposit.due_date_reached', ...deposit })
+export const depositCovered = event({ type: 'deposit.covered', ...deposit })
+export const depositWaived = event({ type: 'deposit.waived', ...deposit })
+export const depositChanged = event({ type: 'deposit.changed', ...deposit })
+
+export const depositsEvents: Event[] = [depositDueDateReached, depositCovered, depositWaived, depositChanged]

@@ -1,0 +1,340 @@
+/** Kinds of personal data that a column holds. */
+export type Category =
+  | 'identity'
+  | 'contact'
+  | 'document'
+  | 'image'
+  | 'free_text'
+  | 'payment'
+  | 'technical'
+  | 'credential'
+/** Why it may be held (LGPD, articles 7, 11 and 16). */
+export type Basis = 'contract' | 'legal_obligation' | 'claims' | 'legitimate_interest' | 'consent'
+/**
+ * The effect of a guest's erasure on a table. `seal`: the guest's key, which sealed the column, is destroyed. `null`: the column is emptied. `delete row`: the
+ * row is deleted. `keep until`: the row is kept for its basis, and goes when `until` says. `elsewhere`: the row is no guest's, and goes with the user, the
+ * firm, the tenant or its time.
+ */
+export type Erasure = 'seal' | 'null' | 'delete row' | 'keep until' | 'elsewhere'
+
+export type PersonalTable = {
+  table: string
+  columns: Readonly<Record<string, Category>>
+  basis: Basis
+  erasure: Erasure
+  /** SQL condition on `t`, the table: its rows about guests whose ids are `:ids`. */
+  guests?: string
+  /** Columns that the erasure sets, with SQL of a row `t` and of `:ids`; all `columns` to null where it is left out. */
+  set?: Readonly<Record<string, string>>
+  /** Narrows the rows that are erased; the others are kept. */
+  only?: string
+  /** The event that ends the time for which rows are kept. */
+  until?: string
+}
+
+const ofGuest = 't.guest_id = any(:ids::uuid[])'
+const ofBooker = 't.booker_guest_id = any(:ids::uuid[])'
+const ofStay = `t.reservation_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[]))`
+const ofBooking = `select b.id from booking b where b.booker_guest_id = any(:ids::uuid[])`
+const ofFolio = `select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
+  where f.payer_guest_id = any(:ids::uuid[]) or r.primary_guest_id = any(:ids::uuid[])`
+
+/**
+ * Every column of the service with personal data. Erasures go through the tables in this order; exports, masks and the redaction of logs follow it, too. A
+ * guard test compares it with the schema: a column of a telling name that is in neither list fails.
+ */
+export const personalData: readonly PersonalTable[] = [
+  {
+    table: 'guest',
+    columns: {
+      first_name: 'identity',
+      last_name: 'identity',
+      preferred_name: 'identity',
+      name_search: 'identity',
+      name_index: 'identity',
+      birth_index: 'identity',
+      nationality: 'identity',
+      residence_country: 'identity',
+      email_index: 'contact',
+      phone_index: 'contact',
+      phone_tail_index: 'contact',
+      sealed: 'contact',
+    },
+    basis: 'contract',
+    erasure: 'seal',
+    guests: 't.id = any(:ids::uuid[])',
+  },
+  {
+    table: 'reservation_guest',
+    columns: { kinship: 'identity', authorisation_document_id: 'document' },
+    basis: 'contract',
+    erasure: 'null',
+    // The document of a guest may authorise the stay of another one, a minor, whose own data stay.
+    guests: `(${ofGuest} or t.authorisation_document_id in (select d.id from guest_document d where d.guest_id = any(:ids::uuid[])))`,
+    set: { kinship: `case when ${ofGuest} then null else t.kinship end`, authorisation_document_id: 'null' },
+  },
+  {
+    table: 'guest_document_file',
+    columns: { blob_id: 'image', sha256: 'image' },
+    basis: 'legal_obligation',
+    erasure: 'delete row',
+    guests: ofGuest,
+  },
+  {
+    table: 'guest_document',
+    columns: { sealed: 'document', number_index: 'document', reject_reason: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'delete row',
+    guests: ofGuest,
+  },
+  { table: 'guest_note', columns: { sealed: 'free_text' }, basis: 'contract', erasure: 'delete row', guests: ofGuest },
+  {
+    table: 'guest_duplicate',
+    columns: { matches: 'identity' },
+    basis: 'legitimate_interest',
+    erasure: 'delete row',
+    guests: '(t.guest_a = any(:ids::uuid[]) or t.guest_b = any(:ids::uuid[]))',
+  },
+  {
+    table: 'guest_merge',
+    columns: { sealed: 'identity', reason: 'free_text', undo_reason: 'free_text' },
+    basis: 'legitimate_interest',
+    erasure: 'null',
+    guests: '(t.survivor_id = any(:ids::uuid[]) or t.merged_id = any(:ids::uuid[]))',
+    set: { sealed: 'null', reason: `'erased'`, undo_reason: `case when t.undone_at is not null then 'erased' end` },
+  },
+  {
+    table: 'guest_consent',
+    columns: { sealed: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'keep until',
+    guests: ofGuest,
+    until: 'the end of the tenant; its evidence is unreadable',
+  },
+  {
+    table: 'guest_block',
+    columns: { sealed: 'free_text', document_indexes: 'document', lift_reason: 'free_text' },
+    basis: 'legitimate_interest',
+    erasure: 'null',
+    guests: ofGuest,
+    set: { document_indexes: `'{}'`, lift_reason: `case when t.lifted_at is not null then 'erased' end` },
+    only: `(t.level = 'warn' or t.lifted_at is not null)`,
+    until: 'the end of the block, or two years after the erasure',
+  },
+  {
+    table: 'booking',
+    columns: { sealed: 'contact', email_index: 'contact', address_hash: 'technical' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofBooker,
+  },
+  {
+    table: 'reservation',
+    columns: { requests: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: 't.primary_guest_id = any(:ids::uuid[])',
+  },
+  {
+    table: 'reservation_note',
+    columns: { sealed: 'free_text' },
+    basis: 'contract',
+    erasure: 'delete row',
+    guests: ofStay,
+  },
+  { table: 'waitlist_entry', columns: { sealed: 'contact' }, basis: 'contract', erasure: 'null', guests: ofGuest },
+  {
+    table: 'message_attempt',
+    columns: { recipient: 'contact', subject: 'free_text', body: 'free_text', recipient_index: 'contact' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: 't.message_id in (select m.id from message m where m.guest_id = any(:ids::uuid[]))',
+    set: { recipient: 'null', subject: 'null', body: 'null', recipient_index: `decode(repeat('00', 16), 'hex')` },
+  },
+  {
+    table: 'message',
+    columns: { text: 'free_text', recipient: 'contact' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofGuest,
+  },
+  {
+    table: 'payment',
+    columns: { payer: 'payment', payer_index: 'payment', submission: 'payment', action: 'payment', note: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'null',
+    guests: `((t.target_type = 'reservation' and t.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
+      or (t.target_type = 'booking' and t.target_id in (${ofBooking})) or (t.target_type = 'folio' and t.target_id in (${ofFolio})))`,
+    set: { payer: 'null', payer_index: 'null', action: 'null' },
+  },
+  {
+    table: 'payment_method',
+    columns: { submission: 'payment', action: 'payment', consent_address_hash: 'technical' },
+    basis: 'consent',
+    erasure: 'null',
+    guests: `(t.guest_id = any(:ids::uuid[]) or t.booking_id in (${ofBooking}))`,
+  },
+  {
+    table: 'dispute',
+    columns: { evidence: 'free_text' },
+    basis: 'claims',
+    erasure: 'keep until',
+    guests: `t.payment_id in (select p.id from payment p
+      where (p.target_type = 'reservation' and p.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
+        or (p.target_type = 'booking' and p.target_id in (${ofBooking})))`,
+    until: 'the end of the tenant; the bank has decided on it',
+  },
+  {
+    table: 'channel_booking',
+    columns: { payload: 'contact' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: `t.booking_id in (${ofBooking})`,
+  },
+  {
+    table: 'privacy_request',
+    columns: { sealed: 'free_text', reason: 'free_text', export_blob_id: 'identity' },
+    basis: 'legal_obligation',
+    erasure: 'keep until',
+    guests: ofGuest,
+    until: 'the end of the tenant; what it says of the person is unreadable',
+  },
+  {
+    table: 'guest_registration',
+    columns: { sealed: 'identity', reject_reason: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'keep until',
+    guests: ofGuest,
+    until: 'registration.retentionYears after the last departure',
+  },
+  {
+    table: 'folio',
+    columns: { label: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'keep until',
+    guests: `t.id in (${ofFolio})`,
+    until: 'the end of the tenant; with the id of the guest alone',
+  },
+  // Of no guest in particular, or found by no guest's id.
+  { table: 'blob', columns: { bytes: 'image' }, basis: 'legal_obligation', erasure: 'elsewhere', until: 'its record' },
+  {
+    table: 'company',
+    columns: { email: 'contact', phone: 'contact', address: 'contact', sealed: 'contact', name_search: 'identity' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the end of the tenant',
+  },
+  {
+    table: 'booking_group',
+    columns: { sealed: 'contact' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the group; its organiser, whose contact changes with the group',
+  },
+  {
+    table: 'suppression',
+    columns: { address: 'contact', address_index: 'contact', lift_reason: 'free_text' },
+    basis: 'legitimate_interest',
+    erasure: 'elsewhere',
+    until: 'the suppression is lifted: no message goes to the address meanwhile',
+  },
+  {
+    table: 'hold_strike',
+    columns: { email_index: 'contact' },
+    basis: 'legitimate_interest',
+    erasure: 'elsewhere',
+    until: 'a week',
+  },
+  {
+    table: 'gateway_callback',
+    columns: { raw_body: 'payment', headers: 'technical' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+    until: 'its time in payments',
+  },
+  { table: 'kept_reply', columns: { body: 'free_text' }, basis: 'contract', erasure: 'elsewhere', until: '72 hours' },
+  {
+    table: 'refund',
+    columns: { note: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+    until: 'the end of the tenant; staff write no names there',
+  },
+  {
+    table: 'audit_entry',
+    columns: { address: 'technical', reason: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+    until: 'the end of the trail; addresses are shortened to networks',
+  },
+  {
+    table: 'app_user',
+    columns: {
+      email: 'contact',
+      email_key: 'contact',
+      name: 'identity',
+      password_hash: 'credential',
+      totp_secret: 'credential',
+    },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the account',
+  },
+  {
+    table: 'session',
+    columns: { first_ip: 'technical', last_ip: 'technical', user_agent: 'technical' },
+    basis: 'legitimate_interest',
+    erasure: 'elsewhere',
+    until: 'the session',
+  },
+  {
+    table: 'sign_in_failure',
+    columns: { account_key: 'contact', network: 'technical', address: 'technical' },
+    basis: 'legitimate_interest',
+    erasure: 'elsewhere',
+    until: 'a day',
+  },
+  { table: 'password_request', columns: { email: 'contact' }, basis: 'contract', erasure: 'elsewhere', until: 'a day' },
+  {
+    table: 'one_time_token',
+    columns: { data: 'contact' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the token',
+  },
+  {
+    table: 'membership',
+    columns: { invited_name: 'identity', invited_email: 'contact' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the membership',
+  },
+  {
+    table: 'api_key',
+    columns: { last_used_ip: 'technical' },
+    basis: 'legitimate_interest',
+    erasure: 'elsewhere',
+    until: 'the key',
+  },
+  {
+    table: 'tenant',
+    columns: { billing_email: 'contact', billing_address: 'contact' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the tenant',
+  },
+  {
+    table: 'property',
+    columns: { phone: 'contact', email: 'contact', address: 'contact' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the property; of the house, and public',
+  },
+  {
+    table: 'message_channel',
+    columns: { sender_name: 'identity', sender_address: 'contact', reply_to: 'contact' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the channel; of the house',
+  },
+]

@@ -1,0 +1,130 @@
+import type { Plan } from '../../../config/plans.ts'
+import { notFound } from '../../../config/errors.ts'
+import { textIn } from '../../../config/local-text.ts'
+import type { LocalText } from '../../../config/local-text.ts'
+import type { AddOnBillingType, AddOnPrice, PriceTier } from '../../../config/add-ons.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { linesOf } from '../rules/lines.ts'
+import type { Adjustment, Item, Line, Period, UsageDay } from '../rules/lines.ts'
+
+type PlanFeature = { key: string; billingType: string; meters?: Record<string, Record<string, PriceTier[]>> }
+
+export type SubscriptionFacts = {
+  tenantId: string
+  plan: Plan
+  planVersionId: string
+  anchorDay: number
+  periodStart: string
+  periodEnd: string
+  /** The instant at which the period ends in the tenant's zone. */
+  endsAt: Date
+  paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: string } | null
+  pastDueSince: Date | null
+  version: number
+  currency: string
+  locale: string
+  timeZone: string
+  country: string
+  name: string
+  legalName: string | null
+  document: string | null
+  billingEmail: string
+  billingAddress: unknown
+  versionNumber: number
+  planFeatures: PlanFeature[]
+  prices: Record<string, number>
+}
+
+const facts = (lock: string) => `
+  select s.tenant_id, s.plan, s.plan_version_id, s.anchor_day, s.period_start::text as period_start, s.period_end::text as period_end,
+    s.period_end::timestamp at time zone t.time_zone as ends_at, s.payment_method, s.past_due_since, s.version, t.currency, t.locale, t.time_zone,
+    t.country, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, v.number as version_number, v.features as plan_features, v.prices
+  from subscription s join tenant t on t.id = s.tenant_id join plan_version v on v.id = s.plan_version_id where s.tenant_id = ? ${lock}`
+
+/** The subscription of a tenant with what its invoice is made of. `lock` holds it until the end of the transaction. 404. */
+export const readFacts = async (trx: Trx, tenantId: string, { lock = false } = {}): Promise<SubscriptionFacts> => {
+  const row = await sqlOne<SubscriptionFacts>(trx, facts(lock ? 'for no key update of s' : ''), [tenantId])
+  if (!row) throw notFound()
+  return row
+}
+
+/** The customer as an invoice keeps them. */
+export const customerOf = ({
+  name,
+  legalName,
+  document,
+  billingEmail,
+  billingAddress,
+  country,
+}: SubscriptionFacts) => ({ name, legalName, document, billingEmail, billingAddress, country })
+
+type ItemRow = Omit<Item, 'price' | 'name'> & {
+  prices: Record<string, AddOnPrice>
+  name: LocalText
+  billingType: AddOnBillingType
+}
+
+/** Add-ons held at some time of the period; one that ends after it is held at its end. */
+const itemsOf = async (
+  trx: Trx,
+  { tenantId, currency, locale, timeZone }: SubscriptionFacts,
+  { start, end }: Period,
+): Promise<Item[]> => {
+  const rows = await sql<ItemRow>(
+    trx,
+    `select i.add_on_id, a.key, a.name, a.billing_type, a.meter, i.price_id, p.prices, (i.starts_at at time zone :zone)::date::text as starts_on,
+       case when i.ends_at < :end::timestamp at time zone :zone then (i.ends_at at time zone :zone)::date::text end as ends_on,
+       i.usage_before, i.usage_at_end
+     from subscription_item i join add_on a on a.id = i.add_on_id join add_on_price p on p.id = i.price_id
+     where i.tenant_id = :tenantId and i.starts_at < :end::timestamp at time zone :zone
+       and (i.ends_at is null or i.ends_at >= :start::timestamp at time zone :zone)
+     order by i.starts_at, i.id`,
+    { tenantId, start, end, zone: timeZone },
+  )
+  return rows.map(({ prices, name, ...row }) => ({
+    ...row,
+    name: textIn(name, locale, 'en'),
+    price: prices[currency] ?? {},
+  }))
+}
+
+const usageOf = (trx: Trx, tenantId: string, { start, end }: Period): Promise<UsageDay[]> =>
+  sql<UsageDay>(
+    trx,
+    `select meter, day::text as day, quantity from usage_day where tenant_id = ? and day >= ?::date and day < ?::date order by meter, day`,
+    [tenantId, start, end],
+  )
+
+export const openAdjustments = (trx: Trx, tenantId: string): Promise<Adjustment[]> =>
+  sql<Adjustment>(
+    trx,
+    `select id, kind, amount, description from billing_adjustment where tenant_id = ? and invoice_id is null order by created_at, id limit 500`,
+    [tenantId],
+  )
+
+export type Bill = { lines: Line[]; usage: UsageDay[]; adjustments: Adjustment[] }
+
+/** Lines of the present period as they would be billed now: for reading and for the close alike. */
+export const billOf = async (trx: Trx, subscription: SubscriptionFacts): Promise<Bill> => {
+  const { tenantId, periodStart, periodEnd, planVersionId, plan, currency, prices, planFeatures } = subscription
+  const period = { start: periodStart, end: periodEnd }
+  const [items, usage, adjustments] = [
+    await itemsOf(trx, subscription, period),
+    await usageOf(trx, tenantId, period),
+    await openAdjustments(trx, tenantId),
+  ]
+  const meters = Object.fromEntries(
+    planFeatures.flatMap(({ meters: priced = {} }) =>
+      Object.entries(priced).map(([meter, inCurrencies]) => [meter, inCurrencies[currency] ?? []] as const),
+    ),
+  )
+  const lines = linesOf({
+    period,
+    plan: { versionId: planVersionId, name: plan, amount: prices[currency] ?? 0, meters },
+    items,
+    usage,
+    adjustments,
+  })
+  return { lines, usage, adjustments }
+}

@@ -1,0 +1,179 @@
+import { invalid } from '../../config/errors.ts'
+import { addDays } from '../../config/time.ts'
+import { isAlways } from '../lib/conditions.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { inScope, readPage, where } from '../lib/paging.ts'
+import type { Paging, Part } from '../lib/paging.ts'
+import { readAccount } from './accounts.ts'
+import { bookFor, ledgerState, movements } from './chart.ts'
+
+/** Lines that a list goes through at most; a report run has more. */
+const mostLines = 10_000
+
+const refuseDepth = ({ page, limit }: Paging) => {
+  if (page * limit > mostLines)
+    throw invalid([{ field: 'page', message: `goes beyond ${mostLines} lines; narrow the days` }])
+}
+
+export type LineOfAccount = {
+  entryId: string
+  lineNo: number
+  postingDate: string
+  number: number | null
+  description: string
+  debit: number
+  credit: number
+  /** On the normal side of the account, after this line. */
+  balance: number
+  propertyId: string | null
+  documentType: string | null
+  documentId: string | null
+  partyType: string | null
+  partyId: string | null
+}
+
+const seen = (scope: Condition, column: string): Part[] => (isAlways(scope) ? [] : inScope(scope, column))
+
+/**
+ * A page of the lines of an account in the order of posting, with the balance after each; `opening` and `closing` are the balances before and after the
+ * days asked for. Of the lines in `scope` alone.
+ */
+export const listAccountLines = async (
+  trx: Trx,
+  accountId: string,
+  {
+    from,
+    to,
+    propertyId,
+    scope,
+    ...paging
+  }: Paging & { from?: string; to?: string; propertyId?: string; scope: Condition },
+) => {
+  refuseDepth(paging)
+  const account = await readAccount(trx, accountId)
+  const { tenantId } = contextOf(trx)
+  const sign = account.side === 'debit' ? 'l.debit - l.credit' : 'l.credit - l.debit'
+  const asked: Part[] = [
+    { text: 'l.tenant_id = ? and l.book_id = ? and l.account_id = ?', values: [tenantId, account.bookId, accountId] },
+    ...where('l.property_id = ?', propertyId),
+    ...seen(scope, 'l.property_id'),
+    ...where('l.posting_date >= ?', from),
+    ...where('l.posting_date <= ?', to),
+  ]
+  // Whole periods come from the balances, so that no page sums the lines of years.
+  const balanceOn = async (day: string | undefined): Promise<number> => {
+    const moved = (await movements(trx, account.bookId, day, propertyId, scope)).get(accountId) ?? 0
+    return account.side === 'debit' || moved === 0 ? moved : -moved
+  }
+  const [opening, closing] = await Promise.all([from === undefined ? 0 : balanceOn(addDays(from, -1)), balanceOn(to)])
+  const { rows, total } = await readPage<LineOfAccount>(
+    trx,
+    {
+      columns: {
+        text: `l.entry_id, l.line_no, l.posting_date, s.number, e.description, l.debit, l.credit, l.property_id, l.document_type, l.document_id,
+          l.party_type, l.party_id, cast(? + sum(${sign}) over (order by l.posting_date, e.sequence, l.line_no) as bigint) as balance`,
+        values: [opening],
+      },
+      from: `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`,
+      joins: `left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
+      conditions: asked,
+      order: 'l.posting_date, e.sequence, l.line_no',
+    },
+    paging,
+  )
+  return {
+    rows,
+    total,
+    opening,
+    closing,
+    currency: account.currency,
+    state: await ledgerState(trx, account.bookId),
+  }
+}
+
+export type LineFilter = {
+  bookId?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  periodId?: string | undefined
+  journalId?: string | undefined
+  entryId?: string | undefined
+  accountId?: string | undefined
+  propertyId?: string | undefined
+  sourceType?: string | undefined
+  sourceId?: string | undefined
+  documentType?: string | undefined
+  documentId?: string | undefined
+  partyType?: string | undefined
+  partyId?: string | undefined
+  costCenterId?: string | undefined
+  taxCodeId?: string | undefined
+  amount?: number | undefined
+  q?: string | undefined
+}
+
+export type FoundLine = Omit<LineOfAccount, 'balance'> & {
+  accountId: string
+  accountCode: string
+  costCenterId: string | null
+  taxCodeId: string | null
+  taxBase: number | null
+  memo: string
+  sourceType: string
+  sourceId: string
+}
+
+/** A page of a book's lines, the latest first. Without days, entry, document or party it is that of the present fiscal year. */
+export const searchLines = async (
+  trx: Trx,
+  { page, limit, scope, ...filter }: LineFilter & Paging & { scope: Condition },
+) => {
+  refuseDepth({ page, limit })
+  const book = await bookFor(trx, filter.bookId)
+  const { tenantId } = contextOf(trx)
+  const isNarrow = [filter.from, filter.documentId, filter.partyId, filter.entryId].some((one) => one !== undefined)
+  const year = isNarrow
+    ? null
+    : await sqlOne<{ startsOn: string }>(
+        trx,
+        `select y.starts_on from book b join fiscal_year y on y.tenant_id = b.tenant_id and y.book_id = b.id
+           and cast(now() at time zone b.time_zone as date) between y.starts_on and y.ends_on where b.tenant_id = ? and b.id = ?`,
+        [tenantId, book.id],
+      )
+  const found = await readPage<FoundLine>(
+    trx,
+    {
+      columns: `l.entry_id, l.line_no, l.posting_date, s.number, e.description, l.account_id, a.code as account_code, l.debit, l.credit, l.property_id,
+        l.cost_center_id, l.party_type, l.party_id, l.document_type, l.document_id, l.tax_code_id, l.tax_base, l.memo, e.source_type, e.source_id`,
+      from: `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`,
+      joins: `left join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
+        left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
+      conditions: [
+        { text: 'l.tenant_id = ? and l.book_id = ?', values: [tenantId, book.id] },
+        ...where('l.posting_date >= ?', filter.from ?? year?.startsOn),
+        ...where('l.posting_date <= ?', filter.to),
+        ...where('l.period_id = ?', filter.periodId),
+        ...where('e.journal_id = ?', filter.journalId),
+        ...where('l.entry_id = ?', filter.entryId),
+        ...where('l.account_id = ?', filter.accountId),
+        ...where('l.property_id = ?', filter.propertyId),
+        ...where('e.source_type = ?', filter.sourceType),
+        ...where('e.source_id = ?', filter.sourceId),
+        ...where('l.document_type = ?', filter.documentType),
+        ...where('l.document_id = ?', filter.documentId),
+        ...where('l.party_type = ?', filter.partyType),
+        ...where('l.party_id = ?', filter.partyId),
+        ...where('l.cost_center_id = ?', filter.costCenterId),
+        ...where('l.tax_code_id = ?', filter.taxCodeId),
+        ...where('l.debit + l.credit = ?', filter.amount),
+        ...where(`strpos(lower(e.description || ' ' || l.memo), lower(?)) > 0`, filter.q),
+        ...seen(scope, 'l.property_id'),
+      ],
+      order: 'l.posting_date desc, e.sequence desc, l.line_no',
+    },
+    { page, limit },
+  )
+  return { ...found, state: await ledgerState(trx, book.id) }
+}

@@ -1,0 +1,202 @@
+import { invalid, unprocessable } from '../../config/errors.ts'
+import { addDays } from '../../config/time.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { equal, from, pageOf, until } from '../lib/lists.ts'
+import { readRow } from '../lib/records.ts'
+import { bookFor } from './chart.ts'
+import { BusinessDay, FiscalPeriod, FiscalYear } from './models.ts'
+import { createYear } from './years.ts'
+
+const years = pageOf(FiscalYear, {
+  order: ['startsOn desc'],
+  filters: { bookId: equal('bookId'), status: equal('status') },
+})
+
+type PeriodHead = {
+  id: string
+  fiscalYearId: string
+  number: number
+  kind: 'regular' | 'closing'
+  startsOn: string
+  endsOn: string
+  status: 'open' | 'soft_closed' | 'closed'
+}
+
+/** A page of the fiscal years the latest first, each with its periods. */
+export const listFiscalYears = async (trx: Trx, filter: Parameters<typeof years>[1]) => {
+  const { rows, total } = await years(trx, filter)
+  const periods = await sql<PeriodHead>(
+    trx,
+    `select id, fiscal_year_id, number, kind, starts_on, ends_on, status from fiscal_period
+     where tenant_id = ? and fiscal_year_id = any(?::uuid[]) order by fiscal_year_id, number`,
+    [contextOf(trx).tenantId, rows.map((row) => row.id)],
+  )
+  return {
+    total,
+    rows: rows.map((year) => ({ ...year, periods: periods.filter((one) => one.fiscalYearId === year.id) })),
+  }
+}
+
+export const readFiscalYear = async (trx: Trx, id: string) => {
+  const [year, periods] = await Promise.all([
+    readRow(trx, FiscalYear, id),
+    sql<PeriodHead>(
+      trx,
+      `select id, fiscal_year_id, number, kind, starts_on, ends_on, status from fiscal_period
+       where tenant_id = ? and fiscal_year_id = ? order by number`,
+      [contextOf(trx).tenantId, id],
+    ),
+  ])
+  return { ...year, periods }
+}
+
+/**
+ * Adds the year after the last, or with `startsOn` the one before the first (R30). 422 `year_not_contiguous`, or `period_closed` where a period of the
+ * first year is closed.
+ */
+export const createFiscalYear = async (
+  trx: Trx,
+  { bookId, startsOn }: { bookId?: string; startsOn?: string },
+): Promise<string> => {
+  const book = await bookFor(trx, bookId)
+  const { tenantId } = contextOf(trx)
+  await sql(trx, `select id from book where tenant_id = ? and id = ? for no key update`, [tenantId, book.id])
+  const ends = await sqlOne<{ first: string; last: string; isClosed: boolean }>(
+    trx,
+    `select min(y.starts_on) as first, max(y.ends_on) as last,
+       exists (select from fiscal_period p where p.tenant_id = ? and p.book_id = ? and p.status <> 'open'
+         and p.starts_on < (select min(f.ends_on) from fiscal_year f where f.tenant_id = ? and f.book_id = ?)) as is_closed
+     from fiscal_year y where y.tenant_id = ? and y.book_id = ?`,
+    [tenantId, book.id, tenantId, book.id, tenantId, book.id],
+  )
+  const next = addDays(ends?.last ?? '', 1)
+  const before = ends ? yearBefore(ends.first) : ''
+  const wanted = startsOn ?? next
+  const field = 'startsOn'
+  if (wanted !== next && wanted !== before)
+    throw unprocessable('year_not_contiguous', 'Fiscal years follow one another', [
+      { field, message: `must be ${next} or ${before}` },
+    ])
+  if (wanted === before && ends?.isClosed)
+    throw unprocessable('period_closed', 'A period of the first year is closed', [{ field, message: wanted }])
+  if (!(await createYear(trx, book.id, wanted))) throw invalid([{ field, message: 'is there already' }])
+  return (await readRow(trx, FiscalYear, { bookId: book.id, startsOn: wanted }, ['id'])).id
+}
+
+const yearBefore = (first: string): string => `${Number(first.slice(0, 4)) - 1}${first.slice(4)}`
+
+const periods = pageOf(FiscalPeriod, {
+  order: ['startsOn', 'number', 'id'],
+  filters: {
+    bookId: equal('bookId'),
+    fiscalYearId: equal('fiscalYearId'),
+    status: equal('status'),
+    kind: equal('kind'),
+    from: from('endsOn'),
+    to: until('startsOn'),
+  },
+})
+
+/** How many entries and lines stand in periods. */
+const countsOf = async (trx: Trx, ids: readonly string[]) => {
+  const { tenantId } = contextOf(trx)
+  const rows = await sql<{ id: string; entries: number; lines: number }>(
+    trx,
+    `select p.id,
+       (select count(*) from journal_entry e where e.tenant_id = p.tenant_id and e.book_id = p.book_id and e.period_id = p.id
+          and e.posting_date between p.starts_on and p.ends_on) as entries,
+       (select coalesce(sum(b.line_count), 0)::bigint from account_balance b where b.tenant_id = p.tenant_id and b.book_id = p.book_id
+          and b.period_id = p.id) as lines
+     from fiscal_period p where p.tenant_id = ? and p.id = any(?::uuid[])`,
+    [tenantId, [...ids]],
+  )
+  return new Map(rows.map(({ id, ...counts }) => [id, counts]))
+}
+
+/** A page of periods with their numbers of entries and lines, by date. */
+export const listPeriods = async (trx: Trx, filter: Parameters<typeof periods>[1]) => {
+  const { rows, total } = await periods(trx, filter)
+  const counts = await countsOf(
+    trx,
+    rows.map(({ id }) => id),
+  )
+  return { total, rows: rows.map((row) => ({ ...row, ...(counts.get(row.id) ?? { entries: 0, lines: 0 }) })) }
+}
+
+type Item = { code: string; blocking: boolean; passed: boolean; count: number; sample: string[] }
+
+/** One statement for each item of the checklist (R26): the ids of what stands in the way. `:tenantId`, `:bookId`, `:periodId`, `:from` and `:to` are bound. */
+const checklist: Record<string, { blocking: boolean; text: string }> = {
+  days_open: {
+    blocking: true,
+    text: `select d.id from business_day d join property p on p.tenant_id = d.tenant_id and p.id = d.property_id and p.book_id = :bookId
+      where d.tenant_id = :tenantId and d.status = 'open' and d.date <= cast(:to as date)`,
+  },
+  events_waiting: {
+    blocking: true,
+    text: `select e.id from posting_event e where e.tenant_id = :tenantId and e.book_id = :bookId and e.period_id = :periodId
+      and e.status in ('pending', 'failed', 'parked')`,
+  },
+  drafts_submitted: {
+    blocking: true,
+    text: `select d.id from entry_draft d where d.tenant_id = :tenantId and d.book_id = :bookId and d.status = 'submitted'
+      and d.posting_date between cast(:from as date) and cast(:to as date)`,
+  },
+  integrity_failed: {
+    blocking: true,
+    text: `select r.id from integrity_run r where r.tenant_id = :tenantId and r.book_id = :bookId and r.status = 'failed'
+      and not exists (select from integrity_run n where n.tenant_id = r.tenant_id and n.book_id = r.book_id and n.finished_at > r.finished_at)`,
+  },
+  integrity_stale: {
+    blocking: true,
+    text: `select e.id from journal_entry e where e.tenant_id = :tenantId and e.book_id = :bookId and e.period_id = :periodId
+      and e.posting_date between cast(:from as date) and cast(:to as date)
+      and not exists (select from integrity_run r where r.tenant_id = e.tenant_id and r.book_id = e.book_id and r.finished_at is not null
+        and r.started_at >= e.created_at)`,
+  },
+  drafts_open: {
+    blocking: false,
+    text: `select d.id from entry_draft d where d.tenant_id = :tenantId and d.book_id = :bookId and d.status = 'draft'
+      and d.posting_date between cast(:from as date) and cast(:to as date)`,
+  },
+  opening_difference: {
+    blocking: false,
+    text: `select a.id from account a join account_balance b on b.tenant_id = a.tenant_id and b.book_id = a.book_id and b.account_id = a.id
+      where a.tenant_id = :tenantId and a.book_id = :bookId and a.role = 'opening_difference' group by a.id having sum(b.debit) <> sum(b.credit)`,
+  },
+}
+
+const samples = 10
+
+/** A period with its numbers of entries and lines, and what stands in the way of closing it, ten ids of each. 404. */
+export const readPeriod = async (trx: Trx, id: string) => {
+  const period = await readRow(trx, FiscalPeriod, id)
+  const values = {
+    tenantId: contextOf(trx).tenantId,
+    bookId: period.bookId,
+    periodId: id,
+    from: period.startsOn,
+    to: period.endsOn,
+  }
+  const [counts, ...items] = await Promise.all([
+    countsOf(trx, [id]),
+    ...Object.entries(checklist).map(async ([code, { blocking, text }]): Promise<Item> => {
+      const found = await sqlOne<{ count: number; sample: string[] }>(
+        trx,
+        `with found as (${text}) select (select count(*) from found) as count, array(select id from found order by id limit ${samples}) as sample`,
+        values,
+      )
+      return { code, blocking, passed: found?.count === 0, count: found?.count ?? 0, sample: found?.sample ?? [] }
+    }),
+  ])
+  return { ...period, ...(counts.get(id) ?? { entries: 0, lines: 0 }), checklist: items }
+}
+
+export const listBusinessDays = pageOf(BusinessDay, {
+  order: ['date desc', 'id'],
+  filters: { propertyId: equal('propertyId'), status: equal('status'), from: from('date'), to: until('date') },
+  scope: { propertyId: 'propertyId' },
+})
+
+export const readBusinessDay = (trx: Trx, id: string) => readRow(trx, BusinessDay, id)

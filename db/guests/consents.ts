@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { guestConsentChanged } from '../../config/events/guests.ts'
+import { contextOf, prepared } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
+import { insertRow } from '../lib/records.ts'
+import { seal } from '../lib/sealing/index.ts'
+import type { GuestConsentRow } from '../rows.ts'
+import { lockGuest } from './lock.ts'
+import { GuestConsent } from './models.ts'
+import { profileKey } from './profile.ts'
+
+export const purposes = ['marketing_email', 'marketing_sms', 'marketing_whatsapp', 'profiling', 'third_party'] as const
+export const consentSources = ['desk', 'portal', 'link', 'message', 'import'] as const
+
+export type NewConsent = {
+  purpose: (typeof purposes)[number]
+  decision: 'granted' | 'withdrawn'
+  source: (typeof consentSources)[number]
+  textVersion: string
+  evidence?: string | undefined
+}
+
+export const consentPlace = (id: string) => ({ table: 'guest_consent', rowId: id, purpose: 'evidence' })
+
+const write = async (trx: Trx, guestId: string, { evidence, ...consent }: NewConsent): Promise<string> => {
+  const id = randomUUID()
+  await insertRow(trx, GuestConsent, {
+    id,
+    guestId,
+    ...consent,
+    sealed: evidence === undefined ? null : await seal(trx, profileKey(guestId), consentPlace(id), { evidence }),
+    by: contextOf(trx).actor,
+  })
+  await emit(trx, guestConsentChanged, {
+    propertyId: null,
+    id,
+    version: null,
+    data: { guestId, purpose: consent.purpose, decision: consent.decision },
+  })
+  return id
+}
+
+/** Records what a guest decided; the latest record of a purpose counts from its commit on (R18). */
+export const recordConsent = async (trx: Trx, guestId: string, consent: NewConsent): Promise<void> => {
+  await lockGuest(trx, guestId)
+  await write(trx, guestId, consent)
+}
+
+/** Records decisions that came with a new profile. */
+export const recordFirst = async (trx: Trx, guestId: string, consents: readonly NewConsent[]): Promise<void> => {
+  for (const consent of consents) await write(trx, guestId, consent)
+}
+
+type Present = Pick<GuestConsentRow, 'id' | 'purpose' | 'decision' | 'source' | 'textVersion' | 'at'>
+
+/**
+ * The present decision of each purpose, over all profiles of a guest: one that the latest row of any of them withdraws is withdrawn (R14).
+ * A purpose without a row is not granted.
+ */
+export const presentConsents = (trx: Trx, guestIds: readonly string[]): Promise<Present[]> =>
+  prepared<Present>(
+    trx,
+    `select distinct on (purpose) id, purpose, decision, source, text_version, at from (
+       select distinct on (guest_id, purpose) * from guest_consent where guest_id = any(?::uuid[])
+       order by guest_id, purpose, at desc, id) latest
+     order by purpose, (decision = 'withdrawn') desc, at desc, id`,
+    [guestIds],
+  )

@@ -1,0 +1,85 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { invalid, notFound } from '../../../config/errors.ts'
+import { kindOfFile, mostFileBytes } from '../../../config/file-kinds.ts'
+import type { documentTypes } from '../../../config/file-kinds.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { insertRow, readRow } from '../../lib/records.ts'
+import { blobs, sealBytes, unsealBytes } from '../../lib/sealing/index.ts'
+import type { GuestDocumentFileRow } from '../../rows.ts'
+import { Guest, GuestDocumentFile } from '../models.ts'
+import { profileKey } from '../profile.ts'
+import { tellChanged } from '../tell.ts'
+import { lockDocument } from './documents.ts'
+
+export const sides = ['front', 'back', 'portrait'] as const
+export type Side = (typeof sides)[number]
+
+const filePlace = (id: string) => ({ table: 'guest_document_file', rowId: id, purpose: 'image' })
+
+/** The bytes of a file sent as base64, of the type that it is said to be. Looks at the first bytes; nothing is ever unpacked. */
+export const fileContent = async <Type extends string>(mediaType: Type, data: string): Promise<Buffer> => {
+  const bytes = Buffer.from(data, 'base64')
+  // Decoding passes over what is no base64; a broken text must not become another file. A pattern over so long a text needs much of the stack.
+  if (bytes.toString('base64') !== data) throw invalid([{ field: 'data', message: 'is no base64' }])
+  if (bytes.length > mostFileBytes)
+    throw invalid(
+      [{ field: 'data', message: `has ${bytes.length} bytes` }],
+      'file_too_large',
+      'A file has at most 10 MiB',
+    )
+  const kind = await kindOfFile(bytes)
+  if (kind !== mediaType)
+    throw invalid(
+      [{ field: 'data', message: kind === null ? 'is no file of an accepted type' : `is ${kind}` }],
+      'file_type_mismatch',
+      'The content is not of the media type that was sent',
+    )
+  return bytes
+}
+
+/** Stores the image of one side of a document; one that was there is replaced, and gone. */
+export const storeFile = async (
+  trx: Trx,
+  guestId: string,
+  documentId: string,
+  side: Side,
+  { mediaType, bytes }: { mediaType: (typeof documentTypes)[number]; bytes: Buffer },
+): Promise<void> => {
+  const { guestId: ownerId } = await lockDocument(trx, guestId, documentId)
+  const [before] = await sql<{ blobId: string }>(
+    trx,
+    `delete from guest_document_file where document_id = ? and side = ? returning blob_id`,
+    [documentId, side],
+  )
+  if (before) await blobs.remove(trx, [before.blobId])
+  const id = randomUUID()
+  const blobId = await blobs.put(trx, await sealBytes(trx, profileKey(ownerId), filePlace(id), bytes))
+  await insertRow(trx, GuestDocumentFile, {
+    id,
+    guestId: ownerId,
+    documentId,
+    side,
+    mediaType,
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest(),
+    blobId,
+    createdBy: contextOf(trx).actor.id,
+  })
+  await tellChanged(trx, await readRow(trx, Guest, guestId, ['id', 'source', 'version']), ['documents'])
+}
+
+/** The image of one side of a document, opened. 404 where there is none. */
+export const openFile = async (trx: Trx, guestIds: readonly string[], documentId: string, side: Side) => {
+  const file = await sqlOne<GuestDocumentFileRow>(
+    trx,
+    `select * from guest_document_file where document_id = ? and side = ? and guest_id = any(?::uuid[])`,
+    [documentId, side, guestIds],
+  )
+  const sealed = file && (await blobs.get(trx, file.blobId))
+  if (!file || !sealed) throw notFound('There is no such image')
+  return {
+    mediaType: file.mediaType,
+    bytes: await unsealBytes(trx, profileKey(file.guestId), filePlace(file.id), sealed),
+  }
+}

@@ -1,0 +1,122 @@
+import { privacyRequestDueDateNeared, privacyRequestDueDatePassed } from '../../../config/events/guests.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../lib/connection.ts'
+import { blobs, destroyGuestKey } from '../../lib/sealing/index.ts'
+import type { PrivacyRequestRow } from '../../rows.ts'
+import { registerRequest, tellRequest } from './requests.ts'
+
+const atOnce = 500
+
+/** Tenants in which something of this page may be due. */
+export const dueTenants = (trx: PlatformTrx): Promise<{ tenantId: string }[]> =>
+  sql<{ tenantId: string }>(trx, `select tenant_id from privacy_due_tenants()`)
+
+// Counted from the last departure of a stay of the guest, under any profile and in any house, by the longest time of those houses; without a stay, from the day on which it was stored.
+const imagesDue = `
+  select f.id, f.blob_id from guest_document_file f
+  cross join lateral (
+    select max(r.departure) as departure, max(coalesce((p.settings -> 'documents' ->> 'keepImagesDays')::int, 30)) as days,
+      coalesce(bool_or(r.status in ('held', 'confirmed', 'checked_in')), false) as is_expected
+    from guest o join guest g on g.tenant_id = o.tenant_id
+        and (g.id = coalesce(o.merged_into_id, o.id) or g.merged_into_id = coalesce(o.merged_into_id, o.id))
+      join reservation_guest n on n.tenant_id = g.tenant_id and n.guest_id = g.id
+      join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+      join property p on p.tenant_id = r.tenant_id and p.id = r.property_id
+    where o.tenant_id = f.tenant_id and o.id = f.guest_id) s
+  where not s.is_expected and coalesce(s.departure, f.created_at::date) + coalesce(s.days, 30) < current_date
+  order by f.id limit ${atOnce}`
+
+/** Deletes images of documents whose time is over. Answers how many. */
+export const deleteOldImages = async (trx: Trx): Promise<number> => {
+  const due = await sql<{ id: string; blobId: string }>(trx, imagesDue)
+  await sql(trx, `delete from guest_document_file where id = any(?::uuid[])`, [due.map((file) => file.id)])
+  await blobs.remove(
+    trx,
+    due.map((file) => file.blobId),
+  )
+  return due.length
+}
+
+/** Deletes exports after their 7 days. */
+export const deleteOldExports = async (trx: Trx): Promise<number> => {
+  const due = await sql<{ id: string; exportBlobId: string }>(
+    trx,
+    `select id, export_blob_id from privacy_request where export_blob_id is not null and export_until <= now()
+     order by id limit ${atOnce} for no key update skip locked`,
+  )
+  await sql(trx, `update privacy_request set export_blob_id = null, version = version + 1 where id = any(?::uuid[])`, [
+    due.map((row) => row.id),
+  ])
+  await blobs.remove(
+    trx,
+    due.map((row) => row.exportBlobId),
+  )
+  return due.length
+}
+
+/** Raises, once each, that the day of a request is near or over (R19). */
+export const tellDueDates = async (trx: Trx): Promise<number> => {
+  const near = await sql<PrivacyRequestRow>(
+    trx,
+    `update privacy_request set neared_at = now(), version = version + 1 where id in (select id from privacy_request
+       where status in ('received', 'running') and neared_at is null and due_on <= current_date + 3 order by id limit ${atOnce}) returning *`,
+  )
+  for (const row of near) await tellRequest(trx, privacyRequestDueDateNeared, row)
+  const past = await sql<PrivacyRequestRow>(
+    trx,
+    `update privacy_request set passed_at = now(), version = version + 1 where id in (select id from privacy_request
+       where status in ('received', 'running') and passed_at is null and due_on < current_date order by id limit ${atOnce}) returning *`,
+  )
+  for (const row of past) await tellRequest(trx, privacyRequestDueDatePassed, row)
+  return near.length + past.length
+}
+
+/** Destroys keys of registration forms that the law needs no more (R23). */
+export const destroyOldKeys = async (trx: Trx): Promise<number> => {
+  const due = await sql<{ guestId: string }>(
+    trx,
+    `select guest_id from guest_key where purpose = 'retention' and destroyed_at is null and destroy_after < current_date limit ${atOnce}`,
+  )
+  for (const { guestId } of due) await destroyGuestKey(trx, guestId, 'retention')
+  return due.length
+}
+
+/** Takes the documents off blocks of erased guests: at the end of the block, or two years after the erasure. */
+export const forgetBlocks = async (trx: Trx): Promise<number> =>
+  (
+    await sql(
+      trx,
+      `update guest_block b set document_indexes = '{}', version = b.version + 1 from guest g
+       where g.tenant_id = b.tenant_id and g.id = b.guest_id and g.status = 'erased' and b.document_indexes <> '{}'
+         and least(coalesce(b.ends_on, 'infinity'), (g.erased_at + interval '2 years')::date) < current_date returning b.id`,
+    )
+  ).length
+
+const inactive = `
+  select g.id from guest g
+  where g.status = 'active' and g.created_at < now() - make_interval(years => :years)
+    and not exists (select from privacy_request q where q.tenant_id = g.tenant_id and q.guest_id = g.id and q.kind = 'erasure')
+    and not exists (
+      select from guest m join reservation_guest n on n.tenant_id = m.tenant_id and n.guest_id = m.id
+        join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+      where m.tenant_id = g.tenant_id and (m.id = g.id or m.merged_into_id = g.id) and r.departure > current_date - make_interval(years => :years))
+    and not exists (
+      select from guest m join booking b on b.tenant_id = m.tenant_id and b.booker_guest_id = m.id
+      where m.tenant_id = g.tenant_id and (m.id = g.id or m.merged_into_id = g.id) and b.created_at > now() - make_interval(years => :years))
+    and not exists (
+      select from guest m join folio f on f.tenant_id = m.tenant_id and f.payer_guest_id = m.id
+      where m.tenant_id = g.tenant_id and (m.id = g.id or m.merged_into_id = g.id) and f.charges <> f.credits)
+  order by g.id limit 200`
+
+/** Registers erasures of guests without a stay, booking or balance for the tenant's years; a person approves them like any other (R26). */
+export const proposeErasures = async (trx: Trx): Promise<number> => {
+  const setting = await sqlOne<{ years: number }>(
+    trx,
+    `select coalesce((settings -> 'guests' ->> 'inactiveYears')::int, 0) as years from tenant`,
+  )
+  const years = setting?.years ?? 0
+  if (years === 0) return 0
+  const due = await sql<{ id: string }>(trx, inactive, { years })
+  for (const { id } of due) await registerRequest(trx, { guestId: id, kind: 'erasure', channel: 'retention' })
+  return due.length
+}

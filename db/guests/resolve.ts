@@ -1,0 +1,60 @@
+import { conflict, overtaken, unprocessable } from '../../config/errors.ts'
+import { prepared } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import type { GuestRow } from '../rows.ts'
+
+type Found = Pick<GuestRow, 'id' | 'status' | 'mergedIntoId'>
+
+export const guestErased = (guestId: string) =>
+  conflict('guest_erased', 'The personal data of this guest were erased', [
+    { field: 'guestId', message: `${guestId} is erased` },
+  ])
+
+/**
+ * The guests that a request names: of a merged profile its survivor (R3). Each is locked FOR SHARE until the transaction ends, in the order of ids, so
+ * that no erasure and no merge comes in between. Answers the survivor of each id. 422 `reference_not_found` for an id that the tenant does not
+ * have, 409 `guest_erased` for a guest that is erased.
+ *
+ * @param field named in errors, such as `guestId`
+ */
+export const resolveGuests = async (
+  trx: Trx,
+  guestIds: readonly string[],
+  field = 'guestId',
+): Promise<Map<string, string>> => {
+  const named = [...new Set(guestIds)]
+  if (named.length === 0) return new Map()
+  const found = await prepared<Found>(trx, `select id, status, merged_into_id from guest where id = any(?::uuid[])`, [
+    named,
+  ])
+  const known = new Map(found.map((row) => [row.id, row.mergedIntoId ?? row.id]))
+  const strangers = named.filter((id) => !known.has(id))
+  if (strangers.length > 0)
+    throw unprocessable(
+      'reference_not_found',
+      'A guest that the request names does not exist',
+      strangers.map((id) => ({ field, message: `${id} does not exist` })),
+    )
+  const locked = await prepared<Found>(
+    trx,
+    `select id, status, merged_into_id from guest where id = any(?::uuid[]) order by id for share`,
+    [[...new Set(known.values())]],
+  )
+  const erased = locked.find((row) => row.status === 'erased')
+  if (erased) throw guestErased(erased.id)
+  // It was merged after it was looked up: the request is run once more, and finds the survivor.
+  if (locked.some((row) => row.status !== 'active')) throw overtaken()
+  return known
+}
+
+/** A guest with all profiles that are merged into it: the survivor first. Given any of them. Not locked. */
+export const groupOf = async (trx: Trx, guestId: string): Promise<string[]> => {
+  const rows = await prepared<{ id: string }>(
+    trx,
+    `select m.id from guest g
+     join guest m on m.tenant_id = g.tenant_id and (m.id = coalesce(g.merged_into_id, g.id) or m.merged_into_id = coalesce(g.merged_into_id, g.id))
+     where g.id = ? order by m.merged_into_id nulls first, m.id`,
+    [guestId],
+  )
+  return rows.map((row) => row.id)
+}

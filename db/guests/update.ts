@@ -1,0 +1,60 @@
+import type { Trx } from '../lib/connection.ts'
+import { changeRow, fieldsOf } from '../lib/records.ts'
+import type { GuestRow } from '../rows.ts'
+import { lockGuest, openProfile } from './lock.ts'
+import { Guest } from './models.ts'
+import { indexesOf, sealProfile } from './profile.ts'
+import type { GuestProfile, Names } from './profile.ts'
+import { checkProfile } from './rules/profiles.ts'
+import { askForMatch } from './match.ts'
+import { tellChanged } from './tell.ts'
+
+/** Fields of a profile that are changed; null clears one that may be empty. Tags, preferences and address are replaced as wholes (R7). */
+export type GuestChange = {
+  [Field in keyof Names | 'tags' | 'language' | 'nationality' | 'residenceCountry']?: GuestRow[Field] | undefined
+} & { [Field in keyof GuestProfile]?: GuestProfile[Field] | undefined }
+
+const sealedFields = ['email', 'phone', 'otherPhone', 'birthDate', 'gender', 'address', 'preferences'] as const
+
+const given = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+
+/** Writes fields of a locked profile, with all that it is found by, and tells of their names. */
+export const writeProfile = async (
+  trx: Trx,
+  row: GuestRow,
+  profile: GuestProfile,
+  change: GuestChange,
+): Promise<void> => {
+  const fields = fieldsOf(change)
+  if (fields.length === 0) return
+  const names = { firstName: row.firstName, lastName: row.lastName, preferredName: row.preferredName }
+  const { firstName, lastName, preferredName, tags, language, nationality, residenceCountry, ...sealed } = change
+  const named = { ...names, ...given({ firstName, lastName, preferredName }) } as Names
+  const next = { ...profile, ...given(sealed) } as GuestProfile
+  const version = await changeRow(trx, Guest, row.id, {
+    ...named,
+    tags,
+    language,
+    nationality,
+    residenceCountry,
+    ...(sealedFields.some((field) => change[field] !== undefined)
+      ? { sealed: await sealProfile(trx, row.id, next) }
+      : {}),
+    ...indexesOf(trx, named, next),
+  })
+  await tellChanged(trx, { ...row, version }, fields)
+  await askForMatch(trx, row.id)
+}
+
+/** Changes a profile (P2). 409 `guest_merged`, `guest_erased`. */
+export const updateGuest = async (
+  trx: Trx,
+  guestId: string,
+  change: GuestChange,
+  expected: number | null = null,
+): Promise<void> => {
+  checkProfile(change)
+  const row = await lockGuest(trx, guestId, expected)
+  await writeProfile(trx, row, await openProfile(trx, row), change)
+}

@@ -1,0 +1,118 @@
+import { conflict, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
+import { paymentExceptionResolved } from '../../config/events/payment.ts'
+import { raisePosting } from '../financial/index.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { equal, pageOf } from '../lib/lists.ts'
+import { changeRow, expression, readRow } from '../lib/records.ts'
+import type { PaymentExceptionRow } from '../rows.ts'
+import { emitException } from './exceptions.ts'
+import { recordForeign } from './balance/record.ts'
+import { PaymentException } from './models.ts'
+
+/** A page of exceptions, open ones of the newest first. */
+export const listExceptions = pageOf(PaymentException, {
+  order: ['status', 'createdAt desc', 'id'],
+  filters: { kind: equal('kind'), status: equal('status'), reconciliationId: equal('reconciliationId') },
+  scope: { propertyId: 'propertyId' },
+})
+
+/** An exception; 404. */
+export const readException = (trx: Trx, id: string) => readRow(trx, PaymentException, id)
+
+export type Resolution = {
+  resolution: 'accepted' | 'recorded' | 'written_off'
+  reason: string
+  accountId?: string | undefined
+}
+
+const kindsWrittenOff: readonly string[] = [
+  'fee_differs',
+  'payout_differs',
+  'amount_differs',
+  'missing_here',
+  'missing_there',
+]
+
+const placeOf = async (trx: Trx, exception: PaymentExceptionRow) => {
+  const account = await sqlOne<{ id: string; bookId: string }>(
+    trx,
+    `select a.id, a.book_id from gateway_account a where a.id = coalesce(:accountId::uuid,
+       (select gateway_account_id from payment where id = :subjectId and :type = 'payment'),
+       (select gateway_account_id from refund where id = :subjectId and :type = 'refund'))`,
+    { accountId: exception.gatewayAccountId, subjectId: exception.subjectId, type: exception.subjectType },
+  )
+  if (!account) throw unprocessable('reference_not_found', 'The exception belongs to no gateway account')
+  return account
+}
+
+/** Posts the difference to the account that was named (R28). */
+const writeOff = async (trx: Trx, exception: PaymentExceptionRow, accountId: string | undefined) => {
+  if (accountId === undefined) throw invalid([{ field: 'accountId', message: 'is required to write off a difference' }])
+  // Money that is not what was asked for is booked as it arrived: only a difference from the gateway's list is left in its account.
+  const isAsReceived = exception.kind === 'amount_differs' && exception.reconciliationId === null
+  if (isAsReceived || !kindsWrittenOff.includes(exception.kind))
+    throw conflict('invalid_transition', `An exception ${exception.kind} is not written off`, [
+      { field: 'resolution', message: 'must be accepted' },
+    ])
+  const place = await placeOf(trx, exception)
+  const known = await sqlOne(
+    trx,
+    `select id from account where id = ? and book_id = ? and postable and status = 'active' and control is null`,
+    [accountId, place.bookId],
+  )
+  if (!known)
+    throw unprocessable('account_not_usable', 'The account of the ledger cannot be posted to', [
+      { field: 'accountId', message: 'must be a postable account of the book, and no control account' },
+    ])
+  const difference =
+    exception.kind === 'payout_differs' || exception.kind === 'missing_there'
+      ? exception.amount
+      : (exception.expectedAmount ?? 0) - exception.amount
+  if (difference === 0) return
+  await raisePosting(trx, {
+    event: 'payment.payment_difference_written_off',
+    source: { id: exception.id },
+    bookId: place.bookId,
+    ...(exception.propertyId === null ? {} : { propertyId: exception.propertyId }),
+    postingDate: new Date().toISOString().slice(0, 10),
+    fromOutside: true,
+    payload: {
+      amounts: { amount: difference },
+      accounts: { account: accountId },
+      documents: { account: place.id, exception: exception.id },
+    },
+  })
+}
+
+/** Ends an exception with a reason: the facts stand, are recorded from the gateway's, or the difference is written off (R28). */
+export const resolveException = async (
+  trx: Trx,
+  id: string,
+  wanted: Resolution,
+  expected: number | null = null,
+): Promise<void> => {
+  const exception = await sqlOne<PaymentExceptionRow>(
+    trx,
+    `select * from payment_exception where id = ? for no key update`,
+    [id],
+  )
+  if (!exception) throw notFound()
+  if (expected !== null && exception.version !== expected) throw versionConflict(exception.version)
+  if (exception.status === 'resolved') {
+    if (exception.resolution === wanted.resolution) return
+    throw conflict('invalid_transition', 'The exception is resolved already')
+  }
+  if (wanted.resolution === 'recorded' && exception.kind !== 'missing_here')
+    throw conflict('invalid_transition', 'Only what is missing here can be recorded')
+  const version = await changeRow(trx, PaymentException, id, {
+    status: 'resolved',
+    resolution: wanted.resolution,
+    reason: wanted.reason,
+    resolvedBy: contextOf(trx).actor,
+    resolvedAt: expression('now()'),
+  })
+  await emitException(trx, paymentExceptionResolved, { ...exception, version, resolution: wanted.resolution })
+  if (wanted.resolution === 'recorded') await recordForeign(trx, exception)
+  if (wanted.resolution === 'written_off') await writeOff(trx, exception, wanted.accountId)
+}

@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto'
+import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { bookingCreated } from '../../config/events/reservations.ts'
+import { localInstant } from '../../config/time.ts'
+import { expireHold } from '../../jobs/reservations.ts'
+import { businessDay } from '../financial/index.ts'
+import { sum } from '../lib/amounts.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
+import { emit } from '../lib/events.ts'
+import { priceForDesk, promoCodeInvalid, propertyFor, redeemPromoCode } from '../properties/index.ts'
+import type { DeskRoom, DeskSale, SaleProperty } from '../properties/index.ts'
+import type { BookingRow } from '../rows.ts'
+import { bookingFact } from './booking-fact.ts'
+import { checkIn } from './check-in.ts'
+import { lockBooking, propertyOfBooking } from './lock.ts'
+import { barredAmong, nameParty } from './party.ts'
+import type { Named } from './party.ts'
+import { takeQuote, tellQuoteUsed } from './quote-use.ts'
+import { blocker, isWaived, refuseBlocked } from './rules/blockers.ts'
+import type { Granted } from './rules/blockers.ts'
+import { bookingNumber } from './rules/number.ts'
+import { isLive } from './rules/states.ts'
+import { bookWaitlistEntry } from './waitlist.ts'
+import { judgePrices } from './desk-prices.ts'
+import { insertBooking, promiseUnits, takeRooms } from './take-rooms.ts'
+import type { NewHold, NewRoom } from './take-rooms.ts'
+
+/** Details of a quoted room beside its price. */
+export type Quoted = Omit<NewRoom, keyof DeskRoom | 'expectedTotal'>
+
+export type NewBooking = {
+  propertyId: string
+  source: BookingRow['source']
+  booker: Named
+  rooms: readonly NewRoom[]
+  /** Its rooms come first, at their frozen price; `quoted` says more of them, in their order. */
+  quoteId?: string | undefined
+  quoted?: readonly Quoted[] | undefined
+  /** The request on the waitlist that the booking meets. */
+  waitlistEntryId?: string | undefined
+  promoCode?: string | undefined
+  language?: string | undefined
+  externalReference?: string | undefined
+  /** Holds the rooms; without it they are confirmed. */
+  hold?: NewHold | undefined
+  /** The guest stands at the desk: the only room is confirmed and checked in, or nothing happens (R14). */
+  checkIn?: { unitId?: string | undefined } | undefined
+  override?: Granted | null | undefined
+}
+
+const mostLive = 9
+const minute = 60_000
+const hour = 60 * minute
+
+const tooManyRooms = () =>
+  invalid([{ field: 'rooms', message: `a booking has at most ${mostLive} live rooms` }], 'too_many_rooms')
+
+/** When a hold of the desk ends, and how far it can be moved (R9). 422 `hold_too_long`. */
+export const holdTimes = (
+  { kind, until }: NewHold,
+  { settings: { holds }, timezone, now }: Pick<SaleProperty, 'settings' | 'timezone' | 'now'>,
+  arrival: string,
+): { expiresAt: Date; capAt: Date } => {
+  const arrivalDay = localInstant(arrival, '00:00', timezone)
+  const most =
+    kind === 'option'
+      ? Math.min(now.getTime() + holds.optionMaxDays * 24 * hour, arrivalDay.getTime())
+      : now.getTime() + holds.paymentMaxHours * hour
+  const usual = kind === 'option' ? most : Math.min(most, now.getTime() + holds.checkoutMinutes * minute)
+  const wanted = until === undefined ? usual : new Date(until).getTime()
+  const refuse = (message: string) =>
+    unprocessable('hold_too_long', 'The hold cannot last so long', [{ field: 'hold.until', message }])
+  if (wanted > most) throw refuse(`must not be after ${new Date(most).toISOString()}`)
+  if (most <= now.getTime()) throw refuse('an option ends before the day of arrival begins, which is over')
+  if (wanted <= now.getTime()) throw invalid([{ field: 'hold.until', message: 'must be in the future' }])
+  return { expiresAt: new Date(wanted), capAt: new Date(most) }
+}
+
+const unitOfHeld = (field: string) => invalid([{ field, message: 'is for rooms that are confirmed, not held' }])
+
+/** All rooms of a request, those of its quote first. */
+const roomsOf = async (trx: Trx, { propertyId, quoteId, quoted = [], rooms, promoCode }: NewBooking) => {
+  if (quoteId === undefined) {
+    if (quoted.length > 0) throw invalid([{ field: 'quoted', message: 'is for the rooms of a quote' }])
+    if (rooms.length === 0) throw invalid([{ field: 'rooms', message: 'must not be empty without a quote' }])
+    return { rooms, promoCode }
+  }
+  const quote = await takeQuote(trx, quoteId, propertyId)
+  if (quoted.length > quote.rooms.length)
+    throw invalid([{ field: `quoted.${quote.rooms.length}`, message: 'the quote has no such room' }])
+  const all: NewRoom[] = [...quote.rooms.map((room, index) => ({ ...quoted[index], ...room })), ...rooms]
+  if (all.length > mostLive) throw tooManyRooms()
+  return { rooms: all, promoCode: promoCode ?? quote.promoCode ?? undefined }
+}
+
+/** Counts the use of a promo code, and refuses one use too many of the same booker. */
+const redeem = async (trx: Trx, booking: BookingRow) => {
+  if (booking.promoCodeId === null) return
+  const { maxPerBooker } = await redeemPromoCode(trx, booking.promoCodeId)
+  if (maxPerBooker === null) return
+  const used = await sqlOne<{ count: number }>(
+    trx,
+    `select count(*)::int as count from booking b where b.promo_code_id = ? and b.booker_guest_id = ? and b.id <> ?
+       and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status in ('held', 'confirmed', 'checked_in', 'checked_out'))`,
+    [booking.promoCodeId, booking.bookerGuestId, booking.id],
+  )
+  if ((used?.count ?? 0) >= maxPerBooker) throw promoCodeInvalid()
+}
+
+const languageOf = (asked: string | undefined, property: SaleProperty) => asked ?? property.locales[0] ?? 'en'
+
+/** The deposits that are due at once for rooms that are confirmed without a hold, as a sum. */
+const dueAtOnce = (sale: DeskSale) =>
+  sum(sale.rooms.flatMap(({ quoted }) => quoted.deposits.filter((one) => one.dueAt === null).map((one) => one.amount)))
+
+/**
+ * Makes a booking of one to nine rooms, all or none: held (T3), confirmed (T4), or with the guest in the house (T4 and T13). Answers its id.
+ * 409 sold_out, price_changed, duplicate_reference, unit_conflict; 422 transition_blocked, restriction_violated, occupancy_exceeded, extra_unavailable,
+ * hold_too_long, promo_code_invalid, property_not_selling.
+ */
+export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string> => {
+  const { propertyId, source, hold, override = null } = asked
+  const { rooms, promoCode } = await roomsOf(trx, asked)
+  if (asked.checkIn && (rooms.length !== 1 || hold))
+    throw invalid([{ field: 'checkIn', message: 'is for one room that is not held' }])
+  const early = hold ? rooms.findIndex((room) => room.unitId !== undefined) : -1
+  if (early >= 0) throw unitOfHeld(`rooms.${early}.unitId`)
+  const businessDate = await businessDay(trx, propertyId)
+  const property = await propertyFor(trx, propertyId, 'staff')
+  const sale = await priceForDesk(trx, {
+    propertyId,
+    property,
+    rooms,
+    promoCode,
+    locale: asked.language,
+    waiveRestrictions: isWaived(override, 'restriction'),
+  })
+  const prices = judgePrices(sale, rooms, override)
+  const firstArrival = rooms.map((room) => room.arrival).sort()[0]!
+  const times = hold ? { kind: hold.kind, ...holdTimes(hold, property, firstArrival) } : null
+  const language = languageOf(asked.language, property)
+  const party = await nameParty(trx, {
+    source: source === 'api' ? 'api' : 'staff',
+    booker: asked.booker,
+    rooms,
+    language,
+  })
+  const barred = await barredAmong(trx, propertyId, [
+    party.bookerGuestId,
+    ...party.rooms.flat().map((one) => one.guestId),
+  ])
+  const due = hold || source === 'walk_in' ? 0 : dueAtOnce(sale)
+  const used = refuseBlocked(
+    [...prices, ...barred.blockers, ...blocker(due > 0, 'deposit_missing', `${due} is due at booking`, 'deposit')],
+    override,
+  )
+  const booking = await insertBooking(
+    trx,
+    {
+      id: randomUUID(),
+      number: bookingNumber(),
+      propertyId,
+      currency: property.currency,
+      bookerGuestId: party.bookerGuestId,
+    },
+    {
+      source,
+      externalReference: asked.externalReference,
+      language,
+      promoCodeId: sale.promoCodeId,
+      quoteId: asked.quoteId ?? null,
+      hold: times,
+    },
+  )
+  if (asked.waitlistEntryId !== undefined)
+    await bookWaitlistEntry(trx, { id: asked.waitlistEntryId, propertyId, bookingId: booking.id })
+  const made = await takeRooms(trx, {
+    booking,
+    standing: [],
+    sale,
+    rooms,
+    party,
+    isHeld: hold !== undefined,
+    businessDate,
+    override,
+    used,
+    now: property.now,
+  })
+  await redeem(trx, booking)
+  const { tenantId } = contextOf(trx)
+  if (times && tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: times.expiresAt })
+  await emit(trx, bookingCreated, bookingFact(booking, made))
+  if (asked.quoteId !== undefined) await tellQuoteUsed(trx, asked.quoteId, booking.id)
+  await promiseUnits(trx, made, rooms)
+  const [room] = made
+  if (asked.checkIn && room) await checkIn(trx, room.id, { unitId: asked.checkIn.unitId, override })
+  return booking.id
+}
+
+/** Adds a room to a booking: to its live hold, else confirmed at once. Answers the id of the reservation. */
+export const addRoom = async (
+  trx: Trx,
+  bookingId: string,
+  room: NewRoom,
+  { override = null, source = 'staff' }: { override?: Granted | null; source?: 'staff' | 'api' } = {},
+): Promise<string> => {
+  const propertyId = await propertyOfBooking(trx, bookingId)
+  if (!propertyId) throw notFound()
+  const businessDate = await businessDay(trx, propertyId)
+  const locked = await lockBooking(trx, bookingId)
+  if (!locked) throw notFound()
+  const { booking, reservations, now } = locked
+  const live = reservations.filter((one) => isLive(one.status))
+  if (live.length === 0 || booking.bookerGuestId === null)
+    throw conflict('invalid_transition', 'A room can be added to a live booking whose booker is known')
+  if (live.length >= mostLive || reservations.some((one) => one.position >= 99)) throw tooManyRooms()
+  if (booking.channelConnectionId !== null && !isWaived(override, 'channel'))
+    throw unprocessable('channel_managed', 'The rooms of this booking belong to a channel')
+  const isHeld = booking.holdExpiresAt !== null && booking.holdExpiresAt > now
+  if (isHeld && room.unitId !== undefined) throw unitOfHeld('unitId')
+  const property = await propertyFor(trx, propertyId, 'staff')
+  const rooms = [room]
+  const sale = await priceForDesk(trx, {
+    propertyId,
+    property,
+    rooms,
+    locale: booking.language,
+    waiveRestrictions: isWaived(override, 'restriction'),
+  })
+  const prices = judgePrices(sale, rooms, override)
+  const party = await nameParty(trx, {
+    source,
+    booker: { guestId: booking.bookerGuestId },
+    rooms,
+    language: booking.language,
+  })
+  const barred = await barredAmong(
+    trx,
+    propertyId,
+    party.rooms.flat().map((one) => one.guestId),
+  )
+  const due = isHeld ? 0 : dueAtOnce(sale)
+  const used = refuseBlocked(
+    [...prices, ...barred.blockers, ...blocker(due > 0, 'deposit_missing', `${due} is due at booking`, 'deposit')],
+    override,
+  )
+  const made = await takeRooms(trx, {
+    booking,
+    standing: reservations,
+    sale,
+    rooms,
+    party,
+    isHeld,
+    businessDate,
+    override,
+    used,
+    now,
+  })
+  await promiseUnits(trx, made, rooms)
+  return made[0]!.id
+}

@@ -1,0 +1,321 @@
+import { notFound } from '../../config/errors.ts'
+import { textIn } from '../../config/local-text.ts'
+import type { LocalText } from '../../config/local-text.ts'
+import { findGuests, listNotes } from '../guests/index.ts'
+import type { Audience } from '../guests/index.ts'
+import { prepared, preparedOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { readPage } from '../lib/paging.ts'
+import type { Paging, Part } from '../lib/paging.ts'
+import { readProperty } from '../properties/index.ts'
+import type { SaleProperty } from '../properties/index.ts'
+import type { GuestRow, ReservationRow, UnitRow } from '../rows.ts'
+import { fromUnits, guestName, presentDayOf, countsOfNight, overbookedNights } from '../units/index.ts'
+import { flagsColumn, hasFlag } from './flags.ts'
+import type { Flag } from './flags.ts'
+import { notesToTell } from './notes.ts'
+import { readBookingNumber } from './rules/number.ts'
+
+export type DeskList = 'arrivals' | 'departures' | 'in-house'
+
+export type DeskFilter = Paging & {
+  propertyId: string
+  /** The business date, if it is left out. */
+  date?: string | undefined
+  flag?: Flag | undefined
+  q?: string | undefined
+  /** Notes of these are told. */
+  audiences: readonly Audience[]
+}
+
+type Day = { propertyId: string; date: string; today: string }
+
+/** A part of a statement whose places are named. */
+const part = (text: string, values: unknown[]): Part => ({ text, values })
+const ofProperty = ({ propertyId }: Day) => part('r.property_id = ?', [propertyId])
+
+/**
+ * Stays of a day of the house, by the list: those still expected, overdue ones on the business date, and those that are done. A future day tells what is
+ * planned, a past one what was.
+ */
+const conditionOf: Readonly<Record<DeskList, (day: Day) => Part>> = {
+  arrivals: ({ date, today }) =>
+    date === today
+      ? part(
+          `(r.status = 'confirmed' and r.arrival <= ?::date or r.status in ('checked_in', 'checked_out') and r.check_in_business_date = ?::date)`,
+          [date, date],
+        )
+      : part(
+          `(r.status = 'confirmed' and r.arrival = ?::date or r.status in ('checked_in', 'checked_out') and r.check_in_business_date = ?::date)`,
+          [date, date],
+        ),
+  departures: ({ date, today }) =>
+    date > today
+      ? part(`r.status in ('confirmed', 'checked_in') and r.departure = ?::date`, [date])
+      : part(
+          `(r.status = 'checked_in' and r.departure ${date === today ? '<=' : '='} ?::date or r.status = 'checked_out' and r.check_out_business_date = ?::date)`,
+          [date, date],
+        ),
+  'in-house': ({ date, today }) =>
+    date === today
+      ? part(`r.status = 'checked_in'`, [])
+      : date > today
+        ? part(`r.status in ('confirmed', 'checked_in') and r.arrival <= ?::date and r.departure > ?::date`, [
+            date,
+            date,
+          ])
+        : part(
+            `r.status in ('checked_in', 'checked_out') and r.check_in_business_date <= ?::date and coalesce(r.check_out_business_date > ?::date, true)`,
+            [date, date],
+          ),
+}
+
+/** Whether the day's business with a stay is over. */
+const doneBy: Readonly<Record<DeskList, readonly ReservationRow['status'][]>> = {
+  arrivals: ['checked_in', 'checked_out'],
+  departures: ['checked_out'],
+  'in-house': [],
+}
+const alertOf = { arrivals: 'check_in', departures: 'check_out', 'in-house': null } as const
+
+const search = async (trx: Trx, q: string): Promise<Part> => {
+  const text = q.trim()
+  return part(
+    `(b.number = ? or b.external_reference = ? or r.primary_guest_id = any(?::uuid[]) or exists (
+      select from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+      where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status <> 'released' and u.name = ?))`,
+    [readBookingNumber(text.replace(/-\d{1,2}$/, '')), text, (await findGuests(trx, { q })) ?? [], text],
+  )
+}
+
+type Row = Pick<
+  ReservationRow,
+  | 'id'
+  | 'status'
+  | 'arrival'
+  | 'departure'
+  | 'arrivalTime'
+  | 'departureTime'
+  | 'adults'
+  | 'childrenAges'
+  | 'primaryGuestId'
+  | 'currency'
+  | 'version'
+> & {
+  group: { groupId: string; name: string } | null
+  number: string
+  bookingId: string
+  flags: Flag[]
+  unitTypeId: string
+  unitTypeName: LocalText
+  guestName: string | null
+  language: GuestRow['language']
+  tags: string[] | null
+  unit: { unitId: string; name: string; condition: UnitRow['condition']; ready: boolean } | null
+  balance: number
+  depositDue: number
+}
+
+/** The unit of the stay on a day, else the one that it has first; of several the first by name. */
+const unitColumn = `(
+  select jsonb_build_object('unitId', u.id, 'name', u.name, 'condition', u.condition, 'ready', s.ready)
+  from ${fromUnits} join unit_assignment a on a.unit_id = u.id and a.tenant_id = r.tenant_id and a.reservation_id = r.id
+    and a.status in ('proposed', 'locked', 'occupied', 'ended')
+  order by not (a.starts_on <= k.day and a.ends_on > k.day), a.status = 'ended', a.starts_on desc, u.name limit 1)`
+
+const rowsOf = `
+  select r.id, b.number || '-' || r.position as number, r.booking_id, r.status, r.arrival, r.departure, r.arrival_time, r.departure_time, r.adults,
+    r.children_ages, r.primary_guest_id, r.currency, r.version, r.unit_type_id, t.name as unit_type_name, ${guestName} as guest_name, g.language, g.tags,
+    case when b.group_id is not null then jsonb_build_object('groupId', b.group_id, 'name', e.name) end as "group",
+    ${flagsColumn}, ${unitColumn} as unit, coalesce(f.balance, 0)::bigint as balance,
+    case when r.status in ('confirmed', 'checked_in') then greatest(0, coalesce((
+      select sum(d.amount - d.waived_amount) from deposit d where d.tenant_id = r.tenant_id and d.reservation_id = r.id and d.due_at <= now()), 0)
+        - coalesce(f.credits, 0))::bigint else 0 end as deposit_due
+  from unnest(?::uuid[]) with ordinality as page (id, rank)
+  cross join (select ?::date as day) k
+  join reservation r on r.id = page.id
+  join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+  join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
+  join unit_type t on t.tenant_id = r.tenant_id and t.id = r.unit_type_id
+  left join booking_group e on e.tenant_id = b.tenant_id and e.id = b.group_id
+  left join guest g on g.tenant_id = r.tenant_id and g.id = r.primary_guest_id
+  left join lateral (select sum(o.balance) as balance, sum(o.credits) as credits from folio o
+    where o.tenant_id = r.tenant_id and o.reservation_id = r.id) f on true
+  order by page.rank`
+
+const orders: Readonly<Record<DeskList, string>> = {
+  arrivals: `r.status <> 'confirmed', r.arrival, r.arrival_time nulls last, r.id`,
+  departures: `r.status = 'checked_out', r.departure, r.departure_time nulls last, r.id`,
+  'in-house': 'r.departure, r.arrival, r.id',
+}
+
+const propertyOf = async (trx: Trx, propertyId: string): Promise<SaleProperty> => {
+  const property = await readProperty(trx, propertyId)
+  if (!property) throw notFound()
+  return property
+}
+
+const shown = (
+  list: DeskList,
+  property: SaleProperty,
+  { primaryGuestId, guestName: name, language, tags, adults, childrenAges, ...row }: Row,
+  alerts: { id: string; text: string }[],
+) => ({
+  ...row,
+  reservationId: row.id,
+  guest: primaryGuestId === null ? null : { guestId: primaryGuestId, name: name ?? '', language, tags: tags ?? [] },
+  party: { adults, childrenAges },
+  unitTypeName: textIn(row.unitTypeName, property.locales[0] ?? 'en', ...property.locales),
+  alerts,
+  done: doneBy[list].includes(row.status),
+})
+
+/** A page of a list of the day. One statement for the rows whatever their number, and two for the notes of stays and guests that are told at that moment. */
+export const listDesk = async (
+  trx: Trx,
+  list: DeskList,
+  { propertyId, date, flag, q, audiences, ...paging }: DeskFilter,
+) => {
+  const property = await propertyOf(trx, propertyId)
+  const day: Day = { propertyId, today: presentDayOf(property), date: date ?? presentDayOf(property) }
+  const { total, rows: found } = await readPage<{ id: string }>(
+    trx,
+    {
+      columns: 'r.id',
+      from: `reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+        join property y on y.tenant_id = r.tenant_id and y.id = r.property_id`,
+      conditions: [
+        ofProperty(day),
+        conditionOf[list](day),
+        ...(flag === undefined ? [] : [part(hasFlag(flag), [])]),
+        ...(q === undefined ? [] : [await search(trx, q)]),
+      ],
+      order: orders[list],
+    },
+    paging,
+  )
+  const ids = found.map((row) => row.id)
+  if (ids.length === 0) return { total, rows: [] }
+  const alertAt = alertOf[list]
+  const [rows, ofStays] = await Promise.all([
+    prepared<Row>(trx, rowsOf, [ids, day.date]),
+    notesToTell(trx, ids, alertAt, audiences),
+  ])
+  const guestIds = rows.flatMap((row) => (row.primaryGuestId === null ? [] : [row.primaryGuestId]))
+  const ofGuests = alertAt === null ? [] : await listNotes(trx, guestIds, { audiences, alertAt })
+  return {
+    total,
+    rows: rows.map((row) =>
+      shown(list, property, row, [
+        ...ofGuests.filter((note) => note.guestId === row.primaryGuestId),
+        ...ofStays.filter((note) => note.reservationId === row.id),
+      ]),
+    ),
+  }
+}
+
+type Counts = Record<
+  | 'arrivalsExpected'
+  | 'arrivalsDone'
+  | 'arrivalsOverdue'
+  | 'unassigned'
+  | 'notReady'
+  | 'departuresExpected'
+  | 'departuresDone'
+  | 'departuresOverdue'
+  | 'reservations'
+  | 'adults'
+  | 'children'
+  | 'held'
+  | 'sold'
+  | 'capacity'
+  | 'blocked'
+  | 'overbookedNights'
+  | 'balanceDue',
+  number
+>
+
+const isIn = (list: DeskList, day: Day) => {
+  const { text, values } = conditionOf[list](day)
+  return { text: `(${text})`, values }
+}
+
+/**
+ * The counts of a day: what is expected, done and overdue, the guests in the house, and how full it is. Overdue ones are counted on the business date alone.
+ * `rate` is in basis points of the units that can be sold; null where there are none.
+ */
+export const readDeskSummary = async (trx: Trx, propertyId: string, asked: string | undefined) => {
+  const property = await propertyOf(trx, propertyId)
+  const today = presentDayOf(property)
+  const day: Day = { propertyId, today, date: asked ?? today }
+  const { date } = day
+  const [arriving, leaving, inHouse] = [isIn('arrivals', day), isIn('departures', day), isIn('in-house', day)]
+  const counts = (await preparedOne<Counts>(
+    trx,
+    `with stay as (
+       select r.*, ${arriving.text} as arriving, ${leaving.text} as leaving, ${inHouse.text} as in_house
+       from reservation r where r.property_id = ? and (r.status in ('held', 'confirmed', 'checked_in')
+         or r.status = 'checked_out' and (r.check_in_business_date = ?::date or r.check_out_business_date >= ?::date)))
+     select
+       count(*) filter (where arriving and r.status = 'confirmed' and r.arrival = ?::date) as arrivals_expected,
+       count(*) filter (where arriving and r.status <> 'confirmed') as arrivals_done,
+       count(*) filter (where arriving and r.status = 'confirmed' and r.arrival < ?::date) as arrivals_overdue,
+       count(*) filter (where arriving and r.status = 'confirmed' and ${hasFlag('unassigned')}) as unassigned,
+       count(*) filter (where arriving and r.status = 'confirmed' and ${hasFlag('not_ready')}) as not_ready,
+       count(*) filter (where leaving and r.status <> 'checked_out' and r.departure = ?::date) as departures_expected,
+       count(*) filter (where leaving and r.status = 'checked_out') as departures_done,
+       count(*) filter (where leaving and r.status <> 'checked_out' and r.departure < ?::date) as departures_overdue,
+       count(*) filter (where in_house) as reservations,
+       coalesce(sum(r.adults) filter (where in_house), 0)::int as adults,
+       coalesce(sum(cardinality(r.children_ages)) filter (where in_house), 0)::int as children,
+       count(*) filter (where r.status = 'held' and r.arrival <= ?::date and r.departure > ?::date) as held,
+       n.sold, n.capacity, n.blocked, o.nights as overbooked_nights, d.due as balance_due
+     from property y
+     cross join lateral (${countsOfNight}) n
+     cross join lateral (${overbookedNights}) o
+     cross join lateral (select coalesce(sum(f.balance), 0)::bigint as due from folio f
+       join reservation x on x.tenant_id = f.tenant_id and x.id = f.reservation_id and x.status in ('checked_in', 'checked_out')
+       where f.tenant_id = y.tenant_id and f.property_id = y.id and f.status = 'open' and f.balance > 0) d
+     left join stay r on r.property_id = y.id
+     where y.id = ?
+     group by n.sold, n.capacity, n.blocked, o.nights, d.due`,
+    [
+      ...arriving.values,
+      ...leaving.values,
+      ...inHouse.values,
+      propertyId,
+      ...Array.from({ length: 8 }, () => date),
+      date,
+      today,
+      propertyId,
+    ],
+  ))!
+  const { sold, capacity, blocked } = counts
+  return {
+    businessDate: today,
+    date,
+    arrivals: {
+      expected: counts.arrivalsExpected,
+      done: counts.arrivalsDone,
+      overdue: counts.arrivalsOverdue,
+      unassigned: counts.unassigned,
+      notReady: counts.notReady,
+    },
+    departures: {
+      expected: counts.departuresExpected,
+      done: counts.departuresDone,
+      overdue: counts.departuresOverdue,
+    },
+    inHouse: { reservations: counts.reservations, adults: counts.adults, children: counts.children },
+    occupancy: {
+      sold,
+      capacity,
+      blocked,
+      rate: capacity > blocked ? Math.floor((sold * 20_000 + (capacity - blocked)) / (2 * (capacity - blocked))) : null,
+    },
+    held: counts.held,
+    overbookedNights: counts.overbookedNights,
+    balanceDue: counts.balanceDue,
+    currency: property.currency,
+  }
+}

@@ -1,0 +1,281 @@
+import { invalid, overtaken, unprocessable } from '../../../config/errors.ts'
+import {
+  groupCancelled,
+  groupChanged,
+  groupClosed,
+  groupConfirmed,
+  groupOptioned,
+  groupOptionEnded,
+  groupReleased,
+} from '../../../config/events/groups.ts'
+import { releaseGroups } from '../../../jobs/reservations.ts'
+import { folioOpened } from '../../../config/events/folios.ts'
+import { mostNights } from '../../../config/events/event.ts'
+import { daysBetween, localInstant } from '../../../config/time.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../lib/connection.ts'
+import { enqueue } from '../../lib/enqueue.ts'
+import { emit } from '../../lib/events.ts'
+import { readProperty } from '../../properties/index.ts'
+import type { BookingGroupRow, FolioRow } from '../../rows.ts'
+import { lockPaymentsOf } from '../../payment/index.ts'
+import { lockPoolNights, lockUnitsOf, moveInventory } from '../../units/index.ts'
+import { cancelReservations } from '../cancel.ts'
+import type { CancelReason } from '../cancel.ts'
+import { lockFoliosOf } from '../folio/lock.ts'
+import { factOf as folioFact } from '../folio/open.ts'
+import { stockMoves } from '../night-moves.ts'
+import { groupLifecycle, isTaken, nightsToRelease } from '../rules/groups.ts'
+import { allotmentMoves, factOf, writeNights } from './allotment.ts'
+import { holdDayOf, lockGroup } from './lock.ts'
+import type { GroupNight, LockedGroup } from './lock.ts'
+
+const write = async (
+  trx: Trx,
+  id: string,
+  { status, optionUntil }: { status: BookingGroupRow['status']; optionUntil: Date | null },
+  more: { masterFolioId?: string; cancelReason?: string } = {},
+): Promise<BookingGroupRow> => {
+  const row = await sqlOne<BookingGroupRow>(
+    trx,
+    `update booking_group set status = ?, option_until = ?, master_folio_id = coalesce(?, master_folio_id), cancel_reason = coalesce(?, cancel_reason),
+       version = version + 1 where id = ? returning *`,
+    [status, optionUntil, more.masterFolioId ?? null, more.cancelReason ?? null, id],
+  )
+  if (!row) throw new Error(`group ${id} is gone`)
+  return row
+}
+
+/** Takes the rooms of a group out of sale, or gives back those that are not picked up, on the nights to come. */
+const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup, sign: 1 | -1) =>
+  moveInventory(
+    trx,
+    await allotmentMoves(
+      trx,
+      nights
+        .filter((night) => night.night >= businessDate)
+        .map((night) => ({ ...night, rooms: sign * (night.allotted - night.pickedUp) })),
+    ),
+  )
+
+/**
+ * Takes the allotment out of sale until an instant (G2), at the latest the start of the day of arrival; of a group that has an option, moves that instant. 409
+ * `sold_out`.
+ */
+export const optionGroup = async (trx: Trx, id: string, until: string): Promise<void> => {
+  const locked = await lockGroup(trx, id)
+  const { group, now } = locked
+  const isMoved = group.status === 'optional'
+  if (!isMoved) groupLifecycle.allow('optioned', group.status)
+  const property = await readProperty(trx, group.propertyId)
+  const latest = localInstant(group.arrival, '00:00', property?.timezone ?? 'UTC')
+  const at = new Date(until)
+  if (at <= now) throw invalid([{ field: 'until', message: 'must be in the future' }])
+  if (at > latest) throw invalid([{ field: 'until', message: `must not be after ${latest.toISOString()}` }])
+  if (isMoved && group.optionUntil?.getTime() === at.getTime()) return
+  if (!isMoved) await moveRooms(trx, locked, 1)
+  const moved = await write(trx, id, { status: 'optional', optionUntil: at })
+  await emit(trx, isMoved ? groupChanged : groupOptioned, {
+    ...factOf(moved),
+    ...(isMoved ? { changed: [{ field: 'optionUntil', before: null, after: null }] } : {}),
+  })
+}
+
+const openMaster = async (trx: Trx, group: BookingGroupRow): Promise<string> => {
+  const made = await sqlOne<FolioRow>(
+    trx,
+    `insert into folio (property_id, number, kind, group_id, label, currency)
+     select p.id, ?, 'group', ?, left(?, 60), p.currency from property p where p.id = ? returning *`,
+    [`${group.number}-1`, group.id, group.code, group.propertyId],
+  )
+  if (!made) throw new Error('a folio that was inserted is answered')
+  await emit(trx, folioOpened, folioFact(made))
+  return made.id
+}
+
+/** Confirms a group (G3): its rooms are out of sale, its master folio is open, and it takes pick-up. 409 `sold_out`. */
+export const confirmGroup = async (trx: Trx, id: string): Promise<void> => {
+  const locked = await lockGroup(trx, id)
+  const { group } = locked
+  if (!groupLifecycle.isDue('confirmed', group.status)) return
+  if (group.status === 'inquiry') await moveRooms(trx, locked, 1)
+  const masterFolioId = await openMaster(trx, group)
+  await emit(
+    trx,
+    groupConfirmed,
+    factOf(await write(trx, id, { status: 'confirmed', optionUntil: null }, { masterFolioId })),
+  )
+}
+
+/** Gives rooms that are not picked up back to sale on some nights (G5). Tells it once. */
+const releaseNights = async (trx: Trx, group: BookingGroupRow, nights: readonly GroupNight[]) => {
+  const given = nights.filter((night) => night.allotted > night.pickedUp)
+  if (given.length === 0) return
+  await moveInventory(
+    trx,
+    await allotmentMoves(
+      trx,
+      given.map((night) => ({ ...night, rooms: night.pickedUp - night.allotted })),
+    ),
+  )
+  await writeNights(
+    trx,
+    group.id,
+    given.map((night) => ({ ...night, allotted: night.pickedUp, released: true })),
+  )
+  const [now] = await sql<BookingGroupRow>(
+    trx,
+    `update booking_group set version = version + 1 where id = ? returning *`,
+    [group.id],
+  )
+  const fact = factOf(now ?? group)
+  const units = new Map<string, number>()
+  for (const { night, allotted, pickedUp } of given) units.set(night, (units.get(night) ?? 0) + allotted - pickedUp)
+  const told = [...units].map(([date, count]) => ({ date, units: count })).slice(0, mostNights)
+  await emit(trx, groupReleased, { ...fact, data: { ...fact.data, nights: told } })
+}
+
+type Released = { from?: string | undefined; to?: string | undefined; unitTypeIds?: readonly string[] | undefined }
+
+/** Gives rooms that are not picked up back to sale (G5): all nights to come, or those of `[from, to)` and some types. */
+export const releaseGroup = async (trx: Trx, id: string, { from, to, unitTypeIds }: Released): Promise<void> => {
+  const { group, nights, businessDate } = await lockGroup(trx, id)
+  groupLifecycle.allow('released', group.status)
+  const named = nights.filter(
+    ({ night, unitTypeId }) =>
+      night >= businessDate &&
+      (from === undefined || night >= from) &&
+      (to === undefined || night < to) &&
+      (unitTypeIds === undefined || unitTypeIds.includes(unitTypeId)),
+  )
+  await releaseNights(trx, group, named)
+}
+
+type Cancelled = { reason: CancelReason; cancelReservations?: boolean | undefined; waiveFees?: boolean | undefined }
+
+const liveBookings = (trx: Trx, id: string) =>
+  sql<{ id: string }>(
+    trx,
+    `select b.id from booking b where b.group_id = ? and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id
+       and r.status in ('held', 'confirmed', 'checked_in')) order by b.id`,
+    [id],
+  )
+
+/**
+ * Locks all that the cancellation of several bookings takes, class by class: reservations, nights, units, folios, payments. One booking after another would
+ * lock the nights of the second after the folios of the first. The bookings and their group are locked.
+ */
+const lockForCancelling = async (trx: Trx, { nights, businessDate }: LockedGroup, bookingIds: readonly string[]) => {
+  const reservations = await sql<{ id: string }>(
+    trx,
+    `select id from reservation where booking_id = any(?::uuid[]) order by id for no key update`,
+    [bookingIds],
+  )
+  const ids = reservations.map((one) => one.id)
+  const allotted = nights
+    .filter((one) => one.night >= businessDate)
+    .map(({ unitTypeId, night, allotted: rooms }) => ({ unitTypeId, night, rooms }))
+  await lockPoolNights(trx, [...(await stockMoves(trx, ids, 'open', {})), ...(await allotmentMoves(trx, allotted))])
+  await lockUnitsOf(trx, ids)
+  const folios = await lockFoliosOf(trx, ids)
+  await lockPaymentsOf(trx, [
+    ...bookingIds.map((targetId) => ({ targetType: 'booking' as const, targetId })),
+    ...folios.map(({ id }) => ({ targetType: 'folio' as const, targetId: id })),
+  ])
+}
+
+/**
+ * Cancels a group (G6): its allotment goes back to sale, and its reservations are cancelled where that is asked for, by their own terms or without a fee.
+ * Nothing is done where one of them cannot be. 422 `transition_blocked` while reservations stand.
+ */
+export const cancelGroup = async (
+  trx: Trx,
+  id: string,
+  { reason, cancelReservations: withStays = false, waiveFees = false }: Cancelled,
+): Promise<void> => {
+  // The business day and the bookings come before the group in the order of locks.
+  await holdDayOf(trx, id)
+  const seen = withStays ? await liveBookings(trx, id) : []
+  if (seen.length > 0)
+    await sql(trx, `select id from booking where id = any(?::uuid[]) order by id for no key update`, [
+      seen.map((one) => one.id),
+    ])
+  const locked = await lockGroup(trx, id)
+  const { group } = locked
+  if (!groupLifecycle.isDue('cancelled', group.status)) return
+  const live = await liveBookings(trx, id)
+  if (!withStays && live.length > 0)
+    throw unprocessable('transition_blocked', 'Reservations of the group stand', [
+      { field: 'blockers.reservations_stand', message: `${live.length} bookings; send cancelReservations` },
+    ])
+  if (live.some((one) => !seen.some((each) => each.id === one.id))) throw overtaken()
+  if (live.length > 0)
+    await lockForCancelling(
+      trx,
+      locked,
+      live.map((one) => one.id),
+    )
+  for (const one of live) await cancelReservations(trx, one.id, { reason, terms: waiveFees ? 'free' : 'policy' })
+  const fresh = await lockGroup(trx, id)
+  if (isTaken(group.status)) await moveRooms(trx, fresh, -1)
+  await emit(
+    trx,
+    groupCancelled,
+    factOf(await write(trx, id, { status: 'cancelled', optionUntil: null }, { cancelReason: reason })),
+  )
+}
+
+/** Groups for which the clock may have something to do, of every tenant. */
+export const dueGroups = (trx: PlatformTrx, most = 500) =>
+  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from groups_due(?)`, [most])
+
+/** Groups of a house for which the clock may have something to do, by id. */
+export const dueGroupsOf = async (trx: Trx, propertyId: string): Promise<string[]> =>
+  (
+    await sql<{ id: string }>(
+      trx,
+      `select id from booking_group where property_id = ? and status in ('optional', 'confirmed') order by id`,
+      [propertyId],
+    )
+  ).map((one) => one.id)
+
+/** Asks for what a new business day means to the groups of a house. */
+export const enqueueReleaseGroups = async (trx: Trx, propertyId: string): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  if (tenantId !== null && (await dueGroupsOf(trx, propertyId)).length > 0)
+    await enqueue(trx, releaseGroups, { tenantId, propertyId })
+}
+
+const isDone = async (trx: Trx, { id, masterFolioId }: BookingGroupRow): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `select 1 from booking_group g where g.id = ?
+       and not exists (select from booking b join reservation r on r.tenant_id = b.tenant_id and r.booking_id = b.id
+         where b.tenant_id = g.tenant_id and b.group_id = g.id and r.status in ('held', 'confirmed', 'checked_in'))
+       and exists (select from folio f where f.tenant_id = g.tenant_id and f.id = ? and f.status = 'closed')`,
+    [id, masterFolioId],
+  )) !== null
+
+/**
+ * The work of the clock on a group. An option that is over ends (G4), and rooms beyond the cut-off go back to sale (G5). A group that has left and paid is
+ * closed (G7). A repeated call changes nothing.
+ */
+export const advanceGroup = async (trx: Trx, id: string): Promise<void> => {
+  const locked = await lockGroup(trx, id)
+  const { group, nights, businessDate, now } = locked
+  if (group.status === 'optional' && group.optionUntil && group.optionUntil <= now) {
+    await moveRooms(trx, locked, -1)
+    await emit(trx, groupOptionEnded, factOf(await write(trx, id, { status: 'inquiry', optionUntil: null })))
+    return
+  }
+  if (!isTaken(group.status)) return
+  if (group.status === 'confirmed' && group.departure < businessDate && (await isDone(trx, group))) {
+    await emit(trx, groupClosed, factOf(await write(trx, id, { status: 'closed', optionUntil: null })))
+    return
+  }
+  await releaseNights(
+    trx,
+    group,
+    nightsToRelease(group, nights, businessDate, (night) => daysBetween(businessDate, night)),
+  )
+}

@@ -1,0 +1,103 @@
+import { notFound } from '../../config/errors.ts'
+import { reservationReinstated } from '../../config/events/reservations.ts'
+import { assignUnit } from '../../jobs/reservations.ts'
+import { raisePostings } from '../financial/index.ts'
+import { contextOf, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
+import { catalogueOf } from '../properties/index.ts'
+import { moveInventory } from '../units/index.ts'
+import type { Move } from '../units/index.ts'
+import { renewDeposits } from './amend-rows.ts'
+import { retakePromo } from './confirm.ts'
+import { readFacts } from './facts.ts'
+import { reopenClosed } from './folio/close.ts'
+import { lockFolios } from './folio/lock.ts'
+import { feesLeft, reverseFees } from './folio/reverse-fee.ts'
+import { returnToDepositStages } from './folio/stage.ts'
+import { snapshotsOf } from './snapshots.ts'
+import { lockStay } from './lock.ts'
+import { recordTransition } from './record.ts'
+import { extrasTaken, nightsTaken, retotal } from './retake.ts'
+import { isWaived, refuseBlocked, usedOverride } from './rules/blockers.ts'
+import type { Override } from './rules/blockers.ts'
+import { planReinstate } from './rules/plans-back.ts'
+import { isLive, stayLifecycle } from './rules/states.ts'
+
+type Terms = {
+  reason: string
+  /** The fee that ended the stay, with the nights that it has paid for, or nothing of it. */
+  fee?: 'keep' | 'reverse' | undefined
+  /** Terms of a cancelled stay: those that it was booked with, or those of its plan today. */
+  policy?: 'keep' | 'new' | undefined
+  override?: Override | null
+  expectedVersion?: number | null
+}
+
+/**
+ * T19 and T20: a no-show or a cancelled stay comes after all. Its nights from the business date on are taken like new ones, its folios are opened, and wait in
+ * stage deposit again where their money covers them. 409 sold_out; 422 transition_blocked. A repeated call changes nothing.
+ */
+export const reinstate = async (
+  trx: Trx,
+  reservationId: string,
+  { reason, fee = 'reverse', policy = 'keep', override = null, expectedVersion = null }: Terms,
+): Promise<void> => {
+  const { booking, reservations, stay, property, businessDate, now } = await lockStay(
+    trx,
+    reservationId,
+    expectedVersion,
+  )
+  if (!stayLifecycle.isDue('reinstated', stay.status)) return
+  const isNoShow = stay.status === 'no_show'
+  const [facts] = await readFacts(trx, property, [stay.id])
+  if (!facts) throw notFound()
+  const plan = planReinstate({ facts, property, businessDate }, { fee })
+  const used = refuseBlocked(plan.blockers, override)
+  const moves: Move[] = [
+    ...(await nightsTaken(trx, stay.id, plan.opened)),
+    ...(await nightsTaken(trx, stay.id, plan.waived, 'waived')),
+    ...(await extrasTaken(trx, stay.id)),
+  ]
+  await sql(
+    trx,
+    `update reservation_night set status = 'waived' where reservation_id = ? and date = any(?::date[]) and status = 'open'`,
+    [stay.id, plan.waived],
+  )
+  let isShort = false
+  const force = isWaived(override, 'availability')
+  await moveInventory(trx, moves, force ? { force, onShort: () => void (isShort = true) } : {})
+  if (!isNoShow && !reservations.some((one) => one.id !== stay.id && isLive(one.status)))
+    await retakePromo(trx, booking)
+  const open = await reopenClosed(trx, await lockFolios(trx, stay.id))
+  const fees = fee === 'reverse' ? await feesLeft(trx, stay.id, ['cancellation', 'no_show']) : []
+  const reversed = await reverseFees(trx, fees, open, { businessDate, guestId: stay.primaryGuestId })
+  const back = await returnToDepositStages(trx, await lockFolios(trx, stay.id))
+  const plans = policy === 'new' ? (await catalogueOf(trx, property)).ratePlans : []
+  const sold = plans.find((one) => one.id === stay.ratePlanId)
+  await sql(
+    trx,
+    `update reservation set status = 'confirmed', cancel_reason = null, cancelled_at = null, fee_amount = case when ?::boolean then fee_amount end,
+       policies = coalesce(?::jsonb, policies), overbooked = overbooked or ?, version = version + 1 where id = ?`,
+    [fee === 'keep', sold ? JSON.stringify(snapshotsOf(sold, property)) : null, isShort, stay.id],
+  )
+  await sql(trx, `update booking set ended_at = null, version = version + 1 where id = ? and ended_at is not null`, [
+    booking.id,
+  ])
+  const coming = await retotal(trx, stay.id)
+  if (sold) await renewDeposits(trx, booking, coming, property, now)
+  const { tenantId } = contextOf(trx)
+  if (tenantId && property.settings.assignment.automatic)
+    await enqueue(trx, assignUnit, { tenantId, reservationId: stay.id })
+  await recordTransition(trx, {
+    id: isNoShow ? 'T19' : 'T20',
+    booking,
+    reservations: [coming],
+    event: reservationReinstated,
+    reason,
+    businessDate,
+    override: isShort ? usedOverride(override, ['availability']) : used,
+    data: {},
+  })
+  await raisePostings(trx, property.id, [...reversed, ...back.postings])
+}

@@ -1,0 +1,81 @@
+import type { ReservationNightRow } from '../../rows.ts'
+import { blocker } from './blockers.ts'
+import { nightsKept } from './no-show.ts'
+import { nothing } from './plans.ts'
+import type { Plan, Scene } from './plans.ts'
+import { policiesOf } from './policies.ts'
+
+const released = (nights: readonly ReservationNightRow[], from: string) =>
+  nights.filter((night) => night.status === 'released' && night.date >= from).map((night) => night.date)
+
+const feesOn = (scene: Scene) => scene.facts.stay.feeAmount ?? 0
+
+/** T14: on the day of the check-in, before its night is charged. */
+export const planRevertCheckIn = ({ facts, businessDate }: Scene): Plan => {
+  const { stay, nights } = facts
+  const tonight = nights.find((night) => night.date === businessDate)
+  return {
+    blockers: [
+      ...blocker(
+        stay.checkInBusinessDate !== businessDate,
+        'business_date_passed',
+        `The guest was checked in on ${stay.checkInBusinessDate}`,
+      ),
+      ...blocker(tonight?.status === 'charged', 'night_charged', 'The night of the business date is charged'),
+    ],
+    warnings: [],
+    effects: nothing(facts),
+  }
+}
+
+/** T17: on the day of the check-out; the nights that it gave back are taken again. */
+export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan => {
+  const { stay, nights } = facts
+  return {
+    blockers: blocker(
+      stay.checkOutBusinessDate !== businessDate,
+      'business_date_passed',
+      `The guest was checked out on ${stay.checkOutBusinessDate}`,
+    ),
+    warnings: [],
+    effects: { ...nothing(facts), nightsTaken: released(nights, businessDate) },
+  }
+}
+
+export type ReinstateTerms = { fee?: 'keep' | 'reverse' | undefined }
+
+/**
+ * T19 and T20: what brings a no-show or a cancelled stay back. `waived`: nights that a kept fee has paid for, which are never charged.
+ */
+export const planReinstate = (
+  { facts, businessDate, ...scene }: Scene,
+  { fee = 'reverse' }: ReinstateTerms,
+): Plan & { waived: string[]; opened: string[] } => {
+  const { stay, nights } = facts
+  const isNoShow = stay.status === 'no_show'
+  const taken = released(nights, businessDate)
+  const { rules } = policiesOf(stay).noShow
+  const dates = nights.filter((night) => night.status !== 'charged').map((night) => night.date)
+  const covered =
+    isNoShow && fee === 'keep' && (stay.feeAmount ?? 0) > 0
+      ? nightsKept({ ...rules, releaseRemaining: false }, dates)
+      : new Set<string>()
+  const kept = fee === 'keep' ? feesOn({ facts, businessDate, ...scene }) : 0
+  const before = nothing(facts)
+  const reversed = fee === 'reverse' ? feesOn({ facts, businessDate, ...scene }) : 0
+  return {
+    blockers: isNoShow
+      ? blocker(businessDate >= stay.departure, 'stay_over', `The stay ended on ${stay.departure}`)
+      : [
+          ...blocker(stay.confirmedAt === null, 'never_confirmed', 'The stay was held, and never confirmed'),
+          ...blocker(businessDate > stay.arrival, 'arrival_past', `The stay began on ${stay.arrival}`),
+          ...blocker(facts.refunded, 'refunded', 'Money of the stay was sent back; book it anew'),
+        ],
+    warnings: [],
+    effects: { ...before, fee: kept, balanceDue: before.balanceDue - reversed, nightsTaken: taken },
+    waived: nights
+      .filter((night) => covered.has(night.date) && (night.status === 'open' || taken.includes(night.date)))
+      .map((night) => night.date),
+    opened: taken.filter((date) => !covered.has(date)),
+  }
+}

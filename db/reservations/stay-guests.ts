@@ -1,0 +1,159 @@
+import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { reservationGuestsChanged } from '../../config/events/reservations.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
+import type { ReservationGuestRow, ReservationRow } from '../rows.ts'
+import { lockStay } from './lock.ts'
+import type { LockedStay } from './lock.ts'
+import { barredAmong, nameParty } from './party.ts'
+import type { Named } from './party.ts'
+import { refuseBlocked } from './rules/blockers.ts'
+import type { Override } from './rules/blockers.ts'
+import { isLive } from './rules/states.ts'
+
+type Place = {
+  age?: number | null | undefined
+  role?: 'primary' | 'companion' | undefined
+  responsibleId?: string | null | undefined
+  kinship?: string | null | undefined
+  authorisationDocumentId?: string | null | undefined
+}
+
+const lockLive = async (trx: Trx, reservationId: string): Promise<LockedStay> => {
+  const locked = await lockStay(trx, reservationId)
+  if (!isLive(locked.stay.status))
+    throw conflict('invalid_transition', 'The guests of a stay that has ended stay as they are')
+  return locked
+}
+
+const guestsOf = (trx: Trx, reservationId: string) =>
+  sql<ReservationGuestRow>(trx, `select * from reservation_guest where reservation_id = ? order by id for update`, [
+    reservationId,
+  ])
+
+/** The responsible adult of a minor is another guest of the same stay. */
+const refuseResponsible = (
+  guests: readonly ReservationGuestRow[],
+  responsibleId: string | null | undefined,
+  ownId?: string,
+) => {
+  if (!responsibleId) return
+  const adult = guests.find((one) => one.id === responsibleId)
+  if (!adult || adult.id === ownId)
+    throw unprocessable('reference_not_found', 'The responsible adult is another guest of the stay', [
+      { field: 'responsibleId', message: 'is not a guest of the stay' },
+    ])
+  if (adult.age !== null && adult.age < 18) throw invalid([{ field: 'responsibleId', message: 'is a minor' }])
+}
+
+const tell = async (trx: Trx, { booking, stay }: LockedStay): Promise<void> => {
+  const written = await sqlOne<ReservationRow>(
+    trx,
+    `update reservation r set version = version + 1,
+       primary_guest_id = coalesce((select g.guest_id from reservation_guest g where g.tenant_id = r.tenant_id and g.reservation_id = r.id and g.role = 'primary'),
+         primary_guest_id) where id = ? returning *`,
+    [stay.id],
+  )
+  if (!written) return
+  await emit(trx, reservationGuestsChanged, {
+    propertyId: stay.propertyId,
+    id: stay.id,
+    version: written.version,
+    data: {
+      reservationId: stay.id,
+      number: `${booking.number}-${stay.position}`,
+      bookingId: booking.id,
+      status: stay.status,
+    },
+  })
+}
+
+/** Makes a guest the main one; the one before is a companion from then on. */
+const demote = (trx: Trx, reservationId: string, except: string | null) =>
+  sql(
+    trx,
+    `update reservation_guest set role = 'companion', version = version + 1 where reservation_id = ? and role = 'primary' and id is distinct from ?`,
+    [reservationId, except],
+  )
+
+/**
+ * Adds a guest to a live stay: a profile that is there, or one to be made. 409 duplicate; 422 occupancy_exceeded where the party is complete,
+ * transition_blocked for one that is barred. Answers the id of the guest within the stay.
+ */
+export const addStayGuest = async (
+  trx: Trx,
+  reservationId: string,
+  named: Named,
+  { role = 'companion', age = null, responsibleId = null, kinship = null, authorisationDocumentId = null }: Place,
+  { override = null, source = 'staff' }: { override?: Override | null; source?: 'staff' | 'api' } = {},
+): Promise<string> => {
+  const locked = await lockLive(trx, reservationId)
+  const { booking, stay } = locked
+  const guests = await guestsOf(trx, stay.id)
+  if (guests.length >= stay.adults + stay.childrenAges.length)
+    throw unprocessable('occupancy_exceeded', 'The stay is booked for no more guests; amend the party first')
+  refuseResponsible(guests, responsibleId)
+  const party = await nameParty(trx, {
+    source,
+    booker: named,
+    rooms: [],
+    language: booking.language,
+  })
+  const guestId = party.bookerGuestId
+  if (guests.some((one) => one.guestId === guestId)) throw conflict('duplicate', 'The guest is named already')
+  refuseBlocked((await barredAmong(trx, stay.propertyId, [guestId])).blockers, override)
+  if (role === 'primary') await demote(trx, stay.id, null)
+  const added = await sqlOne<{ id: string }>(
+    trx,
+    `insert into reservation_guest (reservation_id, guest_id, role, age, responsible_id, kinship, authorisation_document_id)
+     values (?, ?, ?, ?, ?, ?, ?) returning id`,
+    [stay.id, guestId, role, age, responsibleId, kinship, authorisationDocumentId],
+  )
+  await tell(trx, locked)
+  return added?.id ?? ''
+}
+
+/** Changes what is said of a guest within a stay. The main guest becomes a companion by another one that becomes the main guest. */
+export const changeStayGuest = async (trx: Trx, reservationId: string, id: string, change: Place): Promise<void> => {
+  const locked = await lockLive(trx, reservationId)
+  const guests = await guestsOf(trx, reservationId)
+  const guest = guests.find((one) => one.id === id)
+  if (!guest) throw notFound()
+  if (change.role === 'companion' && guest.role === 'primary')
+    throw unprocessable('rule_violated', 'Name another guest as the main one instead', [
+      { field: 'role', message: 'a stay has a main guest' },
+    ])
+  refuseResponsible(guests, change.responsibleId, id)
+  if (change.role === 'primary') await demote(trx, reservationId, id)
+  const kept = <V>(given: V | undefined, present: V): V => (given === undefined ? present : given)
+  await sql(
+    trx,
+    `update reservation_guest set role = ?, age = ?, responsible_id = ?, kinship = ?, authorisation_document_id = ?, version = version + 1 where id = ?`,
+    [
+      change.role ?? guest.role,
+      kept(change.age, guest.age),
+      kept(change.responsibleId, guest.responsibleId),
+      kept(change.kinship, guest.kinship),
+      kept(change.authorisationDocumentId, guest.authorisationDocumentId),
+      id,
+    ],
+  )
+  await tell(trx, locked)
+}
+
+/** Takes a companion off a live stay; the main guest stays until another one is. */
+export const removeStayGuest = async (trx: Trx, reservationId: string, id: string): Promise<void> => {
+  const locked = await lockLive(trx, reservationId)
+  const guest = (await guestsOf(trx, reservationId)).find((one) => one.id === id)
+  if (!guest) throw notFound()
+  if (guest.role === 'primary')
+    throw unprocessable('rule_violated', 'The main guest stays until another one is', [
+      { field: 'role', message: 'name another main guest first' },
+    ])
+  await sql(trx, `update reservation_guest set responsible_id = null, version = version + 1 where responsible_id = ?`, [
+    id,
+  ])
+  await sql(trx, `delete from reservation_guest where id = ?`, [id])
+  await tell(trx, locked)
+}

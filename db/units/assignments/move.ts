@@ -1,0 +1,146 @@
+import { conflict, unprocessable } from '../../../config/errors.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import type { Task } from '../housekeeping-tasks/read.ts'
+import { createTasks } from '../housekeeping-tasks/create.ts'
+import { skipHeld } from '../housekeeping-tasks/moves.ts'
+import { tellAssigned } from '../stay-events.ts'
+import { holdUnit } from '../unit-conditions.ts'
+import { clearUnits } from './clear.ts'
+import { announceOccupancy, endOccupied, lockPools, lockRows, soil } from './occupy.ts'
+
+type Moving = { reservationId: string; unitId: string; from: string; to: string; businessDate: string }
+
+type Row = {
+  id: string
+  unitId: string
+  poolId: string
+  propertyId: string
+  reservationId: string
+  status: string
+  from: string
+  to: string
+}
+
+const rowsOf = (trx: Trx, reservationId: string, from: string, lock = '') =>
+  sql<Row>(
+    trx,
+    `select a.id, a.unit_id, u.unit_pool_id as pool_id, u.property_id, a.reservation_id, a.status, a.starts_on as "from", a.ends_on as "to"
+     from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied') and a.ends_on > ?::date order by a.id ${lock}`,
+    [reservationId, from],
+  )
+
+const occupiedByOther = (trx: Trx, unitIds: readonly string[], reservationId: string) =>
+  sql<{ name: string }>(
+    trx,
+    `select u.name from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.unit_id = any(?::uuid[]) and a.status = 'occupied' and a.reservation_id <> ?`,
+    [unitIds, reservationId],
+  )
+
+/**
+ * Gives a guest in the house another unit from a night on: at once where that is the business date, and the old unit is dirty; else the unit is promised for
+ * those nights. The reservation is locked. 409 `unit_conflict`; 422 `unit_occupied` where the guest before has not left, `unit_type_mismatch` where the stay
+ * takes several units. Answers the units that it leaves.
+ */
+export const moveUnit = async (
+  trx: Trx,
+  { reservationId, unitId, from, to, businessDate }: Moving,
+): Promise<string[]> => {
+  const isNow = from <= businessDate
+  const planned = await rowsOf(trx, reservationId, from)
+  const target = await sql<{ poolId: string }>(trx, `select unit_pool_id as pool_id from unit where id = ?`, [unitId])
+  await lockPools(
+    trx,
+    [...planned, ...target].map((one) => one.poolId),
+  )
+  const rows = await rowsOf(trx, reservationId, from, 'for update of a')
+  await sql(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [
+    [unitId, ...rows.map((row) => row.unitId)],
+  ])
+  const here = rows.filter((row) => row.from <= from)
+  if (here.length > 1)
+    throw unprocessable('unit_type_mismatch', 'The stay takes several units; exchange them one by one')
+  if (here.some((row) => row.unitId === unitId && row.to >= to))
+    throw conflict('unit_conflict', 'The stay has this unit already')
+  const [before] = isNow ? await occupiedByOther(trx, [unitId], reservationId) : []
+  if (before)
+    throw unprocessable('unit_occupied', 'The guest before has not left', [
+      { field: 'unitId', message: `${before.name} is occupied` },
+    ])
+  await clearUnits(trx, { unitIds: [unitId], from, to, reservationId })
+  const left = rows.filter((row) => row.status === 'occupied' && isNow)
+  await endOccupied(trx, left, businessDate)
+  await sql(
+    trx,
+    `update unit_assignment set during = daterange(starts_on, ?::date) where id = any(?::uuid[]) and starts_on < ?::date`,
+    [from, rows.filter((row) => !left.includes(row)).map((row) => row.id), from],
+  )
+  await sql(
+    trx,
+    `update unit_assignment set status = 'released' where id = any(?::uuid[]) and status in ('proposed', 'locked') and starts_on >= ?::date`,
+    [rows.map((row) => row.id), from],
+  )
+  await sql(
+    trx,
+    `insert into unit_assignment (unit_id, reservation_id, during, status) values (?, ?, daterange(?::date, ?::date), ?)`,
+    [unitId, reservationId, from, to, isNow ? 'occupied' : 'locked'],
+  )
+  await createTasks(
+    trx,
+    left.map((row) => ({ unitId: row.unitId, date: businessDate, kind: 'departure' as const, reservationId })),
+  )
+  await announceOccupancy(trx, 'vacant', left)
+  const [house] = rows
+  if (isNow && house)
+    await announceOccupancy(trx, 'occupied', [{ unitId, propertyId: house.propertyId, reservationId }])
+  else await tellAssigned(trx, [{ reservationId, unitId }], true)
+  return left.map((row) => row.unitId)
+}
+
+/** Takes a check-in back: the units are vacant, dirty and promised to the stay again. */
+export const unoccupy = async (trx: Trx, reservationId: string): Promise<void> => {
+  const rows = await lockRows(trx, [reservationId], `a.status = 'occupied'`)
+  await sql(trx, `update unit_assignment set status = 'locked' where id = any(?::uuid[])`, [rows.map((row) => row.id)])
+  await soil(
+    trx,
+    rows.map((row) => row.unitId),
+  )
+  await announceOccupancy(trx, 'vacant', rows)
+}
+
+/**
+ * Takes a check-out back: the units that the guest left with it are occupied again up to the departure, and their departure tasks are skipped. 409
+ * `unit_conflict` where one is promised or given to another by now.
+ */
+export const reoccupy = async (
+  trx: Trx,
+  reservationId: string,
+  { businessDate, departure }: { businessDate: string; departure: string },
+): Promise<void> => {
+  const ended = `a.status = 'ended' and a.updated_at >= (select r.actual_check_out_at from reservation r where r.tenant_id = a.tenant_id and r.id = a.reservation_id)`
+  const rows = await lockRows(trx, [reservationId], ended)
+  const unitIds = rows.map((row) => row.unitId)
+  const [taken] = await occupiedByOther(trx, unitIds, reservationId)
+  if (taken || rows.length === 0)
+    throw conflict('unit_conflict', 'The unit is given to another guest', [
+      { field: 'unitId', message: taken ? `${taken.name} is occupied` : 'is not known any more' },
+    ])
+  if (departure > businessDate) await clearUnits(trx, { unitIds, from: businessDate, to: departure, reservationId })
+  await sql(
+    trx,
+    `update unit_assignment set status = 'occupied', during = daterange(starts_on, greatest(starts_on + 1, ?::date)) where id = any(?::uuid[])`,
+    [departure, rows.map((row) => row.id)],
+  )
+  for (const { unitId } of rows) {
+    const tasks = await sql<Task>(
+      trx,
+      `select * from housekeeping_task where unit_id = ? and reservation_id = ? and kind = 'departure' and status in ('open', 'started')
+       order by id for no key update`,
+      [unitId, reservationId],
+    )
+    if (tasks.length > 0) await skipHeld(trx, tasks, await holdUnit(trx, unitId), 'not_needed')
+  }
+  await announceOccupancy(trx, 'occupied', rows)
+}

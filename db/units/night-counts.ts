@@ -1,0 +1,9 @@
+/** SQL that counts sold units, capacity and blocked units of a property `y` in one night, which is bound. */
+export const countsOfNight = `select coalesce(sum(c.sold), 0)::int as sold, coalesce(sum(c.capacity), 0)::int as capacity, coalesce(sum(c.blocked), 0)::int as blocked
+  from unit_pool p join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id and c.night = ?::date
+  where p.tenant_id = y.tenant_id and p.property_id = y.id and p.kind = 'unit'`
+
+/** How many nights of a property `y`, from a day on that is bound, are sold beyond what is there. */
+export const overbookedNights = `select count(distinct c.night)::int as nights
+  from unit_pool p join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id and c.night >= ?::date and c.forced > 0
+  where p.tenant_id = y.tenant_id and p.property_id = y.id and p.kind = 'unit'`

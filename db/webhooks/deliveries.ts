@@ -1,0 +1,126 @@
+import { notFound, unprocessable } from '../../config/errors.ts'
+import { preparedOne, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { inScope, readPage, where } from '../lib/paging.ts'
+import type { Paging } from '../lib/paging.ts'
+import type { WebhookAttemptRow, WebhookDeliveryRow } from '../rows.ts'
+import { eventColumns, isRecent } from './feed.ts'
+import type { Sight } from './feed.ts'
+import { bodyOf } from './rules/body.ts'
+import type { StoredEvent } from './rules/body.ts'
+import { askForSender } from './sequence.ts'
+
+export type DeliveryRecord = Pick<
+  WebhookDeliveryRow,
+  | 'id'
+  | 'webhookEndpointId'
+  | 'eventId'
+  | 'sequence'
+  | 'type'
+  | 'propertyId'
+  | 'replayId'
+  | 'status'
+  | 'attempts'
+  | 'lastAttemptAt'
+  | 'deliveredAt'
+  | 'createdAt'
+> & { nextAttemptAt: Date | null }
+
+const columns = `d.id, d.webhook_endpoint_id, d.event_id, d.sequence, d.type, d.property_id, d.replay_id, d.status, d.attempts, d.last_attempt_at,
+  d.delivered_at, d.created_at, case when d.status = 'pending' then greatest(d.due_at, d.sending_until) end as next_attempt_at`
+const kept = isRecent('d.event_at')
+
+const inSight = ({ types, propertyIds }: Sight) => [
+  { text: `d.type = any(?::text[])`, values: [types] },
+  ...where('(d.property_id is null or d.property_id = any(?::uuid[]))', propertyIds),
+]
+
+type Filter = Paging & {
+  webhookEndpointId?: string | undefined
+  status?: string | undefined
+  type?: string | undefined
+  eventId?: string | undefined
+  /** Instants of their making, both included. */
+  from?: string | undefined
+  to?: string | undefined
+  scope: Condition
+  sight: Sight
+}
+
+/** Deliveries of types that the caller reads, newest first. */
+export const listDeliveries = (
+  trx: Trx,
+  { webhookEndpointId, status, type, eventId, from, to, scope, sight, ...paging }: Filter,
+) =>
+  readPage<DeliveryRecord>(
+    trx,
+    {
+      columns,
+      from: 'webhook_delivery d',
+      conditions: [
+        { text: kept, values: [] },
+        ...inScope(scope, 'd.property_id'),
+        ...inSight(sight),
+        ...where('d.webhook_endpoint_id = ?', webhookEndpointId),
+        ...where('d.status = ?', status),
+        ...where('d.type = ?', type),
+        ...where('d.event_id = ?', eventId),
+        ...where('d.created_at >= ?::timestamptz', from),
+        ...where('d.created_at <= ?::timestamptz', to),
+      ],
+      order: 'd.created_at desc, d.sequence desc, d.id',
+    },
+    paging,
+  )
+
+/** The event of a delivery; null once its month is dropped. */
+export const eventOfDelivery = (trx: Trx, eventId: string, eventAt: Date): Promise<StoredEvent | null> =>
+  preparedOne<StoredEvent>(
+    trx,
+    `select ${eventColumns} from event where id = ? and occurred_at >= ?::timestamptz and occurred_at < ?::timestamptz + interval '1 millisecond'`,
+    [eventId, eventAt, eventAt],
+  )
+
+type Attempt = Pick<WebhookAttemptRow, 'number' | 'at' | 'durationMs' | 'httpStatus' | 'error' | 'excerpt'>
+
+/** A delivery with what is sent, and each attempt. 404, also where the caller may not read its type. */
+export const readDelivery = async (trx: Trx, id: string, { types, propertyIds }: Sight) => {
+  const row = await sqlOne<DeliveryRecord & { eventAt: Date }>(
+    trx,
+    `select ${columns}, d.event_at from webhook_delivery d where d.id = ? and ${kept}`,
+    [id],
+  )
+  if (!row || !types.includes(row.type)) throw notFound()
+  if (row.propertyId !== null && propertyIds !== null && !propertyIds.includes(row.propertyId)) throw notFound()
+  const { eventAt, ...delivery } = row
+  const event = await eventOfDelivery(trx, row.eventId, eventAt)
+  const attempts = await sql<Attempt>(
+    trx,
+    `select number, at, duration_ms, http_status, error, excerpt from webhook_attempt where webhook_delivery_id = ? and event_at = ?
+     order by number desc limit 100`,
+    [id, eventAt],
+  )
+  return { ...delivery, body: event ? bodyOf(event) : null, log: attempts }
+}
+
+/** Sends a delivery again now, with ten attempts of its own; one that waits stays as it is. 422 `endpoint_not_active` and `event_expired`. */
+export const redeliver = async (trx: Trx, id: string, sight: Sight) => {
+  const seen = await readDelivery(trx, id, sight)
+  const endpoint = await sqlOne<{ status: string }>(
+    trx,
+    `select status from webhook_endpoint where id = ? for no key update`,
+    [seen.webhookEndpointId],
+  )
+  if (endpoint?.status !== 'active')
+    throw unprocessable('endpoint_not_active', 'The endpoint is paused or deleted; resume it first')
+  if (seen.body === null) throw unprocessable('event_expired', 'The event is not kept any more')
+  const changed = await sql(
+    trx,
+    `update webhook_delivery set status = 'pending', attempts = 0, due_at = clock_timestamp(), delivered_at = null, sending_until = null
+     where id = ? and status <> 'pending' returning id`,
+    [id],
+  )
+  if (changed.length > 0) await askForSender(trx, seen.webhookEndpointId)
+  return readDelivery(trx, id, sight)
+}

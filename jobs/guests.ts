@@ -1,0 +1,48 @@
+import { Obj, Uuid } from '../config/schema.ts'
+import { daily, job } from './job.ts'
+import type { Job, Schedule } from './job.ts'
+
+/** Looks for other profiles that may be the same person. */
+export const matchGuest = job({
+  name: 'maintenance.match-guest',
+  queue: 'maintenance',
+  payload: Obj({ tenantId: Uuid, guestId: Uuid }),
+  retry: 'internal',
+  class: 'bulk',
+})
+
+/** Wraps the keys of a tenant again under the newest master key, some at a time, until none is left under an older one. */
+export const rewrapTenantKeys = job({
+  name: 'maintenance.rewrap-keys',
+  queue: 'maintenance',
+  payload: Obj({ tenantId: Uuid }),
+  retry: 'internal',
+  class: 'bulk',
+})
+
+/** Asks for new wrappings in the tenants that have keys under older master keys. */
+export const sweepKeys = job({
+  name: 'maintenance.sweep-keys',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+const ofRequest = Obj({ tenantId: Uuid, privacyRequestId: Uuid })
+
+/** Makes the export of an approved access request. */
+export const exportGuest = job({
+  name: 'privacy.export-guest',
+  queue: 'privacy',
+  payload: ofRequest,
+  retry: 'internal',
+})
+
+/** Takes away, table by table, what an approved erasure did not make unreadable at once. */
+export const eraseGuest = job({ name: 'privacy.erase-guest', queue: 'privacy', payload: ofRequest, retry: 'internal' })
+
+/** Ends the time of images, exports and keys, and says which requests are due. */
+export const keepLimits = job({ name: 'privacy.keep-limits', queue: 'privacy', payload: Obj({}), retry: 'tick' })
+
+export const guestsJobs: Job[] = [matchGuest, rewrapTenantKeys, sweepKeys, exportGuest, eraseGuest, keepLimits]
+export const guestsSchedules: Schedule[] = [daily('03:40', keepLimits), daily('03:50', sweepKeys)]

@@ -1,0 +1,148 @@
+import { expect } from 'chai'
+import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { makeHold } from '../support/stay.ts'
+import { useWorld } from '../support/world.ts'
+import { cancelStays } from './privacy-support.ts'
+import { newCpf, useGuests } from './support.ts'
+
+describe('Registration forms', () => {
+  const world = useWorld()
+  const desk = useGuests(world, {
+    settings: { registration: { mode: 'strict' }, frontDesk: { conditions: ['dirty', 'clean', 'inspected'] } },
+  })
+  const { call, rows } = desk
+  beforeEach(() => forgetLimits(world))
+
+  const book = async (from: number, adults = 1) => {
+    const bookingId = await makeHold(desk.house, {
+      from,
+      nights: 1,
+      words: { booker: { firstName: 'Rosa', lastName: 'Lins', email: 'rosa@example.com' } },
+    })
+    await desk.house.inHouse((trx) => confirmBooking(trx, bookingId))
+    await rows(`update reservation set adults = ? where booking_id = ?`, [adults, bookingId])
+    const [stay] = await rows<{ id: string }>(`select id from reservation where booking_id = ?`, [bookingId])
+    const { body } = await call('GET', `guest-registrations?reservationId=${stay?.id ?? ''}`)
+    return {
+      bookingId,
+      reservationId: stay?.id ?? '',
+      form: body.data[0] as { id: string; status: string; guestId: string },
+    }
+  }
+  const document = () => ({ kind: 'cpf', countryCode: 'BR', number: newCpf() })
+  const whole = () => ({
+    document: document(),
+    birthDate: '1988-08-08',
+    nationality: 'BR',
+    residence: { city: 'Natal', countryCode: 'BR' },
+  })
+
+  it('open with the confirmation, are filled in from the profile, and complete it without overwriting', async () => {
+    const { form } = await book(10)
+    expect(form).to.include({ status: 'pending' })
+    const { body } = await call('GET', `guest-registrations/${form.id}`)
+    expect(body).to.deep.include({
+      form: { name: 'Rosa Lins' },
+      missing: ['document', 'birthDate', 'nationality', 'residence'],
+    })
+    await call('PATCH', `guests/${form.guestId}`, { nationality: 'PT' })
+    const half = await call('PATCH', `guest-registrations/${form.id}`, { form: whole() })
+    expect(half.body).to.deep.include({
+      status: 'pending',
+      missing: [],
+      masked: ['birthDate', 'document'],
+      signedName: null,
+    })
+    expect(JSON.stringify(half.body)).to.not.contain('1988')
+    const signed = await call('PATCH', `guest-registrations/${form.id}`, { signed: { on: 'paper', name: 'Rosa Lins' } })
+    expect(signed.body).to.deep.include({ status: 'ready', signedVia: 'paper', signedName: 'Rosa Lins' })
+    const guest = await call('GET', `guests/${form.guestId}`)
+    expect(guest.body).to.deep.include({
+      nationality: 'PT',
+      residenceCountry: 'BR',
+      address: { city: 'Natal', countryCode: 'BR' },
+    })
+    expect(guest.body.age).to.be.a('number')
+    const stored = await rows<{ text: string }>(
+      `select encode(sealed, 'escape') as text from guest_registration where id = ?`,
+      [form.id],
+    )
+    expect(stored[0]?.text).to.not.contain('Natal')
+    const corrected = await call('PATCH', `guest-registrations/${form.id}`, { form: { occupation: 'Painter' } })
+    expect(corrected.body).to.deep.include({ status: 'ready', formVersion: 2 })
+    const told = await rows<{ type: string }>(
+      `select type from event where type = 'guest_registration.completed' and entity ->> 'id' = ?`,
+      [form.id],
+    )
+    expect(told).to.have.length(1)
+  })
+
+  it('refuse documents that cannot be, and birth dates to come', async () => {
+    const { form } = await book(11)
+    const cpf = await call('PATCH', `guest-registrations/${form.id}`, {
+      form: { document: { kind: 'cpf', countryCode: 'BR', number: '1' } },
+    })
+    expect(cpf.body.code).to.equal('document_invalid')
+    const unborn = await call('PATCH', `guest-registrations/${form.id}`, { form: { birthDate: '2190-01-01' } })
+    expect(unborn.body.errors[0].field).to.equal('form.birthDate')
+  })
+
+  it('end with their stay, and do not change any more', async () => {
+    const { form, bookingId } = await book(60)
+    await cancelStays(desk.house, bookingId)
+    const { body } = await call('GET', `guest-registrations/${form.id}`)
+    expect(body.status).to.equal('cancelled')
+    expect((await call('PATCH', `guest-registrations/${form.id}`, { form: {} })).body.code).to.equal(
+      'invalid_transition',
+    )
+  })
+
+  it('keep a guest from checking in where the house is strict, warn where it warns, and are none of its business where it is off', async () => {
+    const { reservationId, form } = await book(0, 2)
+    const preview = async () => {
+      const { planCheckIn } = await import('../../db/reservations/rules/plans.ts')
+      const { readFacts } = await import('../../db/reservations/facts.ts')
+      const { readProperty } = await import('../../db/properties/index.ts')
+      return desk.house.inHouse(async (trx) => {
+        const property = await readProperty(trx, desk.house.propertyId)
+        if (!property) throw new Error('no property')
+        const [facts] = await readFacts(trx, property, [reservationId])
+        if (!facts) throw new Error('no stay')
+        const plan = planCheckIn({ facts, property, businessDate: desk.house.today })
+        const about = (list: { code: string; message: string }[]) =>
+          list.filter((one) => one.code === 'registration_incomplete').map((one) => one.message)
+        return { blockers: about(plan.blockers), warnings: about(plan.warnings) }
+      })
+    }
+    const mode = (value: string) =>
+      desk.house.inHouse((trx) =>
+        sql(trx, `update property set settings = jsonb_set(settings, '{registration,mode}', to_jsonb(?::text))`, [
+          value,
+        ]),
+      )
+    expect(await preview()).to.deep.equal({ blockers: ['2 of the party lack a registration form'], warnings: [] })
+    await call('PATCH', `guest-registrations/${form.id}`, { form: whole(), signed: { on: 'tablet', name: 'Rosa' } })
+    // A companion who is not named is missing, too.
+    expect((await preview()).blockers).to.deep.equal(['1 of the party lack a registration form'])
+    await mode('warn')
+    expect(await preview()).to.deep.equal({ blockers: [], warnings: ['1 of the party lack a registration form'] })
+    await mode('off')
+    expect(await preview()).to.deep.equal({ blockers: [], warnings: [] })
+    await mode('strict')
+  })
+
+  it('stay readable after an erasure until the law needs them no more, and are then unreadable', async () => {
+    const { form } = await book(61)
+    await call('PATCH', `guest-registrations/${form.id}`, { form: whole(), signed: { on: 'paper', name: 'Rosa' } })
+    const { destroyGuestKey } = await import('../../db/lib/sealing/index.ts')
+    await desk.house.inHouse((trx) => destroyGuestKey(trx, form.guestId, 'profile'))
+    expect((await call('GET', `guest-registrations/${form.id}`)).body.form.residence).to.deep.equal({
+      city: 'Natal',
+      countryCode: 'BR',
+    })
+    await desk.house.inHouse((trx) => destroyGuestKey(trx, form.guestId, 'retention'))
+    expect((await call('GET', `guest-registrations/${form.id}`)).body.form).to.not.have.property('document')
+  })
+})

@@ -1,0 +1,56 @@
+import { Ajv } from 'ajv'
+import type { ValidateFunction } from 'ajv'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * The contract of Stripe, made from the types of its own SDK at the first run and kept in the cache: unknown parameters are refused, and a value that
+ * an enum does not list, though the types leave each enum open at its end.
+ */
+const cached = fileURLToPath(new URL('../../../node_modules/.cache/stripe-23.1.0.json', import.meta.url))
+const types = fileURLToPath(new URL('types.ts', import.meta.url))
+const tsconfig = fileURLToPath(new URL('tsconfig.types.json', import.meta.url))
+
+type Definitions = Record<string, unknown>
+
+const generate = async (): Promise<Definitions> => {
+  const { createGenerator } = await import('ts-json-schema-generator')
+  const schema = createGenerator({ path: types, tsconfig, type: '*', skipTypeCheck: true }).createSchema('*')
+  return { ...(schema.definitions as Definitions), OtherString: { not: {} } }
+}
+
+const definitions = async (): Promise<Definitions> => {
+  if (existsSync(cached)) return JSON.parse(readFileSync(cached, 'utf8')) as Definitions
+  const made = await generate()
+  mkdirSync(fileURLToPath(new URL('../../../node_modules/.cache/', import.meta.url)), { recursive: true })
+  writeFileSync(cached, JSON.stringify(made))
+  return made
+}
+
+const requests: readonly (readonly [path: RegExp, type: string])[] = [
+  [/^\/v1\/payment_intents$/, 'PaymentIntentCreate'],
+  [/^\/v1\/payment_intents\/[^/]+\/capture$/, 'PaymentIntentCapture'],
+  [/^\/v1\/payment_intents\/[^/]+\/cancel$/, 'PaymentIntentCancel'],
+  [/^\/v1\/refunds$/, 'RefundCreate'],
+  [/^\/v1\/accounts$/, 'AccountCreate'],
+  [/^\/v1\/account_links$/, 'AccountLinkCreate'],
+  [/^\/v1\/payment_links$/, 'PaymentLinkCreate'],
+  [/^\/v1\/payment_links\/[^/]+$/, 'PaymentLinkUpdate'],
+  [/^\/v1\/setup_intents$/, 'SetupIntentCreate'],
+  [/^\/v1\/customers$/, 'CustomerCreate'],
+  [/^\/v1\/disputes\/[^/]+$/, 'DisputeUpdate'],
+]
+
+/** Judges a request that changes something; answers what is wrong with it. */
+export const stripeContract = async (): Promise<(path: string, body: object) => string | null> => {
+  const ajv = new Ajv({ strict: false, coerceTypes: 'array', allowUnionTypes: true, validateFormats: false })
+  ajv.addSchema({ $id: 'stripe', definitions: await definitions() })
+  const compiled = new Map<string, ValidateFunction>()
+  return (path, body) => {
+    const type = requests.find(([pattern]) => pattern.test(path))?.[1]
+    if (type === undefined) return null
+    const validate = compiled.get(type) ?? ajv.compile({ $ref: `stripe#/definitions/${type}` })
+    compiled.set(type, validate)
+    return validate(body) ? null : `${path}: ${ajv.errorsText(validate.errors)}`
+  }
+}

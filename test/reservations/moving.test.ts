@@ -1,0 +1,186 @@
+import { expect } from 'chai'
+import { openDesk } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { payAll, setDay } from '../night-audit/support.ts'
+import { countersOf, eventsOf, miscounted, readBooking } from '../support/stay.ts'
+import { useWorld } from '../support/world.ts'
+import { drift, rowsOf } from '../units/stays.ts'
+
+describe('The desk moves and takes back', () => {
+  const world = useWorld()
+  let house: House
+  let reception: Desk
+  let manager: Desk
+  const override = { rules: ['early_check_in', 'unit_condition'], reason: 'the guest waits' }
+
+  beforeEach(async () => {
+    house = await makeHouse({ units: 3, suite: true, deposit: null, settings: { frontDesk: { noShowFrom: '00:00' } } })
+    reception = await openDesk(world, house, 'receptionist')
+    manager = await openDesk(world, house, 'manager')
+  })
+  afterEach(async () => {
+    expect(await miscounted(house)).to.deep.equal([])
+    expect(await drift(house)).to.deep.equal([])
+  })
+  const send = (id: string, verb: string, body: object = {}, by = reception) =>
+    by.send('POST', `reservations/${id}/${verb}`, body)
+  const book = async (from = 0, nights = 2, change: object = {}) => {
+    const { status, body } = await reception.send('POST', 'bookings', {
+      propertyId: house.propertyId,
+      source: 'phone',
+      booker: { firstName: 'Bia', email: 'bia@example.com' },
+      rooms: [
+        {
+          unitTypeId: house.unitTypeId,
+          ratePlanId: house.ratePlanId,
+          arrival: house.day(from),
+          departure: house.day(from + nights),
+          adults: 2,
+          childrenAges: [],
+          ...change,
+        },
+      ],
+    })
+    expect(status, JSON.stringify(body)).to.equal(201)
+    return body.reservations[0].id as string
+  }
+  const [one, two] = [0, 1]
+  const codes = (reply: { body: { errors?: { field: string }[] } }) =>
+    (reply.body.errors ?? []).map(({ field }) => field)
+
+  it('gives units: best fit, named, for a part of the stay, locked, and takes them away', async () => {
+    const id = await book(5, 4)
+    expect((await send(id, 'assign')).status).to.equal(200)
+    const [first] = await rowsOf(house, id)
+    expect(first?.status).to.equal('proposed')
+    const other = house.unitIds.find((unit) => unit !== first?.unitId) ?? ''
+    const part = await send(id, 'assign', { unitId: other, from: house.day(7), to: house.day(8), lock: true })
+    expect(part.status, JSON.stringify(part.body)).to.equal(200)
+    expect(
+      (await rowsOf(house, id)).map(({ unitId, status, from, to }) => [unitId, status, from, to]),
+    ).to.have.deep.members([
+      [first?.unitId, 'proposed', house.day(5), house.day(7)],
+      [other, 'locked', house.day(7), house.day(8)],
+      [first?.unitId, 'proposed', house.day(8), house.day(9)],
+    ])
+    expect((await send(id, 'unassign')).status).to.equal(200)
+    expect(await rowsOf(house, id)).to.deep.equal([])
+    expect((await send(id, 'assign', { unitId: other, from: house.day(2) })).body.code).to.equal('validation_failed')
+    const elsewhere = await makeHouse({ tenantId: house.tenantId })
+    expect((await send(id, 'assign', { unitId: elsewhere.unitIds[0] })).body.code).to.equal('unit_not_in_property')
+  })
+
+  it('takes a check-in back on its day: the unit is dirty and promised, the folio waits again, and the guest may come once more', async () => {
+    const id = await book()
+    await payAll(house, id)
+    expect((await send(id, 'check-in', { unitId: house.unitIds[one], override })).status).to.equal(200)
+    const back = await send(id, 'revert-check-in', { reason: 'the wrong key' })
+    expect([back.status, back.body.status, back.body.folioSummary.folios[0].stage]).to.deep.equal([
+      200,
+      'confirmed',
+      'deposit',
+    ])
+    expect(await rowsOf(house, id)).to.deep.equal([
+      { status: 'locked', unitId: house.unitIds[one], from: house.today, to: house.day(2) },
+    ])
+    expect((await send(id, 'revert-check-in', { reason: 'once more' })).status).to.equal(200)
+    expect(await eventsOf(house, 'reservation.check_in_reverted')).to.have.lengthOf(1)
+    expect((await send(id, 'check-in', { override })).status).to.equal(200)
+    await setDay(house, 1)
+    expect(codes(await send(id, 'revert-check-in', { reason: 'too late' }))).to.deep.equal([
+      'blockers.business_date_passed',
+    ])
+  })
+
+  it('moves a guest to a unit of another type, which takes its own nights at the price that was agreed', async () => {
+    const id = await book()
+    await send(id, 'check-in', { unitId: house.unitIds[one], override })
+    const { body: before } = await reception.get(`reservations/${id}`)
+    const { body: suites } = await reception.get(`units?propertyId=${house.propertyId}&unitTypeId=${house.suiteTypeId}`)
+    const moved = await send(id, 'move', { unitId: suites.data[0].id, reason: 'maintenance' })
+    expect([moved.status, moved.body.total], JSON.stringify(moved.body)).to.deep.equal([200, before.total])
+    for (const night of [0, 1]) {
+      expect(await countersOf(house, night)).to.include({ sold: 0 })
+      expect(await countersOf(house, night, house.suitePoolId ?? '')).to.include({ sold: 1 })
+    }
+    const { body: left } = await reception.get(`units/${house.unitIds[one]}`)
+    expect([left.condition, left.occupancy]).to.deep.equal(['dirty', 'vacant'])
+    expect((await eventsOf(house, 'reservation.moved')).map(({ data }) => data['fromUnitId'])).to.deep.equal([
+      house.unitIds[one],
+    ])
+    const tomorrow = await send(id, 'move', { unitId: house.unitIds[two], from: house.day(1), reason: 'guest_request' })
+    expect(tomorrow.status, JSON.stringify(tomorrow.body)).to.equal(200)
+    expect(
+      (await rowsOf(house, id)).filter((row) => row.status !== 'ended').map(({ status, to }) => [status, to]),
+    ).to.have.deep.members([
+      ['locked', house.day(2)],
+      ['occupied', house.day(1)],
+    ])
+    expect(await countersOf(house, 1)).to.include({ sold: 1 })
+    const full = await book()
+    await send(full, 'check-in', { unitId: house.unitIds[one], override })
+    expect((await send(id, 'move', { unitId: house.unitIds[one], reason: 'other' })).body.code).to.equal(
+      'unit_occupied',
+    )
+  })
+
+  it('takes a check-out back on its day with nights, extras and fee, unless the unit is given away', async () => {
+    const id = await book(0, 3)
+    await send(id, 'check-in', { unitId: house.unitIds[one], override })
+    const early = { early: true, override: { rules: ['balance'], reason: 'pays later' } }
+    expect((await send(id, 'check-out', early, manager)).status).to.equal(200)
+    expect(await countersOf(house, 1)).to.include({ sold: 0 })
+    const { body: gone } = await reception.get(`reservations/${id}`)
+    expect(gone.folioSummary.balance).to.equal(20_000)
+    const back = await send(id, 'revert-check-out', { reason: 'came back' })
+    expect(
+      [back.status, back.body.status, back.body.total, back.body.folioSummary.balance],
+      JSON.stringify(back.body),
+    ).to.deep.equal([200, 'checked_in', 60_000, 0])
+    expect(await countersOf(house, 1)).to.include({ sold: 1 })
+    expect((await send(id, 'revert-check-out', { reason: 'once more' })).status).to.equal(200)
+    expect((await send(id, 'check-out', early, manager)).status).to.equal(200)
+    const next = await book()
+    await send(next, 'check-in', { unitId: house.unitIds[one], override })
+    const late = await send(id, 'revert-check-out', { reason: 'too late' })
+    expect([late.status, late.body.code]).to.deep.equal([409, 'unit_conflict'])
+  })
+
+  it('brings a no-show and a cancelled stay back by those who may, with the fee taken back or its nights paid for', async () => {
+    const id = await book(0, 3)
+    expect((await send(id, 'no-show')).status).to.equal(200)
+    expect((await reception.get(`reservations/${id}`)).body.folioSummary.balance).to.equal(60_000)
+    expect((await send(id, 'reinstate', { reason: 'a late bus' })).status).to.equal(403)
+    const back = await send(id, 'reinstate', { reason: 'a late bus' }, manager)
+    expect(
+      [back.status, back.body.status, back.body.total, back.body.folioSummary.balance],
+      JSON.stringify(back.body),
+    ).to.deep.equal([200, 'confirmed', 60_000, 0])
+    await send(id, 'no-show')
+    const kept = await send(id, 'reinstate', { reason: 'a late bus', fee: 'keep' }, manager)
+    expect(kept.body.nights.map((night: { status: string }) => night.status)).to.deep.equal([
+      'waived',
+      'waived',
+      'waived',
+    ])
+    expect([kept.body.total, kept.body.folioSummary.balance]).to.deep.equal([0, 60_000])
+
+    const other = await book(20, 2)
+    await send(other, 'cancel', { reason: 'changed_plans', acceptedFee: 0 })
+    const again = await send(other, 'reinstate', { reason: 'plans changed back', policy: 'new' }, manager)
+    expect([again.status, again.body.status, again.body.total]).to.deep.equal([200, 'confirmed', 40_000])
+    expect((await readBooking(house, again.body.bookingId)).folios[0]).to.include({ status: 'open', stage: 'deposit' })
+    expect(await eventsOf(house, 'reservation.reinstated')).to.have.lengthOf(3)
+  })
+
+  it('takes no nights for a stay that comes back where they are sold by now', async () => {
+    const id = await book(30, 2)
+    await send(id, 'cancel', { reason: 'changed_plans', acceptedFee: 0 })
+    for (let sold = 0; sold < 3; sold += 1) await book(31, 1)
+    const back = await send(id, 'reinstate', { reason: 'plans changed back' }, manager)
+    expect([back.status, back.body.code]).to.deep.equal([409, 'sold_out'])
+    expect((await reception.get(`reservations/${id}`)).body.status).to.equal('cancelled')
+  })
+})

@@ -1,0 +1,181 @@
+import { expect } from 'chai'
+import { bodyLimitOf } from '../../api/lib/body.ts'
+import { inputReader } from '../../api/lib/input.ts'
+import type { AnyRoute } from '../../api/lib/route.ts'
+import { routes } from '../../api/routes.ts'
+import { ApiError } from '../../config/errors.ts'
+
+type Json = { [key: string]: unknown }
+
+/** Most values that the edge lets a body hold. */
+const mostValues = 50_000
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const optionsOf = (schema: unknown): Json[] =>
+  isObject(schema)
+    ? [schema, ...['anyOf', 'oneOf', 'allOf'].flatMap((key) => ((schema[key] ?? []) as Json[]).flatMap(optionsOf))]
+    : []
+
+/** How many values the schema lets a body hold. */
+const valuesIn = (schema: unknown): number =>
+  Math.max(
+    1,
+    ...optionsOf(schema).map((option) => {
+      if (option.type === 'array') return 1 + Number(option.maxItems) * valuesIn(option.items)
+      if (!isObject(option.properties))
+        return (
+          1 +
+          Number(option.maxProperties ?? 0) *
+            valuesIn(Object.values((option.patternProperties as Json | undefined) ?? {})[0])
+        )
+      return Object.values(option.properties).reduce<number>((sum, field) => sum + valuesIn(field), 1)
+    }),
+  )
+
+/** Smallest values that meet a schema in their kind, so that what is inside is looked at, and in nothing else. */
+const skeleton = (schema: unknown, depth = 0): unknown => {
+  const [option] = optionsOf(schema).filter(({ type }) => type !== undefined)
+  if (option?.type === 'array') return []
+  if (option?.type === 'object' && depth < 20)
+    return Object.fromEntries(
+      Object.entries((option.properties as Json | undefined) ?? {}).map(([name, inside]) => [
+        name,
+        skeleton(inside, depth + 1),
+      ]),
+    )
+  return option?.type === 'string' ? '' : 0
+}
+
+type Hostile = { what: string; body: unknown }
+
+const sizeOf = (value: unknown): number => JSON.stringify(value).length
+
+/** Bodies of a route that are as large as its limit lets them be, each with one list, map or text that takes all the room. */
+const hostiles = (route: AnyRoute): Hostile[] => {
+  const limit = bodyLimitOf(route)
+  const found: Hostile[] = []
+  const visit = (schema: unknown, at: string, place: (inner: unknown) => unknown, depth: number) => {
+    if (depth > 6) return
+    const room = limit - sizeOf(place(0)) - 8
+    const fill = (items: (count: number) => unknown, bytesEach: number, most = Infinity) =>
+      place(items(Math.max(0, Math.min(most, Math.floor(room / bytesEach), mostValues - 1_000))))
+    const add = (what: string, body: unknown) => {
+      if (sizeOf(body) <= limit) found.push({ what: `${at || 'body'}: ${what}`, body })
+    }
+    for (const option of optionsOf(schema)) {
+      if (option.type === 'array') {
+        for (const [what, item] of [
+          ['empty objects', {}],
+          ['numbers', 0],
+        ] as const) {
+          const list = (count: number) => Array.from({ length: count }, () => item)
+          add(`${what} without end`, fill(list, sizeOf(item) + 1))
+          add(`as many ${what} as it takes`, fill(list, sizeOf(item) + 1, Number(option.maxItems)))
+        }
+        const inside = skeleton(option.items)
+        const list = (count: number) => Array.from({ length: count }, () => inside)
+        add('as many hollow items as it takes', fill(list, sizeOf(inside) + 1, Number(option.maxItems)))
+        visit(option.items, `${at}[]`, (inner) => place([inner]), depth + 1)
+      } else if (option.type === 'object') {
+        const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, 0]))
+        add('unknown fields without end', fill(fields, 11))
+        if (option.maxProperties) add('as many fields as it takes', fill(fields, 11, Number(option.maxProperties)))
+        for (const [name, inside] of Object.entries((option.properties as Json | undefined) ?? {}))
+          visit(inside, at === '' ? name : `${at}.${name}`, (inner) => place({ [name]: inner }), depth + 1)
+      } else if (option.type === 'string')
+        for (const part of ['a', '4 ', '\u{1F600}'])
+          add(
+            `a text of ${JSON.stringify(part)} without end`,
+            fill((count) => part.repeat(count), Buffer.byteLength(part), room),
+          )
+    }
+  }
+  visit(route.body, '', (inner) => inner, 0)
+  return found
+}
+
+/** Counts every look into a value: its fields, their names, its items. All work on a body follows from such looks. */
+const counted = (value: unknown): { value: unknown; steps: () => number } => {
+  let steps = 0
+  const known = new WeakMap<object, object>()
+  const watch = (inner: unknown): unknown => {
+    if (typeof inner !== 'object' || inner === null) return inner
+    const proxy =
+      known.get(inner) ??
+      new Proxy(inner, {
+        get: (target, name, self) => ((steps += 1), watch(Reflect.get(target, name, self))),
+        has: (target, name) => ((steps += 1), Reflect.has(target, name)),
+        // The engine lists the names at once; a loop then asks for each that it comes to.
+        ownKeys: (target) => ((steps += 1), Reflect.ownKeys(target)),
+        getOwnPropertyDescriptor: (target, name) => ((steps += 1), Reflect.getOwnPropertyDescriptor(target, name)),
+      })
+    known.set(inner, proxy)
+    return proxy
+  }
+  return { value: watch(value), steps: () => steps }
+}
+
+const nothing = new URLSearchParams()
+
+const refuse = (route: AnyRoute, body: unknown): { steps: number; errors: number } => {
+  const watched = counted(body)
+  try {
+    inputReader(route)({}, nothing, Buffer.alloc(0), watched.value)
+    return { steps: watched.steps(), errors: 0 }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { steps: watched.steps(), errors: error.errors?.length ?? 0 }
+  }
+}
+
+describe('the work that a body makes before it is refused', () => {
+  const taking = routes.filter((route) => route.body !== undefined && route.bodyFormat !== 'raw')
+
+  it('follows from what the schema lets in, not from what was sent, for every endpoint', () => {
+    const found: string[] = []
+    let tried = 0
+    for (const route of taking) {
+      // Fifty problems of each list on the way, and each value of a body of proper size read a few times.
+      const most = 6 * Math.min(valuesIn(route.body), mostValues) + 25_000
+      for (const { what, body } of hostiles(route)) {
+        tried += 1
+        const { steps, errors } = refuse(route, body)
+        if (steps > most) found.push(`${route.id} ${what}: ${steps} steps, ${most} at most`)
+        if (errors > 150) found.push(`${route.id} ${what}: ${errors} errors`)
+      }
+    }
+    expect(tried).to.be.greaterThan(taking.length * 5)
+    expect(found).to.deep.equal([])
+  })
+
+  it('is a few steps for a hundred kilobytes of rooms without a credential', () => {
+    const quotes = taking.find(({ id }) => id === 'public.quotes.create')
+    if (!quotes) throw new Error('there are quotes')
+    const rooms = Array.from({ length: 24_000 }, () => ({}))
+    const { steps } = refuse(quotes, {
+      propertyId: 'x',
+      arrival: '2027-01-01',
+      departure: '2027-01-02',
+      rooms,
+    })
+    expect(steps).to.be.at.most(100)
+  })
+
+  it('lets nobody without a credential send more than 32 kibibytes, but a quote back', () => {
+    const large = taking
+      .filter(({ access }) => ['open', 'property', 'guest'].includes(access.kind))
+      .filter((route) => bodyLimitOf(route) > 32 * 1024)
+      .map(({ id }) => id)
+    expect(large).to.deep.equal(['public.reservations.hold'])
+  })
+
+  it('names fields of the query that nobody knows fifty at most', () => {
+    const [reading] = routes.filter((route) => route.query !== undefined)
+    if (!reading) throw new Error('there is a list')
+    const query = new URLSearchParams(Array.from({ length: 2_500 }, (_, n): [string, string] => [`f${n}`, '']))
+    let lookedUp = 0
+    query.getAll = () => ((lookedUp += 1), [])
+    expect(() => inputReader(reading)({}, query, Buffer.alloc(0))).to.throw()
+    expect(lookedUp).to.equal(0)
+  })
+})

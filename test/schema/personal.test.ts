@@ -1,0 +1,83 @@
+import { expect } from 'chai'
+import { personalData } from '../../config/personal-data.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { useDatabase } from '../support/database.ts'
+
+/** Columns whose names or types tell of persons, and which hold nothing personal. */
+const impersonal: Readonly<Record<string, string>> = {
+  'guest_key.wrapped_key': 'a key, itself sealed',
+  'tenant_key.wrapped_key': 'a key, itself sealed',
+  'amendment.hash': 'the hash of a proposal',
+  'api_key.hash': 'the hash of a secret',
+  'audit_entry.previous_hash': 'the chain of the trail',
+  'audit_entry.hash': 'the chain of the trail',
+  'journal_seal.previous_hash': 'the chain of the ledger',
+  'journal_seal.hash': 'the chain of the ledger',
+  'kept_reply.request_hash': 'the hash of a request',
+  'external_call.request_hash': 'the hash of a request',
+  'gateway_callback.body_hash': 'the hash of a callback',
+  'recovery_code.code_hash': 'the hash of a secret',
+  'session.current_jti_hash': 'the hash of a token',
+  'session.previous_jti_hash': 'the hash of a token',
+  'channel_connection.credentials': 'a secret of the house',
+  'message_channel.credentials': 'a secret of the house',
+  'message_channel.callback_hash': 'the hash of a secret',
+  'registration_secret.sealed': 'a secret of the house',
+  'gateway_account.onboarding_url': 'a link of the house at its gateway',
+  'webhook_endpoint.secret': 'a secret of the house',
+  'webhook_endpoint.previous_secret': 'a secret of the house',
+}
+
+const telling =
+  '(^|_)(first_name|last_name|preferred_name|name_search|email|phone|recipient|payer|user_agent|ip|birth|kinship|sealed|nationality|residence_country)(_|$)'
+/** Names of what is no value of a person, though they have such a word. */
+const harmless = /_id$|_at$|_guest_id$|^payer_(kind|type)$|_ids$/
+
+describe('the registry of personal data', () => {
+  const world = useDatabase()
+  const columns = () =>
+    sql<{ tableName: string; columnName: string }>(
+      world.database.admin,
+      `select c.relname as table_name, a.attname as column_name from pg_class c
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+         and (a.atttypid = 'bytea'::regtype or a.attname ~ ?) order by 1, 2`,
+      [telling],
+    )
+
+  it('names every sealed column, and every column of a telling name', async () => {
+    const registered = new Set(
+      personalData.flatMap(({ table, columns: own }) => Object.keys(own).map((column) => `${table}.${column}`)),
+    )
+    const forgotten = (await columns())
+      .filter(({ columnName }) => !harmless.test(columnName))
+      .map(({ tableName, columnName }) => `${tableName}.${columnName}`)
+      .filter((name) => !registered.has(name) && !(name in impersonal))
+    expect(forgotten).to.deep.equal([])
+  })
+
+  it('names columns that are there, each table once', async () => {
+    const there = new Set(
+      (
+        await sql<{ name: string }>(
+          world.database.admin,
+          `select c.relname || '.' || a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+           where c.relnamespace = 'public'::regnamespace`,
+        )
+      ).map((row) => row.name),
+    )
+    for (const { table, columns: own, set = {} } of personalData)
+      for (const column of [...Object.keys(own), ...Object.keys(set)])
+        expect(there, table).to.include(`${table}.${column}`)
+    expect(new Set(personalData.map(({ table }) => table)).size).to.equal(personalData.length)
+    for (const name of Object.keys(impersonal))
+      if (!there.has(name)) expect.fail(`${name} is in the list, and not in the schema`)
+  })
+
+  it('says for each table what ends the time of what is not erased with its guest', () => {
+    for (const { table, guests, erasure, until } of personalData) {
+      expect(guests !== undefined || erasure === 'elsewhere', table).to.equal(true)
+      if (erasure === 'keep until' || erasure === 'elsewhere') expect(until, table).to.be.a('string')
+    }
+  })
+})
