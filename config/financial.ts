@@ -100,6 +100,8 @@ export type PostingLine = {
 export type PostingDefinition = {
   event: string
   raisedWhen: string
+  /** Portuguese words for the diary of a book in Brazil, which the law wants in Portuguese. */
+  textPt: string
   dated: 'day' | 'document'
   source: string
   lines: readonly PostingLine[]
@@ -150,6 +152,7 @@ export const postings: ReadonlyMap<string, PostingDefinition> = new Map(
     const definition: PostingDefinition = {
       event,
       raisedWhen: row['raised_when'] ?? '',
+      textPt: row['text_pt'] ?? '',
       dated: row['dated'] === 'day' ? 'day' : 'document',
       source: row['source'] ?? '',
       lines:
@@ -168,6 +171,12 @@ export const postingOf = (event: string): PostingDefinition => {
   const definition = postings.get(event)
   if (!definition) throw new Error(`${event} is no event of config/financial-postings.tsv`)
   return definition
+}
+
+/** How the diary of a book in this country describes the entries of an event. */
+export const wordsOf = (event: string, countryCode: string): string => {
+  const { textPt, raisedWhen } = postingOf(event)
+  return countryCode === 'BR' && textPt !== '' ? textPt : raisedWhen
 }
 
 /** The journal in which the entries of an event stand. */

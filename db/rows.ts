@@ -36,6 +36,33 @@ export interface AccountBalanceRow {
   costCenterId: string | null
 }
 
+export interface AccrualScheduleRow {
+  tenantId: string
+  id: string
+  bookId: string
+  kind: 'deferred' | 'depreciation' | 'prepaid'
+  sourceAccountId: string
+  targetAccountId: string
+  amount: number
+  firstMonth: string
+  months: number
+  assetNumber: string | null
+  assetAccountId: string | null
+  assetCost: number | null
+  assetResidual: number | null
+  propertyId: string | null
+  costCenterId: string | null
+  description: string
+  posted: number
+  postedMonths: number
+  nextOn: string | null
+  status: 'cancelled' | 'completed' | 'running'
+  createdBy: string
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface AddOnRow {
   id: string
   key: string
@@ -267,6 +294,13 @@ export interface BookRow {
   updatedAt: Date
 }
 
+export interface BookTickRow {
+  tenantId: string
+  id: string
+  bookId: string
+  tickedOn: string
+}
+
 export interface BookingRow {
   tenantId: string
   id: string
@@ -336,6 +370,34 @@ export interface BookingGroupNightRow {
   pickedUp: number
   amount: number | null
   released: boolean
+}
+
+export interface BudgetRow {
+  tenantId: string
+  id: string
+  bookId: string
+  fiscalYearId: string
+  propertyId: string | null
+  name: string
+  status: 'approved' | 'draft' | 'superseded'
+  createdBy: string
+  approvedBy: string | null
+  approvedAt: Date | null
+  selfApproved: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface BudgetLineRow {
+  tenantId: string
+  id: string
+  budgetId: string
+  bookId: string
+  accountId: string
+  costCenterId: string | null
+  periodId: string
+  amount: number
 }
 
 export interface BusinessDayRow {
@@ -573,6 +635,27 @@ export interface EntryDraftRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  templateId: string | null
+  templateRun: number | null
+}
+
+export interface EntryTemplateRow {
+  tenantId: string
+  id: string
+  bookId: string
+  name: string
+  journalId: string | null
+  description: string
+  variables: unknown
+  lines: unknown
+  schedule: unknown | null
+  nextOn: string | null
+  runs: number
+  status: 'active' | 'paused' | 'removed'
+  createdBy: string
+  version: number
+  createdAt: Date
+  updatedAt: Date
 }
 
 export interface EventRow {
@@ -676,6 +759,12 @@ export interface FiscalPeriodRow {
   createdAt: Date
   updatedAt: Date
   selfApproved: boolean
+  taxesDue: boolean
+  diaryUntil: number | null
+  diaryDone: number | null
+  frozenDebit: number | null
+  frozenCredit: number | null
+  frozenLines: number | null
 }
 
 export interface FiscalYearRow {
@@ -690,6 +779,9 @@ export interface FiscalYearRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  closedBy: string | null
+  reopenedBy: string | null
+  selfApproved: boolean
 }
 
 export interface FolioRow {
@@ -1070,6 +1162,7 @@ export interface IntegrityRunRow {
   requestedAt: Date
   startedAt: Date | null
   finishedAt: Date | null
+  snapshot: string | null
 }
 
 export interface JobArchiveRow {
@@ -1200,6 +1293,7 @@ export interface JournalSealRow {
   previousHash: Buffer
   hash: Buffer
   createdAt: Date
+  position: number
 }
 
 export interface KeptReplyRow {
@@ -2423,6 +2517,22 @@ export interface SuppressionRow {
   createdAt: Date
 }
 
+export interface TaxAssessmentRow {
+  tenantId: string
+  id: string
+  bookId: string
+  taxCodeId: string
+  periodId: string
+  propertyId: string | null
+  number: number
+  base: number
+  rate: number
+  tax: number
+  delta: number
+  entryId: string
+  createdAt: Date
+}
+
 export interface TaxCodeRow {
   tenantId: string
   id: string
@@ -2790,6 +2900,7 @@ export interface WorkerHeartbeatRow {
 export interface Rows {
   account: AccountRow
   account_balance: AccountBalanceRow
+  accrual_schedule: AccrualScheduleRow
   add_on: AddOnRow
   add_on_price: AddOnPriceRow
   age_category: AgeCategoryRow
@@ -2806,9 +2917,12 @@ export interface Rows {
   billing_series: BillingSeriesRow
   blob: BlobRow
   book: BookRow
+  book_tick: BookTickRow
   booking: BookingRow
   booking_group: BookingGroupRow
   booking_group_night: BookingGroupNightRow
+  budget: BudgetRow
+  budget_line: BudgetLineRow
   business_day: BusinessDayRow
   channel_booking: ChannelBookingRow
   channel_connection: ChannelConnectionRow
@@ -2822,6 +2936,7 @@ export interface Rows {
   dispute: DisputeRow
   entitlement_grant: EntitlementGrantRow
   entry_draft: EntryDraftRow
+  entry_template: EntryTemplateRow
   event: EventRow
   event_head: EventHeadRow
   exchange_rate: ExchangeRateRow
@@ -2929,6 +3044,7 @@ export interface Rows {
   subscription_item: SubscriptionItemRow
   superuser_account: SuperuserAccountRow
   suppression: SuppressionRow
+  tax_assessment: TaxAssessmentRow
   tax_code: TaxCodeRow
   tax_rate: TaxRateRow
   tax_rule: TaxRuleRow
@@ -2972,6 +3088,13 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'debit', 'credit', 'lineCount'],
     nullable: ['propertyId', 'costCenterId'],
+    computed: [],
+  },
+  accrual_schedule: {
+    fields: ['tenantId', 'id', 'bookId', 'kind', 'sourceAccountId', 'targetAccountId', 'amount', 'firstMonth', 'months', 'assetNumber', 'assetAccountId', 'assetCost', 'assetResidual', 'propertyId', 'costCenterId', 'description', 'posted', 'postedMonths', 'nextOn', 'status', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'posted', 'postedMonths', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['assetNumber', 'assetAccountId', 'assetCost', 'assetResidual', 'propertyId', 'costCenterId', 'nextOn'],
     computed: [],
   },
   add_on: {
@@ -3086,6 +3209,13 @@ export const tables = {
     nullable: ['document', 'lockedUntil', 'approvalThreshold'],
     computed: [],
   },
+  book_tick: {
+    fields: ['tenantId', 'id', 'bookId', 'tickedOn'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
   booking: {
     fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey'],
     documents: ['acceptedTerms'],
@@ -3105,6 +3235,20 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'pickedUp', 'released'],
     nullable: ['amount'],
+    computed: [],
+  },
+  budget: {
+    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'propertyId', 'name', 'status', 'createdBy', 'approvedBy', 'approvedAt', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'approvedBy', 'approvedAt'],
+    computed: [],
+  },
+  budget_line: {
+    fields: ['tenantId', 'id', 'budgetId', 'bookId', 'accountId', 'costCenterId', 'periodId', 'amount'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: ['costCenterId'],
     computed: [],
   },
   business_day: {
@@ -3192,10 +3336,17 @@ export const tables = {
     computed: [],
   },
   entry_draft: {
-    fields: ['tenantId', 'id', 'bookId', 'journalId', 'kind', 'postingDate', 'description', 'reverseOn', 'lines', 'total', 'difference', 'late', 'status', 'createdBy', 'submittedAt', 'decidedBy', 'selfApproved', 'rejection', 'note', 'entryId', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'journalId', 'kind', 'postingDate', 'description', 'reverseOn', 'lines', 'total', 'difference', 'late', 'status', 'createdBy', 'submittedAt', 'decidedBy', 'selfApproved', 'rejection', 'note', 'entryId', 'version', 'createdAt', 'updatedAt', 'templateId', 'templateRun'],
     documents: ['lines'],
     filled: ['tenantId', 'id', 'kind', 'lines', 'total', 'difference', 'late', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['journalId', 'reverseOn', 'submittedAt', 'decidedBy', 'rejection', 'note', 'entryId'],
+    nullable: ['journalId', 'reverseOn', 'submittedAt', 'decidedBy', 'rejection', 'note', 'entryId', 'templateId', 'templateRun'],
+    computed: [],
+  },
+  entry_template: {
+    fields: ['tenantId', 'id', 'bookId', 'name', 'journalId', 'description', 'variables', 'lines', 'schedule', 'nextOn', 'runs', 'status', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['variables', 'lines', 'schedule'],
+    filled: ['tenantId', 'id', 'variables', 'runs', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['journalId', 'schedule', 'nextOn'],
     computed: [],
   },
   event: {
@@ -3241,17 +3392,17 @@ export const tables = {
     computed: [],
   },
   fiscal_period: {
-    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'number', 'kind', 'startsOn', 'endsOn', 'status', 'closedBy', 'reopenedBy', 'sealedAt', 'version', 'createdAt', 'updatedAt', 'selfApproved'],
+    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'number', 'kind', 'startsOn', 'endsOn', 'status', 'closedBy', 'reopenedBy', 'sealedAt', 'version', 'createdAt', 'updatedAt', 'selfApproved', 'taxesDue', 'diaryUntil', 'diaryDone', 'frozenDebit', 'frozenCredit', 'frozenLines'],
     documents: [],
-    filled: ['tenantId', 'id', 'kind', 'status', 'version', 'createdAt', 'updatedAt', 'selfApproved'],
-    nullable: ['closedBy', 'reopenedBy', 'sealedAt'],
+    filled: ['tenantId', 'id', 'kind', 'status', 'version', 'createdAt', 'updatedAt', 'selfApproved', 'taxesDue'],
+    nullable: ['closedBy', 'reopenedBy', 'sealedAt', 'diaryUntil', 'diaryDone', 'frozenDebit', 'frozenCredit', 'frozenLines'],
     computed: [],
   },
   fiscal_year: {
-    fields: ['tenantId', 'id', 'bookId', 'year', 'startsOn', 'endsOn', 'status', 'closeRun', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'year', 'startsOn', 'endsOn', 'status', 'closeRun', 'version', 'createdAt', 'updatedAt', 'closedBy', 'reopenedBy', 'selfApproved'],
     documents: [],
-    filled: ['tenantId', 'id', 'status', 'closeRun', 'version', 'createdAt', 'updatedAt'],
-    nullable: [],
+    filled: ['tenantId', 'id', 'status', 'closeRun', 'version', 'createdAt', 'updatedAt', 'selfApproved'],
+    nullable: ['closedBy', 'reopenedBy'],
     computed: [],
   },
   folio: {
@@ -3395,10 +3546,10 @@ export const tables = {
     computed: [],
   },
   integrity_run: {
-    fields: ['tenantId', 'id', 'bookId', 'status', 'results', 'requestedAt', 'startedAt', 'finishedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'status', 'results', 'requestedAt', 'startedAt', 'finishedAt', 'snapshot'],
     documents: ['results'],
     filled: ['tenantId', 'id', 'status', 'results', 'requestedAt'],
-    nullable: ['startedAt', 'finishedAt'],
+    nullable: ['startedAt', 'finishedAt', 'snapshot'],
     computed: [],
   },
   job_archive: {
@@ -3437,7 +3588,7 @@ export const tables = {
     computed: [],
   },
   journal_seal: {
-    fields: ['tenantId', 'id', 'bookId', 'year', 'number', 'entryId', 'previousHash', 'hash', 'createdAt'],
+    fields: ['tenantId', 'id', 'bookId', 'year', 'number', 'entryId', 'previousHash', 'hash', 'createdAt', 'position'],
     documents: [],
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: [],
@@ -3945,6 +4096,13 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: ['messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason'],
+    computed: [],
+  },
+  tax_assessment: {
+    fields: ['tenantId', 'id', 'bookId', 'taxCodeId', 'periodId', 'propertyId', 'number', 'base', 'rate', 'tax', 'delta', 'entryId', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['propertyId'],
     computed: [],
   },
   tax_code: {

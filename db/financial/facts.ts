@@ -23,6 +23,7 @@ export type FactTaxCode = {
 /** Facts of a book that a batch needs: the accounts that its lines may touch, tax codes, rules and journals. */
 export type Facts = {
   currency: string
+  countryCode: string
   accounts: FactAccount[]
   taxCodes: FactTaxCode[]
   rules: RuleRow[]
@@ -48,7 +49,7 @@ export const loadFacts = async (
      ), rules as materialized (
        select r.* from posting_rule r where r.tenant_id = :tenantId and r.book_id = :bookId and r.event = any(cast(:events as text[]))
      )
-     select b.currency,
+     select b.currency, b.country_code,
        coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'code', a.code, 'class', a.class, 'control', a.control, 'role', a.role,
            'status', a.status, 'postable', a.postable))
          from account a where a.tenant_id = b.tenant_id and a.book_id = b.id and (a.role = any(cast(:roles as text[])) or a.id = any(cast(:ids as uuid[]))

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { journalOf, postingOf } from '../../config/financial.ts'
+import { journalOf, wordsOf } from '../../config/financial.ts'
 import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -34,7 +34,7 @@ const headOf = (claimed: Claimed, facts: Facts, bookId: string, lines: Line[]): 
     sourceType: claimed.event,
     sourceId: claimed.sourceId,
     sourceSeq: claimed.sourceSeq,
-    description: claimed.payload.memo ?? postingOf(claimed.event).raisedWhen,
+    description: claimed.payload.memo ?? wordsOf(claimed.event, facts.countryCode),
     lines,
   }
 }
