@@ -193,6 +193,7 @@ export const errorCodes = {
     tax_id_invalid: 'The tax number has a wrong check digit or form.',
     tax_rule_overlap: 'A tax rule of this code is in force in that time.',
     too_many: 'The tenant has as many of these as it may have.',
+    too_many_attachments: 'The record has twenty files already.',
     total_too_large: 'The total is more than can be booked at once.',
     transition_blocked: 'Something stands in the way of this move; `errors` says what.',
     unit_not_assigned: 'The stay has no unit.',

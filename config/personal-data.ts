@@ -218,6 +218,13 @@ export const personalData: readonly PersonalTable[] = [
   // Of no guest in particular, or found by no guest's id.
   { table: 'blob', columns: { bytes: 'image' }, basis: 'legal_obligation', erasure: 'elsewhere', until: 'its record' },
   {
+    table: 'attachment',
+    columns: { file_name: 'free_text', hide_reason: 'free_text', sha256: 'image', blob_id: 'image' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+    until: 'its record, or the time for which the module of the record keeps it',
+  },
+  {
     table: 'company',
     columns: { email: 'contact', phone: 'contact', address: 'contact', sealed: 'contact', name_search: 'identity' },
     basis: 'contract',

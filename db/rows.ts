@@ -180,6 +180,25 @@ export interface AppUserRow {
   totpPendingAt: Date | null
 }
 
+export interface AttachmentRow {
+  tenantId: string
+  id: string
+  module: string
+  entityType: string
+  entityId: string
+  position: number | null
+  fileName: string
+  mediaType: 'application/pdf' | 'application/xml' | 'image/jpeg' | 'image/png' | 'image/webp' | 'text/csv'
+  bytes: number
+  sha256: Buffer
+  blobId: string
+  createdBy: string | null
+  createdAt: Date
+  hiddenBy: string | null
+  hiddenAt: Date | null
+  hideReason: string | null
+}
+
 export interface AuditEntryRow {
   id: string
   chain: string
@@ -2909,6 +2928,7 @@ export interface Rows {
   api_key_property: ApiKeyPropertyRow
   api_key_warning: ApiKeyWarningRow
   app_user: AppUserRow
+  attachment: AttachmentRow
   audit_entry: AuditEntryRow
   automation: AutomationRow
   balance_transaction: BalanceTransactionRow
@@ -3151,6 +3171,13 @@ export const tables = {
     documents: [],
     filled: ['id', 'locale', 'status', 'sessionEpoch', 'version', 'createdAt', 'updatedAt'],
     nullable: ['passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'totpPendingAt'],
+    computed: [],
+  },
+  attachment: {
+    fields: ['tenantId', 'id', 'module', 'entityType', 'entityId', 'position', 'fileName', 'mediaType', 'bytes', 'sha256', 'blobId', 'createdBy', 'createdAt', 'hiddenBy', 'hiddenAt', 'hideReason'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['position', 'createdBy', 'hiddenBy', 'hiddenAt', 'hideReason'],
     computed: [],
   },
   audit_entry: {

@@ -26,8 +26,10 @@ import {
   submitDraft,
   warningsOf,
 } from '../../db/financial/index.ts'
+import { attachmentsOf } from '../../db/lib/attachments.ts'
 import { requireRecent } from '../lib/access/admission.ts'
 import { can } from '../lib/access/kinds.ts'
+import { Attachments } from '../lib/attachments.ts'
 import { asJudged } from '../lib/record.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
@@ -100,11 +102,16 @@ const read = route({
   summary: 'Show a draft with its difference and warnings',
   description: '`warnings` say what would keep it from being posted as it stands.',
   access: can('read', 'EntryDraft'),
-  returns: Obj({ ...record, warnings: Problems }, { title: 'EntryDraftRead' }),
+  returns: Obj({ ...record, warnings: Problems, attachments: Attachments }, { title: 'EntryDraftRead' }),
   handle: async ({ trx, params, admission }) => {
     const draft = await readDraft(trx, params.entryDraftId)
     admission.check('read', 'EntryDraft', asJudged('entry_draft', draft.id, draft))
-    return { ...draft, warnings: await warningsOf(trx, draft, admission.scope('read', 'LedgerEntry')) }
+    const files = await attachmentsOf(trx, 'financial', 'draft', [draft.id])
+    return {
+      ...draft,
+      warnings: await warningsOf(trx, draft, admission.scope('read', 'LedgerEntry')),
+      attachments: files.get(draft.id) ?? [],
+    }
   },
 })
 

@@ -1,3 +1,4 @@
+import { routes as attachments } from './attachments.ts'
 import { routes as books } from './books.ts'
 import { routes as chartOfAccounts } from './chart-of-accounts.ts'
 import { routes as costCenters } from './cost-centers.ts'
@@ -24,4 +25,5 @@ export const routes = [
   ...taxCodes,
   ...exchangeRates,
   ...integrityChecks,
+  ...attachments,
 ]

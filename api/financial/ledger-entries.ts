@@ -29,6 +29,7 @@ import {
   tryManualEntry,
 } from '../../db/financial/index.ts'
 import { can } from '../lib/access/kinds.ts'
+import { Attachments } from '../lib/attachments.ts'
 import { Reply, route } from '../lib/route.ts'
 import { GivenLine, Problems, givenEntry, ledgerState, postedLine } from './schemas.ts'
 
@@ -60,7 +61,7 @@ const head = {
 const Line = Obj({ accountCode: Text(1, 20), accountName: Text(1, 120), ...postedLine })
 
 const LedgerEntry = Obj(
-  { ...head, hash: Nullable(Text(64, 64)), lines: List(Line, { min: 1, max: 32_000 }) },
+  { ...head, hash: Nullable(Text(64, 64)), lines: List(Line, { min: 1, max: 32_000 }), attachments: Attachments },
   { title: 'LedgerEntry' },
 )
 const TriedEntry = Obj(

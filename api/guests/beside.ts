@@ -9,7 +9,6 @@ import {
   blockGuest,
   deleteDocument,
   deleteNote,
-  fileContent,
   liftBlock,
   listBlocks,
   readBlockFacts,
@@ -21,6 +20,7 @@ import {
   verifyDocument,
 } from '../../db/guests/index.ts'
 import type { Trx } from '../../db/lib/connection.ts'
+import { fileContent } from '../../db/lib/files.ts'
 import { notFound } from '../../config/errors.ts'
 import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'

@@ -78,6 +78,7 @@ const chapters: Record<string, Record<string, string>> = {
     balances: 'What accounts hold, by period.',
     ledgerLines: 'Lines of entries, by account.',
     entryDrafts: 'Entries by hand, before they are posted.',
+    financialAttachments: 'Files beside entries of the ledger and drafts.',
     businessEvents: 'Facts of the house that the ledger posts.',
     postingRules: 'Which accounts a fact is posted to.',
     postingEvents: 'What became of the posting of a fact.',

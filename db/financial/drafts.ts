@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { forbidden } from '../../config/errors.ts'
 import { entryDraftCreated, entryDraftRejected, entryDraftSubmitted } from '../../config/events/financial.ts'
 import { todayIn } from '../../config/time.ts'
+import { moveAttachments, removeAttachments } from '../lib/attachments.ts'
 import { approverOf, authorOf } from '../lib/authors.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql } from '../lib/connection.ts'
@@ -17,6 +18,7 @@ import { EntryDraft } from './models.ts'
 
 const moves = lifecycle<'draft' | 'submitted' | 'posted'>('A draft entry')({
   changed: { from: ['draft'] },
+  attached: { from: ['draft', 'submitted'] },
   deleted: { from: ['draft', 'submitted'] },
   submitted: { from: ['draft'], to: 'submitted' },
   approved: { from: ['submitted'], to: 'posted' },
@@ -44,6 +46,16 @@ export const warningsOf = async (trx: Trx, draft: DraftRecord, scope: Condition)
   if (draft.status === 'posted') return []
   const judged = await judgeEntry(trx, await factsOfBook(trx, draft.bookId), draft, scope)
   return judged.problems.slice(0, 100)
+}
+
+/** Locks a draft whose files are to change. 409 `invalid_transition` for a posted one: its files are those of its entry. */
+export const lockDraftForFiles = async (trx: Trx, id: string): Promise<void> => {
+  const [draft] = await sql<{ status: DraftRecord['status'] }>(
+    trx,
+    `select status from entry_draft where tenant_id = ? and id = ? for no key update`,
+    [contextOf(trx).tenantId, id],
+  )
+  if (draft) moves.allow('attached', draft.status)
 }
 
 export type NewDraft = ManualEntry & { late?: boolean | undefined }
@@ -103,6 +115,7 @@ export const changeDraft = async (trx: Trx, id: string, change: DraftChange): Pr
 export const deleteDraft = async (trx: Trx, id: string): Promise<DraftRecord> => {
   const draft = await readDraft(trx, id)
   moves.allow('deleted', draft.status)
+  await removeAttachments(trx, 'financial', 'draft', [id])
   await sql(trx, `delete from entry_draft where tenant_id = ? and id = ?`, [contextOf(trx).tenantId, id])
   return draft
 }
@@ -150,6 +163,8 @@ export const approveDraft = async (
     late: draft.late,
     ...approval,
   })
+  const attached = { module: 'financial', type: 'draft', id }
+  await moveAttachments(trx, attached, { ...attached, type: 'entry', id: entryId })
   await changeRow(trx, EntryDraft, id, {
     status: 'posted',
     decidedBy: approval.approvedBy,

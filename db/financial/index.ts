@@ -35,6 +35,7 @@ export {
   createDraft,
   deleteDraft,
   listDrafts,
+  lockDraftForFiles,
   readDraft,
   rejectDraft,
   submitDraft,

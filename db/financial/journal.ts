@@ -1,4 +1,6 @@
 import { notFound } from '../../config/errors.ts'
+import { attachmentsOf } from '../lib/attachments.ts'
+import type { AttachmentHead } from '../lib/attachments.ts'
 import { isAlways } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
@@ -117,12 +119,12 @@ export const listEntries = async (
   return { ...found, state: await ledgerState(trx, book.id) }
 }
 
-/** One entry with its lines in `scope` and the total of those. 404 where there are none. */
+/** One entry with its lines in `scope`, the total of those, and its files. 404 where there are none. */
 export const readEntry = async (
   trx: Trx,
   entryId: string,
   scope: Condition,
-): Promise<EntryHead & { lines: EntryLine[]; hash: string | null }> => {
+): Promise<EntryHead & { lines: EntryLine[]; hash: string | null; attachments: AttachmentHead[] }> => {
   const { tenantId } = contextOf(trx)
   const seen = seenBy(scope)
   const { text: columns, values } = head(seen.total)
@@ -141,5 +143,6 @@ export const readEntry = async (
     ofEntry.values,
   )
   if (!entry || lines.length === 0) throw notFound('No such entry')
-  return { ...entry, lines }
+  const files = await attachmentsOf(trx, 'financial', 'entry', [entryId])
+  return { ...entry, lines, attachments: files.get(entryId) ?? [] }
 }

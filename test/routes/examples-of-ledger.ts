@@ -9,6 +9,7 @@ import { createJournal } from '../../db/financial/journals.ts'
 import { postManualEntry } from '../../db/financial/manual-entries.ts'
 import { setExchangeRates } from '../../db/financial/exchange-rates.ts'
 import { createAccount } from '../../db/financial/accounts.ts'
+import { addAttachment } from '../../db/lib/attachments.ts'
 import { always } from '../../db/lib/conditions.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
 import type { House } from '../support/factories.ts'
@@ -22,6 +23,7 @@ export const ofLedger = async (
     { accountCode: '5.1.09', debit: 500 },
     { accountCode: '1.1.3.80', credit: 500 },
   ]
+  const file = { fileName: 'rent.csv', mediaType: 'text/csv' as const, bytes: Buffer.from('month,amount\n') }
   const { userId } = await makeUser({ [house.tenantId]: 'finance' })
   const found = await inTenant(
     house.tenantId,
@@ -34,6 +36,9 @@ export const ofLedger = async (
       ]
       await submitDraft(trx, submitted, always)
       await submitDraft(trx, toReject, always)
+      const ofDraft = { module: 'financial', type: 'draft', id: open }
+      const attachmentId = await addAttachment(trx, ofDraft, file)
+      const removed = await addAttachment(trx, ofDraft, file)
       const accountId = await createAccount(trx, { code: '4.1.88', name: 'Rooms', parentCode: '4.1' })
       const spare = await createAccount(trx, { code: '4.1.87', name: 'Spare', parentCode: '4.1' })
       const unused = await createAccount(trx, { code: '4.1.86', name: 'Unused', parentCode: '4.1' })
@@ -56,6 +61,8 @@ export const ofLedger = async (
       return {
         ...row,
         entryDraftId: open,
+        attachmentId,
+        removed,
         submitted,
         spare,
         unused,
@@ -94,6 +101,12 @@ export const ofLedger = async (
       exchangeRateId: one(found['exchangeRateId']),
       postingRuleId: one(found['postingRuleId']),
       entryDraftId: one(found['entryDraftId']),
+      attachmentId: one(found['attachmentId']),
+      'financialAttachments.delete attachmentId': one(found['removed']),
+      entityType: one('draft'),
+      entityId: one(found['entryDraftId']),
+      mediaType: one('text/csv'),
+      content: one(file.bytes.toString('base64')),
       liabilityAccountId: one(found['liabilityAccountId']),
       postingEventId: one(found['parked']),
       'chartOfAccounts.archive accountId': one(found['spare']),

@@ -157,6 +157,7 @@ export const prepare = async (
     ...(await recordsOf(house)),
     ...folios.records,
     ...guests.records,
+    entryDraftId: ledger.records['entryDraftId'] ?? '',
     userId: reader.userId,
     priceId: billing.priceId,
     reservationId: rooms[0]?.id ?? '',

@@ -27,6 +27,8 @@ const never: Readonly<Record<string, string>> = {
   'entryDrafts.update': 'a draft is told of when it is made, submitted and given back',
   'exchangeRates.delete': 'rates are read by reports alone',
   'exchangeRates.set': 'rates are read by reports alone',
+  'financialAttachments.create': 'a file is read with its entry or draft; the audit trail has it',
+  'financialAttachments.delete': 'a file is read with its entry or draft; the audit trail has it',
   'integrityChecks.run': 'a run is told of where it finds something',
   'journals.create': 'how entries are sorted is told with the entries',
   'journals.update': 'how entries are sorted is told with the entries',

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { invalid, notFound } from '../../../config/errors.ts'
-import { kindOfFile, mostFileBytes } from '../../../config/file-kinds.ts'
+import { notFound } from '../../../config/errors.ts'
 import type { documentTypes } from '../../../config/file-kinds.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -16,27 +15,6 @@ export const sides = ['front', 'back', 'portrait'] as const
 export type Side = (typeof sides)[number]
 
 const filePlace = (id: string) => ({ table: 'guest_document_file', rowId: id, purpose: 'image' })
-
-/** The bytes of a file sent as base64, of the type that it is said to be. Looks at the first bytes; nothing is ever unpacked. */
-export const fileContent = async <Type extends string>(mediaType: Type, data: string): Promise<Buffer> => {
-  const bytes = Buffer.from(data, 'base64')
-  // Decoding passes over what is no base64; a broken text must not become another file. A pattern over so long a text needs much of the stack.
-  if (bytes.toString('base64') !== data) throw invalid([{ field: 'data', message: 'is no base64' }])
-  if (bytes.length > mostFileBytes)
-    throw invalid(
-      [{ field: 'data', message: `has ${bytes.length} bytes` }],
-      'file_too_large',
-      'A file has at most 10 MiB',
-    )
-  const kind = await kindOfFile(bytes)
-  if (kind !== mediaType)
-    throw invalid(
-      [{ field: 'data', message: kind === null ? 'is no file of an accepted type' : `is ${kind}` }],
-      'file_type_mismatch',
-      'The content is not of the media type that was sent',
-    )
-  return bytes
-}
 
 /** Stores the image of one side of a document; one that was there is replaced, and gone. */
 export const storeFile = async (
