@@ -56,7 +56,7 @@ const Amendment = Obj(
     /** It can be accepted as it is, without an override. */
     feasible: Bool,
     shortNights: List(Day, { max: 366 }),
-    unit: OneOf(['kept', 'released', 'conflict']),
+    unit: OneOf(['kept', 'released', 'moves', 'conflict']),
     needsOverride: List(OneOf([...overrideRules]), { max: overrideRules.length }),
   },
   { title: 'Amendment' },
@@ -70,7 +70,7 @@ const propose = route({
   status: 201,
   summary: 'Price a change of dates, type, plan or party',
   description:
-    'Nothing is taken for a proposal, which is good for 30 minutes. `from` limits a new type or plan to nights from that day. `price: current` prices all open nights anew, `keep` keeps the price for another type. `feasible` says that it can be accepted without an override.',
+    'Nothing is taken for a proposal, which is good for 30 minutes. `from` limits a new type or plan to nights from that day. `price: current` prices all open nights anew, `keep` keeps the price for another type. `allowMove` gives the added nights of a guest in the house another unit where theirs is taken. `feasible` says that it can be accepted without an override.',
   access: can('amend', 'Reservation'),
   record: reservations.lock,
   errors: [
@@ -92,6 +92,7 @@ const propose = route({
       childrenAges: Opt(ChildrenAges),
       manualNights: Opt(ManualNights),
       from: Opt(Day),
+      allowMove: Opt(Bool),
     }),
     price: Opt(OneOf(['keep', 'current'])),
     policy: Opt(OneOf(['keep', 'new'])),

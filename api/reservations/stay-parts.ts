@@ -98,7 +98,7 @@ const transitions = route({
   path: `${reservations.one}/transitions`,
   summary: 'Preview each command with blockers, fee and effects',
   description:
-    'Every command that the present status allows, as it would be met now if it were sent without a body. The commands act on the same plans.',
+    'Every command that the present status allows, as it would be met now if it were sent without a body. The commands act on the same plans. `refund` of a check-out is what `refund: automatic` would send back.',
   access: can('read', 'Reservation'),
   returns: Transitions,
   handle: async ({ trx, params: { reservationId }, caller, admission }) => {

@@ -25,11 +25,11 @@ export type NewBlock = {
   endsOn?: string | null | undefined
 }
 
-/** The present day of a house; of a block for all houses, that of the first of the tenant. */
+/** The present day of a house; of a block for all houses, the earliest of their days, so that it holds in each of them at once. */
 const dayOf = async (trx: Trx, propertyId: string | null): Promise<string> => {
   const row = await sqlOne<{ day: string }>(
     trx,
-    `select ${presentDay('y')} as day from property y where ?::uuid is null or y.id = ? order by y.created_at limit 1`,
+    `select min(${presentDay('y')})::date as day from property y where y.id = ? or (?::uuid is null and y.status <> 'archived') having count(*) > 0`,
     [propertyId, propertyId],
   )
   if (!row && propertyId !== null)

@@ -16,7 +16,6 @@ import {
 } from '../properties/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
 import type { BookingRow, FolioRow, ReservationExtraRow, ReservationNightRow, ReservationRow } from '../rows.ts'
-import { lockPools, clearUnits } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
 import { moneyOf } from './rules/deposits.ts'
@@ -222,77 +221,4 @@ export const renewDeposits = async (
      select ?::uuid, ?::int + n, (v->>'dueAt')::timestamptz, (v->>'amount')::bigint from jsonb_array_elements(?::jsonb) with ordinality as e(v, n)`,
     [reservation.id, after, JSON.stringify(fresh)],
   )
-}
-
-/** Keeps a guest in their unit: proposed stays move elsewhere; 409 `unit_conflict` if it is promised to another. */
-const stayOn = async (trx: Trx, reservationId: string, from: string, to: string) => {
-  const inside = await sql<{ unitId: string }>(
-    trx,
-    `select unit_id from unit_assignment where reservation_id = ? and status = 'occupied' and ends_on = ?::date`,
-    [reservationId, from],
-  )
-  if (inside.length > 0) await clearUnits(trx, { unitIds: inside.map((one) => one.unitId), from, to, reservationId })
-}
-
-/**
- * Moves the units of a stay to its new days (R19). Proposed and locked ones that are not free then, or not of the type any more, are
- * released: answers false, and others are to be looked for. An occupied one that is not free is 409 `unit_conflict`.
- */
-export const reshapeUnits = async (
-  trx: Trx,
-  before: Pick<ReservationRow, 'arrival' | 'departure'>,
-  { id, arrival, departure }: Pick<ReservationRow, 'id' | 'arrival' | 'departure'>,
-  sameType: boolean,
-): Promise<boolean> => {
-  const pools = await sql<{ poolId: string }>(
-    trx,
-    `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
-     where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')`,
-    [id],
-  )
-  await lockPools(
-    trx,
-    pools.map((one) => one.poolId),
-  )
-  // A stay that waits for a unit now waits for other nights.
-  await sql(trx, `delete from stranded_stay where reservation_id = ?`, [id])
-  if (pools.length === 0) return false
-  await sql(
-    trx,
-    `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a
-       where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')) order by u.id for no key update`,
-    [id],
-  )
-  if (departure > before.departure) await stayOn(trx, id, before.departure, departure)
-  // An assignment that began with the stay begins with it still. An occupied unit keeps the day on which the guest came into it.
-  const moved = await sql<{ id: string }>(
-    trx,
-    `with place as (
-       select a.id, a.unit_id, a.status,
-         case when a.status <> 'occupied' and a.starts_on = cast(:arrivalBefore as date) then cast(:arrival as date) else a.starts_on end as starts_on,
-         case when a.ends_on = cast(:departureBefore as date) then cast(:departure as date) else least(a.ends_on, cast(:departure as date)) end as ends_on
-       from unit_assignment a where a.reservation_id = :id and a.status in ('proposed', 'locked', 'occupied'))
-     update unit_assignment a set during = daterange(p.starts_on, p.ends_on)
-     from place p join unit u on u.id = p.unit_id
-     where a.id = p.id and p.starts_on < p.ends_on and (p.status = 'occupied' or (cast(:sameType as boolean) and u.status = 'active'
-       and u.active_from <= p.starts_on and (u.active_until is null or u.active_until >= p.ends_on)
-       and not exists (select from unit_assignment o where o.unit_id = p.unit_id and o.id <> p.id
-         and o.status in ('proposed', 'locked', 'occupied', 'blocked') and o.starts_on < p.ends_on and o.ends_on > p.starts_on)))
-     returning a.id`,
-    {
-      id,
-      arrival,
-      departure,
-      arrivalBefore: before.arrival,
-      departureBefore: before.departure,
-      sameType,
-    },
-  )
-  const released = await sql<{ id: string }>(
-    trx,
-    `update unit_assignment set status = 'released' where reservation_id = ? and status in ('proposed', 'locked') and not (id = any(?::uuid[]))
-     returning id`,
-    [id, moved.map((one) => one.id)],
-  )
-  return moved.length > 0 && released.length === 0
 }

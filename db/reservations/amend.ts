@@ -2,11 +2,9 @@ import { conflict, unprocessable } from '../../config/errors.ts'
 import { reservationAmended } from '../../config/events/reservations.ts'
 import type { QuotedNight } from '../../config/quote.ts'
 import { daysIn } from '../../config/time.ts'
-import { assignUnit } from '../../jobs/reservations.ts'
 import { sum } from '../lib/amounts.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
 import { businessDay } from '../financial/index.ts'
 import { catalogueOf, readProperty, countParty, fits, onTop } from '../properties/index.ts'
 import type { Catalogue, SaleProperty } from '../properties/index.ts'
@@ -15,7 +13,8 @@ import { moveInventory, requireSoldAs } from '../units/index.ts'
 import type { Move, PoolNight } from '../units/index.ts'
 import { amendedNights, bySale, refuseAddedNights, refuseDays, salesOf } from './amend-nights.ts'
 import type { AmendedNight, Sale, Target } from './amend-nights.ts'
-import { amendedExtras, renewDeposits, reshapeUnits, writeExtras, writeNights } from './amend-rows.ts'
+import { amendedExtras, renewDeposits, writeExtras, writeNights } from './amend-rows.ts'
+import { rehouse } from './amend-units.ts'
 import { returnPickUps } from './group/pick-up.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { lockBooking } from './lock.ts'
@@ -41,6 +40,8 @@ export type StayChange = {
   manualNights?: readonly { date: string; amount: number }[] | undefined
   /** `new`: the terms of the plan of today; a new plan for all open nights brings its own. */
   policy?: 'keep' | 'new' | undefined
+  /** A guest in the house whose unit is not free for added nights gets another one for them: a split stay. */
+  allowMove?: boolean | undefined
 }
 
 type Terms = {
@@ -53,6 +54,8 @@ type Terms = {
   granted?: Override | null
   /** With `force`: the nights that were short. */
   onShort?: (nights: readonly PoolNight[]) => void
+  /** Units stay as they are: for the price of a change whose unit is taken. */
+  withoutUnits?: boolean
   /** The version that the change was made for; another one is 409 `amendment_stale`. */
   version?: number
 }
@@ -107,6 +110,7 @@ export const amendLocked = async (
     override = null,
     granted = null,
     onShort,
+    withoutUnits = false,
     version,
     businessDate,
   }: Terms & { businessDate: string },
@@ -185,8 +189,15 @@ export const amendLocked = async (
   await renewPolicies(trx, property, catalogue, before, after, change)
   const difference = written.total - before.total
   if (difference !== 0 && !before.channelManaged) await renewDeposits(trx, booking, written, property, now)
-  if (before.status !== 'held')
-    await rehouse(trx, before, written, nights, after, property.settings.assignment.automatic)
+  if (before.status !== 'held' && !withoutUnits)
+    await rehouse(trx, {
+      before,
+      after: written,
+      nightsBefore: nights,
+      nightsAfter: after,
+      isAutomatic: property.settings.assignment.automatic,
+      allowMove: change.allowMove ?? false,
+    })
   await recordTransition(trx, {
     id: transition,
     booking,
@@ -332,25 +343,4 @@ const writeReservation = async (
   )
   if (!row) throw new Error(`reservation ${before.id} is gone`)
   return row
-}
-
-/** The unit follows the stay where it can; where it cannot, another one is looked for after the commit. */
-const rehouse = async (
-  trx: Trx,
-  before: ReservationRow,
-  after: ReservationRow,
-  nightsBefore: readonly Pick<ReservationNightRow, 'date' | 'unitTypeId'>[],
-  nightsAfter: readonly Pick<AmendedNight, 'date' | 'unitTypeId'>[],
-  automatic: boolean,
-) => {
-  const typesOf = (nights: readonly { unitTypeId: string }[]) =>
-    [...new Set(nights.map((night) => night.unitTypeId))].sort().join()
-  const typeOn = new Map(nightsBefore.map((night) => [night.date, night.unitTypeId]))
-  const sameType =
-    typesOf(nightsBefore) === typesOf(nightsAfter) &&
-    nightsAfter.every(({ date, unitTypeId }) => (typeOn.get(date) ?? unitTypeId) === unitTypeId)
-  if (sameType && before.arrival === after.arrival && before.departure === after.departure) return
-  const settled = await reshapeUnits(trx, before, after, sameType)
-  const { tenantId } = contextOf(trx)
-  if (!settled && automatic && tenantId) await enqueue(trx, assignUnit, { tenantId, reservationId: after.id })
 }

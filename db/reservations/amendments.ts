@@ -38,7 +38,7 @@ export type Proposal = {
   depositDue: number
   feasible: boolean
   shortNights: string[]
-  unit: 'kept' | 'released' | 'conflict'
+  unit: 'kept' | 'released' | 'moves' | 'conflict'
   needsOverride: OverrideRule[]
 }
 
@@ -84,21 +84,25 @@ const undone = async <T>(trx: Trx, work: () => Promise<T>): Promise<T> => {
   return result.value
 }
 
+/** What stands in the way of a change, and is set aside to see its price. */
+type Aside = { restrictions: boolean; units: boolean }
+
+const unitAfter = (before: readonly { unitId: string }[], after: readonly { unitId: string }[], allowMove: boolean) => {
+  if (before.some((one) => !after.some((other) => other.unitId === one.unitId))) return 'released'
+  return allowMove && before.length > 0 && after.length > before.length ? 'moves' : 'kept'
+}
+
 type Found = Omit<Proposal, 'needsOverride' | 'feasible' | 'shortNights'> & { shortNights: string[] }
 
-const outcomeOf = async (
-  trx: Trx,
-  locked: LockedStay,
-  change: StayChange,
-  waiveRestrictions: boolean,
-): Promise<Found> => {
+const outcomeOf = async (trx: Trx, locked: LockedStay, change: StayChange, aside: Aside): Promise<Found> => {
   const { stay, businessDate, now } = locked
   const [before, unitsBefore] = [await nightsOf(trx, stay.id), await unitsOf(trx, stay.id)]
   return undone(trx, async () => {
     const short: string[] = []
     const { reservation } = await amendLocked(trx, locked, stay.id, change, {
       force: true,
-      waiveRestrictions,
+      waiveRestrictions: aside.restrictions,
+      withoutUnits: aside.units,
       businessDate,
       onShort: (nights) => short.push(...nights.map((one) => one.night)),
     })
@@ -120,7 +124,7 @@ const outcomeOf = async (
       policyChanged: JSON.stringify(written?.policies) !== JSON.stringify(stay.policies),
       depositDue: uncovered(await depositsOf(trx, [stay.id]), moneyOf(folios, stay.id), now),
       shortNights: [...new Set(short)].sort(),
-      unit: unitsBefore.every((one) => units.some((other) => other.unitId === one.unitId)) ? 'kept' : 'released',
+      unit: aside.units ? 'conflict' : unitAfter(unitsBefore, units, change.allowMove ?? false),
     }
   })
 }
@@ -152,27 +156,11 @@ export const proposeAmendment = async (
     ...((change.manualNights ?? []).length > 0 ? (['price'] as const) : []),
     ...(stay.channelManaged ? (['channel'] as const) : []),
   ]
-  let found: Found
-  let unit: Proposal['unit'] | null = null
-  try {
-    found = await outcomeOf(trx, locked, change, false)
-  } catch (error) {
-    if (isCode(error, 'unit_conflict')) {
-      unit = 'conflict'
-      found = emptyOf(stay)
-    } else if (
-      isCode(error, 'restriction_violated') &&
-      !(error.errors ?? []).some(({ message }) => message.startsWith('price_missing'))
-    ) {
-      needs.push('restriction')
-      found = await outcomeOf(trx, locked, change, true)
-    } else throw error
-  }
+  const found = await triedOf(trx, locked, change, needs)
   if (found.shortNights.length > 0) needs.push('availability')
   const proposal: Proposal = {
     ...found,
-    unit: unit ?? found.unit,
-    feasible: needs.length === 0 && unit === null,
+    feasible: needs.length === 0 && found.unit !== 'conflict',
     needsOverride: needs,
   }
   const row = await sqlOne<{ id: string }>(
@@ -192,18 +180,24 @@ export const proposeAmendment = async (
   return row?.id ?? ''
 }
 
-const emptyOf = (stay: ReservationRow): Found => ({
-  nights: [],
-  extras: stay.extrasTotal,
-  taxes: stay.taxTotal,
-  totalBefore: stay.total,
-  totalAfter: stay.total,
-  difference: 0,
-  policyChanged: false,
-  depositDue: 0,
-  shortNights: [],
-  unit: 'kept',
-})
+/** The outcome of a change with all that stands in its way: a restriction is added to the rules that it needs, and a unit that is taken is told of. */
+const triedOf = async (trx: Trx, locked: LockedStay, change: StayChange, needs: OverrideRule[]): Promise<Found> => {
+  const aside: Aside = { restrictions: false, units: false }
+  for (;;)
+    try {
+      return await outcomeOf(trx, locked, change, aside)
+    } catch (error) {
+      if (!aside.units && isCode(error, 'unit_conflict')) aside.units = true
+      else if (
+        !aside.restrictions &&
+        isCode(error, 'restriction_violated') &&
+        !(error.errors ?? []).some(({ message }) => message.startsWith('price_missing'))
+      ) {
+        aside.restrictions = true
+        needs.push('restriction')
+      } else throw error
+    }
+}
 
 export type AmendmentShown = Proposal & {
   amendmentId: string
@@ -266,7 +260,15 @@ export const acceptAmendment = async (
   )
   if (change.manualNights && override?.priceCutBps !== null) {
     const manual = new Set(change.manualNights.map((one) => one.date))
-    const { nights } = await outcomeOf(trx, locked, { ...change, manualNights: undefined, price: 'current' }, true)
+    const { nights } = await outcomeOf(
+      trx,
+      locked,
+      { ...change, manualNights: undefined, price: 'current' },
+      {
+        restrictions: true,
+        units: true,
+      },
+    )
     const cut = override?.priceCutBps ?? 0
     refusePrices(
       change.manualNights

@@ -53,6 +53,12 @@ type Preview = { id: TransitionId; command: string; to: ReservationStatus; plan:
 /** Commands whose plan cannot be known before it is said what they are to do. */
 const open = (facts: StayFacts): Plan => ({ blockers: [], warnings: [], effects: nothing(facts) })
 
+/** A check-out as it stands without more words, and the money that `refund: automatic` would send back. */
+const withRefund = (scene: Scene): Plan => {
+  const plan = planCheckOut(scene, {})
+  return { ...plan, effects: { ...plan.effects, refund: planCheckOut(scene, { refund: 'automatic' }).effects.refund } }
+}
+
 const plansOf = async (trx: Trx, scene: Scene): Promise<[TransitionId, Plan, string?][]> => {
   const { facts } = scene
   switch (facts.stay.status) {
@@ -74,7 +80,7 @@ const plansOf = async (trx: Trx, scene: Scene): Promise<[TransitionId, Plan, str
         ['T14', planRevertCheckIn(scene)],
         ['T15', open(facts)],
         ['T15', open(facts), 'move'],
-        ['T16', planCheckOut(scene, {})],
+        ['T16', withRefund(scene)],
       ]
     case 'checked_out': {
       const plan = planRevertCheckOut(scene)

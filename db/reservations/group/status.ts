@@ -59,8 +59,8 @@ const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup, sign: 
   )
 
 /**
- * Takes the allotment out of sale until an instant (G2), at the latest the start of the day of arrival; of a group that has an option, moves that instant. 409
- * `sold_out`.
+ * Takes the allotment out of sale until an instant (G2), at the latest the start of the day of departure, since a group may be optioned on the
+ * day it comes; of a group that has an option, moves that instant. 409 `sold_out`.
  */
 export const optionGroup = async (trx: Trx, id: string, until: string): Promise<void> => {
   const locked = await lockGroup(trx, id)
@@ -68,7 +68,7 @@ export const optionGroup = async (trx: Trx, id: string, until: string): Promise<
   const isMoved = group.status === 'optional'
   if (!isMoved) groupLifecycle.allow('optioned', group.status)
   const property = await readProperty(trx, group.propertyId)
-  const latest = localInstant(group.arrival, '00:00', property?.timezone ?? 'UTC')
+  const latest = localInstant(group.departure, '00:00', property?.timezone ?? 'UTC')
   const at = new Date(until)
   if (at <= now) throw invalid([{ field: 'until', message: 'must be in the future' }])
   if (at > latest) throw invalid([{ field: 'until', message: `must not be after ${latest.toISOString()}` }])

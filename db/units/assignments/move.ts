@@ -22,13 +22,15 @@ type Row = {
   to: string
 }
 
-const rowsOf = (trx: Trx, reservationId: string, from: string, lock = '') =>
+/** Rows of a stay from a night on. `inside`: also that of a unit that the guest is still in, though another one was to follow it by now. */
+const rowsOf = (trx: Trx, reservationId: string, { from, inside }: { from: string; inside: boolean }, lock = '') =>
   sql<Row>(
     trx,
     `select a.id, a.unit_id, u.unit_pool_id as pool_id, u.property_id, a.reservation_id, a.status, a.starts_on as "from", a.ends_on as "to"
      from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
-     where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied') and a.ends_on > ?::date order by a.id ${lock}`,
-    [reservationId, from],
+     where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')
+       and (a.ends_on > ?::date or (a.status = 'occupied' and ?::boolean)) order by a.id ${lock}`,
+    [reservationId, from, inside],
   )
 
 const occupiedByOther = (trx: Trx, unitIds: readonly string[], reservationId: string) =>
@@ -49,20 +51,21 @@ export const moveUnit = async (
   { reservationId, unitId, from, to, businessDate }: Moving,
 ): Promise<string[]> => {
   const isNow = from <= businessDate
-  const planned = await rowsOf(trx, reservationId, from)
+  const standing = { from, inside: isNow }
+  const planned = await rowsOf(trx, reservationId, standing)
   const target = await sql<{ poolId: string }>(trx, `select unit_pool_id as pool_id from unit where id = ?`, [unitId])
   await lockPools(
     trx,
     [...planned, ...target].map((one) => one.poolId),
   )
-  const rows = await rowsOf(trx, reservationId, from, 'for update of a')
+  const rows = await rowsOf(trx, reservationId, standing, 'for update of a')
   await sql(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [
     [unitId, ...rows.map((row) => row.unitId)],
   ])
-  const here = rows.filter((row) => row.from <= from)
-  if (here.length > 1)
+  const here = rows.filter((row) => row.from <= from && row.to > from)
+  if (here.length > 1 || rows.filter((row) => row.status === 'occupied').length > 1)
     throw unprocessable('unit_type_mismatch', 'The stay takes several units; exchange them one by one')
-  if (here.some((row) => row.unitId === unitId && row.to >= to))
+  if (here.some((row) => row.unitId === unitId && row.to >= to && (row.status === 'occupied' || !isNow)))
     throw conflict('unit_conflict', 'The stay has this unit already')
   const [before] = isNow ? await occupiedByOther(trx, [unitId], reservationId) : []
   if (before)

@@ -1,0 +1,142 @@
+import { ApiError, conflict } from '../../config/errors.ts'
+import { assignUnit } from '../../jobs/reservations.ts'
+import { contextOf, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
+import type { ReservationNightRow, ReservationRow } from '../rows.ts'
+import { clearUnits, lockPools } from '../units/index.ts'
+import type { AmendedNight } from './amend-nights.ts'
+import { assignUnits } from './assign.ts'
+
+type Days = Pick<ReservationRow, 'arrival' | 'departure'>
+
+/** Keeps a guest in each of their units where it is free or only proposed to others. Answers the rows that cannot last: 409 `unit_conflict` unless another unit may follow. */
+const stayOn = async (trx: Trx, reservationId: string, from: string, to: string, allowMove: boolean) => {
+  const inside = await sql<{ id: string; unitId: string }>(
+    trx,
+    `select id, unit_id from unit_assignment where reservation_id = ? and status = 'occupied' and ends_on = ?::date order by unit_id`,
+    [reservationId, from],
+  )
+  const taken: string[] = []
+  for (const { id, unitId } of inside)
+    try {
+      await clearUnits(trx, { unitIds: [unitId], from, to, reservationId })
+    } catch (error) {
+      // It refuses before it writes.
+      if (!allowMove || !(error instanceof ApiError) || error.code !== 'unit_conflict') throw error
+      taken.push(id)
+    }
+  return taken
+}
+
+/** Pools of the units that the stay has, and of those that its nights take. */
+const poolsOf = (trx: Trx, reservationId: string) =>
+  sql<{ poolId: string; hasUnit: boolean }>(
+    trx,
+    `select pool_id, bool_or(has_unit) as has_unit from (
+       select u.unit_pool_id as pool_id, true as has_unit from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+         where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')
+       union all select s.unit_pool_id, false from reservation_night n
+         join unit_type_pool s on s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id
+         where n.reservation_id = ? and n.status <> 'released') p group by 1`,
+    [reservationId, reservationId],
+  )
+
+/**
+ * Moves the units of a stay to its new days (R19). Proposed and locked ones that are not free then, or not of the type any more, are
+ * released: answers 'lacking', and others are to be looked for. An occupied one that is not free is 409 `unit_conflict`, or ends where it did and another one
+ * follows it ('split').
+ */
+const reshapeUnits = async (
+  trx: Trx,
+  before: Days,
+  { id, arrival, departure }: Pick<ReservationRow, 'id' | 'arrival' | 'departure'>,
+  { sameType, allowMove }: { sameType: boolean; allowMove: boolean },
+): Promise<'settled' | 'lacking' | 'split'> => {
+  const pools = await poolsOf(trx, id)
+  await lockPools(
+    trx,
+    pools.filter((one) => one.hasUnit || allowMove).map((one) => one.poolId),
+  )
+  // A stay that waits for a unit now waits for other nights.
+  await sql(trx, `delete from stranded_stay where reservation_id = ?`, [id])
+  if (!pools.some((one) => one.hasUnit)) return 'lacking'
+  await sql(
+    trx,
+    `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a
+       where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')) order by u.id for no key update`,
+    [id],
+  )
+  const taken = departure > before.departure ? await stayOn(trx, id, before.departure, departure, allowMove) : []
+  // An assignment that began with the stay begins with it still. An occupied unit keeps the day on which the guest came into it.
+  const moved = await sql<{ id: string }>(
+    trx,
+    `with place as (
+       select a.id, a.unit_id, a.status,
+         case when a.status <> 'occupied' and a.starts_on = cast(:arrivalBefore as date) then cast(:arrival as date) else a.starts_on end as starts_on,
+         case when a.ends_on = cast(:departureBefore as date) and not (a.id = any(cast(:taken as uuid[]))) then cast(:departure as date)
+           else least(a.ends_on, cast(:departure as date)) end as ends_on
+       from unit_assignment a where a.reservation_id = :id and a.status in ('proposed', 'locked', 'occupied'))
+     update unit_assignment a set during = daterange(p.starts_on, p.ends_on)
+     from place p join unit u on u.id = p.unit_id
+     where a.id = p.id and p.starts_on < p.ends_on and (p.status = 'occupied' or (cast(:sameType as boolean) and u.status = 'active'
+       and u.active_from <= p.starts_on and (u.active_until is null or u.active_until >= p.ends_on)
+       and not exists (select from unit_assignment o where o.unit_id = p.unit_id and o.id <> p.id
+         and o.status in ('proposed', 'locked', 'occupied', 'blocked') and o.starts_on < p.ends_on and o.ends_on > p.starts_on)))
+     returning a.id`,
+    {
+      id,
+      arrival,
+      departure,
+      arrivalBefore: before.arrival,
+      departureBefore: before.departure,
+      sameType,
+      taken,
+    },
+  )
+  const released = await sql<{ id: string }>(
+    trx,
+    `update unit_assignment set status = 'released' where reservation_id = ? and status in ('proposed', 'locked') and not (id = any(?::uuid[]))
+     returning id`,
+    [id, moved.map((one) => one.id)],
+  )
+  if (taken.length > 0) return 'split'
+  return moved.length > 0 && released.length === 0 ? 'settled' : 'lacking'
+}
+
+export type Rehoused = {
+  before: ReservationRow
+  after: ReservationRow
+  nightsBefore: readonly Pick<ReservationNightRow, 'date' | 'unitTypeId'>[]
+  nightsAfter: readonly Pick<AmendedNight, 'date' | 'unitTypeId'>[]
+  /** Units are given without being asked for. */
+  isAutomatic: boolean
+  allowMove: boolean
+}
+
+/**
+ * The unit follows the stay where it can; where it cannot, another one is looked for after the commit. A guest in the house who may move has the other one at
+ * once, or 409 `unit_conflict`.
+ */
+export const rehouse = async (
+  trx: Trx,
+  { before, after, nightsBefore, nightsAfter, isAutomatic, allowMove }: Rehoused,
+): Promise<void> => {
+  const typesOf = (nights: readonly { unitTypeId: string }[]) =>
+    [...new Set(nights.map((night) => night.unitTypeId))].sort().join()
+  const typeOn = new Map(nightsBefore.map((night) => [night.date, night.unitTypeId]))
+  const sameType =
+    typesOf(nightsBefore) === typesOf(nightsAfter) &&
+    nightsAfter.every(({ date, unitTypeId }) => (typeOn.get(date) ?? unitTypeId) === unitTypeId)
+  if (sameType && before.arrival === after.arrival && before.departure === after.departure) return
+  const isInHouse = before.status === 'checked_in'
+  const reshaped = await reshapeUnits(trx, before, after, { sameType, allowMove: allowMove && isInHouse })
+  if (reshaped === 'split') {
+    if ((await assignUnits(trx, after.id)) !== 'assigned')
+      throw conflict('unit_conflict', 'No unit is free for the nights that are added')
+    return
+  }
+  const { tenantId } = contextOf(trx)
+  if (reshaped === 'lacking' && isAutomatic && tenantId)
+    await enqueue(trx, assignUnit, { tenantId, reservationId: after.id })
+}
