@@ -10,7 +10,7 @@ import type { Violation } from './checker.ts'
 import type { Evidence } from './evidence.ts'
 import { inject } from './faults.ts'
 import type { Left } from './faults.ts'
-import { mend, quiescence, replayInnocent, untilOver } from './heal.ts'
+import { mend, quiescence, replayInnocent, untilOver, untilReconciled } from './heal.ts'
 import { openHooks } from './hooks.ts'
 import { openLedger } from './ledger.ts'
 import type { Command } from './ledger.ts'
@@ -114,6 +114,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       if (replayed.length > 0) say(`given up after three deaths of others, and replayed: ${replayed.join(', ')}`)
       const over = await untilOver(database)
       say(`over after ${over.rounds} rounds, ${over.left} left`)
+      say(`reconciled: ${await untilReconciled(database)} days are not balanced`)
       const evidence = evidenceOf(town, ledger, left, removed)
       const violations = await check(database, evidence)
       if (quiet.left.length > 0)

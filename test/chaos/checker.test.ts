@@ -14,6 +14,7 @@ import type { Charge, Refund } from '../../workers/gateways/sandbox-plan.ts'
 import { check, checks } from './checker.ts'
 import { doctored } from './doctored.ts'
 import type { Evidence } from './evidence.ts'
+import { reconcileAll } from './heal.ts'
 import type { GatewayDeed } from './gateway.ts'
 import type { Command } from './ledger.ts'
 
@@ -86,6 +87,9 @@ describe('the checker of a campaign', () => {
     await admin.raw(`create table chaos_effect (key text not null)`)
     house = await makeHouse({ units: 3 })
     const commands = await live()
+    await reconcileAll(admin)
+    await world.drain({ kinds: ['payments.import-balance', 'payments.reconcile'], aheadMs: 15_000 })
+    await world.drain()
     await flow()
     const objects = await sql<{ kind: string; state: Charge & Refund }>(
       admin,

@@ -98,6 +98,16 @@ export const doctored: readonly Doctored[] = [
     }),
   },
   {
+    what: 'a captured payment is not in the list of the gateway',
+    rule: 'the last reconciliation finds no difference with the gateway',
+    statements: [`delete from balance_transaction where kind = 'charge'`],
+  },
+  {
+    what: 'a day is not balanced',
+    rule: 'the last reconciliation finds no difference with the gateway',
+    statements: [`update reconciliation set status = 'exceptions'`],
+  },
+  {
     what: 'a refund is still open',
     rule: 'no payment, refund or hold is left open',
     statements: [`update refund set status = 'unknown'`],

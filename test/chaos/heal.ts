@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { queueNames, queues } from '../../config/queues.ts'
-import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { replayJobs } from '../../db/jobs/operate.ts'
+import { requestReconciliation } from '../../db/payment/balance/reconcile.ts'
 import type { Town } from './town.ts'
 
 /** Everything that was broken is whole again, and a newer worker has come. */
@@ -130,5 +131,40 @@ export const untilOver = async (database: Knex): Promise<{ rounds: number; left:
     const left = await waiting(database)
     if ((left === 0 && isOver) || round === rounds) return { rounds: round, left }
     isOver = left === 0
+  }
+}
+
+type AccountDay = { tenantId: string; gatewayAccountId: string; date: string }
+
+/** Asks for the reconciliation of every day of every gateway account, as an accountant would at the end. */
+export const reconcileAll = async (database: Knex): Promise<void> => {
+  const days = await sql<AccountDay>(
+    database,
+    `select tenant_id, id as gateway_account_id, d::date::text as date from gateway_account,
+       generate_series((created_at at time zone 'utc')::date, (now() at time zone 'utc')::date, interval '1 day') d
+     where external_id is not null order by 1, 2, 3`,
+  )
+  for (const { tenantId, gatewayAccountId, date } of days)
+    await inTenant(tenantId, (trx) => requestReconciliation(trx, { gatewayAccountId, date }))
+}
+
+/** Asks until no day is open any more: what a list contradicts is read again first. Answers how many days are not balanced. */
+export const untilReconciled = async (database: Knex): Promise<number> => {
+  for (let round = 1; ; round += 1) {
+    await reconcileAll(database)
+    // A callback asks for an import ten seconds later, and one waits at a time.
+    await sql(
+      database,
+      `update jobs set run_at = now(), status = 'pending', leased_until = null, worker = null
+       where kind = 'payments.import-balance' and status in ('pending', 'dispatched') and run_at > now()`,
+    )
+    await wait(1_500)
+    await quiescence(database, 45_000)
+    const [row] = await sql<{ count: number }>(
+      database,
+      `select count(*)::int as count from reconciliation where status <> 'balanced'`,
+    )
+    for (let tries = 0; tries < 40 && (await waiting(database)) > 0; tries += 1) await wait(500)
+    if (!row?.count || round === 4) return row?.count ?? 0
   }
 }

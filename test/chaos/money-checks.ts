@@ -116,4 +116,18 @@ export const moneyChecks: Record<string, Check> = {
       ['gateway', 'service'],
     )
   },
+  'the last reconciliation finds no difference with the gateway': none(
+    `select 'account' as what, a.id::text, a.status from gateway_account a where a.external_id is not null
+       and not exists (select from reconciliation r where r.tenant_id = a.tenant_id and r.gateway_account_id = a.id and r.last_run_at is not null)
+     union all select 'day', r.gateway_account_id::text || ' ' || r.date, r.status from reconciliation r
+       where r.status <> 'balanced' or (r.counts->>'theirs')::int <> (r.counts->>'matched')::int
+     union all select 'payment', p.id::text, p.status from payment p where p.origin = 'gateway' and p.captured_amount > 0
+       and not exists (select from balance_transaction t where t.tenant_id = p.tenant_id and t.subject_id = p.id and t.kind = 'charge' and t.gross = p.captured_amount)
+     union all select 'refund', r.id::text, r.status from refund r where r.via = 'gateway' and r.succeeded_at is not null
+       and not exists (select from balance_transaction t where t.tenant_id = r.tenant_id and t.subject_id = r.id and t.kind = 'refund' and t.gross = -r.amount)
+     union all select 'returned refund', r.id::text, r.status from refund r where r.via = 'gateway' and r.succeeded_at is not null and r.status = 'failed'
+       and not exists (select from balance_transaction t where t.tenant_id = r.tenant_id and t.subject_id = r.id and t.kind = 'refund_failure')
+     union all select 'exception', e.subject_id::text, e.kind from payment_exception e
+       where e.status = 'open' and e.kind in ('missing_here', 'missing_there', 'currency_differs', 'fee_differs', 'payout_differs')`,
+  ),
 }
