@@ -178,11 +178,10 @@ export const personalData: readonly PersonalTable[] = [
     table: 'dispute',
     columns: { evidence: 'free_text' },
     basis: 'claims',
-    erasure: 'keep until',
+    erasure: 'null',
     guests: `t.payment_id in (select p.id from payment p
       where (p.target_type = 'reservation' and p.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
-        or (p.target_type = 'booking' and p.target_id in (${ofBooking})))`,
-    until: 'the end of the tenant; the bank has decided on it',
+        or (p.target_type = 'booking' and p.target_id in (${ofBooking})) or (p.target_type = 'folio' and p.target_id in (${ofFolio})))`,
   },
   {
     table: 'channel_booking',

@@ -9,6 +9,8 @@ type Words = {
   day: string
   /** Host of a webhook endpoint. */
   host: string
+  /** Sum of a dispute or payout, or name of a gateway account. */
+  label: string
 }
 type Mail = { subject: (words: Words) => string; text: (words: Words) => string }
 
@@ -22,6 +24,9 @@ export const userMailKinds = {
   key_expiring: { token: null },
   webhook_failing: { token: null },
   webhook_paused: { token: null },
+  finance_dispute: { token: null },
+  finance_payout: { token: null },
+  finance_account: { token: null },
 } as const satisfies Record<string, { token: MailedTokenPurpose | null }>
 
 export type UserMailKind = keyof typeof userMailKinds
@@ -67,6 +72,21 @@ const english: Record<UserMailKind, Mail> = {
     text: ({ name, house, host, day }) =>
       `Hello ${name},\n\nthe webhook endpoint of ${house} at ${host} has taken no event since ${day} and was paused. Once it works again, resume it; you can have what it missed sent again.`,
   },
+  finance_dispute: {
+    subject: ({ house, label }) => `A payment to ${house} is disputed: ${label}`,
+    text: ({ name, house, label, day }) =>
+      `Hello ${name},\n\na cardholder disputes a payment of ${label} to ${house}.${day === '' ? '' : ` It can be answered until ${day}; without an answer it is lost.`} You find it among the disputes.`,
+  },
+  finance_payout: {
+    subject: ({ house, label }) => `A payout to ${house} failed: ${label}`,
+    text: ({ name, house, label }) =>
+      `Hello ${name},\n\nthe bank did not take a payout of ${label} to ${house}. Please check the bank account at the gateway.`,
+  },
+  finance_account: {
+    subject: ({ house, label }) => `The gateway account ${label} of ${house} is restricted`,
+    text: ({ name, house, label }) =>
+      `Hello ${name},\n\nthe gateway has restricted the account ${label} of ${house}: charges or payouts are off. The account lists what the gateway wants to know.`,
+  },
 }
 
 const portuguese: Record<UserMailKind, Mail> = {
@@ -109,6 +129,21 @@ const portuguese: Record<UserMailKind, Mail> = {
     subject: ({ house }) => `Um endpoint de webhook de ${house} foi pausado`,
     text: ({ name, house, host, day }) =>
       `Olá, ${name},\n\no endpoint de webhook de ${house} em ${host} não recebe eventos desde ${day} e foi pausado. Quando voltar a funcionar, retome-o; o que perdeu pode ser enviado de novo.`,
+  },
+  finance_dispute: {
+    subject: ({ house, label }) => `Um pagamento a ${house} foi contestado: ${label}`,
+    text: ({ name, house, label, day }) =>
+      `Olá, ${name},\n\no titular de um cartão contesta um pagamento de ${label} a ${house}.${day === '' ? '' : ` É possível responder até ${day}; sem resposta, a contestação é perdida.`} Ela está entre as contestações.`,
+  },
+  finance_payout: {
+    subject: ({ house, label }) => `Um repasse a ${house} falhou: ${label}`,
+    text: ({ name, house, label }) =>
+      `Olá, ${name},\n\no banco não aceitou um repasse de ${label} a ${house}. Verifique a conta bancária cadastrada no gateway.`,
+  },
+  finance_account: {
+    subject: ({ house, label }) => `A conta ${label} de ${house} no gateway está restrita`,
+    text: ({ name, house, label }) =>
+      `Olá, ${name},\n\no gateway restringiu a conta ${label} de ${house}: cobranças ou repasses estão desligados. A conta mostra o que o gateway precisa saber.`,
   },
 }
 
@@ -153,18 +188,34 @@ const spanish: Record<UserMailKind, Mail> = {
     text: ({ name, house, host, day }) =>
       `Hola, ${name}:\n\nel endpoint de webhook de ${house} en ${host} no recibe eventos desde el ${day} y se ha pausado. Cuando vuelva a funcionar, reanúdelo; lo que perdió puede enviarse de nuevo.`,
   },
+  finance_dispute: {
+    subject: ({ house, label }) => `Un pago a ${house} está en disputa: ${label}`,
+    text: ({ name, house, label, day }) =>
+      `Hola, ${name}:\n\nel titular de una tarjeta disputa un pago de ${label} a ${house}.${day === '' ? '' : ` Puede responderse hasta el ${day}; sin respuesta, se pierde.`} Está entre las disputas.`,
+  },
+  finance_payout: {
+    subject: ({ house, label }) => `Un pago del gateway a ${house} ha fallado: ${label}`,
+    text: ({ name, house, label }) =>
+      `Hola, ${name}:\n\nel banco no aceptó un pago de ${label} a ${house}. Compruebe la cuenta bancaria en el gateway.`,
+  },
+  finance_account: {
+    subject: ({ house, label }) => `La cuenta ${label} de ${house} en el gateway está restringida`,
+    text: ({ name, house, label }) =>
+      `Hola, ${name}:\n\nel gateway ha restringido la cuenta ${label} de ${house}: los cobros o los pagos están desactivados. La cuenta muestra lo que el gateway necesita saber.`,
+  },
 }
 
 const languages: Record<string, Record<UserMailKind, Mail>> = { en: english, pt: portuguese, es: spanish }
 
 // Names of people, properties and keys are user input: they stay on one line.
 const line = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-const oneLine = ({ name, house, key, host, ...words }: Words): Words => ({
+const oneLine = ({ name, house, key, host, label, ...words }: Words): Words => ({
   ...words,
   name: line(name),
   house: line(house),
   key: line(key),
   host: line(host),
+  label: line(label),
 })
 
 /** Subject and text of a mail in the user's language, else English. */

@@ -55,6 +55,30 @@ export const reconcileDay = job({
   payload: Obj({ tenantId: Uuid, reconciliationId: Uuid }),
 })
 
+/** An installment has fallen due uncovered: a saved card is charged, else a link is sent. */
+export const collectDeposit = job({
+  name: 'payments.collect-deposit',
+  queue: 'payments',
+  retry: 'internal',
+  payload: Obj({ tenantId: Uuid, depositId: Uuid }),
+  feature: 'payments',
+})
+/** A stay was cancelled or missed for more than its folio has: a saved card is charged. */
+export const collectFee = job({
+  name: 'payments.collect-fee',
+  queue: 'payments',
+  retry: 'internal',
+  payload: Obj({ tenantId: Uuid, reservationId: Uuid }),
+  feature: 'payments',
+})
+/** The page of a link is there: its payer is told. */
+export const sendPaymentLink = job({
+  name: 'payments.send-link',
+  queue: 'payments',
+  retry: 'internal',
+  payload: ofPayment,
+})
+
 /** A callback that was stored names an object; it is read from the gateway. */
 export const processCallback = job({
   name: 'payments.process-callback',
@@ -94,6 +118,9 @@ export const paymentJobs = [
   readDispute,
   importBalance,
   reconcileDay,
+  collectDeposit,
+  collectFee,
+  sendPaymentLink,
   processCallback,
   sweepPayments,
   eraseCallbackBodies,

@@ -34,6 +34,7 @@ type Facts = {
   key: string | null
   day: string | null
   host: string | null
+  label: string | null
 }
 
 export type UserMail = { to: string; toName: string; subject: string; text: string }
@@ -56,11 +57,12 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
   const facts = await sqlOne<Facts>(
     trx,
     `select m.kind, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
-       t.data->>'email' as new_email, t.data->>'before' as old_email, h.name as house, w.key_name as key, x.host, coalesce(w.expires_at, x.since)::date::text as day
+       t.data->>'email' as new_email, t.data->>'before' as old_email, h.name as house, w.key_name as key, x.host, f.label,
+       coalesce(w.expires_at::date, x.since::date, f.day)::text as day
      from user_mail m join app_user u on u.id = m.user_id
      left join one_time_token t on t.id = m.reference_id left join api_key_warning w on w.id = m.reference_id
-     left join webhook_warning x on x.id = m.reference_id
-     left join tenant h on h.id = coalesce(t.tenant_id, w.tenant_id, x.tenant_id)
+     left join webhook_warning x on x.id = m.reference_id left join finance_notice f on f.id = m.reference_id
+     left join tenant h on h.id = coalesce(t.tenant_id, w.tenant_id, x.tenant_id, f.tenant_id)
      where m.id = ? and m.status = 'queued'`,
     [userMailId],
   )
@@ -73,6 +75,7 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
     key: facts.key ?? '',
     day: facts.day ?? '',
     host: facts.host ?? '',
+    label: facts.label ?? '',
     way: purpose ? wayFor(purpose, mailedToken(purpose, facts.referenceId)) : '',
   }
   // A notice of a changed address goes to the former address.

@@ -3,6 +3,7 @@ import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
 import { bookingOf } from './reader.ts'
 import type { Reader } from './reader.ts'
@@ -105,10 +106,33 @@ const readPayment = (trx: Trx, id: string) =>
 
 type About = Pick<MessageRow, 'reservationId' | 'paymentId'> & { data: unknown }
 
+/** The page of the gateway on which a payment can be made; null once it cannot. */
+const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
+  const row = await sqlOne<{ action: Buffer | null }>(
+    trx,
+    `select action from payment where id = ? and status = 'requires_action'`,
+    [id],
+  )
+  if (!row?.action) return null
+  const action = await unseal<{ type: string; url?: string }>(
+    trx,
+    'tenant',
+    { table: 'payment', rowId: id, purpose: 'action' },
+    row.action,
+  )
+  return action.type === 'redirect' ? (action.url ?? null) : null
+}
+
 /** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */
-const secrets = (data: unknown, masked: boolean): Record<string, Value> => {
-  const ids = (typeof data === 'object' && data !== null ? data : {}) as { guestAccessCodeId?: string }
-  return { code: ids.guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(ids.guestAccessCodeId) }
+const secrets = async (trx: Trx, data: unknown, masked: boolean): Promise<Record<string, Value>> => {
+  const { guestAccessCodeId, linkOfPaymentId } = (typeof data === 'object' && data !== null ? data : {}) as {
+    guestAccessCodeId?: string
+    linkOfPaymentId?: string
+  }
+  return {
+    code: guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(guestAccessCodeId),
+    ...(linkOfPaymentId === undefined ? {} : { link: masked ? '•••' : await pageOfPayment(trx, linkOfPaymentId) }),
+  }
 }
 
 /** Every value that the templates of a message may name, as the records stand at this moment. */
@@ -140,7 +164,7 @@ export const readValues = async (
     lastName: reader.lastName,
     name: `${reader.firstName} ${reader.lastName}`.trim(),
   })
-  set('', secrets(message.data, masked))
+  set('', await secrets(trx, message.data, masked))
 
   const booking = await bookingOf(trx, message)
   const facts = booking && (await readBooking(trx, booking.bookingId))

@@ -48,6 +48,25 @@ export const openException = async (
   return true
 }
 
+type Unallocated = { id: string; propertyId: string; currency: string; amount: number }
+
+/** Opens an exception for money that has found no place for 24 hours; each payment is told of once. */
+export const tellUnallocated = async (trx: Trx, ids: readonly string[]): Promise<void> => {
+  const found = await sql<Unallocated>(
+    trx,
+    `with told as (
+       update payment set unallocated_told = true where id in (
+         select id from payment where id = any(?::uuid[]) and not unallocated_told order by id for no key update skip locked) returning *)
+     select id, property_id, currency, captured_amount - allocated_amount - refund_reserved as amount from told
+     where status = 'captured' and allocated_amount + refund_reserved < captured_amount
+       and not exists (select from payment_exception e where e.tenant_id = told.tenant_id and e.subject_type = 'payment' and e.subject_id = told.id)
+     order by id`,
+    [ids],
+  )
+  for (const { amount, ...subject } of found)
+    await openException(trx, 'unallocated', { type: 'payment', ...subject }, amount)
+}
+
 /** Ends the exceptions whose cause is over, by themselves. */
 export const closeExceptions = async (
   trx: Trx,

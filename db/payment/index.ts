@@ -4,15 +4,17 @@ export { askNow } from './ask-now.ts'
 export { addSandboxAccount } from './accounts.ts'
 export { moveAllocations, moveBetweenFolios } from './allocations.ts'
 export {
-  applyPayout,
   applyTransactions,
   endImport,
   importCall,
-  provePayout,
+  importUnheard,
+  keepImport,
   requestImport,
   takeImport,
 } from './balance/import.ts'
-export type { BalanceEntry, ImportCall, PayoutEntry } from './balance/import.ts'
+export type { BalanceEntry, ImportCall } from './balance/import.ts'
+export { applyPayout, provePayout } from './balance/payouts.ts'
+export type { PayoutEntry } from './balance/payouts.ts'
 export { listPayouts, listReconciliations, listTransactions, readPayout, readReconciliation } from './balance/lists.ts'
 export { reconcile, requestReconciliation } from './balance/reconcile.ts'
 export { resolveCallback, storeCallback } from './callbacks.ts'
@@ -32,7 +34,7 @@ export type { AccountCall, DisputeCall, MethodCall, PaymentCall, RefundCall } fr
 export { answerDispute, listDisputes, readDispute } from './disputes/commands.ts'
 export { applyDisputeSnapshot } from './disputes/snapshot.ts'
 export type { DisputeSnapshot } from './disputes/snapshot.ts'
-export { openException } from './exceptions.ts'
+export { tellUnallocated } from './exceptions.ts'
 export {
   changeAccount,
   disconnectAccount,
@@ -61,6 +63,7 @@ export { nearEnds } from './near-ends.ts'
 export { setAllocations } from './payments/allocate.ts'
 export { cancelPaymentById, cancelPaymentsOf } from './payments/cancel.ts'
 export { requestCapture } from './payments/capture.ts'
+export { chargeSaved, sendLinkFor } from './payments/collect.ts'
 export { createPayment } from './payments/create.ts'
 export type { NewPayment, Payer } from './payments/create.ts'
 export type { Cause } from './payments/history.ts'
@@ -68,6 +71,7 @@ export { lockPaymentsOf, paymentState, paymentsOf, readPayment } from './payment
 export type { PaymentShown, PaymentState } from './payments/read.ts'
 export { actionPlace, applySnapshot } from './payments/snapshot.ts'
 export type { Action, Failure, FailureCode, PaymentSnapshot } from './payments/snapshot.ts'
+export { sendLink } from './payments/send-link.ts'
 export { createLink, createStaffPayment, listPayments, readPaymentDetail } from './payments/staff.ts'
 export { readingOf, requestReading } from './payments/sync.ts'
 export { listRefunds, readRefundRecord } from './refunds/list.ts'

@@ -2,7 +2,7 @@ import { disputeDeadlineNeared, paymentAuthorisationEndNeared } from '../../conf
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { DisputeRow, PaymentRow } from '../rows.ts'
-import { doubtPayouts } from './balance/import.ts'
+import { doubtPayouts } from './balance/payouts.ts'
 import { emitDispute } from './disputes/snapshot.ts'
 import { expireMethods } from './methods/commands.ts'
 import { emitPayment } from './payment-events.ts'

@@ -18,6 +18,7 @@ import { leaveDepositStage } from './folio/stage.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import { setNights, stockMoves } from './night-moves.ts'
 import { recordTransition } from './record.ts'
+import { askForFees } from './collect.ts'
 import { readFacts } from './facts.ts'
 import type { LockedBooking } from './lock.ts'
 import { blocker, refuseBlocked } from './rules/blockers.ts'
@@ -272,10 +273,12 @@ const cancelConfirmed = async (
   )
   if (refund === 'automatic') for (const folio of now) if (folio.balance < 0) await refundExcess(trx, folio)
   // A folio with money or a debt of the stay remains open. An empty open folio would keep its property from being archived.
+  const left = await lockFoliosOf(trx, ids)
   await closeSettled(
     trx,
-    (await lockFoliosOf(trx, ids)).map((one) => one.id),
+    left.map((one) => one.id),
   )
+  if (confirmed.some((one) => feeOf(one.id) > 0)) await askForFees(trx, left)
   for (const one of confirmed)
     await recordTransition(trx, {
       id: 'T11',

@@ -6,6 +6,7 @@ import type { SaleProperty } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { notFound } from '../../config/errors.ts'
+import { askForFees } from './collect.ts'
 import { readFacts } from './facts.ts'
 import { planNoShow } from './rules/plans.ts'
 import { refuseBlocked } from './rules/blockers.ts'
@@ -110,10 +111,12 @@ export const recordNoShows = async (
       })
   }
   await endBookings(trx, bookings, reservations, ids)
+  const left = await lockFoliosOf(trx, ids)
   await closeSettled(
     trx,
-    (await lockFoliosOf(trx, ids)).map((one) => one.id),
+    left.map((one) => one.id),
   )
+  if (ended.some((one) => (one.feeAmount ?? 0) > 0)) await askForFees(trx, left)
   await postCharged(trx, property.id, charged)
   const credits = await sql<{ reservationId: string; amount: number }>(
     trx,

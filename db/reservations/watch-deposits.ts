@@ -1,9 +1,10 @@
+import { collectDeposit } from '../../jobs/payment.ts'
 import { sum } from '../lib/amounts.ts'
 import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
 import { paymentState } from '../payment/index.ts'
 import { cancelReservations } from './cancel.ts'
 import { announceDue, coveredDeposits } from './deposits.ts'
-import { collectDeposit } from './doors.ts'
 import { readFacts } from './facts.ts'
 import { lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
@@ -54,6 +55,7 @@ const cancelUnpaid = async (trx: Trx, { stay, property, businessDate }: LockedSt
 export const watchDeposits = async (trx: Trx, reservationId: string): Promise<void> => {
   const locked = await lockStay(trx, reservationId)
   if (locked.stay.status !== 'confirmed' && locked.stay.status !== 'checked_in') return
-  for (const deposit of await announceDue(trx, locked)) await collectDeposit(trx, deposit)
+  for (const { tenantId, id } of await announceDue(trx, locked))
+    await enqueue(trx, collectDeposit, { tenantId, depositId: id }, { uniqueKey: id })
   if (await isForfeit(trx, locked)) await cancelUnpaid(trx, locked)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
-import { applyPayout } from '../../db/payment/balance/import.ts'
+import { applyPayout } from '../../db/payment/balance/payouts.ts'
 import { applyDisputeSnapshot } from '../../db/payment/disputes/snapshot.ts'
 import { openException } from '../../db/payment/exceptions.ts'
 import { addSandboxAccount, applySnapshot, createPayment, nothingKnown, requestRefund } from '../../db/payment/index.ts'

@@ -3,6 +3,8 @@ import {
   applyTransactions,
   endImport,
   importCall,
+  importUnheard,
+  keepImport,
   provePayout,
   reconcile,
 } from '../../db/payment/index.ts'
@@ -16,35 +18,49 @@ import { adapterFor } from './outcome.ts'
 
 type Import = JobContext<{ tenantId: string; gatewayAccountId: string }>
 
-/** A part of a list, or another try later: an import that was cut off begins again, and adds nothing twice. */
-const heard = <S>(context: Import, outcome: Outcome<S>): S => {
-  if (outcome.kind === 'known') return outcome.snapshot
-  const afterMs = outcome.kind === 'not_sent' ? (outcome.afterMs ?? 0) : 0
-  return context.retryLater(`the list of the gateway was not read: ${outcome.code}`, { afterMs })
+class Unheard extends Error {
+  readonly wasRefused: boolean
+  constructor(wasRefused: boolean, code: string) {
+    super(`the list of the gateway was not read: ${code}`)
+    this.wasRefused = wasRefused
+  }
 }
 
-const pages = 500
+/** A part of a list. Without one the import ends: it is made again soon, and adds nothing twice. */
+const heard = <S>(outcome: Outcome<S>): S => {
+  if (outcome.kind === 'known') return outcome.snapshot
+  throw new Unheard(outcome.kind === 'refused', outcome.code)
+}
 
-const readTransactions = async (context: Import, { account, accountRef, since }: ImportCall) => {
+/** Pages of one start; a longer list goes on in the next one, from where this one has come to. */
+const pagesAtOnce = 200
+
+/** Answers whether the list was read to its end. */
+const readTransactions = async (context: Import, call: ImportCall): Promise<boolean> => {
+  const { account, accountRef, since } = call
   const gateway = adapterFor(context, account.provider)
   const name = { provider: account.provider, operation: 'transactions' }
-  let cursor: string | null = null
-  for (let page = 0; page < pages; page += 1) {
+  let { cursor } = call
+  for (let page = 0; page < pagesAtOnce && !context.signal.aborted; page += 1) {
+    const from = cursor
     const part = heard(
-      context,
-      await readCall(context, name, () => gateway.transactions(accountRef, since, cursor, context.signal)),
+      await readCall(context, name, () => gateway.transactions(accountRef, since, from, context.signal)),
     )
-    await context.effect((trx) => applyTransactions(trx, account, part.entries))
-    if (!part.hasMore || part.next === null) return
-    cursor = part.next
+    cursor = part.hasMore ? part.next : null
+    const next = cursor
+    await context.effect(async (trx) => {
+      await applyTransactions(trx, account, part.entries)
+      if (next !== null) await keepImport(trx, call, next)
+    })
+    if (next === null) return true
   }
+  return false
 }
 
 const readPayouts = async (context: Import, { account, accountRef }: ImportCall) => {
   const gateway = adapterFor(context, account.provider)
   const { provider } = account
   const payouts = heard(
-    context,
     await readCall(context, { provider, operation: 'payouts' }, () => gateway.payouts(accountRef, context.signal)),
   )
   const open = await context.effect(async (trx) => {
@@ -54,7 +70,6 @@ const readPayouts = async (context: Import, { account, accountRef }: ImportCall)
   })
   for (const payout of open) {
     const references = heard(
-      context,
       await readCall(context, { provider, operation: 'paid_out' }, () =>
         gateway.paidOut(accountRef, payout.externalId, context.signal),
       ),
@@ -65,12 +80,18 @@ const readPayouts = async (context: Import, { account, accountRef }: ImportCall)
 
 /** Imports what moved the balance, and the payouts, of an account (R25). */
 const importProcessor = processor(importBalance, async (context) => {
-  const startedAt = new Date()
-  const call = await context.effect((trx) => importCall(trx, context.payload.gatewayAccountId))
+  const { gatewayAccountId } = context.payload
+  const call = await context.effect((trx) => importCall(trx, gatewayAccountId))
   if (!call) return context.finish()
-  await readTransactions(context, call)
-  await readPayouts(context, call)
-  return context.finish((trx) => endImport(trx, call.account, startedAt))
+  try {
+    if (!(await readTransactions(context, call))) return context.putBack(0)
+    await readPayouts(context, call)
+  } catch (error) {
+    if (!(error instanceof Unheard)) throw error
+    context.log.info({ gatewayAccountId, reason: error.message }, 'an import was not answered')
+    return context.finish((trx) => importUnheard(trx, gatewayAccountId, error.wasRefused))
+  }
+  return context.finish((trx) => endImport(trx, call.account, call.startedAt))
 })
 
 export const balanceProcessors = [

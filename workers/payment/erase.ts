@@ -21,9 +21,17 @@ const oldPayers = (trx: PlatformTrx) =>
 const erasePayers = (trx: Trx, ids: readonly string[]) =>
   sql(trx, `update payment set payer = null, payer_index = null, submission = null where id = any(?)`, [ids])
 
+const oldEvidence = (trx: PlatformTrx) =>
+  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from disputes_with_old_evidence(?)`, [most])
+
+/** A decided dispute is proven no more; what was written of its guest goes. */
+const eraseEvidence = (trx: Trx, ids: readonly string[]) =>
+  sql(trx, `update dispute set evidence = null where id = any(?)`, [ids])
+
 export const eraseProcessor = processor(eraseCallbackBodies, async (context) => {
   while (!context.signal.aborted && (await context.effect(eraseBodies)).length === most)
     context.log.debug('more bodies to erase')
   await eraseDue(context, oldPayers, erasePayers)
+  await eraseDue(context, oldEvidence, eraseEvidence)
   await context.finish()
 })

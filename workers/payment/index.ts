@@ -2,6 +2,7 @@ import type { Processor } from '../lib/processor.ts'
 import { accountProcessors } from './account.ts'
 import { balanceProcessors } from './balance.ts'
 import { callbackProcessor } from './callback.ts'
+import { collectProcessors } from './collect.ts'
 import { disputeProcessors } from './dispute.ts'
 import { eraseProcessor } from './erase.ts'
 import { methodProcessors } from './method.ts'
@@ -19,6 +20,7 @@ export const processors: readonly Processor[] = [
   ...methodProcessors,
   ...disputeProcessors,
   ...balanceProcessors,
+  ...collectProcessors,
   callbackProcessor,
   sweepProcessor,
   eraseProcessor,

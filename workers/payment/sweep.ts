@@ -5,12 +5,11 @@ import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import {
   nearEnds,
-  openException,
   readDispute as disputeRecord,
-  readPayment as paymentById,
   requestImport,
   takeImport,
   takeReads,
+  tellUnallocated,
 } from '../../db/payment/index.ts'
 import {
   readAccount,
@@ -59,13 +58,7 @@ const work = async (trx: Trx, tenantId: string, mine: readonly Due[]) => {
     ...ids('expiring').map((id) => ({ kind: 'method', id }) as const),
     ...ids('payout').map((id) => ({ kind: 'payout', id }) as const),
   ])
-  for (const id of ids('unallocated')) {
-    const payment = await paymentById(trx, id)
-    if (!payment) continue
-    const left = payment.capturedAmount - payment.allocatedAmount - payment.refundReserved
-    const subject = { type: 'payment', id, propertyId: payment.propertyId, currency: payment.currency } as const
-    if (left > 0) await openException(trx, 'unallocated', subject, left)
-  }
+  await tellUnallocated(trx, ids('unallocated'))
 }
 
 /** An answer that the gateway has not confirmed is sent again; any other dispute is read. */

@@ -1,18 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { payoutFailed, payoutPaid, payoutSent } from '../../../config/events/payment.ts'
 import { importBalance, readDispute, reconcileDay } from '../../../jobs/payment.ts'
-import { postingEventOf, raiseDocumentPostings, raisePosting } from '../../financial/index.ts'
+import { raiseDocumentPostings } from '../../financial/index.ts'
 import type { DocumentPosting } from '../../financial/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
-import { emit } from '../../lib/events.ts'
-import { changeRow, insertRow } from '../../lib/records.ts'
-import type { BalanceTransactionRow, GatewayAccountRow, PayoutRow } from '../../rows.ts'
+import type { BalanceTransactionRow, GatewayAccountRow } from '../../rows.ts'
 import { gateOf } from '../accounts.ts'
-import { closeExceptions, openException } from '../exceptions.ts'
-import { Payout } from '../models.ts'
-import type { Failure } from '../payments/snapshot.ts'
+import { closeExceptions } from '../exceptions.ts'
 import { askAgain } from './repair.ts'
 
 /** A movement of the balance at a gateway, as the gateway's list gives it. */
@@ -30,32 +24,56 @@ export type BalanceEntry = {
   source: { type: 'payment' | 'refund' | 'dispute' | 'payout'; reference: string; paymentRef?: string | null } | null
 }
 
-export type PayoutEntry = {
-  externalId: string
-  amount: number
-  currency: string
-  status: PayoutRow['status']
-  arrivesOn: string | null
-  /** The gateway says that the list of its transactions is whole. */
-  complete: boolean
-  failure: Failure | null
-  createdAt: Date
+export type ImportCall = {
+  account: GatewayAccountRow
+  accountRef: string
+  since: Date
+  /** Where the list goes on; null at its beginning. */
+  cursor: string | null
+  startedAt: Date
 }
-
-export type ImportCall = { account: GatewayAccountRow; accountRef: string; since: Date }
 
 const hour = 60 * 60_000
 const day = 24 * hour
 
-/** Where the next import of an account begins: an hour before the last one did, and three days before on a new day. */
+/** A cut-off import is too old to go on with: what the gateway's cursor names may be gone. */
+const cursorGoodMs = 6 * hour
+
+/** Where the next import of an account begins: where one was cut off, else an hour before the last one did, and three days before on a new day. */
 export const importCall = async (trx: Trx, gatewayAccountId: string): Promise<ImportCall | null> => {
   const account = await sqlOne<GatewayAccountRow>(trx, `select * from gateway_account where id = ?`, [gatewayAccountId])
   if (!account?.externalId) return null
-  const { importedAt, createdAt } = account
+  const { importedAt, createdAt, importCursor, importSince, importStartedAt } = account
+  const startedAt = new Date()
+  const facts = { account, accountRef: account.externalId }
+  if (importCursor && importSince && importStartedAt && startedAt.getTime() - importStartedAt.getTime() < cursorGoodMs)
+    return { ...facts, since: importSince, cursor: importCursor, startedAt: importStartedAt }
   const isNewDay = importedAt?.toISOString().slice(0, 10) !== new Date().toISOString().slice(0, 10)
   const since = importedAt ? importedAt.getTime() - (isNewDay ? 3 * day : hour) : createdAt.getTime() - day
-  return { account, accountRef: account.externalId, since: new Date(since) }
+  return { ...facts, since: new Date(since), cursor: null, startedAt }
 }
+
+/** Keeps how far an import has come, so that the next start goes on from there. */
+export const keepImport = (trx: Trx, { account, since, startedAt }: ImportCall, cursor: string) =>
+  sql(trx, `update gateway_account set import_cursor = ?, import_since = ?, import_started_at = ? where id = ?`, [
+    cursor,
+    since,
+    startedAt,
+    account.id,
+  ])
+
+const forgotten = 'import_cursor = null, import_since = null, import_started_at = null'
+
+/**
+ * An import that the gateway did not answer is made again in two minutes, by the account's own schedule; one that it refused to go on with begins anew.
+ */
+export const importUnheard = (trx: Trx, id: string, wasRefused: boolean) =>
+  sql(
+    trx,
+    `update gateway_account set ${wasRefused ? `${forgotten},` : ''}
+       next_import_at = case when status = 'failed' then null else least(next_import_at, now() + interval '2 minutes') end where id = ?`,
+    [id],
+  )
 
 const columns = `gateway_account_id, external_id, kind, gross, fee, platform_fee, net, currency, occurred_at, available_at, source_ref, source_payment_ref, subject_type, subject_id`
 
@@ -91,7 +109,7 @@ const store = (trx: Trx, account: GatewayAccountRow, entries: readonly BalanceEn
     },
   )
 
-const dateOf = (at: Date) => at.toISOString().slice(0, 10)
+export const dateOf = (at: Date) => at.toISOString().slice(0, 10)
 
 /** Fees, and what has no event of its own here, are posted from the gateway's list, once each (R25). */
 const postingsOf = (row: BalanceTransactionRow): DocumentPosting[] => {
@@ -180,129 +198,13 @@ export const applyTransactions = async (
   return rows.length
 }
 
-const events = {
-  in_transit: payoutSent,
-  pending: payoutSent,
-  paid: payoutPaid,
-  failed: payoutFailed,
-  cancelled: payoutFailed,
-}
-const ranks = { pending: 0, in_transit: 1, paid: 2, failed: 3, cancelled: 3 } as const
-
-const emitPayout = (trx: Trx, payout: PayoutRow, event: typeof payoutSent) => {
-  const { id, version, gatewayAccountId, amount, currency, arrivesOn } = payout
-  const data = { payoutId: id, gatewayAccountId, amount, currency, arrivesOn }
-  return emit(trx, event, { propertyId: null, id, version, data })
-}
-
-const postPayout = async (trx: Trx, account: GatewayAccountRow, payout: PayoutRow) => {
-  const source = { id: payout.id }
-  if (payout.status !== 'failed' && payout.status !== 'cancelled') {
-    await raisePosting(trx, {
-      event: 'payment.payout_sent',
-      source,
-      bookId: account.bookId,
-      postingDate: payout.createdOn,
-      fromOutside: true,
-      payload: { amounts: { amount: payout.amount }, documents: { payout: payout.id, account: account.id } },
-    })
-    return
-  }
-  const reversesEventId = await postingEventOf(trx, 'payment.payout_sent', source)
-  if (reversesEventId)
-    await raisePosting(trx, {
-      event: 'payment.payout_failed',
-      source,
-      bookId: account.bookId,
-      postingDate: dateOf(new Date()),
-      fromOutside: true,
-      reversesEventId,
-    })
-}
-
-/** The only writer of what a gateway says of a payout. Answers the payout where its transactions are still to be asked for. */
-export const applyPayout = async (
-  trx: Trx,
-  account: GatewayAccountRow,
-  entry: PayoutEntry,
-): Promise<PayoutRow | null> => {
-  const before = await sqlOne<PayoutRow>(
-    trx,
-    `select * from payout where gateway_account_id = ? and external_id = ? for no key update`,
-    [account.id, entry.externalId],
-  )
-  const { externalId, amount, currency, arrivesOn, complete, failure, status, createdAt } = entry
-  const paidAt = status === 'paid' ? new Date() : null
-  if (!before) {
-    const made = await insertRow(trx, Payout, {
-      id: randomUUID(),
-      gatewayAccountId: account.id,
-      externalId,
-      amount,
-      currency,
-      status,
-      arrivesOn,
-      createdOn: dateOf(createdAt),
-      failure,
-      paidAt,
-    })
-    await emitPayout(trx, made, events[status])
-    if (status !== 'failed' && status !== 'cancelled') await postPayout(trx, account, made)
-    return complete ? made : null
-  }
-  if (ranks[status] > ranks[before.status]) {
-    const version = await changeRow(trx, Payout, before.id, {
-      status,
-      arrivesOn,
-      failure,
-      paidAt: before.paidAt ?? paidAt,
-    })
-    const changed = { ...before, status, arrivesOn, version }
-    await emitPayout(trx, changed, events[status])
-    if (status === 'failed' || status === 'cancelled') await postPayout(trx, account, changed)
-  }
-  return complete && !before.complete ? before : null
-}
-
-/** Ties a payout to the transactions that it pays out, and proves its amount by them (R27). */
-export const provePayout = async (trx: Trx, payout: PayoutRow, references: readonly string[]): Promise<void> => {
-  await sql(
-    trx,
-    `update balance_transaction set payout_id = ? where gateway_account_id = ? and external_id = any(?) and payout_id is null`,
-    [payout.id, payout.gatewayAccountId, references],
-  )
-  const [sum] = await sql<{ net: number; found: number }>(
-    trx,
-    `select coalesce(sum(net), 0)::bigint as net, count(*)::int as found from balance_transaction where payout_id = ? and kind <> 'payout'`,
-    [payout.id],
-  )
-  if (!sum || sum.found < references.length) return
-  const difference = payout.amount - sum.net
-  const [stands] = await sql<PayoutRow>(trx, `select * from payout where id = ? for no key update`, [payout.id])
-  if (!stands || (stands.complete && stands.difference === difference)) return
-  await sql(trx, `update payout set complete = true, difference = ?, version = version + 1 where id = ?`, [
-    difference,
-    payout.id,
-  ])
-  if (difference === 0) await closeExceptions(trx, { type: 'payout', id: payout.id }, ['payout_differs'])
-}
-
-/** A payout that does not add up 48 hours after it was paid needs a person. */
-export const doubtPayouts = async (trx: Trx, ids: readonly string[]): Promise<void> => {
-  for (const payout of await sql<PayoutRow>(trx, `select * from payout where id = any(?)`, [ids])) {
-    const { id, currency, gatewayAccountId, amount, difference } = payout
-    const subject = { type: 'payout', id, propertyId: null, currency, gatewayAccountId } as const
-    await openException(trx, 'payout_differs', subject, difference ?? amount, 0)
-  }
-}
-
 /** Ends an import: what it found to differ is asked again, and the days that are still open are reconciled. */
 export const endImport = async (trx: Trx, account: GatewayAccountRow, startedAt: Date): Promise<void> => {
   await tieTransactions(trx, account)
   await askAgain(trx, account, new Date(startedAt.getTime() - 35 * day))
   await sql(
     trx,
-    `update gateway_account set imported_at = greatest(imported_at, ?), next_import_at = case when status = 'failed' then null
+    `update gateway_account set imported_at = greatest(imported_at, ?), ${forgotten}, next_import_at = case when status = 'failed' then null
        when status = 'disconnected' and updated_at < now() - interval '30 days' then null else now() + interval '1 hour' end where id = ?`,
     [startedAt, account.id],
   )

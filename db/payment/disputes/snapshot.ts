@@ -9,6 +9,7 @@ import { changeRow, insertRow } from '../../lib/records.ts'
 import type { DisputeRow, GatewayAccountRow, PaymentRow } from '../../rows.ts'
 import { closeExceptions } from '../exceptions.ts'
 import { Dispute } from '../models.ts'
+import { sumOf, tellFinance } from '../notices.ts'
 import { lockPayment } from '../payments/read.ts'
 import { consequenceOf, disputeMayFollow, isDecided } from '../rules/disputes.ts'
 import type { Consequence, DisputePhase, DisputeStatus } from '../rules/disputes.ts'
@@ -136,7 +137,12 @@ export const applyDisputeSnapshot = async (
       `update payment set disputed_amount = greatest(0, disputed_amount + ?), version = version + 1 where id = ?`,
       [moved, payment.id],
     )
-  if (opens) await emitDispute(trx, disputeOpened, dispute)
+  if (opens) {
+    await emitDispute(trx, disputeOpened, dispute)
+    const day = responseDueAt?.toISOString().slice(0, 10) ?? null
+    const label = sumOf(dispute.amount, dispute.currency)
+    await tellFinance(trx, { kind: 'finance_dispute', subjectId: dispute.id, label, day })
+  }
   if (status === 'won') await emitDispute(trx, disputeWon, dispute)
   if (status === 'lost') await emitDispute(trx, disputeLost, dispute)
   await closeExceptions(trx, { type: 'dispute', id: dispute.id }, ['missing_there'])

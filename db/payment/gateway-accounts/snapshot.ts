@@ -12,6 +12,7 @@ import { seal } from '../../lib/sealing/index.ts'
 import type { GatewayAccountRow } from '../../rows.ts'
 import { openException } from '../exceptions.ts'
 import { GatewayAccount } from '../models.ts'
+import { tellFinance } from '../notices.ts'
 import type { Failure } from '../payments/snapshot.ts'
 
 export type Capability = 'inactive' | 'pending' | 'active'
@@ -88,6 +89,8 @@ export const applyAccountSnapshot = async (trx: Trx, id: string, snapshot: Accou
   if (unchanged) return
   const event = account.status === 'opening' ? gatewayAccountOpened : gatewayAccountChanged
   await emitAccount(trx, event, { ...account, status, version })
+  if (status === 'restricted' && account.status !== 'restricted')
+    await tellFinance(trx, { kind: 'finance_account', subjectId: id, label: account.label })
 }
 
 /** The gateway refuses to open the account, or does not know it any more. */

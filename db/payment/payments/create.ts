@@ -29,7 +29,13 @@ export type Payer = {
   address?: Record<string, string | undefined> | undefined
 }
 
-export type LinkSending = { channel: 'email' | 'sms' | 'whatsapp'; to?: string | undefined }
+export type LinkSending = {
+  channel: 'email' | 'sms' | 'whatsapp'
+  to?: string | undefined
+  /** Of whom it is sent to, where that is not the payer. */
+  name?: string | undefined
+  language?: string | undefined
+}
 
 export type NewPayment = {
   channel: PaymentRow['channel']

@@ -21,6 +21,7 @@ import type { Payable } from '../targets.ts'
 import { noteStatus } from './history.ts'
 import type { Cause } from './history.ts'
 import { lockPayment, readPayment } from './read.ts'
+import { announceLink } from './send-link.ts'
 
 export type Action =
   | { type: 'redirect'; url: string }
@@ -149,6 +150,7 @@ const move = async (
   if (target && until) await targetOf(target.targetType).onProcessing(trx, target.targetId, until, payment.method)
   if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
   await emitMove(trx, changed, snapshot.failure)
+  await announceLink(trx, changed)
   await saveMethodOf(trx, changed, snapshot)
   if (status === 'authorised' && target?.targetType === 'booking')
     await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId })
