@@ -761,6 +761,16 @@ export interface FeatureRow {
   position: number
 }
 
+export interface FinanceNoticeRow {
+  id: string
+  tenantId: string
+  kind: 'finance_account' | 'finance_dispute' | 'finance_payout'
+  subjectId: string
+  label: string
+  day: string | null
+  createdAt: Date
+}
+
 export interface FiscalPeriodRow {
   tenantId: string
   id: string
@@ -919,6 +929,8 @@ export interface GatewayAccountRow {
   nextImportAt: Date | null
   importedAt: Date | null
   importCursor: string | null
+  importSince: Date | null
+  importStartedAt: Date | null
 }
 
 export interface GatewayCallbackRow {
@@ -1626,6 +1638,7 @@ export interface PaymentRow {
   declines: number
   endNearedAt: Date | null
   linkSentAt: Date | null
+  unallocatedTold: boolean
 }
 
 export interface PaymentAllocationRow {
@@ -2963,6 +2976,7 @@ export interface Rows {
   external_call: ExternalCallRow
   extra: ExtraRow
   feature: FeatureRow
+  finance_notice: FinanceNoticeRow
   fiscal_period: FiscalPeriodRow
   fiscal_year: FiscalYearRow
   folio: FolioRow
@@ -3418,6 +3432,13 @@ export const tables = {
     nullable: [],
     computed: [],
   },
+  finance_notice: {
+    fields: ['id', 'tenantId', 'kind', 'subjectId', 'label', 'day', 'createdAt'],
+    documents: [],
+    filled: ['id', 'createdAt'],
+    nullable: ['day'],
+    computed: [],
+  },
   fiscal_period: {
     fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'number', 'kind', 'startsOn', 'endsOn', 'status', 'closedBy', 'reopenedBy', 'sealedAt', 'version', 'createdAt', 'updatedAt', 'selfApproved', 'taxesDue', 'diaryUntil', 'diaryDone', 'frozenDebit', 'frozenCredit', 'frozenLines'],
     documents: [],
@@ -3461,10 +3482,10 @@ export const tables = {
     computed: [],
   },
   gateway_account: {
-    fields: ['tenantId', 'id', 'provider', 'label', 'bookId', 'country', 'currency', 'propertyIds', 'isDefault', 'status', 'externalId', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'onboardingRequests', 'testToken', 'balance', 'failure', 'nextReadAt', 'readCount', 'nextImportAt', 'importedAt', 'importCursor'],
+    fields: ['tenantId', 'id', 'provider', 'label', 'bookId', 'country', 'currency', 'propertyIds', 'isDefault', 'status', 'externalId', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'onboardingRequests', 'testToken', 'balance', 'failure', 'nextReadAt', 'readCount', 'nextImportAt', 'importedAt', 'importCursor', 'importSince', 'importStartedAt'],
     documents: ['capabilities', 'requirements', 'balance', 'failure'],
     filled: ['tenantId', 'id', 'propertyIds', 'isDefault', 'status', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingRequests', 'readCount'],
-    nullable: ['externalId', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'testToken', 'balance', 'failure', 'nextReadAt', 'nextImportAt', 'importedAt', 'importCursor'],
+    nullable: ['externalId', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'testToken', 'balance', 'failure', 'nextReadAt', 'nextImportAt', 'importedAt', 'importCursor', 'importSince', 'importStartedAt'],
     computed: [],
   },
   gateway_callback: {
@@ -3727,9 +3748,9 @@ export const tables = {
     computed: [],
   },
   payment: {
-    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt'],
+    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold'],
     documents: ['failure'],
-    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines'],
+    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines', 'unallocatedTold'],
     nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt'],
     computed: [],
   },
