@@ -193,7 +193,8 @@ const main = async () => {
   delete environment.WORKER_QUEUES
   const { DATABASE_OWNER_URL, ...unprivileged } = environment
   await once(program('release', 'scripts/release.js', { ...unprivileged, DATABASE_OWNER_URL }))
-  if (!production) await once(program('seed', 'scripts/seed.js', unprivileged))
+  if (!production)
+    await once(program('seed', 'scripts/seed.js', { ...unprivileged, LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' }))
 
   const background = ['relay', 'scheduler', 'workers']
   const programs = [

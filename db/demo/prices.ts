@@ -6,6 +6,12 @@ import type { PriceCell } from '../properties/index.ts'
 export const timeZone = 'America/Sao_Paulo'
 export const pricedDays = 400
 
+/** The demo's inn has been open for so many days: their business days are closed. */
+const daysClosed = 2
+
+/** The first business day of the inn. */
+export const firstDay = (): string => addDays(todayIn(timeZone), -daysClosed)
+
 /** Fridays and Saturdays cost a quarter more, the summer and the turn of the year more again; in whole units of 10. */
 const factor = (date: string): number => {
   const weekday = new Date(`${date}T00:00:00Z`).getUTCDay()
@@ -20,15 +26,15 @@ const factor = (date: string): number => {
   return season * (weekday === 5 || weekday === 6 ? 1.25 : 1)
 }
 
-/** Prices of a plan for the next 400 days, from the price of a plain night for each type. */
+/** Prices of a plan for 400 days from `from` on, from the price of a plain night for each type. */
 export const pricePlan = async (
   trx: Trx,
   propertyId: string,
   ratePlanId: string,
   plain: Record<string, number>,
+  from = todayIn(timeZone),
 ): Promise<void> => {
-  const today = todayIn(timeZone)
-  const dates = daysIn(today, addDays(today, pricedDays))
+  const dates = daysIn(from, addDays(from, pricedDays))
   const cells: PriceCell[] = Object.entries(plain).flatMap(([unitTypeId, amount]) =>
     dates.map((date) => ({ ratePlanId, unitTypeId, date, amount: Math.round((amount * factor(date)) / 1000) * 1000 })),
   )

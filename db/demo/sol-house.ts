@@ -44,6 +44,8 @@ export const buildProperty = (trx: Trx) =>
       en: 'Quiet from 22:00 to 07:00. No smoking in the rooms.',
     },
     settings: {
+      // Until the inn has caught up with today: `sol-life.ts` switches it on.
+      nightAudit: { automatic: false },
       portal: {
         enabled: true,
         theme: { primaryColour: '#e8a33d', logoUrl: 'https://images.pousada.example/sol/logo.png' },

@@ -9,7 +9,7 @@ import {
   createRatePlan,
 } from '../properties/index.ts'
 import { sol } from './ids.ts'
-import { pricePlan } from './prices.ts'
+import { firstDay, pricePlan } from './prices.ts'
 
 const none = { type: 'none', value: 0, of: 'total' } as const
 const full = { type: 'full', value: 0, of: 'total' } as const
@@ -222,9 +222,11 @@ export const buildPlans = async (trx: Trx, { infant, child }: { infant: string; 
     minNights: 2,
     maxRedemptions: 500,
   })
-  await pricePlan(trx, propertyId, sol.flexible, {
-    [sol.standard]: base.standard,
-    [sol.deluxe]: base.deluxe,
-    [sol.master]: base.master,
-  })
+  await pricePlan(
+    trx,
+    propertyId,
+    sol.flexible,
+    { [sol.standard]: base.standard, [sol.deluxe]: base.deluxe, [sol.master]: base.master },
+    firstDay(),
+  )
 }

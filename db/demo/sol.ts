@@ -1,9 +1,11 @@
+import { todayIn } from '../../config/time.ts'
 import type { Trx } from '../lib/connection.ts'
-import { defaultBook } from '../financial/index.ts'
+import { createFiscalYear, defaultBook } from '../financial/index.ts'
 import { addSandboxAccount } from '../payment/index.ts'
-import { goLive, addImages, setPaymentMethods } from '../properties/index.ts'
+import { goLive, addImages, setPaymentMethods, takeOver } from '../properties/index.ts'
 import { createEndpoint, pauseEndpoint } from '../webhooks/index.ts'
 import { sol } from './ids.ts'
+import { firstDay, timeZone } from './prices.ts'
 import { buildDesk } from './sol-desk.ts'
 import { buildGuests } from './sol-guests.ts'
 import { buildProperty, buildTypes } from './sol-house.ts'
@@ -25,12 +27,21 @@ const buildHook = async (trx: Trx): Promise<void> => {
   await pauseEndpoint(trx, id, 'The address is not there yet')
 }
 
+/** The inn has been open for two days: at the turn of the year the book needs the year before too. */
+const openBooks = async (trx: Trx, bookId: string): Promise<void> => {
+  const first = firstDay()
+  const startsOn = `${first.slice(0, 4)}-01-01`
+  if (first.slice(0, 4) !== todayIn(timeZone).slice(0, 4)) await createFiscalYear(trx, { bookId, startsOn })
+  await takeOver(trx, sol.propertyId, first)
+}
+
 /** "Pousada do Sol": an inn of 12 units that guests can book, with everything that a booking passes through. */
 export const buildSol = async (trx: Trx): Promise<void> => {
   const { propertyId, gatewayAccountId } = sol
   const book = await defaultBook(trx)
   if (!book) throw new Error('the tenant has no book')
   await buildProperty(trx)
+  await openBooks(trx, book.id)
   await addSandboxAccount(trx, {
     id: gatewayAccountId,
     bookId: book.id,

@@ -2,7 +2,7 @@
 export { readAgeCategories, replaceAgeCategories, setAgeCategories } from './house/age-categories.ts'
 export { changeSettings, termsVersion } from './house/properties/settings.ts'
 export { createProperty } from './house/properties/create.ts'
-export { goLive, suspendProperty, archiveProperty } from './house/properties/status.ts'
+export { archiveProperty, goLive, suspendProperty, takeOver } from './house/properties/status.ts'
 export { tenantOfProperty } from './house/directory.ts'
 export {
   addImages,

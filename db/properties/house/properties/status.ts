@@ -19,6 +19,19 @@ const propertyLifecycle = lifecycle<PropertyRow['status']>('A property')({
   archived: { from: ['draft', 'suspended'], to: 'archived' },
 })
 
+/**
+ * Opens the first business day of a property that was run elsewhere until now, before it has units: their nights are counted from that day on. Go-live
+ * takes today otherwise.
+ */
+export const takeOver = async (trx: Trx, propertyId: string, businessDate: string): Promise<void> => {
+  await lockProperty(trx, propertyId)
+  await openBusinessDay(trx, propertyId, businessDate)
+  await sql(trx, `update property set business_date = ?, version = version + 1 where id = ?`, [
+    businessDate,
+    propertyId,
+  ])
+}
+
 /** Opens a property for sale: 422 `not_ready` names each blocker, and 409 refuses one that is archived. Its first business day is today in its own zone. */
 export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)

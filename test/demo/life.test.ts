@@ -1,0 +1,128 @@
+import { expect } from 'chai'
+import { addDays } from '../../config/time.ts'
+import { sol } from '../../db/demo/ids.ts'
+import { liveSol } from '../../db/demo/life/index.ts'
+import { seedDemo } from '../../db/demo/seed.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
+import type { Demo } from '../../db/demo/seed.ts'
+import { numberEvents } from '../../db/webhooks/index.ts'
+import { until } from '../support/until.ts'
+import { useWorld } from '../support/world.ts'
+
+const settled = ['inventory', 'payments', 'ledger'] as const
+
+describe('The life of the demo', () => {
+  const world = useWorld()
+  let demo: Demo
+  let token: string
+  let today: string
+
+  const rows = <Row>(text: string) => inTenant(demo.sol.tenantId, (trx) => sql<Row>(trx, text))
+
+  before(async function () {
+    this.timeout(240_000)
+    demo = await seedDemo()
+    expect(await liveSol(() => world.drain({ queues: settled }))).to.equal(true)
+    const { body } = await world.request('POST', '/api/auth/sign-in/email', {
+      body: { email: 'owner@sol.example', password: demo.password },
+    })
+    token = body.token
+    // The feed of events is numbered after the fact.
+    await inTenant(demo.sol.tenantId, numberEvents)
+    const [property] = await rows<{ day: string }>(`select business_date as day from property`)
+    today = property?.day ?? ''
+  })
+
+  it('has some 40 bookings, in every state that a stay can be in once its late hold has ended', async () => {
+    await until(async () => {
+      await world.drain({ queues: settled })
+      return (await rows(`select id from reservation where status = 'expired'`)).length > 0
+    })
+    const [count] = await rows<{ bookings: number }>(`select count(*)::int as bookings from booking`)
+    expect(count?.bookings).to.be.within(38, 50)
+    const states = await rows<{ status: string }>(`select distinct status from reservation order by 1`)
+    expect(states.map((row) => row.status)).to.deep.equal([
+      'cancelled', 'checked_in', 'checked_out', 'confirmed', 'expired', 'held', 'no_show',
+    ]) // oxfmt-ignore
+  })
+
+  it('has closed two business days, whose audits found what the ledger and the folios say too', async () => {
+    const days = await rows<{ date: string; status: string }>(`select date, status from business_day order by date`)
+    expect(days).to.deep.equal([
+      { date: addDays(today, -2), status: 'closed' },
+      { date: addDays(today, -1), status: 'closed' },
+      { date: today, status: 'open' },
+    ])
+    expect(await rows(`select id from posting_event where status <> 'posted'`)).to.deep.equal([])
+    expect(
+      await rows(
+        `select e.id from journal_entry e join journal_line l on l.tenant_id = e.tenant_id and l.entry_id = e.id group by e.id
+         having sum(l.debit) <> sum(l.credit)`,
+      ),
+    ).to.deep.equal([])
+  })
+
+  it('counts the nights that are sold as its reservations do', async () => {
+    expect(
+      await rows(
+        `select c.pool_id, c.night from pool_night c
+         left join (select p.unit_pool_id, n.date, sum(p.quantity) filter (where r.status <> 'held')::int as sold, sum(p.quantity) filter (where r.status = 'held')::int as held
+           from reservation_night n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+           join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id where n.status <> 'released' group by 1, 2) x
+           on x.unit_pool_id = c.pool_id and x.date = c.night
+         where (c.sold, c.held) is distinct from (coalesce(x.sold, 0), coalesce(x.held, 0))`,
+      ),
+    ).to.deep.equal([])
+  })
+
+  const at = `propertyId=${sol.propertyId}`
+
+  /** Lists that the README, the guides and the pages of modules ask for. */
+  const lists: [path: string, least: number][] = [
+    ['reservations?status=confirmed', 10],
+    ['reservations?status=checked_in', 5],
+    ['reservations?status=checked_out', 2],
+    [`bookings?${at}`, 20],
+    [`front-desk/arrivals?${at}`, 3],
+    [`front-desk/departures?${at}`, 1],
+    [`front-desk/in-house?${at}`, 5],
+    [`units?${at}&condition=dirty`, 2],
+    [`unit-blocks?${at}`, 2],
+    [`housekeeping/tasks?${at}`, 5],
+    ['guests?q=lin', 1],
+    ['companies', 2],
+    [`folios?${at}`, 20],
+    [`folios?${at}&kind=company`, 1],
+    [`groups?${at}`, 2],
+    [`quotes?${at}`, 3],
+    [`waitlist?${at}`, 2],
+    ['payments?status=captured', 15],
+    ['payments?status=failed', 1],
+    ['payments/refunds', 1],
+    ['financial/ledger-entries', 20],
+    ['financial/entry-drafts', 2],
+    ['privacy-requests', 1],
+    ['webhooks/endpoints', 1],
+    ['events?limit=20', 20],
+    [`housekeeping/sheets?${at}`, 1],
+    [`night-audits?${at}`, 2],
+  ]
+  for (const [path, least] of lists)
+    it(`answers ${path.replace(at, 'propertyId=…')} with ${least} or more`, async () => {
+      const { status, body } = await world.request('GET', `/api/tenants/${sol.tenantId}/${path}`, { token })
+      expect(status, JSON.stringify(body).slice(0, 300)).to.equal(200)
+      expect(body.data.length).to.be.at.least(least)
+    })
+
+  it('has mail for its guests, which the workers send', async () => {
+    await world.drain({ kinds: ['messages.trigger'] })
+    const [mails] = await rows<{ count: number }>(`select count(*)::int as count from message`)
+    expect(mails?.count).to.be.at.least(40)
+  })
+
+  it('changes nothing when it comes again', async () => {
+    const before = await rows(`select count(*)::int as count from event`)
+    expect(await liveSol(() => world.drain({ queues: settled }))).to.equal(true)
+    expect(await rows(`select count(*)::int as count from event`)).to.deep.equal(before)
+  })
+})
