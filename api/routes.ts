@@ -3,6 +3,7 @@ import { routes as auth } from './auth/index.ts'
 import { routes as financial } from './financial/index.ts'
 import { routes as folios } from './reservations/folios.ts'
 import { routes as groups } from './reservations/groups.ts'
+import { routes as reports } from './reports/index.ts'
 import { routes as reservations } from './reservations/index.ts'
 import { routes as besideGuests } from './guests/beside.ts'
 import { routes as companies } from './guests/companies.ts'
@@ -81,6 +82,7 @@ export const routes: readonly AnyRoute[] = [
   ...folios,
   ...groups,
   ...financial,
+  ...reports,
   ...billing,
   ...superuserBilling,
   ...webhookDeliveries,

@@ -1,4 +1,4 @@
-import type { AnyTrx, PlatformTrx, Trx } from '../../db/lib/connection.ts'
+import type { AnyTrx, OpenOptions, PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import type { ErrorCode } from '../../config/error-codes.ts'
 import type { Schema, Static } from '../../config/schema.ts'
 import type { Access } from './access/kinds.ts'
@@ -38,7 +38,7 @@ export type RequestFacts = {
 type Common<P, Q, B> = { params: P; query: Q; body: B; caller: Caller; request: RequestFacts }
 /** `expectedVersion`: of If-Match, for commands that lock their record themselves. */
 type Scoped<T> = { trx: T; expectedVersion: number | null }
-type Opening<T> = { open: <R>(work: (trx: T) => Promise<R>) => Promise<R> }
+type Opening<T> = { open: <R>(work: (trx: T) => Promise<R>, options?: OpenOptions) => Promise<R> }
 type Work<T, None> = None extends 'none' ? Opening<T> : Scoped<T>
 
 type ByAccess<A extends Access, None> = A['kind'] extends 'tenant'

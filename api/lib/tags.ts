@@ -89,6 +89,7 @@ const chapters: Record<string, Record<string, string>> = {
     taxCodes: 'Kinds of taxes in the ledger.',
     exchangeRates: 'Rates between currencies, by day.',
     integrityChecks: 'Proofs that the ledger is whole.',
+    reports: 'Statements and figures, at once or as files.',
   },
   'Other systems': {
     channelConnections: 'Channel managers that sell a house elsewhere.',

@@ -1,6 +1,6 @@
 /** The ledger's front door: what other modules may call, each with the open transaction. */
 export { accountFor, defaultBook, provisionBook } from './book.ts'
-export { listBalances, readChart } from './chart.ts'
+export { bookFor, listBalances, readChart } from './chart.ts'
 export { carryOutIntegrityRun } from './checks.ts'
 export { assertOpen, businessDay, lockDayForRoll, openBusinessDay, rollBusinessDay } from './days.ts'
 export { listEntries, readEntry } from './journal.ts'

@@ -103,7 +103,7 @@ export const isUnreachable = (error: unknown): boolean => {
   )
 }
 
-type Options = {
+export type OpenOptions = {
   repeats?: number
   isolation?: 'read committed' | 'repeatable read'
   readOnly?: boolean
@@ -116,7 +116,11 @@ type Work<T> = (trx: never, rows: never[]) => Promise<T>
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-const openingOf = (tenantId: string | null, scope: string, { isolation, readOnly, local }: Options): Statement[] => {
+const openingOf = (
+  tenantId: string | null,
+  scope: string,
+  { isolation, readOnly, local }: OpenOptions,
+): Statement[] => {
   if (tenantId !== null && !uuid.test(tenantId)) throw new TypeError('a tenant is named by a uuid')
   const settings = [
     `set_config('app.tenant_id', :tenantId, true)`,
@@ -134,7 +138,7 @@ const openingOf = (tenantId: string | null, scope: string, { isolation, readOnly
   ]
 }
 
-const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, options: Options): Promise<T> => {
+const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, options: OpenOptions): Promise<T> => {
   const recovered = new Set<string>()
   for (let attempt = 1; ; attempt += 1) {
     let committed: (() => void)[] = []
@@ -183,20 +187,20 @@ export const inTenant = <T, Row = Record<string, unknown>>(
   tenantId: string,
   work: (trx: Trx, first: Row[]) => Promise<T>,
   context: Partial<Context> = {},
-  options: Options = {},
+  options: OpenOptions = {},
 ): Promise<T> => run('', systemContext(tenantId, context), work as Work<T>, options)
 
 /** For superuser handlers, the relay and sweeps: sees the platform's tables whole, and no row of a tenant's. */
 export const inPlatform = <T, Row = Record<string, unknown>>(
   work: (trx: PlatformTrx, first: Row[]) => Promise<T>,
   context: Partial<Context> = {},
-  options: Options = {},
+  options: OpenOptions = {},
 ): Promise<T> => run('platform', systemContext(null, context), work as Work<T>, options)
 
 /** Rows of one statement in a platform transaction of its own, whose beginning and end go with it: one round trip. */
 export const platformRows = async <Row = Record<string, unknown>>(
   { text, bindings }: Statement,
-  options: Options = {},
+  options: OpenOptions = {},
 ): Promise<Row[]> => {
   let rows = Promise.resolve<Row[]>([])
   const ask = (trx: PlatformTrx) => {
@@ -213,7 +217,7 @@ export const platformRows = async <Row = Record<string, unknown>>(
 export const withoutTenant = <T>(
   work: (trx: AnyTrx) => Promise<T>,
   context: Partial<Context> = {},
-  options: Options = {},
+  options: OpenOptions = {},
 ): Promise<T> => run('', systemContext(null, context), work as Work<T>, options)
 
 /**

@@ -1,4 +1,4 @@
-import type { AnyTrx, Context } from '../../../db/lib/connection.ts'
+import type { AnyTrx, Context, OpenOptions } from '../../../db/lib/connection.ts'
 import type { Admission, Caller } from '../caller.ts'
 import type { RequestFacts } from '../route.ts'
 
@@ -17,7 +17,7 @@ export type Entry<T extends AnyTrx> = {
   context: { tenantId?: string; propertyId?: string; bookingId?: string }
   /** Checks inside a transaction that the caller may come in; null where that is known without one. */
   enter: ((trx: T) => Promise<Admission | undefined>) | null
-  open: <R>(work: (trx: T) => Promise<R>) => Promise<R>
+  open: <R>(work: (trx: T) => Promise<R>, options?: OpenOptions) => Promise<R>
   /** The body, where it was parsed to find the property. */
   body?: unknown
   /** The Idempotency-Key is asked for together with `enter`, in one round trip. */

@@ -31,6 +31,6 @@ export const tenantEntry = async (access: TenantAccess, call: Call): Promise<Ent
   return {
     context: { tenantId },
     enter: (trx) => admit(trx, call.caller, access, tenantId),
-    open: (work) => inTenant(tenantId, work, call.context),
+    open: (work, options) => inTenant(tenantId, work, call.context, options),
   }
 }

@@ -1,0 +1,4 @@
+import { routes as list } from './list.ts'
+import { routes as statements } from './statements.ts'
+
+export const routes = [...list, ...statements]

@@ -1,0 +1,174 @@
+import { Bool, Currency, Day, List, OneOf, Opt, Uuid } from './schema.ts'
+import type { Properties } from './schema.ts'
+import type { SubjectName } from './subjects.ts'
+
+export const reportLocales = ['pt-BR', 'en', 'es'] as const
+export type ReportLocale = (typeof reportLocales)[number]
+export type Localised = Readonly<Record<ReportLocale, string>>
+
+export const reportFormats = ['csv', 'xlsx', 'pdf', 'json'] as const
+
+/** A report as callers know it. `parameters` are those of its endpoint and of its runs alike; paging stands beside them. */
+export type ReportDeclaration = {
+  key: string
+  name: Localised
+  /** Permission to `read` it decides, and its feature. */
+  subject: SubjectName
+  parameters: Properties
+  /** Whether an endpoint answers it at once; runs make all of them. */
+  atOnce: boolean
+  /** Answered in pages. */
+  paged?: true
+  /** Largest file; 100,000 rows unless said. */
+  mostRows?: number
+  /** Raised with each change of a formula. */
+  formulaVersion: number
+}
+
+const text = (ptBr: string, en: string, es: string): Localised => ({ 'pt-BR': ptBr, en, es })
+const days = { startDate: Opt(Day), endDate: Opt(Day) }
+const book = { bookId: Opt(Uuid) }
+const house = { propertyId: Opt(Uuid) }
+const houses = { propertyId: Opt(List(Uuid, { max: 20 })) }
+const center = { costCenterId: Opt(Uuid) }
+
+export const hotelLedgers = [
+  'deposits',
+  'guest_ledger',
+  'open_orders',
+  'refunds',
+  'disputes',
+  'gateway_clearing',
+  'unallocated_receipts',
+  'receivables',
+  'taxes_and_fees',
+  'gratuities',
+] as const
+export type HotelLedger = (typeof hotelLedgers)[number]
+
+export const incomeViews = ['statement', 'accounts', 'departments', 'cost_centers'] as const
+export const splits = ['total', 'month', 'property', 'cost_center'] as const
+export const comparisons = ['previous_period', 'last_year', 'budget'] as const
+export const consolidated = ['balance_sheet', 'income_statement', 'cash_flow'] as const
+
+const declared = [
+  {
+    key: 'trial_balance',
+    name: text('Balancete de verificação', 'Trial balance', 'Balance de comprobación'),
+    subject: 'FinancialReport',
+    parameters: {
+      ...book,
+      ...days,
+      ...house,
+      ...center,
+      level: Opt(OneOf(['account', 'group'])),
+      includeZero: Opt(Bool),
+      includeClosing: Opt(Bool),
+    },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'balance_sheet',
+    name: text('Balanço patrimonial', 'Balance sheet', 'Balance general'),
+    subject: 'FinancialReport',
+    parameters: { ...book, asOf: Opt(Day), compareTo: Opt(Day), ...house },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'income_statement',
+    name: text('Demonstração do resultado', 'Income statement', 'Estado de resultados'),
+    subject: 'FinancialReport',
+    parameters: {
+      ...book,
+      ...days,
+      ...house,
+      ...center,
+      view: Opt(OneOf([...incomeViews])),
+      compare: Opt(OneOf([...comparisons])),
+      by: Opt(OneOf([...splits])),
+      budgetId: Opt(Uuid),
+    },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'cash_flow',
+    name: text('Demonstração dos fluxos de caixa', 'Cash flow statement', 'Estado de flujos de efectivo'),
+    subject: 'FinancialReport',
+    parameters: {
+      ...book,
+      ...days,
+      ...house,
+      method: Opt(OneOf(['direct', 'indirect'])),
+      by: Opt(OneOf(['total', 'month'])),
+    },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'general_ledger',
+    name: text('Razão', 'General ledger', 'Libro mayor'),
+    subject: 'FinancialReport',
+    parameters: { ...book, accountId: Opt(List(Uuid, { max: 100 })), ...days, ...house, ...center },
+    atOnce: true,
+    paged: true,
+    mostRows: 1_000_000,
+    formulaVersion: 1,
+  },
+  {
+    key: 'journal',
+    name: text('Diário', 'Journal', 'Libro diario'),
+    subject: 'FinancialReport',
+    parameters: { ...book, ...days, journalId: Opt(Uuid) },
+    atOnce: true,
+    paged: true,
+    mostRows: 1_000_000,
+    formulaVersion: 1,
+  },
+  {
+    key: 'taxes',
+    name: text('Resumo de tributos', 'Tax summary', 'Resumen de impuestos'),
+    subject: 'FinancialReport',
+    parameters: { ...book, ...days, ...house, by: Opt(OneOf(['period', 'property'])) },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'hotel_ledgers',
+    name: text('Razões do hotel', 'Hotel ledgers', 'Libros del hotel'),
+    subject: 'FinancialReport',
+    parameters: { ...book, ...houses, ...days, ledger: Opt(List(OneOf([...hotelLedgers]), { max: 10 })) },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'consolidated_statements',
+    name: text('Demonstrações consolidadas', 'Consolidated statements', 'Estados consolidados'),
+    subject: 'OverviewReport',
+    parameters: {
+      bookId: Opt(List(Uuid, { max: 20 })),
+      statement: Opt(OneOf([...consolidated])),
+      ...days,
+      currency: Opt(Currency),
+    },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+] as const satisfies readonly ReportDeclaration[]
+
+export type ReportKey = (typeof declared)[number]['key']
+export const reports: readonly (ReportDeclaration & { key: ReportKey })[] = declared
+export const reportKeys = declared.map(({ key }) => key) as [ReportKey, ...ReportKey[]]
+
+const byKey = new Map(reports.map((one) => [one.key, one]))
+export const reportOf = (key: ReportKey): ReportDeclaration & { key: ReportKey } => {
+  const found = byKey.get(key)
+  if (!found) throw new Error(`${key} is no report`)
+  return found
+}
+
+/** At once, and in a run: days of a range, and rows of a reply. */
+export const atOnce = { days: 400, rows: 5_000, seconds: 8 } as const
+export const inRuns = { days: 3_660, rows: 100_000, bytes: 100 * 1024 * 1024, seconds: 600 } as const

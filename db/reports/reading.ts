@@ -1,0 +1,57 @@
+import type { ReportDeclaration, ReportLocale } from '../../config/reports.ts'
+import type { Trx } from '../lib/connection.ts'
+
+/** What a reader may see: the chosen properties of a member, or null for all of them. */
+export type Sight = { propertyIds: readonly string[] | null }
+
+/** Rows of a page, or all of them. */
+export type Window = { page: number; limit: number } | null
+
+/** How a file writes a column. Amounts are minor units of the report's currency, ratios decimal strings. */
+export type ColumnKind = 'text' | 'day' | 'amount' | 'count' | 'ratio' | 'flag'
+export type Column = { key: string; title: string; kind: ColumnKind; width?: number }
+export type Cell = string | number | boolean | null
+export type FileRow = Readonly<Record<string, Cell | undefined>> & { level?: number }
+
+/** Facts of a reading (R2). Its figures stay so for ever once `provisional` is false, but for late entries, which raise `ledgerSequence`. */
+export type Meta = {
+  report: string
+  propertyIds: string[]
+  bookId: string | null
+  bookName: string
+  startDate: string | null
+  endDate: string
+  currency: string
+  asOf: string
+  ledgerSequence: number
+  pendingEvents: number
+  provisional: boolean
+  openDays: { propertyId: string; date: string }[]
+  formulaVersion: number
+  locale: ReportLocale
+}
+
+export type Reading<Row extends object = object> = {
+  meta: Meta
+  rows: Iterable<Row> | AsyncIterable<Row>
+  /** Complete once the rows are read. */
+  totals: () => object
+  /** Rows of all pages, where it is read in pages. */
+  total?: number
+  columns: readonly Column[]
+  /** Rows of a file that one row makes. */
+  flat: (row: Row) => FileRow[]
+  /** The last row of a file. */
+  foot: () => FileRow | null
+  /** Exchange rates that the figures rest on. */
+  usedRates?: readonly string[]
+}
+
+/** Parameters as a caller sent them, checked by the schema of the report. */
+export type Asked = Readonly<Record<string, unknown>>
+
+/** One report: the endpoint and a run read it by the same function. */
+export type Report = {
+  declaration: ReportDeclaration
+  open: (trx: Trx, asked: Asked, sight: Sight, window: Window) => Promise<Reading>
+}

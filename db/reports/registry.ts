@@ -1,0 +1,30 @@
+import { reportOf } from '../../config/reports.ts'
+import type { ReportKey } from '../../config/reports.ts'
+import type { Report } from './reading.ts'
+import { openBalanceSheet } from './statements/balance-sheet.ts'
+import { openCashFlow } from './statements/cash-flow.ts'
+import { openConsolidated } from './statements/consolidated.ts'
+import { openGeneralLedger } from './statements/general-ledger.ts'
+import { openHotelLedgers } from './statements/hotel-ledgers.ts'
+import { openIncomeStatement } from './statements/income.ts'
+import { openJournal } from './statements/journal.ts'
+import { openTaxes } from './statements/taxes.ts'
+import { openTrialBalance } from './statements/trial-balance.ts'
+
+const readers = {
+  trial_balance: openTrialBalance,
+  balance_sheet: openBalanceSheet,
+  income_statement: openIncomeStatement,
+  cash_flow: openCashFlow,
+  general_ledger: openGeneralLedger,
+  journal: openJournal,
+  taxes: openTaxes,
+  hotel_ledgers: openHotelLedgers,
+  consolidated_statements: openConsolidated,
+} as const satisfies Record<ReportKey, unknown>
+
+/** The function of a report. Its endpoint and its runs read it in the same way. */
+export const report = (key: ReportKey): Report => ({
+  declaration: reportOf(key),
+  open: readers[key] as unknown as Report['open'],
+})

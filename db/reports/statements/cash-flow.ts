@@ -1,0 +1,98 @@
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { balance, movement } from '../figures.ts'
+import type { Figure } from '../figures.ts'
+import { accountsOf, dayBefore, ledgerBook, metaOf, rangeOf, refusePart, scopeOf, tooLarge } from '../ledger-context.ts'
+import type { LedgerAccount } from '../ledger-context.ts'
+import type { Asked, Sight, Window } from '../reading.ts'
+import { cashOf, directCashFlow, indirectCashFlow, isCash } from '../rules/cash-flow.ts'
+import { monthsOf } from '../rules/dates.ts'
+import type { Range } from '../rules/dates.ts'
+import { added, zeros } from '../rules/vectors.ts'
+import { statementReading } from '../statement.ts'
+import { balancesOf } from './balance-sheet.ts'
+
+/** Lines of cash accounts that are gone through at once. */
+const mostLines = 50_000
+
+type Given = { method?: 'direct' | 'indirect'; by?: 'total' | 'month' }
+
+const inColumns = (figures: readonly Figure[], months: readonly string[], sign: 1 | -1): Map<string, number[]> => {
+  const width = months.length + 1
+  const place = new Map(months.map((month, index) => [month, index + 1]))
+  const found = new Map<string, number[]>()
+  for (const { accountId, month, debit, credit } of figures) {
+    const vector = zeros(width)
+    const column = place.get(month ?? '')
+    vector[0] = sign * (debit - credit)
+    if (column !== undefined) vector[column] = sign * (debit - credit)
+    found.set(accountId, added(found.get(accountId) ?? zeros(width), vector))
+  }
+  return found
+}
+
+type Reach = { bookId: string; range: Range; properties: readonly string[] | null; accounts: readonly LedgerAccount[] }
+
+/** Debits and credits of the other lines of all entries that have a line on an account of cash, by account and month. */
+export const againstCash = async (trx: Trx, { bookId, range, properties, accounts }: Reach, most: number | null) => {
+  const values = {
+    tenantId: contextOf(trx).tenantId,
+    bookId,
+    ...range,
+    properties,
+    cash: accounts.filter(isCash).map(({ id }) => id),
+    most: most ?? 0,
+  }
+  const cashLines = `from unnest(cast(:cash as uuid[])) c (id) cross join lateral (
+      select l.entry_id from journal_line l where l.tenant_id = :tenantId and l.book_id = :bookId and l.account_id = c.id
+        and l.posting_date between cast(:from as date) and cast(:to as date)
+        and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[])))) l`
+  if (most !== null) {
+    const counted = await sqlOne<{ count: number }>(
+      trx,
+      `select count(*) as count from (select 1 ${cashLines} limit :most + 1) some_lines`,
+      values,
+    )
+    if ((counted?.count ?? 0) > most) return null
+  }
+  return sql<Figure>(
+    trx,
+    `select l.account_id, cast(date_trunc('month', l.posting_date) as date) as month, cast(sum(l.debit) as bigint) as debit,
+       cast(sum(l.credit) as bigint) as credit
+     from (select distinct l.entry_id ${cashLines}) e
+     join journal_entry j on j.tenant_id = :tenantId and j.id = e.entry_id and j.kind <> 'closing'
+     join journal_line l on l.tenant_id = :tenantId and l.entry_id = e.entry_id and l.account_id <> all(cast(:cash as uuid[]))
+       and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[])))
+     group by 1, 2`,
+    values,
+  )
+}
+
+/** Cash flow of a range by the direct or the indirect method (R10). Opening + operating + investing + financing = closing. */
+export const openCashFlow = async (trx: Trx, asked: Asked, sight: Sight, window: Window) => {
+  refusePart(asked, sight)
+  const { method = 'direct', by = 'total' }: Given = asked
+  const book = await ledgerBook(trx, asked, sight)
+  const range = rangeOf('cash_flow', asked, book, window)
+  const properties = scopeOf(asked, sight)
+  const meta = await metaOf(trx, 'cash_flow', book, range, properties)
+  const span = { bookId: book.id, properties, withClosing: false }
+  const accounts = await accountsOf(trx, book.id)
+  const months = by === 'month' ? monthsOf(range) : []
+  const [before, moved] = await Promise.all([
+    balance(trx, { ...span, on: dayBefore(range.from) }),
+    movement(trx, { ...span, ...range }, ['month']),
+  ])
+  const movements = inColumns(moved, months, 1)
+  const cash = cashOf(accounts, balancesOf([before]), movements, months.length + 1)
+  const columns = months.map((month) => ({ key: month.slice(0, 7), name: month.slice(0, 7), compared: false }))
+  if (method === 'indirect') {
+    const { lines, totals } = indirectCashFlow(accounts, cash, movements)
+    return statementReading(meta, columns, lines, totals)
+  }
+  const reach = { bookId: book.id, range, properties, accounts }
+  const against = await againstCash(trx, reach, window === null ? null : mostLines)
+  if (!against) throw tooLarge('cash_flow', asked, `The range has more than ${mostLines} lines of cash`)
+  const { lines, totals } = directCashFlow(accounts, cash, inColumns(against, months, -1))
+  return statementReading(meta, columns, lines, totals)
+}
