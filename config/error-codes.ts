@@ -119,6 +119,7 @@ export const errorCodes = {
     cancellation_not_allowed: 'The stay cannot be cancelled any more.',
     channel_managed: 'Price and dates of the stay belong to a channel.',
     checklist_incomplete: 'A required point of the checklist is not done.',
+    checklist_not_clean: 'Items of the checklist of the period are not settled.',
     code_wrong: 'The code of the authenticator is wrong, or was used.',
     company_in_use: 'The firm has open business.',
     condition_not_allowed: 'This condition of a unit is not set by hand.',

@@ -1,4 +1,4 @@
-import { Obj, Uuid } from '../config/schema.ts'
+import { Day, Int, Obj, Uuid } from '../config/schema.ts'
 import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
@@ -38,16 +38,57 @@ export const ledgerSweepIntegrity = job({
   retry: 'tick',
 })
 
+/** Assesses the taxes on the revenue of a period that has soft-closed, and after each late entry. Ends by asking for its numbers. */
+export const ledgerAssessTaxes = job({
+  name: 'ledger.assess-taxes',
+  queue: 'ledger',
+  payload: Obj({ tenantId: Uuid, bookId: Uuid, periodId: Uuid }),
+  retry: 'internal',
+})
+
+/** Numbers and seals the entries of closed periods, a thousand in each transaction. */
+export const ledgerSeal = job({
+  name: 'ledger.seal',
+  queue: 'ledger',
+  payload: Obj({ tenantId: Uuid, bookId: Uuid, periodId: Uuid }),
+  retry: 'internal',
+})
+
+/** Carries the result of a year to equity, and closes it. */
+export const ledgerCloseYear = job({
+  name: 'ledger.close-year',
+  queue: 'ledger',
+  payload: Obj({ tenantId: Uuid, fiscalYearId: Uuid, closeRun: Int(1, 2_147_483_647) }),
+  retry: 'internal',
+})
+
+/** Asks for the daily work of each book in whose zone a new day has begun. */
+export const ledgerTickBooks = job({ name: 'ledger.tick-books', queue: 'ledger', payload: Obj({}), retry: 'tick' })
+
+/** Posts what is due in a book up to a day: recurring entries, accruals, and reversals of entries that said when. */
+export const ledgerRunDue = job({
+  name: 'ledger.run-due',
+  queue: 'ledger',
+  payload: Obj({ tenantId: Uuid, bookId: Uuid, date: Day }),
+  retry: 'internal',
+})
+
 export const financialJobs: Job[] = [
   ledgerPost,
   ledgerSweepPostings,
   ledgerEnsureYears,
   ledgerCheckIntegrity,
   ledgerSweepIntegrity,
+  ledgerAssessTaxes,
+  ledgerSeal,
+  ledgerCloseYear,
+  ledgerTickBooks,
+  ledgerRunDue,
 ]
 
 export const financialSchedules: Schedule[] = [
   every(15, ledgerSweepPostings),
   daily('00:40', ledgerEnsureYears),
+  every(3600, ledgerTickBooks),
   daily('03:40', ledgerSweepIntegrity),
 ]

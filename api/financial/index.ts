@@ -10,6 +10,7 @@ import { routes as ledgerEntries } from './ledger-entries.ts'
 import { routes as periods } from './periods.ts'
 import { routes as postingEvents } from './posting-events.ts'
 import { routes as postingRules } from './posting-rules.ts'
+import { routes as taxAssessments } from './tax-assessments.ts'
 import { routes as taxCodes } from './tax-codes.ts'
 
 export const routes = [
@@ -23,6 +24,7 @@ export const routes = [
   ...periods,
   ...costCenters,
   ...taxCodes,
+  ...taxAssessments,
   ...exchangeRates,
   ...integrityChecks,
   ...attachments,

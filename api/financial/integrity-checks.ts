@@ -3,6 +3,7 @@ import { Anything, Count, Instant, List, MapOf, Nullable, Obj, OneOf, Opt, Text,
 import { askForChecks, readChecks } from '../../db/financial/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
+import { waitable } from '../lib/waitable.ts'
 
 const result = {
   check: Text(1, 60),
@@ -23,18 +24,19 @@ const Run = Obj(
 )
 const path = '/api/tenants/:tenantId/financial/integrity-checks'
 
-const read = route({
+const read = waitable({
   id: 'integrityChecks.list',
-  method: 'GET',
   path,
   summary: 'List the checks with their last results and findings',
   description:
-    '`run` is the last that was asked for; `data` are the results of the last that ended, each with at most 100 findings.',
+    '`run` is the last that was asked for; `data` are the results of the last that ended, each with at most 100 findings. `waitSeconds` waits until no run is under way.',
   access: can('read', 'IntegrityCheck'),
-  query: Obj({ bookId: Opt(Uuid) }),
+  query: { bookId: Opt(Uuid) },
   returns: Obj({ run: Nullable(Run), data: List(Obj({ ...result, at: Nullable(Instant) }), { max: 50 }) }),
   errors: ['not_found'],
-  handle: ({ trx, query }) => readChecks(trx, query.bookId),
+  read: async ({ trx, query }) => (await readChecks(trx, query.bookId)).run?.status ?? 'passed',
+  isEnough: (status) => status !== 'queued' && status !== 'running',
+  find: ({ trx, query }) => readChecks(trx, query.bookId),
 })
 
 const run = route({

@@ -14,9 +14,13 @@ import {
   Opt,
   Text,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 import {
+  closeFiscalYear,
+  closePeriod,
   createFiscalYear,
+  isPeriodWorking,
   listBusinessDays,
   listFiscalYears,
   listPeriods,
@@ -24,8 +28,14 @@ import {
   readBusinessDay,
   readFiscalYear,
   readPeriod,
+  reopenFiscalYear,
+  reopenPeriod,
+  softClosePeriod,
 } from '../../db/financial/index.ts'
+import { can } from '../lib/access/kinds.ts'
+import { asJudged } from '../lib/record.ts'
 import { resource } from '../lib/resource.ts'
+import { waitable } from '../lib/waitable.ts'
 import { stamps } from './schemas.ts'
 
 const kind = OneOf(['regular', 'closing'])
@@ -46,6 +56,9 @@ const year = {
   startsOn: Day,
   endsOn: Day,
   status: yearStatus,
+  closedBy: Nullable(Uuid),
+  reopenedBy: Nullable(Uuid),
+  selfApproved: Bool,
   ...stamps,
 }
 
@@ -95,13 +108,14 @@ const Item = Obj({
   sample: List(Uuid, { max: 10 }),
 })
 
+const Period = Obj({ ...head, working: Bool, checklist: List(Item, { max: 50 }) }, { title: 'FiscalPeriod' })
 const periods = resource({
   name: 'periods',
   subject: 'FiscalPeriod',
   table: 'fiscal_period',
   path: '/api/tenants/:tenantId/financial/periods',
   param: 'periodId',
-  record: Obj({ ...head, checklist: List(Item, { max: 50 }) }, { title: 'FiscalPeriod' }),
+  record: Period,
   read: readPeriod,
 })
 
@@ -121,9 +135,64 @@ const list = periods.list({
   find: ({ trx, filter }) => listPeriods(trx, filter),
 })
 
-const readOne = periods.read({
+const readOne = waitable({
+  id: 'periods.read',
+  path: periods.one,
   summary: 'Show a period with its closing checklist',
-  description: 'Each item of the checklist has a number and up to ten ids of what stands in the way.',
+  description:
+    'Each item of the checklist has a number and up to ten ids of what stands in the way. `working` tells that taxes or numbers of the diary are on their way; `waitSeconds` waits until they are done.',
+  access: can('read', 'FiscalPeriod'),
+  returns: Period,
+  read: ({ trx, params }) => isPeriodWorking(trx, params.periodId),
+  isEnough: (working) => !working,
+  find: async ({ trx, params, admission }) => {
+    const found = await readPeriod(trx, params.periodId)
+    admission.check('read', 'FiscalPeriod', asJudged('fiscal_period', found.id, found))
+    return found
+  },
+})
+
+const softClose = periods.act('soft-close', {
+  action: 'close',
+  summary: 'Stop ordinary postings and number the diary',
+  description:
+    'In the order of the periods, when every business day of it is closed and no posting waits. The taxes on its revenue are assessed, then its entries get their numbers. Late entries alone enter afterwards.',
+  errors: ['invalid_transition', 'period_order', 'postings_waiting', 'checklist_not_clean'],
+  command: ({ trx, id }) => softClosePeriod(trx, id),
+})
+
+const close = periods.act('close', {
+  summary: 'Close a period for good when its checklist is clean',
+  description: 'The blocking items of the checklist must pass; `errors` name those that do not.',
+  errors: ['invalid_transition', 'period_order', 'checklist_not_clean'],
+  command: ({ trx, id }) => closePeriod(trx, id),
+})
+
+const reasoned = { body: Obj({ reason: Words(1, 500) }), example: { reason: 'An invoice of the month came late' } }
+
+const reopen = periods.act('reopen', {
+  ...reasoned,
+  summary: 'Reopen the last closed period with a reason',
+  description:
+    'By another person than closed it, unless the book has a single operator. A closed period becomes soft-closed, a soft-closed one open.',
+  errors: ['invalid_transition', 'period_order', 'self_approval', 'key_not_allowed'],
+  command: ({ trx, id, body }) => reopenPeriod(trx, id, body.reason),
+})
+
+const closeYear = years.act('close', {
+  summary: 'Close the year and carry its result to equity',
+  description:
+    'When its twelve months are closed and the next year is there. The entries of the closing period are written at once after; the year is `closing` until then.',
+  errors: ['invalid_transition', 'period_order', 'period_missing', 'account_not_usable'],
+  command: ({ trx, id }) => closeFiscalYear(trx, id),
+})
+
+const reopenYear = years.act('reopen', {
+  ...reasoned,
+  summary: 'Reopen the last closed year with a reason',
+  description: 'By another person than closed it. Its closing entries are reversed in the closing period.',
+  errors: ['invalid_transition', 'period_order', 'self_approval', 'key_not_allowed'],
+  command: ({ trx, id, body }) => reopenFiscalYear(trx, id, body.reason),
 })
 
 const day = {
@@ -158,4 +227,16 @@ const readDay = days.read({
   description: '`totals` are null while the day is open, and never change afterwards.',
 })
 
-export const routes = [listYears, createYear, list, readOne, listDays, readDay]
+export const routes = [
+  listYears,
+  createYear,
+  closeYear,
+  reopenYear,
+  list,
+  readOne,
+  softClose,
+  close,
+  reopen,
+  listDays,
+  readDay,
+]

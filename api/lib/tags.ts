@@ -87,6 +87,7 @@ const chapters: Record<string, Record<string, string>> = {
     businessDays: 'Days of a house, open or closed.',
     costCenters: 'Parts of a house that bear costs.',
     taxCodes: 'Kinds of taxes in the ledger.',
+    taxAssessments: 'Taxes on the revenue of a period, as they were assessed.',
     exchangeRates: 'Rates between currencies, by day.',
     integrityChecks: 'Proofs that the ledger is whole.',
     reports: 'Statements and figures, at once or as files.',

@@ -1,4 +1,4 @@
-import { Amount, Currency, Day, List, Nullable, Obj, Uuid } from '../schema.ts'
+import { Amount, Currency, Day, List, Nullable, Obj, SignedAmount, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -46,11 +46,28 @@ const postingEvent = {
 export const postingEventParked = event({ type: 'posting_event.parked', ...postingEvent })
 export const postingEventDismissed = event({ type: 'posting_event.dismissed', ...postingEvent })
 
-export const fiscalYearCreated = event({
-  type: 'fiscal_year.created',
-  entity: 'fiscal_year',
-  subject: 'FiscalYear',
-  data: Obj({ bookId: Uuid, fiscalPeriodId: Nullable(Uuid), fiscalYearId: Uuid, from: Day, to: Day }),
+const spanOfBook = Obj({ bookId: Uuid, fiscalPeriodId: Nullable(Uuid), fiscalYearId: Uuid, from: Day, to: Day })
+const fiscalYear = { entity: 'fiscal_year', subject: 'FiscalYear', data: spanOfBook } as const
+export const fiscalYearCreated = event({ type: 'fiscal_year.created', ...fiscalYear })
+export const fiscalYearClosed = event({ type: 'fiscal_year.closed', ...fiscalYear })
+export const fiscalYearReopened = event({ type: 'fiscal_year.reopened', ...fiscalYear })
+
+const period = { entity: 'period', subject: 'FiscalPeriod', data: spanOfBook } as const
+export const periodSoftClosed = event({ type: 'period.soft_closed', ...period })
+export const periodClosed = event({ type: 'period.closed', ...period })
+export const periodReopened = event({ type: 'period.reopened', ...period })
+
+export const taxAssessmentPosted = event({
+  type: 'tax_assessment.posted',
+  entity: 'tax_assessment',
+  subject: 'TaxAssessment',
+  data: Obj({
+    taxAssessmentId: Uuid,
+    taxCodeId: Uuid,
+    fiscalPeriodId: Uuid,
+    amount: SignedAmount,
+    currency: Currency,
+  }),
 })
 
 const businessDay = {
@@ -81,6 +98,12 @@ export const financialEvents: Event[] = [
   postingEventParked,
   postingEventDismissed,
   fiscalYearCreated,
+  fiscalYearClosed,
+  fiscalYearReopened,
+  periodSoftClosed,
+  periodClosed,
+  periodReopened,
+  taxAssessmentPosted,
   businessDayOpened,
   businessDayClosed,
   integrityCheckFailed,

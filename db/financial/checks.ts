@@ -1,9 +1,11 @@
 import { integrityCheckFailed } from '../../config/events/financial.ts'
-import { contextOf, sql } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { ledgerCheckIntegrity } from '../../jobs/financial.ts'
+import { controlDifferences } from './controls.ts'
+import { brokenSeals } from './seals.ts'
 
 export type CheckResult = {
   check: string
@@ -53,27 +55,49 @@ const checks: Record<string, string> = {
       where l.tenant_id = :tenantId and l.business_date >= current_date - 35 group by 1, 2) l on l.property_id = p.id and l.business_date = d.date
     where p.tenant_id = :tenantId and p.book_id = :bookId and d.totals ->> 'lineSum' is not null
       and ((d.totals ->> 'lineSum')::bigint, (d.totals ->> 'lineCount')::bigint) <> (coalesce(l.sum, 0), coalesce(l.count, 0))`,
+  // Of revenue and expense the years are carried to equity one by one: a sum over two that was zero is not, once the first is closed.
   archived_zero: `
     select a.id as account_id, a.code, sum(b.debit - b.credit) as balance
     from account a join account_balance b on b.tenant_id = a.tenant_id and b.book_id = a.book_id and b.account_id = a.id
-    where a.tenant_id = :tenantId and a.book_id = :bookId and a.status = 'archived'
+    where a.tenant_id = :tenantId and a.book_id = :bookId and a.status = 'archived' and a.class in ('asset', 'liability', 'equity')
     group by a.id, a.code having sum(b.debit - b.credit) <> 0`,
+  closed_untouched: `
+    select p.id as period_id, p.starts_on, p.frozen_debit, p.frozen_credit, p.frozen_lines, coalesce(l.debit, 0) as debit, coalesce(l.credit, 0) as credit,
+      coalesce(l.lines, 0) as lines
+    from fiscal_period p
+    left join (select period_id, sum(debit) as debit, sum(credit) as credit, count(*) as lines from journal_line
+      where tenant_id = :tenantId and book_id = :bookId group by 1) l on l.period_id = p.id
+    where p.tenant_id = :tenantId and p.book_id = :bookId and p.status = 'closed'
+      and (p.frozen_debit, p.frozen_credit, p.frozen_lines) is distinct from (coalesce(l.debit, 0), coalesce(l.credit, 0), coalesce(l.lines, 0))`,
+  seals_without_gap: `
+    select s.entry_id, s.year, s.number, s.position from (
+      select s.*, row_number() over (partition by s.year order by s.number) as number_due, row_number() over (order by s.position) as position_due
+      from journal_seal s where s.tenant_id = :tenantId and s.book_id = :bookId) s
+    where s.number <> s.number_due or s.position <> s.position_due
+    union all
+    select e.id, y.year, null, null from fiscal_period p
+    join fiscal_year y on y.tenant_id = p.tenant_id and y.id = p.fiscal_year_id
+    join journal_entry e on e.tenant_id = p.tenant_id and e.book_id = p.book_id and e.period_id = p.id and e.sequence <= p.diary_done
+    where p.tenant_id = :tenantId and p.book_id = :bookId and p.diary_done is not null
+      and not exists (select from journal_seal s where s.tenant_id = e.tenant_id and s.entry_id = e.id)`,
 }
 
 const mostFindings = 100
 
-/** The checks of a book's ledger over its own rows; each with at most 100 findings. Reads only. */
+const resultOf = (check: string, rows: readonly Record<string, unknown>[]): CheckResult => ({
+  check,
+  status: rows.length === 0 ? 'passed' : 'failed',
+  count: rows.length,
+  findings: rows.slice(0, mostFindings),
+})
+
+/** The checks of a book's ledger (R41), each with at most 100 findings. Reads only; all of it should be read in one snapshot. */
 export const checkBook = async (trx: Trx, bookId: string): Promise<CheckResult[]> => {
   const results: CheckResult[] = []
-  for (const [check, text] of Object.entries(checks)) {
-    const rows = await sql(trx, text, { tenantId: contextOf(trx).tenantId, bookId })
-    results.push({
-      check,
-      status: rows.length === 0 ? 'passed' : 'failed',
-      count: rows.length,
-      findings: rows.slice(0, mostFindings),
-    })
-  }
+  for (const [check, text] of Object.entries(checks))
+    results.push(resultOf(check, await sql(trx, text, { tenantId: contextOf(trx).tenantId, bookId })))
+  results.push(resultOf('hash_chain', await brokenSeals(trx, bookId)))
+  for (const [kind, rows] of await controlDifferences(trx, bookId)) results.push(resultOf(`control_${kind}`, rows))
   return results
 }
 
@@ -103,27 +127,44 @@ export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<str
   return live ? live.id : requestIntegrityRun(trx, bookId)
 }
 
-/** Carries out a run; one that has ended is left as it is. */
-export const carryOutIntegrityRun = async (trx: Trx, runId: string): Promise<void> => {
-  const { tenantId } = contextOf(trx)
-  const [run] = await sql<{ bookId: string }>(
-    trx,
-    `update integrity_run set status = 'running', started_at = now() where tenant_id = ? and id = ? and status in ('queued', 'running') returning book_id`,
-    [tenantId, runId],
-  )
+type InTrx = <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+
+/**
+ * Carries out a run; one that has ended is left as it is. `begin` and `end` write, `look` opens one snapshot that only reads: what other transactions write
+ * meanwhile is seen by all checks, or by none.
+ */
+export const carryOutIntegrityRun = async (
+  runId: string,
+  { begin, look, end }: { begin: InTrx; look: InTrx; end: InTrx },
+): Promise<void> => {
+  const run = await begin(async (trx) => {
+    const [found] = await sql<{ bookId: string }>(
+      trx,
+      `update integrity_run set status = 'running', started_at = clock_timestamp()
+       where tenant_id = ? and id = ? and status in ('queued', 'running') returning book_id`,
+      [contextOf(trx).tenantId, runId],
+    )
+    return found
+  })
   if (!run) return
-  const results = await checkBook(trx, run.bookId)
+  const { results, snapshot } = await look(async (trx) => {
+    const seen = await sqlOne<{ snapshot: string }>(trx, `select pg_current_snapshot()::text as snapshot`)
+    return { results: await checkBook(trx, run.bookId), snapshot: seen?.snapshot ?? null }
+  })
   const failed = results.filter((result) => result.status === 'failed')
-  await sql(
-    trx,
-    `update integrity_run set status = ?, results = ?::jsonb, finished_at = clock_timestamp() where tenant_id = ? and id = ?`,
-    [failed.length === 0 ? 'passed' : 'failed', JSON.stringify(results), tenantId, runId],
-  )
-  if (failed.length === 0) return
-  await emit(trx, integrityCheckFailed, {
-    propertyId: null,
-    id: runId,
-    version: null,
-    data: { integrityRunId: runId, bookId: run.bookId, checks: failed.map(({ check }) => check) },
+  await end(async (trx) => {
+    await sql(
+      trx,
+      `update integrity_run set status = ?, results = ?::jsonb, snapshot = ?, finished_at = clock_timestamp()
+       where tenant_id = ? and id = ? and status = 'running'`,
+      [failed.length === 0 ? 'passed' : 'failed', JSON.stringify(results), snapshot, contextOf(trx).tenantId, runId],
+    )
+    if (failed.length === 0) return
+    await emit(trx, integrityCheckFailed, {
+      propertyId: null,
+      id: runId,
+      version: null,
+      data: { integrityRunId: runId, bookId: run.bookId, checks: failed.map(({ check }) => check) },
+    })
   })
 }

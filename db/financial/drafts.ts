@@ -11,6 +11,7 @@ import { emit } from '../lib/events.ts'
 import { lifecycle } from '../lib/lifecycle.ts'
 import { equal, from, pageOf, until } from '../lib/lists.ts'
 import { changeRow, expression, fieldsOf, insertRow, readRow } from '../lib/records.ts'
+import { expectLateEntry } from './assessments.ts'
 import { differenceOf } from './line-check.ts'
 import { debitsOf, factsOfBook, judgeEntry, postJudged, refuseEntry } from './manual-entries.ts'
 import type { BookFacts, ManualEntry } from './manual-entries.ts'
@@ -157,6 +158,7 @@ export const approveDraft = async (
   const judged = await judgeEntry(trx, book, draft, scope)
   refuseEntry(judged)
   if (book.approvalThreshold !== null && debitsOf(judged.lines) > book.approvalThreshold) requireRecent()
+  if (draft.late) await expectLateEntry(trx, book.id, draft.postingDate)
   const entryId = await postJudged(trx, book, draft, judged, {
     source: id,
     createdBy: draft.createdBy,

@@ -49,6 +49,7 @@ export { postManualEntry, reverseEntry, tryManualEntry } from './manual-entries.
 export { periodStatuses, postingStatuses, taxCodeKinds } from './models.ts'
 export {
   createFiscalYear,
+  isPeriodWorking,
   listBusinessDays,
   listFiscalYears,
   listPeriods,
@@ -66,3 +67,10 @@ export {
   simulatePosting,
 } from './posting-rules.ts'
 export { addTaxRate, changeTaxCode, createTaxCode, listTaxCodes, readTaxCode } from './tax-codes.ts'
+export { assessTaxes, carryOutAssessment, listAssessments } from './assessments.ts'
+export { registerChecklist } from './checklist.ts'
+export { closePeriod, reopenPeriod, softClosePeriod } from './closing.ts'
+export { registerControl } from './controls.ts'
+export { sealNext } from './seals.ts'
+export { carryOutYearClose, closeFiscalYear, reopenFiscalYear } from './year-end.ts'
+export { registerDaily, runDue, tickBooks } from './due.ts'

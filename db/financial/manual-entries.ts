@@ -12,6 +12,7 @@ import type { Side } from '../../config/financial.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { bookFor, movements } from './chart.ts'
+import { requestDue } from './due.ts'
 import { linesOf } from './entries.ts'
 import { differenceOf, judgeLines, refuseProblems } from './line-check.ts'
 import type { DraftLine } from './line-check.ts'
@@ -170,14 +171,16 @@ const placedIn = (book: BookFacts, entry: ManualEntry & { postingDate: string })
 })
 
 /** Writes a judged entry. `source` is that of a draft or of the request itself. */
-export const postJudged = (
+export const postJudged = async (
   trx: Trx,
   book: BookFacts,
   entry: ManualEntry & { postingDate: string },
   { lines }: JudgedEntry,
   { source, ...by }: { source: string; createdBy: string | null; late?: boolean } & Partial<Approval>,
-): Promise<string> =>
-  postEntry(trx, {
+): Promise<string> => {
+  const today = todayIn(book.timeZone)
+  if (entry.reverseOn && entry.reverseOn <= today) await requestDue(trx, book.id, today)
+  return postEntry(trx, {
     source: { type: 'financial.manual', id: source },
     ...placedIn(book, entry),
     description: entry.description,
@@ -185,6 +188,7 @@ export const postJudged = (
     reverseOn: entry.reverseOn ?? null,
     ...by,
   })
+}
 
 /**
  * Posts an entry at once. 400 for lines of no sense; 422 `entry_not_balanced`, `account_not_usable`, `reference_not_found`, `date_out_of_range`, and

@@ -17,6 +17,7 @@ export const EntryDraft = model<
   'entry_draft',
   { lines: DraftLine[]; kind: 'standard' | 'opening'; status: 'draft' | 'submitted' | 'posted' }
 >('entry_draft')
+export const TaxAssessment = model('tax_assessment')
 export const PostingEvent = model<
   'posting_event',
   { status: PostingStatus; dated: 'day' | 'document'; payload: Record<string, unknown> }

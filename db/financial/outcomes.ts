@@ -31,11 +31,22 @@ export type Outcome =
   | { status: 'failed'; code: string; message: string; parked: boolean }
   | { status: 'waiting' }
 
+const claimed = `e.id, e.event, e.property_id, e.source_id, e.source_seq, e.posting_date, e.period_id, e.payload, e.attempts,
+  o.id as original_id, o.status as original_status, o.entry_id as original_entry_id`
+
+/** Events of a book that are not posted, parked ones too, in their order; at most 5,000. Locks nothing. */
+export const waitingEvents = (trx: Trx, bookId: string) =>
+  sql<Claimed>(
+    trx,
+    `select ${claimed} from posting_event e left join posting_event o on o.tenant_id = e.tenant_id and o.id = e.reverses_event_id
+     where e.tenant_id = ? and e.book_id = ? and e.status in ('pending', 'failed', 'parked') order by e.seq limit 5000`,
+    [contextOf(trx).tenantId, bookId],
+  )
+
 export const claim = (trx: Trx, bookId: string, limit: number, eventId: string | null) =>
   sql<Claimed>(
     trx,
-    `select e.id, e.event, e.property_id, e.source_id, e.source_seq, e.posting_date, e.period_id, e.payload, e.attempts,
-       o.id as original_id, o.status as original_status, o.entry_id as original_entry_id
+    `select ${claimed}
      from posting_event e
      left join posting_event o on o.tenant_id = e.tenant_id and o.id = e.reverses_event_id
      where e.tenant_id = ? and e.book_id = ? and e.status in ('pending', 'failed') and (e.next_at is null or e.next_at <= now())

@@ -1,11 +1,13 @@
-import { invalid, unprocessable } from '../../config/errors.ts'
+import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { equal, from, pageOf, until } from '../lib/lists.ts'
 import { readRow } from '../lib/records.ts'
 import { bookFor } from './chart.ts'
+import { checklistOf } from './checklist.ts'
 import { BusinessDay, FiscalPeriod, FiscalYear } from './models.ts'
+import { isWorking } from './seals.ts'
 import { createYear } from './years.ts'
 
 const years = pageOf(FiscalYear, {
@@ -104,8 +106,7 @@ const countsOf = async (trx: Trx, ids: readonly string[]) => {
   const rows = await sql<{ id: string; entries: number; lines: number }>(
     trx,
     `select p.id,
-       (select count(*) from journal_entry e where e.tenant_id = p.tenant_id and e.book_id = p.book_id and e.period_id = p.id
-          and e.posting_date between p.starts_on and p.ends_on) as entries,
+       (select count(*) from journal_entry e where e.tenant_id = p.tenant_id and e.book_id = p.book_id and e.period_id = p.id) as entries,
        (select coalesce(sum(b.line_count), 0)::bigint from account_balance b where b.tenant_id = p.tenant_id and b.book_id = p.book_id
           and b.period_id = p.id) as lines
      from fiscal_period p where p.tenant_id = ? and p.id = any(?::uuid[])`,
@@ -124,73 +125,26 @@ export const listPeriods = async (trx: Trx, filter: Parameters<typeof periods>[1
   return { total, rows: rows.map((row) => ({ ...row, ...(counts.get(row.id) ?? { entries: 0, lines: 0 }) })) }
 }
 
-type Item = { code: string; blocking: boolean; passed: boolean; count: number; sample: string[] }
-
-/** One statement for each item of the checklist (R26): the ids of what stands in the way. `:tenantId`, `:bookId`, `:periodId`, `:from` and `:to` are bound. */
-const checklist: Record<string, { blocking: boolean; text: string }> = {
-  days_open: {
-    blocking: true,
-    text: `select d.id from business_day d join property p on p.tenant_id = d.tenant_id and p.id = d.property_id and p.book_id = :bookId
-      where d.tenant_id = :tenantId and d.status = 'open' and d.date <= cast(:to as date)`,
-  },
-  events_waiting: {
-    blocking: true,
-    text: `select e.id from posting_event e where e.tenant_id = :tenantId and e.book_id = :bookId and e.period_id = :periodId
-      and e.status in ('pending', 'failed', 'parked')`,
-  },
-  drafts_submitted: {
-    blocking: true,
-    text: `select d.id from entry_draft d where d.tenant_id = :tenantId and d.book_id = :bookId and d.status = 'submitted'
-      and d.posting_date between cast(:from as date) and cast(:to as date)`,
-  },
-  integrity_failed: {
-    blocking: true,
-    text: `select r.id from integrity_run r where r.tenant_id = :tenantId and r.book_id = :bookId and r.status = 'failed'
-      and not exists (select from integrity_run n where n.tenant_id = r.tenant_id and n.book_id = r.book_id and n.finished_at > r.finished_at)`,
-  },
-  integrity_stale: {
-    blocking: true,
-    text: `select e.id from journal_entry e where e.tenant_id = :tenantId and e.book_id = :bookId and e.period_id = :periodId
-      and e.posting_date between cast(:from as date) and cast(:to as date)
-      and not exists (select from integrity_run r where r.tenant_id = e.tenant_id and r.book_id = e.book_id and r.finished_at is not null
-        and r.started_at >= e.created_at)`,
-  },
-  drafts_open: {
-    blocking: false,
-    text: `select d.id from entry_draft d where d.tenant_id = :tenantId and d.book_id = :bookId and d.status = 'draft'
-      and d.posting_date between cast(:from as date) and cast(:to as date)`,
-  },
-  opening_difference: {
-    blocking: false,
-    text: `select a.id from account a join account_balance b on b.tenant_id = a.tenant_id and b.book_id = a.book_id and b.account_id = a.id
-      where a.tenant_id = :tenantId and a.book_id = :bookId and a.role = 'opening_difference' group by a.id having sum(b.debit) <> sum(b.credit)`,
-  },
+/** Whether taxes or numbers of a period are on their way. 404. */
+export const isPeriodWorking = async (trx: Trx, id: string): Promise<boolean> => {
+  const period = await sqlOne<{ working: boolean }>(
+    trx,
+    `select ${isWorking} as working from fiscal_period p where p.tenant_id = ? and p.id = ?`,
+    [contextOf(trx).tenantId, id],
+  )
+  if (!period) throw notFound('No such period')
+  return period.working
 }
-
-const samples = 10
 
 /** A period with its numbers of entries and lines, and what stands in the way of closing it, ten ids of each. 404. */
 export const readPeriod = async (trx: Trx, id: string) => {
   const period = await readRow(trx, FiscalPeriod, id)
-  const values = {
-    tenantId: contextOf(trx).tenantId,
-    bookId: period.bookId,
-    periodId: id,
-    from: period.startsOn,
-    to: period.endsOn,
-  }
-  const [counts, ...items] = await Promise.all([
+  const [counts, working, checklist] = await Promise.all([
     countsOf(trx, [id]),
-    ...Object.entries(checklist).map(async ([code, { blocking, text }]): Promise<Item> => {
-      const found = await sqlOne<{ count: number; sample: string[] }>(
-        trx,
-        `with found as (${text}) select (select count(*) from found) as count, array(select id from found order by id limit ${samples}) as sample`,
-        values,
-      )
-      return { code, blocking, passed: found?.count === 0, count: found?.count ?? 0, sample: found?.sample ?? [] }
-    }),
+    isPeriodWorking(trx, id),
+    checklistOf(trx, period),
   ])
-  return { ...period, ...(counts.get(id) ?? { entries: 0, lines: 0 }), checklist: items }
+  return { ...period, ...(counts.get(id) ?? { entries: 0, lines: 0 }), working, checklist }
 }
 
 export const listBusinessDays = pageOf(BusinessDay, {

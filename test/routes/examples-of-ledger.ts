@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
-import { raisePosting } from '../../db/financial/index.ts'
+import { provisionBook, raisePosting } from '../../db/financial/index.ts'
 import { makeUser } from '../auth/support.ts'
 import { createDraft, submitDraft } from '../../db/financial/drafts.ts'
 import { createCostCenter } from '../../db/financial/cost-centers.ts'
@@ -55,6 +55,7 @@ export const ofLedger = async (
       const row = await sqlOne<Record<string, string>>(
         trx,
         `select (select id from fiscal_period where number = 1 order by starts_on limit 1) as period_id,
+           (select fiscal_year_id from fiscal_period order by starts_on limit 1) as fiscal_year_id,
            (select id from business_day limit 1) as business_day_id, (select id from tax_code limit 1) as tax_code_id,
            (select id from account where role = 'service_tax_payable') as liability_account_id`,
       )
@@ -86,6 +87,7 @@ export const ofLedger = async (
     },
     { actor: { type: 'user', id: userId } },
   )
+  const over = await closedBooks(house)
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   const entry = { bookId: house.bookId, description: 'Bank fees', lines }
   return {
@@ -97,6 +99,11 @@ export const ofLedger = async (
       costCenterId: one(found['costCenterId'], null),
       taxCodeId: one(found['taxCodeId']),
       periodId: one(found['periodId']),
+      fiscalYearId: one(found['fiscalYearId']),
+      'fiscalYears.close fiscalYearId': one(over.toClose.yearId),
+      'fiscalYears.reopen fiscalYearId': one(over.toReopen.yearId),
+      'periods.close periodId': one(over.toClose.periodId),
+      'periods.reopen periodId': one(over.toReopen.periodId),
       businessDayId: one(found['businessDayId']),
       exchangeRateId: one(found['exchangeRateId']),
       postingRuleId: one(found['postingRuleId']),
@@ -167,4 +174,37 @@ export const ofLedger = async (
       'exchangeRates.set': [{ date: house.day(0), rates: [{ from: 'EUR', to: 'BRL', rate: '6.12' }] }],
     },
   }
+}
+
+/** Two books whose last year is over: the months of one are closed, the year of the other. In both the first month of this year is soft-closed. */
+const closedBooks = async (house: House) => {
+  const year = Number(house.today.slice(0, 4))
+  const make = async (isClosed: boolean) => {
+    const bookId = await house.inHouse((trx) =>
+      provisionBook(trx, {
+        name: 'Over',
+        countryCode: 'BR',
+        currency: 'BRL',
+        timeZone: 'America/Sao_Paulo',
+        locale: 'pt-BR',
+        isDefault: false,
+        firstYearStartsOn: `${year - 1}-01-01`,
+      }),
+    )
+    return house.inHouse(async (trx) => {
+      const months = await sql<{ id: string; fiscalYearId: string }>(
+        trx,
+        `select id, fiscal_year_id from fiscal_period where book_id = ? and kind = 'regular' order by starts_on limit 13`,
+        [bookId],
+      )
+      const put = (table: string, id: string, status: string) =>
+        sql(trx, `update ${table} set status = ?, closed_by = ? where id = ?`, [status, randomUUID(), id])
+      for (const { id } of months) await put('fiscal_period', id, 'soft_closed')
+      for (const { id } of months.slice(0, 12)) await put('fiscal_period', id, 'closed')
+      const yearId = months[0]?.fiscalYearId ?? ''
+      if (isClosed) for (const status of ['closing', 'closed']) await put('fiscal_year', yearId, status)
+      return { yearId, periodId: months[12]?.id ?? '' }
+    })
+  }
+  return { toClose: await make(false), toReopen: await make(true) }
 }

@@ -39,6 +39,7 @@ const costly: Record<string, number> = {
 const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassword', 'auth.removeTotp'])
 /** Fields that hang on one another: few inputs are right. */
 const seldomRight: Record<string, number> = {
+  'taxAssessments.create': 120,
   'reservations.proposeAmendment': 120,
   'books.create': 100,
   'chartOfAccounts.create': 100,

@@ -41,6 +41,8 @@ const open = ['groups from']
 /** Changes and moves that a record just made, and put through the moves before, is not fit for. */
 const unfit: Record<string, [status: number, code: string]> = {
   'entryDrafts.approve': [403, 'self_approval'],
+  'fiscalYears.close': [422, 'period_order'],
+  'fiscalYears.reopen': [409, 'invalid_transition'],
   'properties.goLive': [422, 'not_ready'],
   'properties.suspend': [409, 'invalid_transition'],
   // An option ends within two weeks, and a deposit is due before its confirmation.

@@ -58,11 +58,12 @@ export const recordsOf = async (house: House): Promise<Records> => {
     createGuest(trx, { firstName: 'Rui', lastName: 'Barbosa', language: 'pt-BR', source: 'staff' }),
   )
   const ledger = await house.inHouse((trx) =>
-    sqlOne<{ accountId: string; liabilityAccountId: string; paymentId: string }>(
+    sqlOne<Record<'accountId' | 'liabilityAccountId' | 'paymentId' | 'periodId' | 'fiscalYearId', string>>(
       trx,
       `select (select id from account where book_id = ? and role = 'revenue_room_group') as account_id,
-         (select id from account where book_id = ? and role = 'service_tax_payable') as liability_account_id, gen_random_uuid() as payment_id`,
-      [house.bookId, house.bookId],
+         (select id from account where book_id = ? and role = 'service_tax_payable') as liability_account_id, gen_random_uuid() as payment_id,
+         p.id as period_id, p.fiscal_year_id from fiscal_period p where p.book_id = ? and p.number = 1 order by p.starts_on limit 1`,
+      [house.bookId, house.bookId, house.bookId],
     ),
   )
   return {

@@ -16,6 +16,7 @@ const never: Readonly<Record<string, string>> = {
   'channelConnections.activate': 'channel.connected or channel.failed follows, once the channel has answered',
   'channelConnections.create': 'a connection is told of when it begins to work',
   'channelConnections.update': 'how a connection is set up is nobody else’s',
+  'fiscalYears.close': 'a year is told of when its result has gone to equity',
   'gatewayAccounts.create': 'an account is told of when the gateway has opened it',
   'books.assignProperty': 'books of a tenant are set up once; the audit trail has it',
   'books.setLocks': 'a lock shows itself in what is refused; the audit trail has it',

@@ -1,16 +1,27 @@
 import {
+  carryOutAssessment,
   carryOutIntegrityRun,
+  carryOutYearClose,
   postWaiting,
   requestIntegrityRuns,
+  runDue,
+  sealNext,
   sweepPostings,
   sweepYears,
+  tickBooks,
 } from '../../db/financial/index.ts'
+import { inTenant } from '../../db/lib/connection.ts'
 import {
+  ledgerAssessTaxes,
   ledgerCheckIntegrity,
+  ledgerCloseYear,
   ledgerEnsureYears,
   ledgerPost,
+  ledgerRunDue,
+  ledgerSeal,
   ledgerSweepIntegrity,
   ledgerSweepPostings,
+  ledgerTickBooks,
 } from '../../jobs/financial.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 
@@ -21,5 +32,21 @@ export const processors = [
   processor(ledgerSweepPostings, ({ effect }) => effect(sweepPostings)),
   processor(ledgerEnsureYears, ({ effect }) => effect(sweepYears)),
   processor(ledgerSweepIntegrity, ({ effect }) => effect(requestIntegrityRuns)),
-  onDatabase(ledgerCheckIntegrity, (trx, { integrityRunId }) => carryOutIntegrityRun(trx, integrityRunId)),
+  processor(ledgerCheckIntegrity, ({ payload: { tenantId, integrityRunId }, effect, finish }) =>
+    carryOutIntegrityRun(integrityRunId, {
+      begin: effect,
+      look: (work) => inTenant(tenantId, work, {}, { isolation: 'repeatable read', readOnly: true }),
+      end: finish,
+    }),
+  ),
+  onDatabase(ledgerAssessTaxes, (trx, { periodId }) => carryOutAssessment(trx, periodId)),
+  processor(ledgerSeal, async ({ payload: { bookId }, effect, finish, signal }) => {
+    while (!signal.aborted && (await effect((trx) => sealNext(trx, bookId)))) {
+      // The next thousand.
+    }
+    if (!signal.aborted) await finish()
+  }),
+  onDatabase(ledgerCloseYear, (trx, { fiscalYearId, closeRun }) => carryOutYearClose(trx, fiscalYearId, closeRun)),
+  processor(ledgerTickBooks, ({ effect }) => effect(tickBooks)),
+  processor(ledgerRunDue, ({ payload: { bookId, date }, effect, signal }) => runDue(bookId, date, effect, signal)),
 ]

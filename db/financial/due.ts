@@ -1,0 +1,142 @@
+import { wordsOf } from '../../config/financial.ts'
+import type { JournalKind } from '../../config/financial.ts'
+import { ledgerRunDue } from '../../jobs/financial.ts'
+import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
+import { linesOf } from './entries.ts'
+import { postEntry } from './post.ts'
+import { turned } from './rules/resolve.ts'
+
+/** A job that a book has once a day, in its own zone. Every module that has one gives the same payload. */
+export type Daily = typeof ledgerRunDue
+const dailies: Daily[] = [ledgerRunDue]
+
+/** Adds a daily job to every active book. */
+export const registerDaily = (daily: Daily): void => {
+  if (!dailies.includes(daily)) dailies.push(daily)
+}
+
+/** Asks for the daily jobs of each active book in whose zone a day has begun since they were asked for last. Answers how many books. */
+export const tickBooks = async (trx: PlatformTrx): Promise<number> => {
+  const books = await sql<{ tenantId: string; bookId: string }>(
+    trx,
+    `select tenant_id, book_id from books_of_a_new_day()`,
+  )
+  for (const { tenantId, bookId } of books) {
+    const inside = await enterTenant(trx, tenantId)
+    const ticked = await sqlOne<{ date: string }>(
+      inside,
+      `insert into book_tick (tenant_id, book_id, ticked_on)
+       select b.tenant_id, b.id, cast(now() at time zone b.time_zone as date) from book b where b.tenant_id = ? and b.id = ?
+       on conflict (tenant_id, book_id) do update set ticked_on = excluded.ticked_on where book_tick.ticked_on < excluded.ticked_on
+       returning ticked_on as date`,
+      [tenantId, bookId],
+    )
+    if (!ticked) continue
+    for (const daily of dailies)
+      await enqueue(inside, daily, { tenantId, bookId, date: ticked.date }, { uniqueKey: `${bookId}.${ticked.date}` })
+  }
+  return books.length
+}
+
+/** Asks that what is due in a book be posted now, up to today in its zone. */
+export const requestDue = async (trx: Trx, bookId: string, date: string): Promise<void> => {
+  await enqueue(trx, ledgerRunDue, { tenantId: contextOf(trx).tenantId ?? '', bookId, date })
+}
+
+/**
+ * The day itself where period, book and journal are open for it, else the first later day that is; null while there is none. The journal is named, or the
+ * oldest active one of the kind.
+ */
+export const firstDayFor = async (
+  trx: Trx,
+  { bookId, journalId = null, kind = 'general' }: { bookId: string; journalId?: string | null; kind?: JournalKind },
+  date: string,
+): Promise<string | null> => {
+  const found = await sqlOne<{ day: string | null }>(
+    trx,
+    `select min(greatest(p.starts_on, f.day)) as day
+     from book b
+     left join lateral (select j.locked_until from journal j where j.tenant_id = b.tenant_id and j.book_id = b.id and j.active
+       and case when cast(:journalId as uuid) is null then j.kind = :kind else j.id = cast(:journalId as uuid) end
+       order by j.created_at, j.code limit 1) j on true
+     cross join lateral (select greatest(cast(:date as date), b.locked_until + 1, j.locked_until + 1) as day) f
+     join fiscal_period p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.kind = 'regular' and p.status = 'open' and p.ends_on >= f.day
+     where b.tenant_id = :tenantId and b.id = :bookId`,
+    { tenantId: contextOf(trx).tenantId, bookId, journalId, kind, date },
+  )
+  return found?.day ?? null
+}
+
+/** Entries of a book that said when they are reversed (R21), are due, and were not. */
+const dueReversals = (trx: Trx, bookId: string, date: string) =>
+  sql<{ id: string }>(
+    trx,
+    `select e.id from journal_entry e where e.tenant_id = ? and e.book_id = ? and e.reverse_on <= ?
+       and not exists (select from journal_entry r where r.tenant_id = e.tenant_id and r.reverses_entry_id = e.id)
+     order by e.reverse_on, e.sequence limit 10000`,
+    [contextOf(trx).tenantId, bookId, date],
+  )
+
+const reverseDue = async (trx: Trx, entryId: string): Promise<void> => {
+  // Those that reverse it by hand take turns with this.
+  await sqlOne(trx, `select pg_advisory_xact_lock(hashtextextended(?, 34))`, [entryId])
+  const entry = await sqlOne<{
+    bookId: string
+    journalId: string
+    reverseOn: string
+    description: string
+    countryCode: string
+    reversed: boolean
+  }>(
+    trx,
+    `select e.book_id, e.journal_id, e.reverse_on, e.description, b.country_code,
+       exists (select from journal_entry r where r.tenant_id = e.tenant_id and r.reverses_entry_id = e.id) as reversed
+     from journal_entry e join book b on b.tenant_id = e.tenant_id and b.id = e.book_id where e.tenant_id = ? and e.id = ?`,
+    [contextOf(trx).tenantId, entryId],
+  )
+  if (!entry || entry.reversed) return
+  const { bookId, journalId } = entry
+  const postingDate = await firstDayFor(trx, { bookId, journalId }, entry.reverseOn)
+  // While no day is open it waits: every day asks again.
+  if (postingDate === null) return
+  await postEntry(trx, {
+    source: { type: 'financial.reversal', id: entryId },
+    bookId,
+    journalId,
+    postingDate,
+    kind: 'reversal',
+    description: `${wordsOf('financial.reversal', entry.countryCode)}: ${entry.description}`.slice(0, 300),
+    lines: turned((await linesOf(trx, [entryId])).get(entryId) ?? []),
+    reversesEntryId: entryId,
+    createdBy: null,
+  })
+}
+
+type InTrx = <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+type Step = (trx: Trx) => Promise<unknown>
+type Finder = (trx: Trx, bookId: string, date: string) => Promise<Step[]>
+
+const finders: Finder[] = [
+  async (trx, bookId, date) =>
+    (await dueReversals(trx, bookId, date)).map(
+      ({ id }): Step =>
+        (inside) =>
+          reverseDue(inside, id),
+    ),
+]
+
+/**
+ * Posts what is due in a book up to a day, each thing in a transaction of its own, once. One that fails leaves the others as they are done, and ends the job
+ * with its error; the next one begins with what is left.
+ */
+export const runDue = async (bookId: string, date: string, effect: InTrx, signal: AbortSignal): Promise<void> => {
+  const failed: unknown[] = []
+  for (const find of finders)
+    for (const step of await effect((trx) => find(trx, bookId, date))) {
+      if (signal.aborted) return
+      await effect(step).catch((error: unknown) => failed.push(error))
+    }
+  if (failed.length > 0) throw failed[0]
+}
