@@ -1,6 +1,7 @@
+import { registerChecklist, registerControl } from './financial/index.ts'
 import { erasureBlockersWith } from './guests/index.ts'
-import { paymentErasureBlockers, registerTargets } from './payment/index.ts'
-import { erasureBlockers, paymentTargets, reapHolds } from './reservations/index.ts'
+import { paymentChecklist, paymentControls, paymentErasureBlockers, registerTargets } from './payment/index.ts'
+import { erasureBlockers, paymentTargets, reapHolds, reservationControls } from './reservations/index.ts'
 import { registerReaper } from './units/index.ts'
 
 /**
@@ -12,4 +13,6 @@ export const registerModules = () => {
   registerTargets(paymentTargets)
   erasureBlockersWith(erasureBlockers)
   erasureBlockersWith(paymentErasureBlockers)
+  for (const control of [...paymentControls, ...reservationControls]) registerControl(control)
+  registerChecklist(paymentChecklist)
 }

@@ -8,14 +8,8 @@ import { linesOf } from './entries.ts'
 import { postEntry } from './post.ts'
 import { turned } from './rules/resolve.ts'
 
-/** A job that a book has once a day, in its own zone. Every module that has one gives the same payload. */
-export type Daily = typeof ledgerRunDue
-const dailies: Daily[] = [ledgerRunDue]
-
-/** Adds a daily job to every active book. */
-export const registerDaily = (daily: Daily): void => {
-  if (!dailies.includes(daily)) dailies.push(daily)
-}
+/** Jobs that a book has once a day, in its own zone. */
+const dailies = [ledgerRunDue]
 
 /** Asks for the daily jobs of each active book in whose zone a day has begun since they were asked for last. Answers how many books. */
 export const tickBooks = async (trx: PlatformTrx): Promise<number> => {

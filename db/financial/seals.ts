@@ -103,8 +103,9 @@ const seal = async (trx: Trx, bookId: string, year: number, ids: readonly string
     ),
     diaryOf(trx, ids),
   ])
-  let { position = 0, hash = null, number = 0 } = last ?? {}
-  let previous: Buffer = hash ?? beforeAll
+  let position = last?.position ?? 0
+  let number = last?.number ?? 0
+  let previous: Buffer = last?.hash ?? beforeAll
   const rows = ids.flatMap((id) => {
     const entry = entries.get(id)
     if (!entry) return []

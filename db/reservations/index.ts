@@ -92,3 +92,4 @@ export {
 } from './group/status.ts'
 export { groupStatuses } from './rules/groups.ts'
 export { importRoomingList } from './group/rooming-list.ts'
+export { reservationControls } from './controls.ts'

@@ -1,0 +1,35 @@
+import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
+
+const ofBook = (record: string) =>
+  `join property p on p.tenant_id = ${record}.tenant_id and p.id = ${record}.property_id and p.book_id = :bookId where ${record}.tenant_id = :tenantId`
+
+/** What payments, refunds, disputes and payouts say that their control accounts hold. */
+export const paymentControls: ControlDeclaration[] = [
+  {
+    kind: 'unallocated',
+    text: `select y.id as document_id, y.captured_amount - y.allocated_amount - y.refund_reserved as amount from payment y ${ofBook('y')}
+      and y.status = 'captured'`,
+  },
+  {
+    kind: 'refund',
+    text: `select f.id as document_id, f.amount from refund f ${ofBook('f')} and f.status in ('requested', 'processing', 'unknown')`,
+  },
+  {
+    // A dispute that went to appeal was lost first: its money is a loss until it comes back.
+    kind: 'dispute',
+    text: `select d.id as document_id, d.amount from dispute d ${ofBook('d')} and d.taken and d.phase <> 'appeal' and d.status not in ('won', 'lost')`,
+  },
+  {
+    kind: 'transit',
+    text: `select o.id as document_id, o.amount from payout o join gateway_account g on g.tenant_id = o.tenant_id and g.id = o.gateway_account_id
+      and g.book_id = :bookId where o.tenant_id = :tenantId and o.status not in ('failed', 'cancelled')`,
+  },
+]
+
+/** Money that was taken up to the end of the period and pays for nothing. */
+export const paymentChecklist: ItemDeclaration = {
+  code: 'receipts_unallocated',
+  blocking: false,
+  text: `select y.id from payment y ${ofBook('y')} and y.status = 'captured' and y.allocated_amount + y.refund_reserved < y.captured_amount
+    and y.business_date <= cast(:to as date)`,
+}
