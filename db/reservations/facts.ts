@@ -15,6 +15,8 @@ import type {
 } from '../rows.ts'
 import { fromUnits, stateColumns } from '../units/index.ts'
 import type { UnitState } from '../units/index.ts'
+import { feesLeft } from './folio/reverse-fee.ts'
+import type { Fee } from './folio/reverse-fee.ts'
 import { routesOf } from './folio/route.ts'
 import type { FoundRoute } from './folio/route.ts'
 
@@ -61,6 +63,8 @@ export type StayFacts = {
   siblings: Pick<ReservationRow, 'id' | 'bookingId' | 'status'>[]
   /** Registration forms that are filled in and signed. */
   formsReady: number
+  /** Fees on its folios, each with the amount that is left of it. */
+  fees: Fee[]
   /** The strictest block against one of its guests. */
   block: 'warn' | 'refuse' | null
 }
@@ -94,6 +98,7 @@ export const readFacts = async (
     rooms,
     blocked,
     forms,
+    fees,
   ] = await Promise.all([
     prepared<ReservationRow>(trx, `select * from reservation where id = any(?::uuid[]) and property_id = ?`, [
       ids,
@@ -183,6 +188,7 @@ export const readFacts = async (
       `select reservation_id from guest_registration where reservation_id = any(?::uuid[]) and status in ('ready', 'submitted', 'accepted')`,
       [ids],
     ),
+    feesLeft(trx, ids),
   ])
   const of = <Row extends { reservationId: string | null }>(rows: readonly Row[], id: string) =>
     rows.filter((row) => row.reservationId === id)
@@ -209,6 +215,7 @@ export const readFacts = async (
         refundable: refundable.filter((one) => of(folios, id).some((folio) => folio.id === one.folioId)),
         refunded: refunds.some((one) => of(folios, id).some((folio) => folio.id === one.folioId)),
         siblings: rooms.filter((one) => one.bookingId === booking.id && one.id !== id),
+        fees: of(fees, id),
         formsReady: of(forms, id).length,
         block: levels.includes('refuse') ? 'refuse' : (levels[0] ?? null),
       },

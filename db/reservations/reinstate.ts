@@ -21,7 +21,7 @@ import { recordTransition } from './record.ts'
 import { extrasTaken, nightsTaken, retotal } from './retake.ts'
 import { isWaived, refuseBlocked, usedOverride } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
-import { planReinstate } from './rules/plans-back.ts'
+import { endingFees, feesOf, planReinstate } from './rules/plans-back.ts'
 import { isLive, stayLifecycle } from './rules/states.ts'
 
 type Terms = {
@@ -70,7 +70,7 @@ export const reinstate = async (
   if (!isNoShow && !reservations.some((one) => one.id !== stay.id && isLive(one.status)))
     await retakePromo(trx, booking)
   const open = await reopenClosed(trx, await lockFolios(trx, stay.id))
-  const fees = fee === 'reverse' ? await feesLeft(trx, stay.id, ['cancellation', 'no_show']) : []
+  const fees = fee === 'reverse' ? feesOf(await feesLeft(trx, [stay.id]), endingFees) : []
   const reversed = await reverseFees(trx, fees, open, { businessDate, guestId: stay.primaryGuestId })
   const back = await returnToDepositStages(trx, await lockFolios(trx, stay.id))
   const plans = policy === 'new' ? (await catalogueOf(trx, property)).ratePlans : []

@@ -14,7 +14,7 @@ import { lockStay } from './lock.ts'
 import { nightsTaken, restoreExtras, retotal } from './retake.ts'
 import { recordTransition } from './record.ts'
 import { refuseBlocked } from './rules/blockers.ts'
-import { planRevertCheckIn, planRevertCheckOut } from './rules/plans-back.ts'
+import { earlyDepartureFees, feesOf, planRevertCheckIn, planRevertCheckOut } from './rules/plans-back.ts'
 import { stayLifecycle } from './rules/states.ts'
 
 type Reverting = { reason: string; expectedVersion?: number | null }
@@ -73,7 +73,7 @@ export const revertCheckOut = async (
   await moveInventory(trx, moves)
   await reoccupy(trx, stay.id, { businessDate, departure: stay.departure })
   const folios = await reopenClosed(trx, await lockFolios(trx, stay.id))
-  const postings = await reverseFees(trx, await feesLeft(trx, stay.id, ['early_departure']), folios, {
+  const postings = await reverseFees(trx, feesOf(await feesLeft(trx, [stay.id]), earlyDepartureFees), folios, {
     businessDate,
     guestId: stay.primaryGuestId,
   })

@@ -1,4 +1,6 @@
 import type { ReservationNightRow } from '../../rows.ts'
+import { sum } from '../../lib/amounts.ts'
+import type { StayFacts } from '../facts.ts'
 import { blocker } from './blockers.ts'
 import { nightsKept } from './no-show.ts'
 import { nothing } from './plans.ts'
@@ -8,7 +10,18 @@ import { policiesOf } from './policies.ts'
 const released = (nights: readonly ReservationNightRow[], from: string) =>
   nights.filter((night) => night.status === 'released' && night.date >= from).map((night) => night.date)
 
-const feesOn = (scene: Scene) => scene.facts.stay.feeAmount ?? 0
+/** Categories of fees for leaving early, and of those for not coming. */
+export const earlyDepartureFees: ReadonlySet<string> = new Set(['early_departure'])
+export const endingFees: ReadonlySet<string> = new Set(['cancellation', 'no_show'])
+
+/** Fees of some categories. */
+export const feesOf = <Fee extends { category: string | null }>(
+  fees: readonly Fee[],
+  categories: ReadonlySet<string>,
+) => fees.filter(({ category }) => category !== null && categories.has(category))
+
+const leftOf = (facts: StayFacts, categories: ReadonlySet<string>) =>
+  sum(feesOf(facts.fees, categories).map(({ amount }) => amount))
 
 /** T14: on the day of the check-in, before its night is charged. */
 export const planRevertCheckIn = ({ facts, businessDate }: Scene): Plan => {
@@ -31,6 +44,7 @@ export const planRevertCheckIn = ({ facts, businessDate }: Scene): Plan => {
 /** T17: on the day of the check-out; the nights that it gave back are taken again. */
 export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan => {
   const { stay, nights } = facts
+  const before = nothing(facts)
   return {
     blockers: blocker(
       stay.checkOutBusinessDate !== businessDate,
@@ -38,7 +52,11 @@ export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan => {
       `The guest was checked out on ${stay.checkOutBusinessDate}`,
     ),
     warnings: [],
-    effects: { ...nothing(facts), nightsTaken: released(nights, businessDate) },
+    effects: {
+      ...before,
+      balanceDue: before.balanceDue - leftOf(facts, earlyDepartureFees),
+      nightsTaken: released(nights, businessDate),
+    },
   }
 }
 
@@ -48,7 +66,7 @@ export type ReinstateTerms = { fee?: 'keep' | 'reverse' | undefined }
  * T19 and T20: what brings a no-show or a cancelled stay back. `waived`: nights that a kept fee has paid for, which are never charged.
  */
 export const planReinstate = (
-  { facts, businessDate, ...scene }: Scene,
+  { facts, businessDate }: Scene,
   { fee = 'reverse' }: ReinstateTerms,
 ): Plan & { waived: string[]; opened: string[] } => {
   const { stay, nights } = facts
@@ -60,9 +78,9 @@ export const planReinstate = (
     isNoShow && fee === 'keep' && (stay.feeAmount ?? 0) > 0
       ? nightsKept({ ...rules, releaseRemaining: false }, dates)
       : new Set<string>()
-  const kept = fee === 'keep' ? feesOn({ facts, businessDate, ...scene }) : 0
+  const kept = fee === 'keep' ? (stay.feeAmount ?? 0) : 0
   const before = nothing(facts)
-  const reversed = fee === 'reverse' ? feesOn({ facts, businessDate, ...scene }) : 0
+  const reversed = fee === 'reverse' ? leftOf(facts, endingFees) : 0
   return {
     blockers: isNoShow
       ? blocker(businessDate >= stay.departure, 'stay_over', `The stay ended on ${stay.departure}`)
