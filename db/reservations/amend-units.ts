@@ -17,13 +17,26 @@ const stayOn = async (trx: Trx, reservationId: string, from: string, to: string,
     `select id, unit_id from unit_assignment where reservation_id = ? and status = 'occupied' and ends_on = ?::date order by unit_id`,
     [reservationId, from],
   )
+  if (inside.length === 0) return []
+  const taken = allowMove ? await takenOf(trx, inside, { reservationId, from, to }) : []
+  const free = inside.filter((one) => !taken.includes(one.id)).map((one) => one.unitId)
+  // All at once: what gives way to one of them must not go to another.
+  if (free.length > 0) await clearUnits(trx, { unitIds: free, from, to, reservationId })
+  return taken
+}
+
+/** Rows in whose units others stand on `[from, to)`. */
+const takenOf = async (
+  trx: Trx,
+  rows: readonly { id: string; unitId: string }[],
+  days: { reservationId: string; from: string; to: string },
+) => {
   const taken: string[] = []
-  for (const { id, unitId } of inside)
+  for (const { id, unitId } of rows)
     try {
-      await clearUnits(trx, { unitIds: [unitId], from, to, reservationId })
+      await clearUnits(trx, { ...days, unitIds: [unitId], dryRun: true })
     } catch (error) {
-      // It refuses before it writes.
-      if (!allowMove || !(error instanceof ApiError) || error.code !== 'unit_conflict') throw error
+      if (!(error instanceof ApiError) || error.code !== 'unit_conflict') throw error
       taken.push(id)
     }
   return taken

@@ -32,6 +32,7 @@ import type { Random } from '../chaos/random.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { arrive, leave } from '../units/stays.ts'
+import { deskActsOn, deskWeights } from './desk-acts.ts'
 
 /** The ground that players fight for: a house with a channel, and the types, plans and pools that it sells. */
 export type Ground = {
@@ -110,6 +111,7 @@ export const actsOn = (ground: Ground, random: Random) => {
   }
 
   return {
+    ...deskActsOn(ground, random, { one, on, reservation, booking, unit, span }),
     charge: () =>
       on(folio(), (id) =>
         inHouse((trx) =>
@@ -288,6 +290,7 @@ export type Act = keyof ReturnType<typeof actsOn>
 
 /** How often each is done beside the others. */
 export const weights: Readonly<Record<Act, number>> = {
+  ...deskWeights,
   charge: 2,
   adjust: 1,
   transfer: 2,

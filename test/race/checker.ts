@@ -18,7 +18,31 @@ const never: Record<string, string> = {
     join unit u on u.id = a.unit_id join reservation r on r.id = a.reservation_id
     where a.status in ('proposed', 'locked', 'occupied') and (u.status <> 'active' or a.starts_on < u.active_from or a.ends_on > u.active_until
       or r.status not in ('confirmed', 'checked_in')
-      or (a.status <> 'occupied' and not exists (select from unit_type_pool s where s.unit_type_id = r.unit_type_id and s.unit_pool_id = u.unit_pool_id)))`,
+      or (a.status <> 'occupied' and not exists (select from reservation_night n join unit_type_pool s on s.unit_type_id = n.unit_type_id
+        where n.reservation_id = r.id and n.status <> 'released' and a.during @> n.date and s.unit_pool_id = u.unit_pool_id)))`,
+  'a guest in the house has a unit, and nobody else is in one': `
+    select r.id, r.status, a.id as assignment from reservation r
+    full join unit_assignment a on a.reservation_id = r.id and a.status = 'occupied'
+    where (a.status = 'occupied' and r.status <> 'checked_in') or (r.status = 'checked_in' and a.id is null)`,
+  'a unit has one guest at a time': `
+    select unit_id, count(distinct reservation_id) from unit_assignment where status = 'occupied' group by 1 having count(distinct reservation_id) > 1`,
+  'a charged night stands once on a folio': `
+    select n.reservation_id, n.date, count(l.id) from reservation_night n
+    left join folio_line l on l.source_type = 'reservation_night' and l.source_id = n.reservation_id and l.source_key like n.date::text || '%'
+      and l.kind = 'charge' and l.category = 'room'
+    where n.status = 'charged' group by 1, 2 having count(l.id) <> 1`,
+  'nothing is raised twice for the ledger': `
+    select event, source_id, source_seq, count(*) from posting_event group by 1, 2, 3 having count(*) > 1`,
+  'installments are at most the price': `
+    select r.id, r.total, sum(d.amount) as due from reservation r join deposit d on d.reservation_id = r.id
+    where r.status in ('held', 'confirmed') group by r.id, r.total having sum(d.amount) > r.total`,
+  'a merged guest points at one that stands': `
+    select g.id, s.status from guest g left join guest s on s.id = g.merged_into_id where (g.status = 'merged') <> (s.id is not null) or s.status <> 'active'`,
+  'a guest of a stay is named once': `
+    select x.reservation_id, coalesce(g.merged_into_id, g.id) as person from reservation_guest x join guest g on g.id = x.guest_id
+    where x.role = 'primary' group by 1, 2 having count(*) > 1`,
+  'a request of the waitlist that is booked names its booking': `
+    select id, status, booking_id from waitlist_entry where (status = 'booked') <> (booking_id is not null)`,
   'no stay has more units than it takes': `
     select r.id, r.arrival, r.departure, n.date, s.quantity, count(*)::int as given,
       jsonb_agg(jsonb_build_array(a.status, a.during, a.created_at, a.updated_at)) as rows from reservation r
