@@ -45,10 +45,12 @@ const byDocument = async (trx: Trx, number: string) =>
       mostFound,
     ]),
   )
-const byName = async (trx: Trx, words: string[]) =>
+const byWords = async (trx: Trx, words: string[]) =>
+  ids(await sql<{ id: string }>(trx, `select id from guests_by_words(?::text[], ?)`, [words, mostFound]))
+const byPattern = async (trx: Trx, words: string[]) =>
   ids(
     await sql<{ id: string }>(trx, `select id from guests_named(?::text[], ?)`, [
-      words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`),
+      words.map((word) => `%${word}%`),
       mostFound,
     ]),
   )
@@ -63,7 +65,10 @@ const byText = async (trx: Trx, q: string): Promise<string[]> => {
     return [...(await byIndex(trx, 'phone_index', blindIndex(trx, 'phone', text))), ...(await byDocument(trx, text))]
   }
   const words = plainText(text).split(' ').filter(Boolean)
-  return words.join('').length < 3 ? [] : byName(trx, words)
+  if (words.join('').length < 3) return []
+  // The beginnings of words are what people type; a part from the middle is looked for where these find nobody.
+  const found = await byWords(trx, words)
+  return found.length > 0 ? found : byPattern(trx, words)
 }
 
 /**

@@ -75,6 +75,7 @@ describe('a page for integrators', function () {
     expect(pages.map(({ file }) => file)).to.include.members([
       'authentication.md',
       'channels.md',
+      'front-desk.md',
       'portal.md',
       'webhooks.md',
     ])
