@@ -146,8 +146,9 @@ const change = waitlist.change({
 
 const close = waitlist.act('close', {
   summary: 'Take a request off the waitlist',
-  description: 'The name and the addresses of the person are erased 30 days later.',
+  description: 'A request that waits. The name and the addresses of the person are erased 30 days later.',
   action: 'update',
+  errors: ['invalid_transition'],
   body: Obj({ reason: Reason }),
   example: { reason: 'Found a room elsewhere' },
   command: ({ trx, id, body }) => closeWaitlistEntry(trx, id, trimmed(body.reason)),

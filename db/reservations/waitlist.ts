@@ -49,7 +49,7 @@ export type Wish = {
 const waitlistLifecycle = lifecycle<WaitlistEntryRow['status']>('A request')({
   changed: { from: ['waiting'] },
   booked: { from: ['waiting'] },
-  closed: { from: ['waiting', 'booked'], to: 'closed' },
+  closed: { from: ['waiting'], to: 'closed' },
 })
 
 const place = (id: string) => ({ table: 'waitlist_entry', rowId: id, purpose: 'waitlist' })
