@@ -101,7 +101,7 @@ describe('the checker of a campaign', () => {
         ? { deed: 'charged', id, ourId, amount, currency, paidAt }
         : { deed: 'refunded', id, ourId, charge: chargeId, amount, fails: false }
     })
-    const mails = mail.peer.mails.map((one) => ({ ...one, id: '', receivedAt: '' }))
+    const mails = mail.peer.mails.map((one) => ({ ...one, id: '', receivedAt: '', html: null, headers: [] }))
     evidence = {
       deeds,
       mails,

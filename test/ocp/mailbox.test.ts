@@ -52,6 +52,48 @@ describe('the mail server of an embedded start', () => {
     expect(JSON.parse(await read('/messages'))).to.deep.equal(list)
   })
 
+  it('shows the HTML of a mail where it can do nothing, and its headers', async () => {
+    await sendMail({ ...letter, html: '<p onclick="x()">Até <b>já</b></p>' }, AbortSignal.timeout(5_000))
+    const [mail] = (JSON.parse(await read('/messages')) as ReceivedMail[]).slice(-1)
+    const page = await read(`/messages/${mail?.id}`)
+    expect(page).to.contain(`<iframe title="HTML part" sandbox src="/messages/${mail?.id}/html">`)
+    expect(page).to.contain('Auto-Submitted').and.to.contain('auto-generated')
+    const part = await fetch(`http://127.0.0.1:${mailbox.httpPort}/messages/${mail?.id}/html`)
+    expect(await part.text()).to.contain('<b>já</b>')
+    expect(part.headers.get('content-security-policy')).to.match(/^sandbox; default-src 'none'/)
+  })
+
+  it('finds a mail by a word of it, and shows new ones by itself', async () => {
+    await sendMail({ ...letter, subject: 'Something else', text: 'A hammock' }, AbortSignal.timeout(5_000))
+    expect(JSON.parse(await read('/messages?q=HAMMOCK'))).to.have.length(1)
+    expect(await read('/?q=hammock'))
+      .to.contain('Something else')
+      .and.not.to.contain('Olá, açúcar')
+    expect(await read('/?q=hammock'), 'a search stays as it is').not.to.contain('http-equiv="refresh"')
+    expect(await read('/')).to.contain('http-equiv="refresh"')
+    expect(await read('/?q=%3Cscript%3E')).not.to.contain('<script>')
+  })
+
+  it('deletes one mail, or all, for its own pages and scripts alone, and they do not come back', async () => {
+    const at = (path: string) => `http://127.0.0.1:${mailbox.httpPort}${path}`
+    const all = () => read('/messages').then((text) => JSON.parse(text) as ReceivedMail[])
+    await sendMail(letter, AbortSignal.timeout(5_000))
+    await sendMail({ ...letter, messageId: '<2@x>' }, AbortSignal.timeout(5_000))
+    const before = await all()
+    const one = before.at(-1)?.id ?? ''
+    const foreign = await fetch(at('/messages/delete'), { method: 'POST', headers: { origin: 'https://evil.example' } })
+    expect([foreign.status, (await all()).length]).to.deep.equal([403, before.length])
+    expect((await fetch(at('/messages/nothing'), { method: 'DELETE' })).status).to.equal(404)
+    expect((await fetch(at(`/messages/${one}`), { method: 'DELETE' })).status).to.equal(204)
+    expect((await all()).map((mail) => mail.id)).to.deep.equal(before.slice(0, -1).map((mail) => mail.id))
+    const form = await fetch(at('/messages/delete'), { method: 'POST', redirect: 'manual' })
+    expect([form.status, form.headers.get('location'), await all()]).to.deep.equal([303, '/', []])
+    closeMail()
+    await mailbox.stop()
+    mailbox = await startMailbox({ smtpPort: 0, httpPort: 0, file })
+    expect(await all()).to.deep.equal([])
+  })
+
   it('shows nothing to a page that reaches it under another name', async () => {
     const status = await new Promise((resolve, reject) => {
       const asked = request(
