@@ -294,6 +294,13 @@ export const personalData: readonly PersonalTable[] = [
     until: 'the session',
   },
   {
+    table: 'user_mail',
+    columns: { address: 'technical' },
+    basis: 'legitimate_interest',
+    erasure: 'elsewhere',
+    until: '30 days',
+  },
+  {
     table: 'sign_in_failure',
     columns: { account_key: 'contact', network: 'technical', address: 'technical' },
     basis: 'legitimate_interest',

@@ -1,5 +1,18 @@
 import type { MailedTokenPurpose } from './derived-secrets.ts'
 
+/** Acts about which the owner of an account is told. */
+export type SecurityAct =
+  | 'password_changed'
+  | 'password_reset'
+  | 'email_changed'
+  | 'mfa_enabled'
+  | 'mfa_disabled'
+  | 'mfa_reset'
+  | 'recovery_codes_renewed'
+  | 'recovery_code_used'
+  | 'session_reused'
+  | 'failures_over_limit'
+
 type Words = {
   name: string
   house: string
@@ -11,6 +24,11 @@ type Words = {
   host: string
   /** Sum of a dispute or payout, or name of a gateway account. */
   label: string
+  /** The act that a security notice is about; null in mails of earlier releases. */
+  act: SecurityAct | null
+  at: Date
+  /** Address of the client; null where it is not told. */
+  address: string | null
 }
 type Mail = { subject: (words: Words) => string; text: (words: Words) => string }
 
@@ -30,6 +48,47 @@ export const userMailKinds = {
 } as const satisfies Record<string, { token: MailedTokenPurpose | null }>
 
 export type UserMailKind = keyof typeof userMailKinds
+
+/** The instant in a language, in UTC: users have no time zone. */
+const moment = (locale: string, at: Date): string =>
+  `${new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(at)} (UTC)`
+
+const englishActs: Record<SecurityAct, string> = {
+  password_changed: 'your password was changed',
+  password_reset: 'a new password was set by a link that we mailed',
+  email_changed: 'your e-mail address was changed',
+  mfa_enabled: 'two-step sign-in was switched on',
+  mfa_disabled: 'two-step sign-in was switched off',
+  mfa_reset: 'an administrator removed your second factor',
+  recovery_codes_renewed: 'new recovery codes were made; the old ones no longer work',
+  recovery_code_used: 'a recovery code was used to sign in',
+  session_reused: 'a token of your session was used twice, so the session was ended: somebody may have copied it',
+  failures_over_limit: 'many sign-ins with a wrong password failed in a day',
+}
+const portugueseActs: Record<SecurityAct, string> = {
+  password_changed: 'sua senha foi alterada',
+  password_reset: 'uma nova senha foi definida por um link que enviamos',
+  email_changed: 'seu e-mail foi alterado',
+  mfa_enabled: 'a verificação em duas etapas foi ativada',
+  mfa_disabled: 'a verificação em duas etapas foi desativada',
+  mfa_reset: 'um administrador removeu seu segundo fator',
+  recovery_codes_renewed: 'novos códigos de recuperação foram criados; os antigos não valem mais',
+  recovery_code_used: 'um código de recuperação foi usado para entrar',
+  session_reused: 'um token da sua sessão foi usado duas vezes, e a sessão foi encerrada: alguém pode tê-lo copiado',
+  failures_over_limit: 'muitas tentativas de entrar com senha errada falharam em um dia',
+}
+const spanishActs: Record<SecurityAct, string> = {
+  password_changed: 'se cambió su contraseña',
+  password_reset: 'se estableció una contraseña nueva con un enlace que enviamos',
+  email_changed: 'se cambió su correo',
+  mfa_enabled: 'se activó la verificación en dos pasos',
+  mfa_disabled: 'se desactivó la verificación en dos pasos',
+  mfa_reset: 'un administrador quitó su segundo factor',
+  recovery_codes_renewed: 'se crearon códigos de recuperación nuevos; los anteriores ya no valen',
+  recovery_code_used: 'se usó un código de recuperación para entrar',
+  session_reused: 'un token de su sesión se usó dos veces y la sesión se cerró: alguien puede haberlo copiado',
+  failures_over_limit: 'muchos intentos de entrar con una contraseña errónea fallaron en un día',
+}
 
 const english: Record<UserMailKind, Mail> = {
   invitation: {
@@ -54,8 +113,8 @@ const english: Record<UserMailKind, Mail> = {
   },
   security_notice: {
     subject: () => 'The security of your account was changed',
-    text: ({ name }) =>
-      `Hello ${name},\n\nthe password, the second factor or the e-mail address of your account was changed, or a new device signed in.\n\nIf it was you, there is nothing to do. If not, set a new password at once and end all sessions.`,
+    text: ({ name, act, at, address }) =>
+      `Hello ${name},\n\n${act === null ? 'the password, the second factor or the e-mail address of your account was changed' : englishActs[act]}.\n\nWhen: ${moment('en-GB', at)}${address === null ? '' : `\nFrom: ${address}`}\n\nIf it was you, there is nothing to do. If not, set a new password at once and end all sessions.`,
   },
   key_expiring: {
     subject: ({ house }) => `An API key of ${house} expires soon`,
@@ -112,8 +171,8 @@ const portuguese: Record<UserMailKind, Mail> = {
   },
   security_notice: {
     subject: () => 'A segurança da sua conta foi alterada',
-    text: ({ name }) =>
-      `Olá, ${name},\n\na senha, o segundo fator ou o e-mail da sua conta foi alterado, ou um novo dispositivo entrou.\n\nSe foi você, não precisa fazer nada. Se não, defina uma nova senha imediatamente e encerre todas as sessões.`,
+    text: ({ name, act, at, address }) =>
+      `Olá, ${name},\n\n${act === null ? 'a senha, o segundo fator ou o e-mail da sua conta foi alterado' : portugueseActs[act]}.\n\nQuando: ${moment('pt-BR', at)}${address === null ? '' : `\nDe: ${address}`}\n\nSe foi você, não precisa fazer nada. Se não, defina uma nova senha imediatamente e encerre todas as sessões.`,
   },
   key_expiring: {
     subject: ({ house }) => `Uma chave de API de ${house} vence em breve`,
@@ -170,8 +229,8 @@ const spanish: Record<UserMailKind, Mail> = {
   },
   security_notice: {
     subject: () => 'La seguridad de su cuenta ha cambiado',
-    text: ({ name }) =>
-      `Hola, ${name}:\n\nla contraseña, el segundo factor o el correo de su cuenta ha cambiado, o entró un dispositivo nuevo.\n\nSi fue usted, no tiene que hacer nada. Si no, establezca una contraseña nueva de inmediato y cierre todas las sesiones.`,
+    text: ({ name, act, at, address }) =>
+      `Hola, ${name}:\n\n${act === null ? 'la contraseña, el segundo factor o el correo de su cuenta ha cambiado' : spanishActs[act]}.\n\nCuándo: ${moment('es', at)}${address === null ? '' : `\nDesde: ${address}`}\n\nSi fue usted, no tiene que hacer nada. Si no, establezca una contraseña nueva de inmediato y cierre todas las sesiones.`,
   },
   key_expiring: {
     subject: ({ house }) => `Una clave de API de ${house} caduca pronto`,

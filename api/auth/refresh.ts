@@ -4,7 +4,7 @@ import { Instant, Obj, Text } from '../../config/schema.ts'
 import { audit } from '../../db/lib/audit.ts'
 import { tellEnded, rotateSession } from '../../db/auth/index.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
-import { mailUser } from '../../db/ocp/index.ts'
+import { noticeUser } from '../../db/ocp/index.ts'
 import { open } from '../lib/access/kinds.ts'
 import { bearerOf, refuseCredential, unambiguous } from '../lib/authenticate.ts'
 import { limitRefresh } from '../lib/rate-limit.ts'
@@ -51,7 +51,7 @@ const refresh = route({
       const answer = await rotateSession(trx, { sessionId: sid, userId: sub, jti, epoch: ep })
       if (answer.outcome === 'reused') {
         await audit(trx, { action: 'session.reuse', subjectType: 'Session', subjectId: sid })
-        await mailUser(trx, answer.userId, 'security_notice', sid)
+        await noticeUser(trx, answer.userId, 'session_reused', sid)
         await tellEnded(trx, answer.revoked, 'reuse')
       }
       return answer

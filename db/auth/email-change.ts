@@ -3,7 +3,7 @@ import { emailChangesPerHour } from '../../config/limits.ts'
 import { audit } from '../lib/audit.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { AnyTrx } from '../lib/connection.ts'
-import { mailUser } from '../ocp/index.ts'
+import { mailUser, noticeUser } from '../ocp/index.ts'
 import { tellEnded } from './ended.ts'
 import { createToken, endInvitations, endTokens, takeToken, tokenInvalid } from './one-time-tokens.ts'
 import { revokeAll } from './sessions.ts'
@@ -52,7 +52,7 @@ export const confirmEmail = async (trx: AnyTrx, token: string): Promise<{ email:
   await endInvitations(trx, userId)
   const revoked = await revokeAll(trx, userId, 'email')
   // To the address that was: the reference is the token, which knows it.
-  await mailUser(trx, userId, 'security_notice', id)
+  await noticeUser(trx, userId, 'email_changed', id)
   await audit(trx, {
     action: 'user.email_change',
     subjectType: 'User',

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { passwordMails } from '../../config/limits.ts'
 import { unprocessable } from '../../config/errors.ts'
 import { messagesStartPasswordReset } from '../../jobs/ocp.ts'
@@ -6,7 +5,7 @@ import { audit } from '../lib/audit.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { mailUser } from '../ocp/index.ts'
+import { mailUser, noticeUser } from '../ocp/index.ts'
 import { endOtherSessions } from './carry-over.ts'
 import type { CarriedOver } from './carry-over.ts'
 import { tellEnded } from './ended.ts'
@@ -63,7 +62,7 @@ export const changePassword = async (
     if (!(await setPassword(trx, userId, hash, proven))) throw passwordWrong()
     const carried = await endOtherSessions(trx, { userId, sessionId }, 'password')
     await audit(trx, { action: 'user.password_change', subjectType: 'User', subjectId: userId })
-    await mailUser(trx, userId, 'security_notice', randomUUID())
+    await noticeUser(trx, userId, 'password_changed')
     await tellEnded(trx, carried.revoked, 'password')
     return carried
   })
@@ -119,7 +118,7 @@ export const resetPassword = async (open: Open, token: string, newPassword: stri
       tenantId: null,
       actor: { type: 'user', id: userId },
     })
-    await mailUser(trx, userId, 'security_notice', randomUUID())
+    await noticeUser(trx, userId, 'password_reset')
     await tellEnded(trx, revoked, 'password')
     return revoked
   })

@@ -1,9 +1,9 @@
-import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { signInLimits } from '../../config/limits.ts'
 import { tooMany } from '../../config/errors.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx } from '../lib/connection.ts'
-import { mailUser } from '../ocp/index.ts'
+import { noticeUser } from '../ocp/index.ts'
 import { sealForService, unsealForService } from '../lib/sealing/index.ts'
 import type { Origin } from './throttle.ts'
 
@@ -134,7 +134,7 @@ export const checkRecoveryCode = async (trx: AnyTrx, userId: string, code: strin
     [userId, hashOf(code)],
   )
   if (!row) return false
-  await mailUser(trx, userId, 'security_notice', row.id)
+  await noticeUser(trx, userId, 'recovery_code_used', row.id)
   return succeed(trx, userId)
 }
 
@@ -152,6 +152,6 @@ export const removeSecondFactor = async (trx: AnyTrx, userId: string): Promise<b
   )
   await sql(trx, `delete from recovery_code where user_id = ?`, [userId])
   await succeed(trx, userId)
-  if (row?.enabled) await mailUser(trx, userId, 'security_notice', randomUUID())
+  if (row?.enabled) await noticeUser(trx, userId, contextOf(trx).actor.id === userId ? 'mfa_disabled' : 'mfa_reset')
   return row?.enabled ?? false
 }

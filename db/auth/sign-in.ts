@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { unauthenticated } from '../../config/errors.ts'
 import { oneTimeTokenSeconds } from '../../config/limits.ts'
 import { audit, auditStatement } from '../lib/audit.ts'
 import type { AuditInput } from '../lib/audit.ts'
 import { lastly, prepared, sqlOne } from '../lib/connection.ts'
 import type { Actor, AnyTrx, Statement } from '../lib/connection.ts'
-import { mailUser } from '../ocp/index.ts'
+import { noticeUser } from '../ocp/index.ts'
 import { tellEnded } from './ended.ts'
 import { compareNow, hashPassword, inTurn, isOutdated } from './hashing.ts'
 import type { PasswordHash } from './hashing.ts'
@@ -90,7 +89,7 @@ const alarm = async (trx: AnyTrx, user: SignInUser | null): Promise<void> => {
     subjectId: user?.id ?? null,
     tenantId: null,
   })
-  if (user) await mailUser(trx, user.id, 'security_notice', randomUUID())
+  if (user) await noticeUser(trx, user.id, 'failures_over_limit')
 }
 
 /** The last tenant, what a success means for later tries, and the entry of the trail. */

@@ -1,9 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { conflict } from '../../config/errors.ts'
 import { audit } from '../lib/audit.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx } from '../lib/connection.ts'
-import { mailUser } from '../ocp/index.ts'
+import { noticeUser } from '../ocp/index.ts'
 import { sealForService } from '../lib/sealing/index.ts'
 import { endOtherSessions } from './carry-over.ts'
 import type { CarriedOver } from './carry-over.ts'
@@ -59,7 +59,7 @@ export const confirmTotp = async (
   await sql(trx, `update app_user set totp_confirmed_at = now(), totp_pending_at = null where id = ?`, [userId])
   const recoveryCodes = await replaceRecoveryCodes(trx, userId)
   const carried = await endOtherSessions(trx, { userId, sessionId }, 'mfa', { withCode: true })
-  await mailUser(trx, userId, 'security_notice', randomUUID())
+  await noticeUser(trx, userId, 'mfa_enabled')
   await audit(trx, { action: 'user.mfa_enable', subjectType: 'User', subjectId: userId })
   await tellEnded(trx, carried.revoked, 'mfa')
   return { recoveryCodes, carried }
@@ -83,7 +83,7 @@ export const renewRecoveryCodes = async (trx: AnyTrx, userId: string): Promise<s
   )
   if (!row) throw conflict('invalid_transition', 'Recovery codes belong to a second factor; set one up first')
   const codes = await replaceRecoveryCodes(trx, userId)
-  await mailUser(trx, userId, 'security_notice', randomUUID())
+  await noticeUser(trx, userId, 'recovery_codes_renewed')
   await audit(trx, { action: 'user.mfa_recovery_codes', subjectType: 'User', subjectId: userId })
   return codes
 }

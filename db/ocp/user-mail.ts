@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { mailedToken } from '../../config/derived-secrets.ts'
 import type { MailedTokenPurpose } from '../../config/derived-secrets.ts'
 import { settings } from '../../config/env.ts'
 import { userMailKinds, writeUserMail } from '../../config/user-mails.ts'
 import type { UserMailKind } from '../../config/user-mails.ts'
+import type { SecurityAct } from '../../config/user-mails.ts'
 import { messagesSendUserMail } from '../../jobs/ocp.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 
@@ -21,7 +23,32 @@ export const mailUser = async (trx: AnyTrx, userId: string, kind: UserMailKind, 
   if (made) await enqueue(trx, messagesSendUserMail, { userMailId: made.id }, { class: 'urgent', gate: 'smtp' })
 }
 
+/** Acts of another person, or of the house: their address is not told. */
+const ofOthers: ReadonlySet<SecurityAct> = new Set(['mfa_reset'])
+
+/**
+ * Mails a user about an act that concerns the security of their account, with its time and the address that it came from. `referenceId` is what the notice
+ * is about, so that it is sent once; of a changed address the token, since the notice goes to the former address.
+ */
+export const noticeUser = async (
+  trx: AnyTrx,
+  userId: string,
+  act: SecurityAct,
+  referenceId: string = randomUUID(),
+): Promise<void> => {
+  const made = await sqlOne<{ id: string }>(
+    trx,
+    `insert into user_mail (user_id, kind, reference_id, act, address) values (?, 'security_notice', ?, ?, ?)
+     on conflict (kind, reference_id, user_id) do nothing returning id`,
+    [userId, referenceId, act, ofOthers.has(act) ? null : contextOf(trx).address],
+  )
+  if (made) await enqueue(trx, messagesSendUserMail, { userMailId: made.id }, { class: 'urgent', gate: 'smtp' })
+}
+
 type Facts = {
+  act: SecurityAct | null
+  address: string | null
+  createdAt: Date
   kind: UserMailKind
   referenceId: string
   email: string
@@ -56,7 +83,7 @@ const wayFor = (purpose: MailedTokenPurpose, token: string) =>
 export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promise<UserMail | null> => {
   const facts = await sqlOne<Facts>(
     trx,
-    `select m.kind, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
+    `select m.kind, m.act, m.address, m.created_at, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
        t.data->>'email' as new_email, t.data->>'before' as old_email, h.name as house, w.key_name as key, x.host, f.label,
        coalesce(w.expires_at::date, x.since::date, f.day)::text as day
      from user_mail m join app_user u on u.id = m.user_id
@@ -76,6 +103,9 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
     day: facts.day ?? '',
     host: facts.host ?? '',
     label: facts.label ?? '',
+    act: facts.act,
+    at: facts.createdAt,
+    address: facts.address,
     way: purpose ? wayFor(purpose, mailedToken(purpose, facts.referenceId)) : '',
   }
   // A notice of a changed address goes to the former address.

@@ -4,7 +4,7 @@ import { mailedToken } from '../../config/derived-secrets.ts'
 import { hashPassword } from '../../db/auth/hashing.ts'
 import { createUser } from '../../db/auth/users.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
-import { mailUser } from '../../db/ocp/index.ts'
+import { mailUser, noticeUser } from '../../db/ocp/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { deliverAll, useMailPeer } from '../support/messages.ts'
 
@@ -68,6 +68,30 @@ describe('mail to staff', () => {
     expect(
       await inPlatform((trx) => sql(trx, `select status from user_mail where reference_id = ?`, [tokenId])),
     ).to.deep.equal([{ status: 'failed' }])
+  })
+
+  it('about security says what was done, when and from where, in the language of its reader', async () => {
+    const address = '203.0.113.7'
+    for (const [locale, act, from] of [
+      ['en', 'your password was changed', `From: ${address}`],
+      ['pt-BR', 'sua senha foi alterada', `De: ${address}`],
+      ['es', 'se cambió su contraseña', `Desde: ${address}`],
+    ] as const) {
+      mail.peer.mails.splice(0)
+      const userId = await person(locale)
+      await inPlatform((trx) => noticeUser(trx, userId, 'password_changed'), { address })
+      await deliverAll()
+      const text = mail.peer.mails[0]?.text ?? ''
+      expect(text).to.contain(act).and.to.contain(from)
+      expect(text).to.contain(String(new Date().getUTCFullYear())).and.to.contain('(UTC)')
+    }
+  })
+
+  it('about an act of an administrator does not tell their address', async () => {
+    const userId = await person('en')
+    await inPlatform((trx) => noticeUser(trx, userId, 'mfa_reset'), { address: '203.0.113.8' })
+    await deliverAll()
+    expect(mail.peer.mails[0]?.text).to.contain('administrator').and.not.to.contain('203.0.113.8')
   })
 
   it('is repeated under one Message-ID until the server says that it has it', async () => {
