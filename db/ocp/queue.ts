@@ -9,6 +9,7 @@ import {
   messageSent,
   messageSuppressed,
 } from '../../config/events/ocp.ts'
+import { isDocument } from '../../config/message-texts/templates.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
@@ -63,6 +64,12 @@ const minuteMs = 60_000
 export const planOf = (order: readonly ChannelKind[]): PlanStep[] =>
   order.map((channel) => ({ channel, waitMinutes: defaultWaitMinutes }))
 
+/** The plan of a message that names none: the property's order of channels, with e-mail first for documents. SMS and WhatsApp are for what is urgent. */
+export const usualPlan = (templateKey: string, order: readonly ChannelKind[]): PlanStep[] =>
+  planOf(
+    isDocument(templateKey) && order.includes('email') ? ['email', ...order.filter((one) => one !== 'email')] : order,
+  )
+
 export const recipientPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'recipient' })
 
 /**
@@ -107,7 +114,7 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
       urgency: template.urgency,
       recipient: request.recipient ? await seal(trx, 'tenant', recipientPlace(id), request.recipient) : null,
       reservationStatuses: request.reservationStatuses,
-      plan: request.plan ?? planOf(settingsOf(property.settings).messages.order),
+      plan: request.plan ?? usualPlan(request.templateKey, settingsOf(property.settings).messages.order),
       status: due ? 'queued' : 'scheduled',
       dedupeKey: request.dedupeKey,
       scheduledFor,

@@ -4,6 +4,7 @@ import { settings } from '../../config/env.ts'
 import { closedGates, listGates } from '../../db/jobs/index.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { queueMessage } from '../../db/ocp/index.ts'
+import { usualPlan } from '../../db/ocp/queue.ts'
 import { applyReport } from '../../db/ocp/record.ts'
 import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
@@ -215,6 +216,47 @@ describe('messages by SMS and WhatsApp', () => {
     await deliverAll()
     expect(peer.texts).to.have.length(1)
     expect((await inPlatform((trx) => listGates(trx)))[0]).to.include({ state: 'open', failures: 0 })
+  })
+
+  for (const fault of ['account suspended', 'sender not ours'] as const)
+    it(`wait while the fault is the account's: ${fault}`, async () => {
+      peer.behave(fault)
+      const id = await queue()
+      await deliverAll()
+      expect((await inPlatform((trx) => listGates(trx)))[0]).to.include({
+        gate: 'twilio',
+        state: 'closed',
+        reason: 'credentials_refused',
+      })
+      expect((await messagesOf(house)).find((one) => one.id === id)?.status).to.equal('queued')
+      expect(mail.peer.mails).to.deep.equal([])
+      peer.behave('accept')
+      await world.database.admin.raw(
+        `update jobs set run_at = now() where kind = 'messages.deliver'; update provider_gate set closed_until = now()`,
+      )
+      await deliverAll()
+      expect(peer.texts).to.have.length(1)
+    })
+
+  for (const fault of ['forbidden for this message', 'no such content'] as const)
+    it(`fall back at once, and leave the gate open, where the fault is the message's: ${fault}`, async () => {
+      peer.behave(fault)
+      await queue()
+      await deliverAll()
+      expect((await inPlatform((trx) => listGates(trx)))[0]?.state ?? 'open').to.equal('open')
+      expect(mail.peer.mails).to.have.length(1)
+      peer.behave('accept')
+      await queue()
+      await deliverAll()
+      expect(peer.texts).to.have.length(1)
+    })
+
+  it('leave documents to e-mail, where SMS comes first in the order of the house', async () => {
+    const order = ['sms', 'email'] as const
+    expect(usualPlan('reservation-confirmed', order).map((step) => step.channel)).to.deep.equal(['email', 'sms'])
+    expect(usualPlan('payment-captured', order).map((step) => step.channel)).to.deep.equal(['email', 'sms'])
+    expect(usualPlan('arrival-day', order).map((step) => step.channel)).to.deep.equal(['sms', 'email'])
+    expect(usualPlan('reservation-confirmed', ['sms']).map((step) => step.channel)).to.deep.equal(['sms'])
   })
 
   it('of unknown outcome wait where Twilio refuses our credentials, and are looked for afterwards', async () => {

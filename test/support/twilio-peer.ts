@@ -32,6 +32,10 @@ export type TwilioBehaviour =
   | '429'
   | 'unknown number'
   | 'stopped'
+  | 'account suspended'
+  | 'sender not ours'
+  | 'forbidden for this message'
+  | 'no such content'
 export type PeerText = { sid: string; to: string; from: string; body: string; status: string; dateCreated: Date }
 
 export type TwilioPeer = {
@@ -140,6 +144,14 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
         return refuse(response, 400, 21211, `The 'To' number ${form.get('To')} is not a valid phone number.`)
       case 'stopped':
         return refuse(response, 400, 21610, 'Attempt to send to unsubscribed recipient')
+      case 'account suspended':
+        return refuse(response, 403, 20005, 'Account not active')
+      case 'sender not ours':
+        return refuse(response, 400, 21606, `The From phone number ${form.get('From')} is not a valid sender`)
+      case 'forbidden for this message':
+        return refuse(response, 403, 21408, 'Permission to send an SMS has not been enabled for the region')
+      case 'no such content':
+        return refuse(response, 404, 21655, 'The ContentSid is invalid')
     }
   }
 

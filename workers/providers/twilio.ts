@@ -45,6 +45,14 @@ const stopped = 21610
 /** Numbers that cannot be written to at all. */
 const invalidNumbers = new Set([21211, 21214, 21217, 21401, 21407, 21421, 21614])
 
+/**
+ * Codes by which Twilio refuses the account or its sender, whatever the message: a wrong token, an account that is suspended or not active, an
+ * account that is not found, credentials of tests, a sender that the account does not own or that cannot send.
+ */
+const accountRefused = new Set([
+  10001, 20003, 20005, 20006, 20008, 20101, 20404, 30002, 90010, 21212, 21603, 21606, 21659, 21660, 21661, 63007,
+]) // oxfmt-ignore
+
 /** Classifies a failure of the API (R10). Only an answer with a code of Twilio counts as its own. */
 const failed = (error: unknown): SendOutcome => {
   const { status, code, message } = error as { status?: number; code?: unknown; message?: string }
@@ -64,7 +72,7 @@ const failed = (error: unknown): SendOutcome => {
       httpStatus: status,
       message: `HTTP ${status} without a code of the provider`,
     }
-  if (status === 403 || status === 404)
+  if (status < 500 && accountRefused.has(code))
     return { kind: 'not_sent', code: credentialsRefused, httpStatus: status, message: `twilio_${code}: ${text}` }
   if (status >= 400 && status < 500) {
     const suppress = code === stopped ? 'stop' : invalidNumbers.has(code) ? 'invalid' : undefined
