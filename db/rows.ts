@@ -2787,6 +2787,8 @@ export interface UserMailRow {
   status: 'failed' | 'queued' | 'sent'
   createdAt: Date
   sentAt: Date | null
+  act: string | null
+  address: string | null
 }
 
 export interface WaitlistEntryRow {
@@ -4252,10 +4254,10 @@ export const tables = {
     computed: [],
   },
   user_mail: {
-    fields: ['id', 'userId', 'kind', 'referenceId', 'status', 'createdAt', 'sentAt'],
+    fields: ['id', 'userId', 'kind', 'referenceId', 'status', 'createdAt', 'sentAt', 'act', 'address'],
     documents: [],
     filled: ['id', 'status', 'createdAt'],
-    nullable: ['sentAt'],
+    nullable: ['sentAt', 'act', 'address'],
     computed: [],
   },
   waitlist_entry: {

@@ -173,7 +173,7 @@ const verify = route({
   }),
   example: { decision: 'verified', method: 'in_person' },
   returns: GuestDocument,
-  errors: [...passive, 'document_expired', 'invalid_transition'],
+  errors: [...passive, 'document_expired', 'duplicate_guest', 'invalid_transition'],
   handle: async ({ trx, params, body }) => {
     await verifyDocument(trx, params.guestId, params.documentId, body)
     return readDocument(trx, params.guestId, params.documentId)

@@ -139,7 +139,7 @@ const add = route({
   description: 'The room joins the live hold of the booking; without one it is confirmed.',
   access: can('create', 'Booking'),
   record: bookings.lock,
-  errors: [...sales, 'channel_managed'],
+  errors: [...sales, 'channel_managed', 'hold_expired'],
   body: Obj({ ...roomFields, override: Opt(Override) }),
   example: room,
   returns: Reservation,

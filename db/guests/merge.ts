@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, notFound, overtaken, unprocessable } from '../../config/errors.ts'
-import { guestMerged as mergedEvent, guestUnmerged } from '../../config/events/guests.ts'
+import { guestMerged as mergedEvent } from '../../config/events/guests.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { changeRow, insertRow } from '../lib/records.ts'
-import { seal, unsealGuests } from '../lib/sealing/index.ts'
-import type { GuestMergeRow, GuestRow } from '../rows.ts'
+import { seal } from '../lib/sealing/index.ts'
+import type { GuestRow } from '../rows.ts'
 import { openProfile, refusePassive } from './lock.ts'
 import { askForMatch } from './match.ts'
 import { Guest, GuestMerge } from './models.ts'
 import { indexesOf, profileKey, sealProfile } from './profile.ts'
 import type { GuestProfile } from './profile.ts'
-import { guestErased } from './resolve.ts'
 
 export const mergeFields = [
   'firstName',
@@ -33,12 +32,12 @@ export const mergeFields = [
 export type MergeField = (typeof mergeFields)[number]
 type Values = Partial<Record<MergeField, unknown>>
 /** The survivor's values before a merge, and the values that it took over. */
-type Kept = { before: Values; after: Values }
+export type Kept = { before: Values; after: Values }
 
-const mergePlace = (id: string) => ({ table: 'guest_merge', rowId: id, purpose: 'before' })
-const isEmpty = (value: unknown) =>
+export const mergePlace = (id: string) => ({ table: 'guest_merge', rowId: id, purpose: 'before' })
+export const isEmpty = (value: unknown) =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+export const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /**
  * Locks guests with all profiles that are merged into them, in the order of ids. A profile that joins a group in between makes the request run once
@@ -67,7 +66,7 @@ const refuseOpenRequests = async (trx: Trx, guestIds: readonly string[]) => {
     ])
 }
 
-const valuesOf = (row: GuestRow, profile: GuestProfile): Record<MergeField, unknown> => ({
+export const valuesOf = (row: GuestRow, profile: GuestProfile): Record<MergeField, unknown> => ({
   firstName: row.firstName,
   lastName: row.lastName,
   preferredName: row.preferredName,
@@ -85,7 +84,7 @@ const valuesOf = (row: GuestRow, profile: GuestProfile): Record<MergeField, unkn
 })
 
 /** Writes values into a locked profile, with all that it is found by. Answers the new version. */
-const writeValues = async (trx: Trx, row: GuestRow, all: Record<MergeField, unknown>): Promise<number> => {
+export const writeValues = async (trx: Trx, row: GuestRow, all: Record<MergeField, unknown>): Promise<number> => {
   const { email, phone, otherPhone, birthDate, gender, address, preferences, ...clear } =
     all as unknown as GuestProfile &
       Pick<
@@ -174,81 +173,4 @@ export const mergeGuests = async (
     data: { guestId: mergedGuestId, survivorId },
   })
   await askForMatch(trx, survivorId)
-}
-
-/**
- * Takes a merged profile out of its survivor again (P4, R15). What was made since the merge stays with the survivor; fields that it took over and
- * still has go back to what they were.
- */
-export const unmergeGuest = async (trx: Trx, mergedId: string, reason: string): Promise<void> => {
-  const look = () =>
-    sqlOne<Pick<GuestRow, 'status' | 'mergedIntoId'> & { tookId: string | null }>(
-      trx,
-      `select g.status, g.merged_into_id, m.survivor_id as took_id from guest g
-       left join guest_merge m on m.tenant_id = g.tenant_id and m.merged_id = g.id and m.undone_at is null where g.id = ?`,
-      [mergedId],
-    )
-  const seen = await look()
-  if (!seen) throw notFound()
-  if (seen.status === 'erased') throw guestErased(mergedId)
-  if (seen.status === 'active') {
-    const undone = await sqlOne(trx, `select id from guest_merge where merged_id = ? limit 1`, [mergedId])
-    if (undone) return
-    throw conflict('invalid_transition', 'The profile is not merged into another one')
-  }
-  const { mergedIntoId, tookId } = seen
-  if (mergedIntoId === null || tookId === null) throw conflict('invalid_transition', 'The merge was undone')
-  // The profile that took it over may itself have been merged since: its fields go back there.
-  const rows = await lockGroups(trx, [...new Set([mergedIntoId, tookId])])
-  const now = await look()
-  if (now?.mergedIntoId !== mergedIntoId || now.tookId !== tookId) throw overtaken()
-  const survivor = rows.find((row) => row.id === tookId)
-  const self = rows.find((row) => row.id === mergedId)
-  if (!survivor || !self) throw overtaken()
-  if (survivor.status === 'erased') throw guestErased(survivor.id)
-  const merge = await sqlOne<GuestMergeRow>(
-    trx,
-    `select * from guest_merge where merged_id = ? and undone_at is null for no key update`,
-    [mergedId],
-  )
-  if (!merge) throw overtaken()
-  await sql(trx, `update guest set status = 'active', merged_into_id = null, version = version + 1 where id = ?`, [
-    mergedId,
-  ])
-  await sql(
-    trx,
-    // A profile that came apart meanwhile and was merged anew stays where that later merge put it.
-    `update guest g set merged_into_id = ?, version = g.version + 1 from guest_merge own, guest_merge undone
-     where g.id = any(?::uuid[]) and g.merged_into_id = ? and undone.tenant_id = g.tenant_id and undone.id = ?
-       and own.tenant_id = g.tenant_id and own.merged_id = g.id and own.undone_at is null and own.merged_at < undone.merged_at`,
-    [mergedId, merge.repointedIds, mergedIntoId, merge.id],
-  )
-  await giveBack(trx, survivor, merge)
-  await sql(trx, `update guest_merge set undone_at = now(), undone_by = ?::jsonb, undo_reason = ? where id = ?`, [
-    JSON.stringify(contextOf(trx).actor),
-    reason,
-    merge.id,
-  ])
-  await emit(trx, guestUnmerged, {
-    propertyId: null,
-    id: mergedId,
-    version: self.version + 1,
-    data: { guestId: mergedId, survivorId: tookId },
-  })
-  for (const id of [mergedId, survivor.status === 'active' ? survivor.id : mergedIntoId]) await askForMatch(trx, id)
-}
-
-/** Puts back each field that still has the value which the merge gave it. */
-const giveBack = async (trx: Trx, survivor: GuestRow, merge: GuestMergeRow): Promise<void> => {
-  const [kept] = await unsealGuests<Kept>(trx, 'profile', [
-    { guestId: survivor.id, place: mergePlace(merge.id), sealed: merge.sealed },
-  ])
-  if (!kept) return
-  const own = valuesOf(survivor, await openProfile(trx, survivor))
-  const back = mergeFields.filter((field) => field in kept.after && same(own[field], kept.after[field]))
-  if (back.length === 0) return
-  await writeValues(trx, survivor, {
-    ...own,
-    ...Object.fromEntries(back.map((field) => [field, kept.before[field]])),
-  })
 }

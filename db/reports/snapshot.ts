@@ -113,7 +113,9 @@ export const dayTotals = async (
   const row = await sqlOne<{ totals: Record<string, unknown> }>(
     trx,
     `with line as (
-       select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id from folio_line l
+       select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id, l.tax_rule_id,
+         l.kind = 'adjustment' and l.category = 'tax' and l.source_type = 'adjustment' and l.source_key = '' as is_own_tax
+       from folio_line l
        join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id and f.property_id = :propertyId
        where l.tenant_id = cast(:tenantId as uuid) and l.business_date = cast(:date as date))
      select jsonb_build_object(
@@ -122,8 +124,13 @@ export const dayTotals = async (
        'lines', (select coalesce(jsonb_agg(x order by x.kind, x.category), '[]') from
          (select kind, category, count(*) as count, sum(amount) as amount from line group by 1, 2) x),
        'taxes', (select coalesce(jsonb_agg(x order by x.code, x.included), '[]') from
-         (select t ->> 'code' as code, (t ->> 'included')::boolean as included, sum((t ->> 'amount')::bigint * sign(line.amount)::bigint) as amount
-          from line cross join lateral jsonb_array_elements(line.taxes) t group by 1, 2) x),
+         (select code, included, sum(amount) as amount from (
+            select t ->> 'code' as code, (t ->> 'included')::boolean as included, (t ->> 'amount')::bigint * case when line.amount < 0 then -1 else 1 end as amount
+            from line cross join lateral jsonb_array_elements(line.taxes) t
+            union all
+            -- A tax of a fixed amount is adjusted by a line of its own, which no charge names.
+            select r.code, false, line.amount from line join tax_rule r on r.tenant_id = cast(:tenantId as uuid) and r.id = line.tax_rule_id where line.is_own_tax) y
+          group by 1, 2) x),
        'payments', (select coalesce(jsonb_agg(x order by x.method, x.kind), '[]') from
          (select p.method, line.kind, count(*) as count, sum(line.amount) as amount from line
           join payment p on p.tenant_id = cast(:tenantId as uuid) and p.id = line.payment_id group by 1, 2) x),

@@ -10,7 +10,7 @@ import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { isRunning } from './rules/deposits.ts'
 import { refundCredit } from './credit.ts'
-import { endHold, releaseRooms } from './expire.ts'
+import { endHold, hasUsedPromo, releaseRooms } from './expire.ts'
 import { closeSettled } from './folio/close.ts'
 import { addLines, announceBalances } from './folio/lines.ts'
 import { lockFoliosOf, lockPrimaryFolios } from './folio/lock.ts'
@@ -126,12 +126,13 @@ export const cancelReservations = async (
   const confirmed = rooms.filter((one) => one.status === 'confirmed')
   const ended = new Set(rooms.map((one) => one.id))
   const left = reservations.filter((one) => isLive(one.status) && !ended.has(one.id))
-  if (held.length > 0) await releaseHeld(trx, booking, held, left, ending)
+  const keepsPromo = left.length > 0 || hasUsedPromo(reservations)
+  if (held.length > 0) await releaseHeld(trx, booking, { held, left, keepsPromo }, ending)
   const posts =
     confirmed.length > 0
       ? await cancelConfirmed(trx, {
           booking,
-          promoCodeId: left.length === 0 && held.length === 0 ? booking.promoCodeId : null,
+          promoCodeId: keepsPromo || held.length > 0 ? null : booking.promoCodeId,
           confirmed,
           feeOf,
           ...ending,
@@ -214,13 +215,13 @@ const told = ({ reason, note }: Pick<Ending, 'reason' | 'note'>) => (note ? `${r
 const releaseHeld = async (
   trx: Trx,
   booking: BookingRow,
-  held: readonly ReservationRow[],
-  left: readonly ReservationRow[],
+  { held, left, keepsPromo }: { held: readonly ReservationRow[]; left: readonly ReservationRow[]; keepsPromo: boolean },
   ending: Ending,
 ) => {
   const { reason, businessDate, override } = ending
   await releaseRooms(trx, held, { status: 'cancelled', reason })
-  if (!left.some((one) => one.status === 'held')) await endHold(trx, booking, left.length > 0)
+  if (!left.some((one) => one.status === 'held'))
+    await endHold(trx, booking, { staysLive: left.length > 0, keepsPromo })
   await recordTransition(trx, {
     id: 'T10',
     booking,

@@ -199,7 +199,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
   return booking.id
 }
 
-/** Adds a room to a booking: to its live hold, else confirmed at once. Answers the id of the reservation. */
+/** Adds a room to a booking: to its live hold, else confirmed at once. 409 `hold_expired` where its hold is over. Answers the id of the reservation. */
 export const addRoom = async (
   trx: Trx,
   bookingId: string,
@@ -218,7 +218,9 @@ export const addRoom = async (
   if (live.length >= mostLive || reservations.some((one) => one.position >= 99)) throw tooManyRooms()
   if (booking.channelConnectionId !== null && !isWaived(override, 'channel'))
     throw unprocessable('channel_managed', 'The rooms of this booking belong to a channel')
-  const isHeld = booking.holdExpiresAt !== null && booking.holdExpiresAt > now
+  if (booking.holdExpiresAt !== null && booking.holdExpiresAt <= now)
+    throw conflict('hold_expired', 'The hold has ended')
+  const isHeld = booking.holdExpiresAt !== null
   if (isHeld && room.unitId !== undefined) throw unitOfHeld('unitId')
   const property = await propertyFor(trx, propertyId, 'staff')
   const rooms = [room]

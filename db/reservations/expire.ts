@@ -60,11 +60,8 @@ export const expireHold = async (trx: Trx, bookingId: string): Promise<Expiry> =
     return 'waiting'
   }
   await releaseRooms(trx, rooms, { status: 'expired' })
-  await endHold(
-    trx,
-    booking,
-    reservations.some((one) => isLive(one.status) && one.status !== 'held'),
-  )
+  const staysLive = reservations.some((one) => isLive(one.status) && one.status !== 'held')
+  await endHold(trx, booking, { staysLive, keepsPromo: staysLive || hasUsedPromo(reservations) })
   await recordTransition(trx, {
     id: 'T9',
     booking,
@@ -95,9 +92,20 @@ export const releaseRooms = async (
   await setNights(trx, ids, 'open', 'released')
 }
 
-/** Ends a hold: its fields go with the last held room, the promo code returns with the last live one, and an unpaid hold counts as a strike. */
-export const endHold = async (trx: Trx, booking: BookingRow, staysLive: boolean): Promise<void> => {
-  if (booking.promoCodeId && !staysLive) await returnPromoCode(trx, booking.promoCodeId)
+/** Whether a room of a booking has used its promo code for good: the guest has come, or was charged for staying away. */
+export const hasUsedPromo = (rooms: readonly Pick<ReservationRow, 'status'>[]): boolean =>
+  rooms.some(({ status }) => status === 'checked_in' || status === 'checked_out' || status === 'no_show')
+
+/**
+ * Ends a hold: its fields go with the last held room, the promo code returns with the last live one unless a room has used it, and an unpaid hold
+ * counts as a strike.
+ */
+export const endHold = async (
+  trx: Trx,
+  booking: BookingRow,
+  { staysLive, keepsPromo = staysLive }: { staysLive: boolean; keepsPromo?: boolean },
+): Promise<void> => {
+  if (booking.promoCodeId && !keepsPromo) await returnPromoCode(trx, booking.promoCodeId)
   await sql(
     trx,
     `update booking set hold_kind = null, hold_expires_at = null, hold_cap_at = null, hold_version = null,

@@ -139,6 +139,21 @@ describe('Profiles that may be one person', () => {
       for (const id of [a, b, c]) expect(await read(id)).to.include({ status: 'active', mergedIntoId: null })
     })
 
+  it('leave nothing of a profile with those who took it over from its survivor', async () => {
+    const a = await create({ firstName: 'A', email: 'only-a@example.com', phone: '+5521911110011' })
+    const b = await create({ firstName: 'B', phone: '+5521911110012' })
+    const c = await create({ firstName: 'C' })
+    await merge(b, a, ['phone'])
+    await merge(c, b)
+    expect(await read(c)).to.include({ email: 'only-a@example.com', phone: '+5521911110011' })
+    await unmerge(a)
+    expect(await read(a)).to.include({ email: 'only-a@example.com', phone: '+5521911110011' })
+    expect(await read(c), 'what b has without a').to.include({ email: null, phone: '+5521911110012' })
+    await unmerge(b)
+    expect(await read(b)).to.include({ email: null, phone: '+5521911110012' })
+    expect(await read(c)).to.include({ email: null, phone: null })
+  })
+
   it('stay where a later merge put them when an earlier one is undone', async () => {
     const [a, b, c] = [
       await create({ firstName: 'A' }),

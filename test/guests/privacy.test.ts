@@ -59,6 +59,15 @@ describe('Privacy requests', () => {
     return found
   }
 
+  it('follow a merged profile to its survivor', async () => {
+    const [id, old] = [await create({ firstName: 'Sara' }), await create({ firstName: 'Sarah' })]
+    expect((await call('POST', `guests/${id}/merge`, { mergedGuestId: old, reason: 'One person' })).status).to.equal(
+      200,
+    )
+    const made = await call('POST', 'privacy-requests', { guestId: old, kind: 'access', channel: 'email' })
+    expect([made.status, made.body.guestId]).to.deep.equal([201, id])
+  })
+
   it('give access: an export that is sealed, downloaded in the sight of the trail, and gone after 7 days', async () => {
     const id = await create({ ...seeds, documents: [{ kind: 'passport', countryCode: 'BR', number: 'EXP 1' }] })
     const request = await ask(id, 'access')

@@ -206,6 +206,17 @@ describe('Guests at the desk', () => {
     expect(
       await rows(`select id from blob b where b.id not in (select blob_id from guest_document_file)`),
     ).to.deep.equal([])
+    const twice = { ...passport, number: 'TWICE 1' }
+    const first = await call('POST', `guests/${id}/documents`, twice)
+    const decide = (decision: string) =>
+      call('POST', `guests/${id}/documents/${first.body.id}/verify`, {
+        decision,
+        method: 'video',
+        reason: 'Not legible',
+      })
+    expect((await decide('rejected')).body.status).to.equal('rejected')
+    expect((await call('POST', `guests/${other}/documents`, twice)).status, 'it is free').to.equal(201)
+    expect((await decide('verified')).body.code, 'another guest has it now').to.equal('duplicate_guest')
     const old = await call('POST', `guests/${id}/documents`, { ...passport, number: 'OLD1', expiresOn: '2020-01-01' })
     const late = await call('POST', `guests/${id}/documents/${old.body.id}/verify`, {
       decision: 'verified',

@@ -276,6 +276,32 @@ describe('The night audit', () => {
     expect(day?.taxes.map((tax) => tax.amount)).to.deep.equal(shrunk)
   })
 
+  it('freezes a tax of a fixed amount that was adjusted by its own line', async () => {
+    house = await makeLateHouse(2)
+    const [id = ''] = await makeStays(house, 1, { from: -2, nights: 1, checkedIn: true })
+    await closeOpenDay(house)
+    const [folio] = await foliosOf([id])
+    const [tax] = await house.inHouse((trx) =>
+      sql<{ id: string; amount: number; code: string }>(
+        trx,
+        `select l.id, l.amount, x.code from folio_line l join tax_rule x on x.tenant_id = l.tenant_id and x.id = l.tax_rule_id
+         where l.folio_id = ? and l.category = 'tax' and x.basis <> 'percent' limit 1`,
+        [folio?.id],
+      ),
+    )
+    const { id: lineId = '', amount = 0, code } = tax ?? {}
+    await house.inHouse((trx) =>
+      adjustCharge(trx, folio?.id ?? '', { lineId, amount, reason: 'a child' }, { limited: false }),
+    )
+    await closeOpenDay(house)
+    const day = await house.inHouse((trx) =>
+      sqlOne<{ taxes: object[] }>(trx, `select totals -> 'taxes' as taxes from business_day where date = ?`, [
+        house.day(-1),
+      ]),
+    )
+    expect(day?.taxes).to.deep.equal([{ code, included: false, amount: -amount }])
+  })
+
   it('leaves a day whose change is found, where somebody with the rights of the database made one', async () => {
     await makeStays(house, 1, { from: -1, checkedIn: true })
     await closeOpenDay(house)

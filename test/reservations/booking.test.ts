@@ -177,6 +177,15 @@ describe('The desk books', () => {
     expect(await miscounted(free)).to.deep.equal([])
   })
 
+  it('adds no room to a hold that has ended, before anything has swept it away', async () => {
+    const { body: held } = await book(free, { hold: { kind: 'option' } })
+    await outlive(free, held.id)
+    const late = await reception.send('POST', `bookings/${held.id}/reservations`, room(free))
+    expect([late.status, late.body.code]).to.deep.equal([409, 'hold_expired'])
+    expect(await free.inHouse((trx) => expireHold(trx, held.id))).to.equal('expired')
+    expect(await miscounted(free)).to.deep.equal([])
+  })
+
   it('refuses a barred guest, unless a manager says otherwise, and names all that stands in the way at once', async () => {
     const { body: known } = await book(free)
     const guestId = known.booker.guestId

@@ -134,15 +134,40 @@ export type Verification = {
   keepFiles?: boolean | undefined
 }
 
-/** Accepts or rejects a document after checking it (D2, D3). 422 `document_expired` for one that is out of date. */
+/** A rejected document does not hold its number. Before it counts again, no other guest may have taken it. 409 `duplicate_guest`. */
+const lockNumberOf = async (trx: Trx, documentId: string): Promise<void> => {
+  const known = await sqlOne<Pick<GuestDocumentRow, 'numberIndex'>>(
+    trx,
+    `select number_index from guest_document where id = ?`,
+    [documentId],
+  )
+  if (known?.numberIndex) await lockNumbers(trx, [known.numberIndex])
+}
+
+const refuseHeldByOther = async (trx: Trx, guestId: string, document: GuestDocumentRow): Promise<void> => {
+  if (document.status !== 'rejected' || document.numberIndex === null) return
+  const holders = await holdersOf(trx, [document.numberIndex])
+  const other = holders.find((one) => one.guestId !== guestId && isSame(one, document))
+  if (other)
+    throw conflict('duplicate_guest', 'Another guest has this document', [
+      { field: 'decision', message: `is a document of guest ${other.guestId}` },
+    ])
+}
+
+/**
+ * Accepts or rejects a document after checking it (D2, D3). 422 `document_expired` for one that is out of date, 409 `duplicate_guest` for a rejected one whose
+ * number another guest has now.
+ */
 export const verifyDocument = async (
   trx: Trx,
   guestId: string,
   documentId: string,
   { decision, method, reason, keepFiles = true }: Verification,
 ): Promise<void> => {
+  await lockNumberOf(trx, documentId)
   const document = await lockDocument(trx, guestId, documentId)
   if (!moves.isDue(decision, document.status)) return
+  if (decision === 'verified') await refuseHeldByOther(trx, guestId, document)
   if (decision === 'verified' && document.expiresOn !== null && document.expiresOn < todayIn('UTC'))
     throw unprocessable('document_expired', `The document expired on ${document.expiresOn}`)
   const isVerified = decision === 'verified'

@@ -55,7 +55,10 @@ export const tellRequest = (
 /** Registers what a guest asks for (L1). One of each kind is open at a time: 409 `privacy_request_open`. */
 export const registerRequest = async (trx: Trx, request: NewRequest): Promise<string> => {
   const { kind, channel, note = null, correction = null } = request
-  const { id: guestId } = await lockGuest(trx, request.guestId)
+  const named = await sqlOne<{ id: string }>(trx, `select coalesce(merged_into_id, id) as id from guest where id = ?`, [
+    request.guestId,
+  ])
+  const { id: guestId } = await lockGuest(trx, named?.id ?? request.guestId)
   if ((kind === 'correction') !== (correction !== null))
     throw invalid([{ field: 'correction', message: 'is what a correction asks for, and no other request' }])
   const receivedAt = request.receivedAt === undefined ? new Date() : new Date(request.receivedAt)

@@ -14,7 +14,7 @@ import type { PropertyRow } from '../../../rows.ts'
 import { blockersOf } from '../readiness.ts'
 
 const propertyLifecycle = lifecycle<PropertyRow['status']>('A property')({
-  published: { from: ['draft', 'suspended'], to: 'live' },
+  published: { from: ['draft', 'suspended', 'archived'], to: 'live' },
   suspended: { from: ['live'], to: 'suspended' },
   archived: { from: ['draft', 'suspended'], to: 'archived' },
 })
@@ -32,7 +32,7 @@ export const takeOver = async (trx: Trx, propertyId: string, businessDate: strin
   ])
 }
 
-/** Opens a property for sale: 422 `not_ready` names each blocker, and 409 refuses one that is archived. Its first business day is today in its own zone. */
+/** Opens a property for sale: 422 `not_ready` names each blocker. One that is archived comes back. Its first business day is today in its own zone. */
 export const goLive = async (trx: Trx, propertyId: string): Promise<void> => {
   const property = await lockProperty(trx, propertyId)
   if (!propertyLifecycle.isDue('published', property.status)) return
