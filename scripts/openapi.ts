@@ -25,5 +25,7 @@ export const generateOpenApi = async (): Promise<string> => {
 
 if (import.meta.filename === process.argv[1]) {
   writeFileSync(target, await generateOpenApi())
+  const { addBodies } = await import('./bodies.ts')
+  addBodies()
   console.log('docs/openapi.json written')
 }

@@ -4,8 +4,9 @@ import type { WebhookEndpointRow } from '../rows.ts'
 import { secretsOf } from './endpoints.ts'
 import type { Ping } from './models.ts'
 import { bodyOf } from './rules/body.ts'
-import { isSuccess } from './send.ts'
-import type { Answer, Call } from './send.ts'
+import { isSuccess } from './health.ts'
+import type { Answer } from './health.ts'
+import type { Call } from './send.ts'
 
 /** The ping that was asked for under this number; null where another one was asked for since, or the endpoint is gone. */
 export const pingOf = async (trx: Trx, endpointId: string, pingNo: number): Promise<Call | null> => {

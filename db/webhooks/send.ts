@@ -1,37 +1,28 @@
 import { webhookLimits as limits } from '../../config/limits.ts'
 import { deliverEvents } from '../../jobs/webhooks.ts'
-import { contextOf, later, prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, later, prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { nextWait } from '../jobs/index.ts'
-import { mailUser } from '../ocp/index.ts'
 import type { WebhookEndpointRow } from '../rows.ts'
 import { eventOfDelivery } from './deliveries.ts'
-import { secretsOf, stopEndpoint } from './endpoints.ts'
+import { secretsOf } from './endpoints.ts'
 import { isRecent } from './feed.ts'
+import { isSuccess, judgeFailure, noteSuccess } from './health.ts'
+import type { Answer } from './health.ts'
 import { bodyOf } from './rules/body.ts'
 import { eventOf, isOffered } from './rules/types.ts'
 
 /** One request to an endpoint, to be signed and sent. */
 export type Call = { id: string; url: string; body: string; secrets: string[] }
 
-/** The outcome of a request. `error` is null where an answer came, of whatever status. */
-export type Answer = {
-  at: Date
-  durationMs: number
-  httpStatus: number | null
-  error: 'connect_failed' | 'tls_failed' | 'timeout' | 'redirect' | 'address_refused' | 'too_large' | null
-  /** The beginning of the answer, printable. */
-  excerpt: string | null
-  /** How long the receiver asked to be left alone. */
-  retryAfterMs: number | null
+export type Sending = {
+  deliveryId: string
+  eventAt: Date
+  call: Call
+  /** Nothing else was due as it was taken: its answer is likely to be the last thing that its sender writes. */
+  isLast: boolean
 }
-
-export type Sending = { deliveryId: string; eventAt: Date; call: Call }
-
-/** Whether an answer is 2xx. */
-export const isSuccess = ({ httpStatus, error }: Answer) =>
-  error === null && httpStatus !== null && httpStatus >= 200 && httpStatus < 300
 
 type Target = Pick<WebhookEndpointRow, 'id' | 'url' | 'status' | 'secret' | 'previousSecret' | 'previousUntil'> & {
   features: string[]
@@ -51,10 +42,11 @@ const hostOf = (url: string): string => new URL(url).hostname
  * Takes a slot for a sender: at most 2 of an endpoint, 4 of a tenant and 20 of a host over all tenants send at once. `full` where none is
  * free; `over` where nothing is sent to this endpoint any more. `slotId` is the sender's own: it takes its slot again after a crash.
  */
-export const takeSlot = async (trx: Trx, endpointId: string, slotId: string): Promise<'taken' | 'full' | 'over'> => {
-  const endpoint = await targetOf(trx, endpointId)
-  if (endpoint?.status !== 'active') return 'over'
+const takeSlotOf = async (trx: Trx, endpoint: Target, slotId: string): Promise<'taken' | 'full' | 'over'> => {
+  const endpointId = endpoint.id
+  if (endpoint.status !== 'active') return 'over'
   if (!endpoint.features.includes('webhooks')) {
+    await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
     await sql(
       trx,
       `update webhook_delivery set status = 'dropped', sending_until = null where webhook_endpoint_id = ? and status = 'pending'`,
@@ -116,6 +108,35 @@ const drop = (trx: Trx, { id, eventAt }: Due) =>
     eventAt,
   ])
 
+const take = async (trx: Trx, endpoint: Target, place: number): Promise<Sending | null> => {
+  for (;;) {
+    // One trip: the second statement sees what the first has taken.
+    const [due, left] = await Promise.all([takeDue(trx, endpoint.id, place), leftOf(trx, endpoint.id)])
+    if (!due) return null
+    const declared = eventOf(due.type)
+    const event =
+      declared && isOffered(declared, endpoint.features) ? await eventOfDelivery(trx, due.eventId, due.eventAt) : null
+    if (!event) {
+      drop(trx, due)
+      continue
+    }
+    const call = { id: event.id, url: endpoint.url, body: bodyOf(event), secrets: await secretsOf(trx, endpoint) }
+    return { deliveryId: due.id, eventAt: due.eventAt, call, isLast: left?.isDue !== true }
+  }
+}
+
+/** Begins to send to an endpoint: takes a slot and the first delivery that is due, for the time of a lease. */
+export const beginSending = async (
+  trx: Trx,
+  endpointId: string,
+  slotId: string,
+): Promise<Sending | null | 'full' | 'over'> => {
+  const endpoint = await targetOf(trx, endpointId)
+  if (!endpoint) return 'over'
+  const slot = await takeSlotOf(trx, endpoint, slotId)
+  return slot === 'taken' ? take(trx, endpoint, 0) : slot
+}
+
 /**
  * Takes the next delivery of an endpoint that is due, for the time of a lease. `place` counts the requests of this start. Null where nothing
  * is due, or nothing is sent any more.
@@ -131,74 +152,7 @@ export const nextSending = async (
     limits.leaseSeconds,
     slotId,
   ])
-  for (;;) {
-    const due = await takeDue(trx, endpointId, place)
-    if (!due) return null
-    const declared = eventOf(due.type)
-    const event =
-      declared && isOffered(declared, endpoint.features) ? await eventOfDelivery(trx, due.eventId, due.eventAt) : null
-    if (!event) {
-      drop(trx, due)
-      continue
-    }
-    const call = { id: event.id, url: endpoint.url, body: bodyOf(event), secrets: await secretsOf(trx, endpoint) }
-    return { deliveryId: due.id, eventAt: due.eventAt, call }
-  }
-}
-
-/** Tells owner and admins, once for each time that an endpoint fails. */
-const warn = async (trx: Trx, endpointId: string, kind: 'failing' | 'paused', since: Date): Promise<void> => {
-  const warning = await sqlOne<{ id: string }>(
-    trx,
-    `insert into webhook_warning (tenant_id, webhook_endpoint_id, host, kind, since)
-     select e.tenant_id, e.id, substring(e.url from '^[a-z]+://([^/]+)'), ?, ? from webhook_endpoint e where e.id = ?
-     on conflict (tenant_id, webhook_endpoint_id, kind, since) do nothing returning id`,
-    [kind, since, endpointId],
-  )
-  if (!warning) return
-  const people = await sql<{ userId: string }>(
-    trx,
-    `select user_id from membership where status = 'active' and role in ('owner', 'admin') order by user_id`,
-  )
-  const mail = kind === 'paused' ? 'webhook_paused' : 'webhook_failing'
-  for (const { userId } of people) await mailUser(trx, userId, mail, warning.id)
-}
-
-/** Writes the health of an endpoint after an answer; an endpoint that is gone, or has failed for long, is paused. */
-const judge = async (trx: Trx, endpointId: string, answer: Answer): Promise<void> => {
-  if (isSuccess(answer)) {
-    later(
-      trx,
-      `update webhook_health set failures = 0, failing_since = null, warned_at = null, last_success_at = :at, last_status = :status, last_error = null
-       where id = :endpointId and (failures > 0 or last_status is distinct from :status::int or last_success_at is null
-         or last_success_at < :at::timestamptz - interval '1 second')`,
-      { endpointId, at: answer.at, status: answer.httpStatus },
-    )
-    return
-  }
-  const health = await preparedOne<{ failures: number; failingSince: Date; isOver: boolean; isLong: boolean }>(
-    trx,
-    `update webhook_health set failures = failures + 1, failing_since = coalesce(failing_since, :at), last_status = :status, last_error = :error
-     where id = :endpointId returning failures, failing_since,
-       failing_since <= clock_timestamp() - make_interval(days => :days::int) and failures >= :most::int as is_over,
-       failing_since <= clock_timestamp() - make_interval(hours => :hours::int) as is_long`,
-    {
-      endpointId,
-      at: answer.at,
-      status: answer.httpStatus,
-      error: answer.error,
-      days: limits.pausedAfterDays,
-      most: limits.pausedAfterFailures,
-      hours: limits.warnedAfterHours,
-    },
-  )
-  if (!health) return
-  if (answer.httpStatus === 410) return stopEndpoint(trx, endpointId, { cause: 'gone' })
-  if (health.isOver) {
-    await stopEndpoint(trx, endpointId, { cause: 'failing' })
-    return warn(trx, endpointId, 'paused', health.failingSince)
-  }
-  if (health.isLong) await warn(trx, endpointId, 'failing', health.failingSince)
+  return take(trx, endpoint, place)
 }
 
 const waitAfter = (attempts: number, answer: Answer): number | null => {
@@ -216,8 +170,10 @@ export const recordAnswer = async (
   answer: Answer,
 ): Promise<void> => {
   const isGood = isSuccess(answer)
-  // The endpoint before its deliveries, as its commands do; one that may be paused is held for that.
-  if (!isGood) await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
+  // The endpoint before its deliveries, as its commands do; one that may be paused is held for that. A success writes its health before its delivery: one that
+  // pauses has the health in hand while it waits for deliveries.
+  if (isGood) noteSuccess(trx, endpointId, answer)
+  else await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
   const delivery = await preparedOne<{ status: string; attempts: number; lastNumber: number }>(
     trx,
     `update webhook_delivery set last_number = last_number + 1, last_attempt_at = :at, sending_until = null,
@@ -253,16 +209,26 @@ export const recordAnswer = async (
       { deliveryId, eventAt, isOver: ms === null, ms: ms ?? 0 },
     )
   }
-  await judge(trx, endpointId, answer)
+  if (!isGood) await judgeFailure(trx, endpointId, answer)
 }
 
 const bucketMs = 5_000
 
+/** More than senders may have in hand at once, also where some have just died: behind so many of the first ones nothing is due earlier. */
+const inHand = 20
+
+const firstOf = (replayed: boolean) => `
+  (select due_at, sending_until from webhook_delivery
+   where webhook_endpoint_id = :endpointId and status = 'pending' and replay_id is ${replayed ? 'not ' : ''}null and ${isRecent('event_at')}
+   order by due_at, sequence limit ${inHand})`
+
+/** When the next delivery of an endpoint is due: a look at the first ones of the index, whatever waits behind them. */
 const leftOf = (trx: Trx, endpointId: string) =>
   preparedOne<{ dueAt: Date | null; isDue: boolean | null }>(
     trx,
-    `select min(greatest(due_at, coalesce(sending_until, due_at))) as due_at, bool_or(${isDueNow}) as is_due from webhook_delivery
-     where webhook_endpoint_id = :endpointId and status = 'pending' and ${isRecent('event_at')}`,
+    `select min(greatest(due_at, coalesce(sending_until, due_at))) as due_at,
+       bool_or(due_at <= clock_timestamp() and (sending_until is null or sending_until < clock_timestamp())) as is_due
+     from (${firstOf(false)} union all ${firstOf(true)}) as first`,
     { endpointId },
   )
 
@@ -273,9 +239,18 @@ const isActive = async (trx: Trx, endpointId: string, lock = ''): Promise<boolea
   return row?.status === 'active'
 }
 
+/** Holds an endpoint, as the writers of its deliveries do: before its health and its deliveries. */
+export const holdEndpoint = async (trx: Trx, endpointId: string): Promise<void> => {
+  await isActive(trx, endpointId, 'for no key update')
+}
+
+/** Frees the slot of a sender. */
+export const giveSlot = (trx: Trx, slotId: string): void =>
+  later(trx, `delete from webhook_slot where id = ?`, [slotId])
+
 /** Frees the slot of a sender. Answers whether nothing is due to its endpoint now. */
 export const freeSlot = async (trx: Trx, endpointId: string, slotId: string): Promise<boolean> => {
-  later(trx, `delete from webhook_slot where id = ?`, [slotId])
+  giveSlot(trx, slotId)
   return !(await isActive(trx, endpointId)) || (await leftOf(trx, endpointId))?.isDue !== true
 }
 

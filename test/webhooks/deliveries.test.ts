@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { inTenant, sql } from '../../db/lib/connection.ts'
-import { createEndpoint, numberEvents, takeSlot } from '../../db/webhooks/index.ts'
+import { beginSending, createEndpoint, numberEvents } from '../../db/webhooks/index.ts'
 import { useOwner } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import { until } from '../support/until.ts'
@@ -389,10 +389,15 @@ describe('events delivered to an endpoint', function () {
     expect(ping.path).to.equal('/tea')
   })
 
+  /** What a sender is answered that wants a slot. */
+  const slotOf = async (endpointId: string, slot = randomUUID()) => {
+    const begun = await inTenant(all.house.tenantId, (trx) => beginSending(trx, endpointId, slot))
+    return typeof begun === 'string' ? begun : 'taken'
+  }
+
   it('never go to more than two requests at a time of one endpoint, and four of a tenant', async () => {
     const made = [await create(), await create(), await create()]
-    const take = (endpoint: Made, slot = randomUUID()) =>
-      inTenant(all.house.tenantId, (trx) => takeSlot(trx, endpoint.id, slot))
+    const take = (endpoint: Made, slot = randomUUID()) => slotOf(endpoint.id, slot)
     const own = randomUUID()
     expect(await take(made[0]!, own)).to.equal('taken')
     expect(await take(made[0]!)).to.equal('taken')
@@ -418,7 +423,7 @@ describe('events delivered to an endpoint', function () {
          select ?, gen_random_uuid(), ?, now() + interval '1 minute' from generate_series(1, ?)`,
         [other.tenantId, host, count],
       )
-    const take = () => inTenant(all.house.tenantId, (trx) => takeSlot(trx, id, randomUUID()))
+    const take = () => slotOf(id)
     await hold(30, 'elsewhere.example')
     await hold(19, hookHost)
     expect(await take()).to.equal('taken')

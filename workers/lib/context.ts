@@ -81,13 +81,15 @@ export const outsideRun = (
   const recordPending = async (trx: AnyTrx) => {
     for (const record of pending) await record(trx)
   }
-  const effect = async <T>(work: (trx: never) => Promise<T>, ends = false): Promise<T> => {
+  const effect = async <T>(work: (trx: never) => Promise<T>, endsWith: (value: T) => boolean): Promise<T> => {
     if (isFinished) throw new Error(`${row.kind}: the job has ended; nothing can follow finish()`)
+    let ends = false
     const result = await openFor(row, base.tenantId, lockFence(fence), async (trx, rows) => {
       mustOwn(fence, rows)
       if (pending.length === 0) await permit(trx)
       await recordPending(trx)
       const value = await work(trx as never)
+      ends = endsWith(value)
       if (ends) completeJob(trx, fence, { outcome: 'done', worker, ranMs: Date.now() - startedAt })
       crashPoint(ends ? 'job.completing' : 'effect.writing', row.kind)
       return value
@@ -100,7 +102,8 @@ export const outsideRun = (
   const context: JobContext = {
     ...base,
     payload,
-    effect: (work) => effect(work),
+    effect: (work) => effect(work, () => false),
+    finishWhere: (work, endsWith) => effect(work, endsWith),
     inTenant: async (tenantId, work) => {
       const part = async (trx: Trx) => {
         const value = await work(trx)
@@ -111,7 +114,8 @@ export const outsideRun = (
       crashPoint('part.committed', row.kind)
       return value
     },
-    finish: <T>(work?: (trx: never) => Promise<T>) => effect(work ?? (() => Promise.resolve(undefined as T)), true),
+    finish: <T>(work?: (trx: never) => Promise<T>) =>
+      effect(work ?? (() => Promise.resolve(undefined as T)), () => true),
     withNext: (record) => void pending.push(record),
   }
   return { context, isFinished: () => isFinished, recordPending }

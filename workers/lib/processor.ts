@@ -30,6 +30,8 @@ export type JobContext<P = unknown> = {
   readonly inTenant: <T>(tenantId: string, work: (trx: Trx) => Promise<T>) => Promise<T>
   /** As `effect`, and the job ends with it: effect, follow-up jobs, events and completion commit together. Once. */
   readonly finish: <T = void>(work?: (trx: TrxFor<P>) => Promise<T>) => Promise<T>
+  /** As `effect`, or as `finish` where `endsWith` says so of what the work answers. */
+  readonly finishWhere: <T>(work: (trx: TrxFor<P>) => Promise<T>, endsWith: (value: T) => boolean) => Promise<T>
   /** Dead at once: another try cannot pass. `reason` is a stable code. */
   readonly giveUp: (reason: string, message: string) => never
   /** Ends as skipped: there is nothing to do any more. What the open effect did is rolled back. */
@@ -43,7 +45,10 @@ export type JobContext<P = unknown> = {
 }
 
 /** Context of a processor on the database, already inside its transaction. */
-export type DatabaseContext = Omit<JobContext, 'effect' | 'inTenant' | 'finish' | 'withNext' | 'payload'>
+export type DatabaseContext = Omit<
+  JobContext,
+  'effect' | 'inTenant' | 'finish' | 'finishWhere' | 'withNext' | 'payload'
+>
 
 /** Whether a job ends what its feature was used for, which stays possible without the feature. */
 export type Ends = (trx: Trx, payload: never) => Promise<boolean>

@@ -32,16 +32,18 @@ const heard = <S>(outcome: Outcome<S>): S => {
   throw new Unheard(outcome.kind === 'refused', outcome.code)
 }
 
-/** Pages of one start; a longer list goes on in the next one, from where this one has come to. */
+/** Pages and time of one start; a longer list goes on in the next one, from where this one has come to. */
 const pagesAtOnce = 200
+const enoughMs = 15_000
 
 /** Answers whether the list was read to its end. */
 const readTransactions = async (context: Import, call: ImportCall): Promise<boolean> => {
   const { account, accountRef, since } = call
   const gateway = adapterFor(context, account.provider)
   const name = { provider: account.provider, operation: 'transactions' }
+  const until = Date.now() + enoughMs
   let { cursor } = call
-  for (let page = 0; page < pagesAtOnce && !context.signal.aborted; page += 1) {
+  for (let page = 0; page < pagesAtOnce && Date.now() < until && !context.signal.aborted; page += 1) {
     const from = cursor
     const part = heard(
       await readCall(context, name, () => gateway.transactions(accountRef, since, from, context.signal)),
