@@ -37,7 +37,7 @@ const sampleOf = (schema: Json): unknown => {
     case 'boolean':
       return true
     case 'string':
-      return texts[String(schema.format ?? schema.pattern ?? '')] ?? 'sample'
+      return texts[(schema.format ?? schema.pattern ?? '') as string] ?? 'sample'
     default:
       return null
   }

@@ -9,91 +9,95 @@ import {
   makeTill,
   pay,
   paymentOf,
+  providers,
   refundsOf,
   secondMs,
+  useProvider,
   within,
   work,
 } from './support.ts'
 import type { Till } from './support.ts'
 
-describe('a refund through the sandbox gateway', () => {
-  useDatabase()
-  let till: Till
-  let bookingId: string
+for (const provider of providers)
+  describe(`a refund through ${provider}`, () => {
+    useDatabase()
+    useProvider(provider)
+    let till: Till
+    let bookingId: string
 
-  beforeEach(async () => {
-    till = await makeTill()
-    bookingId = await makeBooking(till)
-  })
-
-  const paid = async (token = 'success') => {
-    const { id } = await pay(till, bookingId, { token })
-    await work()
-    return id
-  }
-  const refund = (wanted: { amount?: number }) =>
-    within(till, (trx) =>
-      requestRefund(trx, { targetType: 'booking', targetId: bookingId, reason: 'cancellation', ...wanted }),
-    )
-
-  it('in part leaves the rest where it was', async () => {
-    const id = await paid()
-    await refund({ amount: 5_000 })
-    expect(await paymentOf(till, id)).to.include({
-      refundReserved: 5_000,
-      refundedAmount: 0,
-      allocatedAmount: 15_000,
+    beforeEach(async () => {
+      till = await makeTill(undefined, provider)
+      bookingId = await makeBooking(till)
     })
-    await work()
-    expect(await paymentOf(till, id)).to.include({
-      refundReserved: 5_000,
-      refundedAmount: 5_000,
-      allocatedAmount: 15_000,
-    })
-    expect(await creditOf(till, bookingId)).to.equal(15_000)
-    expect(await balanceOf(till, 'deposits')).to.equal(15_000)
-    expect(await balanceOf(till, 'gateway_clearing')).to.equal(15_000)
-    expect(await balanceOf(till, 'refunds_payable')).to.equal(0)
-  })
 
-  it('in parts, twenty at once for the whole: one passes', async () => {
-    const id = await paid()
-    const results = await Promise.allSettled(
-      Array.from({ length: 20 }, () =>
-        within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 20_000, reason: 'guest_request' })),
-      ),
-    )
-    expect(results.filter((one) => one.status === 'fulfilled')).to.have.length(1)
-    await work()
-    expect(await refundsOf(till, id)).to.have.length(1)
-    expect(await paymentOf(till, id)).to.include({ refundedAmount: 20_000, allocatedAmount: 0 })
-  })
-
-  it('beyond what stands there is refused', async () => {
-    await paid()
-    const refused = await refund({ amount: 20_001 }).catch((error: unknown) => error)
-    expect(refused).to.include({ status: 422, code: 'amount_exceeds_refundable' })
-  })
-
-  for (const token of ['refund_fails', 'refund_returns'])
-    it(`with token ${token} comes back as unallocated money, and calls for a person`, async () => {
-      const id = await paid(token)
-      await refund({})
+    const paid = async (token = 'success') => {
+      const { id } = await pay(till, bookingId, { token })
       await work()
-      const [requested] = await refundsOf(till, id)
-      expect(requested?.status).to.equal(token === 'refund_fails' ? 'processing' : 'succeeded')
-      await new Promise((resolve) => setTimeout(resolve, 7 * secondMs))
-      await within(till, async (trx) => {
-        const { enqueue } = await import('../../db/lib/enqueue.ts')
-        const { readRefund } = await import('../../jobs/payment.ts')
-        await enqueue(trx, readRefund, { tenantId: till.tenantId, refundId: requested!.id })
+      return id
+    }
+    const refund = (wanted: { amount?: number }) =>
+      within(till, (trx) =>
+        requestRefund(trx, { targetType: 'booking', targetId: bookingId, reason: 'cancellation', ...wanted }),
+      )
+
+    it('in part leaves the rest where it was', async () => {
+      const id = await paid()
+      await refund({ amount: 5_000 })
+      expect(await paymentOf(till, id)).to.include({
+        refundReserved: 5_000,
+        refundedAmount: 0,
+        allocatedAmount: 15_000,
       })
       await work()
-      expect((await refundsOf(till, id))[0]?.status).to.equal('failed')
-      expect(await paymentOf(till, id)).to.include({ refundReserved: 0, refundedAmount: 0, allocatedAmount: 0 })
-      expect(await exceptionsOf(till, requested!.id)).to.deep.equal(['refund_failed'])
-      expect(await balanceOf(till, 'unallocated_receipts')).to.equal(20_000)
-      expect(await balanceOf(till, 'gateway_clearing')).to.equal(20_000)
+      expect(await paymentOf(till, id)).to.include({
+        refundReserved: 5_000,
+        refundedAmount: 5_000,
+        allocatedAmount: 15_000,
+      })
+      expect(await creditOf(till, bookingId)).to.equal(15_000)
+      expect(await balanceOf(till, 'deposits')).to.equal(15_000)
+      expect(await balanceOf(till, 'gateway_clearing')).to.equal(15_000)
       expect(await balanceOf(till, 'refunds_payable')).to.equal(0)
     })
-})
+
+    it('in parts, twenty at once for the whole: one passes', async () => {
+      const id = await paid()
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, () =>
+          within(till, (trx) => requestRefund(trx, { paymentId: id, amount: 20_000, reason: 'guest_request' })),
+        ),
+      )
+      expect(results.filter((one) => one.status === 'fulfilled')).to.have.length(1)
+      await work()
+      expect(await refundsOf(till, id)).to.have.length(1)
+      expect(await paymentOf(till, id)).to.include({ refundedAmount: 20_000, allocatedAmount: 0 })
+    })
+
+    it('beyond what stands there is refused', async () => {
+      await paid()
+      const refused = await refund({ amount: 20_001 }).catch((error: unknown) => error)
+      expect(refused).to.include({ status: 422, code: 'amount_exceeds_refundable' })
+    })
+
+    for (const token of ['refund_fails', 'refund_returns'])
+      it(`with token ${token} comes back as unallocated money, and calls for a person`, async () => {
+        const id = await paid(token)
+        await refund({})
+        await work()
+        const [requested] = await refundsOf(till, id)
+        expect(requested?.status).to.equal(token === 'refund_fails' ? 'processing' : 'succeeded')
+        await new Promise((resolve) => setTimeout(resolve, 7 * secondMs))
+        await within(till, async (trx) => {
+          const { enqueue } = await import('../../db/lib/enqueue.ts')
+          const { readRefund } = await import('../../jobs/payment.ts')
+          await enqueue(trx, readRefund, { tenantId: till.tenantId, refundId: requested!.id })
+        })
+        await work()
+        expect((await refundsOf(till, id))[0]?.status).to.equal('failed')
+        expect(await paymentOf(till, id)).to.include({ refundReserved: 0, refundedAmount: 0, allocatedAmount: 0 })
+        expect(await exceptionsOf(till, requested!.id)).to.deep.equal(['refund_failed'])
+        expect(await balanceOf(till, 'unallocated_receipts')).to.equal(20_000)
+        expect(await balanceOf(till, 'gateway_clearing')).to.equal(20_000)
+        expect(await balanceOf(till, 'refunds_payable')).to.equal(0)
+      })
+  })

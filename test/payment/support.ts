@@ -15,22 +15,78 @@ import { makeHouse } from '../financial/support.ts'
 import type { House } from '../financial/support.ts'
 import { drain } from '../support/drain.ts'
 import { until } from '../support/until.ts'
+import { stripeContract } from './stripe/contract.ts'
+import { startStripePeer } from './stripe/peer.ts'
+import type { Peer } from './stripe/peer.ts'
 
-export type Till = House & { accountId: string; unitTypeId: string; ratePlanId: string }
+export const providers = ['sandbox', 'stripe'] as const
+export type Provider = (typeof providers)[number]
+
+export type Till = House & {
+  accountId: string
+  unitTypeId: string
+  ratePlanId: string
+  /** The peer that speaks as Stripe does, where the account is one of Stripe. */
+  stripe: Peer | null
+}
+
+let stripePeer: Promise<Peer> | null = null
+
+/** A gateway of the kind for the surrounding describe. */
+export const useProvider = (provider: Provider): void => {
+  if (provider !== 'stripe') return
+  let former: typeof settings.stripe
+  before(async function () {
+    this.timeout(120_000)
+    stripePeer = stripeContract().then(startStripePeer)
+    const { url } = await stripePeer
+    former = settings.stripe
+    settings.stripe = { ...former, secretKey: 'sk_test_x', publishableKey: 'pk_test_x', apiBase: url }
+  })
+  after(async () => {
+    settings.stripe = former
+    await (await stripePeer)?.close()
+    stripePeer = null
+  })
+}
 
 const free = { type: 'none', value: 0, of: 'total' } as const
 
 /** The sandbox's second in tests. */
 export const secondMs = 40
 
+/** An account at Stripe that is connected, and takes every method. */
+const addStripeAccount = async (trx: Trx, bookId: string): Promise<string> => {
+  const row = await sqlOne<{ id: string }>(
+    trx,
+    `insert into gateway_account (provider, label, book_id, country, currency, is_default, status, external_id, capabilities, charges_enabled, payouts_enabled)
+     values ('stripe', 'Stripe', ?, 'BR', 'BRL', true, 'active', 'acct_' || replace(gen_random_uuid()::text, '-', ''),
+       '{"card": "active", "pix": "active", "boleto": "active"}', true, true) returning id`,
+    [bookId],
+  )
+  if (!row) throw new Error('the account was not written')
+  return row.id
+}
+
+const slipPayer = {
+  name: 'Ana Souza',
+  email: 'ana@guests.example',
+  document: { type: 'cpf', number: '529.982.247-25' },
+  address: { street: 'Rua A', number: '1', city: 'Rio', region: 'RJ', postalCode: '20000-000', country: 'BR' },
+} as const
+
 /** A house with something to sell and an account at the sandbox gateway, whose callbacks go to `baseUrl`. */
-export const makeTill = async (baseUrl = 'http://127.0.0.1:9'): Promise<Till> => {
+export const makeTill = async (baseUrl = 'http://127.0.0.1:9', provider: Provider = 'sandbox'): Promise<Till> => {
+  const stripe = provider === 'stripe' ? await stripePeer : null
+  if (stripe) stripe.plans.secondMs = () => settings.sandboxSecondMs
   settings.sandboxSecondMs = secondMs
   settings.publicBaseUrl = baseUrl
   const house = await makeHouse()
   return inTenant(house.tenantId, async (trx) => {
     const { propertyId, bookId } = house
-    const accountId = await addSandboxAccount(trx, { bookId, country: 'BR', currency: 'BRL' })
+    const accountId = stripe
+      ? await addStripeAccount(trx, bookId)
+      : await addSandboxAccount(trx, { bookId, country: 'BR', currency: 'BRL' })
     const { id: unitTypeId } = await createUnitType(trx, {
       propertyId,
       code: 'STD',
@@ -63,7 +119,7 @@ export const makeTill = async (baseUrl = 'http://127.0.0.1:9'): Promise<Till> =>
       noShowPolicyId,
       unitTypes: [{ unitTypeId, standardAmount: 10_000 }],
     })
-    return { ...house, accountId, unitTypeId, ratePlanId }
+    return { ...house, accountId, unitTypeId, ratePlanId, stripe }
   })
 }
 
@@ -129,9 +185,12 @@ export const pay = (till: Till, bookingId: string, wanted: Partial<NewPayment> &
       targetType: 'booking',
       targetId: bookingId,
       propertyId: till.propertyId,
-      ...(token ? { cardToken: token } : {}),
+      // Stripe takes no card that its owner has not given, and no slip without an address.
+      ...((token ?? till.stripe) ? { cardToken: token ?? 'success' } : {}),
+      ...(till.stripe && rest.method === 'boleto' ? { payer: slipPayer } : {}),
       ...rest,
     })
+    if (!repeated) till.stripe?.plans.tokens.set(payment.id, token ?? 'success')
     return { id: payment.id, repeated }
   })
 
@@ -200,8 +259,10 @@ export const bring = (till: Till, id: string, status: PaymentRow['status'], with
   )
 
 /** Charges at the gateway for a payment of ours, as its table has them. */
-export const chargesOf = (till: Till, id: string): Promise<{ amount: number; cancelledAt: number | null }[]> =>
-  within(till, async (trx) =>
+export const chargesOf = async (till: Till, id: string): Promise<{ amount: number; cancelledAt: number | null }[]> => {
+  const { stripe } = till
+  if (stripe) return [...stripe.plans.charges.values()].filter((one) => one.ourId === id)
+  return within(till, async (trx) =>
     (
       await sql<{ state: { amount: number; cancelledAt: number | null } }>(
         trx,
@@ -210,3 +271,4 @@ export const chargesOf = (till: Till, id: string): Promise<{ amount: number; can
       )
     ).map((row) => row.state),
   )
+}

@@ -1,4 +1,12 @@
-import { beginSending, endSending, freeSlot, giveSlot, holdEndpoint, nextSending, recordAnswer } from '../../db/webhooks/index.ts'
+import {
+  beginSending,
+  endSending,
+  freeSlot,
+  giveSlot,
+  holdEndpoint,
+  nextSending,
+  recordAnswer,
+} from '../../db/webhooks/index.ts'
 import type { Answer, Sending } from '../../db/webhooks/index.ts'
 import { deliverEvents } from '../../jobs/webhooks.ts'
 import { processor } from '../lib/processor.ts'

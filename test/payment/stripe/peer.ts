@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { asOfNow, closeIntent, declineFor, makePlans, planIntent, planRefundOf, troubleOf } from './plans.ts'
+import type { Plans } from './plans.ts'
 
 /** A machine that keeps intents and refunds as Stripe does, over HTTP: forms in, JSON out. It can go wrong in each way that a machine elsewhere can. */
 export type Fault =
@@ -49,10 +51,21 @@ export type Peer = {
   seen: Seen[]
   kept: Map<string, Kept>
   fault: Fault
+  plans: Plans
   close: () => Promise<void>
 }
 
-export const startStripePeer = async (judge: (path: string, body: object) => string | null): Promise<Peer> => {
+const paymentOf = (body: Form): string => String((body['metadata'] as Form | undefined)?.['paymentId'])
+
+export type Judge = {
+  request: (path: string, body: object) => string | null
+  reply: (object: object) => string | null
+}
+
+export const startStripePeer = async (judge: Judge): Promise<Peer> => {
+  const plans = makePlans()
+  /** How often a call was answered badly. */
+  const spoiled = new Map<string, number>()
   const kept = new Map<string, Kept>()
   const keys = new Map<string, { body: string; status: number; reply: unknown }>()
   let count = 0
@@ -87,6 +100,13 @@ export const startStripePeer = async (judge: (path: string, body: object) => str
       payment_method: 'pm_1',
     })
   }
+  const paidAlready = {
+    error: {
+      type: 'invalid_request_error',
+      code: 'payment_intent_unexpected_state',
+      message: 'A succeeded intent cannot be canceled',
+    },
+  }
   const missing = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object' } }
   const act = (path: string, body: Form): [number, unknown] => {
     const [, , kind = '', id, verb] = path.split('/')
@@ -100,25 +120,34 @@ export const startStripePeer = async (judge: (path: string, body: object) => str
       })
       return [200, found]
     }
-    if (found && verb === 'cancel') return [200, Object.assign(found, { status: 'canceled' })]
-    if (kind === 'payment_intents') return [200, intent(body)]
+    if (found && verb === 'cancel') {
+      const closed = closeIntent(plans, found.id)
+      if (closed === 'paid') return [400, paidAlready]
+      return [200, closed === 'closed' ? asOfNow(plans, found) : Object.assign(found, { status: 'canceled' })]
+    }
+    if (kind === 'payment_intents') {
+      const made = intent(body)
+      planIntent(plans, made.id, String(made.metadata['paymentId']), body)
+      return [200, asOfNow(plans, made)]
+    }
     if (kind === 'refunds') {
       const currency = kept.get(String(body['payment_intent']))?.['currency']
-      return [
-        200,
-        add('re', 'refund', body, {
-          amount: Number(body['amount']),
-          currency,
-          status: 'succeeded',
-          payment_intent: body['payment_intent'],
-        }),
-      ]
+      const made = add('re', 'refund', body, {
+        amount: Number(body['amount']),
+        currency,
+        status: 'succeeded',
+        payment_intent: body['payment_intent'],
+      })
+      planRefundOf(plans, made.id, String(body['payment_intent']), Number(body['amount']))
+      return [200, asOfNow(plans, made)]
     }
     return kind === 'customers' ? [200, add('cus', 'customer', body, {})] : [404, missing]
   }
   const read = (path: string, query: URLSearchParams): [number, unknown] => {
     const [, , kind = '', id] = path.split('/')
-    if (id) return kept.has(id) ? [200, kept.get(id)] : [404, missing]
+    const known = id ? kept.get(id) : undefined
+    if (id) return known ? [200, asOfNow(plans, known)] : [404, missing]
+    for (const one of kept.values()) asOfNow(plans, one)
     const object = kind.replace(/s$/, '')
     const from = Number(query.get('created[gte]') ?? 0)
     const data = [...kept.values()].filter((one) => one.object === object && one.created >= from).reverse()
@@ -134,14 +163,18 @@ export const startStripePeer = async (judge: (path: string, body: object) => str
     if (fault === 'other_id') return { ...body, id: 'ch_1' }
     return reply
   }
-  const peer = { url: '', seen: [] as Seen[], kept, fault: 'none' as Fault, close: () => Promise.resolve() }
+  const peer = { url: '', seen: [] as Seen[], kept, plans, fault: 'none' as Fault, close: () => Promise.resolve() }
   const answer = (request: IncomingMessage, response: ServerResponse, text: string) => {
     const url = new URL(request.url ?? '/', 'http://stripe')
     const body = parseForm(text)
     const method = request.method ?? ''
     peer.seen.push({ method, path: url.pathname, headers: request.headers, body })
-    const send = (status: number, reply: unknown, headers: Record<string, string> = {}) =>
-      void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(reply))
+    const send = (status: number, reply: unknown, headers: Record<string, string> = {}) => {
+      // A reply that Stripe's own types do not know would prove nothing.
+      const wrong = peer.fault === 'none' && status === 200 ? judge.reply(reply as object) : null
+      if (wrong) throw new Error(wrong)
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(reply))
+    }
     const { fault } = peer
     if (fault === 'reset') return void request.socket.destroy()
     if (fault === 'error_json') return send(500, { error: { type: 'api_error', message: 'Something went wrong' } })
@@ -160,16 +193,29 @@ export const startStripePeer = async (judge: (path: string, body: object) => str
       const [status, reply] = read(url.pathname, url.searchParams)
       return send(status, reply)
     }
-    const wrong = judge(url.pathname, structuredClone(body))
+    const wrong = judge.request(url.pathname, structuredClone(body))
     if (wrong) return send(400, { error: { type: 'invalid_request_error', code: 'parameter_unknown', message: wrong } })
     const key = `${String(request.headers['stripe-account'])} ${String(request.headers['idempotency-key'])}`
     const before = keys.get(key)
     if (before && before.body !== text)
       return send(400, { error: { type: 'idempotency_error', message: 'Keys are for one request' } })
+    const token = url.pathname === '/v1/payment_intents' ? plans.tokens.get(paymentOf(body)) : undefined
+    const decline = token === undefined ? null : declineFor(token)
+    if (decline) return send(402, decline)
+    const trouble = token === undefined ? null : troubleOf(token)
+    if (trouble === 'hang_before') return void request.socket.destroy()
     const [status, reply] = before ? [before.status, before.reply] : act(url.pathname, body)
     keys.set(key, { body: text, status, reply })
+    if (trouble === 'error') return send(500, { error: { type: 'api_error', message: 'Something went wrong' } })
+    if (trouble === 'empty') return void response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    // The SDK sends once more after a reset: that answer is lost too.
+    if (trouble === 'hang_after' && tries(key) <= 2) return void request.socket.destroy()
     if (fault === 'reset_after') return void request.socket.destroy()
     return send(status, spoilt(fault, reply))
+  }
+  const tries = (key: string): number => {
+    spoiled.set(key, (spoiled.get(key) ?? 0) + 1)
+    return spoiled.get(key) ?? 0
   }
   const server: Server = createServer((request, response) => {
     let text = ''

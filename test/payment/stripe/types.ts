@@ -12,4 +12,20 @@ export type PaymentLinkUpdate = Stripe.PaymentLinkUpdateParams
 export type SetupIntentCreate = Stripe.SetupIntentCreateParams
 export type CustomerCreate = Stripe.CustomerCreateParams
 export type DisputeUpdate = Stripe.DisputeUpdateParams
+/** Replies: what the adapter reads of them. */
+export type PaymentIntentReply = Pick<
+  Stripe.PaymentIntent,
+  | 'id'
+  | 'object'
+  | 'amount'
+  | 'currency'
+  | 'status'
+  | 'amount_received'
+  | 'amount_capturable'
+  | 'capture_method'
+  | 'client_secret'
+  | 'metadata'
+>
+export type RefundReply = Pick<Stripe.Refund, 'id' | 'object' | 'amount' | 'currency' | 'status' | 'metadata'>
+export type CustomerReply = Pick<Stripe.Customer, 'id' | 'object' | 'metadata'>
 export type BalanceTransactionList = Stripe.BalanceTransactionListParams
