@@ -195,6 +195,7 @@ export const errorCodes = {
     rule_violated: 'A value is outside of what the rules of the property allow.',
     seasons_overlap: 'A day would belong to two seasons.',
     target_closed: 'Nothing can be paid for this record any more.',
+    template_not_balanced: 'The lines of the template cannot balance.',
     tax_id_invalid: 'The tax number has a wrong check digit or form.',
     tax_rule_overlap: 'A tax rule of this code is in force in that time.',
     too_many: 'The tenant has as many of these as it may have.',

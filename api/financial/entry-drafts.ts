@@ -56,8 +56,10 @@ const record = {
   rejection: Nullable(Text(1, 500)),
   note: Nullable(Text(0, 500)),
   entryId: Nullable(Uuid),
+  templateId: Nullable(Uuid),
   ...stamps,
 }
+export const EntryDraft = Obj(record, { title: 'EntryDraft' })
 const path = '/api/tenants/:tenantId/financial/entry-drafts'
 
 const drafts = resource({
@@ -66,7 +68,7 @@ const drafts = resource({
   table: 'entry_draft',
   path,
   param: 'entryDraftId',
-  record: Obj(record, { title: 'EntryDraft' }),
+  record: EntryDraft,
   read: readDraft,
 })
 

@@ -1,8 +1,11 @@
 import { routes as attachments } from './attachments.ts'
+import { routes as accrualSchedules } from './accrual-schedules.ts'
 import { routes as books } from './books.ts'
+import { routes as budgets } from './budgets.ts'
 import { routes as chartOfAccounts } from './chart-of-accounts.ts'
 import { routes as costCenters } from './cost-centers.ts'
 import { routes as entryDrafts } from './entry-drafts.ts'
+import { routes as entryTemplates } from './entry-templates.ts'
 import { routes as exchangeRates } from './exchange-rates.ts'
 import { routes as integrityChecks } from './integrity-checks.ts'
 import { routes as journals } from './journals.ts'
@@ -19,6 +22,9 @@ export const routes = [
   ...chartOfAccounts,
   ...ledgerEntries,
   ...entryDrafts,
+  ...entryTemplates,
+  ...accrualSchedules,
+  ...budgets,
   ...postingRules,
   ...postingEvents,
   ...periods,

@@ -1,4 +1,4 @@
-import { Amount, Currency, Day, List, Nullable, Obj, SignedAmount, Uuid } from '../schema.ts'
+import { Amount, Currency, Day, Int, List, Nullable, Obj, SignedAmount, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -70,6 +70,21 @@ export const taxAssessmentPosted = event({
   }),
 })
 
+const accrual = {
+  entity: 'accrual',
+  subject: 'AccrualSchedule',
+  data: Obj({ accrualScheduleId: Uuid, bookId: Uuid }),
+} as const
+export const accrualCompleted = event({ type: 'accrual.completed', ...accrual })
+export const accrualCancelled = event({ type: 'accrual.cancelled', ...accrual })
+
+export const budgetApproved = event({
+  type: 'budget.approved',
+  entity: 'budget',
+  subject: 'Budget',
+  data: Obj({ budgetId: Uuid, bookId: Uuid, year: Int(1900, 9999) }),
+})
+
 const businessDay = {
   entity: 'business_day',
   subject: 'BusinessDay',
@@ -104,6 +119,9 @@ export const financialEvents: Event[] = [
   periodClosed,
   periodReopened,
   taxAssessmentPosted,
+  accrualCompleted,
+  accrualCancelled,
+  budgetApproved,
   businessDayOpened,
   businessDayClosed,
   integrityCheckFailed,

@@ -245,6 +245,10 @@ const userOf = async (trx: Trx, { id, role }: AccountRecord): Promise<string | n
          and (r.valid_to is null or r.valid_to >= current_date))
        union all select 'a tax code names it' where exists (select from tax_code t where t.tenant_id = :tenantId and t.active
          and :id in (t.liability_account_id, t.contra_account_id))
+       union all select 'a template names it' where exists (select from entry_template m where m.tenant_id = :tenantId and m.status <> 'removed'
+         and m.lines @> jsonb_build_array(jsonb_build_object('accountId', cast(:id as text))))
+       union all select 'an accrual that runs names it' where exists (select from accrual_schedule s where s.tenant_id = :tenantId and s.status = 'running'
+         and :id in (s.source_account_id, s.target_account_id))
        union all select 'a tax of a property names it' where exists (select from tax_rule t where t.tenant_id = :tenantId and t.account_id = :id)
        union all select 'an active account stands below it' where exists (select from account a where a.tenant_id = :tenantId and a.parent_id = :id
          and a.status = 'active')) u limit 1`,
@@ -267,6 +271,8 @@ export const deleteAccount = async (trx: Trx, id: string): Promise<AccountRecord
     trx,
     `select 1 where exists (select from account a where a.tenant_id = :tenantId and a.parent_id = :id)
        or exists (select from posting_rule r where r.tenant_id = :tenantId and r.account_id = :id)
+       or exists (select from budget_line l where l.tenant_id = :tenantId and l.account_id = :id)
+       or exists (select from accrual_schedule s where s.tenant_id = :tenantId and :id in (s.source_account_id, s.target_account_id, s.asset_account_id))
        or exists (select from tax_code t where t.tenant_id = :tenantId and :id in (t.liability_account_id, t.contra_account_id))`,
     { tenantId, id },
   )

@@ -83,22 +83,39 @@ const tell = async (
   })
 }
 
-/** Keeps an entry that may still be unbalanced. */
-export const createDraft = async (trx: Trx, { bookId, ...given }: NewDraft): Promise<string> => {
+/** A draft as it is kept: one of a template names it, and the run where it recurs. */
+export type KeptDraft = NewDraft & {
+  postingDate: string
+  createdBy: string
+  templateId?: string
+  templateRun?: number
+  /** It could be posted, and waits for a second person. */
+  isSubmitted?: boolean
+}
+
+/** Keeps an entry that may still be unbalanced, in the name of its author. */
+export const insertDraft = async (trx: Trx, { isSubmitted = false, ...given }: KeptDraft): Promise<string> => {
   const id = randomUUID()
-  const book = await factsOfBook(trx, bookId)
+  const book = await factsOfBook(trx, given.bookId)
   const draft = {
     ...given,
     id,
     bookId: book.id,
-    postingDate: given.postingDate ?? todayIn(book.timeZone),
     lines: [...given.lines],
-    createdBy: await authorOf(trx),
     ...sizeOf(given.lines),
+    ...(isSubmitted ? { status: 'submitted' as const, submittedAt: expression('now()') } : {}),
   }
   await insertRow(trx, EntryDraft, draft)
   await tell(trx, entryDraftCreated, draft, 1, book)
+  if (isSubmitted) await tell(trx, entryDraftSubmitted, draft, 1, book)
   return id
+}
+
+/** Keeps an entry of the caller that may still be unbalanced. */
+export const createDraft = async (trx: Trx, given: NewDraft): Promise<string> => {
+  const book = await factsOfBook(trx, given.bookId)
+  const postingDate = given.postingDate ?? todayIn(book.timeZone)
+  return insertDraft(trx, { ...given, bookId: book.id, postingDate, createdBy: await authorOf(trx) })
 }
 
 export type DraftChange = { [Field in keyof Omit<NewDraft, 'bookId'>]?: NewDraft[Field] | undefined }

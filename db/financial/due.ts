@@ -64,7 +64,7 @@ export const firstDayFor = async (
 }
 
 /** Entries of a book that said when they are reversed (R21), are due, and were not. */
-const dueReversals = (trx: Trx, bookId: string, date: string) =>
+export const dueReversals = (trx: Trx, bookId: string, date: string) =>
   sql<{ id: string }>(
     trx,
     `select e.id from journal_entry e where e.tenant_id = ? and e.book_id = ? and e.reverse_on <= ?
@@ -73,7 +73,8 @@ const dueReversals = (trx: Trx, bookId: string, date: string) =>
     [contextOf(trx).tenantId, bookId, date],
   )
 
-const reverseDue = async (trx: Trx, entryId: string): Promise<void> => {
+/** Reverses an entry on the day that it named, or on the first open day after it; once. While no day is open it waits. */
+export const reverseDue = async (trx: Trx, entryId: string): Promise<void> => {
   // Those that reverse it by hand take turns with this.
   await sqlOne(trx, `select pg_advisory_xact_lock(hashtextextended(?, 34))`, [entryId])
   const entry = await sqlOne<{
@@ -106,31 +107,4 @@ const reverseDue = async (trx: Trx, entryId: string): Promise<void> => {
     reversesEntryId: entryId,
     createdBy: null,
   })
-}
-
-type InTrx = <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
-type Step = (trx: Trx) => Promise<unknown>
-type Finder = (trx: Trx, bookId: string, date: string) => Promise<Step[]>
-
-const finders: Finder[] = [
-  async (trx, bookId, date) =>
-    (await dueReversals(trx, bookId, date)).map(
-      ({ id }): Step =>
-        (inside) =>
-          reverseDue(inside, id),
-    ),
-]
-
-/**
- * Posts what is due in a book up to a day, each thing in a transaction of its own, once. One that fails leaves the others as they are done, and ends the job
- * with its error; the next one begins with what is left.
- */
-export const runDue = async (bookId: string, date: string, effect: InTrx, signal: AbortSignal): Promise<void> => {
-  const failed: unknown[] = []
-  for (const find of finders)
-    for (const step of await effect((trx) => find(trx, bookId, date))) {
-      if (signal.aborted) return
-      await effect(step).catch((error: unknown) => failed.push(error))
-    }
-  if (failed.length > 0) throw failed[0]
 }

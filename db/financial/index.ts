@@ -75,4 +75,26 @@ export { registerControl } from './controls.ts'
 export type { ControlDeclaration } from './controls.ts'
 export { sealNext } from './seals.ts'
 export { carryOutYearClose, closeFiscalYear, reopenFiscalYear } from './year-end.ts'
-export { runDue, tickBooks } from './due.ts'
+export { tickBooks } from './due.ts'
+export { runDue } from './run-due.ts'
+export { cancelAccrual, createAccrual, listAccruals, readAccrual } from './accruals.ts'
+export {
+  approveBudget,
+  createBudget,
+  deleteBudget,
+  listBudgetLines,
+  listBudgets,
+  readBudget,
+  setBudgetLines,
+} from './budgets.ts'
+export {
+  applyTemplate,
+  changeTemplate,
+  createTemplate,
+  listTemplates,
+  pauseTemplate,
+  readTemplate,
+  removeTemplate,
+  resumeTemplate,
+  runsOf,
+} from './templates.ts'

@@ -1,6 +1,8 @@
 import type { AccountClass, Control, JournalKind, Side } from '../../config/financial.ts'
 import { model } from '../lib/models.ts'
 import type { DraftLine } from './line-check.ts'
+import type { Schedule } from './rules/schedule.ts'
+import type { TemplateLine, TemplateVariable } from './rules/template-lines.ts'
 
 export const Book = model('book')
 export const Journal = model<'journal', { kind: JournalKind }>('journal')
@@ -18,6 +20,20 @@ export const EntryDraft = model<
   { lines: DraftLine[]; kind: 'standard' | 'opening'; status: 'draft' | 'submitted' | 'posted' }
 >('entry_draft')
 export const TaxAssessment = model('tax_assessment')
+export const Budget = model<'budget', { status: 'draft' | 'approved' | 'superseded' }>('budget')
+export const AccrualSchedule = model<
+  'accrual_schedule',
+  { kind: 'prepaid' | 'deferred' | 'depreciation'; status: 'running' | 'completed' | 'cancelled' }
+>('accrual_schedule')
+export const EntryTemplate = model<
+  'entry_template',
+  {
+    variables: TemplateVariable[]
+    lines: TemplateLine[]
+    schedule: Schedule | null
+    status: 'active' | 'paused' | 'removed'
+  }
+>('entry_template')
 export const PostingEvent = model<
   'posting_event',
   { status: PostingStatus; dated: 'day' | 'document'; payload: Record<string, unknown> }

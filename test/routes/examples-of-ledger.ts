@@ -9,6 +9,9 @@ import { createJournal } from '../../db/financial/journals.ts'
 import { postManualEntry } from '../../db/financial/manual-entries.ts'
 import { setExchangeRates } from '../../db/financial/exchange-rates.ts'
 import { createAccount } from '../../db/financial/accounts.ts'
+import { createAccrual } from '../../db/financial/accruals.ts'
+import { createBudget } from '../../db/financial/budgets.ts'
+import { createTemplate, pauseTemplate } from '../../db/financial/templates.ts'
 import { addAttachment } from '../../db/lib/attachments.ts'
 import { always } from '../../db/lib/conditions.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
@@ -43,6 +46,23 @@ export const ofLedger = async (
       const spare = await createAccount(trx, { code: '4.1.87', name: 'Spare', parentCode: '4.1' })
       const unused = await createAccount(trx, { code: '4.1.86', name: 'Unused', parentCode: '4.1' })
       const toSubmit = await createDraft(trx, draft)
+      const expense = await sqlOne<{ id: string }>(trx, `select id from account where code = '5.1.09' limit 1`)
+      const recurring = {
+        bookId: house.bookId,
+        name: 'Fuzz',
+        description: 'Fuzz',
+        lines: [
+          { accountId, side: 'credit' as const, amount: 100 },
+          { accountId: expense?.id ?? '', side: 'debit' as const, amount: 100 },
+        ],
+        schedule: { every: 1, unit: 'month' as const, firstOn: house.day(0), mode: 'draft' as const },
+      }
+      const paused = await createTemplate(trx, recurring, always)
+      await pauseTemplate(trx, paused)
+      const [year] = await sql<{ id: string }>(trx, `select id from fiscal_year where book_id = ? order by starts_on`, [
+        house.bookId,
+      ])
+      const plan = { fiscalYearId: year?.id ?? '', name: 'Fuzz', propertyId: house.propertyId }
       const toDelete = await createDraft(trx, draft)
       const parked = await raisePosting(trx, {
         event: 'payment.payment_captured',
@@ -73,6 +93,26 @@ export const ofLedger = async (
         toReject,
         accountId,
         exchangeRateId: exchangeRate?.id,
+        expenseAccountId: expense?.id,
+        entryTemplateId: await createTemplate(trx, recurring, always),
+        paused,
+        toRemove: await createTemplate(trx, recurring, always),
+        budgetId: await createBudget(trx, plan, always),
+        otherBudget: await createBudget(trx, plan, always),
+        accrualScheduleId: await createAccrual(
+          trx,
+          {
+            bookId: house.bookId,
+            kind: 'prepaid',
+            targetAccountId: expense?.id ?? '',
+            amount: 100,
+            firstMonth: '2031-01',
+            months: 2,
+            description: 'Fuzz',
+            propertyId: house.propertyId,
+          },
+          always,
+        ),
         costCenterId: await createCostCenter(trx, { code: 'FUZZ', name: 'Fuzz' }),
         journalId: await createJournal(trx, { code: 'FUZZ', name: 'Fuzz', kind: 'general' }),
         ledgerEntryId: await postManualEntry(trx, { description: 'Fees', lines }, always),
@@ -99,6 +139,12 @@ export const ofLedger = async (
       costCenterId: one(found['costCenterId'], null),
       taxCodeId: one(found['taxCodeId']),
       periodId: one(found['periodId']),
+      entryTemplateId: one(found['entryTemplateId']),
+      'entryTemplates.resume entryTemplateId': one(found['paused']),
+      'entryTemplates.delete entryTemplateId': one(found['toRemove']),
+      accrualScheduleId: one(found['accrualScheduleId']),
+      budgetId: one(found['budgetId']),
+      'budgets.delete budgetId': one(found['otherBudget']),
       fiscalYearId: one(found['fiscalYearId']),
       'fiscalYears.close fiscalYearId': one(over.toClose.yearId),
       'fiscalYears.reopen fiscalYearId': one(over.toReopen.yearId),
@@ -153,6 +199,18 @@ export const ofLedger = async (
           validFrom: house.day(5),
         },
       ],
+      'accrualSchedules.create': [
+        {
+          bookId: house.bookId,
+          kind: 'prepaid',
+          targetAccountId: found['expenseAccountId'],
+          amount: 500,
+          firstMonth: '2031-02',
+          months: 5,
+          description: 'Insurance',
+        },
+      ],
+      'budgets.approve': [{}],
       'postingEvents.dismiss': [{ reason: 'Posted by hand' }],
       'chartOfAccounts.create': [
         { bookId: house.bookId, code: '4.1.85', name: 'Rooms', parentCode: '4.1' },

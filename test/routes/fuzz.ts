@@ -40,6 +40,9 @@ const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassw
 /** Fields that hang on one another: few inputs are right. */
 const seldomRight: Record<string, number> = {
   'taxAssessments.create': 120,
+  'entryTemplates.create': 120,
+  'accrualSchedules.create': 120,
+  'budgets.create': 100,
   'reservations.proposeAmendment': 120,
   'books.create': 100,
   'chartOfAccounts.create': 100,

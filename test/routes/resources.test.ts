@@ -41,6 +41,7 @@ const open = ['groups from']
 /** Changes and moves that a record just made, and put through the moves before, is not fit for. */
 const unfit: Record<string, [status: number, code: string]> = {
   'entryDrafts.approve': [403, 'self_approval'],
+  'budgets.approve': [403, 'self_approval'],
   'fiscalYears.close': [422, 'period_order'],
   'fiscalYears.reopen': [409, 'invalid_transition'],
   'properties.goLive': [422, 'not_ready'],
@@ -61,6 +62,7 @@ const tenantWide = [
   'books',
   'costCenters',
   'entryDrafts',
+  'entryTemplates',
   'fiscalYears',
   'journals',
   'taxCodes',

@@ -58,12 +58,18 @@ export const recordsOf = async (house: House): Promise<Records> => {
     createGuest(trx, { firstName: 'Rui', lastName: 'Barbosa', language: 'pt-BR', source: 'staff' }),
   )
   const ledger = await house.inHouse((trx) =>
-    sqlOne<Record<'accountId' | 'liabilityAccountId' | 'paymentId' | 'periodId' | 'fiscalYearId', string>>(
+    sqlOne<
+      Record<
+        'accountId' | 'expenseAccountId' | 'liabilityAccountId' | 'paymentId' | 'periodId' | 'fiscalYearId',
+        string
+      >
+    >(
       trx,
       `select (select id from account where book_id = ? and role = 'revenue_room_group') as account_id,
-         (select id from account where book_id = ? and role = 'service_tax_payable') as liability_account_id, gen_random_uuid() as payment_id,
+         (select id from account where book_id = ? and role = 'service_tax_payable') as liability_account_id,
+         (select id from account where book_id = ? and code = '5.1.09') as expense_account_id, gen_random_uuid() as payment_id,
          p.id as period_id, p.fiscal_year_id from fiscal_period p where p.book_id = ? and p.number = 1 order by p.starts_on limit 1`,
-      [house.bookId, house.bookId, house.bookId],
+      [house.bookId, house.bookId, house.bookId, house.bookId],
     ),
   )
   return {
