@@ -272,7 +272,7 @@ describe('The preview of transitions', () => {
   useDatabase()
 
   it(`names all blockers at once and equals the outcome, in ${states} states that chance has made`, async function () {
-    this.timeout(300_000)
+    this.timeout(600_000)
     const met: Record<string, number> = {}
     const play = async (lane: number) => {
       const house = await makeLateHouse(1, { units: 9, settings: { frontDesk: { noShowFrom: '00:00' } } })
