@@ -48,9 +48,11 @@ export const noteSuccess = (trx: Trx, endpointId: string, { at, httpStatus }: An
     { endpointId, at, status: httpStatus },
   )
 
-/** Writes the health of an endpoint after a failure; an endpoint that is gone, or has failed for long, is paused. The endpoint is held. */
-export const judgeFailure = async (trx: Trx, endpointId: string, answer: Answer): Promise<void> => {
-  const health = await preparedOne<{ failures: number; failingSince: Date; isOver: boolean; isLong: boolean }>(
+export type Failing = { failures: number; failingSince: Date; isOver: boolean; isLong: boolean }
+
+/** Writes the health of an endpoint after a failure. The endpoint is held. */
+export const noteFailure = (trx: Trx, endpointId: string, answer: Answer): Promise<Failing | null> =>
+  preparedOne<Failing>(
     trx,
     `update webhook_health set failures = failures + 1, failing_since = coalesce(failing_since, :at), last_status = :status, last_error = :error
      where id = :endpointId returning failures, failing_since,
@@ -66,6 +68,14 @@ export const judgeFailure = async (trx: Trx, endpointId: string, answer: Answer)
       hours: limits.warnedAfterHours,
     },
   )
+
+/** Pauses an endpoint that is gone, or has failed for long, and tells its people. Its health is written, and the endpoint is held. */
+export const judgeFailure = async (
+  trx: Trx,
+  endpointId: string,
+  answer: Answer,
+  health: Failing | null,
+): Promise<void> => {
   if (!health) return
   if (answer.httpStatus === 410) return stopEndpoint(trx, endpointId, { cause: 'gone' })
   if (health.isOver) {

@@ -8,7 +8,7 @@ import type { WebhookEndpointRow } from '../rows.ts'
 import { eventOfDelivery } from './deliveries.ts'
 import { secretsOf } from './endpoints.ts'
 import { isRecent } from './feed.ts'
-import { isSuccess, judgeFailure, noteSuccess } from './health.ts'
+import { isSuccess, judgeFailure, noteFailure, noteSuccess } from './health.ts'
 import type { Answer } from './health.ts'
 import { bodyOf } from './rules/body.ts'
 import { eventOf, isOffered } from './rules/types.ts'
@@ -170,10 +170,11 @@ export const recordAnswer = async (
   answer: Answer,
 ): Promise<void> => {
   const isGood = isSuccess(answer)
-  // The endpoint before its deliveries, as its commands do; one that may be paused is held for that. A success writes its health before its delivery: one that
-  // pauses has the health in hand while it waits for deliveries.
+  // The endpoint before its deliveries, as its commands do; one that may be paused is held for that. The health is written before the
+  // delivery: one that pauses has it in hand while it waits for deliveries.
   if (isGood) noteSuccess(trx, endpointId, answer)
   else await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
+  const health = isGood ? null : await noteFailure(trx, endpointId, answer)
   const delivery = await preparedOne<{ status: string; attempts: number; lastNumber: number }>(
     trx,
     `update webhook_delivery set last_number = last_number + 1, last_attempt_at = :at, sending_until = null,
@@ -209,7 +210,7 @@ export const recordAnswer = async (
       { deliveryId, eventAt, isOver: ms === null, ms: ms ?? 0 },
     )
   }
-  if (!isGood) await judgeFailure(trx, endpointId, answer)
+  if (!isGood) await judgeFailure(trx, endpointId, answer, health)
 }
 
 const bucketMs = 5_000
