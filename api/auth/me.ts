@@ -36,22 +36,25 @@ type Row = {
   reauthenticatedUntil: Date | null
 }
 
-const Account = Obj({
-  id: Uuid,
-  email: Email,
-  name: Text(1, 120),
-  locale: LocaleTag,
-  superuser: Nullable(Obj({ level: OneOf(['N1', 'N2']) })),
-  mfa: Obj({ enabled: Bool, since: Nullable(Instant), recoveryCodesLeft: Int(0, 10) }),
-  activeTenantId: Nullable(Uuid),
-  tenants: List(Obj({ tenantId: Uuid, name: Text(1, 120), role: Text(1, 40) }), { max: 1_000 }),
-  session: Obj({
-    tokenPrefix: Text(12, 12),
-    expiresAt: Instant,
-    absoluteExpiresAt: Instant,
-    reauthenticatedUntil: Nullable(Instant),
-  }),
-})
+const Account = Obj(
+  {
+    id: Uuid,
+    email: Email,
+    name: Text(1, 120),
+    locale: LocaleTag,
+    superuser: Nullable(Obj({ level: OneOf(['N1', 'N2']) })),
+    mfa: Obj({ enabled: Bool, since: Nullable(Instant), recoveryCodesLeft: Int(0, 10) }),
+    activeTenantId: Nullable(Uuid),
+    tenants: List(Obj({ tenantId: Uuid, name: Text(1, 120), role: Text(1, 40) }), { max: 1_000 }),
+    session: Obj({
+      tokenPrefix: Text(12, 12),
+      expiresAt: Instant,
+      absoluteExpiresAt: Instant,
+      reauthenticatedUntil: Nullable(Instant),
+    }),
+  },
+  { title: 'OwnAccount' },
+)
 
 const read = async (trx: AnyTrx, { userId, sessionId, activeTenantId }: UserCaller) => {
   const row = await sqlOne<Row>(

@@ -226,7 +226,7 @@ const GuestStay = Obj(
     arrival: Day,
     departure: Day,
     adults: Int(1, 40),
-    primaryGuest: Nullable(Obj({ guestId: Uuid, name: Text(0, 302) })),
+    primaryGuest: Nullable(Obj({ guestId: Uuid, name: Text(0, 302) }, { title: 'NamedGuest' })),
     unitTypeName: Text(0, 5000),
     unit: Nullable(Obj({ unitId: Uuid, name: Text(1, 40) })),
     currency: Currency,

@@ -58,7 +58,7 @@ export const actorOf = (caller: Caller): Actor => {
 }
 
 /**
- * Whose Idempotency-Key it is: two callers never meet on one key. Strangers behind one address are told apart by what they ask for, so
+ * The owner of an Idempotency-Key: two callers never meet on one key. Strangers behind one address are told apart by what they ask for, so
  * that none is answered with another's reply, or kept out by it.
  */
 export const callerKey = (caller: Caller, tenantId: string | null, requestHash: Buffer): string => {

@@ -14,6 +14,7 @@ import {
   requestIdHeader,
   retryAfter,
 } from './openapi-errors.ts'
+import { describeFields } from './openapi-fields.ts'
 import { operationName } from './operation-name.ts'
 import { keyModeOf } from './reply-key.ts'
 import { chaptersOf } from './tags.ts'
@@ -27,11 +28,13 @@ const plain = (schema: Schema): Json => JSON.parse(JSON.stringify(schema)) as Js
 const hoist = (schema: unknown, components: Json): unknown => {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, components))
   if (typeof schema !== 'object' || schema === null) return schema
-  const inner = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
-      key === 'enum' || key === 'required' ? value : hoist(value, components),
-    ]),
+  const inner = describeFields(
+    Object.fromEntries(
+      Object.entries(schema).map(([key, value]) => [
+        key,
+        key === 'enum' || key === 'required' ? value : hoist(value, components),
+      ]),
+    ),
   )
   if (typeof inner.cardNumber === 'string') delete inner.cardNumber
   // Readers of other languages choose the width of a number by its format.

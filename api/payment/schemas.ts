@@ -80,18 +80,21 @@ export const Payer = Obj({
 
 const Page = Text(1, 2000)
 export const Action = AnyOf([
-  Obj({ type: Literal('redirect'), url: Page }),
-  Obj({
-    type: Literal('client_secret'),
-    provider: Text(1, 20),
-    publishableKey: Text(1, 200),
-    account: Text(1, 100),
-    clientSecret: Text(1, 300),
-  }),
-  Obj({ type: Literal('pix'), copyPaste: Text(1, 1000), expiresAt: Instant }),
-  Obj({ type: Literal('boleto'), digitableLine: Text(1, 100), url: Page, dueDate: Day }),
+  Obj({ type: Literal('redirect'), url: Page }, { title: 'RedirectAction' }),
+  Obj(
+    {
+      type: Literal('client_secret'),
+      provider: Text(1, 20),
+      publishableKey: Text(1, 200),
+      account: Text(1, 100),
+      clientSecret: Text(1, 300),
+    },
+    { title: 'ClientSecretAction' },
+  ),
+  Obj({ type: Literal('pix'), copyPaste: Text(1, 1000), expiresAt: Instant }, { title: 'PixAction' }),
+  Obj({ type: Literal('boleto'), digitableLine: Text(1, 100), url: Page, dueDate: Day }, { title: 'BoletoAction' }),
 ])
-export const Failure = Obj({ code: Text(1, 60), message: Text(0, 200) })
+export const Failure = Obj({ code: Text(1, 60), message: Text(0, 200) }, { title: 'GatewayFailure' })
 
 export const paymentFields = {
   id: Uuid,

@@ -32,27 +32,33 @@ import { Price, SignedPrice, stamps } from './schemas.ts'
 
 const shownCells = 1_000
 
-const Item = Obj({
-  ratePlanIds: Opt(List(Uuid, { min: 1, max: 100 }, { uniqueItems: true })),
-  unitTypeIds: Opt(List(Uuid, { min: 1, max: 100 }, { uniqueItems: true })),
-  from: Day,
-  to: Day,
-  seasonIds: Opt(List(Uuid, { min: 1, max: 50 }, { uniqueItems: true })),
-  weekDays: Opt(List(Int(1, 7), { min: 1, max: 7 }, { uniqueItems: true })),
-  amount: Opt(Nullable(Price)),
-  adjust: Opt(Obj({ type: OneOf(['percent', 'amount']), value: SignedPrice })),
-  restrictions: Opt(RestrictionsSent),
-})
+const Item = Obj(
+  {
+    ratePlanIds: Opt(List(Uuid, { min: 1, max: 100 }, { uniqueItems: true })),
+    unitTypeIds: Opt(List(Uuid, { min: 1, max: 100 }, { uniqueItems: true })),
+    from: Day,
+    to: Day,
+    seasonIds: Opt(List(Uuid, { min: 1, max: 50 }, { uniqueItems: true })),
+    weekDays: Opt(List(Int(1, 7), { min: 1, max: 7 }, { uniqueItems: true })),
+    amount: Opt(Nullable(Price)),
+    adjust: Opt(Obj({ type: OneOf(['percent', 'amount']), value: SignedPrice })),
+    restrictions: Opt(RestrictionsSent),
+  },
+  { title: 'RateChangeItem' },
+)
 const Value = AnyOf([Nullable(Price), RestrictionsSent])
-const Cell = Obj({
-  kind: OneOf(['price', 'restriction']),
-  ratePlanId: Nullable(Uuid),
-  unitTypeId: Nullable(Uuid),
-  date: Day,
-  before: Value,
-  after: Value,
-  skipped: Bool,
-})
+const Cell = Obj(
+  {
+    kind: OneOf(['price', 'restriction']),
+    ratePlanId: Nullable(Uuid),
+    unitTypeId: Nullable(Uuid),
+    date: Day,
+    before: Value,
+    after: Value,
+    skipped: Bool,
+  },
+  { title: 'RateChangeCell' },
+)
 const Status = OneOf(['queued', 'applied', 'reverted', 'failed'])
 const fields = {
   id: Uuid,

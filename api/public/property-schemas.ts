@@ -157,17 +157,20 @@ export const Rooms = Obj({
 const StayOffers = Obj({
   currency: Currency,
   offers: List(
-    Obj({
-      unitTypeId: Uuid,
-      ratePlanId: Uuid,
-      left: Int(0, 5),
-      nights: List(Obj({ date: Day, amount: Amount }), { max: 90 }),
-      mandatoryExtras: List(Obj({ extraId: Uuid, name: Name, amount: Amount }), { max: 50 }),
-      taxes: List(Obj({ name: Name, included: Bool, amount: Amount }), { max: 50 }),
-      total: Amount,
-      dueNow: Amount,
-      cancellation: Obj({ text: Words, freeUntil: Nullable(Instant) }),
-    }),
+    Obj(
+      {
+        unitTypeId: Uuid,
+        ratePlanId: Uuid,
+        left: Int(0, 5),
+        nights: List(Obj({ date: Day, amount: Amount }), { max: 90 }),
+        mandatoryExtras: List(Obj({ extraId: Uuid, name: Name, amount: Amount }), { max: 50 }),
+        taxes: List(Obj({ name: Name, included: Bool, amount: Amount }), { max: 50 }),
+        total: Amount,
+        dueNow: Amount,
+        cancellation: Obj({ text: Words, freeUntil: Nullable(Instant) }),
+      },
+      { title: 'Offer' },
+    ),
     { max: 200 },
   ),
   unavailable: List(Obj({ unitTypeId: Uuid, reasons: List(Text(1, 40), { max: 40 }) }), { max: 200 }),

@@ -56,39 +56,42 @@ export const QuotedPolicies = Obj(
   { title: 'QuotedPolicies' },
 )
 
-export const Quote = Obj({
-  quote: Text(1, 200_000),
-  expiresAt: Instant,
-  currency: Currency,
-  holdMinutes: Int(5, 30),
-  rooms: List(
-    Obj({
-      unitTypeId: Uuid,
-      ratePlanId: Uuid,
-      adults: Int(1, 40),
-      childrenAges: ChildrenAges,
-      nights: List(Obj({ date: Day, amount: Amount }), { max: 90 }),
-      extras: List(
-        Obj({
-          extraId: Uuid,
-          name: Text(0, 200),
-          basis: OneOf([...extraBases]),
-          quantity: Int(1, 99),
-          amount: Amount,
-          mandatory: Bool,
-        }),
-        { max: 50 },
-      ),
-      taxes: List(Obj({ code: Text(1, 20), name: Text(0, 200), included: Bool, amount: Amount }), { max: 50 }),
-      total: Amount,
-    }),
-    { max: 9 },
-  ),
-  total: Amount,
-  dueNow: Amount,
-  schedule: List(Obj({ dueAt: Instant, amount: Amount }), { max: 60 }),
-  policies: QuotedPolicies,
-})
+export const Quote = Obj(
+  {
+    quote: Text(1, 200_000),
+    expiresAt: Instant,
+    currency: Currency,
+    holdMinutes: Int(5, 30),
+    rooms: List(
+      Obj({
+        unitTypeId: Uuid,
+        ratePlanId: Uuid,
+        adults: Int(1, 40),
+        childrenAges: ChildrenAges,
+        nights: List(Obj({ date: Day, amount: Amount }), { max: 90 }),
+        extras: List(
+          Obj({
+            extraId: Uuid,
+            name: Text(0, 200),
+            basis: OneOf([...extraBases]),
+            quantity: Int(1, 99),
+            amount: Amount,
+            mandatory: Bool,
+          }),
+          { max: 50 },
+        ),
+        taxes: List(Obj({ code: Text(1, 20), name: Text(0, 200), included: Bool, amount: Amount }), { max: 50 }),
+        total: Amount,
+      }),
+      { max: 9 },
+    ),
+    total: Amount,
+    dueNow: Amount,
+    schedule: List(Obj({ dueAt: Instant, amount: Amount }), { max: 60 }),
+    policies: QuotedPolicies,
+  },
+  { title: 'Quote' },
+)
 
 export const routes = [
   route({

@@ -30,35 +30,38 @@ const path = '/api/tenants/:tenantId/quotes'
 /** A quote of many long stays is not handed on as a token. */
 const longestClaims = 28_000
 
-const QuotedRoom = Obj({
-  unitTypeId: Uuid,
-  ratePlanId: Uuid,
-  arrival: Day,
-  departure: Day,
-  adults: Adults,
-  childrenAges: ChildrenAges,
-  nights: List(Obj({ date: Day, amount: Amount, taxes: List(TaxLine, { max: 50 }) }), { max: 366 }),
-  extras: List(
-    Obj({
-      extraId: Uuid,
-      name: Text(0, 200),
-      basis: OneOf([...extraBases]),
-      quantity: Int(1, 99),
-      unitAmount: Amount,
-      amount: Amount,
-      mandatory: Bool,
-      from: Day,
-      until: Day,
-      taxes: List(TaxLine, { max: 50 }),
-    }),
-    { max: 50 },
-  ),
-  roomTotal: Amount,
-  extrasTotal: Amount,
-  taxTotal: Amount,
-  total: Amount,
-  policies: Obj({ cancellation: Uuid, noShow: Uuid, deposit: Nullable(Uuid) }),
-})
+const QuotedRoom = Obj(
+  {
+    unitTypeId: Uuid,
+    ratePlanId: Uuid,
+    arrival: Day,
+    departure: Day,
+    adults: Adults,
+    childrenAges: ChildrenAges,
+    nights: List(Obj({ date: Day, amount: Amount, taxes: List(TaxLine, { max: 50 }) }), { max: 366 }),
+    extras: List(
+      Obj({
+        extraId: Uuid,
+        name: Text(0, 200),
+        basis: OneOf([...extraBases]),
+        quantity: Int(1, 99),
+        unitAmount: Amount,
+        amount: Amount,
+        mandatory: Bool,
+        from: Day,
+        until: Day,
+        taxes: List(TaxLine, { max: 50 }),
+      }),
+      { max: 50 },
+    ),
+    roomTotal: Amount,
+    extrasTotal: Amount,
+    taxTotal: Amount,
+    total: Amount,
+    policies: Obj({ cancellation: Uuid, noShow: Uuid, deposit: Nullable(Uuid) }),
+  },
+  { title: 'StaffQuoteRoom' },
+)
 
 const Words = Text(0, 50_000)
 const fields = {

@@ -38,7 +38,7 @@ export const Flag = OneOf([...flags])
 export const NoteAudience = OneOf([...audiences])
 export const NoteAlert = OneOf([...alertMoments])
 export const HoldKind = OneOf(['checkout', 'option', 'payment'])
-export const NamedGuest = Obj({ guestId: Uuid, name: Text(0, 302) })
+export const NamedGuest = Obj({ guestId: Uuid, name: Text(0, 302) }, { title: 'NamedGuest' })
 const Named = Text(0, 5000)
 const Sum = Opt(Amount)
 
@@ -78,7 +78,10 @@ export const ReservationSummary = Obj(
   { title: 'ReservationSummary' },
 )
 
-export const TaxLine = Obj({ taxRuleId: Uuid, code: Text(1, 20), name: Text(0, 200), included: Bool, amount: Amount })
+export const TaxLine = Obj(
+  { taxRuleId: Uuid, code: Text(1, 20), name: Text(0, 200), included: Bool, amount: Amount },
+  { title: 'TaxOfLine' },
+)
 
 export const Note = Obj(
   {
@@ -107,7 +110,7 @@ export const Installment = Obj(
   { title: 'Deposit' },
 )
 
-const Policy = Obj({ versionId: Uuid, text: Text(0, 50_000), hash: Text(1, 200) })
+const Policy = Obj({ versionId: Uuid, text: Text(0, 50_000), hash: Text(1, 200) }, { title: 'PolicyCopy' })
 
 export const FolioSummary = Obj(
   {

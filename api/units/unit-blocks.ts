@@ -60,7 +60,9 @@ const cleared = {
   /** Proposed stays that go elsewhere; without a unit where none was found. */
   moves: List(Obj({ reservationId: Uuid, fromUnitId: Uuid, toUnitId: Nullable(Uuid) }), { max: most }),
   /** Stays whose promised unit is taken from them. */
-  displaced: List(Obj({ reservationId: Uuid, unitId: Uuid, from: Day, to: Day }), { max: most }),
+  displaced: List(Obj({ reservationId: Uuid, unitId: Uuid, from: Day, to: Day }, { title: 'DisplacedStay' }), {
+    max: most,
+  }),
 }
 const UnitBlock = Obj(fields, { title: 'UnitBlock' })
 const ChangedUnitBlock = Obj({ ...fields, ...cleared }, { title: 'ChangedUnitBlock' })

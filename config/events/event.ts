@@ -10,7 +10,7 @@ export type Event<S extends Schema = Schema> = {
   readonly type: string
   /** The kind of record that it happened to, in snake case. */
   readonly entity: string
-  /** Whose readers may see it. Module and feature follow from it. */
+  /** The subject whose readers may see it. Module and feature follow from it. */
   readonly subject: SubjectName
   /** Ids, numbers, codes, dates and amounts; never names of people, addresses or free text. */
   readonly data: S

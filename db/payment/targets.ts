@@ -16,7 +16,7 @@ export type Payable = {
   expired?: boolean
   /** Stage of a reservation's folio, which names the account of its money. */
   stage?: 'deposit' | 'guest'
-  /** Whose saved methods may pay for it: those of the booking, and those of its guests, the payer first. */
+  /** Owners of the saved methods that may pay for it: those of the booking, and those of its guests, the payer first. */
   payers?: { bookingId: string | null; guestIds: string[] }
 }
 

@@ -84,7 +84,7 @@ const undone = async <T>(trx: Trx, work: () => Promise<T>): Promise<T> => {
   return result.value
 }
 
-/** What stands in the way of a change, and is set aside to see its price. */
+/** Rules that are waived to see the price of a change. */
 type Aside = { restrictions: boolean; units: boolean }
 
 const unitAfter = (before: readonly { unitId: string }[], after: readonly { unitId: string }[], allowMove: boolean) => {

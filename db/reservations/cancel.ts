@@ -280,17 +280,16 @@ const cancelConfirmed = async (
     left.map((one) => one.id),
   )
   if (confirmed.some((one) => feeOf(one.id) > 0)) await askForFees(trx, left)
-  for (const one of confirmed)
-    await recordTransition(trx, {
-      id: 'T11',
-      booking,
-      reservations: [{ ...one, status: 'cancelled', version: one.version + 1 }],
-      event: reservationCancelled,
-      reason: told({ reason, note }),
-      businessDate,
-      override,
-      data: { feeAmount: feeOf(one.id), reason },
-    })
+  await recordTransition(trx, {
+    id: 'T11',
+    booking,
+    reservations: confirmed.map((one) => ({ ...one, status: 'cancelled', version: one.version + 1 })),
+    event: reservationCancelled,
+    reason: told({ reason, note }),
+    businessDate,
+    override,
+    data: (id) => ({ feeAmount: feeOf(id), reason }),
+  })
   return posts
 }
 

@@ -37,7 +37,7 @@ const isBusy = async (trx: Trx, { id, bookingId }: ReservationRow): Promise<bool
 
 type Asked = { channel: string; status: string }
 
-/** What was asked for of a stay since an instant, without anybody of the house. */
+/** Payments and links of a stay that jobs have asked for since an instant. */
 const askedSince = (trx: Trx, reservationId: string, since: Date) =>
   sql<Asked>(
     trx,
@@ -69,7 +69,7 @@ const linkTo = async (trx: Trx, locked: LockedStay, amount: number) => {
   })
 }
 
-/** What a stay may still be asked for, under the locks of its folio. */
+/** Sum that a stay may still be asked for, under the locks of its folio. */
 const payableOf = async (trx: Trx, reservationId: string): Promise<number> => {
   const target = await reservationTarget.lock(trx, reservationId)
   return target?.open ? target.payable : 0

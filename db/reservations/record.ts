@@ -41,8 +41,8 @@ type Transition<S extends Schema> = {
   changes?: { field: string; before: unknown; after: unknown }[]
   /** Waived rules, and the reason. */
   override?: { rules: readonly string[]; reason: string } | null
-  /** Data of the event beside the stay itself. */
-  data: Omit<Static<S>, keyof Moved>
+  /** Data of the event beside the stay itself, for all of them or for each by its id. */
+  data: Omit<Static<S>, keyof Moved> | ((reservationId: string) => Omit<Static<S>, keyof Moved>)
 }
 
 /** The last step of every transition: its history and its event, one of each per reservation, and what it changes on the books. */
@@ -101,7 +101,7 @@ export const recordTransition = async <S extends Schema>(
       id: one.id,
       version: one.version,
       changed,
-      data: { ...stay, ...data } as Static<S>,
+      data: { ...stay, ...(typeof data === 'function' ? data(one.id) : data) } as Static<S>,
     })
   }
 }

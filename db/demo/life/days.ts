@@ -29,7 +29,7 @@ const leave = async (trx: Trx, refs: readonly string[]): Promise<void> => {
   for (const ref of refs) await checkOut(trx, (await roomOfRef(trx, ref)).id)
 }
 
-/** What guests take in the house, and pay for by card at the desk unless it stays on their folio. */
+/** Charges a guest for something taken in the house. It is paid by card at the desk, or stays on the folio where `amount` is null. */
 const consume = async (
   trx: Trx,
   ref: string,
