@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleApi } from './bundle.ts'
 
@@ -13,18 +14,21 @@ export const folders = ['config', 'jobs', 'db', 'api', 'workers', 'scripts']
 const files = (folder: string) =>
   readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(checkout, folder, file))
 
-/** Whether dist holds what the sources say now. */
-export const isBuilt = (): boolean => {
-  if (!existsSync(stamp)) return false
-  const at = statSync(stamp).mtimeMs
-  return [
-    ...folders.flatMap(files),
-    ...folders.map((folder) => join(checkout, folder)),
-    join(checkout, 'tsconfig.build.json'),
-    // The api's bundle holds packages.
-    join(checkout, 'package-lock.json'),
-  ].every((file) => statSync(file).mtimeMs <= at)
+/** Digest of all that dist is made of: content and names, so that a copied, restored or deleted file counts as well as an edited one. */
+const digestOfSources = (): string => {
+  const hash = createHash('sha256')
+  const parts = [...folders.flatMap(files), join(checkout, 'tsconfig.build.json'), join(checkout, 'package-lock.json')]
+  for (const file of parts.toSorted())
+    if (statSync(file).isFile())
+      hash
+        .update(`${relative(checkout, file)}\0`)
+        .update(readFileSync(file))
+        .update('\0')
+  return hash.digest('hex')
 }
+
+/** Whether dist was made of the sources as they are now. */
+export const isBuilt = (): boolean => existsSync(stamp) && readFileSync(stamp, 'utf8') === digestOfSources()
 
 const run = async (command: string[], failure: string): Promise<void> => {
   const child = spawn(process.execPath, command, { cwd: checkout, stdio: 'inherit' })
@@ -47,12 +51,12 @@ export const emit = async (project: string, target: string): Promise<void> => {
 /** Compiles into dist, from nothing: what is gone from the sources is gone there too. */
 export const build = async (): Promise<number> => {
   const started = Date.now()
+  // Before anything is read: a file that is saved meanwhile makes the build an old one.
+  const digest = digestOfSources()
   rmSync(dist, { recursive: true, force: true })
   await emit('tsconfig.build.json', dist)
   await run([join(dist, 'scripts/seal.js')], 'the build is refused')
-  writeFileSync(stamp, '')
-  // Dated by its beginning: a file saved meanwhile is newer.
-  utimesSync(stamp, started / 1000, started / 1000)
+  writeFileSync(stamp, digest)
   return Date.now() - started
 }
 
