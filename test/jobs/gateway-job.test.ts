@@ -34,7 +34,7 @@ const run = async ({
     ...(hasOtherwise ? { otherwise: () => note('otherwise') } : {}),
     ask: async (_asking, call) => {
       await note(`ask ${call}`)
-      return outcome as never
+      return outcome
     },
     apply: {
       known: (_trx, _payload, snapshot: string) => note(`known ${snapshot}`),

@@ -79,7 +79,9 @@ const declarationsOf = ({ id, part }: AnyRoute): Declaration[] => {
     [...read(file).declarations.values()].map((text): Declaration => ({ file, text })),
   )
   const written = edges.filter(({ text }) => text.includes(`id: '${id}'`))
-  if (written.length > 0 || !part) return written
+  if (written.length > 0) return written
+  // Routes that a shared piece makes for a module, such as those of attachments, begin with the name that the module gives.
+  if (!part) return edges.filter(({ text }) => text.includes(`name: '${id.split('.')[0] ?? ''}'`))
   const { resource, verb } = part
   const homes = new Set(edges.filter(({ text }) => text.includes(`name: '${resource}'`)).map(({ file }) => file))
   const isHome = (file: string) =>
