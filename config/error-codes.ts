@@ -89,6 +89,7 @@ export const errorCodes = {
     replay_running: 'A replay to this endpoint is under way.',
     request_in_progress: 'The first request with this Idempotency-Key is still running.',
     role_in_use: 'Members have this role.',
+    run_not_finished: 'The run of the report has not ended yet.',
     sold_out: 'Not enough is left on every day that is asked for.',
     terms_changed: 'The terms changed after they were accepted.',
     unit_conflict: 'The unit is taken by another stay or a block.',
@@ -218,6 +219,7 @@ export const errorCodes = {
     rate_limited: 'Too many requests in this minute, or too many of this kind in this hour.',
     reveal_limit: 'The user has revealed as much in this hour as the tenant allows.',
     sign_in_throttled: 'Too many wrong passwords or codes.',
+    too_many_runs: 'The tenant has as many runs of reports as it may have.',
   },
   500: {
     internal_error: 'Something went wrong on our side.',

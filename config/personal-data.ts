@@ -217,6 +217,13 @@ export const personalData: readonly PersonalTable[] = [
   // Of no guest in particular, or found by no guest's id.
   { table: 'blob', columns: { bytes: 'image' }, basis: 'legal_obligation', erasure: 'elsewhere', until: 'its record' },
   {
+    table: 'report_file',
+    columns: { bytes: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+    until: '30 days after the run that made it',
+  },
+  {
     table: 'attachment',
     columns: { file_name: 'free_text', hide_reason: 'free_text', sha256: 'image', blob_id: 'image' },
     basis: 'legal_obligation',

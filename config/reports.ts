@@ -7,6 +7,7 @@ export type ReportLocale = (typeof reportLocales)[number]
 export type Localised = Readonly<Record<ReportLocale, string>>
 
 export const reportFormats = ['csv', 'xlsx', 'pdf', 'json'] as const
+export type ReportFormat = (typeof reportFormats)[number]
 
 /** A report as callers know it. `parameters` are those of its endpoint and of its runs alike; paging stands beside them. */
 export type ReportDeclaration = {

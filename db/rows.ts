@@ -2225,6 +2225,46 @@ export interface RelayTurnRow {
   tenantId: string
 }
 
+export interface ReportFileRow {
+  tenantId: string
+  id: string
+  reportRunId: string
+  part: number
+  bytes: Buffer
+  size: number
+}
+
+export interface ReportRunRow {
+  tenantId: string
+  id: string
+  report: string
+  parameters: unknown
+  format: 'csv' | 'json' | 'pdf' | 'xlsx'
+  locale: 'en' | 'es' | 'pt-BR'
+  status: 'expired' | 'failed' | 'queued' | 'running' | 'succeeded'
+  createdBy: string
+  byKey: boolean
+  propertyIds: string[] | null
+  ledgerSequence: number | null
+  asOf: Date | null
+  provisional: boolean | null
+  formulaVersion: number
+  rows: number
+  bytes: number
+  sha256: string | null
+  fileName: string | null
+  errorCode: string | null
+  errorMessage: string | null
+  startsOn: string | null
+  endsOn: string | null
+  startedAt: Date | null
+  finishedAt: Date | null
+  expiresAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface ReservationRow {
   tenantId: string
   id: string
@@ -3059,6 +3099,8 @@ export interface Rows {
   registration_report: RegistrationReportRow
   registration_secret: RegistrationSecretRow
   relay_turn: RelayTurnRow
+  report_file: ReportFileRow
+  report_run: ReportRunRow
   reservation: ReservationRow
   reservation_event: ReservationEventRow
   reservation_extra: ReservationExtraRow
@@ -3999,6 +4041,20 @@ export const tables = {
     documents: [],
     filled: [],
     nullable: [],
+    computed: [],
+  },
+  report_file: {
+    fields: ['tenantId', 'id', 'reportRunId', 'part', 'bytes', 'size'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  report_run: {
+    fields: ['tenantId', 'id', 'report', 'parameters', 'format', 'locale', 'status', 'createdBy', 'byKey', 'propertyIds', 'ledgerSequence', 'asOf', 'provisional', 'formulaVersion', 'rows', 'bytes', 'sha256', 'fileName', 'errorCode', 'errorMessage', 'startsOn', 'endsOn', 'startedAt', 'finishedAt', 'expiresAt', 'version', 'createdAt', 'updatedAt'],
+    documents: ['parameters'],
+    filled: ['tenantId', 'id', 'parameters', 'status', 'byKey', 'rows', 'bytes', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyIds', 'ledgerSequence', 'asOf', 'provisional', 'sha256', 'fileName', 'errorCode', 'errorMessage', 'startsOn', 'endsOn', 'startedAt', 'finishedAt', 'expiresAt'],
     computed: [],
   },
   reservation: {

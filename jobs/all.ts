@@ -8,6 +8,7 @@ import { nightAuditJobs, nightAuditSchedules } from './night-audit.ts'
 import { ocpJobs } from './ocp.ts'
 import { paymentJobs, paymentSchedules } from './payment.ts'
 import { propertiesJobs, propertiesSchedules } from './properties.ts'
+import { reportsJobs, reportsSchedules } from './reports.ts'
 import { reservationsJobs, reservationsSchedules } from './reservations.ts'
 import { unitsJobs, unitsSchedules } from './units.ts'
 import { webhooksJobs, webhooksSchedules } from './webhooks.ts'
@@ -25,6 +26,7 @@ export const jobs: Job[] = [
   ...ocpJobs,
   ...paymentJobs,
   ...propertiesJobs,
+  ...reportsJobs,
   ...reservationsJobs,
   ...unitsJobs,
   ...webhooksJobs,
@@ -41,6 +43,7 @@ export const schedules: Schedule[] = [
   ...nightAuditSchedules,
   ...paymentSchedules,
   ...propertiesSchedules,
+  ...reportsSchedules,
   ...reservationsSchedules,
   ...unitsSchedules,
   ...webhooksSchedules,

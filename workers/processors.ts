@@ -9,6 +9,7 @@ import { processors as nightAudit } from './night-audit/index.ts'
 import { processors as ocp } from './ocp/index.ts'
 import { processors as payment } from './payment/index.ts'
 import { processors as properties } from './properties/index.ts'
+import { processors as reports } from './reports/index.ts'
 import { processors as reservations } from './reservations/index.ts'
 import { processors as units } from './units/index.ts'
 import { processors as webhooks } from './webhooks/index.ts'
@@ -25,6 +26,7 @@ export const processors: readonly Processor[] = [
   ...ocp,
   ...payment,
   ...properties,
+  ...reports,
   ...reservations,
   ...units,
   ...webhooks,

@@ -4,7 +4,7 @@ import { Bool, Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words 
 import { scopes } from '../../config/scopes.ts'
 import { changeApiKey, listApiKeys, makeApiKey, readApiKey, revokeApiKey, rotateApiKey } from '../../db/auth/index.ts'
 import { onCommit } from '../../db/lib/connection.ts'
-import { holdsScope } from '../lib/access/ability.ts'
+import { holdsScope } from '../../db/lib/ability.ts'
 import { can } from '../lib/access/kinds.ts'
 import { isNetwork } from '../lib/address.ts'
 import { requireOwn, requireRecent } from '../lib/access/admission.ts'

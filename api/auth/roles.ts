@@ -3,7 +3,7 @@ import { Bool, Int, List, Matching, Nullable, Obj, Opt, Text, Uuid, Words } from
 import { scopes } from '../../config/scopes.ts'
 import { actionsOf, subjectFacts, subjects } from '../../config/subjects.ts'
 import { changeRole, createRole, deleteRole, listRoles, readRole } from '../../db/auth/index.ts'
-import { holdsScope } from '../lib/access/ability.ts'
+import { holdsScope } from '../../db/lib/ability.ts'
 import { can } from '../lib/access/kinds.ts'
 import { requireRecent } from '../lib/access/admission.ts'
 import { resource } from '../lib/resource.ts'

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { unsafe } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import type { Answer } from './route.ts'
 
-/** A reply that is not JSON. */
+/** A reply that is not JSON: whole, or as it is read, with its length in bytes and a tag of its content. */
 export type BytesReply = {
   mediaType: string
-  bytes: Buffer | string
   /** Where it has one the reply is saved under this name, and shown otherwise. */
   fileName?: string
-}
+} & ({ bytes: Buffer | string } | { bytes: Readable; length: number; tag: string })
 
 const declared = new WeakMap<Schema, ReadonlySet<string>>()
 
@@ -31,16 +31,23 @@ const sandboxed =
 /** The body and headers of a reply of bytes. Throws for a media type that the route does not declare. */
 export const bytesAnswer = (
   mediaTypes: ReadonlySet<string>,
-  { mediaType, bytes, fileName }: BytesReply,
+  reply: BytesReply,
 ): Pick<Answer, 'body' | 'headers' | 'fileName'> => {
+  const { mediaType, fileName } = reply
   if (!mediaTypes.has(mediaType)) throw new Error(`${mediaType} is no media type of this endpoint`)
-  const body = Buffer.from(bytes)
-  const tag = createHash('sha256').update(body).digest('base64url')
+  const isStream = 'length' in reply
+  const body = isStream ? reply.bytes : Buffer.from(reply.bytes)
+  const tag = isStream
+    ? reply.tag
+    : createHash('sha256')
+        .update(body as Buffer)
+        .digest('base64url')
   return {
     body,
     headers: {
       'Content-Type': mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType,
       ETag: `"${tag}"`,
+      ...(isStream ? { 'Content-Length': String(reply.length) } : {}),
       ...(isActive(mediaType) ? { 'Content-Security-Policy': sandboxed } : {}),
     },
     ...(fileName === undefined ? {} : { fileName }),

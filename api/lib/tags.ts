@@ -93,7 +93,8 @@ const chapters: Record<string, Record<string, string>> = {
     taxAssessments: 'Taxes on the revenue of a period, as they were assessed.',
     exchangeRates: 'Rates between currencies, by day.',
     integrityChecks: 'Proofs that the ledger is whole.',
-    reports: 'Statements and figures, at once or as files.',
+    reports: 'Statements and figures of the ledger, at once.',
+    reportRuns: 'Files of reports, made by workers.',
   },
   'Other systems': {
     channelConnections: 'Channel managers that sell a house elsewhere.',

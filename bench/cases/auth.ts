@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { abilityOf } from '../../api/lib/access/ability.ts'
+import { abilityOf } from '../../db/lib/ability.ts'
 import { accessToken } from '../../api/auth/session-token.ts'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { createSession } from '../../db/auth/sessions.ts'

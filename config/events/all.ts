@@ -13,6 +13,7 @@ import { paymentEvents } from './payment.ts'
 import { propertiesEvents } from './properties.ts'
 import { quotesEvents } from './quotes.ts'
 import { ratesEvents } from './rates.ts'
+import { reportsEvents } from './reports.ts'
 import { reservationsEvents } from './reservations.ts'
 import { unitsEvents } from './units.ts'
 import { waitlistEvents } from './waitlist.ts'
@@ -36,6 +37,7 @@ export const events: readonly Event[] = [
   ...propertiesEvents,
   ...quotesEvents,
   ...ratesEvents,
+  ...reportsEvents,
   ...reservationsEvents,
   ...unitsEvents,
   ...waitlistEvents,

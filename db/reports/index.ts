@@ -2,3 +2,20 @@
 export { dayTotals, snapshotDay } from './snapshot.ts'
 export { markRates } from './exchange.ts'
 export { readReport } from './read.ts'
+export { runStatuses } from './models.ts'
+export type { Column, FileRow, Meta, Reading } from './reading.ts'
+export { report } from './registry.ts'
+export { rightsOf } from './rights.ts'
+export {
+  beginRun,
+  completeRun,
+  expireRuns,
+  failRun,
+  keepPart,
+  listRuns,
+  openRunFile,
+  readPart,
+  readRun,
+  startRun,
+  tenantsWithRunsDue,
+} from './runs.ts'

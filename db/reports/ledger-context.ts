@@ -31,6 +31,7 @@ export type LedgerBook = { id: string; name: string; currency: string; timeZone:
 export const ledgerBook = async (trx: Trx, asked: Asked, sight: Sight): Promise<LedgerBook> => {
   const { tenantId } = contextOf(trx)
   const named = propertiesOf(asked)
+  if (sight.propertyIds !== null && named.some((id) => !sight.propertyIds?.includes(id))) throw forbidden()
   const properties = await sql<{ id: string; bookId: string }>(
     trx,
     `select id, book_id from property where tenant_id = ? and id = any(?::uuid[])`,
@@ -125,6 +126,7 @@ export const metaOf = async (
   book: LedgerBook,
   range: { from: string | null; to: string },
   properties: readonly string[] | null,
+  sight: Sight,
 ): Promise<Meta> => {
   const state = await sqlOne<State>(
     trx,
@@ -146,7 +148,7 @@ export const metaOf = async (
     },
   )
   if (!state) throw notFound('No such book')
-  const locale: ReportLocale = reportLocaleOf(state.locale ?? 'en')
+  const locale: ReportLocale = sight.locale ?? reportLocaleOf(state.locale)
   return {
     report: key,
     propertyIds: [...(properties ?? [])],

@@ -1,8 +1,8 @@
 import type { ReportDeclaration, ReportLocale } from '../../config/reports.ts'
 import type { Trx } from '../lib/connection.ts'
 
-/** What a reader may see: the chosen properties of a member, or null for all of them. */
-export type Sight = { propertyIds: readonly string[] | null }
+/** What a reader may see: the chosen properties of a member, or null for all of them. `locale`: of its names, where that is not the tenant's. */
+export type Sight = { propertyIds: readonly string[] | null; locale?: ReportLocale }
 
 /** Rows of a page, or all of them. */
 export type Window = { page: number; limit: number } | null

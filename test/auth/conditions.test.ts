@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
-import { abilityOf, abilityOfKey } from '../../api/lib/access/ability.ts'
+import { abilityOf, abilityOfKey } from '../../db/lib/ability.ts'
 import { permitsOf } from '../../api/lib/access/permits.ts'
 import { caller, meaningOf } from '../../config/conditions.ts'
 import { builtInRoles, rolePermissions } from '../../config/roles.ts'

@@ -20,6 +20,7 @@ import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { makeHouse as makeRooms } from '../support/factories.ts'
 import { makeHold, readBooking } from '../support/stay.ts'
 import { ofLedger } from './examples-of-ledger.ts'
+import { ofReports } from './examples-of-reports.ts'
 import { ofPayments } from './examples-of-payments.ts'
 import { useWorld } from '../support/world.ts'
 import { invoicesOf } from './examples-of-billing.ts'
@@ -304,6 +305,7 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
   return {
     ...(await ofPayments(house)).records,
     ...(await ofLedger(house)).records,
+    ...(await ofReports(house)).records,
     ...guests,
     guestRegistrationId: guests.guestId,
     amendmentId: await house.inHouse((trx) => proposeAmendment(trx, rooms[0]?.id ?? '', { departure: house.day(63) })),

@@ -15,7 +15,7 @@ import { checkReturned } from '../support/contract.ts'
 import { useWorld } from '../support/world.ts'
 
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
-const replies: Record<string, BytesReply> = {
+const replies: Record<string, Extract<BytesReply, { bytes: Buffer | string }>> = {
   pdf: { mediaType: 'application/pdf', bytes: everyByte, fileName: 'relatório "março" 1/2;€.pdf' },
   page: { mediaType: 'text/html', bytes: '<!doctype html><p>Saída</p>' },
   table: { mediaType: 'text/csv', bytes: 'a;b\r\nç;1\r\n', fileName: 'a\r\nX-Injected: 1.csv' },

@@ -16,6 +16,7 @@ import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
 import { ofBlocks } from './examples-of-blocks.ts'
 import { ofLedger } from './examples-of-ledger.ts'
+import { ofReports } from './examples-of-reports.ts'
 import { ofDesk } from './examples-of-desk.ts'
 import { ofPayments } from './examples-of-payments.ts'
 import { ofUnits } from './examples-of-units.ts'
@@ -48,6 +49,7 @@ export const prepare = async (
   const housekeeping = await ofHousekeeping(house)
   const desk = await ofDesk(house)
   const ledger = await ofLedger(house)
+  const reports = await ofReports(house)
   const folios = await ofFolios(house)
   const guests = await ofGuests(house)
   const operators = await ofOperators(world)
@@ -125,6 +127,7 @@ export const prepare = async (
     ...blocks.examples,
     ...desk.examples,
     ...ledger.examples,
+    ...reports.examples,
     ...guests.examples,
     'auth.signIn': [{ email: reader.email, password }],
     'auth.reauthenticate': [{ password }],
@@ -180,6 +183,7 @@ export const prepare = async (
       financial: ledger.known,
       guests: guests.known,
       payment: payments.known,
+      reports: reports.known,
       properties: { ...properties.known, ...channels.known },
       reservations: { ...desk.known, ...folios.known },
       webhooks: webhooks.known,

@@ -39,6 +39,12 @@ const costly: Record<string, number> = {
 const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassword', 'auth.removeTotp'])
 /** Fields that hang on one another: few inputs are right. */
 const seldomRight: Record<string, number> = {
+  'reports.trialBalance': 200,
+  'reports.incomeStatement': 300,
+  'reports.generalLedger': 80,
+  'reports.hotelLedgers': 200,
+  'reportRuns.create': 80,
+  'reportRuns.read': 80,
   'taxAssessments.create': 120,
   'entryTemplates.create': 120,
   'accrualSchedules.create': 120,
@@ -106,12 +112,13 @@ const countsTries = new Set([
   'queue_minute',
 ])
 
-/** Endpoints whose input is never at hand here: a mailed code, a session of one's own by its prefix, an entry of the ledger. */
+/** Endpoints whose input is never at hand here: a mailed code, a session of one's own by its prefix, the file of a run that no worker carries out. */
 const neverDone = [
   'auth.verifyMfa',
   'auth.revokeSession',
   'auth.confirmTotp',
   'auth.renewRecoveryCodes',
+  'reportRuns.file',
   'public.reservations.confirm',
   'public.reservations.verify',
 ]

@@ -42,6 +42,7 @@ const never: Readonly<Record<string, string>> = {
   'integrityChecks.run': 'a run is told of where it finds something',
   'journals.create': 'how entries are sorted is told with the entries',
   'journals.update': 'how entries are sorted is told with the entries',
+  'reportRuns.create': 'a run is told of when it has ended',
   'postingEvents.retry': 'entries that come of it are told of',
   'postingRules.create': 'how events are posted is told with the entries',
   'postingRules.end': 'how events are posted is told with the entries',

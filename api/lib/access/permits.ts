@@ -2,7 +2,7 @@ import { caller, ofPropertyAlone } from '../../../config/conditions.ts'
 import { forbidden, notFound } from '../../../config/errors.ts'
 import { holds, substituted } from '../../../db/lib/conditions.ts'
 import type { Condition } from '../../../db/lib/conditions.ts'
-import type { Ability } from './ability.ts'
+import type { Ability } from '../../../db/lib/ability.ts'
 
 type LoadedRecord = Readonly<Record<string, unknown>>
 

@@ -26,7 +26,7 @@ export const openBalanceSheet = async (trx: Trx, asked: Asked, sight: Sight) => 
   const book = await ledgerBook(trx, asked, sight)
   const asOf = (asked['asOf'] as string | undefined) ?? book.today
   const properties = scopeOf(asked, sight)
-  const meta = await metaOf(trx, 'balance_sheet', book, { from: null, to: asOf }, properties)
+  const meta = await metaOf(trx, 'balance_sheet', book, { from: null, to: asOf }, properties, sight)
   const span = { bookId: book.id, properties, withClosing: true }
   const [accounts, ...columns] = await Promise.all([
     accountsOf(trx, book.id),

@@ -277,6 +277,23 @@ const metaOfAll = (metas: readonly Meta[], currency: string): Meta & { bookIds: 
   }
 }
 
+/** Parameters of a consolidation with books, days and currency filled in. 403, 404, 400 `range_invalid` as for the statement. */
+export const checkConsolidated = async (trx: Trx, asked: Asked, sight: Sight): Promise<Asked> => {
+  if (sight.propertyIds !== null) throw forbidden()
+  const given = asked as { bookId?: readonly string[]; currency?: string }
+  const books = await booksOf(trx, given.bookId)
+  const [first] = books
+  if (!first) throw notFound('No such book')
+  const { from, to } = rangeOf('consolidated_statements', asked, first, null)
+  return {
+    ...asked,
+    bookId: books.map(({ id }) => id),
+    startDate: from,
+    endDate: to,
+    currency: given.currency ?? first.currency,
+  }
+}
+
 /**
  * Statements of several books in one currency (R14), with a column for each book and one for what is eliminated between them. Balance-sheet accounts are
  * at the rate of the last day, equity at that of its posting date, income and cash flows at the mean of the range.
@@ -291,7 +308,7 @@ export const openConsolidated = async (trx: Trx, asked: Asked, sight: Sight, win
   const range = rangeOf('consolidated_statements', asked, first, window)
   const currency = given.currency ?? first.currency
   const rates = exchanges(trx)
-  const metas = await Promise.all(books.map((book) => metaOf(trx, 'consolidated_statements', book, range, null)))
+  const metas = await Promise.all(books.map((book) => metaOf(trx, 'consolidated_statements', book, range, null, sight)))
   const members = await Promise.all(
     books.map(async (book, index): Promise<Member> => ({
       book,

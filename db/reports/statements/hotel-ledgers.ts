@@ -77,7 +77,7 @@ export const openHotelLedgers = async (
   const book = await ledgerBook(trx, asked, sight)
   const range = rangeOf('hotel_ledgers', asked, book, window)
   const properties = scopeOf(asked, sight)
-  const meta = await metaOf(trx, 'hotel_ledgers', book, range, properties)
+  const meta = await metaOf(trx, 'hotel_ledgers', book, range, properties, sight)
   const { tenantId } = contextOf(trx)
   const houses = await sql<{ id: string }>(
     trx,

@@ -149,7 +149,7 @@ export const openIncomeStatement = async (trx: Trx, asked: Asked, sight: Sight, 
   const book = await ledgerBook(trx, asked, sight)
   const range = rangeOf('income_statement', asked, book, window)
   const properties = scopeOf(asked, sight)
-  const meta = await metaOf(trx, 'income_statement', book, range, properties)
+  const meta = await metaOf(trx, 'income_statement', book, range, properties, sight)
   const word = (key: string) => wordOf(key, meta.locale)
   const span: Span = { bookId: book.id, ...range, properties, costCenterId: given.costCenterId, withClosing: false }
   const layout =

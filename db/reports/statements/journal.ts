@@ -71,7 +71,7 @@ export const openJournal = async (
   const range = rangeOf('journal', asked, book, window)
   if (window !== null && window.page * window.limit > atOnce.rows)
     throw tooLarge('journal', asked, `The page lies behind ${atOnce.rows} entries`)
-  const meta = await metaOf(trx, 'journal', book, range, null)
+  const meta = await metaOf(trx, 'journal', book, range, null, sight)
   const values = {
     tenantId: contextOf(trx).tenantId,
     bookId: book.id,

@@ -114,7 +114,7 @@ export const openTaxes = async (trx: Trx, asked: Asked, sight: Sight, window: Wi
   const book = await ledgerBook(trx, asked, sight)
   const range = rangeOf('taxes', asked, book, window)
   const properties = scopeOf(asked, sight)
-  const meta = await metaOf(trx, 'taxes', book, range, properties)
+  const meta = await metaOf(trx, 'taxes', book, range, properties, sight)
   const values = { tenantId: contextOf(trx).tenantId, bookId: book.id, ...range, properties }
   const lists = await Promise.all([assessed, ofDocuments, ofRules].map((text) => sql<Found>(trx, text, values)))
   const found = merged(lists.flat(), by)

@@ -1,0 +1,182 @@
+import PdfDocument from 'pdfkit'
+import type { Column, FileRow } from '../../db/reports/index.ts'
+import { wordOf } from '../../config/report-texts.ts'
+import { major, pointOf } from './source.ts'
+import type { Source, Writer } from './source.ts'
+
+const margin = 36
+const fontSize = 7.5
+const lineHeight = 11
+const regular = 'Helvetica'
+const strong = 'Helvetica-Bold'
+
+// The letters of Windows-1252 beyond Latin-1, which the fonts of every reader have.
+const beyond = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ'
+const isShown = (sign: string) =>
+  (sign >= ' ' && sign <= '~') || (sign >= '\u00a0' && sign <= '\u00ff') || beyond.includes(sign)
+
+/** Text in the letters that the fonts have: marks are taken off others where that helps, and the rest are question marks. */
+export const transliterated = (text: string): string =>
+  Array.from(text.normalize('NFC').replace(/\s+/g, ' '))
+    .map((sign) => {
+      if (isShown(sign)) return sign
+      const base = sign.normalize('NFKD').replace(/\p{M}/gu, '')
+      return base !== '' && Array.from(base).every(isShown) ? base : '?'
+    })
+    .join('')
+
+const cellOf = ({ currency, locale }: Source, { key, kind }: Column, row: FileRow): string => {
+  const value = row[key]
+  if (value === null || value === undefined) return ''
+  if (kind === 'amount') {
+    const [whole = '', fraction] = major(Number(value), currency, '.').split('.')
+    const grouped = whole.replace(/\B(?=(\d{3})+$)/g, locale === 'en' ? ',' : '.')
+    return fraction === undefined ? grouped : `${grouped}${pointOf(locale)}${fraction}`
+  }
+  if (kind === 'ratio') return String(value).replace('.', pointOf(locale))
+  if (kind === 'flag') return wordOf(value === true ? 'yes' : 'no', locale)
+  return transliterated(String(value))
+}
+
+const isNumber = ({ kind }: Column) => kind === 'amount' || kind === 'count' || kind === 'ratio'
+const share = ({ width, kind }: Column) => Math.min(width ?? (kind === 'amount' ? 15 : 11), 40)
+
+/** The end of a text that does not fit is cut off. Widths are measured, since letters differ. */
+const fitted = (doc: PDFKit.PDFDocument, text: string, width: number): string => {
+  if (doc.widthOfString(text) <= width) return text
+  let most = text.length
+  while (most > 0 && doc.widthOfString(`${text.slice(0, most)}…`) > width)
+    most -= Math.max(1, Math.floor((doc.widthOfString(text.slice(0, most)) - width) / fontSize))
+  return `${text.slice(0, Math.max(0, most))}…`
+}
+
+/** What pdfkit has beside its types: objects of the file, and the font that is in use. */
+type Objects = PDFKit.PDFDocument & {
+  ref: (data: object) => { write: (bytes: Buffer) => void; end: () => void; data: Record<string, unknown> }
+  _font: { id: string; ref: () => unknown }
+  page: { xobjects: Record<string, unknown> }
+}
+
+class Pages {
+  private readonly doc: Objects
+  private readonly source: Source
+  private readonly columns: readonly { column: Column; left: number; width: number }[]
+  /** Drawn on every page, and written once the number of pages is known: no page waits in memory for it. */
+  private readonly total: ReturnType<Objects['ref']>
+  private count = 0
+  private y = 0
+
+  constructor(doc: PDFKit.PDFDocument, source: Source) {
+    this.doc = doc as Objects
+    this.source = source
+    this.total = this.doc.ref({ Type: 'XObject', Subtype: 'Form', BBox: [0, -4, 60, 12] })
+    const shown = source.columns.filter(({ key }) => key !== 'usaliCode' && key !== 'referentialCode')
+    const all = shown.reduce((sum, column) => sum + share(column), 0)
+    const room = doc.page.width - 2 * margin
+    let left = margin
+    this.columns = shown.map((column) => {
+      const width = (share(column) / all) * room
+      const placed = { column, left, width: width - 4 }
+      left += width
+      return placed
+    })
+  }
+
+  private text(text: string, left: number, width: number, align: 'left' | 'right' = 'left') {
+    this.doc.text(fitted(this.doc, text, width), left, this.y, { width: width + 1, align, lineBreak: false })
+  }
+
+  private begin() {
+    const { doc, source } = this
+    if (this.count > 0) doc.addPage()
+    this.count += 1
+    this.y = margin
+    doc.font(strong).fontSize(10)
+    this.text(transliterated(source.title), margin, doc.page.width - 2 * margin)
+    doc.font(regular).fontSize(fontSize)
+    this.y += 14
+    for (const [label, value] of [['', source.house] as const, ...(this.count === 1 ? source.head.slice(1) : [])]) {
+      this.text(transliterated(label === '' ? value : `${label}: ${value}`), margin, doc.page.width - 2 * margin)
+      this.y += lineHeight
+    }
+    this.y += 4
+    doc.font(strong)
+    for (const { column, left, width } of this.columns)
+      this.text(transliterated(column.title), left, width, isNumber(column) ? 'right' : 'left')
+    this.y += lineHeight
+    doc
+      .moveTo(margin, this.y - 2)
+      .lineTo(doc.page.width - margin, this.y - 2)
+      .lineWidth(0.5)
+      .stroke()
+    doc.font(regular)
+    this.foot()
+  }
+
+  private foot() {
+    const { doc } = this
+    const [before = ''] = wordOf('page_of', this.source.locale).replace('{page}', String(this.count)).split('{pages}')
+    const y = this.y
+    this.y = doc.page.height - margin + 6
+    const width = doc.widthOfString(before)
+    const left = doc.page.width - margin - width - 24
+    this.text(before, left, width + 4)
+    doc.page.xobjects['Pages'] = this.total
+    doc.addContent(`q 1 0 0 -1 ${(left + width).toFixed(2)} ${(this.y + fontSize * 0.72).toFixed(2)} cm /Pages Do Q`)
+    this.y = y
+  }
+
+  row(row: FileRow, isStrong: boolean) {
+    const { doc } = this
+    if (this.count === 0 || this.y > doc.page.height - margin - lineHeight) this.begin()
+    doc.font(isStrong ? strong : regular)
+    const indent = typeof row.level === 'number' ? row.level * 6 : 0
+    for (const { column, left, width } of this.columns) {
+      const text = cellOf(this.source, column, row)
+      if (text === '') continue
+      const inset = column.key === 'name' ? indent : 0
+      this.text(text, left + inset, width - inset, isNumber(column) ? 'right' : 'left')
+    }
+    this.y += lineHeight
+  }
+
+  end() {
+    if (this.count === 0) this.begin()
+    this.doc.font(regular)
+    const font = this.doc._font
+    this.total.data['Resources'] = { Font: { [font.id]: font.ref() } }
+    this.total.write(Buffer.from(`BT /${font.id} ${fontSize} Tf 0 0 Td (${this.count}) Tj ET`))
+    this.total.end()
+    this.doc.end()
+  }
+}
+
+/** A PDF on A4, landscape where it has many columns, with head and page of pages. Pages are written as they are filled. */
+export const pdfFile: Writer = async function* (source) {
+  const layout = source.columns.length > 6 ? 'landscape' : 'portrait'
+  const doc = new PdfDocument({ size: 'A4', layout, margin, info: { Title: transliterated(source.title) } })
+  // pdfkit breaks pages by itself below the margin, where the number of the page stands.
+  doc.page.margins.bottom = 0
+  doc.on('pageAdded', () => {
+    doc.page.margins.bottom = 0
+  })
+  const pages = new Pages(doc, source)
+  const isOfLevels = source.columns.some(({ key }) => key === 'name')
+  let written = 0
+  const taken = function* () {
+    for (let bytes = doc.read() as Buffer | null; bytes !== null; bytes = doc.read() as Buffer | null) yield bytes
+  }
+  for await (const row of source.rows) {
+    pages.row(row, isOfLevels && row.level === 0 && source.columns.length < 8)
+    written += 1
+    // Compressed pages come a moment later.
+    if (written % 200 === 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      yield* taken()
+    }
+  }
+  const last = source.foot()
+  if (last) pages.row(last, true)
+  pages.end()
+  for await (const bytes of doc) yield bytes as Buffer
+}

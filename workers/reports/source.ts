@@ -1,0 +1,53 @@
+import { minorDigits } from '../../config/minor-units.ts'
+import { reportOf } from '../../config/reports.ts'
+import type { ReportKey, ReportLocale } from '../../config/reports.ts'
+import { wordOf } from '../../config/report-texts.ts'
+import type { Column, FileRow, Meta } from '../../db/reports/index.ts'
+
+/** What a writer makes a file of: what it is about, its columns, and its rows one after the other. */
+export type Source = {
+  title: string
+  house: string
+  /** Facts that stand above the rows: label and value. */
+  head: readonly (readonly [string, string])[]
+  columns: readonly Column[]
+  rows: AsyncIterable<FileRow>
+  /** The last row; known once the rows are read. */
+  foot: () => FileRow | null
+  currency: string
+  locale: ReportLocale
+}
+
+/** A writer answers the bytes of a file as they come. */
+export type Writer = (source: Source) => AsyncIterable<Buffer | string>
+
+/** Amounts are minor units; this is what stands in files: digits of the currency after `point`. */
+export const major = (minor: number, currency: string, point = '.'): string => {
+  const digits = minorDigits(currency)
+  const text = String(Math.abs(minor)).padStart(digits + 1, '0')
+  const sign = minor < 0 ? '-' : ''
+  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}${point}${text.slice(-digits)}`
+}
+
+/** Decimals of a language: a comma in Portuguese and Spanish. */
+export const pointOf = (locale: ReportLocale): string => (locale === 'en' ? '.' : ',')
+
+export const headOf = (
+  report: ReportKey,
+  meta: Meta,
+  { locale, parameters, madeAt }: { locale: ReportLocale; parameters: object; madeAt: string },
+): Source['head'] => {
+  const word = (key: string) => wordOf(key, locale)
+  const { name, formulaVersion } = reportOf(report)
+  const told = Object.entries(parameters).map(
+    ([key, value]) => `${key}: ${Array.isArray(value) ? value.join(', ') : String(value)}`,
+  )
+  return [
+    [word('report'), name[locale]],
+    [word('parameters'), told.join('; ')],
+    [word('currency'), meta.currency],
+    [word('made_at'), madeAt],
+    [word('provisional'), word(meta.provisional ? 'yes' : 'no')],
+    [word('formula_version'), String(formulaVersion)],
+  ]
+}
