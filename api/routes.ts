@@ -5,6 +5,7 @@ import { routes as folios } from './reservations/folios.ts'
 import { routes as groups } from './reservations/groups.ts'
 import { routes as reports } from './reports/index.ts'
 import { routes as reservations } from './reservations/index.ts'
+import { routes as issues } from './issues/index.ts'
 import { routes as besideGuests } from './guests/beside.ts'
 import { routes as companies } from './guests/companies.ts'
 import { routes as guestDuplicates } from './guests/duplicates.ts'
@@ -83,6 +84,7 @@ export const routes: readonly AnyRoute[] = [
   ...groups,
   ...financial,
   ...reports,
+  ...issues,
   ...billing,
   ...superuserBilling,
   ...webhookDeliveries,

@@ -44,6 +44,24 @@ export const sealClaims = (claims: Record<string, unknown>): string => {
   return Buffer.concat([iv, text, cipher.final(), cipher.getAuthTag()]).toString('base64url')
 }
 
+const satisfactionPrefix = 'sat_'
+
+/** The token in a link by which a guest answers how an issue was handled. */
+export const satisfactionToken = (tenantId: string, issueId: string): string =>
+  satisfactionPrefix + sealClaims({ tenantId, issueId, purpose: 'satisfaction' })
+
+/** The issue that a satisfaction token is for; null where it was not made here. */
+export const satisfactionIssue = (token: string): { tenantId: string; issueId: string } | null => {
+  if (!token.startsWith(satisfactionPrefix)) return null
+  try {
+    const { tenantId, issueId, purpose } = openClaims(token.slice(satisfactionPrefix.length))
+    if (purpose !== 'satisfaction' || typeof tenantId !== 'string' || typeof issueId !== 'string') return null
+    return { tenantId, issueId }
+  } catch {
+    return null
+  }
+}
+
 /** The opposite of `sealClaims`; it throws for what was not made by it. */
 export const openClaims = (sealed: string): Record<string, unknown> => {
   const bytes = Buffer.from(sealed, 'base64url')

@@ -61,6 +61,11 @@ const reservation = [
   of('reservation.fee', 'money', 0, true),
   of('reservation.cancellation', 'text', 'Free until 17 December 2026.', true),
 ]
+const issue = [
+  of('issue.number', 'integer', 12),
+  of('issue.title', 'text', 'Noise next door', true),
+  of('issue.comment', 'text', 'We have asked your neighbours to be quiet.', true),
+]
 const payment = [
   of('payment.amount', 'money', 31_800),
   of('payment.method', 'text', 'card'),
@@ -73,7 +78,7 @@ export const messageVariables: Readonly<Record<MessageContext, readonly MessageV
   guest: [...property, ...guest],
   reservation: [...property, ...guest, ...reservation],
   payment: [...property, ...guest, ...reservation, ...payment],
-  issue: [...property, ...guest],
+  issue: [...property, ...guest, ...issue],
   group: [...property, ...guest],
   receivable: [...property, ...guest],
   purchase_order: [...property],

@@ -36,6 +36,7 @@ const ofGuest = 't.guest_id = any(:ids::uuid[])'
 const ofBooker = 't.booker_guest_id = any(:ids::uuid[])'
 const ofStay = `t.reservation_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[]))`
 const ofBooking = `select b.id from booking b where b.booker_guest_id = any(:ids::uuid[])`
+const ofIssue = 't.issue_id in (select i.id from issue i where i.guest_id = any(:ids::uuid[]))'
 const ofFolio = `select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
   where f.payer_guest_id = any(:ids::uuid[]) or r.primary_guest_id = any(:ids::uuid[])`
 
@@ -141,6 +142,38 @@ export const personalData: readonly PersonalTable[] = [
     basis: 'contract',
     erasure: 'delete row',
     guests: ofStay,
+  },
+  {
+    table: 'issue_comment',
+    columns: { sealed: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofIssue,
+    until: 'issues.keepTextMonths after closing',
+  },
+  { table: 'issue_event', columns: { sealed: 'free_text' }, basis: 'contract', erasure: 'null', guests: ofIssue },
+  {
+    table: 'compensation',
+    columns: { sealed: 'free_text', decision_sealed: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofIssue,
+  },
+  {
+    table: 'issue',
+    columns: { sealed: 'free_text', resolution_sealed: 'free_text', score_sealed: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofGuest,
+    until: 'issues.keepTextMonths after closing',
+  },
+  {
+    table: 'lost_item',
+    columns: { sealed: 'free_text', close_sealed: 'contact' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofGuest,
+    until: 'issues.keepTextMonths after closing',
   },
   { table: 'waitlist_entry', columns: { sealed: 'contact' }, basis: 'contract', erasure: 'null', guests: ofGuest },
   {

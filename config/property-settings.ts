@@ -14,6 +14,7 @@ import {
 } from './schema.ts'
 import type { Static } from './schema.ts'
 import { taskKinds } from './housekeeping.ts'
+import { openingEvents } from './issues.ts'
 
 export const guestFields = [
   'firstName',
@@ -73,6 +74,16 @@ export const PropertySettings = Obj({
   }),
   /** Days after the departure; 0 = gone once the document is verified. */
   documents: Obj({ keepImagesDays: Int(0, 365) }),
+  issues: Obj({
+    /** After its resolution. */
+    closeAfterDays: Int(1, 30),
+    reopenDays: Int(1, 60),
+    keepLostDays: Int(30, 365),
+    /** After closing. */
+    keepTextMonths: Int(6, 120),
+    /** Types of events that open no issue. */
+    automaticOff: List(OneOf(Object.keys(openingEvents)), { max: 50 }, { uniqueItems: true }),
+  }),
   messages: Obj({
     /** Local time; a message that can wait does not come in between. */
     quietFrom: TimeOfDay,
@@ -102,6 +113,7 @@ export const PropertySettingsChange = Sparse(
     deposits: Sparse(inside.deposits),
     registration: Sparse(inside.registration),
     documents: Sparse(inside.documents),
+    issues: Sparse(inside.issues),
     messages: Sparse(inside.messages),
   }),
 )
@@ -131,6 +143,7 @@ const defaults: PropertySettings = {
   deposits: { collectAutomatically: true },
   registration: { mode: 'off', retentionYears: 5 },
   documents: { keepImagesDays: 30 },
+  issues: { closeAfterDays: 7, reopenDays: 14, keepLostDays: 90, keepTextMonths: 24, automaticOff: [] },
   messages: {
     quietFrom: '21:00',
     quietUntil: '08:00',

@@ -22,7 +22,7 @@ type Words = {
   day: string
   /** Host of a webhook endpoint. */
   host: string
-  /** Sum of a dispute or payout, or name of a gateway account. */
+  /** Sum of a dispute or payout, name of a gateway account, or number of an issue. */
   label: string
   /** The act that a security notice is about; null in mails of earlier releases. */
   act: SecurityAct | null
@@ -45,6 +45,7 @@ export const userMailKinds = {
   finance_dispute: { token: null },
   finance_payout: { token: null },
   finance_account: { token: null },
+  issue_notice: { token: null },
 } as const satisfies Record<string, { token: MailedTokenPurpose | null }>
 
 export type UserMailKind = keyof typeof userMailKinds
@@ -146,6 +147,11 @@ const english: Record<UserMailKind, Mail> = {
     text: ({ name, house, label }) =>
       `Hello ${name},\n\nthe gateway has restricted the account ${label} of ${house}: charges or payouts are off. The account lists what the gateway wants to know.`,
   },
+  issue_notice: {
+    subject: ({ house, label }) => `${house}: issue ${label} needs you`,
+    text: ({ name, house, label }) =>
+      `Hello ${name},\n\nissue ${label} of ${house} was raised to your level. Please look at it: open issues are listed with the nearest deadline first.`,
+  },
 }
 
 const portuguese: Record<UserMailKind, Mail> = {
@@ -204,6 +210,11 @@ const portuguese: Record<UserMailKind, Mail> = {
     text: ({ name, house, label }) =>
       `Olá, ${name},\n\no gateway restringiu a conta ${label} de ${house}: cobranças ou repasses estão desligados. A conta mostra o que o gateway precisa saber.`,
   },
+  issue_notice: {
+    subject: ({ house, label }) => `${house}: a ocorrência ${label} precisa de você`,
+    text: ({ name, house, label }) =>
+      `Olá, ${name},\n\na ocorrência ${label} de ${house} foi elevada ao seu nível. Veja-a, por favor: a lista mostra primeiro o prazo mais próximo.`,
+  },
 }
 
 const spanish: Record<UserMailKind, Mail> = {
@@ -261,6 +272,11 @@ const spanish: Record<UserMailKind, Mail> = {
     subject: ({ house, label }) => `La cuenta ${label} de ${house} en el gateway está restringida`,
     text: ({ name, house, label }) =>
       `Hola, ${name}:\n\nel gateway ha restringido la cuenta ${label} de ${house}: los cobros o los pagos están desactivados. La cuenta muestra lo que el gateway necesita saber.`,
+  },
+  issue_notice: {
+    subject: ({ house, label }) => `${house}: la incidencia ${label} le necesita`,
+    text: ({ name, house, label }) =>
+      `Hola, ${name}:\n\nla incidencia ${label} de ${house} se elevó a su nivel. Véala, por favor: la lista muestra primero el plazo más cercano.`,
   },
 }
 

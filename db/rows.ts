@@ -548,6 +548,34 @@ export interface CompanyRow {
   updatedAt: Date
 }
 
+export interface CompensationRow {
+  tenantId: string
+  id: string
+  issueId: string
+  propertyId: string
+  reservationId: string
+  kind: 'adjustment' | 'gesture'
+  amount: number
+  currency: string
+  folioId: string | null
+  lineId: string | null
+  description: string
+  sealed: Buffer | null
+  refundExcess: boolean
+  status: 'approved' | 'proposed' | 'rejected'
+  automatic: boolean
+  proposedBy: string | null
+  proposedByActor: unknown
+  decidedBy: string | null
+  decidedAt: Date | null
+  decisionSealed: Buffer | null
+  folioLineIds: string[]
+  refundIds: string[]
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface CostCenterRow {
   tenantId: string
   id: string
@@ -1196,6 +1224,122 @@ export interface IntegrityRunRow {
   snapshot: string | null
 }
 
+export interface IssueRow {
+  tenantId: string
+  id: string
+  number: number
+  propertyId: string
+  status: 'closed' | 'in_progress' | 'open' | 'resolved' | 'waiting'
+  kind: 'complaint' | 'incident' | 'maintenance' | 'request' | 'support'
+  categoryId: string
+  priority: 'high' | 'low' | 'normal' | 'urgent'
+  sealed: Buffer | null
+  source: 'channel' | 'guest' | 'staff' | 'system'
+  sourceEvent: string | null
+  sourceKey: string | null
+  occurrences: number
+  guestId: string | null
+  reservationId: string | null
+  unitId: string | null
+  housekeepingTaskId: string | null
+  paymentId: string | null
+  conversationId: string | null
+  assigneeId: string | null
+  team: 'finance' | 'housekeeper' | 'maintenance' | 'manager' | 'receptionist' | 'relations' | 'stock'
+  escalation: number
+  waitingFor: 'guest' | 'third_party' | null
+  firstResponseMinutes: number
+  firstResponseDueAt: Date
+  firstRespondedAt: Date | null
+  firstResponseBreachedAt: Date | null
+  resolutionMinutes: number
+  resolutionFrom: Date
+  resolutionDueAt: Date
+  resolutionBreachedAt: Date | null
+  overdueSteps: number
+  waitingSince: Date | null
+  waitedSeconds: number
+  nextDueAt: Date | null
+  checkAt: Date | null
+  resolutionSealed: Buffer | null
+  cause: 'guest' | 'none' | 'property' | 'staff' | 'supplier' | 'system' | 'third_party' | 'weather' | null
+  outcome: 'duplicate' | 'not_actionable' | 'resolved' | 'withdrawn' | null
+  duplicateOfId: string | null
+  reopenCount: number
+  resolvedAt: Date | null
+  closedAt: Date | null
+  score: number | null
+  scoreSealed: Buffer | null
+  scoredAt: Date | null
+  textsErasedAt: Date | null
+  createdBy: unknown
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface IssueCategoryRow {
+  tenantId: string
+  id: string
+  code: string
+  name: unknown
+  kind: 'complaint' | 'incident' | 'maintenance' | 'request' | 'support'
+  team: 'finance' | 'housekeeper' | 'maintenance' | 'manager' | 'receptionist' | 'relations' | 'stock'
+  targets: unknown
+  guestFacing: boolean
+  autoApproveLimit: number
+  managerLimit: number
+  active: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface IssueCommentRow {
+  tenantId: string
+  id: string
+  issueId: string
+  visibility: 'guest' | 'internal'
+  sealed: Buffer | null
+  authorId: string | null
+  messageId: string | null
+  eventId: string | null
+  createdAt: Date
+}
+
+export interface IssueEventRow {
+  tenantId: string
+  id: string
+  issueId: string
+  command: string
+  fromStatus: 'closed' | 'in_progress' | 'open' | 'resolved' | 'waiting' | null
+  toStatus: 'closed' | 'in_progress' | 'open' | 'resolved' | 'waiting'
+  changes: unknown
+  actor: unknown
+  sealed: Buffer | null
+  requestId: string | null
+  position: number
+  createdAt: Date
+}
+
+export interface IssueNoticeRow {
+  id: string
+  tenantId: string
+  number: number
+  propertyName: string
+  categoryName: string
+  priority: string
+  level: number
+  dueAt: Date | null
+  createdAt: Date
+}
+
+export interface IssueNumberRow {
+  tenantId: string
+  kind: 'issue' | 'lost_item'
+  lastNumber: number
+}
+
 export interface JobArchiveRow {
   id: string
   money: boolean
@@ -1342,6 +1486,34 @@ export interface KnownNetworkRow {
   userId: string
   network: string
   lastAt: Date
+}
+
+export interface LostItemRow {
+  tenantId: string
+  id: string
+  number: number
+  propertyId: string
+  direction: 'found' | 'missed'
+  category: 'bag' | 'clothing' | 'document' | 'electronics' | 'jewellery' | 'money' | 'other'
+  sealed: Buffer | null
+  at: Date
+  unitId: string | null
+  foundBy: string | null
+  storagePlace: string
+  guestId: string | null
+  reservationId: string | null
+  matchId: string | null
+  keepUntil: string
+  disposalToldAt: Date | null
+  status: 'closed' | 'open'
+  outcome: 'discarded' | 'donated' | 'found_by_owner' | 'handed_to_authority' | 'not_found' | 'returned' | 'shipped' | null
+  closeSealed: Buffer | null
+  closedAt: Date | null
+  textsErasedAt: Date | null
+  createdBy: unknown
+  version: number
+  createdAt: Date
+  updatedAt: Date
 }
 
 export interface MembershipRow {
@@ -3005,6 +3177,7 @@ export interface Rows {
   channel_mapping: ChannelMappingRow
   channel_push: ChannelPushRow
   company: CompanyRow
+  compensation: CompensationRow
   cost_center: CostCenterRow
   deposit: DepositRow
   dispatch_epoch: DispatchEpochRow
@@ -3042,6 +3215,12 @@ export interface Rows {
   housekeeping_sheet: HousekeepingSheetRow
   housekeeping_task: HousekeepingTaskRow
   integrity_run: IntegrityRunRow
+  issue: IssueRow
+  issue_category: IssueCategoryRow
+  issue_comment: IssueCommentRow
+  issue_event: IssueEventRow
+  issue_notice: IssueNoticeRow
+  issue_number: IssueNumberRow
   job_archive: JobArchiveRow
   jobs: JobsRow
   journal: JournalRow
@@ -3050,6 +3229,7 @@ export interface Rows {
   journal_seal: JournalSealRow
   kept_reply: KeptReplyRow
   known_network: KnownNetworkRow
+  lost_item: LostItemRow
   membership: MembershipRow
   membership_property: MembershipPropertyRow
   message: MessageRow
@@ -3385,6 +3565,13 @@ export const tables = {
     nullable: ['countryCode', 'taxId', 'email', 'phone', 'website', 'address', 'sealed', 'commissionRate'],
     computed: [],
   },
+  compensation: {
+    fields: ['tenantId', 'id', 'issueId', 'propertyId', 'reservationId', 'kind', 'amount', 'currency', 'folioId', 'lineId', 'description', 'sealed', 'refundExcess', 'status', 'automatic', 'proposedBy', 'proposedByActor', 'decidedBy', 'decidedAt', 'decisionSealed', 'folioLineIds', 'refundIds', 'version', 'createdAt', 'updatedAt'],
+    documents: ['proposedByActor'],
+    filled: ['tenantId', 'id', 'refundExcess', 'status', 'automatic', 'folioLineIds', 'refundIds', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['folioId', 'lineId', 'sealed', 'proposedBy', 'decidedBy', 'decidedAt', 'decisionSealed'],
+    computed: [],
+  },
   cost_center: {
     fields: ['tenantId', 'id', 'bookId', 'code', 'name', 'kind', 'parentId', 'active', 'version', 'createdAt', 'updatedAt'],
     documents: [],
@@ -3644,6 +3831,48 @@ export const tables = {
     nullable: ['startedAt', 'finishedAt', 'snapshot'],
     computed: [],
   },
+  issue: {
+    fields: ['tenantId', 'id', 'number', 'propertyId', 'status', 'kind', 'categoryId', 'priority', 'sealed', 'source', 'sourceEvent', 'sourceKey', 'occurrences', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'team', 'escalation', 'waitingFor', 'firstResponseMinutes', 'firstResponseDueAt', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionMinutes', 'resolutionFrom', 'resolutionDueAt', 'resolutionBreachedAt', 'overdueSteps', 'waitingSince', 'waitedSeconds', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'reopenCount', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['createdBy'],
+    filled: ['tenantId', 'id', 'status', 'occurrences', 'escalation', 'resolutionFrom', 'overdueSteps', 'waitedSeconds', 'reopenCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['sealed', 'sourceEvent', 'sourceKey', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'waitingFor', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionBreachedAt', 'waitingSince', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt'],
+    computed: [],
+  },
+  issue_category: {
+    fields: ['tenantId', 'id', 'code', 'name', 'kind', 'team', 'targets', 'guestFacing', 'autoApproveLimit', 'managerLimit', 'active', 'version', 'createdAt', 'updatedAt'],
+    documents: ['name', 'targets'],
+    filled: ['tenantId', 'id', 'guestFacing', 'autoApproveLimit', 'managerLimit', 'active', 'version', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  issue_comment: {
+    fields: ['tenantId', 'id', 'issueId', 'visibility', 'sealed', 'authorId', 'messageId', 'eventId', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['sealed', 'authorId', 'messageId', 'eventId'],
+    computed: [],
+  },
+  issue_event: {
+    fields: ['tenantId', 'id', 'issueId', 'command', 'fromStatus', 'toStatus', 'changes', 'actor', 'sealed', 'requestId', 'position', 'createdAt'],
+    documents: ['changes', 'actor'],
+    filled: ['tenantId', 'id', 'changes', 'position', 'createdAt'],
+    nullable: ['fromStatus', 'sealed', 'requestId'],
+    computed: [],
+  },
+  issue_notice: {
+    fields: ['id', 'tenantId', 'number', 'propertyName', 'categoryName', 'priority', 'level', 'dueAt', 'createdAt'],
+    documents: [],
+    filled: ['createdAt'],
+    nullable: ['dueAt'],
+    computed: [],
+  },
+  issue_number: {
+    fields: ['tenantId', 'kind', 'lastNumber'],
+    documents: [],
+    filled: ['tenantId'],
+    nullable: [],
+    computed: [],
+  },
   job_archive: {
     fields: ['id', 'money', 'tenantId', 'queue', 'kind', 'version', 'payload', 'outcome', 'reason', 'class', 'runAt', 'uniqueKey', 'attempts', 'starts', 'dispatchNo', 'worker', 'progress', 'lastError', 'requestId', 'traceparent', 'actor', 'createdAt', 'startedAt', 'finishedAt', 'history'],
     documents: ['payload', 'progress', 'lastError', 'actor', 'history'],
@@ -3698,6 +3927,13 @@ export const tables = {
     documents: [],
     filled: ['lastAt'],
     nullable: [],
+    computed: [],
+  },
+  lost_item: {
+    fields: ['tenantId', 'id', 'number', 'propertyId', 'direction', 'category', 'sealed', 'at', 'unitId', 'foundBy', 'storagePlace', 'guestId', 'reservationId', 'matchId', 'keepUntil', 'disposalToldAt', 'status', 'outcome', 'closeSealed', 'closedAt', 'textsErasedAt', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['createdBy'],
+    filled: ['tenantId', 'id', 'storagePlace', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['sealed', 'unitId', 'foundBy', 'guestId', 'reservationId', 'matchId', 'disposalToldAt', 'outcome', 'closeSealed', 'closedAt', 'textsErasedAt'],
     computed: [],
   },
   membership: {

@@ -3,6 +3,7 @@ import { authJobs, authSchedules } from './auth.ts'
 import { channelsJobs, channelsSchedules } from './channels.ts'
 import { financialJobs, financialSchedules } from './financial.ts'
 import { guestsJobs, guestsSchedules } from './guests.ts'
+import { issuesJobs, issuesSchedules } from './issues.ts'
 import { jobsJobs, jobsSchedules } from './jobs.ts'
 import { nightAuditJobs, nightAuditSchedules } from './night-audit.ts'
 import { ocpJobs } from './ocp.ts'
@@ -21,6 +22,7 @@ export const jobs: Job[] = [
   ...channelsJobs,
   ...financialJobs,
   ...guestsJobs,
+  ...issuesJobs,
   ...jobsJobs,
   ...nightAuditJobs,
   ...ocpJobs,
@@ -39,6 +41,7 @@ export const schedules: Schedule[] = [
   ...channelsSchedules,
   ...financialSchedules,
   ...guestsSchedules,
+  ...issuesSchedules,
   ...jobsSchedules,
   ...nightAuditSchedules,
   ...paymentSchedules,

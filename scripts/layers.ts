@@ -14,6 +14,7 @@ export const modules = [
   'payment',
   'reservations',
   'channels',
+  'issues',
   'reports',
   'night-audit',
   'webhooks',

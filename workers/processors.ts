@@ -4,6 +4,7 @@ import { processors as auth } from './auth/index.ts'
 import { processors as channels } from './channels/index.ts'
 import { processors as financial } from './financial/index.ts'
 import { processors as guests } from './guests/index.ts'
+import { processors as issues } from './issues/index.ts'
 import { processors as jobs } from './jobs/index.ts'
 import { processors as nightAudit } from './night-audit/index.ts'
 import { processors as ocp } from './ocp/index.ts'
@@ -21,6 +22,7 @@ export const processors: readonly Processor[] = [
   ...channels,
   ...financial,
   ...guests,
+  ...issues,
   ...jobs,
   ...nightAudit,
   ...ocp,

@@ -104,7 +104,7 @@ export const attachments = ({
       mediaType: 'text/csv',
       content: Buffer.from('month,amount\n2026-11,350000\n').toString('base64'),
     },
-    returns: Obj({ ...head, entityType: OneOf(types), entityId: Uuid }, { title: 'AttachmentOfRecord' }),
+    returns: Obj({ ...head, entityType: Text(1, 40), entityId: Uuid }, { title: 'AttachmentOfRecord' }),
     errors: ['not_found', 'file_type_mismatch', 'file_too_large', 'too_many_attachments', 'invalid_transition'],
     handle: async ({ trx, body, admission }) => {
       const { entityType, entityId, fileName, mediaType, content } = body
@@ -124,7 +124,7 @@ export const attachments = ({
     summary: summaries.read,
     access: can(actions.read, subject),
     returns: Obj(
-      { ...head, entityType: OneOf(types), entityId: Uuid, content: Text(4, 14_600_000) },
+      { ...head, entityType: Text(1, 40), entityId: Uuid, content: Text(4, 14_600_000) },
       { title: 'AttachmentContent' },
     ),
     handle: async ({ trx, params, admission }) => {

@@ -52,6 +52,13 @@ const chapters: Record<string, Record<string, string>> = {
     privacyRequests: 'Requests of guests to see, correct or erase what is known of them.',
     companies: 'Companies that book or pay for guests.',
   },
+  'Issues and lost property': {
+    issues: 'Complaints, requests and incidents, with their deadlines.',
+    issueCategories: 'Kinds of issues, with their teams, targets and limits.',
+    compensations: 'What guests get for what went wrong.',
+    lostItems: 'Things that were found or missed.',
+    issueAttachments: 'Files of issues and lost property.',
+  },
   'Rooms day by day': {
     unitAssignments: 'Which stay has which unit.',
     unitBlocks: 'Units that are out of order or kept back.',

@@ -150,7 +150,7 @@ const create = route({
   access: can('create', 'UnitBlock'),
   status: 201,
   ok: 'What a dry run found; nothing is stored',
-  errors: [...refusals, 'not_found', 'business_day_changed', 'beyond_horizon'],
+  errors: [...refusals, 'not_found', 'reference_not_found', 'business_day_changed', 'beyond_horizon'],
   body: Obj({
     propertyId: Uuid,
     unitIds: sent.unitIds,
@@ -214,7 +214,7 @@ const change = route({
     'Counters move by the difference alone. A block that has begun changes `to`, units and note only; units that are taken off it then are dirty, and to be inspected.',
   access: can('update', 'UnitBlock'),
   record: unitBlocks.lock,
-  errors: [...refusals, 'block_begun', 'business_day_changed', 'beyond_horizon'],
+  errors: [...refusals, 'block_begun', 'reference_not_found', 'business_day_changed', 'beyond_horizon'],
   body: Obj({ ...Sparse(Obj(sent)).properties, override: Opt(Override) }),
   example: { note: 'Paint is drying' },
   returns: ChangedUnitBlock,

@@ -7,6 +7,7 @@ import { foliosEvents } from './folios.ts'
 import { groupsEvents } from './groups.ts'
 import { guestsEvents } from './guests.ts'
 import { housekeepingEvents } from './housekeeping.ts'
+import { issuesEvents } from './issues.ts'
 import { nightAuditEvents } from './night-audit.ts'
 import { ocpEvents } from './ocp.ts'
 import { paymentEvents } from './payment.ts'
@@ -31,6 +32,7 @@ export const events: readonly Event[] = [
   ...groupsEvents,
   ...guestsEvents,
   ...housekeepingEvents,
+  ...issuesEvents,
   ...nightAuditEvents,
   ...ocpEvents,
   ...paymentEvents,

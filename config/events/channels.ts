@@ -10,11 +10,11 @@ const channel = {
   subject: 'ChannelConnection',
   data: Obj({ channelConnectionId: Uuid, driver: Code, cause: Nullable(Code) }),
 } as const
-export const channelConnected = event({ type: 'channel.connected', ...channel })
+export const channelConnected = event({ type: 'channel.connected', ...channel, listeners: ['issues ended'] })
 export const channelPaused = event({ type: 'channel.paused', ...channel })
-export const channelFailed = event({ type: 'channel.failed', ...channel })
+export const channelFailed = event({ type: 'channel.failed', ...channel, listeners: ['issues'] })
 export const channelDisconnected = event({ type: 'channel.disconnected', ...channel })
-export const channelAttentionNeeded = event({ type: 'channel.attention_needed', ...channel })
+export const channelAttentionNeeded = event({ type: 'channel.attention_needed', ...channel, listeners: ['issues'] })
 
 const channelBooking = {
   entity: 'channel_booking',
@@ -29,10 +29,22 @@ const channelBooking = {
   }),
 } as const
 export const channelBookingReceived = event({ type: 'channel_booking.received', ...channelBooking })
-export const channelBookingApplied = event({ type: 'channel_booking.applied', ...channelBooking })
-export const channelBookingMappingNeeded = event({ type: 'channel_booking.mapping_needed', ...channelBooking })
-export const channelBookingFailed = event({ type: 'channel_booking.failed', ...channelBooking })
-export const channelBookingDismissed = event({ type: 'channel_booking.dismissed', ...channelBooking })
+export const channelBookingApplied = event({
+  type: 'channel_booking.applied',
+  ...channelBooking,
+  listeners: ['issues ended'],
+})
+export const channelBookingMappingNeeded = event({
+  type: 'channel_booking.mapping_needed',
+  ...channelBooking,
+  listeners: ['issues'],
+})
+export const channelBookingFailed = event({ type: 'channel_booking.failed', ...channelBooking, listeners: ['issues'] })
+export const channelBookingDismissed = event({
+  type: 'channel_booking.dismissed',
+  ...channelBooking,
+  listeners: ['issues ended'],
+})
 
 export const channelsEvents: Event[] = [
   channelConnected,

@@ -60,7 +60,11 @@ const registration = {
   data: Obj({ guestRegistrationId: Uuid, reservationId: Uuid, guestId: Uuid, externalId: Nullable(Code) }),
 } as const
 export const guestRegistrationCompleted = event({ type: 'guest_registration.completed', ...registration })
-export const guestRegistrationCancelled = event({ type: 'guest_registration.cancelled', ...registration })
+export const guestRegistrationCancelled = event({
+  type: 'guest_registration.cancelled',
+  ...registration,
+  listeners: ['issues ended'],
+})
 
 export const guestsEvents: Event[] = [
   guestCreated,

@@ -8,7 +8,7 @@ const nightAudit = {
   data: Obj({ nightAuditId: Uuid, businessDate: Day, step: Nullable(Code), exceptionCount: Count }),
 } as const
 export const nightAuditStarted = event({ type: 'night_audit.started', ...nightAudit })
-export const nightAuditSucceeded = event({ type: 'night_audit.succeeded', ...nightAudit })
-export const nightAuditFailed = event({ type: 'night_audit.failed', ...nightAudit })
+export const nightAuditSucceeded = event({ type: 'night_audit.succeeded', ...nightAudit, listeners: ['issues ended'] })
+export const nightAuditFailed = event({ type: 'night_audit.failed', ...nightAudit, listeners: ['issues'] })
 
 export const nightAuditEvents: Event[] = [nightAuditStarted, nightAuditSucceeded, nightAuditFailed]

@@ -46,8 +46,8 @@ const refund = {
 } as const
 export const refundRequested = event({ type: 'refund.requested', ...refund })
 export const refundProcessingStarted = event({ type: 'refund.processing_started', ...refund })
-export const refundSucceeded = event({ type: 'refund.succeeded', ...refund, listeners: ['ocp'] })
-export const refundFailed = event({ type: 'refund.failed', ...refund })
+export const refundSucceeded = event({ type: 'refund.succeeded', ...refund, listeners: ['ocp', 'issues ended'] })
+export const refundFailed = event({ type: 'refund.failed', ...refund, listeners: ['issues'] })
 
 const paymentException = {
   entity: 'payment_exception',
@@ -62,8 +62,16 @@ const paymentException = {
     resolution: Nullable(Code),
   }),
 } as const
-export const paymentExceptionOpened = event({ type: 'payment_exception.opened', ...paymentException })
-export const paymentExceptionResolved = event({ type: 'payment_exception.resolved', ...paymentException })
+export const paymentExceptionOpened = event({
+  type: 'payment_exception.opened',
+  ...paymentException,
+  listeners: ['issues'],
+})
+export const paymentExceptionResolved = event({
+  type: 'payment_exception.resolved',
+  ...paymentException,
+  listeners: ['issues ended'],
+})
 
 const gatewayAccount = {
   entity: 'gateway_account',
@@ -100,9 +108,9 @@ const dispute = {
     responseDueAt: Nullable(Instant),
   }),
 } as const
-export const disputeOpened = event({ type: 'dispute.opened', ...dispute })
+export const disputeOpened = event({ type: 'dispute.opened', ...dispute, listeners: ['issues'] })
 export const disputeDeadlineNeared = event({ type: 'dispute.deadline_neared', ...dispute })
-export const disputeSubmitted = event({ type: 'dispute.submitted', ...dispute })
+export const disputeSubmitted = event({ type: 'dispute.submitted', ...dispute, listeners: ['issues ended'] })
 export const disputeWon = event({ type: 'dispute.won', ...dispute })
 export const disputeLost = event({ type: 'dispute.lost', ...dispute })
 

@@ -107,6 +107,7 @@ export const reservationUnitUnassigned = event({
 export const reservationOverbooked = event({
   type: 'reservation.overbooked',
   ...stay,
+  listeners: ['issues'],
   data: Obj({ ...stayData, nights: Nights }),
 })
 export const reservationDepartureMissed = event({

@@ -37,7 +37,11 @@ export const unitMadeReady = event({
   listeners: ['ocp'],
   isHeard: ({ reservationId }) => reservationId !== null,
 })
-export const unitDiscrepancyDetected = event({ type: 'unit.discrepancy_detected', ...unitState })
+export const unitDiscrepancyDetected = event({
+  type: 'unit.discrepancy_detected',
+  ...unitState,
+  listeners: ['issues'],
+})
 
 const unitBlock = {
   entity: 'unit_block',
@@ -70,7 +74,12 @@ const assignment = {
   subject: 'UnitAssignment',
   data: Obj({ unitPoolId: Nullable(Uuid), reservationIds: List(Uuid, { max: 100 }), from: Day, to: Day }),
 } as const
-export const assignmentStranded = event({ type: 'assignment.stranded', ...assignment, entity: 'reservation' })
+export const assignmentStranded = event({
+  type: 'assignment.stranded',
+  ...assignment,
+  entity: 'reservation',
+  listeners: ['issues'],
+})
 export const assignmentSwapped = event({ type: 'assignment.swapped', ...assignment, entity: 'reservation' })
 export const assignmentRepacked = event({ type: 'assignment.repacked', ...assignment })
 

@@ -14,8 +14,14 @@ export const webhookEndpointPaused = event({
   type: 'webhook_endpoint.paused',
   ...endpoint,
   data: Obj({ ...endpointData, cause: OneOf(['command', 'gone', 'failing']) }),
+  listeners: ['issues'],
+  isHeard: ({ cause }) => cause !== 'command',
 })
-export const webhookEndpointResumed = event({ type: 'webhook_endpoint.resumed', ...endpoint })
+export const webhookEndpointResumed = event({
+  type: 'webhook_endpoint.resumed',
+  ...endpoint,
+  listeners: ['issues ended'],
+})
 export const webhookEndpointDeleted = event({ type: 'webhook_endpoint.deleted', ...endpoint })
 
 export const webhooksEvents: Event[] = [

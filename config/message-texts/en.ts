@@ -156,4 +156,42 @@ Before your stay from {{reservation.arrival | date}} the law asks us to register
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: please register for your stay: {{link | default:"ask us for a new link"}}`,
   },
+  'issue-opened': {
+    subject: 'We are looking into it: {{issue.title | default:"your message"}}',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+We have received your message, number {{issue.number}}, and somebody is taking care of it:
+
+{{issue.title | default:""}}
+
+We will come back to you as soon as we can.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: message {{issue.number}} received, we are looking into it.`,
+  },
+  'issue-comment': {
+    subject: 'Our answer: {{issue.title | default:"your message"}}',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+About your message, number {{issue.number}}:
+
+{{issue.comment | default:""}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: about message {{issue.number}}: {{issue.comment | default:""}}`,
+  },
+  'issue-satisfaction': {
+    subject: 'How did we handle it?',
+    text: `Dear {{guest.firstName | default:"guest"}},
+
+Your message, number {{issue.number}}, has been dealt with. Please tell us with one click how we handled it, from 1 to 5:
+
+{{link | default:"ask us for a new link"}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: how did we handle message {{issue.number}}? {{link | default:"ask us for a new link"}}`,
+  },
 }

@@ -156,4 +156,42 @@ Antes de su estancia, desde el {{reservation.arrival | date}}, la ley nos pide r
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: regístrese para su estancia: {{link | default:"pídanos un enlace nuevo"}}`,
   },
+  'issue-opened': {
+    subject: 'Nos estamos ocupando: {{issue.title | default:"su mensaje"}}',
+    text: `Hola, {{guest.firstName | default:"huésped"}}:
+
+Hemos recibido su mensaje, número {{issue.number}}, y alguien ya se ocupa de él:
+
+{{issue.title | default:""}}
+
+Le responderemos lo antes posible.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: mensaje {{issue.number}} recibido, nos estamos ocupando.`,
+  },
+  'issue-comment': {
+    subject: 'Nuestra respuesta: {{issue.title | default:"su mensaje"}}',
+    text: `Hola, {{guest.firstName | default:"huésped"}}:
+
+Sobre su mensaje, número {{issue.number}}:
+
+{{issue.comment | default:""}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: sobre el mensaje {{issue.number}}: {{issue.comment | default:""}}`,
+  },
+  'issue-satisfaction': {
+    subject: '¿Cómo le hemos atendido?',
+    text: `Hola, {{guest.firstName | default:"huésped"}}:
+
+Su mensaje, número {{issue.number}}, ha sido atendido. Díganos con un clic, del 1 al 5, cómo le hemos atendido:
+
+{{link | default:"pida un enlace nuevo"}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: ¿cómo atendimos el mensaje {{issue.number}}? {{link | default:"pida un enlace nuevo"}}`,
+  },
 }

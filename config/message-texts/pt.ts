@@ -156,4 +156,42 @@ Antes da sua estadia, a partir de {{reservation.arrival | date}}, a lei pede o r
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: faça seu registro para a estadia: {{link | default:"peça um novo link"}}`,
   },
+  'issue-opened': {
+    subject: 'Estamos cuidando disso: {{issue.title | default:"sua mensagem"}}',
+    text: `Olá, {{guest.firstName | default:"hóspede"}},
+
+Recebemos sua mensagem, número {{issue.number}}, e alguém já está cuidando dela:
+
+{{issue.title | default:""}}
+
+Voltamos a falar com você assim que possível.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: mensagem {{issue.number}} recebida, estamos cuidando dela.`,
+  },
+  'issue-comment': {
+    subject: 'Nossa resposta: {{issue.title | default:"sua mensagem"}}',
+    text: `Olá, {{guest.firstName | default:"hóspede"}},
+
+Sobre sua mensagem, número {{issue.number}}:
+
+{{issue.comment | default:""}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: sobre a mensagem {{issue.number}}: {{issue.comment | default:""}}`,
+  },
+  'issue-satisfaction': {
+    subject: 'Como foi o nosso atendimento?',
+    text: `Olá, {{guest.firstName | default:"hóspede"}},
+
+Sua mensagem, número {{issue.number}}, foi atendida. Diga-nos com um clique, de 1 a 5, como foi o nosso atendimento:
+
+{{link | default:"peça um novo link"}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: como foi o atendimento da mensagem {{issue.number}}? {{link | default:"peça um novo link"}}`,
+  },
 }

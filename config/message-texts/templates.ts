@@ -39,6 +39,9 @@ export const builtInTemplates = [
   { key: 'booking-access-code', name: 'Access code for a booking', urgency: 'immediate', context: 'reservation' },
   { key: 'payment-link', name: 'Payment link', urgency: 'immediate', context: 'payment' },
   { key: 'registration-link', name: 'Registration link', urgency: 'immediate', context: 'reservation' },
+  { key: 'issue-opened', name: 'Request or complaint received', urgency: 'immediate', context: 'issue' },
+  { key: 'issue-comment', name: 'Answer on a request or complaint', urgency: 'immediate', context: 'issue' },
+  { key: 'issue-satisfaction', name: 'How we handled it', urgency: 'normal', context: 'issue' },
 ] as const satisfies readonly BuiltIn[]
 
 export type BuiltInKey = (typeof builtInTemplates)[number]['key']

@@ -8,6 +8,7 @@ import { provisionBook } from '../financial/index.ts'
 import { audit } from '../lib/audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { provisionIssues } from '../issues/index.ts'
 import { provisionMessages } from '../ocp/index.ts'
 import { Subscription, Tenant } from './models.ts'
 import { periodEnd } from './rules/periods.ts'
@@ -95,6 +96,7 @@ export const createTenant = async (
     ...(legalName === null ? {} : { legalName }),
   })
   await provisionMessages(inside)
+  await provisionIssues(inside)
   return { tenantId, trx: inside, bookId }
 }
 

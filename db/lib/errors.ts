@@ -33,6 +33,7 @@ const constraints: Record<string, () => ApiError> = {
   rate_plan_code: () => conflict('duplicate_code', 'This code is taken'),
   extra_code: () => conflict('duplicate_code', 'This code is taken'),
   booking_group_code: () => conflict('duplicate_code', 'This code is taken'),
+  issue_category_code: () => conflict('duplicate_code', 'This code is taken'),
   promo_code_code: () => conflict('duplicate_code', 'This code is taken'),
   gallery_image_url: () => conflict('duplicate_code', 'This image is there already'),
   app_user_email_key_key: () => conflict('email_taken', 'Somebody else has this address'),

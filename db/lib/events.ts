@@ -3,6 +3,7 @@ import type { Event, Listener } from '../../config/events/event.ts'
 import type { Schema, Static } from '../../config/schema.ts'
 import { isDay, isUuid } from '../../config/validator.ts'
 import type { Job } from '../../jobs/job.ts'
+import { endIssue, openIssue } from '../../jobs/issues.ts'
 import { messagesTrigger } from '../../jobs/ocp.ts'
 import { contextOf, later } from './connection.ts'
 import type { Trx } from './connection.ts'
@@ -47,7 +48,11 @@ export const sentFields = (sent: object, before: object = {}): ChangedField[] =>
     .map(([field, after]) => ({ field, before: harmless(stood.get(field)), after: harmless(after) }))
 }
 
-const jobs: Readonly<Record<Listener, Job>> = { ocp: messagesTrigger }
+const jobs: Readonly<Record<Listener, Job>> = {
+  ocp: messagesTrigger,
+  issues: openIssue,
+  'issues ended': endIssue,
+}
 
 const tellListeners = async <S extends Schema>(
   trx: Trx,

@@ -9,7 +9,7 @@ import {
   messageSent,
   messageSuppressed,
 } from '../../config/events/ocp.ts'
-import { isDocument } from '../../config/message-texts/templates.ts'
+import { builtInTemplates, isDocument } from '../../config/message-texts/templates.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
@@ -22,6 +22,7 @@ import type { DataOf } from '../../config/events/event.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { ChannelKind } from './rules/contents.ts'
 import { Message } from './models.ts'
+import { provisionMessages } from './provision.ts'
 import { carrierGate } from './rules/send-outcome.ts'
 
 export type PlanStep = { channel: ChannelKind; waitMinutes: number }
@@ -39,6 +40,7 @@ export type MessageRequest = {
   recipient?: Recipient
   reservationId?: string | null
   paymentId?: string | null
+  issueId?: string | null
   /** Ids from which the worker derives what a stranger's code or link needs; never the code itself. */
   data?: Record<string, string>
   plan?: PlanStep[]
@@ -72,17 +74,27 @@ export const usualPlan = (templateKey: string, order: readonly ChannelKind[]): P
 
 export const recipientPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'recipient' })
 
+const findTemplate = (trx: Trx, key: string) =>
+  sqlOne<Template>(
+    trx,
+    `select id, published_number as number, purpose, urgency from message_template
+     where key = ? and status = 'active' and published_number is not null`,
+    [key],
+  )
+
+/** A built-in template of a later release, which tenants from before it do not have. */
+const provisioned = async (trx: Trx, key: string): Promise<Template | null> => {
+  if (!builtInTemplates.some((one) => one.key === key)) return null
+  await provisionMessages(trx)
+  return findTemplate(trx, key)
+}
+
 /**
  * Decides a message in the caller's transaction (R2). Sending it is a worker's part, and checked again then. Answers the message's id,
  * or null where the same occurrence has its message already.
  */
 export const queueMessage = async (trx: Trx, request: MessageRequest & Automated): Promise<string | null> => {
-  const template = await sqlOne<Template>(
-    trx,
-    `select id, published_number as number, purpose, urgency from message_template
-     where key = ? and status = 'active' and published_number is not null`,
-    [request.templateKey],
-  )
+  const template = (await findTemplate(trx, request.templateKey)) ?? (await provisioned(trx, request.templateKey))
   if (!template) throw new Error(`there is no published message template ${request.templateKey}`)
   const property = await sqlOne<{ settings: StoredSettings; now: Date }>(
     trx,
@@ -105,6 +117,7 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
       guestId: request.guestId,
       reservationId: request.reservationId,
       paymentId: request.paymentId,
+      issueId: request.issueId,
       automationId: request.automationId,
       eventId: request.eventId,
       templateId: template.id,

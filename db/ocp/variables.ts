@@ -1,7 +1,8 @@
-import { guestAccessCode } from '../../config/derived-secrets.ts'
+import { guestAccessCode, satisfactionToken } from '../../config/derived-secrets.ts'
+import { settings } from '../../config/env.ts'
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { sqlOne } from '../lib/connection.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
@@ -104,7 +105,7 @@ const readPayment = (trx: Trx, id: string) =>
     [id],
   )
 
-type About = Pick<MessageRow, 'reservationId' | 'paymentId'> & { data: unknown }
+type About = Pick<MessageRow, 'reservationId' | 'paymentId' | 'issueId'> & { data: unknown }
 
 /** The page of the gateway on which a payment can be made; null once it cannot. */
 const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
@@ -125,14 +126,45 @@ const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
 
 /** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */
 const secrets = async (trx: Trx, data: unknown, masked: boolean): Promise<Record<string, Value>> => {
-  const { guestAccessCodeId, linkOfPaymentId } = (typeof data === 'object' && data !== null ? data : {}) as {
-    guestAccessCodeId?: string
-    linkOfPaymentId?: string
+  const { guestAccessCodeId, linkOfPaymentId, satisfactionIssueId } = idsIn(data)
+  const { tenantId } = contextOf(trx)
+  const linkOf = async (): Promise<Value> => {
+    if (satisfactionIssueId !== undefined && tenantId !== null)
+      return guestPage('satisfaction', satisfactionToken(tenantId, satisfactionIssueId))
+    return linkOfPaymentId === undefined ? null : pageOfPayment(trx, linkOfPaymentId)
   }
+  const hasLink = linkOfPaymentId !== undefined || satisfactionIssueId !== undefined
   return {
     code: guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(guestAccessCodeId),
-    ...(linkOfPaymentId === undefined ? {} : { link: masked ? '•••' : await pageOfPayment(trx, linkOfPaymentId) }),
+    ...(hasLink ? { link: masked ? '•••' : await linkOf() } : {}),
   }
+}
+
+type Ids = {
+  guestAccessCodeId?: string
+  linkOfPaymentId?: string
+  satisfactionIssueId?: string
+  issueCommentId?: string
+}
+const idsIn = (data: unknown): Ids => (typeof data === 'object' && data !== null ? data : {})
+
+/** A page of the application for guests, with a token that no server's log sees. */
+const guestPage = (name: string, token: string) =>
+  `${settings.appBaseUrl ?? settings.publicBaseUrl}/${name}#token=${token}`
+
+const readIssueValues = async (trx: Trx, issueId: string, commentId: string | undefined) => {
+  const issue = await sqlOne<{ number: number; sealed: Buffer | null; comment: Buffer | null }>(
+    trx,
+    `select i.number, i.sealed, c.sealed as comment from issue i
+     left join issue_comment c on c.tenant_id = i.tenant_id and c.issue_id = i.id and c.id = ? where i.id = ?`,
+    [commentId ?? null, issueId],
+  )
+  if (!issue) return {}
+  const open = async (table: string, rowId: string, purpose: string, sealed: Buffer | null) =>
+    sealed === null ? null : unseal<{ title?: string; text?: string }>(trx, 'tenant', { table, rowId, purpose }, sealed)
+  const texts = await open('issue', issueId, 'issue', issue.sealed)
+  const comment = commentId === undefined ? null : await open('issue_comment', commentId, 'comment', issue.comment)
+  return { number: issue.number, title: texts?.title ?? null, comment: comment?.text ?? null }
 }
 
 /** Every value that the templates of a message may name, as the records stand at this moment. */
@@ -165,6 +197,7 @@ export const readValues = async (
     name: `${reader.firstName} ${reader.lastName}`.trim(),
   })
   set('', await secrets(trx, message.data, masked))
+  if (message.issueId) set('issue', await readIssueValues(trx, message.issueId, idsIn(message.data).issueCommentId))
 
   const booking = await bookingOf(trx, message)
   const facts = booking && (await readBooking(trx, booking.bookingId))

@@ -41,6 +41,7 @@ export { createQuote, listQuotes, purgeableQuotes, purgeQuotes, quoteSorts, read
 export type { QuoteListed } from './quotes.ts'
 export { guestPayment, payForBooking, shownStatusOf } from './payments.ts'
 export { adjustCharge } from './folio/adjust.ts'
+export { adjustableCharges, folioCredit } from './folio/adjustable.ts'
 export { changeFolio } from './folio/change.ts'
 export { chargeCategories, chargeFolio } from './folio/charge.ts'
 export { openFolio } from './folio/create.ts'

@@ -19,9 +19,10 @@ const order: readonly (readonly string[])[] = [
   ['promo_code'],
   ['units of pools'],
   ['unit', 'unit_assignment', 'unit_block', 'housekeeping_task'],
+  ['issue', 'compensation', 'lost_item'],
   ['folio'],
   ['payment', 'refund', 'dispute'],
-  ['number_series'],
+  ['number_series', 'issue_number'],
   ['posting_event'],
 ]
 const rankOf = new Map(order.flatMap((classes, rank) => classes.map((name) => [name, rank] as const)))

@@ -19,6 +19,7 @@ import { makeDelivery } from '../webhooks/support.ts'
 import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { makeHouse as makeRooms } from '../support/factories.ts'
 import { makeHold, readBooking } from '../support/stay.ts'
+import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
 import { ofReports } from './examples-of-reports.ts'
 import { ofPayments } from './examples-of-payments.ts'
@@ -306,6 +307,7 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     ...(await ofPayments(house)).records,
     ...(await ofLedger(house)).records,
     ...(await ofReports(house)).records,
+    ...(await ofIssues(house)).records,
     ...guests,
     guestRegistrationId: guests.guestId,
     amendmentId: await house.inHouse((trx) => proposeAmendment(trx, rooms[0]?.id ?? '', { departure: house.day(63) })),

@@ -15,6 +15,7 @@ import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
 import { ofBlocks } from './examples-of-blocks.ts'
+import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
 import { ofReports } from './examples-of-reports.ts'
 import { ofDesk } from './examples-of-desk.ts'
@@ -51,6 +52,7 @@ export const prepare = async (
   const ledger = await ofLedger(house)
   const reports = await ofReports(house)
   const folios = await ofFolios(house)
+  const issues = await ofIssues(house)
   const guests = await ofGuests(house)
   const operators = await ofOperators(world)
   const payments = await ofPayments(house)
@@ -149,6 +151,7 @@ export const prepare = async (
     'ledgerEntries.list': [{}, { from: house.day(0) }],
     'jobs.list': [{}, { status: 'pending', from: '2026-11-20T12:00:00Z' }],
     ...folios.examples,
+    ...issues.examples,
     ...payments.examples,
     ...operators.examples,
     ...accounts.examples,
@@ -160,6 +163,7 @@ export const prepare = async (
     ...(await recordsOf(house)),
     ...folios.records,
     ...guests.records,
+    ...issues.records,
     entryDraftId: ledger.records['entryDraftId'] ?? '',
     userId: reader.userId,
     priceId: billing.priceId,
@@ -182,6 +186,7 @@ export const prepare = async (
       auth: { ...accounts.known, ...members.known },
       financial: ledger.known,
       guests: guests.known,
+      issues: issues.known,
       payment: payments.known,
       reports: reports.known,
       properties: { ...properties.known, ...channels.known },

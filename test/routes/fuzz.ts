@@ -61,6 +61,8 @@ const seldomRight: Record<string, number> = {
   'taxRules.create': 60,
   'gatewayAccounts.create': 100,
   'paymentMethods.create': 100,
+  'issues.close': 60,
+  'issues.compensate': 60,
   'payments.create': 100,
   'payments.createLink': 100,
   'payments.allocate': 100,

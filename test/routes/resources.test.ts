@@ -15,7 +15,7 @@ import type { Records } from '../support/samples.ts'
 import { useWorld } from '../support/world.ts'
 
 type Entry = Record<string, unknown> & { id: string; version: number }
-type Schema = { format?: string; enum?: unknown[]; type?: string }
+type Schema = { format?: string; anyOf?: Schema[]; enum?: unknown[]; type?: string }
 
 /** Filters that are not fields of the record: the value that finds it. */
 const found: Record<string, (entry: Entry) => unknown> = {
@@ -36,6 +36,13 @@ const found: Record<string, (entry: Entry) => unknown> = {
   'groups to': ({ departure }) => departure,
   'folios bookingId': () => null,
   'folios balance': () => 'zero',
+  'issues q': ({ number }) => number,
+  'issues from': ({ createdAt }) => String(createdAt).slice(0, 10),
+  'issues to': ({ createdAt }) => String(createdAt).slice(0, 10),
+  'issues escalated': ({ escalation }) => Number(escalation) > 0,
+  'lostItems disposalDue': () => false,
+  'lostItems from': ({ at }) => String(at).slice(0, 10),
+  'lostItems to': ({ at }) => String(at).slice(0, 10),
   'users propertyId': ({ propertyIds }) => (propertyIds as string[])[0],
 }
 /** Filters that find every record from a day on: there is no day too early. */
@@ -66,6 +73,7 @@ const tenantWide = [
   'entryDrafts',
   'entryTemplates',
   'fiscalYears',
+  'issueCategories',
   'journals',
   'reportRuns',
   'taxCodes',
@@ -100,8 +108,8 @@ const query = (value: Record<string, unknown>) =>
   new URLSearchParams(Object.entries(value).map(([key, inside]): [string, string] => [key, String(inside)])).toString()
 
 /** Values that do not find a record with this one. */
-const others = ({ format, enum: known, type }: Schema, value: unknown, filter: string): unknown[] => {
-  if (format === 'uuid4') return [randomUUID()]
+const others = ({ format, anyOf, enum: known, type }: Schema, value: unknown, filter: string): unknown[] => {
+  if (format === 'uuid4' || anyOf?.some((one: Schema) => one.format === 'uuid4')) return [randomUUID()]
   if (known) return known.filter((one) => one !== value)
   if (format === 'day') return [/from$/i.test(filter) ? '2199-12-31' : '1990-01-01']
   return type === 'boolean' ? [!value] : type === 'integer' ? [Number(value) + 1] : ['zzqqzz']

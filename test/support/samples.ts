@@ -32,13 +32,16 @@ export const placed = (example: unknown, records: Records, house: Pick<House, 'd
 /** Fields of which no two records have the same. */
 const unique = ['code', 'key', 'slug', 'name', 'url', 'email', 'externalPropertyId']
 
+const joint = (value: string) =>
+  /^[0-9A-Z]+(\.[0-9A-Z]+)+$/.test(value) ? '' : /^[a-z0-9]+(_[a-z0-9]+)+$/.test(value) ? '_' : '-'
+
 /** An example for another record: the texts that must not stand twice end with a number, addresses before the `@`; codes with a dot take the digits alone. */
 export const numbered = (example: unknown, number: number): unknown =>
   Object.fromEntries(
     Object.entries(example as object).map(([field, value]: [string, unknown]) => [
       field,
       unique.includes(field) && typeof value === 'string'
-        ? value.replace(/(?=@)|(?<!@.*)$/, /^[0-9A-Z]+(\.[0-9A-Z]+)+$/.test(value) ? `${number}` : `-${number}`)
+        ? value.replace(/(?=@)|(?<!@.*)$/, `${joint(value)}${number}`)
         : value,
     ]),
   )
@@ -60,7 +63,13 @@ export const recordsOf = async (house: House): Promise<Records> => {
   const ledger = await house.inHouse((trx) =>
     sqlOne<
       Record<
-        'accountId' | 'expenseAccountId' | 'liabilityAccountId' | 'paymentId' | 'periodId' | 'fiscalYearId',
+        | 'accountId'
+        | 'expenseAccountId'
+        | 'liabilityAccountId'
+        | 'paymentId'
+        | 'periodId'
+        | 'fiscalYearId'
+        | 'issueCategoryId',
         string
       >
     >(
@@ -68,6 +77,7 @@ export const recordsOf = async (house: House): Promise<Records> => {
       `select (select id from account where book_id = ? and role = 'revenue_room_group') as account_id,
          (select id from account where book_id = ? and role = 'service_tax_payable') as liability_account_id,
          (select id from account where book_id = ? and code = '5.1.09') as expense_account_id, gen_random_uuid() as payment_id,
+         (select id from issue_category where code = 'noise') as issue_category_id,
          p.id as period_id, p.fiscal_year_id from fiscal_period p where p.book_id = ? and p.number = 1 order by p.starts_on limit 1`,
       [house.bookId, house.bookId, house.bookId, house.bookId],
     ),

@@ -1,0 +1,77 @@
+import type { IssueKind, IssuePriority, IssueTeam } from '../../config/issues.ts'
+import { conflict } from '../../config/errors.ts'
+import type { Trx } from '../lib/connection.ts'
+import { sentFields } from '../lib/events.ts'
+import type { IssueRow } from '../rows.ts'
+import { readCategory, usableCategory } from './categories.ts'
+import { checkAssignee, checkLinks } from './links.ts'
+import type { Links } from './links.ts'
+import { retargeted } from './rules/clocks.ts'
+import { holdFor } from './moves.ts'
+import type { Asked } from './moves.ts'
+import { note, tell, writeIssue } from './state.ts'
+import { openText, sealText } from './texts.ts'
+
+export type IssueChange = Links & {
+  title?: string | undefined
+  description?: string | undefined
+  kind?: IssueKind | undefined
+  categoryId?: string | undefined
+  priority?: IssuePriority | undefined
+  team?: IssueTeam | undefined
+  assigneeId?: string | null | undefined
+  cause?: IssueRow['cause'] | undefined
+}
+
+/** Fields that may change after an issue is closed (R7). */
+const lasting = new Set(['guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'cause'])
+
+const refuseClosed = (status: IssueRow['status'], fields: readonly string[]) => {
+  const left = fields.filter((field) => !lasting.has(field))
+  if (status === 'closed' && left.length > 0)
+    throw conflict(
+      'invalid_transition',
+      'An issue that is closed keeps all but its links and cause',
+      left.map((field) => ({ field, message: 'cannot change after the issue is closed' })),
+    )
+}
+
+/** Changes an issue. Another category brings its team, kind and targets, unless they are sent along; other targets count from the creation (R1). */
+export const changeIssue = async (trx: Trx, id: string, change: IssueChange, asked: Asked): Promise<void> => {
+  const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  const fields = Object.keys(sent)
+  const held = await holdFor(trx, id, asked)
+  refuseClosed(held.status, fields)
+  if (fields.length === 0) return
+  const { title, description, categoryId, priority, kind, team, assigneeId, cause, ...given } = change
+  const links = await checkLinks(trx, held.propertyId, given)
+  const isMoved = categoryId !== undefined && categoryId !== held.categoryId
+  const category = isMoved ? await usableCategory(trx, categoryId) : await readCategory(trx, held.categoryId)
+  if (assigneeId) await checkAssignee(trx, held.propertyId, assigneeId)
+  const isRetargeted = isMoved || (priority !== undefined && priority !== held.priority)
+  const texts = title === undefined && description === undefined ? null : await openText(trx, 'issue', id, held.sealed)
+  const after = await writeIssue(trx, held, {
+    ...(texts || title !== undefined
+      ? {
+          sealed: await sealText(trx, 'issue', id, {
+            title: title ?? texts?.title ?? '',
+            description: description ?? texts?.description ?? '',
+          }),
+        }
+      : {}),
+    ...(isMoved ? { categoryId, kind: category.kind, team: category.team } : {}),
+    ...(kind === undefined ? {} : { kind }),
+    ...(team === undefined ? {} : { team }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(assigneeId === undefined ? {} : { assigneeId }),
+    ...(cause === undefined ? {} : { cause }),
+    ...Object.fromEntries(Object.entries(links).filter(([, value]) => value !== undefined)),
+    ...(isRetargeted && held.status !== 'resolved' && held.status !== 'closed'
+      ? retargeted(held, category.targets[priority ?? held.priority])
+      : {}),
+  })
+  await note(trx, id, { command: 'change', from: held.status, to: held.status, changes: fields })
+  const { title: _, description: __, ...plain } = sent
+  await tell(trx, 'changed', after, {}, sentFields(plain, held))
+  if (assigneeId !== undefined && assigneeId !== held.assigneeId) await tell(trx, 'assigned', after)
+}

@@ -1,0 +1,35 @@
+/** Issues with their clocks, compensations, and lost property. Other modules and the edges import this file alone. */
+export { changeCategory, createCategory, listCategories, readCategory } from './categories.ts'
+export { changeIssue } from './change.ts'
+export { addComment } from './comments.ts'
+export {
+  approveCompensation,
+  listCompensations,
+  proposeCompensation,
+  readCompensation,
+  rejectCompensation,
+} from './compensations.ts'
+export { createIssue } from './create.ts'
+export { issueSorts, listIssues } from './list.ts'
+export { changeItem, closeItem, itemSorts, listItems, readItem, registerItem } from './lost-items.ts'
+export type { ItemShown } from './lost-items.ts'
+export { closeIssue, escalateIssue, pauseIssue, reopenIssue, resolveIssue, startIssue } from './moves.ts'
+export { provisionIssues } from './provision.ts'
+export { readIssue } from './read.ts'
+export type { IssueDetail, IssueShown } from './read.ts'
+export { answerSatisfaction } from './satisfaction.ts'
+export { requireIssueSight } from './see.ts'
+export { readSummary } from './summary.ts'
+export {
+  checkClocks,
+  closableIssues,
+  closeResolved,
+  dueIssues,
+  erasableIssues,
+  erasableItems,
+  eraseIssues,
+  eraseItems,
+  flagItem,
+  flaggableItems,
+} from './sweeps.ts'
+export { endFromEvent, endSettled, openFromEvent, settledStays } from './system.ts'

@@ -1,0 +1,92 @@
+import { contextOf } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
+import type { Paging, Sort } from '../lib/paging.ts'
+import { columns, joins, recurringFrom, shown, similarCount } from './read.ts'
+import type { IssueShown } from './read.ts'
+import { inSight } from './sight.ts'
+import type { Role } from './sight.ts'
+
+export const issueSorts = {
+  dueAt: 'i.next_due_at',
+  createdAt: 'i.created_at',
+  priority: `array_position(array['urgent', 'high', 'normal', 'low'], i.priority)`,
+} as const
+
+export type IssueFilter = Paging & {
+  propertyId?: string | undefined
+  status?: string | undefined
+  kind?: string | undefined
+  categoryId?: string | undefined
+  priority?: string | undefined
+  team?: string | undefined
+  /** An id, `me` or `none`. */
+  assigneeId?: string | undefined
+  guestId?: string | undefined
+  reservationId?: string | undefined
+  unitId?: string | undefined
+  late?: boolean | undefined
+  escalated?: boolean | undefined
+  recurring?: boolean | undefined
+  source?: string | undefined
+  cause?: string | undefined
+  /** Days of the opening, by UTC. */
+  from?: string | undefined
+  to?: string | undefined
+  /** A number. */
+  q?: string | undefined
+  sort: Sort<keyof typeof issueSorts>
+  scope: Condition
+}
+
+const yes = (text: string, given: boolean | undefined) =>
+  given === undefined ? [] : [{ text: given ? text : `not (${text})`, values: [] }]
+
+const assignedTo = (trx: Trx, assignee: string | undefined) =>
+  assignee === 'none'
+    ? [{ text: 'i.assignee_id is null', values: [] }]
+    : where('i.assignee_id = ?', assignee === 'me' ? contextOf(trx).actor.id : assignee)
+
+/** Issues that the role sees, nearest deadline first; those without one come last. */
+export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
+  const { total, rows } = await readPage<Parameters<typeof shown>[1]>(
+    trx,
+    {
+      columns,
+      from: 'issue i',
+      joins,
+      conditions: [
+        ...inScope(filter.scope, 'i.property_id'),
+        ...inSight(trx, role),
+        ...where('i.property_id = ?', filter.propertyId),
+        ...where('i.status = ?', filter.status),
+        ...where('i.kind = ?', filter.kind),
+        ...where('i.category_id = ?', filter.categoryId),
+        ...where('i.priority = ?', filter.priority),
+        ...where('i.team = ?', filter.team),
+        ...assignedTo(trx, filter.assigneeId),
+        ...where('i.guest_id = ?', filter.guestId),
+        ...where('i.reservation_id = ?', filter.reservationId),
+        ...where('i.unit_id = ?', filter.unitId),
+        ...yes(
+          `coalesce(i.next_due_at < now(), false) or (i.status = 'waiting' and i.resolution_breached_at is not null)`,
+          filter.late,
+        ),
+        ...yes('i.escalation > 0', filter.escalated),
+        ...yes(`${similarCount} >= ${recurringFrom}`, filter.recurring),
+        ...where('i.source = ?', filter.source),
+        ...where('i.cause = ?', filter.cause),
+        ...where(`i.created_at >= ?::date`, filter.from),
+        ...where(`i.created_at < ?::date + 1`, filter.to),
+        ...where('i.number::text = ?', filter.q),
+      ].map(({ text, values }) => ({ text: `(${text})`, values })),
+      order: orderBy(filter.sort, issueSorts, 'i.id'),
+    },
+    filter,
+  )
+  return { total, rows: await Promise.all(rows.map((row) => shown(trx, row))) } satisfies {
+    total: number
+    rows: IssueShown[]
+  }
+}

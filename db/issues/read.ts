@@ -1,0 +1,161 @@
+import { attachmentsOf } from '../lib/attachments.ts'
+import { prepared, preparedOne, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { readRow } from '../lib/records.ts'
+import type { IssueCommentRow, IssueEventRow, IssueRow } from '../rows.ts'
+import { guestName } from '../units/index.ts'
+import { readCompensations } from './compensations.ts'
+import { Issue } from './models.ts'
+import { readingOf } from './rules/clocks.ts'
+import type { IssueRecord } from './state.ts'
+import { openText } from './texts.ts'
+
+const mostSimilar = 5
+/** So many similar issues make an issue recurring (R12). */
+export const recurringFrom = 3
+
+type Listed = IssueRecord & {
+  now: Date
+  categoryCode: string
+  guestName: string | null
+  unitName: string | null
+  unitBlockId: string | null
+  similarCount: number
+}
+
+export const similarCount = `case when i.unit_id is null then 0 else (select count(*) from (select from issue s where s.tenant_id = i.tenant_id and s.unit_id = i.unit_id
+   and s.category_id = i.category_id and s.id <> i.id and s.created_at > i.created_at - interval '90 days' and s.created_at < i.created_at + interval '90 days'
+   limit ${recurringFrom}) n) end`
+
+export const columns = `i.*, now() as now, c.code as category_code, ${guestName} as guest_name, u.name as unit_name,
+  (select b.id from unit_block b where b.tenant_id = i.tenant_id and b.property_id = i.property_id and b.issue_id = i.id and b.status <> 'cancelled'
+   order by b.created_at desc, b.id limit 1) as unit_block_id, ${similarCount} as similar_count`
+export const joins = `join issue_category c on c.tenant_id = i.tenant_id and c.id = i.category_id
+  left join guest g on g.tenant_id = i.tenant_id and g.id = i.guest_id
+  left join unit u on u.tenant_id = i.tenant_id and u.id = i.unit_id`
+
+/** An issue as lists show it: its texts are opened, its clocks read by the time of the database. */
+export const shown = async (trx: Trx, row: Listed) => {
+  const texts = await openText(trx, 'issue', row.id, row.sealed)
+  const { now, similarCount: similar, guestName: name, unitName, sealed: _, ...issue } = row
+  return {
+    ...issue,
+    title: texts?.title ?? null,
+    description: texts?.description ?? null,
+    guest: issue.guestId === null ? null : { guestId: issue.guestId, name: name ?? '' },
+    unit: issue.unitId === null ? null : { unitId: issue.unitId, name: unitName ?? '' },
+    recurring: similar >= recurringFrom,
+    ...readingOf(issue, now),
+  }
+}
+export type IssueShown = Awaited<ReturnType<typeof shown>>
+
+/** Up to 5 issues of the same unit and category within 90 days (R12), newest first. */
+const similarOf = (trx: Trx, issue: Pick<IssueRow, 'id' | 'unitId' | 'categoryId' | 'createdAt'>) =>
+  issue.unitId === null
+    ? Promise.resolve([])
+    : sql<Pick<IssueRow, 'id' | 'number' | 'status' | 'createdAt' | 'resolvedAt' | 'team' | 'kind'>>(
+        trx,
+        `select i.id, i.number, i.status, i.created_at, i.resolved_at, i.team, i.kind from issue i
+         where i.unit_id = ? and i.category_id = ? and i.id <> ? and i.created_at > ?::timestamptz - interval '90 days'
+         order by i.created_at desc, i.id limit ${mostSimilar}`,
+        [issue.unitId, issue.categoryId, issue.id, issue.createdAt.toISOString()],
+      )
+
+/** Stays whose unit and dates the block of the issue touches (R11). */
+const affectedBy = (trx: Trx, unitBlockId: string | null) =>
+  unitBlockId === null
+    ? Promise.resolve([])
+    : sql<{ reservationId: string; number: string; unitId: string; from: string; to: string; status: string }>(
+        trx,
+        `select r.id as reservation_id, b.number || '-' || r.position as number, a.unit_id, a.starts_on as "from", a.ends_on as "to", r.status
+         from unit_block k
+         join unit_assignment a on a.tenant_id = k.tenant_id and a.unit_id = any(k.unit_ids) and a.reservation_id is not null
+           and a.status in ('proposed', 'locked', 'occupied') and a.starts_on < k."to" and a.ends_on > k."from"
+         join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id
+         join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+         where k.id = ? and k.status = 'open' order by a.starts_on, r.id limit 100`,
+        [unitBlockId],
+      )
+
+const readComments = async (trx: Trx, issueId: string) => {
+  const rows = await prepared<IssueCommentRow>(
+    trx,
+    `select * from issue_comment where issue_id = ? order by created_at, id limit 500`,
+    [issueId],
+  )
+  return Promise.all(
+    rows.map(async ({ id, visibility, authorId, messageId, createdAt, sealed }) => ({
+      id,
+      visibility,
+      authorId,
+      messageId,
+      createdAt,
+      text: (await openText(trx, 'comment', id, sealed))?.text ?? null,
+    })),
+  )
+}
+
+const readHistory = async (trx: Trx, issueId: string) => {
+  const rows = await prepared<
+    Omit<IssueEventRow, 'changes' | 'actor'> & { changes: string[]; actor: { type: string; id: string | null } }
+  >(trx, `select * from issue_event where issue_id = ? order by position limit 500`, [issueId])
+  return Promise.all(
+    rows.map(async ({ id, command, fromStatus, toStatus, changes, actor, requestId, createdAt, sealed }) => ({
+      id,
+      command,
+      from: fromStatus,
+      to: toStatus,
+      changes,
+      actor,
+      requestId,
+      at: createdAt,
+      reason: (await openText(trx, 'reason', id, sealed))?.text ?? null,
+    })),
+  )
+}
+
+/** An issue with its comments, clocks, history, compensations, and what it touches. 404. */
+export const readIssue = async (trx: Trx, id: string) => {
+  const row = await preparedOne<Listed>(trx, `select ${columns} from issue i ${joins} where i.id = ?`, [id])
+  if (!row) {
+    await readRow(trx, Issue, id)
+    throw new Error('an issue has a category')
+  }
+  const [issue, comments, history, compensations, affected, similar, resolution, score, files] = await Promise.all([
+    shown(trx, row),
+    readComments(trx, id),
+    readHistory(trx, id),
+    readCompensations(trx, id),
+    affectedBy(trx, row.unitBlockId),
+    similarOf(trx, row),
+    openText(trx, 'resolution', id, row.resolutionSealed),
+    openText(trx, 'score', id, row.scoreSealed),
+    attachmentsOf(trx, 'issues', 'issue', [id]),
+  ])
+  return {
+    ...issue,
+    resolution: resolution?.text ?? null,
+    scoreComment: score?.text ?? null,
+    comments,
+    history,
+    compensations,
+    attachments: files.get(id) ?? [],
+    affected,
+    similar,
+    clocks: {
+      firstResponse: {
+        dueAt: row.firstResponseDueAt,
+        metAt: row.firstRespondedAt,
+        breachedAt: row.firstResponseBreachedAt,
+      },
+      resolution: {
+        dueAt: row.resolutionDueAt,
+        metAt: row.resolvedAt,
+        breachedAt: row.resolutionBreachedAt,
+        paused: row.status === 'waiting',
+      },
+    },
+  }
+}
+export type IssueDetail = Awaited<ReturnType<typeof readIssue>>

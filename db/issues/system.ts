@@ -1,0 +1,196 @@
+import { endingEvents, openingEvents } from '../../config/issues.ts'
+import type { IssuePriority } from '../../config/issues.ts'
+import { settingsOf } from '../../config/property-settings.ts'
+import type { StoredSettings } from '../../config/property-settings.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { readRow } from '../lib/records.ts'
+import { writeComment } from './comments.ts'
+import { insertIssue } from './create.ts'
+import { IssueCategory } from './models.ts'
+import { lockIssue, note, tell, writeIssue } from './state.ts'
+import type { Held } from './state.ts'
+import { sealText } from './texts.ts'
+
+type Raised = {
+  id: string
+  type: string
+  propertyId: string | null
+  entityId: string
+  data: Record<string, unknown>
+  occurredAt: Date
+}
+
+const readEvent = (trx: Trx, eventId: string) =>
+  sqlOne<Raised>(
+    trx,
+    `select id, type, property_id, entity ->> 'id' as entity_id, data, occurred_at from event where id = ?`,
+    [eventId],
+  )
+
+/** Issues of one key come one after another, also before there is one. */
+const lockKey = (trx: Trx, key: string) =>
+  sql(trx, `select pg_advisory_xact_lock(7160, hashtext(current_setting('app.tenant_id') || ?))`, [key])
+
+const openOf = (trx: Trx, key: string) =>
+  sqlOne<{ id: string }>(trx, `select id from issue where source_key = ? and status <> 'closed'`, [key])
+
+/** The house of an event; that of a tenant's record is its oldest one. */
+const houseOf = (trx: Trx, propertyId: string | null) =>
+  sqlOne<{ id: string; settings: StoredSettings }>(
+    trx,
+    propertyId === null
+      ? `select id, settings from property where status <> 'archived' order by created_at, id limit 1`
+      : `select id, settings from property where id = ?`,
+    propertyId === null ? [] : [propertyId],
+  )
+
+/** Whether the cause has ended since: the jobs of two events may come in any order. */
+const hasEnded = async (trx: Trx, event: Raised, key: string): Promise<boolean> => {
+  const types = Object.keys(endingEvents)
+  const later = await sql<Raised>(
+    trx,
+    `select id, type, entity ->> 'id' as entity_id, data from event
+     where type = any(?::text[]) and entity ->> 'id' = ? and occurred_at > ?::timestamptz`,
+    [types, event.entityId, event.occurredAt.toISOString()],
+  )
+  return later.some(({ type, data, entityId }) => endingEvents[type]?.(data, entityId) === key)
+}
+
+const linksOf = async (trx: Trx, names: readonly string[], data: Raised['data']) => {
+  const links = Object.fromEntries(
+    names.flatMap((name) => (typeof data[name] === 'string' ? [[name, data[name]] as const] : [])),
+  )
+  if (typeof data['number'] === 'string' && links['reservationId']) {
+    const stay = await sqlOne<{ primaryGuestId: string | null }>(
+      trx,
+      `select primary_guest_id from reservation where id = ?`,
+      [links['reservationId']],
+    )
+    if (stay?.primaryGuestId) return { ...links, guestId: stay.primaryGuestId }
+  }
+  return links
+}
+
+/** Counts a further event on the issue that is open for its key, once per event. */
+const countOn = async (trx: Trx, issueId: string, event: Raised): Promise<void> => {
+  const known = await sqlOne(trx, `select 1 from issue_comment where issue_id = ? and event_id = ?`, [
+    issueId,
+    event.id,
+  ])
+  if (known) return
+  const held = await lockIssue(trx, issueId)
+  await writeComment(trx, issueId, {
+    text: `It happened again: ${event.type}`,
+    visibility: 'internal',
+    authorId: null,
+    eventId: event.id,
+  })
+  const after = await writeIssue(trx, held, { occurrences: held.occurrences + 1 })
+  await tell(trx, 'commented', after)
+}
+
+/** Opens the issue that an event calls for (R10): one for a key, however often the event or its job comes. */
+export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> => {
+  const event = await readEvent(trx, eventId)
+  const rule = event && openingEvents[event.type]
+  if (!event || !rule || rule.when?.(event.data) === false) return
+  const house = await houseOf(trx, event.propertyId)
+  if (!house || settingsOf(house.settings).issues.automaticOff.includes(event.type)) return
+  const key = rule.key(event.data, event.entityId)
+  await lockKey(trx, key)
+  const told = await sqlOne(trx, `select 1 from issue_comment where event_id = ?`, [event.id])
+  if (told) return
+  const open = await openOf(trx, key)
+  if (open) return countOn(trx, open.id, event)
+  if (await hasEnded(trx, event, key)) return
+  const category = await sqlOne<{ id: string }>(trx, `select id from issue_category where code = ?`, [rule.category])
+  if (!category) return
+  const due = event.data['responseDueAt']
+  const issue = await insertIssue(
+    trx,
+    await readRow(trx, IssueCategory, category.id),
+    {
+      propertyId: house.id,
+      title: rule.title,
+      priority: rule.priority,
+      ...(rule.kind ? { kind: rule.kind } : {}),
+      ...(await linksOf(trx, rule.links ?? [], event.data)),
+    },
+    {
+      source: 'system',
+      sourceEvent: event.type,
+      sourceKey: key,
+      dueAt: typeof due === 'string' ? new Date(due) : null,
+    },
+  )
+  // Marks the event as told, so that its job may come twice.
+  await writeComment(trx, issue.id, {
+    text: `Opened by ${event.type}`,
+    visibility: 'internal',
+    authorId: null,
+    eventId: event.id,
+  })
+}
+
+/** Ends a locked issue of the system: resolved where nobody took it, else told to those who did. */
+const end = async (trx: Trx, held: Held, text: string, eventId: string | null): Promise<void> => {
+  if (held.status === 'resolved' || held.status === 'closed') return
+  await writeComment(trx, held.id, { text, visibility: 'internal', authorId: null, eventId })
+  if (held.status !== 'open' || held.assigneeId !== null) {
+    await tell(trx, 'commented', await writeIssue(trx, held, {}))
+    return
+  }
+  const after = await writeIssue(trx, held, {
+    status: 'resolved',
+    cause: 'system',
+    resolutionSealed: await sealText(trx, 'resolution', held.id, { text }),
+    resolvedAt: held.now,
+    ...(held.firstRespondedAt === null ? { firstRespondedAt: held.now } : {}),
+  })
+  await note(trx, held.id, { command: 'resolve', from: held.status, to: 'resolved' })
+  await tell(trx, 'resolved', after)
+}
+
+/** Ends the issue that an earlier event has opened. Without one there is nothing to do. */
+export const endFromEvent = async (trx: Trx, eventId: string): Promise<void> => {
+  const event = await readEvent(trx, eventId)
+  const keyOf = event && endingEvents[event.type]
+  if (!event || !keyOf) return
+  const key = keyOf(event.data, event.entityId)
+  await lockKey(trx, key)
+  const open = await openOf(trx, key)
+  if (!open) return
+  const told = await sqlOne(trx, `select 1 from issue_comment where issue_id = ? and event_id = ?`, [open.id, event.id])
+  if (!told) await end(trx, await lockIssue(trx, open.id), `The cause has ended: ${event.type}`, event.id)
+}
+
+/** Open issues of stays that have a unit for every night again, or are over; across tenants, ids alone. */
+export const settledStays = (trx: PlatformTrx, most = 200): Promise<{ tenantId: string; id: string }[]> =>
+  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from issues_of_settled_stays(?)`, [most])
+
+export const endSettled = async (trx: Trx, id: string): Promise<void> =>
+  end(trx, await lockIssue(trx, id), 'The stay has its unit, or is over', null)
+
+/** A complaint about the staff after a bad answer to a closed issue (R10). */
+export const openForScore = async (trx: Trx, issue: Held, score: number): Promise<void> => {
+  const key = `score:${issue.id}`
+  const category = await sqlOne<{ id: string }>(trx, `select id from issue_category where code = 'staff'`)
+  await lockKey(trx, key)
+  if (!category || (await openOf(trx, key))) return
+  const { propertyId, guestId, reservationId, unitId } = issue
+  await insertIssue(
+    trx,
+    await readRow(trx, IssueCategory, category.id),
+    {
+      propertyId,
+      title: `A guest answered ${score} of 5 on issue ${issue.number}`,
+      priority: 'high' satisfies IssuePriority,
+      kind: 'complaint',
+      guestId,
+      reservationId,
+      unitId,
+    },
+    { source: 'system', sourceEvent: 'issue.scored', sourceKey: key },
+  )
+}

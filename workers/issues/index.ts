@@ -1,0 +1,67 @@
+import {
+  checkClocks,
+  closableIssues,
+  closeResolved,
+  dueIssues,
+  endFromEvent,
+  endSettled,
+  erasableIssues,
+  erasableItems,
+  eraseIssues,
+  eraseItems,
+  flagItem,
+  flaggableItems,
+  openFromEvent,
+  settledStays,
+} from '../../db/issues/index.ts'
+import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
+import * as jobs from '../../jobs/issues.ts'
+import { eraseDue } from '../lib/erasing.ts'
+import { onDatabase, processor } from '../lib/processor.ts'
+import type { JobContext, Processor } from '../lib/processor.ts'
+
+type Found = { tenantId: string; id: string }
+type Tick = Pick<JobContext<Record<never, never>>, 'effect' | 'inTenant' | 'log' | 'signal'>
+
+/** One transaction for each record, until nothing new is found: one that cannot be moved on now does not keep the others. */
+const each = async (
+  { effect, inTenant, log, signal }: Tick,
+  find: (trx: PlatformTrx) => Promise<Found[]>,
+  move: (trx: Trx, id: string) => Promise<void>,
+): Promise<void> => {
+  const seen = new Set<string>()
+  for (;;) {
+    const fresh = (await effect((trx) => find(trx))).filter(({ id }) => !seen.has(id))
+    if (fresh.length === 0) return
+    for (const { tenantId, id } of fresh) {
+      if (signal.aborted) return
+      seen.add(id)
+      await inTenant(tenantId, (trx) => move(trx, id)).catch((error: unknown) =>
+        log.warn({ err: error, tenantId, id }, 'an issue or item could not be moved on'),
+      )
+    }
+  }
+}
+
+export const processors: readonly Processor[] = [
+  onDatabase(jobs.openIssue, (trx, { eventId }) => openFromEvent(trx, eventId)),
+  onDatabase(jobs.endIssue, (trx, { eventId }) => endFromEvent(trx, eventId)),
+  processor(jobs.checkIssueClocks, async (context) => {
+    await each(context, dueIssues, checkClocks)
+    await each(context, settledStays, endSettled)
+    await context.finish()
+  }),
+  processor(jobs.closeIssues, async (context) => {
+    await each(context, closableIssues, closeResolved)
+    await context.finish()
+  }),
+  processor(jobs.flagLostItems, async (context) => {
+    await each(context, flaggableItems, flagItem)
+    await context.finish()
+  }),
+  processor(jobs.eraseIssueTexts, async (context) => {
+    await eraseDue(context, erasableIssues, eraseIssues)
+    await eraseDue(context, erasableItems, eraseItems)
+    await context.finish()
+  }),
+]
