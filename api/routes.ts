@@ -42,6 +42,7 @@ import { collectionRoutes as payments, oneRoutes as onePayment } from './payment
 import { routes as paymentRefunds } from './payment/refunds.ts'
 import { routes as publicPayments } from './public/payments.ts'
 import { routes as publicProperty } from './public/property.ts'
+import { routes as publicRegistrations } from './public/registrations.ts'
 import { routes as publicQuotes } from './public/quotes.ts'
 import { routes as housekeepingBoard } from './units/housekeeping-board.ts'
 import { routes as housekeepingSheets } from './units/housekeeping-sheets.ts'
@@ -103,6 +104,7 @@ export const routes: readonly AnyRoute[] = [
   ...publicPayments,
   ...publicProperty,
   ...publicQuotes,
+  ...publicRegistrations,
   ...properties,
   ...policies,
   ...extras,

@@ -10,6 +10,8 @@ export const rateLimits = {
   callback: 6_000,
   signIn: 20,
   guestAccess: 5,
+  /** For the link of one registration form. */
+  registrationLink: 10,
   refreshPerSession: 10,
   refreshPerAddress: 30,
   failedAuthentication: 60,

@@ -15,6 +15,7 @@ import {
 import type { Static } from './schema.ts'
 import { taskKinds } from './housekeeping.ts'
 import { openingEvents } from './issues.ts'
+import { authorities } from './registration.ts'
 
 export const guestFields = [
   'firstName',
@@ -69,6 +70,11 @@ export const PropertySettings = Obj({
   registration: Obj({
     /** Forms of guests: none; one that is missing is told at check-in; or keeps the guest from checking in. */
     mode: OneOf(['off', 'warn', 'strict']),
+    /** Where forms are reported to; `open` speaks the contract of docs/integrators/registration.md. */
+    authority: OneOf([...authorities]),
+    endpointUrl: Nullable(secureAddress),
+    /** Days before the arrival on which a guest is sent the link by itself; 0 = never. */
+    linkDaysBefore: Int(0, 30),
     /** After the last departure, also of guests who were erased. */
     retentionYears: Int(1, 20),
   }),
@@ -111,7 +117,8 @@ export const PropertySettingsChange = Sparse(
     frontDesk: Sparse(inside.frontDesk),
     folios: Sparse(inside.folios),
     deposits: Sparse(inside.deposits),
-    registration: Sparse(inside.registration),
+    /** `credentials` is kept sealed, and never shown; null takes them away. */
+    registration: Sparse(Obj({ ...inside.registration.properties, credentials: Nullable(Words(16, 200)) })),
     documents: Sparse(inside.documents),
     issues: Sparse(inside.issues),
     messages: Sparse(inside.messages),
@@ -141,7 +148,7 @@ const defaults: PropertySettings = {
   frontDesk: { noShowFrom: '23:00', conditions: ['inspected', 'clean'] },
   folios: { adjustmentLimit: 10_000 },
   deposits: { collectAutomatically: true },
-  registration: { mode: 'off', retentionYears: 5 },
+  registration: { mode: 'off', authority: 'none', endpointUrl: null, linkDaysBefore: 3, retentionYears: 5 },
   documents: { keepImagesDays: 30 },
   issues: { closeAfterDays: 7, reopenDays: 14, keepLostDays: 90, keepTextMonths: 24, automaticOff: [] },
   messages: {
@@ -156,6 +163,7 @@ const defaults: PropertySettings = {
 
 /** Sections of settings with any of their keys: what is stored, and what a change may name. */
 export type StoredSettings = { [Section in keyof PropertySettings]?: Partial<PropertySettings[Section]> }
+export type SettingsChange = Static<typeof PropertySettingsChange>
 const sections = Object.keys(defaults) as (keyof PropertySettings)[]
 
 /** The settings of a property with every key. */

@@ -1,4 +1,4 @@
-import { Obj, Uuid } from '../config/schema.ts'
+import { Obj, OneOf, Opt, Uuid } from '../config/schema.ts'
 import { daily, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
@@ -44,5 +44,38 @@ export const eraseGuest = job({ name: 'privacy.erase-guest', queue: 'privacy', p
 /** Ends the time of images, exports and keys, and says which requests are due. */
 export const keepLimits = job({ name: 'privacy.keep-limits', queue: 'privacy', payload: Obj({}), retry: 'tick' })
 
-export const guestsJobs: Job[] = [matchGuest, rewrapTenantKeys, sweepKeys, exportGuest, eraseGuest, keepLimits]
-export const guestsSchedules: Schedule[] = [daily('03:40', keepLimits), daily('03:50', sweepKeys)]
+/** An authority is told of a form, or of a step of its stay. */
+export const reportRegistration = job({
+  name: 'channels.report-registration',
+  queue: 'channels',
+  payload: Obj({ tenantId: Uuid, registrationReportId: Uuid }),
+  retry: 'provider',
+})
+
+/** A guest is sent the link of a form. Without `channel` the plan of the house holds. */
+export const sendRegistrationLink = job({
+  name: 'messages.send-registration-link',
+  queue: 'messages',
+  payload: Obj({ tenantId: Uuid, guestRegistrationId: Uuid, channel: Opt(OneOf(['email', 'sms', 'whatsapp'])) }),
+  retry: 'internal',
+})
+
+/** Asks for the links of forms whose guests arrive soon. */
+export const inviteGuests = job({ name: 'messages.invite-guests', queue: 'messages', payload: Obj({}), retry: 'tick' })
+
+export const guestsJobs: Job[] = [
+  matchGuest,
+  rewrapTenantKeys,
+  sweepKeys,
+  exportGuest,
+  eraseGuest,
+  keepLimits,
+  reportRegistration,
+  sendRegistrationLink,
+  inviteGuests,
+]
+export const guestsSchedules: Schedule[] = [
+  daily('03:40', keepLimits),
+  daily('03:50', sweepKeys),
+  daily('11:00', inviteGuests),
+]

@@ -1,4 +1,8 @@
+import { formFields, reportKinds } from '../../config/registration.ts'
+import type { FormField } from '../../config/registration.ts'
 import {
+  Anything,
+  Bool,
   Country,
   Day,
   Instant,
@@ -17,17 +21,20 @@ import {
   fillRegistration,
   listRegistrations,
   readRegistration,
-  requiredFields,
+  linkChannels,
+  sendLink,
+  submitRegistration,
 } from '../../db/guests/index.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { resource } from '../lib/resource.ts'
 import { documentFields, Version } from './schemas.ts'
 
-const Status = OneOf(['pending', 'ready', 'submitted', 'accepted', 'rejected', 'cancelled'])
+export const Status = OneOf(['pending', 'ready', 'submitted', 'accepted', 'rejected', 'cancelled'])
 const Reason = OneOf(['leisure', 'business', 'event', 'health', 'study', 'other'])
 const Transport = OneOf(['plane', 'car', 'bus', 'ship', 'train', 'other'])
 const Place = Obj({ city: Opt(Words(1, 120)), region: Opt(Words(1, 120)), countryCode: Opt(Country) })
 const { kind, countryCode, number } = documentFields
-const fields = {
+export const fields = {
   name: Words(1, 201),
   document: Obj({ kind, countryCode, number }),
   birthDate: Day,
@@ -39,6 +46,9 @@ const fields = {
   from: Place,
   to: Place,
 }
+/** `image`: what was drawn, a PNG as base64. */
+export const signature = { name: Words(1, 201), image: Opt(Text(4, 140_000, { cardNumber: 'exempt' })) }
+export const ofFilling = ['invalid_transition', 'guest_erased', 'document_invalid', 'file_type_mismatch'] as const
 const ShownPlace = Obj({ city: Opt(Text(0, 200)), region: Opt(Text(0, 200)), countryCode: Opt(Country) })
 const shown = {
   id: Uuid,
@@ -47,9 +57,10 @@ const shown = {
   propertyId: Uuid,
   status: Status,
   formVersion: Version,
-  missing: List(OneOf([...requiredFields]), { max: requiredFields.length }),
+  missing: List(OneOf([...formFields]), { max: formFields.length }),
   signedAt: Nullable(Instant),
   signedVia: Nullable(OneOf(['link', 'paper', 'tablet'])),
+  linkSentAt: Nullable(Instant),
   externalId: Nullable(Text(0, 100)),
   rejectReason: Nullable(Text(0, 500)),
   version: Version,
@@ -78,9 +89,33 @@ const GuestRegistration = Obj(
     /** Fields that are there and shown masked, or not at all. */
     masked: List(OneOf(['birthDate', 'document']), { max: 2 }),
     signedName: Nullable(Text(0, 201)),
+    hasSignatureImage: Bool,
+    /** JSON Schema of what the form of this guest needs. */
+    fields: Anything,
+    reports: List(
+      Obj({
+        id: Uuid,
+        kind: OneOf([...reportKinds]),
+        formVersion: Version,
+        status: OneOf(['queued', 'accepted', 'rejected', 'unknown', 'superseded']),
+        externalId: Nullable(Text(0, 100)),
+        error: Nullable(Text(0, 500)),
+        sentAt: Nullable(Instant),
+        answeredAt: Nullable(Instant),
+      }),
+      { max: 200 },
+    ),
   },
   { title: 'GuestRegistration' },
 )
+
+/** The JSON Schema of a form with these required fields. */
+export const schemaOfForm = (required: readonly FormField[]) => ({ ...Obj(fields), required: [...required] })
+
+const readForm = async (trx: Trx, id: string) => {
+  const { required, ...found } = await readRegistration(trx, id)
+  return { ...found, fields: schemaOfForm(required) }
+}
 
 const registrations = resource({
   name: 'guestRegistrations',
@@ -90,7 +125,7 @@ const registrations = resource({
   param: 'guestRegistrationId',
   record: GuestRegistration,
   lockedBy: 'command',
-  read: readRegistration,
+  read: readForm,
 })
 
 const list = registrations.list({
@@ -115,10 +150,10 @@ const fill = registrations.change({
   summary: 'Fill in or correct a form',
   description:
     'Fields that are sent replace those of the form. With nothing missing and a signature the form is ready. It is corrected until 24 hours after the check-out.',
-  errors: ['invalid_transition', 'guest_erased', 'document_invalid'],
+  errors: [...ofFilling],
   body: Obj({
     form: Opt(Sparse(Obj(fields))),
-    signed: Opt(Obj({ on: OneOf(['paper', 'tablet']), name: Words(1, 201) })),
+    signed: Opt(Obj({ on: OneOf(['paper', 'tablet']), ...signature })),
   }),
   example: {
     form: { nationality: 'BR', reason: 'leisure', residence: { city: 'Santos', countryCode: 'BR' } },
@@ -127,4 +162,26 @@ const fill = registrations.change({
   command: ({ trx, id, body }) => fillRegistration(trx, id, body),
 })
 
-export const routes = [list, read, fill]
+const link = registrations.act('send-link', {
+  action: 'update',
+  summary: 'Send the guest a link to fill in the form',
+  description:
+    'The links before end. It is good until the end of the arrival date, or for 24 hours if that is later, and ends with the check-in.',
+  errors: ['invalid_transition', 'guest_erased', 'recipient_missing'],
+  body: Obj({ channel: OneOf([...linkChannels]) }),
+  example: { channel: 'email' },
+  command: ({ trx, id, body }) => sendLink(trx, id, body.channel),
+})
+
+const submit = registrations.act('submit', {
+  action: 'update',
+  summary: 'Report a form to the authority, or again',
+  description:
+    'A complete form is reported by itself where the house has an authority; this repeats it after a refusal. The answer shows in `reports`.',
+  errors: ['invalid_transition', 'registration_incomplete', 'authority_not_set'],
+  body: Obj({}),
+  example: {},
+  command: ({ trx, id }) => submitRegistration(trx, id),
+})
+
+export const routes = [list, read, fill, link, submit]

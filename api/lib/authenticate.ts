@@ -6,7 +6,7 @@ import { longestCredential, sessionLimits } from '../../config/limits.ts'
 import { jtiHash, keyHashes, keyIdOf, keyMatches } from '../../db/auth/index.ts'
 import type { SessionState } from '../../db/auth/index.ts'
 import { isWithin } from './address.ts'
-import type { Caller, GuestCaller, KeyCaller, UserCaller } from './caller.ts'
+import type { Caller, GuestCaller, KeyCaller, RegistrationCaller, UserCaller } from './caller.ts'
 import { noteSeen } from './last-seen.ts'
 import { keys } from './key-cache.ts'
 import {
@@ -195,4 +195,24 @@ export const authenticateGuest = async (request: RequestFacts): Promise<GuestCal
   }
   if (portal) countsForBoth(portal, guest)
   return guest
+}
+
+/** The holder of the link of a registration form. */
+export const authenticateRegistration = async (request: RequestFacts): Promise<RegistrationCaller> => {
+  const token = request.header('x-registration-token')
+  if (token === '')
+    throw new ApiError('registration_token_missing', 'Send the X-Registration-Token of the link', {
+      headers: await countNobody(request),
+    })
+  const result = await verifyToken('registration', token, { now: request.receivedAt })
+  const { tenant, registration } = result.ok ? result.claims : { tenant: null, registration: null }
+  if (!result.ok || typeof tenant !== 'string' || typeof registration !== 'string')
+    return refuseCredential(request, 'registration_token_invalid', 'The link has ended, or is not valid')
+  return {
+    kind: 'registration',
+    tenantId: tenant,
+    guestRegistrationId: registration,
+    issuedAt: result.issuedAt,
+    address: request.address,
+  }
 }

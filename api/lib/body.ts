@@ -14,6 +14,7 @@ const limits: Record<Access['kind'], number> = {
   open: 32 * 1024,
   property: 32 * 1024,
   guest: 32 * 1024,
+  registration: 256 * 1024,
   session: 32 * 1024,
   callback: 256 * 1024,
   tenant: mebibyte,

@@ -32,8 +32,15 @@ export type GuestCaller = {
   portalKeyId: string | null
   address: string
 }
+export type RegistrationCaller = {
+  kind: 'registration'
+  tenantId: string
+  guestRegistrationId: string
+  issuedAt: Date
+  address: string
+}
 export type AnonymousCaller = { kind: 'anonymous'; address: string }
-export type Caller = UserCaller | KeyCaller | GuestCaller | AnonymousCaller
+export type Caller = UserCaller | KeyCaller | GuestCaller | RegistrationCaller | AnonymousCaller
 
 /** Permissions of the caller in a tenant, read at the start of the request's transaction. */
 export type Admission = Permits & {
@@ -69,6 +76,8 @@ export const callerKey = (caller: Caller, tenantId: string | null, requestHash: 
       return `key:${caller.apiKeyId}:${tenantId ?? ''}`
     case 'guest':
       return `guest:${caller.bookingId}`
+    case 'registration':
+      return `registration:${caller.guestRegistrationId}`
     default:
       return `public:${tenantId ?? ''}:${caller.address}:${requestHash.toString('base64url')}`
   }

@@ -28,6 +28,7 @@ const kinds = {
   portal: { name: 'Portal', codes: ['feature_not_enabled', 'property_not_found'] },
   portalKey: { name: 'Key', codes: ['tenant_not_active'] },
   guest: { name: 'Guest', codes: ['guest_token_invalid', 'guest_token_missing'] },
+  registration: { name: 'Registration', codes: ['registration_token_invalid', 'registration_token_missing'] },
   write: { name: 'Write', codes: ['body_invalid', 'inventory_contended'] },
   body: { name: 'Body', codes: ['card_data_refused'] },
   record: { name: 'Record', codes: ['not_found'] },
@@ -55,6 +56,8 @@ const ofAccess = (access: Access): Kind[] => {
       return [kinds.portal, kinds.portalKey]
     case 'guest':
       return [kinds.portal, kinds.guest]
+    case 'registration':
+      return [kinds.portal, kinds.registration]
     case 'open':
       return [kinds.keyless]
     case 'callback':

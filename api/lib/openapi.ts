@@ -71,6 +71,8 @@ const security = (route: AnyRoute): Json[] => {
       return [{ bearer: [] }]
     case 'guest':
       return [{ guestToken: [] }]
+    case 'registration':
+      return [{ registrationToken: [] }]
     case 'property':
       return [{}, { apiKey: [] }]
     default:
@@ -303,6 +305,7 @@ export const openApi = (routes: readonly AnyRoute[], version = '0.1.0'): Json =>
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'PASETO v4.public' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         guestToken: { type: 'apiKey', in: 'header', name: 'X-Guest-Token' },
+        registrationToken: { type: 'apiKey', in: 'header', name: 'X-Registration-Token' },
       },
     },
   }

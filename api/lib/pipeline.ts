@@ -4,13 +4,14 @@ import { hashingBusy, isHashingFull } from '../../db/auth/index.ts'
 import type { AnyTrx, Trx } from '../../db/lib/connection.ts'
 import { within } from './access/properties.ts'
 import { answerer } from './answer.ts'
-import { authenticate, authenticateGuest } from './authenticate.ts'
+import { authenticate, authenticateGuest, authenticateRegistration } from './authenticate.ts'
 import { actorOf } from './caller.ts'
 import type { Admission, Caller } from './caller.ts'
 import type { Call, Entry } from './entry/entry.ts'
 import { guestEntry } from './entry/guest.ts'
 import { openEntry } from './entry/open.ts'
 import { propertyEntry } from './entry/property.ts'
+import { registrationEntry } from './entry/registration.ts'
 import { superuserEntry } from './entry/superuser.ts'
 import { tenantEntry } from './entry/tenant.ts'
 import { inputReader, readOnce } from './input.ts'
@@ -45,11 +46,13 @@ type Admitted = {
   taking: Promise<Taken> | undefined
 }
 
-/** Identifies the caller by what the endpoint takes: a guest's token, no credential at all, or a session or key. */
+/** Identifies the caller by what the endpoint takes: a guest's token or link, no credential at all, or a session or key. */
 const identify = ({ access: { kind } }: AnyRoute, request: RequestFacts): Promise<Caller> =>
   kind === 'guest'
     ? authenticateGuest(request)
-    : authenticate(request, { anonymous: kind === 'open' || kind === 'callback' || kind === 'property' })
+    : kind === 'registration'
+      ? authenticateRegistration(request)
+      : authenticate(request, { anonymous: kind === 'open' || kind === 'callback' || kind === 'property' })
 
 /** Throws where the caller's role has a condition that the endpoint has not asked for. */
 const settle = ({ access }: AnyRoute, admission: Admission | undefined): void => {
@@ -148,6 +151,8 @@ const dispatch = async (endpoint: Endpoint, call: Call, search: URLSearchParams)
       return serve(endpoint, call, await propertyEntry(access, route, call), search)
     case 'guest':
       return serve(endpoint, call, guestEntry(access, call), search)
+    case 'registration':
+      return serve(endpoint, call, registrationEntry(access, call), search)
     case 'superuser':
       return serve(endpoint, call, await superuserEntry(access, call), search)
     case 'session':

@@ -33,6 +33,8 @@ const windowOf = (caller: Caller, rateClass: RateClass, request: Counted): Windo
   if (caller.kind === 'api_key') return windowOfKey(caller.keyId)
   if (rateClass === 'guest_access') return { name: `access:${client}`, limit: limits.guestAccess }
   if (caller.kind === 'guest' && caller.portalKeyId !== null) return windowOfKey(caller.portalKeyId)
+  if (caller.kind === 'registration')
+    return { name: `link:${caller.guestRegistrationId}`, limit: limits.registrationLink }
   if (caller.kind === 'user') return windowOfSession(caller.sessionId)
   return rateClass === 'public_write'
     ? { name: `write:${client}`, limit: limits.publicWrite }

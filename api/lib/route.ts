@@ -47,9 +47,11 @@ type ByAccess<A extends Access, None> = A['kind'] extends 'tenant'
     ? Work<Trx, None> & { tenantId: string; propertyId: string }
     : A['kind'] extends 'guest'
       ? Work<Trx, None> & { tenantId: string; bookingId: string }
-      : A['kind'] extends 'superuser'
-        ? Work<PlatformTrx, None>
-        : Work<AnyTrx, None>
+      : A['kind'] extends 'registration'
+        ? Work<Trx, None> & { tenantId: string; guestRegistrationId: string }
+        : A['kind'] extends 'superuser'
+          ? Work<PlatformTrx, None>
+          : Work<AnyTrx, None>
 
 type Value<S> = S extends Schema ? Static<S> : Record<string, never>
 

@@ -60,6 +60,8 @@ const registration = {
   data: Obj({ guestRegistrationId: Uuid, reservationId: Uuid, guestId: Uuid, externalId: Nullable(Code) }),
 } as const
 export const guestRegistrationCompleted = event({ type: 'guest_registration.completed', ...registration })
+export const guestRegistrationAccepted = event({ type: 'guest_registration.accepted', ...registration })
+export const guestRegistrationRejected = event({ type: 'guest_registration.rejected', ...registration })
 export const guestRegistrationCancelled = event({
   type: 'guest_registration.cancelled',
   ...registration,
@@ -90,5 +92,7 @@ export const guestsEvents: Event[] = [
   privacyRequestCompleted,
   privacyRequestRefused,
   guestRegistrationCompleted,
+  guestRegistrationAccepted,
+  guestRegistrationRejected,
   guestRegistrationCancelled,
 ]

@@ -1,36 +1,30 @@
 import { conflict, invalid, notFound } from '../../config/errors.ts'
-import { guestRegistrationCancelled, guestRegistrationCompleted } from '../../config/events/guests.ts'
+import { guestRegistrationCompleted } from '../../config/events/guests.ts'
+import type { Authority, FormField } from '../../config/registration.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { later, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import { model } from '../lib/models.ts'
+import { fileContent } from '../lib/files.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import { changeRow } from '../lib/records.ts'
-import { seal, unsealGuests } from '../lib/sealing/index.ts'
+import { seal } from '../lib/sealing/index.ts'
 import type { GuestRegistrationRow, GuestRow } from '../rows.ts'
-import { openDocuments } from './documents/documents.ts'
 import { refuseFalseNumber } from './documents/numbers.ts'
 import { openProfile } from './lock.ts'
-import { groupOf } from './resolve.ts'
+import { factOf, formKey, formPlace, GuestRegistration, knownOf, openForm, ownerOf } from './registration-form.ts'
+import type { Signature } from './registration-form.ts'
+import { reportForm, reportsOf, tellCancelled } from './registration-reports.ts'
 import { maskNumber } from './rules/masks.ts'
 import { checkProfile } from './rules/profiles.ts'
-import { missingIn, requiredFields } from './rules/registration.ts'
-import type { RegistrationForm, RequiredField } from './rules/registration.ts'
-import { fullName } from './profile.ts'
+import { missingIn, personOf, requiredFields } from './rules/registration.ts'
+import type { RegistrationForm } from './rules/registration.ts'
 import { tellChanged } from './tell.ts'
 import type { GuestChange } from './update.ts'
 import { writeProfile } from './update.ts'
 
-const GuestRegistration = model('guest_registration')
-
-type Signature = { name: string }
-/** The part of a registration that the retention key of the guest seals. */
-type Sealed = { form: RegistrationForm; signature: Signature | null }
-
-const formPlace = (id: string) => ({ table: 'guest_registration', rowId: id, purpose: 'form' })
-const formKey = (guestId: string) => ({ guestId, purpose: 'retention' as const })
+const unknown = { isAdult: null, isForeign: null }
 
 /**
  * Opens a form for each named guest of stays that are confirmed or go on, where the house keeps forms (F1). One that was cancelled comes back with its
@@ -40,14 +34,15 @@ export const openForms = (trx: Trx, reservationIds: readonly string[]): void =>
   later(
     trx,
     `insert into guest_registration (reservation_guest_id, reservation_id, guest_id, property_id, missing)
-     select n.id, r.id, n.guest_id, r.property_id, ?::text[] from reservation r
+     select n.id, r.id, n.guest_id, r.property_id,
+       case p.settings -> 'registration' ->> 'authority' when 'open' then ?::text[] else ?::text[] end from reservation r
      join property p on p.tenant_id = r.tenant_id and p.id = r.property_id and p.settings -> 'registration' ->> 'mode' in ('warn', 'strict')
      join reservation_guest n on n.tenant_id = r.tenant_id and n.reservation_id = r.id
      where r.id = any(?::uuid[]) and r.status in ('confirmed', 'checked_in')
      on conflict (tenant_id, reservation_guest_id) do update set version = guest_registration.version + 1,
        status = case when guest_registration.missing = '{}' and guest_registration.signed_at is not null then 'ready' else 'pending' end
      where guest_registration.status = 'cancelled'`,
-    [[...requiredFields], reservationIds],
+    [requiredFields('open', unknown), requiredFields('none', unknown), reservationIds],
   )
 
 /** Cancels the forms of stays that came to nothing, and of guests who were taken off a stay (F7). */
@@ -61,87 +56,60 @@ export const closeForms = async (trx: Trx, reservationIds: readonly string[]): P
      returning g.*`,
     [reservationIds],
   )
-  for (const row of ended) await emit(trx, guestRegistrationCancelled, factOf(row, row.version))
+  await tellCancelled(trx, ended)
 }
 
-const factOf = (row: GuestRegistrationRow, version: number) => ({
-  propertyId: row.propertyId,
-  id: row.id,
-  version,
-  data: {
-    guestRegistrationId: row.id,
-    reservationId: row.reservationId,
-    guestId: row.guestId,
-    externalId: row.externalId,
-  },
-})
-
-/** The values that the profile gives for a form's fields. */
-const knownOf = async (trx: Trx, guest: GuestRow): Promise<RegistrationForm> => {
-  if (guest.status === 'erased') return {}
-  const profile = await openProfile(trx, guest)
-  const documents = await openDocuments(trx, await groupOf(trx, guest.id))
-  const document = documents.find((one) => one.status !== 'rejected' && one.words !== null)
-  const { city, region, countryCode = guest.residenceCountry ?? undefined } = profile.address ?? {}
-  return {
-    name: fullName(guest),
-    ...(document?.words
-      ? { document: { kind: document.kind, countryCode: document.countryCode, number: document.words.number } }
-      : {}),
-    ...(profile.birthDate === null ? {} : { birthDate: profile.birthDate }),
-    ...(guest.nationality === null ? {} : { nationality: guest.nationality }),
-    ...(city === undefined && countryCode === undefined
-      ? {}
-      : {
-          residence: {
-            ...(city === undefined ? {} : { city }),
-            ...(region === undefined ? {} : { region }),
-            ...(countryCode === undefined ? {} : { countryCode }),
-          },
-        }),
-  }
+/** What decides about a form beside itself. */
+type House = {
+  authority: Authority
+  country: string | null
+  arrival: string
+  stayStatus: string
+  checkedOutAt: Date | null
 }
 
-const openForm = async (trx: Trx, row: GuestRegistrationRow): Promise<Sealed> => {
-  const [sealed] = await unsealGuests<Sealed>(trx, 'retention', [
-    { guestId: row.guestId, place: formPlace(row.id), sealed: row.sealed },
-  ])
-  return sealed ?? { form: {}, signature: null }
-}
-
-/** The guest of a form: of a merged profile, its survivor. */
-const guestOf = async (trx: Trx, guestId: string, lock = ''): Promise<GuestRow> => {
-  const row = await sqlOne<GuestRow>(
+const formOf = async (trx: Trx, id: string, lock = ''): Promise<GuestRegistrationRow & House> => {
+  const row = await sqlOne<GuestRegistrationRow & House>(
     trx,
-    `select s.* from guest g join guest s on s.tenant_id = g.tenant_id and s.id = coalesce(g.merged_into_id, g.id) where g.id = ? ${lock}`,
-    [guestId],
+    `select g.*, coalesce(p.settings -> 'registration' ->> 'authority', 'none') as authority, p.address ->> 'countryCode' as country,
+       r.arrival, r.status as stay_status, r.actual_check_out_at as checked_out_at
+     from guest_registration g join reservation r on r.tenant_id = g.tenant_id and r.id = g.reservation_id
+     join property p on p.tenant_id = g.tenant_id and p.id = g.property_id where g.id = ? ${lock}`,
+    [id],
   )
   if (!row) throw notFound()
   return row
 }
 
-/** A form with what the profile adds to it, masked. 404. */
+const requiredOf = (form: RegistrationForm, { authority, arrival, country }: House) =>
+  requiredFields(authority, personOf(form, arrival, country))
+
+/** A form with what the profile adds to it, masked, and its reports. 404. */
 export const readRegistration = async (trx: Trx, id: string) => {
-  const row = await sqlOne<GuestRegistrationRow>(trx, `select * from guest_registration where id = ?`, [id])
-  if (!row) throw notFound()
+  const row = await formOf(trx, id)
   const { form: stored, signature } = await openForm(trx, row)
-  const form: RegistrationForm = { ...(await knownOf(trx, await guestOf(trx, row.guestId))), ...stored }
+  const form: RegistrationForm = { ...(await knownOf(trx, await ownerOf(trx, row.guestId))), ...stored }
   const { birthDate, document, ...open } = form
+  const required = requiredOf(form, row)
   return {
     ...row,
     form: {
       ...open,
       ...(document ? { document: { ...document, number: maskNumber(document.number) } } : {}),
     },
+    given: Object.keys(form) as FormField[],
     masked: [...(birthDate === undefined ? [] : ['birthDate' as const]), ...(document ? ['document' as const] : [])],
-    missing: missingIn(form),
+    missing: missingIn(form, required),
+    required,
     signedName: signature?.name ?? null,
+    hasSignatureImage: signature?.image !== undefined,
+    reports: await reportsOf(trx, id),
   }
 }
 
 export type Filling = {
   form?: RegistrationForm | undefined
-  signed?: { on: 'paper' | 'tablet'; name: string } | undefined
+  signed?: { on: 'link' | 'paper' | 'tablet'; name: string; image?: string | undefined } | undefined
 }
 
 const emptyFields = (
@@ -159,43 +127,43 @@ const emptyFields = (
 
 const correctableHours = 24
 
+const signatureOf = async ({ name, image }: NonNullable<Filling['signed']>): Promise<Signature> => {
+  if (name.trim() === '') throw invalid([{ field: 'signed.name', message: 'is empty' }])
+  if (image === undefined) return { name }
+  await fileContent('image/png', image, 'signed.image')
+  return { name, image }
+}
+
 /**
- * Fills in or corrects a form (F2, F3), until 24 hours after the check-out. With nothing missing and a signature it is ready. Empty fields of the profile are
- * filled, and none is overwritten.
+ * Fills in or corrects a form (F2, F3), until 24 hours after the check-out. With nothing missing and a signature it is ready, and reported where the house
+ * has an authority. Empty fields of the profile are filled, and none is overwritten.
  */
 export const fillRegistration = async (trx: Trx, id: string, { form: given = {}, signed }: Filling): Promise<void> => {
-  const seen = await sqlOne<{ guestId: string }>(trx, `select guest_id from guest_registration where id = ?`, [id])
-  if (!seen) throw notFound()
-  const guest = await guestOf(trx, seen.guestId, 'for no key update of s')
-  const row = await sqlOne<GuestRegistrationRow & { checkedOutAt: Date | null }>(
-    trx,
-    `select g.*, r.actual_check_out_at as checked_out_at from guest_registration g
-     join reservation r on r.tenant_id = g.tenant_id and r.id = g.reservation_id where g.id = ? for no key update of g`,
-    [id],
-  )
-  if (!row) throw notFound()
+  const seen = await formOf(trx, id)
+  const guest = await ownerOf(trx, seen.guestId, 'for no key update of s')
+  const row = await formOf(trx, id, 'for no key update of g')
   if (row.status === 'cancelled') throw conflict('invalid_transition', 'The form was cancelled with its stay')
   if (guest.status === 'erased') throw conflict('guest_erased', 'The personal data of this guest were erased')
   if (row.checkedOutAt && Date.now() - row.checkedOutAt.getTime() > correctableHours * 3_600_000)
     throw conflict('invalid_transition', `A form is corrected until ${correctableHours} hours after the check-out`)
   checkProfile({ birthDate: given.birthDate }, 'form.')
   if (given.document) refuseFalseNumber(given.document, 'form.document.number')
-  if (signed && signed.name.trim() === '') throw invalid([{ field: 'signed.name', message: 'is empty' }])
   const before = await openForm(trx, row)
   const form: RegistrationForm = { ...(await knownOf(trx, guest)), ...before.form, ...given }
-  const signature = signed ? { name: signed.name } : before.signature
-  const missing = missingIn(form)
+  const signature = signed ? await signatureOf(signed) : before.signature
+  const missing = missingIn(form, requiredOf(form, row))
   const isReady = missing.length === 0 && signature !== null
-  const status = isReady ? 'ready' : 'pending'
+  const formVersion = row.status === 'pending' ? row.formVersion : row.formVersion + 1
   const version = await changeRow(trx, GuestRegistration, id, {
     sealed: await seal(trx, formKey(row.guestId), formPlace(id), { form, signature }),
     missing,
-    status,
-    formVersion: row.status === 'pending' ? row.formVersion : row.formVersion + 1,
+    status: isReady ? 'ready' : 'pending',
+    formVersion,
     ...(signed ? { signedAt: new Date(), signedVia: signed.on } : {}),
   })
   const profile = await openProfile(trx, guest)
   await writeProfile(trx, guest, profile, emptyFields(guest, profile, form))
+  if (isReady) await reportForm(trx, { ...row, formVersion })
   if (isReady && row.status !== 'ready') await emit(trx, guestRegistrationCompleted, factOf(row, version))
   else await tellChanged(trx, guest, ['registration'])
 }
@@ -210,7 +178,7 @@ export type RegistrationFilter = Paging & {
 }
 
 type Listed = Omit<GuestRegistrationRow, 'missing'> & {
-  missing: RequiredField[]
+  missing: FormField[]
   firstName: string
   lastName: string
   arrival: string

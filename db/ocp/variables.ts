@@ -2,6 +2,7 @@ import { guestAccessCode, satisfactionToken } from '../../config/derived-secrets
 import { settings } from '../../config/env.ts'
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
+import { signToken } from '../../config/tokens.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
@@ -124,16 +125,31 @@ const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
   return action.type === 'redirect' ? (action.url ?? null) : null
 }
 
+/** The page on which a guest fills in a form; the token stands after the `#`, so no server along the way sees it. */
+const registrationLink = async (trx: Trx, { guestRegistrationId, linkFrom = '', linkUntil = '' }: Ids) => {
+  const from = new Date(linkFrom)
+  const seconds = Math.ceil((Date.parse(linkUntil) - from.getTime()) / 1000)
+  const token = await signToken(
+    'registration',
+    { tenant: contextOf(trx).tenantId, registration: guestRegistrationId },
+    seconds,
+    from,
+  )
+  return guestPage(`guest-registrations/${guestRegistrationId}`, token)
+}
+
 /** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */
 const secrets = async (trx: Trx, data: unknown, masked: boolean): Promise<Record<string, Value>> => {
-  const { guestAccessCodeId, linkOfPaymentId, satisfactionIssueId } = idsIn(data)
+  const ids = idsIn(data)
+  const { guestAccessCodeId, linkOfPaymentId, satisfactionIssueId, guestRegistrationId } = ids
   const { tenantId } = contextOf(trx)
   const linkOf = async (): Promise<Value> => {
     if (satisfactionIssueId !== undefined && tenantId !== null)
       return guestPage('satisfaction', satisfactionToken(tenantId, satisfactionIssueId))
+    if (guestRegistrationId !== undefined) return registrationLink(trx, ids)
     return linkOfPaymentId === undefined ? null : pageOfPayment(trx, linkOfPaymentId)
   }
-  const hasLink = linkOfPaymentId !== undefined || satisfactionIssueId !== undefined
+  const hasLink = linkOfPaymentId !== undefined || satisfactionIssueId !== undefined || guestRegistrationId !== undefined
   return {
     code: guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(guestAccessCodeId),
     ...(hasLink ? { link: masked ? '•••' : await linkOf() } : {}),
@@ -145,6 +161,9 @@ type Ids = {
   linkOfPaymentId?: string
   satisfactionIssueId?: string
   issueCommentId?: string
+  guestRegistrationId?: string
+  linkFrom?: string
+  linkUntil?: string
 }
 const idsIn = (data: unknown): Ids => (typeof data === 'object' && data !== null ? data : {})
 

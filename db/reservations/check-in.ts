@@ -13,6 +13,7 @@ import { leaveDepositStages } from './folio/stage.ts'
 import { lockFolios } from './folio/lock.ts'
 import { readFacts } from './facts.ts'
 import { lockStay } from './lock.ts'
+import { endLinks, reportStays } from '../guests/index.ts'
 import { recordTransition } from './record.ts'
 import { refuseBlocked } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
@@ -58,6 +59,9 @@ export const checkIn = async (
     override: waived,
     data: {},
   })
+  const { mode, authority } = property.settings.registration
+  if (mode !== 'off') await endLinks(trx, [stay.id])
+  if (authority !== 'none') await reportStays(trx, [stay.id], 'check_in')
   await raisePostings(trx, property.id, applied.postings)
   await postCharged(trx, property.id, charged)
   return 'checked_in'

@@ -16,6 +16,7 @@ import { lockFolios } from './folio/lock.ts'
 import { postCharged, writeCharges } from './folio/write.ts'
 import { lockStay } from './lock.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
+import { reportStays } from '../guests/index.ts'
 import { recordTransition } from './record.ts'
 import { refuseBlocked } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
@@ -120,6 +121,7 @@ export const checkOut = async (
     override: waived,
     data: {},
   })
+  if (property.settings.registration.authority !== 'none') await reportStays(trx, [stay.id], 'check_out')
   await postCharged(trx, property.id, nights, extras, fees)
   return 'checked_out'
 }

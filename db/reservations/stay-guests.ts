@@ -4,6 +4,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { ReservationGuestRow, ReservationRow } from '../rows.ts'
+import { closeForms, openForms } from '../guests/index.ts'
 import { lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
 import { barredAmong, nameParty } from './party.ts'
@@ -110,6 +111,7 @@ export const addStayGuest = async (
      values (?, ?, ?, ?, ?, ?, ?) returning id`,
     [stay.id, guestId, role, age, responsibleId, kinship, authorisationDocumentId],
   )
+  openForms(trx, [stay.id])
   await tell(trx, locked)
   return added?.id ?? ''
 }
@@ -155,5 +157,6 @@ export const removeStayGuest = async (trx: Trx, reservationId: string, id: strin
     id,
   ])
   await sql(trx, `delete from reservation_guest where id = ?`, [id])
+  await closeForms(trx, [reservationId])
   await tell(trx, locked)
 }

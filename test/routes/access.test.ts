@@ -161,7 +161,8 @@ describe('every endpoint, called', () => {
     const token = await signIn('owner@sol.example')
     const admin = await signIn('n1@pousada.example')
     for (const route of routes.filter(
-      (candidate) => !['callback', 'guest'].includes(candidate.access.kind) && candidate.id !== 'auth.refresh',
+      (candidate) =>
+        !['callback', 'guest', 'registration'].includes(candidate.access.kind) && candidate.id !== 'auth.refresh',
     )) {
       await forgetLimits(world)
       const path = fill(route, { tenantId: demo.sol.tenantId, id: demo.sol.tenantId, propertyId: demo.sol.propertyId })
@@ -221,6 +222,18 @@ describe('every endpoint, called', () => {
       expect([none.status, none.body.code], route.id).to.deep.equal([401, 'guest_token_missing'])
       const forged = await world.request(route.method, path, { ...sendable(route), guest: session })
       expect([forged.status, forged.body.code], route.id).to.deep.equal([401, 'guest_token_invalid'])
+    }
+  })
+
+  it('takes only the link of a registration form on its endpoints', async () => {
+    const session = await signIn('owner@sol.example')
+    for (const route of of('registration')) {
+      const path = fill(route, {})
+      const none = await world.request(route.method, path, sendable(route))
+      expect([none.status, none.body.code], route.id).to.deep.equal([401, 'registration_token_missing'])
+      const headers = { 'x-registration-token': session }
+      const forged = await world.request(route.method, path, { ...sendable(route), headers })
+      expect([forged.status, forged.body.code], route.id).to.deep.equal([401, 'registration_token_invalid'])
     }
   })
 

@@ -24,7 +24,12 @@ import type { Known } from './inputs.ts'
 /** Guests with all that is kept beside them, one merged, one to be deleted, and firms in each state. */
 export const ofGuests = async (
   house: House,
-): Promise<{ known: Known; examples: Record<string, unknown[]>; records: Record<string, string> }> => {
+): Promise<{
+  known: Known
+  ofPublic: Known
+  examples: Record<string, unknown[]>
+  records: Record<string, string>
+}> => {
   const { userId } = await makeUser({ [house.tenantId]: 'manager' })
   const asManager = <T>(work: (trx: Trx) => Promise<T>) =>
     inTenant(house.tenantId, work, { actor: { type: 'user', id: userId } })
@@ -76,18 +81,23 @@ export const ofGuests = async (
   })
   // Nothing is asked for before arrival there.
   const inn = await makeHouse({ tenantId: house.tenantId, deposit: null })
-  const bookingId = await makeHold(inn, { from: 70 })
-  const form = await inn.inHouse(async (trx) => {
-    await confirmBooking(trx, bookingId)
-    const [row] = await sql<{ id: string }>(
-      trx,
-      `insert into guest_registration (reservation_guest_id, reservation_id, guest_id, property_id)
-       select n.id, r.id, n.guest_id, r.property_id from reservation r join reservation_guest n on n.reservation_id = r.id
-       where r.booking_id = ? limit 1 returning id`,
-      [bookingId],
-    )
-    return row?.id ?? ''
-  })
+  const formOf = async (from: number, fields = '', values = ''): Promise<string> => {
+    const bookingId = await makeHold(inn, { from })
+    return inn.inHouse(async (trx) => {
+      await confirmBooking(trx, bookingId)
+      const [row] = await sql<{ id: string }>(
+        trx,
+        `insert into guest_registration (reservation_guest_id, reservation_id, guest_id, property_id ${fields})
+         select n.id, r.id, n.guest_id, r.property_id ${values} from reservation r join reservation_guest n on n.reservation_id = r.id
+         where r.booking_id = ? limit 1 returning id`,
+        [bookingId],
+      )
+      return row?.id ?? ''
+    })
+  }
+  const form = await formOf(70)
+  const submitted = await formOf(71, ', status, signed_at, signed_on', `, 'submitted', now(), 'paper'`)
+  const linked = await formOf(72, ', link_valid_from', `, date_trunc('second', now())`)
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   const known: Known = {
     guestId: one(made.guestId),
@@ -104,10 +114,12 @@ export const ofGuests = async (
     'privacyRequests.refuse privacyRequestId': one(...made.requests.slice(2)),
     'privacyRequests.export privacyRequestId': one(made.access),
     guestRegistrationId: one(form),
+    'guestRegistrations.submit guestRegistrationId': one(submitted),
     side: one('front', 'back', 'portrait'),
   }
   return {
     known,
+    ofPublic: { guestRegistrationId: one(linked) },
     examples: {
       'guests.list': [{}, { q: 'fuzz' }, { tag: 'vip', blocked: 'warn' }],
       'guests.stays': [{}, { status: 'confirmed' }],

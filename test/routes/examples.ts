@@ -190,6 +190,7 @@ export const prepare = async (
       payment: payments.known,
       reports: reports.known,
       properties: { ...properties.known, ...channels.known },
+      public: guests.ofPublic,
       reservations: { ...desk.known, ...folios.known },
       webhooks: webhooks.known,
       units: { ...units.known, ...housekeeping.known, ...blocks.known },

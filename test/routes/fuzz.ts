@@ -6,6 +6,8 @@ import type { AnyRoute } from '../../api/lib/route.ts'
 import { mintGuestToken } from '../../api/public/guest-booking.ts'
 import { routes } from '../../api/routes.ts'
 import { subjectFacts } from '../../config/subjects.ts'
+import { signToken } from '../../config/tokens.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { signSandbox } from '../../db/payment/signatures.ts'
 import { forgetLimits, makeKey, makeSuperuser, makeUser, signIn } from '../auth/support.ts'
 import { checkContract } from '../support/contract.ts'
@@ -165,6 +167,15 @@ export const fuzzOf = (...modules: string[]) =>
         return (await mintGuestToken(house.tenantId, bookingId, 3_600)).guestToken
       },
       payer: async () => (await mintGuestToken(house.tenantId, await makeHold(house, { from: 26 }), 3_600)).guestToken,
+      registration: async () => {
+        const [form] = await sql<{ id: string; tenantId: string; from: Date }>(
+          world.database.admin,
+          `select id, tenant_id, link_valid_from as "from" from guest_registration
+           where tenant_id = ? and link_valid_from is not null and link_sent_at is null`,
+          [house.tenantId],
+        )
+        return signToken('registration', { tenant: form?.tenantId, registration: form?.id }, 86_400, form?.from)
+      },
       key: async () => (await makeKey(house.tenantId, ['read', 'write', 'guests:reveal'])).key,
     }
     const held = async (kind: keyof typeof sessions): Promise<string> => {
@@ -186,6 +197,8 @@ export const fuzzOf = (...modules: string[]) =>
           return { authorization: `Bearer ${await held('superuser')}` }
         case 'guest':
           return { 'x-guest-token': await held(route.id === 'public.paymentStatus' ? 'payer' : 'guest') }
+        case 'registration':
+          return { 'x-registration-token': await held('registration') }
         case 'property':
           return sent % 3 === 0 ? { 'x-api-key': await held('key'), 'x-client-ip': `203.0.${sent % 250}.7` } : {}
         case 'callback':
@@ -295,7 +308,8 @@ export const fuzzOf = (...modules: string[]) =>
 
     const check = async (route: AnyRoute, given: Sent) => {
       sent += 1
-      if (sent % 40 === 0) await forgetLimits(world)
+      // A link takes ten requests a minute.
+      if (sent % (route.access.kind === 'registration' ? 8 : 40) === 0) await forgetLimits(world)
       const own = await credentials(route, given.body)
       const spoilt = spoiltCredentials((route.access.kind === 'tenant' && tokens.tenant) || 'v4.public.none')
       const credential = given.credential === null ? own : (spoilt[given.credential % spoilt.length] ?? own)

@@ -3,7 +3,7 @@ import { sql } from '../../db/lib/connection.ts'
 import type { Reply } from './client.ts'
 
 /** Callers whose writes are those of a tenant: others read its events. */
-export const tellsTenant: ReadonlySet<string> = new Set(['tenant', 'guest', 'property'])
+export const tellsTenant: ReadonlySet<string> = new Set(['tenant', 'guest', 'registration', 'property'])
 
 /** Rows that are written beside a record, and are none of the tenant's: what is to be done, what is counted, and replies kept for a repeat. */
 const noRecord = new Set(['jobs', 'usage_event', 'kept_reply'])
@@ -65,6 +65,7 @@ const never: Readonly<Record<string, string>> = {
 
 /** Routes with an event for a part of what they change. */
 const partly: Readonly<Record<string, string>> = {
+  'guestRegistrations.submit': 'the first event is what the authority has answered',
   'channelConnections.sync': 'what is asked for is pushed and pulled; the connection is what it was',
   'disputes.respond': 'the same answer again',
   'housekeeping.setConditions': 'the condition that the unit has already, set again: a note, or the time of the look',

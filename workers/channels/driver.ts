@@ -1,15 +1,6 @@
 import type { ChannelRange } from '../../config/channels.ts'
+import type { Answer } from '../lib/signed-call.ts'
 import type { ChannelAccount, Kind, Fetched, Refusal } from '../../db/channels/index.ts'
-
-/** A call that brought no answer to work with: refused for good, never sent, or perhaps heard. */
-export type Failure = {
-  kind: 'refused' | 'not_sent' | 'unknown'
-  code: string
-  httpStatus?: number | undefined
-  /** How long the channel asked to be left alone. */
-  afterMs?: number | undefined
-}
-export type Answer<T> = ({ kind: 'known'; code?: undefined; httpStatus?: number | undefined } & T) | Failure
 
 /**
  * How one kind of channel is spoken with. Nothing throws for what the other side did. `push` says what of the ranges was not taken;

@@ -18,6 +18,7 @@ import { rewrapKeys, tenantsToRewrap } from '../../db/lib/sealing/index.ts'
 import * as jobs from '../../jobs/guests.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
+import { registrations } from './registrations.ts'
 
 /** Each in a transaction of its own, again until it finds nothing more: one that fails does not keep the others. */
 const limits = [deleteOldImages, deleteOldExports, tellDueDates, destroyOldKeys, forgetBlocks] as const
@@ -56,4 +57,6 @@ export const processors: readonly Processor[] = [
     }
     await finish()
   }),
+
+  ...registrations,
 ]

@@ -19,6 +19,7 @@ export type PropertyAccess = {
   property: (input: Unjudged) => string | Promise<string>
 }
 export type GuestAccess = { kind: 'guest'; feature: string }
+export type RegistrationAccess = { kind: 'registration'; feature: string }
 export type OpenAccess = { kind: 'open' }
 export type CallbackAccess = { kind: 'callback' }
 /** Access to an endpoint. The kind decides what the handler's context contains. */
@@ -28,6 +29,7 @@ export type Access =
   | SuperuserAccess
   | PropertyAccess
   | GuestAccess
+  | RegistrationAccess
   | OpenAccess
   | CallbackAccess
 
@@ -69,6 +71,8 @@ export const propertyInBody = (input: Unjudged): string => {
 }
 /** Holders of the guest token of one booking. */
 export const publicGuest = (feature = 'portal'): GuestAccess => ({ kind: 'guest', feature })
+/** Holders of the link of one registration form. */
+export const publicRegistration = (feature = 'portal'): RegistrationAccess => ({ kind: 'registration', feature })
 /** Open to all, without a key: signing in, and links in mails. */
 export const open = (): OpenAccess => ({ kind: 'open' })
 /** A provider, proven by its signature over the raw body. */

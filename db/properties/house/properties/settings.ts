@@ -3,7 +3,8 @@ import { invalid, notFound } from '../../../../config/errors.ts'
 import { propertySettingsChanged } from '../../../../config/events/properties.ts'
 import type { LocalText } from '../../../../config/local-text.ts'
 import { repeatedKeys } from '../../../../config/property-settings.ts'
-import type { PropertySettings, StoredSettings } from '../../../../config/property-settings.ts'
+import type { PropertySettings, SettingsChange, StoredSettings } from '../../../../config/property-settings.ts'
+import { hasAuthoritySecret, keepAuthoritySecret } from '../../../guests/index.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { emit, sentFields } from '../../../lib/events.ts'
@@ -24,10 +25,37 @@ const refuseRepeated = (checklists: PropertySettings['housekeeping']['checklists
   if (errors.length > 0) throw invalid(errors)
 }
 
+/** Takes what is kept sealed out of a change, and keeps it; a house that reports its guests has an address and a secret for that. */
+const keepSecrets = async (
+  trx: Trx,
+  propertyId: string,
+  { registration, ...rest }: SettingsChange,
+): Promise<{ change: StoredSettings; isSecretNew: boolean }> => {
+  if (!registration) return { change: rest as StoredSettings, isSecretNew: false }
+  const { credentials, ...shown } = registration
+  if (credentials !== undefined) await keepAuthoritySecret(trx, propertyId, credentials)
+  return {
+    change: { ...rest, ...(Object.keys(shown).length > 0 ? { registration: shown } : {}) } as StoredSettings,
+    isSecretNew: credentials !== undefined,
+  }
+}
+
+const requireAuthority = async (trx: Trx, propertyId: string, merged: StoredSettings): Promise<void> => {
+  const { authority = 'none', endpointUrl = null } = merged.registration ?? {}
+  if (authority === 'none') return
+  const missing = [
+    ...(endpointUrl === null ? ['endpointUrl'] : []),
+    ...((await hasAuthoritySecret(trx, propertyId)) ? [] : ['credentials']),
+  ]
+  if (missing.length > 0)
+    throw invalid(missing.map((field) => ({ field: `registration.${field}`, message: 'is needed to report guests' })))
+}
+
 /** Changes the keys that are named, section by section. */
-export const changeSettings = async (trx: Trx, propertyId: string, change: StoredSettings): Promise<void> => {
+export const changeSettings = async (trx: Trx, propertyId: string, given: SettingsChange): Promise<void> => {
   const property = await lockForChange(trx, propertyId)
-  if (Object.values(change).every((section) => Object.keys(section).length === 0)) return
+  const { change, isSecretNew } = await keepSecrets(trx, propertyId, given)
+  if (!isSecretNew && Object.values(change).every((section) => Object.keys(section).length === 0)) return
   requireTexts(property, { 'portal.terms': change.portal?.terms })
   refuseRepeated(change.housekeeping?.checklists ?? {})
   const missing = alwaysAsked.filter((field) => change.portal?.requiredGuestFields?.includes(field) === false)
@@ -42,6 +70,7 @@ export const changeSettings = async (trx: Trx, propertyId: string, change: Store
   const merged: Record<string, unknown> = { ...row.settings }
   for (const [section, values] of Object.entries(change))
     merged[section] = { ...row.settings[section as keyof StoredSettings], ...values }
+  if (given.registration) await requireAuthority(trx, propertyId, merged as StoredSettings)
   await sql(trx, `update property set settings = ?::jsonb, version = version + 1 where id = ?`, [
     JSON.stringify(merged),
     propertyId,
@@ -52,12 +81,15 @@ export const changeSettings = async (trx: Trx, propertyId: string, change: Store
     id: propertyId,
     version: row.version + 1,
     data: { code: property.code, status: property.status },
-    changed: Object.entries(change).flatMap(([section, values]) =>
-      sentFields(values, row.settings[section as keyof StoredSettings]).map((one) => ({
-        ...one,
-        field: `${section}.${one.field}`,
-      })),
-    ),
+    changed: [
+      ...Object.entries(change).flatMap(([section, values]) =>
+        sentFields(values, row.settings[section as keyof StoredSettings]).map((one) => ({
+          ...one,
+          field: `${section}.${one.field}`,
+        })),
+      ),
+      ...(isSecretNew ? [{ field: 'registration.credentials', before: null, after: null }] : []),
+    ],
   })
 }
 

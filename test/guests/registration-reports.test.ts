@@ -1,0 +1,276 @@
+import { expect } from 'chai'
+import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { checkIn } from '../../db/reservations/check-in.ts'
+import { checkOut } from '../../db/reservations/check-out.ts'
+import { signToken } from '../../config/tokens.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { startAuthority } from '../support/authority-peer.ts'
+import { drain } from '../support/drain.ts'
+import { useMailPeer } from '../support/messages.ts'
+import { makeHold } from '../support/stay.ts'
+import { useWorld } from '../support/world.ts'
+import { cancelStays } from './privacy-support.ts'
+import { newCpf, png, useGuests } from './support.ts'
+
+const secret = 'a secret that both sides know'
+
+describe('Forms that are reported, and links to fill them in', () => {
+  const world = useWorld()
+  const mail = useMailPeer()
+  const desk = useGuests(world, {
+    settings: { registration: { mode: 'warn' }, frontDesk: { conditions: ['dirty', 'clean', 'inspected'] } },
+  })
+  const { call, rows } = desk
+  let authority: Awaited<ReturnType<typeof startAuthority>>
+  const settle = (change: object) =>
+    call('PATCH', `properties/${desk.house.propertyId}/settings`, { registration: change }, { role: 'owner' })
+
+  before(async () => {
+    authority = await startAuthority(secret)
+    const set = await settle({ authority: 'open', endpointUrl: 'https://authority.example/v1', credentials: secret })
+    expect(set.status, JSON.stringify(set.body)).to.equal(200)
+    expect(JSON.stringify(set.body)).to.not.contain(secret)
+  })
+  after(() => authority.stop())
+  beforeEach(async () => {
+    await forgetLimits(world)
+    authority.mood = 'accepts'
+    authority.heard.splice(0)
+  })
+
+  const book = async (from: number) => {
+    const bookingId = await makeHold(desk.house, {
+      from,
+      nights: 1,
+      words: { booker: { firstName: 'Rosa', lastName: 'Lins', email: 'rosa@example.com' } },
+    })
+    await desk.house.inHouse((trx) => confirmBooking(trx, bookingId))
+    const [stay] = await rows<{ id: string }>(`select id from reservation where booking_id = ?`, [bookingId])
+    const reservationId = stay?.id ?? ''
+    const { body } = await call('GET', `guest-registrations?reservationId=${reservationId}`)
+    return { bookingId, reservationId, formId: (body.data[0] as { id: string }).id }
+  }
+  const whole = () => ({
+    document: { kind: 'cpf', countryCode: 'BR', number: newCpf() },
+    birthDate: '1988-08-08',
+    nationality: 'BR',
+    residence: { city: 'Natal', countryCode: 'BR' },
+    occupation: 'Painter',
+    reason: 'leisure',
+    transport: 'car',
+  })
+  const complete = (formId: string, form: object = whole()) =>
+    call('PATCH', `guest-registrations/${formId}`, { form, signed: { on: 'tablet', name: 'Rosa Lins', image: png } })
+  const read = async (formId: string) => (await call('GET', `guest-registrations/${formId}`)).body
+  const work = () => drain({ kinds: ['channels.report-registration'] })
+
+  it('ask what the authority asks of this person, and say so as JSON Schema', async () => {
+    const { formId } = await book(20)
+    expect((await read(formId)).missing)
+      .to.include.members(['occupation', 'reason', 'transport'])
+      .and.not.include('from')
+    const foreign = await call('PATCH', `guest-registrations/${formId}`, {
+      form: { nationality: 'FR', birthDate: '1990-01-01' },
+    })
+    expect(foreign.body.missing).to.include.members(['from', 'to', 'occupation'])
+    const child = await call('PATCH', `guest-registrations/${formId}`, {
+      form: { nationality: 'BR', birthDate: '2020-01-01' },
+    })
+    expect(child.body.missing).to.not.include('occupation').and.not.include('from')
+    expect(child.body.fields.required).to.include('reason')
+    expect(child.body.fields.properties).to.include.keys('name', 'transport')
+  })
+
+  it('are reported once they are complete, then with check-in and check-out, in this order', async () => {
+    const { formId, reservationId } = await book(0)
+    const early = await call('POST', `guest-registrations/${formId}/submit`, {})
+    expect([early.status, early.body.code]).to.deep.equal([422, 'registration_incomplete'])
+    await desk.house.inHouse((trx) =>
+      checkIn(trx, reservationId, { override: { rules: ['early_check_in'], reason: 'a test' } }),
+    )
+    await desk.house.inHouse((trx) =>
+      checkOut(trx, reservationId, { early: true, override: { rules: ['balance'], reason: 'a test' } }),
+    )
+    expect(await work()).to.deep.equal([])
+    const ready = await complete(formId)
+    expect(ready.body, JSON.stringify(ready.body)).to.deep.include({ status: 'ready', hasSignatureImage: true })
+    await work()
+    expect(authority.heard.map(({ path }) => path)).to.deep.equal([
+      '/v1/registrations',
+      '/v1/check-ins',
+      '/v1/check-outs',
+    ])
+    expect(authority.heard[0]?.body.form).to.deep.include({ name: 'Rosa Lins', occupation: 'Painter' })
+    const form = await read(formId)
+    expect(form.status).to.equal('accepted')
+    expect(authority.heard[1]?.body.registrationId).to.equal(form.externalId)
+    expect(form.reports.map((one: { kind: string; status: string }) => `${one.kind} ${one.status}`)).to.deep.equal([
+      'check_in accepted',
+      'check_out accepted',
+      'registration accepted',
+    ])
+    // Again: nothing is told twice.
+    expect((await call('POST', `guest-registrations/${formId}/submit`, {})).body.status).to.equal('accepted')
+    await work()
+    expect(authority.heard).to.have.length(3)
+  })
+
+  it('are told once where the answer was lost, under the same id', async () => {
+    const { formId } = await book(21)
+    await complete(formId)
+    authority.mood = 'forgets_once'
+    await work()
+    expect(await read(formId)).to.include({ status: 'accepted' })
+    expect(authority.heard).to.have.length(2)
+    expect(authority.heard[0]?.key).to.equal(authority.heard[1]?.key)
+    expect((await read(formId)).externalId).to.equal(`A-${authority.answers.size}`)
+    const next = await book(26)
+    await complete(next.formId)
+    authority.mood = 'fails_once'
+    await work()
+    expect(await read(next.formId)).to.include({ status: 'accepted' })
+  })
+
+  it('are corrected and reported anew where the authority refuses them', async () => {
+    const { formId } = await book(22)
+    await complete(formId)
+    authority.mood = 'rejects'
+    await work()
+    expect(await read(formId)).to.deep.include({ status: 'rejected', rejectReason: 'the document is not known' })
+    authority.mood = 'accepts'
+    const again = await call('POST', `guest-registrations/${formId}/submit`, {})
+    expect(again.body).to.include({ status: 'submitted', formVersion: 2 })
+    await work()
+    expect((await read(formId)).status).to.equal('accepted')
+    // A correction of what was accepted goes out as the next version.
+    await complete(formId, { occupation: 'Sculptor' })
+    await work()
+    expect(authority.heard.at(-1)?.body.form).to.include({ occupation: 'Sculptor' })
+    expect(await read(formId)).to.include({ status: 'accepted', formVersion: 3 })
+  })
+
+  it('are taken back with their stay, where the authority has accepted them', async () => {
+    const { formId, bookingId } = await book(23)
+    await complete(formId)
+    await work()
+    const { externalId } = await read(formId)
+    await cancelStays(desk.house, bookingId)
+    await work()
+    expect(authority.heard.at(-1)).to.deep.include({ path: '/v1/cancellations' })
+    expect(authority.heard.at(-1)?.body.registrationId).to.equal(externalId)
+    const unheard = await book(24)
+    await cancelStays(desk.house, unheard.bookingId)
+    expect(await work()).to.deep.equal([])
+    expect((await call('POST', `guest-registrations/${unheard.formId}/submit`, {})).body.code).to.equal(
+      'invalid_transition',
+    )
+  })
+
+  it('need an address and a secret of the authority', async () => {
+    const none = await settle({ credentials: null })
+    expect([none.status, none.body.errors?.[0].field]).to.deep.equal([400, 'registration.credentials'])
+    expect((await settle({ endpointUrl: null })).body.errors?.[0].field).to.equal('registration.endpointUrl')
+    await settle({ authority: 'none' })
+    const { formId } = await book(25)
+    await complete(formId)
+    expect((await call('POST', `guest-registrations/${formId}/submit`, {})).body.code).to.equal('authority_not_set')
+    await settle({ authority: 'open' })
+  })
+
+  const tokenIn = (text: string) => /guest-registrations\/([0-9a-f-]+)#token=(\S+)/.exec(text)
+  const linkOf = async (formId: string): Promise<string> => {
+    mail.peer.mails.splice(0)
+    const sent = await call('POST', `guest-registrations/${formId}/send-link`, { channel: 'email' })
+    expect(sent.status, JSON.stringify(sent.body)).to.equal(200)
+    await drain({ kinds: ['messages.send-registration-link', 'messages.deliver'] })
+    const found = tokenIn(mail.peer.mails.map(({ text }) => text).join('\n'))
+    expect(found?.[1]).to.equal(formId)
+    return found?.[2] ?? ''
+  }
+  const open = (formId: string, token: string, body?: object) =>
+    world.request(body ? 'PATCH' : 'GET', `/api/public/guest-registrations/${formId}`, {
+      headers: { 'x-registration-token': token },
+      ...(body ? { body } : {}),
+    })
+
+  it('are filled in by the guest behind a link, who sees no value of them', async () => {
+    const { formId, reservationId } = await book(0)
+    const token = await linkOf(formId)
+    const seen = await open(formId, token)
+    expect(seen.status, JSON.stringify(seen.body)).to.equal(200)
+    expect(seen.body).to.deep.include({ status: 'pending', name: 'Rosa Lins', masked: [] })
+    const form = whole()
+    const filled = await open(formId, token, { form, signed: { name: 'Rosa Lins' } })
+    expect(filled.body).to.deep.include({ status: 'ready', missing: [], signedName: 'Rosa Lins' })
+    expect(filled.body.masked).to.include.members(['document', 'birthDate', 'residence'])
+    expect(JSON.stringify(filled.body))
+      .to.not.match(/1988|Natal|Painter/)
+      .and.not.contain(form.document.number)
+    expect(await read(formId)).to.include({ signedVia: 'link' })
+    // No trace of the token stays here.
+    const [kept] = await rows<{ text: string }>(`select string_agg(m::text, '') as text from message m`)
+    expect(kept?.text).to.not.contain(token)
+    const jobs = await world.database.admin.raw(
+      `select payload::text from jobs where kind = 'messages.send-registration-link'`,
+    )
+    expect(JSON.stringify(jobs.rows)).to.not.contain(token)
+    // A new link ends the one before, and the check-in ends them all.
+    const second = await linkOf(formId)
+    expect((await open(formId, token)).body.code).to.equal('registration_token_invalid')
+    expect((await open(formId, second)).status).to.equal(200)
+    await desk.house.inHouse((trx) =>
+      checkIn(trx, reservationId, { override: { rules: ['early_check_in'], reason: 'a test' } }),
+    )
+    expect((await open(formId, second)).status).to.equal(401)
+    expect((await call('POST', `guest-registrations/${formId}/send-link`, { channel: 'email' })).status).to.equal(409)
+  })
+
+  it('open for their own link alone, ten times a minute', async () => {
+    const mine = await book(30)
+    const other = await book(31)
+    const token = await linkOf(mine.formId)
+    expect((await world.request('GET', `/api/public/guest-registrations/${mine.formId}`)).body.code).to.equal(
+      'registration_token_missing',
+    )
+    expect((await open(other.formId, token)).status).to.equal(401)
+    expect((await open(mine.formId, `${token}x`)).status).to.equal(401)
+    const forged = await signToken('guest', { tenant: desk.house.tenantId, registration: mine.formId }, 600)
+    expect((await open(mine.formId, forged)).status).to.equal(401)
+    const late = await signToken(
+      'registration',
+      { tenant: desk.house.tenantId, registration: mine.formId },
+      60,
+      new Date(Date.now() - 120_000),
+    )
+    expect((await open(mine.formId, late)).status).to.equal(401)
+    expect(
+      (await open(mine.formId, token, { form: { document: { kind: 'cpf', countryCode: 'BR', number: '1' } } })).body
+        .code,
+    ).to.equal('document_invalid')
+    expect((await open(mine.formId, token, { form: { phone: '1' } })).status).to.equal(400)
+    const replies = await Promise.all(Array.from({ length: 24 }, () => open(mine.formId, token)))
+    const statuses = replies.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200).length).to.be.lessThanOrEqual(20)
+    expect(statuses).to.include(429)
+  })
+
+  it('are sent to guests who arrive soon, once, where there is an address', async () => {
+    const soon = await book(2)
+    const later = await book(40)
+    const invite = async () => {
+      const { inviteGuests } = await import('../../jobs/guests.ts')
+      const { inPlatform } = await import('../../db/lib/connection.ts')
+      const { enqueue } = await import('../../db/lib/enqueue.ts')
+      await inPlatform((trx) => enqueue(trx, inviteGuests, {}))
+      mail.peer.mails.splice(0)
+      await drain({ kinds: ['messages.invite-guests', 'messages.send-registration-link', 'messages.deliver'] })
+      return mail.peer.mails.map(({ text }) => text).filter((text) => text.includes('guest-registrations')).length
+    }
+    expect(await invite()).to.equal(1)
+    expect((await read(soon.formId)).linkSentAt).to.be.a('string')
+    expect((await read(later.formId)).linkSentAt).to.equal(null)
+    expect(await invite()).to.equal(0)
+    const phone = await call('POST', `guest-registrations/${soon.formId}/send-link`, { channel: 'sms' })
+    expect([phone.status, phone.body.code]).to.deep.equal([422, 'recipient_missing'])
+  })
+})
