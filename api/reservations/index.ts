@@ -7,6 +7,7 @@ import { routes as notes } from './notes.ts'
 import { routes as quotes } from './quotes.ts'
 import { routes as read } from './read.ts'
 import { routes as stayCommands } from './stay-commands.ts'
+import { routes as stayExtras } from './stay-extras.ts'
 import { routes as stayParts } from './stay-parts.ts'
 import { routes as waitlist } from './waitlist.ts'
 
@@ -22,5 +23,6 @@ export const routes = [
   ...deposits,
   ...quotes,
   ...stayParts,
+  ...stayExtras,
   ...amendments,
 ]

@@ -94,6 +94,7 @@ const stayData = { reservationId: Uuid, number: Code, bookingId: Uuid, status: R
 const stay = { entity: 'reservation', subject: 'Reservation', data: Obj(stayData) } as const
 export const reservationChanged = event({ type: 'reservation.changed', ...stay })
 export const reservationGuestsChanged = event({ type: 'reservation.guests_changed', ...stay })
+export const reservationExtrasChanged = event({ type: 'reservation.extras_changed', ...stay })
 export const reservationUnitAssigned = event({
   type: 'reservation.unit_assigned',
   ...stay,
@@ -134,6 +135,7 @@ export const reservationsEvents: Event[] = [
   reservationExpired,
   reservationChanged,
   reservationGuestsChanged,
+  reservationExtrasChanged,
   reservationUnitAssigned,
   reservationUnitUnassigned,
   reservationOverbooked,

@@ -27,6 +27,7 @@ type ServedExtra = Pick<ExtraRow, 'id' | 'from' | 'until' | 'quantity' | 'poolId
   /** A row of its own for later days at another price, after days that are charged. */
   isRest?: boolean
 }
+type PricedDays = Pick<ServedExtra, 'from' | 'until' | 'amount' | 'taxes'>
 export type AmendedExtras = {
   /** Those that change, and what comes after what was charged of them. */
   rows: ServedExtra[]
@@ -52,15 +53,16 @@ const served = (extra: ExtraRow, before: ReservationRow, target: Target): { from
 }
 
 /** A daily extra up to a day that was charged, at what its days have cost. */
-const upToDay = <E extends ServedExtra>(extra: E, until: string): E => {
+export const upToDay = <E extends PricedDays>(extra: E, until: string): E => {
   const all = daysBetween(extra.from, extra.until) + 1
   const days = daysBetween(extra.from, until) + 1
   const taxes = extra.taxes.map((tax) => ({ ...tax, amount: ofFirst(tax.amount, days, all) }))
   return { ...extra, until, amount: ofFirst(extra.amount, days, all), taxes }
 }
 
-const costsTheSame = (a: ServedExtra, b: ServedExtra) => {
-  const taxesOf = ({ taxes }: ServedExtra) =>
+/** Whether two services have one price and the same taxes. */
+export const costsTheSame = (a: Pick<PricedDays, 'amount' | 'taxes'>, b: Pick<PricedDays, 'amount' | 'taxes'>) => {
+  const taxesOf = ({ taxes }: Pick<PricedDays, 'taxes'>) =>
     taxes
       .map((tax) => `${tax.taxRuleId} ${tax.amount}`)
       .sort()

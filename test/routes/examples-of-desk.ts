@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { sql } from '../../db/lib/connection.ts'
 import { proposeAmendment } from '../../db/reservations/amendments.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
+import { createExtra } from '../../db/properties/terms/extras.ts'
+import { addStayExtra } from '../../db/reservations/stay-extras.ts'
 import { addStayGuest } from '../../db/reservations/stay-guests.ts'
 import { createBooking } from '../../db/reservations/create.ts'
 import { createWaitlistEntry } from '../../db/reservations/waitlist.ts'
@@ -29,7 +31,9 @@ const readGuests = async (inn: House, stays: readonly string[]) => {
 }
 
 /** Records that the front desk works on: stays with notes, holds, arrivals and departures of today. */
-export const ofDesk = async (house: House): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
+export const ofDesk = async (
+  house: House,
+): Promise<{ known: Known; examples: Record<string, unknown[]>; records: Record<string, string> }> => {
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   const settings = { portal: { holdShare: 10_000 }, frontDesk: { noShowFrom: '00:00' } }
   const inn = await makeHouse({ tenantId: house.tenantId, deposit: null, units: 60, settings })
@@ -74,6 +78,22 @@ export const ofDesk = async (house: House): Promise<{ known: Known; examples: Re
     const { bookingId } = await readStay(inn, id)
     await inn.inHouse((trx) => cancelReservations(trx, bookingId, { reason: 'changed_plans' }))
   }
+  const extraId = await inn.inHouse((trx) =>
+    createExtra(trx, {
+      propertyId: inn.propertyId,
+      code: 'DESK',
+      name: { en: 'Fruit', 'pt-BR': 'Frutas' },
+      category: 'meal',
+      revenueGroup: 'food',
+      amount: 700,
+      basis: 'per_night',
+      mandatory: false,
+    }),
+  )
+  const served = await place(inn, { from: 38, nights: 2 })
+  const extras: string[] = []
+  for (let made = 0; made < 12; made += 1)
+    extras.push(await inn.inHouse((trx) => addStayExtra(trx, served, { extraId, quantity: 1 })))
   const party = await readGuests(inn, stays)
   const amended = await place(inn, { from: 34, nights: 2 })
   const amendmentId = await inn.inHouse((trx) => proposeAmendment(trx, amended, { departure: inn.day(37) }))
@@ -137,6 +157,7 @@ export const ofDesk = async (house: House): Promise<{ known: Known; examples: Re
     }),
   )
   return {
+    records: { extraId },
     known: {
       contact: one({ name: 'Rui Alves' }, null),
       unitTypeIds: one([]),
@@ -152,6 +173,12 @@ export const ofDesk = async (house: House): Promise<{ known: Known; examples: Re
       'reservations.revertCheckOut reservationId': one(...left),
       'reservations.reinstate reservationId': one(...gone),
       'reservations.move reservationId': one(...moving),
+      extraId: one(extraId),
+      reservationExtraId: one(extras[0]),
+      'reservations.addExtra reservationId': one(served),
+      'reservations.updateExtra reservationId': one(served),
+      'reservations.removeExtra reservationId': one(served),
+      'reservations.removeExtra reservationExtraId': one(...extras.slice(1)),
       amendmentId: one(amendmentId),
       'reservations.proposeAmendment reservationId': one(amended),
       'reservations.readAmendment reservationId': one(amended),
@@ -196,6 +223,8 @@ export const ofDesk = async (house: House): Promise<{ known: Known; examples: Re
         { changes: { adults: 2 } },
       ],
       'reservations.acceptAmendment': [{}],
+      'reservations.addExtra': [{ extraId, quantity: 2 }],
+      'reservations.updateExtra': [{ quantity: 2 }, { quantity: 3 }, { quantity: 4 }],
     },
   }
 }

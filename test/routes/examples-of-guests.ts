@@ -96,7 +96,7 @@ export const ofGuests = async (
     })
   }
   const form = await formOf(70)
-  const submitted = await formOf(71, ', status, signed_at, signed_on', `, 'submitted', now(), 'paper'`)
+  const submitted = await formOf(71, ', status, signed_at, signed_via', `, 'submitted', now(), 'paper'`)
   const linked = await formOf(72, ', link_valid_from', `, date_trunc('second', now())`)
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   const known: Known = {

@@ -164,6 +164,7 @@ export const prepare = async (
     ...folios.records,
     ...guests.records,
     ...issues.records,
+    ...desk.records,
     entryDraftId: ledger.records['entryDraftId'] ?? '',
     userId: reader.userId,
     priceId: billing.priceId,
