@@ -129,6 +129,7 @@ export const errorCodes = {
     checklist_incomplete: 'A required point of the checklist is not done.',
     checklist_not_clean: 'Items of the checklist of the period are not settled.',
     code_wrong: 'The code of the authenticator is wrong, or was used.',
+    company_archived: 'The firm is archived, so nothing new names it.',
     company_in_use: 'The firm has open business.',
     compensation_pending: 'A proposed compensation of the issue waits for a decision.',
     condition_not_allowed: 'This condition of a unit is not set by hand.',

@@ -1,7 +1,7 @@
 import { registerChecklist, registerControl } from './financial/index.ts'
-import { erasureBlockersWith } from './guests/index.ts'
+import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
 import { paymentChecklist, paymentControls, paymentErasureBlockers, registerTargets } from './payment/index.ts'
-import { erasureBlockers, paymentTargets, reapHolds, reservationControls } from './reservations/index.ts'
+import { companyUses, erasureBlockers, paymentTargets, reapHolds, reservationControls } from './reservations/index.ts'
 import { registerReaper } from './units/index.ts'
 
 /**
@@ -12,6 +12,7 @@ export const registerModules = () => {
   registerReaper(reapHolds)
   registerTargets(paymentTargets)
   erasureBlockersWith(erasureBlockers)
+  registerCompanyUses(companyUses)
   erasureBlockersWith(paymentErasureBlockers)
   for (const control of [...paymentControls, ...reservationControls]) registerControl(control)
   registerChecklist(paymentChecklist)

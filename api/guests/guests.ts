@@ -75,6 +75,7 @@ const list = paged({
     tag: Opt(Tag),
     status: Opt(OneOf([...statuses], { default: 'active' })),
     blocked: Opt(OneOf(['warn', 'refuse'])),
+    companyId: Opt(Uuid),
     updatedSince: Opt(Instant),
   },
   of: GuestSummary,

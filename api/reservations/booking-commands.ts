@@ -79,6 +79,7 @@ const create = bookings.create({
     'quote_used',
     'quote_expired',
     'quote_invalid',
+    'company_archived',
   ],
   body: Obj({
     propertyId: Uuid,
@@ -89,6 +90,9 @@ const create = bookings.create({
     /** The request on the waitlist that the booking meets. */
     waitlistEntryId: Opt(Uuid),
     rooms: Opt(List(Room, { min: 1, max: 9 })),
+    /** The firm that the booking is for, and the agency that makes it: the rate of its commission is kept. */
+    companyId: Opt(Uuid),
+    agencyId: Opt(Uuid),
     promoCode: Opt(Text(1, 30)),
     language: Opt(LocaleTag),
     externalReference: Opt(Words(1, 60)),

@@ -33,6 +33,7 @@ const folioFields = {
   /** The folio of its stay that takes what no route sends elsewhere. */
   isPrimary: Bool,
   payerGuestId: Nullable(Uuid),
+  payerCompanyId: Nullable(Uuid),
   label: Text(0, 60),
   stage: OneOf(['deposit', 'guest']),
   status: FolioStatus,

@@ -60,6 +60,7 @@ const list = folios.list({
     kind: Opt(OneOf([...folioKinds])),
     status: Opt(FolioStatus),
     payerGuestId: Opt(Uuid),
+    payerCompanyId: Opt(Uuid),
     balance: Opt(OneOf([...folioBalances])),
   },
   of: FolioListed,
@@ -72,12 +73,20 @@ const create = folios.create({
   description:
     'Folios of a stay are for a guest or a company that pays a part of it: routing says which. A house folio belongs to no stay.',
   idempotency: 'required',
-  errors: ['reference_not_found', 'guest_erased', 'invalid_transition', 'not_found', 'business_day_changed'],
+  errors: [
+    'reference_not_found',
+    'guest_erased',
+    'company_archived',
+    'invalid_transition',
+    'not_found',
+    'business_day_changed',
+  ],
   body: Obj({
     propertyId: Uuid,
     kind: OneOf(['guest', 'company', 'house']),
     reservationId: Opt(Uuid),
     payerGuestId: Opt(Uuid),
+    payerCompanyId: Opt(Uuid),
     label: Opt(Label),
   }),
   example: { propertyId: sampleId('propertyId'), kind: 'house', label: 'Staff meals' },
@@ -92,9 +101,17 @@ const read = folios.read({ summary: 'Read a folio with totals by category and ta
 const change = folios.change({
   summary: 'Change payer, label, credit limit or posting lock',
   description: 'A closed folio changes its label alone. A locked one takes nights, fees and taxes alone.',
-  errors: ['folio_closed', 'folio_busy', 'reference_not_found', 'guest_erased', 'business_day_changed'],
+  errors: [
+    'folio_closed',
+    'folio_busy',
+    'reference_not_found',
+    'guest_erased',
+    'company_archived',
+    'business_day_changed',
+  ],
   body: Obj({
     payerGuestId: Opt(Nullable(Uuid)),
+    payerCompanyId: Opt(Nullable(Uuid)),
     label: Opt(Text(0, 60)),
     creditLimit: Opt(Nullable(Price)),
     locked: Opt(Bool),

@@ -49,6 +49,7 @@ const DeskRow = Obj(
     arrivalTime: Nullable(TimeOfDay),
     departureTime: Nullable(TimeOfDay),
     group: Nullable(Obj({ groupId: Uuid, name: Text(1, 200) })),
+    company: Nullable(Obj({ companyId: Uuid, name: Text(1, 200) })),
     flags: List(Flag, { max: 20 }),
     /** Notes that are to be told at this moment. */
     alerts: List(Obj({ id: Uuid, text: Words(1, 2_000) }), { max: 400 }),

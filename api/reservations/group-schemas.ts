@@ -49,6 +49,7 @@ const fields = {
   arrival: Day,
   departure: Day,
   ratePlanId: Uuid,
+  companyId: Nullable(Uuid),
   optionUntil: Nullable(Instant),
   release: GroupRelease,
   masterFolioId: Nullable(Uuid),

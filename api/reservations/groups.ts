@@ -62,6 +62,7 @@ const list = groups.list({
   query: {
     propertyId: Opt(Uuid),
     status: Opt(GroupStatus),
+    companyId: Opt(Uuid),
     from: Opt(Day),
     to: Opt(Day),
     q: Opt(Text(1, 120)),
@@ -75,7 +76,14 @@ const create = groups.create({
   summary: 'Create a group with its allotment',
   description:
     'An inquiry takes nothing from sale: an option or the confirmation does. Rooms cost the plan of the group, or `amount` a night.',
-  errors: ['reference_not_found', 'duplicate_code', 'rule_violated', 'invalid_transition', 'not_found'],
+  errors: [
+    'reference_not_found',
+    'company_archived',
+    'duplicate_code',
+    'rule_violated',
+    'invalid_transition',
+    'not_found',
+  ],
   body: Obj({
     propertyId: Uuid,
     code: Code,
@@ -83,6 +91,7 @@ const create = groups.create({
     arrival: Day,
     departure: Day,
     ratePlanId: Uuid,
+    companyId: Opt(Nullable(Uuid)),
     contact: Opt(Nullable(GroupContact)),
     release: Opt(GroupRelease),
     routing: Opt(GroupRouting),
@@ -113,9 +122,10 @@ const change = groups.change({
   summary: 'Change name, contact, cut-off, plan or routing',
   description:
     'Another plan counts for rooms that are picked up from now on, and routing for what is charged from now on.',
-  errors: ['reference_not_found', 'invalid_transition', 'business_day_changed'],
+  errors: ['reference_not_found', 'company_archived', 'invalid_transition', 'business_day_changed'],
   body: Obj({
     name: Opt(GroupName),
+    companyId: Opt(Nullable(Uuid)),
     contact: Opt(Nullable(GroupContact)),
     ratePlanId: Opt(Uuid),
     release: Opt(GroupRelease),

@@ -29,6 +29,8 @@ const list = paged({
     guestId: Opt(Uuid),
     bookingId: Opt(Uuid),
     groupId: Opt(Uuid),
+    companyId: Opt(Uuid),
+    agencyId: Opt(Uuid),
     source: Opt(Source),
     flag: Opt(Flag),
     balance: Opt(OneOf(['due', 'credit', 'zero'])),

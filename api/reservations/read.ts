@@ -59,6 +59,8 @@ const listed = bookings.list({
     held: Opt(Bool),
     source: Opt(Source),
     groupId: Opt(Uuid),
+    companyId: Opt(Uuid),
+    agencyId: Opt(Uuid),
     externalReference: Opt(Text(1, 60)),
     createdFrom: Opt(Day),
     createdTo: Opt(Day),

@@ -42,6 +42,6 @@ export const showReservation = (found: ReservationShown, admission: Admission) =
 /** A booking as the caller may see it: amounts where they may read folios. */
 export const showBooking = (found: BookingShown, admission: Admission) => {
   if (admission.can('read', 'Folio')) return found
-  const { total: _a, credit: _c, balance: _b, projected: _p, ...rest } = found
+  const { total: _a, credit: _c, balance: _b, projected: _p, commissionRate: _r, ...rest } = found
   return { ...rest, reservations: found.reservations.map(withoutSums) }
 }

@@ -160,6 +160,37 @@ export const registerCompanyUses = (find: Uses): void => {
   if (!uses.includes(find)) uses.push(find)
 }
 
+type CompanyFacts = { id: string; kind: string; status: string; commissionRate: number | null }
+
+/**
+ * The firms that something new names, held so that none is archived meanwhile. 422 `reference_not_found` for one that does not exist or is not of `kind`;
+ * 422 `company_archived`.
+ */
+export const nameFirms = async (
+  trx: Trx,
+  named: readonly { field: string; id: string | null | undefined; kind?: 'agency' }[],
+): Promise<Map<string, CompanyFacts>> => {
+  const ids = named.flatMap(({ id }) => (id ? [id] : []))
+  if (ids.length === 0) return new Map()
+  const rows = await sql<CompanyFacts>(
+    trx,
+    `select id, kind, status, commission_rate from company where id = any(?::uuid[]) order by id for share`,
+    [ids],
+  )
+  const found = new Map(rows.map((row) => [row.id, row]))
+  for (const { field, id, kind } of named) {
+    if (!id) continue
+    const firm = found.get(id)
+    if (!firm || (kind && firm.kind !== kind))
+      throw unprocessable('reference_not_found', 'There is no such firm', [
+        { field, message: firm ? `is no ${kind}` : 'does not exist' },
+      ])
+    if (firm.status === 'archived')
+      throw unprocessable('company_archived', 'The firm is archived', [{ field, message: 'is archived' }])
+  }
+  return found
+}
+
 /** Retires a firm without open business (C1): it stays readable, and nothing new names it. */
 export const archiveCompany = async (trx: Trx, companyId: string): Promise<void> => {
   const row = await lockCompany(trx, companyId)

@@ -12,10 +12,13 @@ export {
   changeCompany,
   createCompany,
   listCompanies,
+  nameFirms,
   plainSearch,
   readCompany,
+  registerCompanyUses,
   restoreCompany,
 } from './companies.ts'
+export type { CompanyUse } from './companies.ts'
 export { consentSources, purposes, recordConsent, recordFirst as recordFirstConsents } from './consents.ts'
 export { createGuest, createGuests } from './create.ts'
 export type { NewGuest } from './create.ts'

@@ -22,6 +22,8 @@ export type GuestFilter = Paging & {
   tag?: string | undefined
   status: 'active' | 'merged' | 'erased'
   blocked?: 'warn' | 'refuse' | undefined
+  /** With a stay that was booked for this firm, in a house that the caller is for. */
+  companyId?: string | undefined
   updatedSince?: string | undefined
   sort: Sort<keyof typeof guestSorts>
   /** These alone, in whatever state they are. */
@@ -115,6 +117,15 @@ const withBlock = (inForce: Part, level: 'warn' | 'refuse'): Part => ({
   values: [...inForce.values, level],
 })
 
+/** Narrows profiles `g` to those who stay or stayed on a booking for a firm. Begins at the bookings of the firm. */
+const withCompany = (scope: Condition, companyId: string): Part => ({
+  text: `g.id in (select x.id from booking k join reservation r on r.tenant_id = k.tenant_id and r.booking_id = k.id
+    join reservation_guest n on n.tenant_id = r.tenant_id and n.reservation_id = r.id
+    join guest m on m.tenant_id = n.tenant_id and m.id = n.guest_id
+    cross join lateral (values (m.id), (m.merged_into_id)) as x (id) where k.company_id = ? and ?)`,
+  values: [companyId, whereOf(scope, { propertyId: 'k.property_id' })],
+})
+
 /** A page of profiles, personal data masked (R9). */
 export const listGuests = async (trx: Trx, filter: GuestFilter) => {
   const found = filter.ids ?? (await findGuests(trx, filter))
@@ -144,6 +155,7 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
         ...where('g.id = any(?::uuid[])', found),
         ...where('? = any(g.tags)', filter.tag),
         ...where('g.updated_at >= ?::timestamptz', filter.updatedSince),
+        ...(filter.companyId === undefined ? [] : [withCompany(filter.scope, filter.companyId)]),
         ...(filter.blocked === undefined ? [] : [withBlock(inForce, filter.blocked)]),
       ],
       order,

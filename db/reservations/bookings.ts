@@ -21,6 +21,8 @@ export type BookingFilter = Paging & {
   held?: boolean | undefined
   source?: string | undefined
   groupId?: string | undefined
+  companyId?: string | undefined
+  agencyId?: string | undefined
   externalReference?: string | undefined
   createdFrom?: string | undefined
   createdTo?: string | undefined
@@ -146,6 +148,8 @@ export const listBookings = async (trx: Trx, filter: BookingFilter) => {
           : [{ text: `b.hold_expires_at is ${filter.held ? 'not null' : 'null'}`, values: [] }]),
         ...where('b.source = ?', filter.source),
         ...where('b.group_id = ?', filter.groupId),
+        ...where('b.company_id = ?', filter.companyId),
+        ...where('b.agency_id = ?', filter.agencyId),
         ...where('b.external_reference = ?', filter.externalReference),
         ...where(`b.created_at >= ?::date::timestamp at time zone 'UTC'`, filter.createdFrom),
         ...where(`b.created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.createdTo),

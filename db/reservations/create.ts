@@ -24,7 +24,7 @@ import { bookingNumber } from './rules/number.ts'
 import { isLive } from './rules/states.ts'
 import { bookWaitlistEntry } from './waitlist.ts'
 import { judgePrices } from './desk-prices.ts'
-import { insertBooking, promiseUnits, takeRooms } from './take-rooms.ts'
+import { firmsOf, insertBooking, promiseUnits, takeRooms } from './take-rooms.ts'
 import type { NewHold, NewRoom } from './take-rooms.ts'
 
 /** Details of a quoted room beside its price. */
@@ -40,6 +40,9 @@ export type NewBooking = {
   quoted?: readonly Quoted[] | undefined
   /** The request on the waitlist that the booking meets. */
   waitlistEntryId?: string | undefined
+  /** The firm that the booking is for, and the agency that makes it. */
+  companyId?: string | undefined
+  agencyId?: string | undefined
   promoCode?: string | undefined
   language?: string | undefined
   externalReference?: string | undefined
@@ -85,14 +88,14 @@ const roomsOf = async (trx: Trx, { propertyId, quoteId, quoted = [], rooms, prom
   if (quoteId === undefined) {
     if (quoted.length > 0) throw invalid([{ field: 'quoted', message: 'is for the rooms of a quote' }])
     if (rooms.length === 0) throw invalid([{ field: 'rooms', message: 'must not be empty without a quote' }])
-    return { rooms, promoCode }
+    return { rooms, promoCode, companyId: null }
   }
   const quote = await takeQuote(trx, quoteId, propertyId)
   if (quoted.length > quote.rooms.length)
     throw invalid([{ field: `quoted.${quote.rooms.length}`, message: 'the quote has no such room' }])
   const all: NewRoom[] = [...quote.rooms.map((room, index) => ({ ...quoted[index], ...room })), ...rooms]
   if (all.length > mostLive) throw tooManyRooms()
-  return { rooms: all, promoCode: promoCode ?? quote.promoCode ?? undefined }
+  return { rooms: all, promoCode: promoCode ?? quote.promoCode ?? undefined, companyId: quote.companyId }
 }
 
 /** Counts the use of a promo code, and refuses one use too many of the same booker. */
@@ -122,7 +125,7 @@ const dueAtOnce = (sale: DeskSale) =>
  */
 export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string> => {
   const { propertyId, source, hold, override = null } = asked
-  const { rooms, promoCode } = await roomsOf(trx, asked)
+  const { rooms, promoCode, companyId } = await roomsOf(trx, asked)
   if (asked.checkIn && (rooms.length !== 1 || hold))
     throw invalid([{ field: 'checkIn', message: 'is for one room that is not held' }])
   const early = hold ? rooms.findIndex((room) => room.unitId !== undefined) : -1
@@ -151,6 +154,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
     party.bookerGuestId,
     ...party.rooms.flat().map((one) => one.guestId),
   ])
+  const firms = await firmsOf(trx, { companyId: asked.companyId ?? companyId, agencyId: asked.agencyId })
   const due = hold || source === 'walk_in' ? 0 : dueAtOnce(sale)
   const used = refuseBlocked(
     [...prices, ...barred.blockers, ...blocker(due > 0, 'deposit_missing', `${due} is due at booking`, 'deposit')],
@@ -172,6 +176,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
       promoCodeId: sale.promoCodeId,
       quoteId: asked.quoteId ?? null,
       hold: times,
+      firms,
     },
   )
   if (asked.waitlistEntryId !== undefined)

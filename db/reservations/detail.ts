@@ -212,6 +212,8 @@ export const readReservation = async (trx: Trx, id: string) => {
       bookerGuestId: booking.bookerGuestId,
       externalReference: booking.externalReference,
       groupId: booking.groupId,
+      companyId: booking.companyId,
+      agencyId: booking.agencyId,
       channelConnectionId: booking.channelConnectionId,
       externalId: booking.externalId,
       collectedBy: booking.collectedBy,

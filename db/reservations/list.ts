@@ -26,6 +26,8 @@ export type ReservationFilter = Paging & {
   guestId?: string | undefined
   bookingId?: string | undefined
   groupId?: string | undefined
+  companyId?: string | undefined
+  agencyId?: string | undefined
   unitId?: string | undefined
   source?: string | undefined
   updatedSince?: string | undefined
@@ -101,6 +103,8 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]
     ...where('r.booking_id = ?', filter.bookingId),
     ...where('b.source = ?', filter.source),
     ...where('b.group_id = ?', filter.groupId),
+    ...where('b.company_id = ?', filter.companyId),
+    ...where('b.agency_id = ?', filter.agencyId),
     ...inScope(filter.scope, 'r.property_id'),
     ...where('r.status = any(?)', filter.status),
     ...dates(filter),

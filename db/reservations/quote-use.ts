@@ -58,7 +58,7 @@ export const takeQuote = async (
   trx: Trx,
   quoteId: string,
   propertyId: string,
-): Promise<{ rooms: DeskRoom[]; promoCode: string | null }> => {
+): Promise<{ rooms: DeskRoom[]; promoCode: string | null; companyId: string | null }> => {
   const quote = await preparedOne<StoredQuote>(trx, `select ${quoteColumns} from quote q where q.id = ?`, [quoteId])
   if (quote?.propertyId !== propertyId)
     throw unprocessable('quote_invalid', 'The property has no such quote', [
@@ -67,7 +67,7 @@ export const takeQuote = async (
   const status = statusOf(quote)
   if (status === 'used') throw quoteTaken()
   if (status === 'expired') throw unprocessable('quote_expired', 'The quote has expired; ask for a new one')
-  return { rooms: quote.rooms.map(asAsked), promoCode: quote.promoCode }
+  return { rooms: quote.rooms.map(asAsked), promoCode: quote.promoCode, companyId: quote.companyId }
 }
 
 export const quoteTaken = () => conflict('quote_used', 'This quote has been used; ask for a new one')

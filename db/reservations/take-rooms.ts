@@ -1,5 +1,6 @@
 import { overtaken } from '../../config/errors.ts'
 import { reservationHeld } from '../../config/events/reservations.ts'
+import { nameFirms } from '../guests/index.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { expression, insertRow } from '../lib/records.ts'
@@ -147,6 +148,25 @@ export const promiseUnits = async (trx: Trx, made: readonly ReservationRow[], ro
   }
 }
 
+/** The firm that a booking is for, and the agency that made it, with its commission in basis points at this moment. */
+export type Firms = { companyId: string | null; agencyId: string | null; commissionRate: number | null }
+
+/** The firms that a request names. 422 `reference_not_found`, `company_archived`. */
+export const firmsOf = async (
+  trx: Trx,
+  { companyId, agencyId }: { companyId?: string | null | undefined; agencyId?: string | undefined },
+): Promise<Firms> => {
+  const firms = await nameFirms(trx, [
+    { field: 'companyId', id: companyId },
+    { field: 'agencyId', id: agencyId, kind: 'agency' },
+  ])
+  return {
+    companyId: companyId ?? null,
+    agencyId: agencyId ?? null,
+    commissionRate: agencyId === undefined ? null : (firms.get(agencyId)?.commissionRate ?? null),
+  }
+}
+
 export const insertBooking = async (
   trx: Trx,
   draft: Draft,
@@ -158,11 +178,13 @@ export const insertBooking = async (
     quoteId,
     hold,
     group,
+    firms,
   }: { source: BookingRow['source']; externalReference?: string | undefined } & {
     language: string
     promoCodeId: string | null
     quoteId: string | null
     group?: { id: string; rowKey: string }
+    firms?: Firms | undefined
     hold: { kind: NewHold['kind']; expiresAt: Date; capAt: Date } | null
   },
 ): Promise<BookingRow> => {
@@ -181,6 +203,9 @@ export const insertBooking = async (
     holdVersion: hold ? 1 : null,
     groupId: group?.id,
     groupRowKey: group?.rowKey,
+    companyId: firms?.companyId,
+    agencyId: firms?.agencyId,
+    commissionRate: firms?.commissionRate,
   }).catch((error: unknown) => {
     if (isUsed(error)) throw quoteTaken()
     throw isTaken(error) ? overtaken() : error

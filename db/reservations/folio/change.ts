@@ -1,19 +1,20 @@
 import { unprocessable, versionConflict } from '../../../config/errors.ts'
 import { folioChanged } from '../../../config/events/folios.ts'
-import { resolveGuests } from '../../guests/index.ts'
+import { nameFirms, resolveGuests } from '../../guests/index.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, sentFields } from '../../lib/events.ts'
 import { model } from '../../lib/models.ts'
 import { changeRow, fieldsOf } from '../../lib/records.ts'
 import type { FolioRow } from '../../rows.ts'
+import { refuseTwoPayers } from './create.ts'
 import { holdDayOfFolio, lockFolio } from './lock.ts'
 import { factOf } from './open.ts'
 
 export const Folio = model<'folio'>('folio')
 
 export type FolioChange = {
-  [Field in 'payerGuestId' | 'label' | 'creditLimit' | 'locked']?: FolioRow[Field] | undefined
+  [Field in 'payerGuestId' | 'payerCompanyId' | 'label' | 'creditLimit' | 'locked']?: FolioRow[Field] | undefined
 }
 
 /** Changes the payer of a folio, its label, its credit limit, or whether it takes charges. A closed one changes its label alone. */
@@ -23,9 +24,11 @@ export const changeFolio = async (
   change: FolioChange,
   expected: number | null,
 ): Promise<void> => {
-  const { payerGuestId } = change
+  const { payerGuestId, payerCompanyId } = change
+  refuseTwoPayers(change)
   if (payerGuestId) await holdDayOfFolio(trx, id)
   const payers = await resolveGuests(trx, payerGuestId ? [payerGuestId] : [], 'payerGuestId')
+  await nameFirms(trx, [{ field: 'payerCompanyId', id: payerCompanyId }])
   const { folio } = await lockFolio(trx, id)
   if (expected !== null && folio.version !== expected) throw versionConflict(folio.version)
   const late = fieldsOf(change).filter((field) => field !== 'label')
@@ -35,7 +38,12 @@ export const changeFolio = async (
       'A closed folio changes its label alone; reopen it first',
       late.map((field) => ({ field, message: 'does not change any more' })),
     )
-  const sent = payerGuestId ? { ...change, payerGuestId: payers.get(payerGuestId) ?? payerGuestId } : change
+  // One payer takes the place of the other.
+  const sent = {
+    ...change,
+    ...(payerGuestId ? { payerGuestId: payers.get(payerGuestId) ?? payerGuestId, payerCompanyId: null } : {}),
+    ...(payerCompanyId ? { payerGuestId: null } : {}),
+  }
   if (fieldsOf(sent).length === 0) return
   await changeRow(trx, Folio, id, sent)
   const now = await sqlOne<FolioRow>(trx, `select * from folio where id = ?`, [id])

@@ -1,6 +1,6 @@
 import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
 import { folioOpened } from '../../../config/events/folios.ts'
-import { resolveGuests } from '../../guests/index.ts'
+import { nameFirms, resolveGuests } from '../../guests/index.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
@@ -15,9 +15,11 @@ export type NewFolio = {
   kind: 'guest' | 'company' | 'house'
   reservationId?: string | undefined
   payerGuestId?: string | undefined
+  payerCompanyId?: string | undefined
   label?: string | undefined
 }
 
+type Payers = { payerGuestId?: string | null | undefined; payerCompanyId?: string | null | undefined }
 type Place = { number: string; reservationId: string | null; stage: FolioRow['stage'] }
 
 /** A further folio of a stay. The numbers of a stay's folios count up from its primary one. */
@@ -49,13 +51,21 @@ const unknownStay = (error: unknown) =>
       ])
     : error
 
+/** One guest or one firm pays a folio. */
+export const refuseTwoPayers = ({ payerGuestId, payerCompanyId }: Payers): void => {
+  if (payerGuestId && payerCompanyId)
+    throw invalid([{ field: 'payerCompanyId', message: 'is not sent beside payerGuestId' }])
+}
+
 const ofHouse = async (trx: Trx, propertyId: string): Promise<Place> => {
   await refuseArchived(trx, propertyId)
   return { number: `H${bookingNumber()}-1`, reservationId: null, stage: 'guest' }
 }
 
 /** Opens a further folio (F1): of a stay, for a guest or a company that pays a part of it, or of the house. Answers its id. */
-export const openFolio = async (trx: Trx, { propertyId, kind, reservationId, payerGuestId, label }: NewFolio) => {
+export const openFolio = async (trx: Trx, given: NewFolio) => {
+  const { propertyId, kind, reservationId, payerGuestId, payerCompanyId, label } = given
+  refuseTwoPayers(given)
   if ((kind === 'house') === (reservationId !== undefined))
     throw invalid([
       { field: 'reservationId', message: kind === 'house' ? 'is not for a house folio' : 'is required for this kind' },
@@ -63,15 +73,17 @@ export const openFolio = async (trx: Trx, { propertyId, kind, reservationId, pay
   const place =
     reservationId === undefined ? await ofHouse(trx, propertyId) : await ofStay(trx, reservationId, propertyId)
   const payers = await resolveGuests(trx, payerGuestId === undefined ? [] : [payerGuestId], 'payerGuestId')
+  await nameFirms(trx, [{ field: 'payerCompanyId', id: payerCompanyId }])
   const made = await sqlOne<FolioRow>(
     trx,
-    `insert into folio (property_id, number, kind, reservation_id, payer_guest_id, label, stage, currency)
-     select p.id, ?, ?, ?, ?, ?, ?, p.currency from property p where p.id = ? returning *`,
+    `insert into folio (property_id, number, kind, reservation_id, payer_guest_id, payer_company_id, label, stage, currency)
+     select p.id, ?, ?, ?, ?, ?, ?, ?, p.currency from property p where p.id = ? returning *`,
     [
       place.number,
       kind,
       place.reservationId,
       payerGuestId === undefined ? null : (payers.get(payerGuestId) ?? null),
+      payerCompanyId ?? null,
       label ?? '',
       place.stage,
       propertyId,

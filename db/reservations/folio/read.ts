@@ -13,7 +13,7 @@ export const folioBalances = ['due', 'credit', 'zero'] as const
 
 export type FolioRecord = Omit<FolioRow, 'tenantId'>
 
-const columns = `f.id, f.property_id, f.number, f.kind, f.reservation_id, f.group_id, f.is_primary, f.payer_guest_id, f.label, f.stage, f.status, f.currency, f.charges,
+const columns = `f.id, f.property_id, f.number, f.kind, f.reservation_id, f.group_id, f.is_primary, f.payer_guest_id, f.payer_company_id, f.label, f.stage, f.status, f.currency, f.charges,
   f.credits, f.balance, f.credit_limit, f.locked, f.version, f.created_at, f.updated_at`
 
 const balances = { due: 'f.balance > 0', credit: 'f.balance < 0', zero: 'f.balance = 0' } as const
@@ -26,6 +26,7 @@ type Filter = Paging & {
   kind?: string | undefined
   status?: string | undefined
   payerGuestId?: string | undefined
+  payerCompanyId?: string | undefined
   balance?: keyof typeof balances | undefined
   /** The records that the caller's role is for. */
   scope: Condition
@@ -47,6 +48,7 @@ export const listFolios = (trx: Trx, { scope, balance, ...filter }: Filter): Pro
         ...where('f.kind = ?', filter.kind),
         ...where('f.status = ?', filter.status),
         ...where('f.payer_guest_id = ?', filter.payerGuestId),
+        ...where('f.payer_company_id = ?', filter.payerCompanyId),
         ...(balance ? [{ text: balances[balance], values: [] }] : []),
       ],
       order: 'f.created_at desc, f.id',

@@ -1,5 +1,6 @@
 import { versionConflict } from '../../../config/errors.ts'
 import { groupChanged } from '../../../config/events/groups.ts'
+import { nameFirms } from '../../guests/index.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import { emit, sentFields } from '../../lib/events.ts'
@@ -15,6 +16,7 @@ import { lockGroup } from './lock.ts'
 
 export type GroupChange = {
   name?: string | undefined
+  companyId?: string | null | undefined
   contact?: GivenContact | null | undefined
   ratePlanId?: string | undefined
   release?: Release | undefined
@@ -33,6 +35,7 @@ export const changeGroup = async (
   if (expected !== null && group.version !== expected) throw versionConflict(group.version)
   groupLifecycle.allow('changed', group.status)
   if (change.ratePlanId !== undefined) await refusePlan(trx, group.propertyId, change.ratePlanId)
+  await nameFirms(trx, [{ field: 'companyId', id: change.companyId }])
   const { contact, release, routing, ...plain } = change
   const columns = {
     ...plain,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { overtaken, unprocessable } from '../../../config/errors.ts'
 import { groupCreated } from '../../../config/events/groups.ts'
+import { nameFirms } from '../../guests/index.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
@@ -20,6 +21,7 @@ export type NewGroup = {
   arrival: string
   departure: string
   ratePlanId: string
+  companyId?: string | null | undefined
   contact?: GivenContact | null | undefined
   release?: Release | undefined
   routing?: { categories: readonly string[] } | undefined
@@ -51,6 +53,7 @@ export const createGroup = async (trx: Trx, given: NewGroup): Promise<string> =>
     throw unprocessable('rule_violated', 'A group leaves after it arrives', [
       { field: 'departure', message: 'must be after arrival' },
     ])
+  await nameFirms(trx, [{ field: 'companyId', id: given.companyId }])
   const wanted = nightsWanted({ arrival, departure }, given.allotment?.nights ?? [])
   await refuseTypes(trx, propertyId, wanted)
   const id = randomUUID()
@@ -63,6 +66,7 @@ export const createGroup = async (trx: Trx, given: NewGroup): Promise<string> =>
     arrival,
     departure,
     ratePlanId,
+    companyId: given.companyId,
     ...releaseOf(given.release ?? { type: 'none' }),
     routing: [...(given.routing?.categories ?? ['room'])],
     notes: given.notes ?? '',

@@ -42,6 +42,7 @@ const shaped = <R extends Row>({ releaseType, releaseOn, releaseDays, routing, .
 type Filter = Paging & {
   propertyId?: string | undefined
   status?: string | undefined
+  companyId?: string | undefined
   from?: string | undefined
   to?: string | undefined
   q?: string | undefined
@@ -62,6 +63,7 @@ export const listGroups = async (trx: Trx, { scope, ...filter }: Filter): Promis
         ...inScope(scope, 'g.property_id'),
         ...where('g.property_id = ?', filter.propertyId),
         ...where('g.status = ?', filter.status),
+        ...where('g.company_id = ?', filter.companyId),
         ...where('g.departure > ?::date', filter.from),
         ...where('g.arrival < ?::date', filter.to),
         ...(filter.q === undefined

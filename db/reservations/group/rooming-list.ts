@@ -229,6 +229,7 @@ const createRow = async (trx: Trx, given: Import, row: RoomingRow): Promise<stri
       quoteId: null,
       hold: null,
       group: { id: group.id, rowKey: row.rowKey },
+      firms: { companyId: group.companyId, agencyId: null, commissionRate: null },
     },
   )
   const shares = sale.rooms[0]?.sold.unitType.pools ?? []
