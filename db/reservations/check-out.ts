@@ -17,6 +17,7 @@ import { postCharged, writeCharges } from './folio/write.ts'
 import { lockStay } from './lock.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
 import { reportStays } from '../guests/index.ts'
+import { accrueCommission } from './agency-commission.ts'
 import { recordTransition } from './record.ts'
 import { refuseBlocked } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
@@ -123,5 +124,6 @@ export const checkOut = async (
   })
   if (property.settings.registration.authority !== 'none') await reportStays(trx, [stay.id], 'check_out')
   await postCharged(trx, property.id, nights, extras, fees)
+  await accrueCommission(trx, booking, stay)
   return 'checked_out'
 }

@@ -5,6 +5,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow } from '../rows.ts'
 import { moveInventory, reoccupy, unoccupy } from '../units/index.ts'
+import { takeBackCommission } from './agency-commission.ts'
 import { readFacts } from './facts.ts'
 import { reopenClosed } from './folio/close.ts'
 import { lockFolios } from './folio/lock.ts'
@@ -93,4 +94,5 @@ export const revertCheckOut = async (
     data: {},
   })
   await raisePostings(trx, property.id, postings)
+  await takeBackCommission(trx, booking, stay)
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { sql } from '../../db/lib/connection.ts'
+import { deskOf } from './desk.ts'
 import { useOwner } from '../properties/support.ts'
 
 describe('Firms of bookings', () => {
@@ -54,6 +55,40 @@ describe('Firms of bookings', () => {
       `front-desk/arrivals?propertyId=${here.house.propertyId}&date=${here.house.day(5)}`,
     )
     expect(desk.body.data[0].company.companyId).to.equal(companyId)
+  })
+
+  it('earn the agency its commission as the guest leaves, which a revert takes back', async () => {
+    const agencyId = await firm('agency', { commissionRate: 1_250 })
+    const { body: made } = await send('POST', 'bookings', booking(0, { agencyId }))
+    const [room] = made.reservations as { id: string; roomTotal: number }[]
+    const stay = room?.id ?? ''
+    const rules = ['early_check_in', 'unit_condition', 'balance']
+    const override = { rules, reason: 'a test' }
+    expect((await send('POST', `reservations/${stay}/check-in`, { override })).status).to.equal(200)
+    const leave = () => send('POST', `reservations/${stay}/check-out`, { early: true, chargeTonight: true, override })
+    const left = await leave()
+    expect(left.status, JSON.stringify(left.body)).to.equal(200)
+    const postings = () =>
+      here.house.inHouse((trx) =>
+        sql<{ event: string; amount: number | null }>(
+          trx,
+          `select event, (payload -> 'amounts' ->> 'amount')::int as amount from posting_event where source_id = ? and event like 'reservations.agency%' order by seq`,
+          [stay],
+        ),
+      )
+    const night = (left.body.nights as { amount: number; status: string }[]).find(({ status }) => status === 'charged')
+    const amount = Math.round(((night?.amount ?? 0) * 1_250) / 10_000)
+    expect(await postings()).to.deep.equal([{ event: 'reservations.agency_commission_accrued', amount }])
+    const back = await send('POST', `reservations/${stay}/revert-check-out`, { reason: 'a test' })
+    expect(back.status, JSON.stringify(back.body)).to.equal(200)
+    expect((await leave()).status).to.equal(200)
+    expect((await postings()).map(({ event }) => event.replace('reservations.agency_commission_', ''))).to.deep.equal([
+      'accrued',
+      'reversed',
+      'accrued',
+    ])
+    const { healthy } = deskOf(() => here.house)
+    await healthy()
   })
 
   it('are refused where they are unknown, archived, of another kind or of another tenant', async () => {
