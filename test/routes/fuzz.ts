@@ -91,6 +91,7 @@ const seldomRight: Record<string, number> = {
   'bookings.addReservation': 150,
   'bookings.extendHold': 60,
   'bookings.cancel': 60,
+  'reservations.addExtra': 120,
   'reservations.move': 60,
   'reservations.revertCheckIn': 60,
   'reservations.revertCheckOut': 60,
