@@ -352,6 +352,9 @@ export interface BookingRow {
   commission: number | null
   groupId: string | null
   groupRowKey: string | null
+  companyId: string | null
+  agencyId: string | null
+  commissionRate: number | null
 }
 
 export interface BookingGroupRow {
@@ -377,6 +380,7 @@ export interface BookingGroupRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  companyId: string | null
 }
 
 export interface BookingGroupNightRow {
@@ -863,6 +867,7 @@ export interface FolioRow {
   createdAt: Date
   updatedAt: Date
   groupId: string | null
+  payerCompanyId: string | null
 }
 
 export interface FolioLineRow {
@@ -2372,7 +2377,7 @@ export interface RegistrationReportRow {
   registrationId: string
   kind: 'cancellation' | 'check_in' | 'check_out' | 'registration'
   formVersion: number
-  status: 'accepted' | 'queued' | 'rejected' | 'unknown'
+  status: 'accepted' | 'queued' | 'rejected' | 'superseded' | 'unknown'
   requestId: string
   externalId: string | null
   error: string | null
@@ -2389,6 +2394,7 @@ export interface RegistrationSecretRow {
   propertyId: string
   sealed: Buffer
   createdAt: Date
+  updatedAt: Date
 }
 
 export interface RelayTurnRow {
@@ -3482,17 +3488,17 @@ export const tables = {
     computed: [],
   },
   booking: {
-    fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey'],
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey', 'companyId', 'agencyId', 'commissionRate'],
     documents: ['acceptedTerms'],
     filled: ['tenantId', 'id', 'credit', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey'],
+    nullable: ['quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey', 'companyId', 'agencyId', 'commissionRate'],
     computed: [],
   },
   booking_group: {
-    fields: ['tenantId', 'id', 'propertyId', 'code', 'number', 'name', 'sealed', 'status', 'arrival', 'departure', 'ratePlanId', 'optionUntil', 'releaseType', 'releaseOn', 'releaseDays', 'masterFolioId', 'routing', 'notes', 'cancelReason', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'number', 'name', 'sealed', 'status', 'arrival', 'departure', 'ratePlanId', 'optionUntil', 'releaseType', 'releaseOn', 'releaseDays', 'masterFolioId', 'routing', 'notes', 'cancelReason', 'version', 'createdAt', 'updatedAt', 'companyId'],
     documents: [],
     filled: ['tenantId', 'id', 'status', 'releaseType', 'routing', 'notes', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['sealed', 'optionUntil', 'releaseOn', 'releaseDays', 'masterFolioId', 'cancelReason'],
+    nullable: ['sealed', 'optionUntil', 'releaseOn', 'releaseDays', 'masterFolioId', 'cancelReason', 'companyId'],
     computed: [],
   },
   booking_group_night: {
@@ -3685,10 +3691,10 @@ export const tables = {
     computed: [],
   },
   folio: {
-    fields: ['tenantId', 'id', 'propertyId', 'number', 'kind', 'reservationId', 'isPrimary', 'payerGuestId', 'label', 'stage', 'status', 'currency', 'charges', 'credits', 'balance', 'creditLimit', 'locked', 'version', 'createdAt', 'updatedAt', 'groupId'],
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'kind', 'reservationId', 'isPrimary', 'payerGuestId', 'label', 'stage', 'status', 'currency', 'charges', 'credits', 'balance', 'creditLimit', 'locked', 'version', 'createdAt', 'updatedAt', 'groupId', 'payerCompanyId'],
     documents: [],
     filled: ['tenantId', 'id', 'isPrimary', 'label', 'stage', 'status', 'charges', 'credits', 'locked', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['reservationId', 'payerGuestId', 'creditLimit', 'groupId'],
+    nullable: ['reservationId', 'payerGuestId', 'creditLimit', 'groupId', 'payerCompanyId'],
     computed: ['balance'],
   },
   folio_line: {
@@ -4266,9 +4272,9 @@ export const tables = {
     computed: [],
   },
   registration_secret: {
-    fields: ['tenantId', 'id', 'propertyId', 'sealed', 'createdAt'],
+    fields: ['tenantId', 'id', 'propertyId', 'sealed', 'createdAt', 'updatedAt'],
     documents: [],
-    filled: ['tenantId', 'id', 'createdAt'],
+    filled: ['tenantId', 'id', 'createdAt', 'updatedAt'],
     nullable: [],
     computed: [],
   },

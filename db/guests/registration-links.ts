@@ -79,7 +79,7 @@ export const linkOf = async (trx: Trx, id: string) => {
 /** Whether a token of a form is good: made with its newest link, before the guest arrived (R30). */
 export const isLinkLive = async (trx: Trx, id: string, issuedAt: Date): Promise<boolean> => {
   const row = await linkedForm(trx, id)
-  return row?.linkValidFrom != null && row.status !== 'cancelled' && row.linkValidFrom.getTime() <= issuedAt.getTime()
+  return Boolean(row?.linkValidFrom && row.status !== 'cancelled' && row.linkValidFrom <= issuedAt)
 }
 
 type Invited = { tenantId: string; id: string }

@@ -196,7 +196,7 @@ export const beginReport = async (trx: Trx, reportId: string): Promise<Authority
   ])
   const { authority: _a, url, ...rest } = stay
   return {
-    kind: due.kind as ReportKind,
+    kind: due.kind,
     url,
     secret,
     requestId: due.requestId,

@@ -149,7 +149,8 @@ const secrets = async (trx: Trx, data: unknown, masked: boolean): Promise<Record
     if (guestRegistrationId !== undefined) return registrationLink(trx, ids)
     return linkOfPaymentId === undefined ? null : pageOfPayment(trx, linkOfPaymentId)
   }
-  const hasLink = linkOfPaymentId !== undefined || satisfactionIssueId !== undefined || guestRegistrationId !== undefined
+  const hasLink =
+    linkOfPaymentId !== undefined || satisfactionIssueId !== undefined || guestRegistrationId !== undefined
   return {
     code: guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(guestAccessCodeId),
     ...(hasLink ? { link: masked ? '•••' : await linkOf() } : {}),

@@ -1,7 +1,6 @@
 import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import { reservationExtrasChanged } from '../../config/events/reservations.ts'
 import { textIn } from '../../config/local-text.ts'
-import type { LocalText } from '../../config/local-text.ts'
 import type { ExtraBasis, QuotedTax } from '../../config/quote.ts'
 import { addDays, daysIn } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
@@ -164,7 +163,7 @@ export const addStayExtra = async (
   refuseDays(locked, extra, { from, until }, earliest)
   const sold = { basis: extra.basis, unitAmount: extra.amount }
   const row = priced(locked, catalogue, sold, { from, until, quantity: given.quantity })
-  const name = textIn(extra.name as LocalText, booking.language, ...property.locales)
+  const name = textIn(extra.name, booking.language, ...property.locales)
   const made = await insert(trx, stay.id, { extraId: extra.id, name, ...sold }, row)
   await settle(trx, locked, extra.poolId, [], [row])
   return made?.id ?? ''

@@ -113,7 +113,7 @@ describe('Extras of a stay at the desk', () => {
     const replies = await Promise.all(
       [1, 2, 3].map(() => send('POST', path(stay), { extraId: ids.breakfast, quantity: 2 })),
     )
-    expect(replies.map(({ status }) => status).sort()).to.deep.equal([201, 201, 409])
+    expect(replies.map(({ status }) => status).sort((a, b) => a - b)).to.deep.equal([201, 201, 409])
     expect(await miscounted()).to.deep.equal([])
     const late = await send('POST', path(stay), { extraId: ids.wine, quantity: 1, from: here.house.day(10) })
     expect(late.status, 'on the day of departure').to.equal(201)

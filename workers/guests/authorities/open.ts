@@ -33,7 +33,12 @@ export const open: AuthorityAdapter = {
           return { answer: { accepted: true as const, externalId } }
         }
         if (status !== 'rejected') return null
-        return { answer: { accepted: false as const, reason: String(reason ?? 'rejected').slice(0, 500) } }
+        return {
+          answer: {
+            accepted: false as const,
+            reason: (typeof reason === 'string' ? reason : 'rejected').slice(0, 500),
+          },
+        }
       },
     )
     // What it refuses to read is refused, and no repetition changes that; another secret may.

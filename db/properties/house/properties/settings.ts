@@ -31,11 +31,11 @@ const keepSecrets = async (
   propertyId: string,
   { registration, ...rest }: SettingsChange,
 ): Promise<{ change: StoredSettings; isSecretNew: boolean }> => {
-  if (!registration) return { change: rest as StoredSettings, isSecretNew: false }
+  if (!registration) return { change: rest, isSecretNew: false }
   const { credentials, ...shown } = registration
   if (credentials !== undefined) await keepAuthoritySecret(trx, propertyId, credentials)
   return {
-    change: { ...rest, ...(Object.keys(shown).length > 0 ? { registration: shown } : {}) } as StoredSettings,
+    change: { ...rest, ...(Object.keys(shown).length > 0 ? { registration: shown } : {}) },
     isSecretNew: credentials !== undefined,
   }
 }
@@ -70,7 +70,7 @@ export const changeSettings = async (trx: Trx, propertyId: string, given: Settin
   const merged: Record<string, unknown> = { ...row.settings }
   for (const [section, values] of Object.entries(change))
     merged[section] = { ...row.settings[section as keyof StoredSettings], ...values }
-  if (given.registration) await requireAuthority(trx, propertyId, merged as StoredSettings)
+  if (given.registration) await requireAuthority(trx, propertyId, merged)
   await sql(trx, `update property set settings = ?::jsonb, version = version + 1 where id = ?`, [
     JSON.stringify(merged),
     propertyId,
