@@ -25,6 +25,16 @@ import { routes as propertyPaymentMethods } from './properties/payment-methods.t
 import { routes as promoCodes } from './properties/promo-codes.ts'
 import { routes as seasons } from './properties/seasons.ts'
 import { routes as taxRules } from './properties/tax-rules.ts'
+import { routes as messageAutomations } from './ocp/automations.ts'
+import { routes as messageCallbacks } from './ocp/callbacks.ts'
+import { routes as messageCampaigns } from './ocp/campaigns.ts'
+import { routes as messageChannels } from './ocp/channels.ts'
+import { routes as conversations } from './ocp/conversations.ts'
+import { routes as messages } from './ocp/messages.ts'
+import { routes as suppressions } from './ocp/suppressions.ts'
+import { routes as messageTemplates } from './ocp/templates.ts'
+import { routes as messageUsage } from './ocp/usage.ts'
+import { routes as unsubscribing } from './public/unsubscribe.ts'
 import { routes as nightAudits } from './night-audit/night-audits.ts'
 import { routes as rateCalendar } from './properties/rate-calendar.ts'
 import { routes as rateChanges } from './properties/rate-changes.ts'
@@ -122,6 +132,16 @@ export const routes: readonly AnyRoute[] = [
   ...promoCodes,
   ...channelConnections,
   ...channelBookings,
+  ...messageChannels,
+  ...messageTemplates,
+  ...messageAutomations,
+  ...messages,
+  ...conversations,
+  ...suppressions,
+  ...messageCampaigns,
+  ...messageUsage,
+  ...messageCallbacks,
+  ...unsubscribing,
   ...unitTypes,
   ...unitPools,
   ...unitsAvailable,

@@ -138,6 +138,8 @@ export const settings = {
   /** Where the mailbox of development is read. */
   mailboxUrl: environmentName === 'production' ? null : (optional('MAILBOX_URL') ?? null),
   mailFrom: text('MAIL_FROM', 'Pousada <no-reply@pousada.example>'),
+  /** PEM of a certificate authority that mail servers of tenants may have beside those that are publicly known. */
+  smtpCa: optional('SMTP_CA'),
   twilio: {
     accountSid: optional('TWILIO_ACCOUNT_SID'),
     authToken: optional('TWILIO_AUTH_TOKEN'),

@@ -43,6 +43,8 @@ const guest = [
   { ...of('code', 'text', '123456', true), secret: true as const },
   { ...of('link', 'link', 'https://example.com/', true), secret: true as const },
 ]
+/** Ends marketing to the address that the message goes to. It works for its reader alone, so it is kept as ••• too. */
+const unsubscribe = [{ ...of('unsubscribe.link', 'link', 'https://example.com/unsubscribe'), secret: true as const }]
 const reservation = [
   of('booking.number', 'text', '7K3M9QXA'),
   of('booking.total', 'money', 106_000),
@@ -75,11 +77,11 @@ const payment = [
 
 /** Contexts whose records are not built yet know the property and the guest alone. */
 export const messageVariables: Readonly<Record<MessageContext, readonly MessageVariable[]>> = {
-  guest: [...property, ...guest],
-  reservation: [...property, ...guest, ...reservation],
-  payment: [...property, ...guest, ...reservation, ...payment],
-  issue: [...property, ...guest, ...issue],
-  group: [...property, ...guest],
-  receivable: [...property, ...guest],
+  guest: [...property, ...guest, ...unsubscribe],
+  reservation: [...property, ...guest, ...unsubscribe, ...reservation],
+  payment: [...property, ...guest, ...unsubscribe, ...reservation, ...payment],
+  issue: [...property, ...guest, ...unsubscribe, ...issue],
+  group: [...property, ...guest, ...unsubscribe],
+  receivable: [...property, ...guest, ...unsubscribe],
   purchase_order: [...property],
 }

@@ -435,6 +435,30 @@ export interface BusinessDayRow {
   totals: unknown | null
 }
 
+export interface CampaignRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  name: string
+  templateId: string
+  templateNumber: number | null
+  plan: unknown | null
+  segment: unknown
+  scheduledFor: Date | null
+  status: 'cancelled' | 'completed' | 'draft' | 'running' | 'scheduled'
+  cursor: string | null
+  audience: number
+  excluded: unknown
+  expandedAt: Date | null
+  launchedBy: string | null
+  launchedAt: Date | null
+  endedAt: Date | null
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface ChannelBookingRow {
   tenantId: string
   id: string
@@ -575,6 +599,26 @@ export interface CompensationRow {
   decisionSealed: Buffer | null
   folioLineIds: string[]
   refundIds: string[]
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ConversationRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  kind: 'email' | 'sms' | 'whatsapp'
+  addressIndex: Buffer
+  address: Buffer | null
+  guestId: string | null
+  reservationId: string | null
+  assigneeId: string | null
+  status: 'closed' | 'open'
+  lastInboundAt: Date | null
+  lastMessageAt: Date
+  answeredAt: Date | null
+  closedAt: Date | null
   version: number
   createdAt: Date
   updatedAt: Date
@@ -1585,6 +1629,7 @@ export interface MessageRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  round: number
 }
 
 export interface MessageAttemptRow {
@@ -1614,6 +1659,19 @@ export interface MessageAttemptRow {
   proof: unknown
   createdAt: Date
   updatedAt: Date
+  round: number
+}
+
+export interface MessageCallbackRow {
+  tenantId: string
+  id: string
+  messageChannelId: string
+  key: string
+  body: Buffer | null
+  status: 'ignored' | 'processed' | 'received'
+  error: string | null
+  createdAt: Date
+  processedAt: Date | null
 }
 
 export interface MessageChannelRow {
@@ -1634,6 +1692,9 @@ export interface MessageChannelRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  testRecipient: Buffer | null
+  testNumber: number
+  capReachedOn: string | null
 }
 
 export interface MessageTemplateRow {
@@ -2756,7 +2817,7 @@ export interface SuppressionRow {
   id: string
   kind: 'email' | 'sms' | 'whatsapp'
   addressIndex: Buffer
-  address: Buffer
+  address: Buffer | null
   scope: 'all' | 'marketing'
   cause: 'complaint' | 'hard_bounce' | 'invalid' | 'manual' | 'stop' | 'unsubscribe'
   messageId: string | null
@@ -2765,6 +2826,8 @@ export interface SuppressionRow {
   liftedBy: string | null
   liftReason: string | null
   createdAt: Date
+  version: number
+  updatedAt: Date
 }
 
 export interface TaxAssessmentRow {
@@ -3177,6 +3240,7 @@ export interface Rows {
   budget: BudgetRow
   budget_line: BudgetLineRow
   business_day: BusinessDayRow
+  campaign: CampaignRow
   channel_booking: ChannelBookingRow
   channel_connection: ChannelConnectionRow
   channel_dirty: ChannelDirtyRow
@@ -3184,6 +3248,7 @@ export interface Rows {
   channel_push: ChannelPushRow
   company: CompanyRow
   compensation: CompensationRow
+  conversation: ConversationRow
   cost_center: CostCenterRow
   deposit: DepositRow
   dispatch_epoch: DispatchEpochRow
@@ -3240,6 +3305,7 @@ export interface Rows {
   membership_property: MembershipPropertyRow
   message: MessageRow
   message_attempt: MessageAttemptRow
+  message_callback: MessageCallbackRow
   message_channel: MessageChannelRow
   message_template: MessageTemplateRow
   message_template_version: MessageTemplateVersionRow
@@ -3529,6 +3595,13 @@ export const tables = {
     nullable: ['closedAt', 'closedBy', 'totals'],
     computed: [],
   },
+  campaign: {
+    fields: ['tenantId', 'id', 'propertyId', 'name', 'templateId', 'templateNumber', 'plan', 'segment', 'scheduledFor', 'status', 'cursor', 'audience', 'excluded', 'expandedAt', 'launchedBy', 'launchedAt', 'endedAt', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['plan', 'segment', 'excluded'],
+    filled: ['tenantId', 'id', 'status', 'audience', 'excluded', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['templateNumber', 'plan', 'scheduledFor', 'cursor', 'expandedAt', 'launchedBy', 'launchedAt', 'endedAt', 'createdBy'],
+    computed: [],
+  },
   channel_booking: {
     fields: ['tenantId', 'id', 'channelConnectionId', 'propertyId', 'externalId', 'revision', 'kind', 'payload', 'departure', 'status', 'bookingId', 'reservationIds', 'pulledAs', 'acknowledgedAt', 'appliedAt', 'error', 'dismissReason', 'version', 'createdAt', 'updatedAt'],
     documents: [],
@@ -3576,6 +3649,13 @@ export const tables = {
     documents: ['proposedByActor'],
     filled: ['tenantId', 'id', 'refundExcess', 'status', 'automatic', 'folioLineIds', 'refundIds', 'version', 'createdAt', 'updatedAt'],
     nullable: ['folioId', 'lineId', 'sealed', 'proposedBy', 'decidedBy', 'decidedAt', 'decisionSealed'],
+    computed: [],
+  },
+  conversation: {
+    fields: ['tenantId', 'id', 'propertyId', 'kind', 'addressIndex', 'address', 'guestId', 'reservationId', 'assigneeId', 'status', 'lastInboundAt', 'lastMessageAt', 'answeredAt', 'closedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'lastMessageAt', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['address', 'guestId', 'reservationId', 'assigneeId', 'lastInboundAt', 'answeredAt', 'closedAt'],
     computed: [],
   },
   cost_center: {
@@ -3957,24 +4037,31 @@ export const tables = {
     computed: [],
   },
   message: {
-    fields: ['tenantId', 'id', 'direction', 'origin', 'propertyId', 'guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'data', 'purpose', 'urgency', 'locale', 'recipient', 'reservationStatuses', 'plan', 'step', 'turn', 'status', 'dedupeKey', 'scheduledFor', 'expiresAt', 'fallbackAt', 'sentAt', 'reason', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'direction', 'origin', 'propertyId', 'guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'data', 'purpose', 'urgency', 'locale', 'recipient', 'reservationStatuses', 'plan', 'step', 'turn', 'status', 'dedupeKey', 'scheduledFor', 'expiresAt', 'fallbackAt', 'sentAt', 'reason', 'createdBy', 'version', 'createdAt', 'updatedAt', 'round'],
     documents: ['data', 'plan'],
-    filled: ['tenantId', 'id', 'direction', 'data', 'step', 'turn', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'direction', 'data', 'step', 'turn', 'version', 'createdAt', 'updatedAt', 'round'],
     nullable: ['guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'locale', 'recipient', 'reservationStatuses', 'fallbackAt', 'sentAt', 'reason', 'createdBy'],
     computed: [],
   },
   message_attempt: {
-    fields: ['tenantId', 'id', 'messageId', 'propertyId', 'step', 'number', 'kind', 'transport', 'recipientIndex', 'recipient', 'subject', 'body', 'purpose', 'status', 'rank', 'providerId', 'segments', 'errorCode', 'errorText', 'resends', 'sentAt', 'deliveredAt', 'readAt', 'proof', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'messageId', 'propertyId', 'step', 'number', 'kind', 'transport', 'recipientIndex', 'recipient', 'subject', 'body', 'purpose', 'status', 'rank', 'providerId', 'segments', 'errorCode', 'errorText', 'resends', 'sentAt', 'deliveredAt', 'readAt', 'proof', 'createdAt', 'updatedAt', 'round'],
     documents: ['proof'],
-    filled: ['tenantId', 'id', 'status', 'rank', 'resends', 'proof', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'status', 'rank', 'resends', 'proof', 'createdAt', 'updatedAt', 'round'],
     nullable: ['recipient', 'subject', 'body', 'providerId', 'segments', 'errorCode', 'errorText', 'sentAt', 'deliveredAt', 'readAt'],
     computed: [],
   },
+  message_callback: {
+    fields: ['tenantId', 'id', 'messageChannelId', 'key', 'body', 'status', 'error', 'createdAt', 'processedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'createdAt'],
+    nullable: ['body', 'error', 'processedAt'],
+    computed: [],
+  },
   message_channel: {
-    fields: ['tenantId', 'id', 'propertyId', 'kind', 'enabled', 'transport', 'senderName', 'senderAddress', 'replyTo', 'credentials', 'callbackHash', 'dailyCap', 'countries', 'verification', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'propertyId', 'kind', 'enabled', 'transport', 'senderName', 'senderAddress', 'replyTo', 'credentials', 'callbackHash', 'dailyCap', 'countries', 'verification', 'version', 'createdAt', 'updatedAt', 'testRecipient', 'testNumber', 'capReachedOn'],
     documents: ['verification'],
-    filled: ['tenantId', 'id', 'countries', 'verification', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['senderName', 'senderAddress', 'replyTo', 'credentials'],
+    filled: ['tenantId', 'id', 'countries', 'verification', 'version', 'createdAt', 'updatedAt', 'testNumber'],
+    nullable: ['senderName', 'senderAddress', 'replyTo', 'credentials', 'testRecipient', 'capReachedOn'],
     computed: [],
   },
   message_template: {
@@ -4440,10 +4527,10 @@ export const tables = {
     computed: [],
   },
   suppression: {
-    fields: ['tenantId', 'id', 'kind', 'addressIndex', 'address', 'scope', 'cause', 'messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason', 'createdAt'],
+    fields: ['tenantId', 'id', 'kind', 'addressIndex', 'address', 'scope', 'cause', 'messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason', 'createdAt', 'version', 'updatedAt'],
     documents: [],
-    filled: ['tenantId', 'id', 'createdAt'],
-    nullable: ['messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason'],
+    filled: ['tenantId', 'id', 'createdAt', 'version', 'updatedAt'],
+    nullable: ['address', 'messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason'],
     computed: [],
   },
   tax_assessment: {

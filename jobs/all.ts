@@ -6,7 +6,7 @@ import { guestsJobs, guestsSchedules } from './guests.ts'
 import { issuesJobs, issuesSchedules } from './issues.ts'
 import { jobsJobs, jobsSchedules } from './jobs.ts'
 import { nightAuditJobs, nightAuditSchedules } from './night-audit.ts'
-import { ocpJobs } from './ocp.ts'
+import { ocpJobs, ocpSchedules } from './ocp.ts'
 import { paymentJobs, paymentSchedules } from './payment.ts'
 import { propertiesJobs, propertiesSchedules } from './properties.ts'
 import { reportsJobs, reportsSchedules } from './reports.ts'
@@ -44,6 +44,7 @@ export const schedules: Schedule[] = [
   ...issuesSchedules,
   ...jobsSchedules,
   ...nightAuditSchedules,
+  ...ocpSchedules,
   ...paymentSchedules,
   ...propertiesSchedules,
   ...reportsSchedules,

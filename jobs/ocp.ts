@@ -1,6 +1,6 @@
-import { Int, Obj, Uuid } from '../config/schema.ts'
-import { job } from './job.ts'
-import type { Job } from './job.ts'
+import { Int, Nullable, Obj, Uuid } from '../config/schema.ts'
+import { daily, job } from './job.ts'
+import type { Job, Schedule } from './job.ts'
 
 /** Runs the automations of an event's type, each at most once per event. */
 export const messagesTrigger = job({
@@ -67,6 +67,56 @@ export const messagesStartPasswordReset = job({
   retry: 'internal',
 })
 
+/** Makes the dated messages of all stays match what an automation wants, 500 stays a step. */
+export const messagesPlanAutomation = job({
+  name: 'messages.plan-automation',
+  queue: 'messages',
+  payload: Obj({ tenantId: Uuid, automationId: Uuid, cursor: Nullable(Uuid) }),
+  retry: 'internal',
+  class: 'bulk',
+})
+
+/** Reads what a provider has reported, or what a guest has written. */
+export const messagesProcessCallback = job({
+  name: 'messages.process-callback',
+  queue: 'messages',
+  payload: Obj({ tenantId: Uuid, messageCallbackId: Uuid }),
+  retry: 'internal',
+})
+
+/** Proves the sender of a channel, and sends a message by it. */
+export const messagesVerifyChannel = job({
+  name: 'messages.verify-channel',
+  queue: 'messages',
+  payload: Obj({ tenantId: Uuid, messageChannelId: Uuid, number: Int(1, 2_147_483_647) }),
+  retry: 'message',
+})
+
+/** Makes the messages of a campaign, some at a time, as fast as they may leave. */
+export const messagesExpandCampaign = job({
+  name: 'messages.expand-campaign',
+  queue: 'messages',
+  payload: Obj({ tenantId: Uuid, campaignId: Uuid }),
+  retry: 'internal',
+  class: 'bulk',
+})
+
+/** Cancels what of a campaign is not sent, 500 messages at a time. */
+export const messagesStopCampaign = job({
+  name: 'messages.stop-campaign',
+  queue: 'messages',
+  payload: Obj({ tenantId: Uuid, campaignId: Uuid }),
+  retry: 'internal',
+})
+
+/** Erases contents and addresses of messages whose time is over. */
+export const eraseMessageContents = job({
+  name: 'privacy.erase-message-contents',
+  queue: 'privacy',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
 export const ocpJobs: Job[] = [
   messagesTrigger,
   messagesPlanStay,
@@ -76,4 +126,11 @@ export const ocpJobs: Job[] = [
   messagesReportSandbox,
   messagesSendUserMail,
   messagesStartPasswordReset,
+  messagesPlanAutomation,
+  messagesProcessCallback,
+  messagesVerifyChannel,
+  messagesExpandCampaign,
+  messagesStopCampaign,
+  eraseMessageContents,
 ]
+export const ocpSchedules: Schedule[] = [daily('04:10', eraseMessageContents)]

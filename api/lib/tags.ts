@@ -103,6 +103,15 @@ const chapters: Record<string, Record<string, string>> = {
     reports: 'Statements and figures of the ledger, at once.',
     reportRuns: 'Files of reports, made by workers.',
   },
+  'Messages to guests': {
+    messages: 'E-mail, SMS and WhatsApp to guests, what guests answer, and what it costs.',
+    messageTemplates: 'Texts of messages in versions and languages.',
+    automations: 'Templates that are sent by themselves, on events and dates.',
+    conversations: 'What guests write, and what staff answers.',
+    campaigns: 'Offers to many guests who agreed to get them.',
+    suppressions: 'Addresses that must not be written to.',
+    messageChannels: 'Ways by which a house writes, and their senders.',
+  },
   'Other systems': {
     channelConnections: 'Channel managers that sell a house elsewhere.',
     channelBookings: 'Bookings as channels report them.',

@@ -14,20 +14,20 @@ const messages: Record<AddressRule, string> = {
 /** Verdicts on addresses that were just asked for. Each call judges its address again. */
 const verdicts = new LRUCache<string, { rule: AddressRule | null }>({ max: 1_000, ttl: 10_000 })
 
-const refusal = (message: string) =>
-  unprocessable('address_refused', 'The address cannot be called', [{ field: 'url', message }])
+const refusal = (message: string, field: string) =>
+  unprocessable('address_refused', 'The address cannot be called', [{ field, message }])
 
 /**
  * Refuses an address that R14 does not let be called: 422 `address_refused`. Names are resolved outside the transaction, which is then
  * repeated.
  */
-export const requireCallable = (given: string): void => {
-  if (!URL.canParse(given)) throw invalid([{ field: 'url', message: 'must be an https address' }])
+export const requireCallable = (given: string, field = 'url'): void => {
+  if (!URL.canParse(given)) throw invalid([{ field, message: 'must be an https address' }])
   const url = new URL(given)
   const verdict = verdicts.get(url.href)
-  if (verdict?.rule) throw refusal(messages[verdict.rule])
+  if (verdict?.rule) throw refusal(messages[verdict.rule], field)
   if (verdict) return
-  throw withRecovery(refusal('is being resolved'), async () => {
+  throw withRecovery(refusal('is being resolved', field), async () => {
     verdicts.set(url.href, { rule: await ruleBrokenBy(url) })
     return true
   })

@@ -1,4 +1,4 @@
-import { Nullable, Obj, OneOf, Uuid } from '../schema.ts'
+import { Int, Nullable, Obj, OneOf, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -28,17 +28,68 @@ export const messageSuppressed = event({ type: 'message.suppressed', ...message 
 export const messageExpired = event({ type: 'message.expired', ...message })
 export const messageCancelled = event({ type: 'message.cancelled', ...message })
 
-export const suppressionAdded = event({
-  type: 'suppression.added',
+export const messageReceived = event({ type: 'message.received', ...message })
+
+const kinds = OneOf(['email', 'sms', 'whatsapp'])
+const suppression = {
   entity: 'suppression',
   subject: 'Suppression',
-  data: Obj({
-    suppressionId: Uuid,
-    kind: OneOf(['email', 'sms', 'whatsapp']),
-    scope: OneOf(['marketing', 'all']),
-    cause: Code,
-  }),
+  data: Obj({ suppressionId: Uuid, kind: kinds, scope: OneOf(['marketing', 'all']), cause: Code }),
+} as const
+export const suppressionAdded = event({ type: 'suppression.added', ...suppression })
+export const suppressionLifted = event({ type: 'suppression.lifted', ...suppression })
+
+export const templatePublished = event({
+  type: 'template.published',
+  entity: 'message_template',
+  subject: 'MessageTemplate',
+  data: Obj({ messageTemplateId: Uuid, key: Code, number: Int(1, 2_147_483_647) }),
 })
+
+const automation = { entity: 'automation', subject: 'Automation', data: Obj({ automationId: Uuid }) } as const
+export const automationCreated = event({ type: 'automation.created', ...automation })
+export const automationChanged = event({ type: 'automation.changed', ...automation })
+export const automationDeleted = event({ type: 'automation.deleted', ...automation })
+
+const conversation = {
+  entity: 'conversation',
+  subject: 'Conversation',
+  data: Obj({
+    conversationId: Uuid,
+    kind: kinds,
+    guestId: Nullable(Uuid),
+    reservationId: Nullable(Uuid),
+    assigneeId: Nullable(Uuid),
+  }),
+} as const
+export const conversationOpened = event({ type: 'conversation.opened', ...conversation })
+export const conversationClosed = event({ type: 'conversation.closed', ...conversation })
+
+const campaign = {
+  entity: 'campaign',
+  subject: 'Campaign',
+  data: Obj({ campaignId: Uuid, status: Code, audience: Int(0, 50_000) }),
+} as const
+export const campaignLaunched = event({ type: 'campaign.launched', ...campaign })
+export const campaignCompleted = event({ type: 'campaign.completed', ...campaign })
+export const campaignCancelled = event({ type: 'campaign.cancelled', ...campaign })
+
+const channel = {
+  entity: 'message_channel',
+  subject: 'MessageChannel',
+  data: Obj({ messageChannelId: Uuid, kind: kinds, cause: Nullable(Code) }),
+} as const
+export const messageChannelVerified = event({
+  type: 'message_channel.verified',
+  ...channel,
+  listeners: ['issues ended'],
+})
+export const messageChannelFailed = event({
+  type: 'message_channel.failed',
+  ...channel,
+  listeners: ['issues'],
+})
+export const messageChannelCapReached = event({ type: 'message_channel.cap_reached', ...channel })
 
 export const ocpEvents: Event[] = [
   messageQueued,
@@ -49,5 +100,19 @@ export const ocpEvents: Event[] = [
   messageSuppressed,
   messageExpired,
   messageCancelled,
+  messageReceived,
   suppressionAdded,
+  suppressionLifted,
+  templatePublished,
+  automationCreated,
+  automationChanged,
+  automationDeleted,
+  conversationOpened,
+  conversationClosed,
+  campaignLaunched,
+  campaignCompleted,
+  campaignCancelled,
+  messageChannelVerified,
+  messageChannelFailed,
+  messageChannelCapReached,
 ]

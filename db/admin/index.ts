@@ -14,6 +14,7 @@ export {
   setPaymentMethod,
   voidInvoice,
 } from './billing/invoices.ts'
+export { messagePrices, priceOfMonths } from './billing/message-prices.ts'
 export { listRuns, runToday, startRun } from './billing/runs.ts'
 export { cancelAddOn, listStore, purchaseAddOn } from './billing/store.ts'
 export { readSubscription } from './billing/subscription.ts'

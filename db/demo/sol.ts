@@ -9,6 +9,7 @@ import { firstDay, timeZone } from './prices.ts'
 import { buildDesk } from './sol-desk.ts'
 import { buildGuests } from './sol-guests.ts'
 import { buildProperty, buildTypes } from './sol-house.ts'
+import { buildMessages } from './sol-messages.ts'
 import { buildCharges, buildPlans } from './sol-rates.ts'
 
 const picture = (name: string) => ({
@@ -88,4 +89,5 @@ export const buildSol = async (trx: Trx): Promise<void> => {
   await buildDesk(trx)
   await buildGuests(trx)
   await buildHook(trx)
+  await buildMessages(trx)
 }

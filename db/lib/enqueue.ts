@@ -87,6 +87,7 @@ export const enqueueAll = async <J extends Job>(
   trx: AnyTrx,
   kind: J,
   payloads: readonly PayloadOf<J>[],
+  options: Pick<EnqueueOptions, 'class' | 'gate'> = {},
 ): Promise<void> => {
   if (payloads.length === 0) return
   const context = contextOf(trx)
@@ -99,13 +100,14 @@ export const enqueueAll = async <J extends Job>(
   later(
     trx,
     `insert into jobs (id, tenant_id, queue, kind, version, payload, class, run_at, gate, request_id, traceparent, actor)
-     select one.id, ?, ?, ?, ?, one.payload, ?, now(), '', ?, ?, ?::jsonb from jsonb_to_recordset(?::jsonb) as one (id uuid, payload jsonb)`,
+     select one.id, ?, ?, ?, ?, one.payload, ?, now(), ?, ?, ?, ?::jsonb from jsonb_to_recordset(?::jsonb) as one (id uuid, payload jsonb)`,
     [
       context.tenantId,
       kind.queue,
       kind.name,
       kind.version,
-      kind.class,
+      options.class ?? kind.class,
+      options.gate ?? '',
       context.requestId,
       span.traceparent,
       JSON.stringify(context.actor),

@@ -1,16 +1,19 @@
 import { isNumberOf } from '../../config/calling-codes.ts'
-import { settings } from '../../config/env.ts'
+import { messageChannelCapReached } from '../../config/events/ocp.ts'
 import type { PropertySettings } from '../../config/property-settings.ts'
 import { Email, Phone } from '../../config/schema.ts'
 import { addDays, clockIn, localInstant, todayIn } from '../../config/time.ts'
 import { compile } from '../../config/validator.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { emit } from '../lib/events.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageChannelRow, MessageRow } from '../rows.ts'
+import { isUsable } from './channel-accounts.ts'
+import { hasConsent } from './consent.ts'
 import { contentFor } from './rules/contents.ts'
 import type { ChannelKind, Content } from './rules/contents.ts'
 import type { Reader } from './reader.ts'
-import { addressIndex, suppressionOf } from './suppression.ts'
+import { addressIndex, lockAddress, suppressionOf } from './suppression.ts'
 
 export type StepCause =
   | 'no_channel'
@@ -21,9 +24,10 @@ export type StepCause =
   | 'consent_missing'
   | 'guest_limit'
   | 'marketing_limit'
+  | 'window_closed'
 
 export type UsableStep = {
-  channel: MessageChannelRow & { transport: 'platform' | 'sandbox' }
+  channel: MessageChannelRow
   content: Content
   address: string
   index: Buffer
@@ -31,7 +35,7 @@ export type UsableStep = {
 export type StepCheck = { use: UsableStep } | { cause: StepCause } | { waitUntil: Date }
 
 type Subject = {
-  message: Pick<MessageRow, 'id' | 'propertyId' | 'purpose' | 'urgency'>
+  message: Pick<MessageRow, 'id' | 'propertyId' | 'purpose' | 'urgency' | 'origin'>
   reader: Reader
   contents: readonly Content[]
   locales: readonly string[]
@@ -44,17 +48,6 @@ const isMailbox = compile(Email)
 const isPhone = compile(Phone)
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-
-const isConfigured = (kind: ChannelKind): boolean => {
-  const { accountSid, authToken, from, whatsappFrom } = settings.twilio
-  if (kind === 'email') return settings.smtpUrl !== null
-  return Boolean(accountSid && authToken && (kind === 'sms' ? from : whatsappFrom))
-}
-
-/** Transports of the tenant's own come with the settings for them; until then a channel that names one sends nothing. */
-const isUsable = (channel: MessageChannelRow): channel is UsableStep['channel'] =>
-  channel.enabled &&
-  (channel.transport === 'sandbox' || (channel.transport === 'platform' && isConfigured(channel.kind)))
 
 /** The end of the quiet hours that now lies in, or null. They may span midnight. */
 export const quietUntil = (
@@ -87,16 +80,6 @@ const sentTo = async (
   return row?.count ?? 0
 }
 
-const hasConsent = async (trx: Trx, guestId: string | null, kind: ChannelKind): Promise<boolean> => {
-  if (guestId === null) return false
-  const row = await sqlOne<{ decision: string }>(
-    trx,
-    `select decision from guest_consent where guest_id = ? and purpose = ? order by at desc, id desc limit 1`,
-    [guestId, `marketing_${kind}`],
-  )
-  return row?.decision === 'granted'
-}
-
 /** More workers than this do not write for one house at the same moment. */
 const mostAtOnce = 200
 
@@ -113,7 +96,65 @@ const countToday = async (trx: Trx, channel: MessageChannelRow, timeZone: string
 const isCapped = async (trx: Trx, channel: MessageChannelRow, timeZone: string, now: Date): Promise<boolean> => {
   if ((await countToday(trx, channel, timeZone, now)) + mostAtOnce < channel.dailyCap) return false
   await sql(trx, `select id from message_channel where id = ? for no key update`, [channel.id])
-  return (await countToday(trx, channel, timeZone, now)) >= channel.dailyCap
+  if ((await countToday(trx, channel, timeZone, now)) < channel.dailyCap) return false
+  await tellCap(trx, channel, todayIn(timeZone, now))
+  return true
+}
+
+/** Of one slow server of a tenant: no more of our workers wait for it at once. */
+const mostAtOwnServer = 5
+const campaignsPerMinute = 600
+const minuteMs = 60_000
+
+/** Until when a message stands back, so that a tenant's own server holds few workers, and a campaign leaves at its pace; null where it may go. */
+const paceOf = async (
+  trx: Trx,
+  { channel, message, now }: { channel: MessageChannelRow; message: Subject['message']; now: Date },
+): Promise<Date | null> => {
+  if (channel.transport === 'own') {
+    await sql(trx, `select id from message_channel where id = ? for no key update`, [channel.id])
+    const busy = await sqlOne<{ count: number }>(
+      trx,
+      `select count(*) as count from message_attempt where property_id = ? and kind = ? and created_at >= ? and status = 'sending'`,
+      [channel.propertyId, channel.kind, new Date(now.getTime() - minuteMs)],
+    )
+    if ((busy?.count ?? 0) >= mostAtOwnServer) return new Date(now.getTime() + 2_000)
+  }
+  if (message.origin !== 'campaign') return null
+  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('campaign pace ' || ?, 0))`, [contextOf(trx).tenantId])
+  const left = await sqlOne<{ count: number; oldest: Date | null }>(
+    trx,
+    `select count(*) as count, min(created_at) as oldest from message_attempt where purpose = 'marketing' and created_at >= ?`,
+    [new Date(now.getTime() - minuteMs)],
+  )
+  if ((left?.count ?? 0) < campaignsPerMinute) return null
+  // Those that stand back come again over a minute, not all at once.
+  return new Date((left?.oldest ?? now).getTime() + minuteMs + Math.floor(Math.random() * minuteMs))
+}
+
+/** Whether a guest wrote to this house by WhatsApp within the last day. */
+export const isWindowOpen = async (trx: Trx, propertyId: string, index: Buffer): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `select id from conversation where property_id = ? and kind = 'whatsapp' and address_index = ?
+       and last_inbound_at > clock_timestamp() - interval '24 hours' limit 1`,
+    [propertyId, index],
+  )) !== null
+
+/** Tells once a day that a channel has sent as much as it may. */
+const tellCap = async (trx: Trx, channel: MessageChannelRow, day: string): Promise<void> => {
+  const [first] = await sql(
+    trx,
+    `update message_channel set cap_reached_on = ? where id = ? and cap_reached_on is distinct from ?::date returning id`,
+    [day, channel.id, day],
+  )
+  if (first)
+    await emit(trx, messageChannelCapReached, {
+      propertyId: channel.propertyId,
+      id: channel.id,
+      version: null,
+      data: { messageChannelId: channel.id, kind: channel.kind, cause: 'daily_cap' },
+    })
 }
 
 /** Whether a channel of the plan can be used for a message at this moment, in the order of R8. */
@@ -128,15 +169,16 @@ export const checkStep = async (
     [message.propertyId, kind],
   )
   if (!channel || !isUsable(channel)) return { cause: 'no_channel' }
-  const content = contentFor(contents, kind, reader.language, locales)
-  // WhatsApp lets a house begin a conversation with approved contents alone.
-  if (!content || (kind === 'whatsapp' && content.contentSid === null)) return { cause: 'no_content' }
+  let content = contentFor(contents, kind, reader.language, locales)
+  if (!content) return { cause: 'no_content' }
   const address = kind === 'email' ? reader.email : reader.phone
   if (address === null || (kind === 'email' ? isMailbox : isPhone)(address) !== null)
     return { cause: 'recipient_missing' }
   if (kind !== 'email' && channel.countries.length > 0 && !isNumberOf(address, channel.countries))
     return { cause: 'country_not_allowed' }
   const index = addressIndex(trx, kind, address)
+  // From here to the commit nobody adds a suppression of this address, so that none is in force before an attempt that ignores it.
+  await lockAddress(trx, index)
   const suppressed = await suppressionOf(trx, kind, index)
   if (suppressed === 'all' || (suppressed === 'marketing' && message.purpose === 'marketing'))
     return { cause: 'recipient_suppressed' }
@@ -145,11 +187,6 @@ export const checkStep = async (
   if (message.urgency === 'normal') {
     const quiet = quietUntil(rules, timeZone, now)
     if (quiet) return { waitUntil: quiet }
-    await sql(
-      trx,
-      `select pg_advisory_xact_lock(hashtextextended('message-recipient:' || encode(?::bytea, 'hex'), 0))`,
-      [index],
-    )
     if (
       (await sentTo(trx, index, message.id, localInstant(todayIn(timeZone, now), '00:00', timeZone), null)) >=
       rules.perGuestDaily
@@ -162,6 +199,14 @@ export const checkStep = async (
       rules.marketingPer30Days
   )
     return { cause: 'marketing_limit' }
+  if (kind === 'whatsapp' && (content.contentSid === null || content.text !== null)) {
+    // WhatsApp takes free texts within a day of the guest's own last message, and approved contents at any time.
+    const isOpen = await isWindowOpen(trx, message.propertyId, index)
+    if (!isOpen && content.contentSid === null) return { cause: 'window_closed' }
+    content = isOpen ? { ...content, contentSid: null, contentVariables: null } : content
+  }
   if (await isCapped(trx, channel, timeZone, now)) return { waitUntil: new Date(now.getTime() + hourMs) }
+  const turn = await paceOf(trx, { channel, message, now })
+  if (turn) return { waitUntil: turn }
   return { use: { channel, content, address, index } }
 }

@@ -5,6 +5,7 @@ import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
+import { textsOf } from './rules/contents.ts'
 import type { Content } from './rules/contents.ts'
 import type { Reader } from './reader.ts'
 import { parseTemplate, renderTemplate } from './rules/template.ts'
@@ -22,7 +23,8 @@ export type Written = {
 /** `sent` is what the guest reads; `kept` is the same with codes and links blotted out. */
 export type Composition = { sent: Written; kept: Written }
 
-const write = (content: Content, context: MessageContext, values: Values, timeZone: string): Written => {
+/** A content with its values filled in. */
+export const write = (content: Content, context: MessageContext, values: Values, timeZone: string): Written => {
   const fill = (text: string, as: 'line' | 'text' | 'html') =>
     renderTemplate(parseTemplate(text, messageVariables[context], '').template, values, {
       as,
@@ -81,6 +83,7 @@ export const readContents = async (
     contents: [
       { ...content, channel: 'email', subject: plain(subject ?? '') },
       { ...content, channel: 'sms', subject: null },
+      { ...content, channel: 'whatsapp', subject: null },
     ],
   }
 }
@@ -99,10 +102,15 @@ export const compose = async (
   trx: Trx,
   { message, content, context, property, reader, isSandbox }: Parts,
 ): Promise<Composition> => {
-  const about = { message, property, reader, locale: content.locale }
+  const about = { message, property, reader, locale: content.locale, kind: content.channel }
   const values = await readValues(trx, { ...about, masked: false })
   const sent = write(content, context, values, property.timezone)
-  const hasSecrets = messageVariables[context].some((variable) => variable.secret && values.get(variable.path))
+  const named = textsOf(content)
+    .map(([, text]) => text ?? '')
+    .join(' ')
+  const hasSecrets = messageVariables[context].some(
+    ({ secret, path }) => secret && values.get(path) && named.includes(path),
+  )
   if (!hasSecrets || isSandbox) return { sent, kept: sent }
   return { sent, kept: write(content, context, await readValues(trx, { ...about, masked: true }), property.timezone) }
 }
@@ -110,5 +118,13 @@ export const compose = async (
 /** Domain of the service's own sender, in which Message-IDs are made. */
 const mailDomain = () => /@([A-Za-z0-9.-]+)>?\s*$/.exec(settings.mailFrom)?.[1] ?? 'localhost'
 
-/** Message-ID, one per message and step, so that a mail sent twice is shown once. */
-export const messageIdOf = (messageId: string, step: number): string => `<${messageId}.${step}@${mailDomain()}>`
+/** Message-ID, one per message and step, so that a mail sent twice is shown once. A message that staff sends again is another mail. */
+export const messageIdOf = (messageId: string, step: number, round = 0): string =>
+  `<${messageId}.${step}${round === 0 ? '' : `r${round}`}@${mailDomain()}>`
+
+/** The message and step that a Message-ID of ours names; null for one of others. */
+export const readMessageId = (text: string): { messageId: string; step: number; round: number } | null => {
+  const [, messageId, step, round = '0'] =
+    /^<?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,2})(?:r(\d{1,6}))?@[^\s<>]+>?$/.exec(text.trim()) ?? []
+  return messageId === undefined ? null : { messageId, step: Number(step), round: Number(round) }
+}

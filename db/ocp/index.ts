@@ -1,12 +1,55 @@
 /** Messages to guests and staff. Other modules queue them here and never send. */
+export {
+  changeAutomation,
+  createAutomation,
+  deleteAutomation,
+  isWholeStep,
+  listAutomations,
+  planStays,
+  readAutomation,
+  staysToPlan,
+} from './automations.ts'
+export { storeMessageCallback } from './callbacks.ts'
+export {
+  cancelCampaign,
+  changeCampaign,
+  createCampaign,
+  launchCampaign,
+  listCampaigns,
+  previewCampaign,
+  readCampaign,
+} from './campaigns.ts'
+export { changeChannel, endTest, listChannels, openTest, readChannel, testChannel } from './channels.ts'
 export { messageIdOf } from './compose.ts'
+export { changeConversation, closeConversation, listConversations, readConversation, replyTo } from './conversations.ts'
+export { eraseOldContents, tenantsWithOldMessages } from './erase-contents.ts'
+export { expandCampaign, stopCampaign } from './expand-campaign.ts'
+export { receiveMessage } from './inbound.ts'
+export { listMessages, messageSorts, readMessage } from './messages.ts'
 export { carrierGate } from './rules/send-outcome.ts'
-export type { Outgoing, SendOutcome } from './rules/send-outcome.ts'
+export type { Outgoing, SendOutcome, SmtpAccount } from './rules/send-outcome.ts'
 export { planStay } from './plan-stay.ts'
+export { previewTemplate, propertyOfPreview } from './preview.ts'
+export { processCallback } from './process-callback.ts'
 export { provisionChannels, provisionMessages } from './provision.ts'
 export { queueMessage } from './queue.ts'
 export { applyReport, fallBack, recordOutcome } from './record.ts'
 export { allowResend, giveUpUnknown, openUnknown, takeBackResend } from './resolve.ts'
+export { segmentFields } from './rules/segment.ts'
+export { anchors, triggerEvents } from './rules/trigger.ts'
 export { decideSending, readRecipient } from './sending.ts'
+export { cancelMessage, retryMessage, sendMessage } from './staff-messages.ts'
+export { liftSuppression, listSuppressions, readSuppression, suppress } from './suppression.ts'
+export {
+  archiveTemplate,
+  changeTemplate,
+  createTemplate,
+  listTemplates,
+  publishTemplate,
+  readTemplate,
+} from './templates.ts'
 export { triggerMessages } from './trigger.ts'
+export { readUnsubscribe, unsubscribe } from './unsubscribe.ts'
+export type { UnsubscribePage } from './unsubscribe.ts'
+export { channelUse, meteredUse } from './usage.ts'
 export { endUserMail, mailUser, noticeUser, readUserMail } from './user-mail.ts'

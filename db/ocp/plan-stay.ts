@@ -4,11 +4,9 @@ import type { Trx } from '../lib/connection.ts'
 import { matches } from './rules/automation-conditions.ts'
 import type { Conditions, Stay } from './rules/automation-conditions.ts'
 import { emitMessage, enqueueDelivery, queueMessage } from './queue.ts'
-import type { PlanStep } from './queue.ts'
+import type { PlanStep } from './rules/plan.ts'
+import type { Anchor, DatedTrigger } from './rules/trigger.ts'
 import { readStay } from './stay.ts'
-
-export type Anchor = 'booked' | 'arrival' | 'check_in' | 'departure' | 'checked_in' | 'checked_out' | 'deposit_due'
-export type DatedTrigger = { anchor: Anchor; days?: number; at?: string; hours?: number }
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
@@ -79,6 +77,8 @@ type Automation = {
   conditions: Conditions
   plan: PlanStep[] | null
   validMinutes: number
+  templateId: string
+  templateNumber: number
   templateKey: string
 }
 type Planned = {
@@ -90,6 +90,8 @@ type Planned = {
   turn: number
   propertyId: string
   purpose: 'service' | 'marketing'
+  templateId: string | null
+  templateNumber: number | null
 }
 type Wanted = { automation: Automation; key: string; at: Date }
 
@@ -121,7 +123,8 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
   if (!stay) return
   const automations = await sql<Automation>(
     trx,
-    `select a.id, a.trigger, a.conditions, a.plan, a.valid_minutes, t.key as template_key
+    `select a.id, a.trigger, a.conditions, a.plan, a.valid_minutes, t.key as template_key, t.id as template_id,
+       t.published_number as template_number
      from automation a join message_template t on t.tenant_id = a.tenant_id and t.id = a.template_id
      where a.enabled and a.trigger->>'anchor' is not null and (a.property_id is null or a.property_id = ?)
        and t.status = 'active' and t.published_number is not null
@@ -131,7 +134,7 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
   const wanted = await wantedOf(trx, stay, automations)
   const rows = await sql<Planned>(
     trx,
-    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id, purpose from message
+    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id, purpose, template_id, template_number from message
      where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
@@ -157,8 +160,8 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
         })
     } else if (late) {
       if (isUnsent(row)) await cancel(trx, row, 'too_late')
-    } else if (isWithdrawn(row) || (row.status === 'scheduled' && row.scheduledFor.getTime() !== at.getTime()))
-      await move(trx, row, dueNow, automation.validMinutes)
+    } else if (isWithdrawn(row) || (row.status === 'scheduled' && isOutdated(row, automation, at)))
+      await move(trx, row, dueNow, automation)
   }
   for (const row of rows)
     if (isUnsent(row) && !wanted.some((one) => one.key === row.dedupeKey)) await cancel(trx, row, 'not_wanted')
@@ -169,11 +172,16 @@ const isUnsent = (row: Planned) => row.status === 'scheduled' || row.status === 
 const isWithdrawn = (row: Planned) =>
   row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
 
-const move = async (trx: Trx, row: Planned, at: Date, validMinutes: number) => {
+/** Whether the time of an unsent message or the text in use has changed since it was planned. */
+const isOutdated = (row: Planned, { templateId, templateNumber }: Automation, at: Date) =>
+  row.scheduledFor.getTime() !== at.getTime() || row.templateId !== templateId || row.templateNumber !== templateNumber
+
+const move = async (trx: Trx, row: Planned, at: Date, { validMinutes, templateId, templateNumber }: Automation) => {
   await sql(
     trx,
-    `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, turn = turn + 1 where id = ?`,
-    [at, new Date(at.getTime() + validMinutes * minuteMs), row.id],
+    `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, template_id = ?, template_number = ?, turn = turn + 1
+     where id = ?`,
+    [at, new Date(at.getTime() + validMinutes * minuteMs), templateId, templateNumber, row.id],
   )
   await enqueueDelivery(trx, { ...row, turn: row.turn + 1 }, at)
 }

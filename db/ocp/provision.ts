@@ -1,11 +1,12 @@
-import { createHash, createHmac, randomUUID } from 'node:crypto'
-import { required, settings } from '../../config/env.ts'
+import { randomUUID } from 'node:crypto'
+import { settings } from '../../config/env.ts'
 import { builtInTemplates } from '../../config/message-texts/templates.ts'
 import { builtInAutomations, builtInTexts } from '../../config/message-texts/texts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { callbackToken, hashOfToken, isConfigured } from './channel-accounts.ts'
 import { channelKinds, checkContents, htmlOf } from './rules/contents.ts'
-import type { ChannelKind, Content } from './rules/contents.ts'
+import type { Content } from './rules/contents.ts'
 
 const contentsOf = (key: (typeof builtInTemplates)[number]['key']): Content[] =>
   builtInTexts.flatMap(({ locale, texts }): Content[] => {
@@ -50,18 +51,6 @@ export const provisionMessages = async (trx: Trx): Promise<void> => {
   }
 }
 
-/** The token in the address that a provider reports to. It follows from the channel's id; the row keeps its hash alone. */
-const callbackToken = (channelId: string): string =>
-  createHmac('sha256', required(settings.tokenKey, 'TOKEN_KEY'))
-    .update(`message channel callback|${channelId}`)
-    .digest('base64url')
-
-const isConfigured: Record<ChannelKind, () => boolean> = {
-  email: () => settings.smtpUrl !== null,
-  sms: () => Boolean(settings.twilio.accountSid && settings.twilio.authToken && settings.twilio.from),
-  whatsapp: () => Boolean(settings.twilio.accountSid && settings.twilio.authToken && settings.twilio.whatsappFrom),
-}
-
 /**
  * The three channels of a new property: e-mail is on. Outside production, what the service has no account for goes to the sandbox; in
  * production it is not sent and says so, rather than be taken for delivered.
@@ -81,7 +70,7 @@ export const provisionChannels = async (trx: Trx, propertyId: string): Promise<v
         kind === 'email',
         settings.production || isConfigured[kind]() ? 'platform' : 'sandbox',
         kind,
-        createHash('sha256').update(callbackToken(id)).digest(),
+        hashOfToken(callbackToken(id)),
         kind === 'email' ? 5_000 : 1_000,
         kind,
         propertyId,

@@ -6,6 +6,7 @@ import {
   messageFailed,
   messageQueued,
   messageRead,
+  messageReceived,
   messageSent,
   messageSuppressed,
 } from '../../config/events/ocp.ts'
@@ -13,19 +14,20 @@ import { builtInTemplates, isDocument } from '../../config/message-texts/templat
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
-import { contextOf, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
+import type { Fact } from '../lib/events.ts'
 import { insertIfNew } from '../lib/records.ts'
 import type { DataOf } from '../../config/events/event.ts'
 import { seal } from '../lib/sealing/index.ts'
-import type { ChannelKind } from './rules/contents.ts'
 import { Message } from './models.ts'
 import { provisionMessages } from './provision.ts'
+import type { ChannelKind } from './rules/contents.ts'
+import { planOf } from './rules/plan.ts'
+import type { PlanStep } from './rules/plan.ts'
 import { carrierGate } from './rules/send-outcome.ts'
-
-export type PlanStep = { channel: ChannelKind; waitMinutes: number }
 
 /** A recipient who is not a guest, or an address other than the guest's own. */
 export type Recipient = { name: string; email?: string | null; phone?: string | null; language?: string | null }
@@ -60,11 +62,7 @@ type Automated = {
 
 type Template = { id: string; number: number; purpose: 'service' | 'marketing'; urgency: 'immediate' | 'normal' }
 
-const defaultWaitMinutes = 30
 const minuteMs = 60_000
-
-export const planOf = (order: readonly ChannelKind[]): PlanStep[] =>
-  order.map((channel) => ({ channel, waitMinutes: defaultWaitMinutes }))
 
 /** The plan of a message that names none: the property's order of channels, with e-mail first for documents. SMS and WhatsApp are for what is urgent. */
 export const usualPlan = (templateKey: string, order: readonly ChannelKind[]): PlanStep[] =>
@@ -143,10 +141,10 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
 }
 
 /** Gate of the next channel in the plan, as far as it is known now: the worker may find the channel unfit and take another. */
-const gateOfNext = async (trx: Trx, messageId: string): Promise<string> => {
-  const next = await sqlOne<{ kind: string | null; transport: string | null }>(
+export const gateOfNext = async (trx: Trx, messageId: string): Promise<string> => {
+  const next = await sqlOne<{ kind: string | null; transport: string | null; channelId: string }>(
     trx,
-    `select c.kind, c.transport from message m
+    `select c.kind, c.transport, c.id as channel_id from message m
      join message_channel c on c.property_id = m.property_id and c.kind = m.plan->m.step->>'channel' where m.id = ?`,
     [messageId],
   )
@@ -179,25 +177,44 @@ const eventOf = {
   suppressed: messageSuppressed,
   expired: messageExpired,
   cancelled: messageCancelled,
+  received: messageReceived,
 }
 
-type Told = Omit<DataOf<typeof messageQueued>, 'messageId' | 'status' | 'kind' | 'cause'> & { propertyId: string }
+type Told = Omit<DataOf<typeof messageQueued>, 'messageId' | 'status' | 'kind' | 'cause'> & {
+  id: string
+  propertyId: string
+}
 
-/** Tells of a message that has just got this status: ids, kind of channel and cause, never an address or a word of it. */
+/** What is told of messages that have just got a status: ids, kind of channel and cause, never an address or a word of them. */
+export const factsOf = async (
+  trx: Trx,
+  status: keyof typeof eventOf,
+  messageIds: readonly string[],
+  cause: string | null = null,
+  kind: string | null = null,
+): Promise<Fact<typeof messageQueued.data>[]> => {
+  const messages = await sql<Told>(
+    trx,
+    `select m.id, m.property_id, m.purpose, t.key as template_key, m.automation_id, m.campaign_id, m.guest_id, m.reservation_id, m.conversation_id
+     from message m left join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id where m.id = any(?::uuid[])`,
+    [messageIds],
+  )
+  return messages.map(({ id, propertyId, ...rest }) => ({
+    propertyId,
+    id,
+    version: null,
+    data: { messageId: id, status, kind, cause, ...rest },
+  }))
+}
+
+/** Tells of a message that has just got this status. */
 export const emitMessage = async (
   trx: Trx,
   status: keyof typeof eventOf,
   messageId: string,
   { kind = null, cause = null }: { kind?: string | null; cause?: string | null } = {},
 ): Promise<void> => {
-  const message = await sqlOne<Told>(
-    trx,
-    `select m.property_id, m.purpose, t.key as template_key, m.automation_id, m.campaign_id, m.guest_id, m.reservation_id, m.conversation_id
-     from message m left join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id where m.id = ?`,
-    [messageId],
-  )
-  if (!message) throw new Error(`message ${messageId} is gone`)
-  const { propertyId, ...rest } = message
-  const data = { messageId, status, kind, cause, ...rest }
-  await emit(trx, eventOf[status], { propertyId, id: messageId, version: null, data })
+  const [fact] = await factsOf(trx, status, [messageId], cause, kind)
+  if (!fact) throw new Error(`message ${messageId} is gone`)
+  await emit(trx, eventOf[status], fact)
 }

@@ -2,12 +2,14 @@ import { messagesFallBack, messagesReportSandbox, messagesResolveUnknown } from 
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
+import { recordUsage } from '../lib/usage.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { carrierGate, withoutAddresses } from './rules/send-outcome.ts'
 import type { SendOutcome } from './rules/send-outcome.ts'
 import { emitMessage, enqueueDelivery } from './queue.ts'
-import type { PlanStep } from './queue.ts'
+import type { PlanStep } from './rules/plan.ts'
+import { holdGuest, withdrawConsent } from './consent.ts'
 import { suppress } from './suppression.ts'
 
 const minuteMs = 60_000
@@ -107,13 +109,32 @@ const recipientOf = (trx: Trx, attempt: MessageAttemptRow) =>
       )
     : Promise.resolve(null)
 
+/** The guest of an attempt's message, held before the message. */
+const holdGuestOf = async (trx: Trx, attemptId: string): Promise<string | null> => {
+  const found = await sqlOne<{ guestId: string | null }>(
+    trx,
+    `select m.guest_id from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id where a.id = ?`,
+    [attemptId],
+  )
+  return holdGuest(trx, found?.guestId ?? null)
+}
+
 const suppressFor = async (
   trx: Trx,
   { message, attempt }: Loaded,
-  cause: 'hard_bounce' | 'invalid' | 'stop',
+  cause: 'hard_bounce' | 'invalid' | 'stop' | 'complaint',
 ): Promise<void> => {
   const address = await recipientOf(trx, attempt)
-  if (address !== null) await suppress(trx, { kind: attempt.kind, address, scope: 'all', cause, messageId: message.id })
+  const { kind, recipientIndex: index } = attempt
+  if (address !== null) await suppress(trx, { kind, address, index, scope: 'all', cause, messageId: message.id })
+}
+
+/** One billable unit for each message and channel that the service's own account took, whatever the attempts and segments (R24). */
+const meter = async (trx: Trx, { message, attempt }: Loaded): Promise<void> => {
+  if (attempt.transport !== 'platform') return
+  const meterOf = attempt.kind === 'email' ? 'messages.email' : 'messages.phone'
+  const at = new Date()
+  await recordUsage(trx, meterOf, `${message.id}:${attempt.kind}`, [{ tenantId: tenantOf(trx), quantity: 1, at }])
 }
 
 const accepted = async (
@@ -126,6 +147,7 @@ const accepted = async (
     segments: outcome.segments,
     proof: { reply: withoutAddresses(attempt.kind, outcome.proof).slice(0, 300) },
   })
+  await meter(trx, { message, attempt })
   // A report may have been quicker than the reply.
   if (message.status === 'sending') {
     const plan = message.plan as PlanStep[]
@@ -154,13 +176,26 @@ const accepted = async (
     )
 }
 
+const gateOfAttempt = async (trx: Trx, { propertyId, kind, transport }: MessageAttemptRow): Promise<string> => {
+  const channel = await sqlOne<{ id: string }>(
+    trx,
+    `select id from message_channel where property_id = ? and kind = ?`,
+    [propertyId, kind],
+  )
+  return channel ? carrierGate({ kind, transport, channelId: channel.id }) : ''
+}
+
 const leftUnknown = async (trx: Trx, attempt: MessageAttemptRow, code: string, text: string): Promise<void> => {
   await raise(trx, attempt, 'unknown', { code, text })
   await enqueue(
     trx,
     messagesResolveUnknown,
     { tenantId: tenantOf(trx), messageAttemptId: attempt.id },
-    { at: new Date(Date.now() + unknownMs[attempt.kind]), uniqueKey: attempt.id, gate: carrierGate(attempt) },
+    {
+      at: new Date(Date.now() + unknownMs[attempt.kind]),
+      uniqueKey: attempt.id,
+      gate: await gateOfAttempt(trx, attempt),
+    },
   )
 }
 
@@ -174,6 +209,8 @@ export const recordOutcome = async (
   outcome: SendOutcome,
   isLast: boolean,
 ): Promise<'settled' | 'again'> => {
+  const isStop = outcome.kind === 'refused' && outcome.suppress === 'stop'
+  const guestId = isStop ? await holdGuestOf(trx, attemptId) : null
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded) return 'settled'
   const { message, attempt } = loaded
@@ -190,6 +227,7 @@ export const recordOutcome = async (
       )
         return 'settled'
       if (outcome.suppress) await suppressFor(trx, loaded, outcome.suppress)
+      if (isStop) await withdrawConsent(trx, guestId, attempt.kind, 'message')
       if (message.status === 'sending') await nextStep(trx, message, outcome.code)
       return 'settled'
     case 'not_sent':
@@ -230,24 +268,36 @@ export const failUnknown = async (trx: Trx, { message, attempt }: Loaded): Promi
   await emitMessage(trx, 'failed', message.id, { cause: 'outcome_unknown' })
 }
 
+/** A provider's later word. `suppress` says that the address must not be written to any more. */
+export type Report = {
+  status: 'delivered' | 'read' | 'failed' | 'bounced'
+  code?: string | undefined
+  suppress?: 'hard_bounce' | 'invalid' | 'stop' | 'complaint' | undefined
+}
+
 /** A provider's later word (R12); in any order and number, only a higher rank counts. */
 export const applyReport = async (
   trx: Trx,
   attemptId: string,
-  status: 'delivered' | 'read' | 'failed',
-  code?: string,
+  { status, code, suppress: cause }: Report,
 ): Promise<void> => {
+  const withdraws = cause === 'stop' || cause === 'complaint'
+  const guestId = withdraws ? await holdGuestOf(trx, attemptId) : null
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded) return
   const { message, attempt } = loaded
+  if (cause) await suppressFor(trx, loaded, cause)
+  if (withdraws) await withdrawConsent(trx, guestId, attempt.kind, 'message')
   if (!(await raise(trx, attempt, status, code === undefined ? {} : { code }))) return
-  if (status === 'failed') {
-    if (message.status === 'sent' && message.step === attempt.step) await nextStep(trx, message, code ?? 'failed')
+  if (status === 'failed' || status === 'bounced') {
+    const isCurrent = message.step === attempt.step && message.round === attempt.round
+    if (isCurrent && ['sending', 'sent'].includes(message.status)) await nextStep(trx, message, code ?? status)
     return
   }
+  await meter(trx, loaded)
   // Also where the next channel has its turn already and has not begun: it is spared.
   if (
-    ['sending', 'sent', 'queued', 'delivered', 'failed'].includes(message.status) &&
+    ['sending', 'sent', 'queued', 'scheduled', 'delivered', 'failed'].includes(message.status) &&
     !(message.status === 'delivered' && status === 'delivered')
   ) {
     await sql(

@@ -2,6 +2,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageChannelRow, MessageRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
+import { accountOf } from './channel-accounts.ts'
 import { compose, readContents } from './compose.ts'
 import { contentFor } from './rules/contents.ts'
 import type { Outgoing } from './rules/send-outcome.ts'
@@ -30,7 +31,12 @@ export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing
     [message.propertyId, attempt.kind],
   )
   const content = contentFor(contents, attempt.kind, message.locale, [])
-  if (!attempt.recipient || !property || !reader || !channel || !content || attempt.transport === 'own') {
+  if (!attempt.recipient || !property || !reader || !channel || !content) {
+    await failUnknown(trx, loaded)
+    return null
+  }
+  const account = await accountOf(trx, { ...channel, transport: attempt.transport })
+  if (attempt.transport === 'own' && !account) {
     await failUnknown(trx, loaded)
     return null
   }
@@ -45,7 +51,8 @@ export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing
   })
   const use = { channel: { ...channel, transport: attempt.transport }, content, address, index: attempt.recipientIndex }
   return outgoing(
-    { attemptId, message, step: attempt.step, use, reader, property, startedAt: attempt.createdAt },
+    trx,
+    { attemptId, message, step: attempt.step, use, account, reader, property, startedAt: attempt.createdAt },
     composition,
   )
 }

@@ -6,16 +6,19 @@ import type { Trx } from '../lib/connection.ts'
 import { hasFeature } from '../lib/features.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
+import { accountOf, callbackUrl, fromAddressOf } from './channel-accounts.ts'
 import { checkStep } from './checks.ts'
 import type { StepCause, UsableStep } from './checks.ts'
+import { holdGuest } from './consent.ts'
 import { compose, messageIdOf, readContents } from './compose.ts'
 import type { Composition } from './compose.ts'
-import type { Outgoing } from './rules/send-outcome.ts'
+import type { Account, Outgoing } from './rules/send-outcome.ts'
 import { emitMessage, enqueueDelivery } from './queue.ts'
-import type { PlanStep } from './queue.ts'
+import type { PlanStep } from './rules/plan.ts'
 import { readReader } from './reader.ts'
 import type { Reader } from './reader.ts'
 import { markUnknown } from './record.ts'
+import { unsubscribeUrl } from './unsubscribe-token.ts'
 import type { MessageProperty } from './variables.ts'
 
 export type Decision = { send: Outgoing } | { done: string }
@@ -42,7 +45,7 @@ export const propertyOf = (trx: Trx, propertyId: string) =>
     [propertyId],
   )
 
-type Ended = 'suppressed' | 'expired' | 'failed'
+type Ended = 'suppressed' | 'expired' | 'failed' | 'cancelled'
 
 export const endMessage = async (trx: Trx, message: MessageRow, status: Ended, reason: string): Promise<void> => {
   await sql(trx, `update message set status = ?, reason = ?, turn = turn + 1 where id = ?`, [
@@ -65,8 +68,8 @@ const postpone = async (trx: Trx, message: MessageRow, at: Date): Promise<void> 
 const endOfPlan = async (trx: Trx, message: MessageRow, cause: StepCause | null): Promise<string> => {
   const best = await sqlOne<Pick<MessageAttemptRow, 'status' | 'errorCode'>>(
     trx,
-    `select status, error_code from message_attempt where message_id = ? order by rank = 3, rank desc, created_at desc limit 1`,
-    [message.id],
+    `select status, error_code from message_attempt where message_id = ? and round = ? order by rank = 3, rank desc, created_at desc limit 1`,
+    [message.id, message.round],
   )
   if (best && ['sent', 'delivered', 'read'].includes(best.status)) {
     await sql(trx, `update message set status = ?, turn = turn + 1 where id = ?`, [best.status, message.id])
@@ -87,13 +90,14 @@ const insertAttempt = async (
   const id = randomUUID()
   await sql(
     trx,
-    `insert into message_attempt (id, message_id, property_id, step, number, kind, transport, recipient_index, recipient, subject, body, purpose)
-     select ?, ?, ?, ?, count(*) + 1, ?, ?, ?, ?, ?, ?, ? from message_attempt where message_id = ? and step = ?`,
+    `insert into message_attempt (id, message_id, property_id, step, number, round, kind, transport, recipient_index, recipient, subject, body, purpose)
+     select ?, ?, ?, ?, count(*) + 1, ?, ?, ?, ?, ?, ?, ?, ? from message_attempt where message_id = ? and step = ?`,
     [
       id,
       message.id,
       message.propertyId,
       step,
+      message.round,
       use.channel.kind,
       use.channel.transport,
       use.index,
@@ -117,32 +121,55 @@ type Leaving = {
   message: MessageRow
   step: number
   use: UsableStep
+  account: Account | null
   reader: Reader
   property: MessageProperty
   startedAt: Date
 }
 
 export const outgoing = (
-  { attemptId, message, step, use, reader, property, startedAt }: Leaving,
+  trx: Trx,
+  { attemptId, message, step, use, account, reader, property, startedAt }: Leaving,
   { sent }: Composition,
 ): Outgoing => ({
   attemptId,
   kind: use.channel.kind,
+  channelId: use.channel.id,
   transport: use.channel.transport,
+  account,
   to: use.address,
   toName: `${reader.firstName} ${reader.lastName}`.trim(),
   fromName: use.channel.senderName ?? property.name,
+  fromAddress: fromAddressOf(use.channel),
   replyTo: use.channel.replyTo ?? property.email,
   ...sent,
-  messageId: messageIdOf(message.id, step),
+  messageId: messageIdOf(message.id, step, message.round),
   startedAt,
+  callbackUrl: callbackUrl(use.channel.id),
+  unsubscribeUrl: message.purpose === 'marketing' ? unsubscribeUrl(trx, message.id, use.channel.kind) : null,
+  isPersonal: message.origin === 'staff' && message.templateId === null,
 })
+
+/** Consent is not withdrawn between the check and the attempt: the guest is held before the message, as by everybody else. */
+const holdReader = async (trx: Trx, messageId: string): Promise<void> => {
+  const head = await sqlOne<{ guestId: string | null; purpose: string }>(
+    trx,
+    `select guest_id, purpose from message where id = ?`,
+    [messageId],
+  )
+  if (head?.purpose === 'marketing') await holdGuest(trx, head.guestId)
+}
+
+const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> =>
+  campaignId !== null &&
+  (await sqlOne(trx, `select id from campaign where id = ? and status = 'cancelled'`, [campaignId])) !== null
 
 /**
  * The first half of sending (R8): everything is checked again, and the attempt is written, before anything leaves. A message that
  * is `sending` already was taken by a start that never came back: its outcome is unknown.
  */
 export const decideSending = async (trx: Trx, messageId: string, turn: number): Promise<Decision> => {
+  await holdReader(trx, messageId)
   const message = await lockMessage(trx, messageId)
   if (!message || message.turn !== turn) return { done: 'stale_turn' }
   if (message.status === 'sending') {
@@ -158,6 +185,7 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
   }
   if (!(await hasFeature(trx, 'ocp'))) return end('expired', 'feature_not_enabled')
   if (message.expiresAt <= message.now) return end('expired', 'too_late')
+  if (await isStopped(trx, message.campaignId)) return end('cancelled', 'campaign_cancelled')
   if (message.reservationStatuses && message.reservationId) {
     const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [
       message.reservationId,
@@ -197,6 +225,11 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
       continue
     }
     const { use } = checked
+    const account = await accountOf(trx, use.channel)
+    if (use.channel.transport === 'own' && !account) {
+      first ??= 'no_channel'
+      continue
+    }
     const composition = await compose(trx, {
       message,
       content: use.content,
@@ -211,7 +244,8 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
       use.content.locale,
       message.id,
     ])
-    return { send: outgoing({ attemptId, message, step, use, reader, property, startedAt: message.now }, composition) }
+    const leaving = { attemptId, message, step, use, account, reader, property, startedAt: message.now }
+    return { send: outgoing(trx, leaving, composition) }
   }
   return { done: await endOfPlan(trx, message, first) }
 }

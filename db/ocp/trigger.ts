@@ -5,7 +5,7 @@ import { enqueue } from '../lib/enqueue.ts'
 import { matches } from './rules/automation-conditions.ts'
 import type { Conditions, Stay } from './rules/automation-conditions.ts'
 import { queueMessage } from './queue.ts'
-import type { PlanStep } from './queue.ts'
+import type { PlanStep } from './rules/plan.ts'
 import { readStay } from './stay.ts'
 
 type Event = {
@@ -93,7 +93,8 @@ export const triggerMessages = async (trx: Trx, eventId: string): Promise<number
   const stay = reservationId ? await readStay(trx, reservationId) : null
   const { tenantId } = contextOf(trx)
   if (reservationId && tenantId && (event.entity.type === 'reservation' || event.type.startsWith('deposit.')))
-    await enqueue(trx, messagesPlanStay, { tenantId, reservationId }, { uniqueKey: reservationId })
+    // Not once per stay: a job that has begun may have read the stay as it was.
+    await enqueue(trx, messagesPlanStay, { tenantId, reservationId })
   if (isOfHold(event, stay)) return 0
 
   const automations = await sql<EventAutomation>(

@@ -7,6 +7,8 @@ import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
+import type { ChannelKind } from './rules/contents.ts'
+import { unsubscribeUrl } from './unsubscribe-token.ts'
 import { bookingOf } from './reader.ts'
 import type { Reader } from './reader.ts'
 import { bookingMoney } from './stay.ts'
@@ -106,7 +108,7 @@ const readPayment = (trx: Trx, id: string) =>
     [id],
   )
 
-type About = Pick<MessageRow, 'reservationId' | 'paymentId' | 'issueId'> & { data: unknown }
+type About = Pick<MessageRow, 'id' | 'reservationId' | 'paymentId' | 'issueId'> & { data: unknown }
 
 /** The page of the gateway on which a payment can be made; null once it cannot. */
 const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
@@ -195,8 +197,16 @@ export const readValues = async (
     property,
     reader,
     locale,
+    kind,
     masked,
-  }: { message: About; property: MessageProperty; reader: Reader; locale: string; masked: boolean },
+  }: {
+    message: About
+    property: MessageProperty
+    reader: Reader
+    locale: string
+    kind: ChannelKind
+    masked: boolean
+  },
 ): Promise<Values> => {
   const values = new Map<string, Value>()
   const set = (prefix: string, entries: Record<string, Value>) => {
@@ -218,6 +228,7 @@ export const readValues = async (
   })
   set('', await secrets(trx, message.data, masked))
   if (message.issueId) set('issue', await readIssueValues(trx, message.issueId, idsIn(message.data).issueCommentId))
+  set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
 
   const booking = await bookingOf(trx, message)
   const facts = booking && (await readBooking(trx, booking.bookingId))

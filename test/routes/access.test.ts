@@ -15,6 +15,7 @@ import { createQuote } from '../../db/reservations/quotes.ts'
 import { insertTasks } from '../../db/units/housekeeping-tasks/create.ts'
 import { forgetLimits, makeUser } from '../auth/support.ts'
 import { makeConnection } from '../channels/support.ts'
+import { messageRecords } from '../ocp/records.ts'
 import { makeDelivery } from '../webhooks/support.ts'
 import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { makeHouse as makeRooms } from '../support/factories.ts'
@@ -330,6 +331,7 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     bookingId,
     reservationId: rooms[0]?.id ?? '',
     ...(await makeDelivery(house)),
+    ...(await messageRecords(house)),
     invoiceId: (await invoicesOf(house.tenantId, 1))[0] ?? '',
     ledgerEntryId: entry.id,
     propertyId: house.propertyId,

@@ -11,6 +11,7 @@ import { ofFolios } from './examples-of-folios.ts'
 import { ofGuests } from './examples-of-guests.ts'
 import { ofHousekeeping } from './examples-of-housekeeping.ts'
 import { ofChannels } from './examples-of-channels.ts'
+import { ofMessages } from './examples-of-messages.ts'
 import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
@@ -44,6 +45,7 @@ export const prepare = async (
   const properties = await ofProperties(house)
   const channels = await ofChannels(house)
   const webhooks = await ofWebhooks(house)
+  const messages = await ofMessages(house)
   const billing = await ofBilling(house)
   const units = await ofUnits(house)
   const blocks = await ofBlocks(house)
@@ -123,6 +125,7 @@ export const prepare = async (
     ...properties.examples,
     ...channels.examples,
     ...webhooks.examples,
+    ...messages.examples,
     ...billing.examples,
     ...units.examples,
     ...housekeeping.examples,
@@ -193,6 +196,7 @@ export const prepare = async (
       properties: { ...properties.known, ...channels.known },
       public: guests.ofPublic,
       reservations: { ...desk.known, ...folios.known },
+      ocp: messages.known,
       webhooks: webhooks.known,
       units: { ...units.known, ...housekeeping.known, ...blocks.known },
     },

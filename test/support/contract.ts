@@ -71,7 +71,7 @@ export const checkContract = (method: string, path: string, { status, headers, b
 }
 
 /** Writes without an entry: a new token of the same session, and what providers tell, which is kept as it came. */
-const untrailed = new Set(['auth.refresh', 'payments.callback'])
+const untrailed = new Set(['auth.refresh', 'payments.callback', 'messages.callback'])
 
 /** Throws when a write was answered that the trail knows nothing of: every test that writes through the API checks it. */
 export const checkTrail = async (

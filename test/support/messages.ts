@@ -95,9 +95,20 @@ export const makeConfirmed = async (house: House, options: StayOptions & HoldOpt
 export const deliverAll = (aheadMs = 0) =>
   drain({
     aheadMs,
-    kinds: ['trigger', 'plan-stay', 'deliver', 'fall-back', 'resolve-unknown', 'report-sandbox', 'send-user-mail'].map(
-      (verb) => `messages.${verb}`,
-    ),
+    kinds: [
+      'trigger',
+      'plan-stay',
+      'plan-automation',
+      'deliver',
+      'fall-back',
+      'resolve-unknown',
+      'report-sandbox',
+      'process-callback',
+      'verify-channel',
+      'expand-campaign',
+      'stop-campaign',
+      'send-user-mail',
+    ].map((verb) => `messages.${verb}`),
   })
 
 export const messagesOf = (house: House): Promise<MessageRow[]> =>

@@ -1,6 +1,7 @@
 import { sampleDay, sampleId } from '../../config/samples.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
 import { createGuest } from '../../db/guests/index.ts'
+import { makeTemplate } from '../ocp/records.ts'
 import type { House } from './factories.ts'
 import { makeHold } from './stay.ts'
 
@@ -82,8 +83,13 @@ export const recordsOf = async (house: House): Promise<Records> => {
       [house.bookId, house.bookId, house.bookId, house.bookId],
     ),
   )
+  const templates = await house.inHouse(async (trx) => ({
+    publishedTemplateId: await makeTemplate(trx, { context: 'reservation' }),
+    marketingTemplateId: await makeTemplate(trx, { marketing: true }),
+  }))
   return {
     ...ledger,
+    ...templates,
     ...policies,
     payableBookingId,
     guestId,

@@ -1,18 +1,39 @@
 import { startPasswordReset } from '../../db/auth/index.ts'
-import { fallBack as moveOn, applyReport, planStay, readRecipient, triggerMessages } from '../../db/ocp/index.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import {
+  fallBack as moveOn,
+  applyReport,
+  eraseOldContents,
+  expandCampaign,
+  isWholeStep,
+  planStay,
+  planStays,
+  processCallback,
+  readRecipient,
+  staysToPlan,
+  stopCampaign,
+  tenantsWithOldMessages,
+  triggerMessages,
+} from '../../db/ocp/index.ts'
+import {
+  eraseMessageContents,
+  messagesExpandCampaign,
   messagesFallBack,
+  messagesPlanAutomation,
   messagesPlanStay,
+  messagesProcessCallback,
   messagesReportSandbox,
   messagesStartPasswordReset,
+  messagesStopCampaign,
   messagesTrigger,
 } from '../../jobs/ocp.ts'
-import { onDatabase } from '../lib/processor.ts'
+import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 import { isDeliveredInSandbox } from '../providers/sandbox.ts'
 import { deliver } from './deliver.ts'
 import { resolveUnknown } from './resolve-unknown.ts'
 import { sendUserMail } from './send-user-mail.ts'
+import { verifyChannel } from './verify-channel.ts'
 
 const trigger = onDatabase(messagesTrigger, (trx, { eventId }) => triggerMessages(trx, eventId))
 const planOfStay = onDatabase(messagesPlanStay, (trx, { reservationId }) => planStay(trx, reservationId))
@@ -22,11 +43,54 @@ const fallBack = onDatabase(messagesFallBack, async (trx, { messageId, turn }, c
 const reportSandbox = onDatabase(messagesReportSandbox, async (trx, { messageAttemptId }, ctx) => {
   const to = await readRecipient(trx, messageAttemptId)
   if (to === null || !isDeliveredInSandbox(to)) ctx.skip('silent')
-  await applyReport(trx, messageAttemptId, 'delivered')
+  await applyReport(trx, messageAttemptId, { status: 'delivered' })
 })
 const startReset = onDatabase(messagesStartPasswordReset, (trx, { passwordRequestId }) =>
   startPasswordReset(trx, passwordRequestId),
 )
+
+/** Stays that are planned in one transaction. */
+const staysAtOnce = 25
+
+const planAutomation = processor(messagesPlanAutomation, async ({ payload, effect, finish, signal }) => {
+  const { tenantId, automationId, cursor } = payload
+  const ids = await effect((trx) => staysToPlan(trx, cursor))
+  for (let at = 0; at < ids.length; at += staysAtOnce) {
+    signal.throwIfAborted()
+    await effect((trx) => planStays(trx, ids.slice(at, at + staysAtOnce)))
+  }
+  await finish(async (trx) => {
+    if (isWholeStep(ids))
+      await enqueue(trx, messagesPlanAutomation, { tenantId, automationId, cursor: ids.at(-1) ?? null })
+  })
+})
+const waitMs = 5_000
+const callback = onDatabase(messagesProcessCallback, async (trx, { messageCallbackId }, ctx) => {
+  if ((await processCallback(trx, messageCallbackId)) === 'wait') ctx.putBack(waitMs)
+})
+const expand = processor(messagesExpandCampaign, async ({ payload, effect, finish, putBack, signal }) => {
+  for (;;) {
+    signal.throwIfAborted()
+    const next = await effect((trx) => expandCampaign(trx, payload.campaignId))
+    if (next === 'wait') putBack(2 * waitMs)
+    if (next === 'done') break
+  }
+  await finish()
+})
+const stop = processor(messagesStopCampaign, async ({ payload, effect, finish, signal }) => {
+  while (await effect((trx) => stopCampaign(trx, payload.campaignId))) signal.throwIfAborted()
+  await finish()
+})
+const eraseContents = processor(eraseMessageContents, async ({ effect, inTenant, finish, signal, log }) => {
+  for (const { tenantId } of await effect((trx) => tenantsWithOldMessages(trx))) {
+    try {
+      while (!signal.aborted && (await inTenant(tenantId, eraseOldContents)) > 0);
+    } catch (error) {
+      log.error({ err: error, tenantId }, 'contents of messages could not be erased')
+    }
+  }
+  await finish()
+})
 
 export const processors: readonly Processor[] = [
   trigger,
@@ -37,4 +101,10 @@ export const processors: readonly Processor[] = [
   reportSandbox,
   sendUserMail,
   startReset,
+  planAutomation,
+  callback,
+  verifyChannel,
+  expand,
+  stop,
+  eraseContents,
 ]

@@ -17,6 +17,10 @@ export const sendUserMail = processor(messagesSendUserMail, async (ctx) => {
   const letter = {
     ...mail,
     fromName: null,
+    fromAddress: null,
+    account: null,
+    channelId: '',
+    unsubscribeUrl: null,
     replyTo: null,
     html: null,
     messageId: messageIdOf(userMailId, 0),

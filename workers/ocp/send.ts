@@ -14,5 +14,7 @@ export const providerOf = ({ transport, kind }: Outgoing): string =>
 /** Hands a message to the provider of its channel. Never throws. */
 export const send = (message: Outgoing, signal: AbortSignal): Promise<SendOutcome> => {
   if (message.transport === 'sandbox') return Promise.resolve(sendNowhere(message))
-  return message.kind === 'email' ? sendMail({ ...message, isAutomatic: true }, signal) : sendText(message)
+  return message.kind === 'email'
+    ? sendMail({ ...message, isAutomatic: !message.isPersonal }, signal)
+    : sendText(message)
 }

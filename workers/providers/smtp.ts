@@ -1,42 +1,103 @@
+import { LRUCache } from 'lru-cache'
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import { rootCertificates } from 'node:tls'
 import { createTransport } from 'nodemailer'
 import { credentialsRefused } from '../../db/jobs/index.ts'
-import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
+import type { Outgoing, SendOutcome, SmtpAccount } from '../../db/ocp/index.ts'
 import { settings } from '../../config/env.ts'
+import { AddressRefused, placeOf } from '../../config/outgoing-address.ts'
 
 /** A mail to be sent; every part is a value, so that nothing of it can become a header or a second recipient. */
 export type Mail = Pick<
   Outgoing,
-  'to' | 'toName' | 'fromName' | 'replyTo' | 'subject' | 'text' | 'html' | 'messageId'
+  | 'to'
+  | 'toName'
+  | 'fromName'
+  | 'fromAddress'
+  | 'replyTo'
+  | 'subject'
+  | 'text'
+  | 'html'
+  | 'messageId'
+  | 'account'
+  | 'channelId'
+  | 'unsubscribeUrl'
 > & {
   /** Machines answer no machine's mail. */
   isAutomatic: boolean
 }
 
-const makeTransport = (url: string) =>
+const pooled = {
+  pool: true,
+  maxConnections: 5,
+  maxMessages: 200,
+  // The pool would send again what it lost the connection of; whether it arrived is ours to find out.
+  maxRequeues: 0,
+  idleTimeout: 30_000,
+  connectionTimeout: 5_000,
+  greetingTimeout: 5_000,
+  dnsTimeout: 5_000,
+  socketTimeout: 12_000,
+  disableFileAccess: true,
+  disableUrlAccess: true,
+} as const
+
+const makeTransport = (url: string) => createTransport({ url, ...pooled, requireTLS: settings.production })
+type Transport = ReturnType<typeof makeTransport>
+
+/** A tenant's own server, at the very address that was judged: its name cannot lead elsewhere the second time. TLS always, with a certificate of its name. */
+const makeOwn = ({ host, port, user, password }: SmtpAccount, place: { address: string; port: number }): Transport =>
   createTransport({
-    url,
-    pool: true,
-    maxConnections: 5,
-    maxMessages: 200,
-    // The pool would send again what it lost the connection of; whether it arrived is ours to find out.
-    maxRequeues: 0,
-    idleTimeout: 30_000,
-    connectionTimeout: 5_000,
-    greetingTimeout: 5_000,
-    dnsTimeout: 5_000,
-    socketTimeout: 12_000,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    requireTLS: settings.production,
+    ...pooled,
+    host: place.address,
+    port: place.port,
+    secure: port === 465,
+    requireTLS: true,
+    tls: {
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      ...(settings.smtpCa ? { ca: [...rootCertificates, settings.smtpCa] } : {}),
+    },
+    auth: { user, pass: password },
   })
 
-const transports = new Map<string, ReturnType<typeof makeTransport>>()
-const transportOf = (url: string) => {
-  const found = transports.get(url)
+// Bounded: an idle transport of a tenant makes room for another's.
+const transports = new LRUCache<string, Transport>({
+  max: 200,
+  dispose: (transport) => {
+    // What is being sent by it ends first.
+    setTimeout(() => transport.close(), 30_000).unref()
+  },
+})
+
+const kept = (name: string, make: () => Transport): Transport => {
+  const found = transports.get(name)
   if (found) return found
-  const made = makeTransport(url)
-  transports.set(url, made)
+  const made = make()
+  transports.set(name, made)
   return made
+}
+
+const nameOf = (channelId: string, account: SmtpAccount, address: string) =>
+  createHash('sha256')
+    .update(JSON.stringify([channelId, account, address]))
+    .digest('base64url')
+
+/** The transport of a mail: the service's, or the tenant's own. Throws AddressRefused for a server inside our own network. */
+const transportOf = async ({ account, channelId }: Pick<Mail, 'account' | 'channelId'>): Promise<Transport | null> => {
+  if (account && 'smtp' in account) {
+    const { smtp } = account
+    const found = await placeOf(new URL(`https://${smtp.host}/`))
+    const place =
+      typeof found === 'number'
+        ? { address: '127.0.0.1', port: found }
+        : { address: found[0]?.address ?? smtp.host, port: smtp.port }
+    return kept(nameOf(channelId, smtp, place.address), () => makeOwn(smtp, place))
+  }
+  const url = settings.smtpUrl
+  return url === null ? null : kept(url, () => makeTransport(url))
 }
 
 /** Ends the idle connections of this process. */
@@ -101,21 +162,30 @@ const failed = (error: SmtpError): SendOutcome => {
   return { kind: 'unknown', code, message }
 }
 
-/** Sends one mail to one recipient over the service's SMTP server. Never throws. */
+/** One click ends marketing (RFC 8058): readers of mail show a button for it. */
+const listHeaders = (url: string | null): Record<string, string> =>
+  url === null ? {} : { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+
+/** Sends one mail to one recipient, over the service's SMTP server or the tenant's own. Never throws. */
 export const sendMail = async (mail: Mail, signal: AbortSignal): Promise<SendOutcome> => {
   const from = sender()
-  if (settings.smtpUrl === null) return { kind: 'not_sent', code: 'smtp_not_set', message: 'SMTP_URL is not set' }
+  const address = mail.fromAddress ?? from.address
   try {
-    const info = await transportOf(settings.smtpUrl).sendMail({
-      from: { name: mail.fromName ?? from.name, address: from.address },
+    const transport = await transportOf(mail)
+    if (!transport) return { kind: 'not_sent', code: 'smtp_not_set', message: 'SMTP_URL is not set' }
+    const info = await transport.sendMail({
+      from: { name: mail.fromName ?? from.name, address },
       to: { name: mail.toName, address: mail.to },
       ...(mail.replyTo === null ? {} : { replyTo: { name: '', address: mail.replyTo } }),
-      envelope: { from: from.address, to: [mail.to] },
+      envelope: { from: address, to: [mail.to] },
       subject: mail.subject,
       text: mail.text,
       ...(mail.html === null ? {} : { html: mail.html }),
       messageId: mail.messageId,
-      headers: mail.isAutomatic ? { 'Auto-Submitted': 'auto-generated' } : {},
+      headers: {
+        ...(mail.isAutomatic ? { 'Auto-Submitted': 'auto-generated' } : {}),
+        ...listHeaders(mail.unsubscribeUrl),
+      },
       xMailer: false,
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -126,6 +196,8 @@ export const sendMail = async (mail: Mail, signal: AbortSignal): Promise<SendOut
       ? { kind: 'accepted', reference: mail.messageId, proof: info.response }
       : { kind: 'unknown', code: 'no_acceptance', message: info.response.slice(0, 300) }
   } catch (error) {
+    if (error instanceof AddressRefused)
+      return { kind: 'refused', code: 'address_refused', message: 'the server is not at a public address' }
     return failed(error instanceof Error ? error : new Error(String(error)))
   }
 }

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type twilioSdk from 'twilio'
 import { credentialsRefused } from '../../db/jobs/index.ts'
@@ -7,28 +9,38 @@ import { required, settings } from '../../config/env.ts'
 const load = createRequire(import.meta.url)
 
 type Client = ReturnType<typeof twilioSdk>
-let made: { key: string; client: Client } | null = null
+const clients = new LRUCache<string, Client>({ max: 100 })
 
-/** The service's account. The SDK is loaded on its first use: it is large, and most processes never send an SMS. */
-const clientOf = (): Client => {
-  const { accountSid, authToken, baseUrl } = settings.twilio
-  const key = `${accountSid} ${authToken} ${baseUrl}`
-  if (made?.key === key) return made.client
+/** The account that carries a message: the tenant's own, or the service's. The SDK is loaded on its first use: it is large, and most processes never send an SMS. */
+const clientOf = ({ account }: Pick<Outgoing, 'account'>): Client => {
+  const { baseUrl } = settings.twilio
+  const own = account && 'twilio' in account ? account.twilio : null
+  const accountSid = own?.accountSid ?? required(settings.twilio.accountSid, 'TWILIO_ACCOUNT_SID')
+  const authToken = own?.authToken ?? required(settings.twilio.authToken, 'TWILIO_AUTH_TOKEN')
+  const key = createHash('sha256').update(`${accountSid} ${authToken} ${baseUrl}`).digest('base64url')
+  const found = clients.get(key)
+  if (found) return found
   const twilio = load('twilio') as typeof twilioSdk
-  const client = twilio(required(accountSid, 'TWILIO_ACCOUNT_SID'), required(authToken, 'TWILIO_AUTH_TOKEN'), {
-    timeout: 12_000,
-    autoRetry: false,
-    keepAlive: false,
-  })
+  const client = twilio(accountSid, authToken, { timeout: 12_000, autoRetry: false, keepAlive: false })
   if (baseUrl) client.api.baseUrl = baseUrl
-  made = { key, client }
+  clients.set(key, client)
   return client
 }
 
-const senderOf = (kind: Outgoing['kind']) =>
-  kind === 'whatsapp'
-    ? `whatsapp:${required(settings.twilio.whatsappFrom, 'TWILIO_WHATSAPP_FROM')}`
-    : required(settings.twilio.from, 'TWILIO_FROM')
+type Sender = { from: string } | { messagingServiceSid: string }
+
+const senderOf = ({ kind, account }: Pick<Outgoing, 'kind' | 'account'>): Sender => {
+  const named = (number: string) => ({ from: kind === 'whatsapp' ? `whatsapp:${number}` : number })
+  if (account && 'twilio' in account) {
+    const { messagingServiceSid, from } = account.twilio
+    return messagingServiceSid ? { messagingServiceSid } : named(from ?? '')
+  }
+  return named(
+    kind === 'whatsapp'
+      ? required(settings.twilio.whatsappFrom, 'TWILIO_WHATSAPP_FROM')
+      : required(settings.twilio.from, 'TWILIO_FROM'),
+  )
+}
 const recipientOf = ({ kind, to }: Outgoing) => (kind === 'whatsapp' ? `whatsapp:${to}` : to)
 
 const isSid = (sid: unknown): sid is string => typeof sid === 'string' && /^(SM|MM)[0-9a-fA-F]{32}$/.test(sid)
@@ -86,6 +98,8 @@ const segmentsOf = (value: unknown) => {
   return Number.isSafeInteger(count) && count > 0 ? count : undefined
 }
 
+const isReachable = (url: string) => /^https?:\/\/[^/]+\.[^/]+\//.test(url)
+
 /** Sends an SMS or a WhatsApp message. Never throws. A 200 without a well-formed id is not a sent message. */
 export const sendText = async (message: Outgoing): Promise<SendOutcome> => {
   try {
@@ -93,10 +107,12 @@ export const sendText = async (message: Outgoing): Promise<SendOutcome> => {
       message.contentSid === null
         ? { body: message.text }
         : { contentSid: message.contentSid, contentVariables: JSON.stringify(message.contentVariables ?? {}) }
-    const reply = await clientOf().messages.create({
+    const reply = await clientOf(message).messages.create({
       to: recipientOf(message),
-      from: senderOf(message.kind),
+      ...senderOf(message),
       ...content,
+      // Twilio takes none that it could not reach.
+      ...(isReachable(message.callbackUrl) ? { statusCallback: message.callbackUrl } : {}),
     })
     if (!isSid(reply.sid)) return { kind: 'unknown', code: 'reply_malformed', message: 'the reply has no message id' }
     return {
@@ -117,8 +133,8 @@ const minuteMs = 60_000
  * The texts of approved contents are Twilio's, so those are known by recipient and time alone.
  */
 export const findText = async (message: Outgoing): Promise<(SendOutcome & { kind: 'accepted' }) | null> => {
-  const from = senderOf(message.kind)
-  const list = await clientOf().messages.list({
+  const sender = senderOf(message)
+  const list = await clientOf(message).messages.list({
     to: recipientOf(message),
     dateSentAfter: new Date(message.startedAt.getTime() - 24 * 60 * minuteMs),
     pageSize: 50,
@@ -127,7 +143,9 @@ export const findText = async (message: Outgoing): Promise<(SendOutcome & { kind
   const found = list.find(
     (candidate) =>
       isSid(candidate.sid) &&
-      candidate.from === from &&
+      ('from' in sender
+        ? candidate.from === sender.from
+        : candidate.messagingServiceSid === sender.messagingServiceSid) &&
       candidate.dateCreated instanceof Date &&
       candidate.dateCreated.getTime() >= message.startedAt.getTime() - minuteMs &&
       (message.contentSid !== null || candidate.body === message.text),

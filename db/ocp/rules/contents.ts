@@ -17,6 +17,17 @@ export type Content = {
   contentVariables: Record<string, string> | null
 }
 
+/** The templates of a content, by the names of their fields. */
+export const textsOf = ({ subject, text, html, contentVariables }: Content): [field: string, text: string | null][] => [
+  ['subject', subject],
+  ['text', text],
+  ['html', html],
+  ...Object.entries(contentVariables ?? {}).map(([name, value]): [string, string] => [
+    `contentVariables.${name}`,
+    value,
+  ]),
+]
+
 /** Every variable that the contents name, and everything that is wrong with them. */
 export const checkContents = (
   context: MessageContext,
@@ -25,8 +36,7 @@ export const checkContents = (
   const problems: FieldError[] = []
   const variables = new Set<string>()
   contents.forEach((content, index) => {
-    const texts = { subject: content.subject, text: content.text, html: content.html, ...content.contentVariables }
-    for (const [name, text] of Object.entries(texts)) {
+    for (const [name, text] of textsOf(content)) {
       if (text === null) continue
       const parsed = parseTemplate(text, messageVariables[context], `contents.${index}.${name}`)
       problems.push(...parsed.problems)

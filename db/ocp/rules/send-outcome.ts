@@ -13,15 +13,31 @@ export type SendOutcome =
   /** The outcome is unknown: never repeated blindly. */
   | { kind: 'unknown'; code: string; message: string; httpStatus?: number | undefined }
 
+/** A tenant's own SMTP server. TLS always. */
+export type SmtpAccount = { host: string; port: 465 | 587 | 2525; user: string; password: string }
+/** A tenant's own account at Twilio, and what it sends from: a number or a messaging service. */
+export type TwilioAccount = {
+  accountSid: string
+  authToken: string
+  from: string | null
+  messagingServiceSid: string | null
+}
+/** By what a message is carried where that is not the service's own account. */
+export type Account = { smtp: SmtpAccount } | { twilio: TwilioAccount }
+
 /** A message as it leaves the house. The parts are values, never assembled headers. */
 export type Outgoing = {
   attemptId: string
   kind: 'email' | 'sms' | 'whatsapp'
-  transport: 'platform' | 'sandbox'
+  channelId: string
+  transport: 'platform' | 'own' | 'sandbox'
+  account: Account | null
   /** An e-mail address or E.164. */
   to: string
   toName: string
   fromName: string | null
+  /** The sender of the tenant's own, where it is proven; null is the service's. */
+  fromAddress: string | null
   replyTo: string | null
   subject: string
   text: string
@@ -32,12 +48,27 @@ export type Outgoing = {
   messageId: string
   /** Before this instant nothing of it was sent; for the search of what became of it. */
   startedAt: Date
+  /** Where the provider reports to. */
+  callbackUrl: string
+  /** Ends marketing to the address, by one click; null for all else. */
+  unsubscribeUrl: string | null
+  /** Staff wrote it: machines may answer it. */
+  isPersonal: boolean
 }
 
-/** Gate of the provider that carries a message: one account of the service each. The sandbox has none. */
-export const carrierGate = ({ kind, transport }: { kind: string | null; transport: string | null }): string => {
-  if (kind === null || transport !== 'platform') return ''
-  return kind === 'email' ? 'smtp' : 'twilio'
+/** Gate of the account that carries a message: one of the service each, and one for each channel with an account of its own. The sandbox has none. */
+export const carrierGate = ({
+  kind,
+  transport,
+  channelId,
+}: {
+  kind: string | null
+  transport: string | null
+  channelId: string
+}): string => {
+  if (kind === null || transport === null || transport === 'sandbox') return ''
+  const provider = kind === 'email' ? 'smtp' : 'twilio'
+  return transport === 'own' ? `${provider}:${channelId}` : provider
 }
 
 /** A provider's words without the addresses that it repeats in them: they are kept in clear. */

@@ -25,6 +25,8 @@ const fits: Record<Filter, readonly VariableType[]> = {
   time: ['instant', 'clock'],
   money: ['money'],
 }
+/** How a name is refused that the context does not have. */
+export const isUnknownName = ({ message }: FieldError): boolean => message.endsWith('is not known here')
 const tag = /\{\{([^{}]*)\}\}/g
 const inner =
   /^\s*([A-Za-z][A-Za-z0-9]*(?:\.[A-Za-z][A-Za-z0-9]*)*)\s*((?:\|\s*(?:date|time|money|default:\s*"[^"]{0,200}")\s*)*)$/

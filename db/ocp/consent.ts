@@ -1,0 +1,53 @@
+import { recordConsent } from '../guests/index.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import type { ChannelKind } from './rules/contents.ts'
+
+/**
+ * Whether a guest wants marketing by a kind of channel, as SQL: `guest` is an expression for the id of the survivor. What any of its profiles withdraws is
+ * withdrawn, and without a word it is not granted.
+ */
+export const consents = (guest: string, purpose: string): string => `
+  coalesce((select bool_and(latest.decision = 'granted') from (
+    select distinct on (c.guest_id) c.decision from guest_consent c
+    where c.purpose = ${purpose} and c.guest_id in (select o.id from guest o where o.id = ${guest} or o.merged_into_id = ${guest})
+    order by c.guest_id, c.at desc, c.id) latest), false)`
+
+export const hasConsent = async (trx: Trx, guestId: string | null, kind: ChannelKind): Promise<boolean> => {
+  if (guestId === null) return false
+  const row = await sqlOne<{ granted: boolean }>(
+    trx,
+    `select ${consents('g.id', ':purpose')} as granted from guest g where g.id = :guestId`,
+    { purpose: `marketing_${kind}`, guestId },
+  )
+  return row?.granted ?? false
+}
+
+/** Holds a guest before the message about them: consent and erasure lock guests first, too. Answers the profile that stands, or null. */
+export const holdGuest = async (trx: Trx, guestId: string | null): Promise<string | null> => {
+  if (guestId === null) return null
+  const found = await sqlOne<{ id: string }>(trx, `select coalesce(merged_into_id, id) as id from guest where id = ?`, [
+    guestId,
+  ])
+  if (!found) return null
+  const [guest] = await sql<{ status: string }>(trx, `select status from guest where id = ? for no key update`, [
+    found.id,
+  ])
+  return guest?.status === 'active' ? found.id : null
+}
+
+/** Withdraws a guest's consent to marketing by a kind of channel, unless it is withdrawn or the guest is gone. The caller holds the guest. */
+export const withdrawConsent = async (
+  trx: Trx,
+  guestId: string | null,
+  kind: ChannelKind,
+  source: 'link' | 'message',
+): Promise<void> => {
+  if (guestId === null || !(await hasConsent(trx, guestId, kind))) return
+  await recordConsent(trx, guestId, {
+    purpose: `marketing_${kind}`,
+    decision: 'withdrawn',
+    source,
+    textVersion: source === 'link' ? 'unsubscribe' : 'stop',
+  })
+}

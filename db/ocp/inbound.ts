@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { insertIfNew } from '../lib/records.ts'
+import { seal } from '../lib/sealing/index.ts'
+import type { MessageChannelRow } from '../rows.ts'
+import { textPlace } from './compose.ts'
+import { holdGuest, withdrawConsent } from './consent.ts'
+import { conversationWith } from './conversations.ts'
+import { Message } from './models.ts'
+import { emitMessage } from './queue.ts'
+import { isStopWord } from './rules/stop-word.ts'
+import { addressIndex, suppress } from './suppression.ts'
+
+/** What a guest has written. */
+export type Inbound = {
+  /** The provider's id of it, one for each message. */
+  providerId: string
+  from: string
+  subject: string | null
+  text: string
+  /** Names of files that came with it; they are not kept. */
+  attachments: readonly string[]
+  /** Says that the provider took it as the wish to get no more. */
+  isOptOut: boolean
+}
+
+const longest = 10_000
+
+/** The one guest with this address, among profiles in use; null where there is none or more than one. */
+const guestWith = async (trx: Trx, kind: MessageChannelRow['kind'], index: Buffer): Promise<string | null> => {
+  const rows = await sql<{ id: string }>(
+    trx,
+    `select id from guest where ${kind === 'email' ? 'email_index' : 'phone_index'} = ? and status = 'active' limit 2`,
+    [index],
+  )
+  return rows.length === 1 ? (rows[0]?.id ?? null) : null
+}
+
+/** The stay that a guest most likely writes about: in the house, else the next arrival, else the last departure of thirty days. */
+const stayOf = async (trx: Trx, propertyId: string, guestId: string | null): Promise<string | null> => {
+  if (guestId === null) return null
+  const stay = await sqlOne<{ id: string }>(
+    trx,
+    `select r.id from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+     where r.property_id = :propertyId and coalesce(r.primary_guest_id, b.booker_guest_id) = :guestId and (r.status = 'checked_in'
+       or (r.status in ('confirmed', 'held') and r.departure >= current_date)
+       or (r.status = 'checked_out' and r.departure > current_date - 30))
+     order by (r.status = 'checked_in') desc, (r.status in ('confirmed', 'held')) desc,
+       case when r.status = 'checked_out' then current_date - r.departure else r.arrival - current_date end, r.id limit 1`,
+    { propertyId, guestId },
+  )
+  return stay?.id ?? null
+}
+
+/**
+ * Takes what a guest has written (R15): once, in the conversation with the address, linked to the guest and the stay where they are known. A stop word, alone,
+ * ends all messages to the address on this channel, and the guest's consent to it (R14). Answers whether it was new.
+ */
+export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inbound): Promise<boolean> => {
+  const { kind, propertyId } = channel
+  const index = addressIndex(trx, kind, inbound.from)
+  const known = await guestWith(trx, kind, index)
+  const guestId = await holdGuest(trx, known)
+  const reservationId = await stayOf(trx, propertyId, guestId)
+  const contact = { propertyId, kind, index, address: inbound.from }
+  const id = randomUUID()
+  const names = inbound.attachments.map((name) => `[${name.slice(0, 200)}]`)
+  const text = [inbound.text, ...names]
+    .filter((part) => part !== '')
+    .join('\n')
+    .slice(0, longest)
+  const row = await insertIfNew(
+    trx,
+    Message,
+    {
+      id,
+      direction: 'inbound',
+      origin: 'guest',
+      propertyId,
+      guestId,
+      reservationId,
+      text: await seal(trx, 'tenant', textPlace(id), { subject: inbound.subject?.slice(0, 200) ?? null, text }),
+      purpose: 'service',
+      urgency: 'immediate',
+      plan: [{ channel: kind, waitMinutes: 30 }],
+      status: 'received',
+      dedupeKey: `in:${channel.id}:${inbound.providerId}`.slice(0, 200),
+      scheduledFor: new Date(),
+      expiresAt: new Date(),
+    },
+    ['tenantId', 'dedupeKey'],
+  )
+  if (!row) return false
+  const conversationId = await conversationWith(trx, contact, { guestId, reservationId })
+  await sql(trx, `update message set conversation_id = ? where id = ?`, [conversationId, id])
+  await emitMessage(trx, 'received', id, { kind })
+  if (inbound.isOptOut || isStopWord(inbound.text)) {
+    await suppress(trx, { kind, address: inbound.from, scope: 'all', cause: 'stop', messageId: id })
+    await withdrawConsent(trx, guestId, kind, 'message')
+  }
+  return true
+}
+
+/** What a guest has written to a house by a kind of channel. */
+export const receiveMessage = async (
+  trx: Trx,
+  propertyId: string,
+  kind: MessageChannelRow['kind'],
+  inbound: Inbound,
+): Promise<boolean> => {
+  const channel = await sqlOne<MessageChannelRow>(
+    trx,
+    `select * from message_channel where property_id = ? and kind = ?`,
+    [propertyId, kind],
+  )
+  if (!channel) throw new Error('a property has a channel of each kind')
+  return receive(trx, channel, inbound)
+}

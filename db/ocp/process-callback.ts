@@ -1,0 +1,168 @@
+import { sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { unseal } from '../lib/sealing/index.ts'
+import type { MessageCallbackRow, MessageChannelRow } from '../rows.ts'
+import { callbackBody } from './callbacks.ts'
+import type { Told, Word } from './callbacks.ts'
+import { readMessageId } from './compose.ts'
+import { receive } from './inbound.ts'
+import { applyReport } from './record.ts'
+import type { Report } from './record.ts'
+
+/** How long a report waits for the message that it speaks of: it may come before the answer to the send, or while that is being looked for. */
+const patienceMs = 6 * 3_600_000
+
+const end = (trx: Trx, id: string, status: 'processed' | 'ignored', error: string | null = null) =>
+  sql(
+    trx,
+    `update message_callback set status = ?, error = ?, body = null, processed_at = clock_timestamp() where id = ?`,
+    [status, error, id],
+  )
+
+type Channel = Pick<MessageChannelRow, 'id' | 'kind' | 'propertyId'>
+
+const byProviderId = async (trx: Trx, { kind, propertyId }: Channel, providerId: string): Promise<string | null> =>
+  (
+    await sqlOne<{ id: string }>(
+      trx,
+      `select id from message_attempt where kind = ? and provider_id = ? and property_id = ?`,
+      [kind, providerId, propertyId],
+    )
+  )?.id ?? null
+
+/** The attempt that a word on a mail or of the sandbox speaks of: by our Message-ID, the provider's id, or the message's own. */
+const attemptOf = async (trx: Trx, channel: Channel, word: Word, isSandbox: boolean): Promise<string | null> => {
+  const named = word.messageId ?? word.inReplyTo
+  if (!named) return null
+  const known = await byProviderId(trx, channel, named)
+  const read = readMessageId(named)
+  const id = known ? null : (read?.messageId ?? (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(named) ? named : null))
+  const found = await sqlOne<{ id: string; transport: string }>(
+    trx,
+    `select id, transport from message_attempt where kind = :kind and property_id = :propertyId and (id = :known::uuid
+       or (message_id = :messageId::uuid and (:step::int is null or (step = :step::int and round = :round::int))))
+     order by created_at desc limit 1`,
+    {
+      kind: channel.kind,
+      propertyId: channel.propertyId,
+      known,
+      messageId: id,
+      step: read?.step ?? null,
+      round: read?.round ?? 0,
+    },
+  )
+  return found && (!isSandbox || found.transport === 'sandbox') ? found.id : null
+}
+
+const landline = new Set(['30006'])
+
+/** What Twilio says of a message, as we say it; null for what tells nothing new. */
+const twilioReport = (form: Record<string, string>): Report | null => {
+  const code = form['ErrorCode']
+  switch (form['MessageStatus'] ?? form['SmsStatus']) {
+    case 'delivered':
+      return { status: 'delivered' }
+    case 'read':
+      return { status: 'read' }
+    case 'failed':
+    case 'undelivered':
+      return {
+        status: 'failed',
+        code: code ? `twilio_${code}`.slice(0, 60) : 'undelivered',
+        suppress: code === '21610' ? 'stop' : code !== undefined && landline.has(code) ? 'invalid' : undefined,
+      }
+    default:
+      return null
+  }
+}
+
+const wordReport = ({ type, permanent, diagnostic }: Word): Report => {
+  switch (type) {
+    case 'delivered':
+    case 'read':
+      return { status: type }
+    case 'complaint':
+      return { status: 'delivered', suppress: 'complaint' }
+    case 'bounce':
+      return permanent === false
+        ? { status: 'failed', code: 'bounced' }
+        : { status: 'bounced', code: 'bounced', suppress: 'hard_bounce' }
+    default:
+      return { status: 'failed', code: diagnostic?.match(/^[A-Za-z0-9_]{1,60}$/)?.[0] ?? 'failed' }
+  }
+}
+
+/** An address as an inbound mail names it. */
+const plainAddress = (from: string): string => from.replace(/^whatsapp:/, '').trim()
+
+const processTwilio = async (trx: Trx, channel: MessageChannelRow, form: Record<string, string>, isLate: boolean) => {
+  const sid = form['MessageSid'] ?? form['SmsSid'] ?? ''
+  const isInbound = form['Body'] !== undefined || (form['MessageStatus'] ?? form['SmsStatus']) === 'received'
+  if (isInbound) {
+    const from = plainAddress(form['From'] ?? '')
+    if (!/^\+[1-9]\d{6,14}$/.test(from)) return 'sender_unknown'
+    const count = Math.min(10, Number(form['NumMedia'] ?? 0) || 0)
+    await receive(trx, channel, {
+      providerId: sid,
+      from,
+      subject: null,
+      text: form['Body'] ?? '',
+      attachments: Array.from({ length: count }, (_, at) => form[`MediaContentType${at}`] ?? 'file'),
+      isOptOut: form['OptOutType'] === 'STOP',
+    })
+    return null
+  }
+  const report = twilioReport(form)
+  if (!report) return 'nothing_new'
+  const attemptId = await byProviderId(trx, channel, sid)
+  if (!attemptId) return isLate ? 'message_unknown' : 'wait'
+  await applyReport(trx, attemptId, report)
+  return null
+}
+
+const processWord = async (
+  trx: Trx,
+  channel: MessageChannelRow,
+  { word, isSandbox }: Told & { kind: 'json' },
+  isLate: boolean,
+) => {
+  if (word.type === 'inbound') {
+    const from = plainAddress(word.from ?? '')
+    if (from === '' || from.includes('@') !== (channel.kind === 'email')) return 'sender_unknown'
+    await receive(trx, channel, {
+      providerId: word.id,
+      from,
+      subject: word.subject ?? null,
+      text: word.text ?? '',
+      attachments: [],
+      isOptOut: false,
+    })
+    return null
+  }
+  const attemptId = await attemptOf(trx, channel, word, isSandbox)
+  if (!attemptId) return isLate ? 'message_unknown' : 'wait'
+  await applyReport(trx, attemptId, wordReport(word))
+  return null
+}
+
+/** Applies what a callback says, once. `wait`: the message that it speaks of is not known yet. */
+export const processCallback = async (trx: Trx, callbackId: string): Promise<'done' | 'wait'> => {
+  const callback = await sqlOne<MessageCallbackRow & { isLate: boolean }>(
+    trx,
+    `select *, created_at < clock_timestamp() - make_interval(secs => ?) as is_late from message_callback where id = ? for update`,
+    [patienceMs / 1_000, callbackId],
+  )
+  if (callback?.status !== 'received' || !callback.body) return 'done'
+  const channel = await sqlOne<MessageChannelRow>(trx, `select * from message_channel where id = ?`, [
+    callback.messageChannelId,
+  ])
+  if (!channel) return 'done'
+  const told = await unseal<Told>(trx, 'tenant', callbackBody(callbackId), callback.body)
+  const error =
+    told.kind === 'twilio'
+      ? await processTwilio(trx, channel, told.form, callback.isLate)
+      : await processWord(trx, channel, told, callback.isLate)
+  if (error === 'wait') return 'wait'
+  await end(trx, callbackId, error === null ? 'processed' : 'ignored', error)
+  return 'done'
+}

@@ -1,0 +1,11 @@
+const words = new Set(['stop', 'parar', 'sair', 'cancelar', 'baja'])
+
+/** Whether a text says, and says nothing else, that its writer wants no more messages. Capitals, spaces, accents and points do not matter. */
+export const isStopWord = (text: string): boolean =>
+  words.has(
+    text
+      .normalize('NFKD')
+      .replace(/[\p{M}\p{Cf}]/gu, '')
+      .replace(/^[\s\p{P}]+|[\s\p{P}]+$/gu, '')
+      .toLowerCase(),
+  )
