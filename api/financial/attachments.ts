@@ -14,6 +14,7 @@ export const routes = attachments({
     remove: 'Delete an attachment, or hide it after posting',
   },
   example: { entityType: 'draft', entityId: sampleId('entryDraftId') },
+  errors: ['invalid_transition'],
   owners: {
     draft: async ({ trx, id, admission, lock }) => {
       if (lock) await lockDraftForFiles(trx, id)

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../config/error-codes.ts'
 import { attachmentTypes } from '../../config/file-kinds.ts'
 import { Instant, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import {
@@ -48,6 +49,8 @@ type AttachedFiles = {
   summaries: { add: string; read: string; remove: string }
   /** By entity type: the kinds of records that take files. */
   owners: Readonly<Record<string, FindOwner>>
+  /** Errors by which `owners` refuse a record whose files may not change. */
+  errors?: readonly ErrorCode[]
   /** A record for the document's example. */
   example: { entityType: string; entityId: string }
   /** Tells that the files of a record have changed, where its module has an event for that. */
@@ -67,6 +70,7 @@ export const attachments = ({
   summaries,
   owners,
   example,
+  errors = [],
   tell,
 }: AttachedFiles): AnyRoute[] => {
   const types = Object.keys(owners)
@@ -105,7 +109,7 @@ export const attachments = ({
       content: Buffer.from('month,amount\n2026-11,350000\n').toString('base64'),
     },
     returns: Obj({ ...head, entityType: Text(1, 40), entityId: Uuid }, { title: 'AttachmentOfRecord' }),
-    errors: ['not_found', 'file_type_mismatch', 'file_too_large', 'too_many_attachments', 'invalid_transition'],
+    errors: ['not_found', 'file_type_mismatch', 'file_too_large', 'too_many_attachments', ...errors],
     handle: async ({ trx, body, admission }) => {
       const { entityType, entityId, fileName, mediaType, content } = body
       const bytes = await fileContent(mediaType, content, 'content')
@@ -147,7 +151,7 @@ export const attachments = ({
     body: Obj({ reason: Opt(Words(1, 500)) }),
     example: { reason: 'Belongs to another contract' },
     returns: Obj({ id: Uuid, removed: OneOf(['deleted', 'hidden']) }),
-    errors: ['invalid_transition'],
+    errors: [...errors],
     handle: async ({ trx, params, query, body, admission }) => {
       const { attached } = await readAttachment(trx, module, params.attachmentId)
       const { isKept } = await judge(actions.remove, attached, { trx, admission, lock: true })

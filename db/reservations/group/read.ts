@@ -8,7 +8,7 @@ import type { BookingGroupRow } from '../../rows.ts'
 import { openContact, releaseFrom } from './fields.ts'
 import type { Contact, Release } from './fields.ts'
 
-const columns = `g.id, g.property_id, g.code, g.number, g.name, g.status, g.arrival, g.departure, g.rate_plan_id, g.option_until, g.release_type, g.release_on,
+const columns = `g.id, g.property_id, g.code, g.number, g.name, g.status, g.arrival, g.departure, g.rate_plan_id, g.company_id, g.option_until, g.release_type, g.release_on,
   g.release_days, g.master_folio_id, g.routing, g.notes, g.cancel_reason, g.version, g.created_at, g.updated_at`
 
 type Row = Omit<BookingGroupRow, 'tenantId' | 'sealed'>
