@@ -72,6 +72,12 @@ import { routes as webhookEventTypes } from './webhooks/event-types.ts'
 import { routes as eventFeed } from './webhooks/feed.ts'
 import { routes as billing } from './admin/billing.ts'
 import { routes as superuserBilling } from './admin/invoices.ts'
+import { routes as announcements } from './admin/announcements.ts'
+import { routes as auditLog } from './admin/audit.ts'
+import { routes as superuserCatalogue, tellRoutes } from './admin/catalogue.ts'
+import { routes as superuserExports } from './admin/exports.ts'
+import { routes as superusers } from './admin/superusers.ts'
+import { routes as superuserTenants } from './admin/tenants.ts'
 import { routes as superuserEntitlements } from './admin/entitlements.ts'
 import { routes as superuserHealth } from './admin/health.ts'
 import { routes as superuserJobs } from './admin/jobs.ts'
@@ -98,6 +104,12 @@ export const routes: readonly AnyRoute[] = [
   ...issues,
   ...billing,
   ...superuserBilling,
+  ...superuserTenants,
+  ...superuserCatalogue,
+  ...superuserExports,
+  ...superusers,
+  ...auditLog,
+  ...announcements,
   ...webhookDeliveries,
   ...webhookEndpoints,
   ...webhookEventTypes,
@@ -160,3 +172,5 @@ export const routes: readonly AnyRoute[] = [
   ...superuserQueues,
   ...superuserUsers,
 ]
+
+tellRoutes(routes)

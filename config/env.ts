@@ -112,6 +112,12 @@ export const settings = {
   indexKey: bareKey('INDEX_KEY'),
   superuserMfa: choice('SUPERUSER_MFA', ['required', 'optional'], 'required'),
   sandboxGateway: choice('SANDBOX_GATEWAY', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
+  /** The gateway at which the provider of this service collects what tenants pay for it. */
+  billingGateway: choice(
+    'BILLING_GATEWAY',
+    ['none', 'sandbox', 'stripe'],
+    environmentName === 'production' ? 'none' : 'sandbox',
+  ),
   /** Length of a second of the sandbox gateway's clock. */
   sandboxSecondMs: integer('SANDBOX_SECOND_MS', 1000, 1),
   /** A sandbox gateway elsewhere; without it the processes that run payment jobs bring their own. */

@@ -29,6 +29,8 @@ type Words = {
   at: Date
   /** Address of the client; null where it is not told. */
   address: string | null
+  /** An amount of money with its currency. */
+  amount: string
 }
 type Mail = { subject: (words: Words) => string; text: (words: Words) => string }
 
@@ -46,6 +48,14 @@ export const userMailKinds = {
   finance_payout: { token: null },
   finance_account: { token: null },
   issue_notice: { token: null },
+  tenant_suspended: { token: null },
+  tenant_deletion_planned: { token: null },
+  support_session: { token: null },
+  subscription_invoice: { token: null },
+  subscription_payment_failed: { token: null },
+  subscription_overdue: { token: null },
+  add_on_price: { token: null },
+  tenant_export: { token: null },
 } as const satisfies Record<string, { token: MailedTokenPurpose | null }>
 
 export type UserMailKind = keyof typeof userMailKinds
@@ -152,6 +162,46 @@ const english: Record<UserMailKind, Mail> = {
     text: ({ name, house, label }) =>
       `Hello ${name},\n\nissue ${label} of ${house} was raised to your level. Please look at it: open issues are listed with the nearest deadline first.`,
   },
+  tenant_suspended: {
+    subject: ({ house }) => `${house} is suspended`,
+    text: ({ name, house, day }) =>
+      `Hello ${name},\n\nthe use of Pousada by ${house} was suspended on ${day}. Data stay as they are. Bills can still be read and paid. Write to us to have it opened again.`,
+  },
+  tenant_deletion_planned: {
+    subject: ({ house }) => `The data of ${house} will be deleted`,
+    text: ({ name, house, day }) =>
+      `Hello ${name},\n\nthe data of ${house} in Pousada will be deleted after ${day}. Until then we can take it back: write to us if this is a mistake.`,
+  },
+  support_session: {
+    subject: ({ house }) => `Our support is looking at ${house}`,
+    text: ({ name, house, day }) =>
+      `Hello ${name},\n\na member of our support entered ${house} on ${day}. The session ends by itself within an hour; all that is done in it stands in your audit trail. In the settings of your organisation you can allow or forbid such sessions.`,
+  },
+  subscription_invoice: {
+    subject: ({ house, key }) => `Invoice ${key} of ${house}`,
+    text: ({ name, house, key, day, amount }) =>
+      `Hello ${name},\n\ninvoice ${key} for ${house} is ready: ${amount}, due on ${day}. You find it with its lines under billing.`,
+  },
+  subscription_payment_failed: {
+    subject: ({ key }) => `Invoice ${key} could not be charged`,
+    text: ({ name, house, key, day, amount }) =>
+      `Hello ${name},\n\nthe payment of invoice ${key} of ${house} failed: ${amount}, due on ${day}. Please give another means of payment under billing; we try again in the next days.`,
+  },
+  subscription_overdue: {
+    subject: ({ key }) => `Invoice ${key} is overdue`,
+    text: ({ name, house, key, day, amount }) =>
+      `Hello ${name},\n\ninvoice ${key} of ${house} was due on ${day} and is not paid yet: ${amount}. Please pay it, or give another means of payment under billing.`,
+  },
+  add_on_price: {
+    subject: ({ house }) => `A price of ${house} changes`,
+    text: ({ name, house, key, day }) =>
+      `Hello ${name},\n\nthe price of the add-on ${key} changes for ${house} with the first billing period that begins after ${day}. You can cancel it at any time, without penalty.`,
+  },
+  tenant_export: {
+    subject: ({ house }) => `The data of ${house} were exported`,
+    text: ({ name, house, day }) =>
+      `Hello ${name},\n\nour staff asked on ${day} for an export of all data of ${house}. If you do not know why, write to us.`,
+  },
 }
 
 const portuguese: Record<UserMailKind, Mail> = {
@@ -215,6 +265,46 @@ const portuguese: Record<UserMailKind, Mail> = {
     text: ({ name, house, label }) =>
       `Olá, ${name},\n\na ocorrência ${label} de ${house} foi elevada ao seu nível. Veja-a, por favor: a lista mostra primeiro o prazo mais próximo.`,
   },
+  tenant_suspended: {
+    subject: ({ house }) => `${house} está suspensa`,
+    text: ({ name, house, day }) =>
+      `Olá, ${name},\n\no uso do Pousada por ${house} foi suspenso em ${day}. Os dados continuam como estão. As faturas ainda podem ser vistas e pagas. Escreva para nós para reabrir.`,
+  },
+  tenant_deletion_planned: {
+    subject: ({ house }) => `Os dados de ${house} serão apagados`,
+    text: ({ name, house, day }) =>
+      `Olá, ${name},\n\nos dados de ${house} no Pousada serão apagados depois de ${day}. Até lá podemos voltar atrás: escreva para nós se isto for um engano.`,
+  },
+  support_session: {
+    subject: ({ house }) => `Nosso suporte está em ${house}`,
+    text: ({ name, house, day }) =>
+      `Olá, ${name},\n\numa pessoa do nosso suporte entrou em ${house} em ${day}. A sessão termina sozinha em até uma hora; tudo o que for feito fica na sua trilha de auditoria. Nas configurações da sua organização você pode permitir ou proibir essas sessões.`,
+  },
+  subscription_invoice: {
+    subject: ({ house, key }) => `Fatura ${key} de ${house}`,
+    text: ({ name, house, key, day, amount }) =>
+      `Olá, ${name},\n\na fatura ${key} de ${house} está pronta: ${amount}, com vencimento em ${day}. Ela está, com suas linhas, na cobrança.`,
+  },
+  subscription_payment_failed: {
+    subject: ({ key }) => `A fatura ${key} não pôde ser cobrada`,
+    text: ({ name, house, key, day, amount }) =>
+      `Olá, ${name},\n\no pagamento da fatura ${key} de ${house} falhou: ${amount}, com vencimento em ${day}. Informe outro meio de pagamento na cobrança; tentaremos de novo nos próximos dias.`,
+  },
+  subscription_overdue: {
+    subject: ({ key }) => `A fatura ${key} está vencida`,
+    text: ({ name, house, key, day, amount }) =>
+      `Olá, ${name},\n\na fatura ${key} de ${house} venceu em ${day} e ainda não foi paga: ${amount}. Pague-a ou informe outro meio de pagamento na cobrança.`,
+  },
+  add_on_price: {
+    subject: ({ house }) => `Um preço de ${house} muda`,
+    text: ({ name, house, key, day }) =>
+      `Olá, ${name},\n\no preço do adicional ${key} muda para ${house} no primeiro período de cobrança que começar depois de ${day}. Você pode cancelá-lo a qualquer momento, sem multa.`,
+  },
+  tenant_export: {
+    subject: ({ house }) => `Os dados de ${house} foram exportados`,
+    text: ({ name, house, day }) =>
+      `Olá, ${name},\n\nnossa equipe pediu em ${day} uma exportação de todos os dados de ${house}. Se não souber o motivo, escreva para nós.`,
+  },
 }
 
 const spanish: Record<UserMailKind, Mail> = {
@@ -277,6 +367,46 @@ const spanish: Record<UserMailKind, Mail> = {
     subject: ({ house, label }) => `${house}: la incidencia ${label} le necesita`,
     text: ({ name, house, label }) =>
       `Hola, ${name}:\n\nla incidencia ${label} de ${house} se elevó a su nivel. Véala, por favor: la lista muestra primero el plazo más cercano.`,
+  },
+  tenant_suspended: {
+    subject: ({ house }) => `${house} está suspendida`,
+    text: ({ name, house, day }) =>
+      `Hola, ${name}:\n\nel uso de Pousada por ${house} se suspendió el ${day}. Los datos siguen como están. Las facturas aún se pueden ver y pagar. Escríbanos para volver a abrirla.`,
+  },
+  tenant_deletion_planned: {
+    subject: ({ house }) => `Los datos de ${house} se borrarán`,
+    text: ({ name, house, day }) =>
+      `Hola, ${name}:\n\nlos datos de ${house} en Pousada se borrarán después del ${day}. Hasta entonces podemos deshacerlo: escríbanos si es un error.`,
+  },
+  support_session: {
+    subject: ({ house }) => `Nuestro soporte está en ${house}`,
+    text: ({ name, house, day }) =>
+      `Hola, ${name}:\n\nuna persona de nuestro soporte entró en ${house} el ${day}. La sesión termina sola en una hora como máximo; todo lo que se haga queda en su registro de auditoría. En los ajustes de su organización puede permitir o prohibir estas sesiones.`,
+  },
+  subscription_invoice: {
+    subject: ({ house, key }) => `Factura ${key} de ${house}`,
+    text: ({ name, house, key, day, amount }) =>
+      `Hola, ${name}:\n\nla factura ${key} de ${house} está lista: ${amount}, con vencimiento el ${day}. La encontrará con sus líneas en la facturación.`,
+  },
+  subscription_payment_failed: {
+    subject: ({ key }) => `No se pudo cobrar la factura ${key}`,
+    text: ({ name, house, key, day, amount }) =>
+      `Hola, ${name}:\n\nel pago de la factura ${key} de ${house} falló: ${amount}, con vencimiento el ${day}. Indique otro medio de pago en la facturación; lo intentaremos de nuevo en los próximos días.`,
+  },
+  subscription_overdue: {
+    subject: ({ key }) => `La factura ${key} está vencida`,
+    text: ({ name, house, key, day, amount }) =>
+      `Hola, ${name}:\n\nla factura ${key} de ${house} venció el ${day} y aún no está pagada: ${amount}. Páguela o indique otro medio de pago en la facturación.`,
+  },
+  add_on_price: {
+    subject: ({ house }) => `Un precio de ${house} cambia`,
+    text: ({ name, house, key, day }) =>
+      `Hola, ${name}:\n\nel precio del complemento ${key} cambia para ${house} con el primer período de facturación que empiece después del ${day}. Puede cancelarlo en cualquier momento, sin penalización.`,
+  },
+  tenant_export: {
+    subject: ({ house }) => `Se exportaron los datos de ${house}`,
+    text: ({ name, house, day }) =>
+      `Hola, ${name}:\n\nnuestro equipo pidió el ${day} una exportación de todos los datos de ${house}. Si no sabe por qué, escríbanos.`,
   },
 }
 

@@ -13,6 +13,8 @@ export const migrate = async (ownerUrl = settings.databaseOwnerUrl): Promise<str
     ]
     if (!applied.includes('0001_platform')) await owner.raw('select ensure_month_partitions(14)')
     await owner.raw('grant select on schema_migration to pousada_service')
+    // Walls against deletion that this release brings let the purge of a tenant pass, as the others do.
+    await owner.raw('select let_purge_pass()')
     await syncCatalogue(owner)
     return applied
   } finally {

@@ -1,6 +1,13 @@
+import { resolvePlatformCallback } from './admin/index.ts'
 import { registerChecklist, registerControl } from './financial/index.ts'
 import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
-import { paymentChecklist, paymentControls, paymentErasureBlockers, registerTargets } from './payment/index.ts'
+import {
+  paymentChecklist,
+  paymentControls,
+  paymentErasureBlockers,
+  registerPlatformCallback,
+  registerTargets,
+} from './payment/index.ts'
 import { companyUses, erasureBlockers, paymentTargets, reapHolds, reservationControls } from './reservations/index.ts'
 import { registerReaper } from './units/index.ts'
 
@@ -11,6 +18,7 @@ import { registerReaper } from './units/index.ts'
 export const registerModules = () => {
   registerReaper(reapHolds)
   registerTargets(paymentTargets)
+  registerPlatformCallback((trx, callback) => resolvePlatformCallback(trx as never, callback))
   erasureBlockersWith(erasureBlockers)
   registerCompanyUses(companyUses)
   erasureBlockersWith(paymentErasureBlockers)

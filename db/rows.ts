@@ -86,6 +86,7 @@ export interface AddOnPriceRow {
   prices: unknown
   createdBy: string | null
   createdAt: Date
+  applyToHolders: boolean
 }
 
 export interface AgeCategoryRow {
@@ -112,6 +113,20 @@ export interface AmendmentRow {
   expiresAt: Date
   status: 'accepted' | 'proposed'
   version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface AnnouncementRow {
+  id: string
+  kind: 'deprecation' | 'incident' | 'info' | 'maintenance'
+  title: unknown
+  body: unknown
+  plans: string[]
+  tenantIds: string[]
+  startsAt: Date
+  endsAt: Date | null
+  createdBy: string | null
   createdAt: Date
   updatedAt: Date
 }
@@ -178,6 +193,8 @@ export interface AppUserRow {
   createdAt: Date
   updatedAt: Date
   totpPendingAt: Date | null
+  lockedAt: Date | null
+  lockReason: string | null
 }
 
 export interface AttachmentRow {
@@ -197,6 +214,16 @@ export interface AttachmentRow {
   hiddenBy: string | null
   hiddenAt: Date | null
   hideReason: string | null
+}
+
+export interface AuditChainRow {
+  chain: string
+  seq: number
+  hash: Buffer
+  chainedAt: Date
+  verifiedAt: Date | null
+  verifiedThrough: number
+  problem: string | null
 }
 
 export interface AuditEntryRow {
@@ -1273,6 +1300,31 @@ export interface IntegrityRunRow {
   snapshot: string | null
 }
 
+export interface InvoicePaymentRow {
+  id: string
+  tenantId: string
+  invoiceId: string
+  try: number
+  provider: string
+  method: 'boleto' | 'card' | 'pix'
+  amount: number
+  capturedAmount: number
+  currency: string
+  status: 'cancelled' | 'captured' | 'created' | 'failed' | 'processing' | 'requires_action' | 'unknown'
+  action: unknown | null
+  externalId: string | null
+  customerRef: string | null
+  methodRef: string | null
+  submission: Buffer | null
+  failureCode: string | null
+  failureMessage: string | null
+  sentAt: Date | null
+  readCount: number
+  endedAt: Date | null
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface IssueRow {
   tenantId: string
   id: string
@@ -1783,6 +1835,18 @@ export interface NightFactRow {
   roomRevenue: number
   includedTax: number
   commission: number
+}
+
+export interface NoticeRow {
+  id: string
+  tenantId: string
+  kind: string
+  reference: string
+  house: string
+  key: string | null
+  day: string | null
+  money: string | null
+  createdAt: Date
 }
 
 export interface OnTheBooksChangeRow {
@@ -2717,9 +2781,12 @@ export interface SessionRow {
   userAgent: string
   createdAt: Date
   revokedAt: Date | null
-  revokeReason: 'admin' | 'all' | 'email' | 'locked' | 'mfa' | 'password' | 'reuse' | 'sign_out' | 'too_many' | 'user' | null
+  revokeReason: 'admin' | 'all' | 'email' | 'level_ended' | 'locked' | 'mfa' | 'password' | 'reuse' | 'sign_out' | 'support_ended' | 'too_many' | 'user' | null
   version: number
   changedAt: Date
+  supportSessionId: string | null
+  supportMode: string | null
+  supportAsUserId: string | null
 }
 
 export interface SignInFailureRow {
@@ -2753,6 +2820,10 @@ export interface SubscriptionRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  methodRef: string | null
+  customerRef: string | null
+  cardToken: Buffer | null
+  returnUrl: string | null
 }
 
 export interface SubscriptionInvoiceRow {
@@ -2771,6 +2842,7 @@ export interface SubscriptionInvoiceRow {
   paidOutside: unknown | null
   voidedAt: Date | null
   reason: string | null
+  overdueAt: Date | null
 }
 
 export interface SubscriptionInvoiceLineRow {
@@ -2810,6 +2882,20 @@ export interface SuperuserAccountRow {
   reason: string
   since: Date
   endedAt: Date | null
+}
+
+export interface SupportSessionRow {
+  id: string
+  tenantId: string
+  superuserId: string
+  asUserId: string | null
+  mode: 'read' | 'write'
+  reason: string
+  startedAt: Date
+  expiresAt: Date
+  endedAt: Date | null
+  endedBy: string | null
+  endCause: 'consent_withdrawn' | 'ended' | 'expired' | 'level_ended' | 'signed_out' | 'tenant_deleted' | null
 }
 
 export interface SuppressionRow {
@@ -2920,11 +3006,46 @@ export interface TenantRow {
   updatedAt: Date
 }
 
+export interface TenantExportRow {
+  id: string
+  tenantId: string
+  status: 'expired' | 'failed' | 'queued' | 'ready' | 'running'
+  reason: string
+  parts: number
+  bytes: number
+  records: number
+  sha256: string | null
+  tableName: string | null
+  tablesDone: number
+  tables: number
+  error: string | null
+  requestedBy: string | null
+  createdAt: Date
+  updatedAt: Date
+  readyAt: Date | null
+  expiresAt: Date | null
+}
+
+export interface TenantExportPartRow {
+  tenantId: string
+  exportId: string
+  number: number
+  bytes: Buffer
+}
+
 export interface TenantKeyRow {
   tenantId: string
   wrappedKey: Buffer
   masterKeyId: string
   createdAt: Date
+}
+
+export interface TenantPurgeRow {
+  tenantId: string
+  place: number
+  tableName: string
+  deleted: number
+  doneAt: Date | null
 }
 
 export interface UnitRow {
@@ -3220,11 +3341,13 @@ export interface Rows {
   add_on_price: AddOnPriceRow
   age_category: AgeCategoryRow
   amendment: AmendmentRow
+  announcement: AnnouncementRow
   api_key: ApiKeyRow
   api_key_property: ApiKeyPropertyRow
   api_key_warning: ApiKeyWarningRow
   app_user: AppUserRow
   attachment: AttachmentRow
+  audit_chain: AuditChainRow
   audit_entry: AuditEntryRow
   automation: AutomationRow
   balance_transaction: BalanceTransactionRow
@@ -3286,6 +3409,7 @@ export interface Rows {
   housekeeping_sheet: HousekeepingSheetRow
   housekeeping_task: HousekeepingTaskRow
   integrity_run: IntegrityRunRow
+  invoice_payment: InvoicePaymentRow
   issue: IssueRow
   issue_category: IssueCategoryRow
   issue_comment: IssueCommentRow
@@ -3312,6 +3436,7 @@ export interface Rows {
   night_audit: NightAuditRow
   night_audit_checkpoint: NightAuditCheckpointRow
   night_fact: NightFactRow
+  notice: NoticeRow
   on_the_books_change: OnTheBooksChangeRow
   one_time_token: OneTimeTokenRow
   password_request: PasswordRequestRow
@@ -3373,13 +3498,17 @@ export interface Rows {
   subscription_invoice_line: SubscriptionInvoiceLineRow
   subscription_item: SubscriptionItemRow
   superuser_account: SuperuserAccountRow
+  support_session: SupportSessionRow
   suppression: SuppressionRow
   tax_assessment: TaxAssessmentRow
   tax_code: TaxCodeRow
   tax_rate: TaxRateRow
   tax_rule: TaxRuleRow
   tenant: TenantRow
+  tenant_export: TenantExportRow
+  tenant_export_part: TenantExportPartRow
   tenant_key: TenantKeyRow
+  tenant_purge: TenantPurgeRow
   unit: UnitRow
   unit_assignment: UnitAssignmentRow
   unit_block: UnitBlockRow
@@ -3435,9 +3564,9 @@ export const tables = {
     computed: [],
   },
   add_on_price: {
-    fields: ['id', 'addOnId', 'number', 'effectiveFrom', 'prices', 'createdBy', 'createdAt'],
+    fields: ['id', 'addOnId', 'number', 'effectiveFrom', 'prices', 'createdBy', 'createdAt', 'applyToHolders'],
     documents: ['prices'],
-    filled: ['id', 'effectiveFrom', 'createdAt'],
+    filled: ['id', 'effectiveFrom', 'createdAt', 'applyToHolders'],
     nullable: ['createdBy'],
     computed: [],
   },
@@ -3453,6 +3582,13 @@ export const tables = {
     documents: ['changes', 'reply'],
     filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
     nullable: [],
+    computed: [],
+  },
+  announcement: {
+    fields: ['id', 'kind', 'title', 'body', 'plans', 'tenantIds', 'startsAt', 'endsAt', 'createdBy', 'createdAt', 'updatedAt'],
+    documents: ['title', 'body'],
+    filled: ['id', 'plans', 'tenantIds', 'createdAt', 'updatedAt'],
+    nullable: ['endsAt', 'createdBy'],
     computed: [],
   },
   api_key: {
@@ -3477,10 +3613,10 @@ export const tables = {
     computed: [],
   },
   app_user: {
-    fields: ['id', 'email', 'emailKey', 'name', 'locale', 'status', 'passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'sessionEpoch', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'version', 'createdAt', 'updatedAt', 'totpPendingAt'],
+    fields: ['id', 'email', 'emailKey', 'name', 'locale', 'status', 'passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'sessionEpoch', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'version', 'createdAt', 'updatedAt', 'totpPendingAt', 'lockedAt', 'lockReason'],
     documents: [],
     filled: ['id', 'locale', 'status', 'sessionEpoch', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'totpPendingAt'],
+    nullable: ['passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'totpPendingAt', 'lockedAt', 'lockReason'],
     computed: [],
   },
   attachment: {
@@ -3488,6 +3624,13 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: ['position', 'createdBy', 'hiddenBy', 'hiddenAt', 'hideReason'],
+    computed: [],
+  },
+  audit_chain: {
+    fields: ['chain', 'seq', 'hash', 'chainedAt', 'verifiedAt', 'verifiedThrough', 'problem'],
+    documents: [],
+    filled: ['seq', 'hash', 'chainedAt', 'verifiedThrough'],
+    nullable: ['verifiedAt', 'problem'],
     computed: [],
   },
   audit_entry: {
@@ -3917,6 +4060,13 @@ export const tables = {
     nullable: ['startedAt', 'finishedAt', 'snapshot'],
     computed: [],
   },
+  invoice_payment: {
+    fields: ['id', 'tenantId', 'invoiceId', 'try', 'provider', 'method', 'amount', 'capturedAmount', 'currency', 'status', 'action', 'externalId', 'customerRef', 'methodRef', 'submission', 'failureCode', 'failureMessage', 'sentAt', 'readCount', 'endedAt', 'createdAt', 'updatedAt'],
+    documents: ['action'],
+    filled: ['id', 'capturedAmount', 'status', 'readCount', 'createdAt', 'updatedAt'],
+    nullable: ['action', 'externalId', 'customerRef', 'methodRef', 'submission', 'failureCode', 'failureMessage', 'sentAt', 'endedAt'],
+    computed: [],
+  },
   issue: {
     fields: ['tenantId', 'id', 'number', 'propertyId', 'status', 'kind', 'categoryId', 'priority', 'sealed', 'source', 'sourceEvent', 'sourceKey', 'occurrences', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'team', 'escalation', 'waitingFor', 'firstResponseMinutes', 'firstResponseDueAt', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionMinutes', 'resolutionFrom', 'resolutionDueAt', 'resolutionBreachedAt', 'overdueSteps', 'waitingSince', 'waitedSeconds', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'reopenCount', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt', 'createdBy', 'version', 'createdAt', 'updatedAt'],
     documents: ['createdBy'],
@@ -4097,6 +4247,13 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'commission'],
     nullable: ['reservationId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'source', 'channelConnectionId', 'companyId', 'agencyId', 'groupId', 'countryCode'],
+    computed: [],
+  },
+  notice: {
+    fields: ['id', 'tenantId', 'kind', 'reference', 'house', 'key', 'day', 'money', 'createdAt'],
+    documents: [],
+    filled: ['id', 'createdAt'],
+    nullable: ['key', 'day', 'money'],
     computed: [],
   },
   on_the_books_change: {
@@ -4471,10 +4628,10 @@ export const tables = {
     computed: [],
   },
   session: {
-    fields: ['id', 'userId', 'kind', 'tokenPrefix', 'generation', 'currentJtiHash', 'previousJtiHash', 'rotatedAt', 'epoch', 'activeTenantId', 'expiresAt', 'absoluteExpiresAt', 'reauthenticatedAt', 'mfaAt', 'lastSeenAt', 'firstIp', 'lastIp', 'userAgent', 'createdAt', 'revokedAt', 'revokeReason', 'version', 'changedAt'],
+    fields: ['id', 'userId', 'kind', 'tokenPrefix', 'generation', 'currentJtiHash', 'previousJtiHash', 'rotatedAt', 'epoch', 'activeTenantId', 'expiresAt', 'absoluteExpiresAt', 'reauthenticatedAt', 'mfaAt', 'lastSeenAt', 'firstIp', 'lastIp', 'userAgent', 'createdAt', 'revokedAt', 'revokeReason', 'version', 'changedAt', 'supportSessionId', 'supportMode', 'supportAsUserId'],
     documents: [],
     filled: ['id', 'kind', 'generation', 'lastSeenAt', 'userAgent', 'createdAt', 'version', 'changedAt'],
-    nullable: ['previousJtiHash', 'rotatedAt', 'activeTenantId', 'reauthenticatedAt', 'mfaAt', 'firstIp', 'lastIp', 'revokedAt', 'revokeReason'],
+    nullable: ['previousJtiHash', 'rotatedAt', 'activeTenantId', 'reauthenticatedAt', 'mfaAt', 'firstIp', 'lastIp', 'revokedAt', 'revokeReason', 'supportSessionId', 'supportMode', 'supportAsUserId'],
     computed: [],
   },
   sign_in_failure: {
@@ -4492,17 +4649,17 @@ export const tables = {
     computed: [],
   },
   subscription: {
-    fields: ['tenantId', 'plan', 'planVersionId', 'anchorDay', 'periodStart', 'periodEnd', 'paymentMethod', 'action', 'pastDueSince', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'plan', 'planVersionId', 'anchorDay', 'periodStart', 'periodEnd', 'paymentMethod', 'action', 'pastDueSince', 'version', 'createdAt', 'updatedAt', 'methodRef', 'customerRef', 'cardToken', 'returnUrl'],
     documents: ['paymentMethod', 'action'],
     filled: ['version', 'createdAt', 'updatedAt'],
-    nullable: ['paymentMethod', 'action', 'pastDueSince'],
+    nullable: ['paymentMethod', 'action', 'pastDueSince', 'methodRef', 'customerRef', 'cardToken', 'returnUrl'],
     computed: [],
   },
   subscription_invoice: {
-    fields: ['id', 'tenantId', 'number', 'status', 'currency', 'periodStart', 'periodEnd', 'customer', 'total', 'issuedAt', 'dueOn', 'paidAt', 'paidOutside', 'voidedAt', 'reason'],
+    fields: ['id', 'tenantId', 'number', 'status', 'currency', 'periodStart', 'periodEnd', 'customer', 'total', 'issuedAt', 'dueOn', 'paidAt', 'paidOutside', 'voidedAt', 'reason', 'overdueAt'],
     documents: ['customer', 'paidOutside'],
     filled: ['id', 'issuedAt'],
-    nullable: ['number', 'paidAt', 'paidOutside', 'voidedAt', 'reason'],
+    nullable: ['number', 'paidAt', 'paidOutside', 'voidedAt', 'reason', 'overdueAt'],
     computed: [],
   },
   subscription_invoice_line: {
@@ -4524,6 +4681,13 @@ export const tables = {
     documents: [],
     filled: ['id', 'since'],
     nullable: ['grantedBy', 'endedAt'],
+    computed: [],
+  },
+  support_session: {
+    fields: ['id', 'tenantId', 'superuserId', 'asUserId', 'mode', 'reason', 'startedAt', 'expiresAt', 'endedAt', 'endedBy', 'endCause'],
+    documents: [],
+    filled: ['id', 'startedAt'],
+    nullable: ['asUserId', 'endedAt', 'endedBy', 'endCause'],
     computed: [],
   },
   suppression: {
@@ -4568,11 +4732,32 @@ export const tables = {
     nullable: ['legalName', 'document', 'billingAddress', 'reason', 'deleteAfter', 'featuresValidUntil'],
     computed: [],
   },
+  tenant_export: {
+    fields: ['id', 'tenantId', 'status', 'reason', 'parts', 'bytes', 'records', 'sha256', 'tableName', 'tablesDone', 'tables', 'error', 'requestedBy', 'createdAt', 'updatedAt', 'readyAt', 'expiresAt'],
+    documents: [],
+    filled: ['id', 'status', 'parts', 'bytes', 'records', 'tablesDone', 'tables', 'createdAt', 'updatedAt'],
+    nullable: ['sha256', 'tableName', 'error', 'requestedBy', 'readyAt', 'expiresAt'],
+    computed: [],
+  },
+  tenant_export_part: {
+    fields: ['tenantId', 'exportId', 'number', 'bytes'],
+    documents: [],
+    filled: [],
+    nullable: [],
+    computed: [],
+  },
   tenant_key: {
     fields: ['tenantId', 'wrappedKey', 'masterKeyId', 'createdAt'],
     documents: [],
     filled: ['tenantId', 'createdAt'],
     nullable: [],
+    computed: [],
+  },
+  tenant_purge: {
+    fields: ['tenantId', 'place', 'tableName', 'deleted', 'doneAt'],
+    documents: [],
+    filled: ['deleted'],
+    nullable: ['doneAt'],
     computed: [],
   },
   unit: {

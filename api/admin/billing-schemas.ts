@@ -95,6 +95,22 @@ export const Invoice = Obj(
       }),
       { max: 1_000 },
     ),
+    /** Tries to collect it, the last first. */
+    payments: List(
+      Obj({
+        id: Uuid,
+        method: OneOf(['card', 'pix', 'boleto']),
+        amount: Amount,
+        status: OneOf(['created', 'unknown', 'requires_action', 'processing', 'captured', 'failed', 'cancelled']),
+        /** What the payer has to do, such as a Pix code to be paid. */
+        action: Anything,
+        failureCode: Nullable(Text(0, 60)),
+        failureMessage: Nullable(Text(0, 200)),
+        createdAt: Instant,
+        endedAt: Nullable(Instant),
+      }),
+      { max: 50 },
+    ),
   },
   { title: 'SubscriptionInvoice' },
 )
@@ -124,6 +140,8 @@ export const Subscription = Obj(
     nextTotal: Amount,
     currency: Currency,
     paymentMethod: Nullable(Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: Text(1, 20) })),
+    /** What the payer has to do for an open invoice. */
+    action: Anything,
     pastDueSince: Nullable(Instant),
     version: Count,
   },

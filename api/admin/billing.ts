@@ -1,6 +1,6 @@
 import { forbidden, invalid } from '../../config/errors.ts'
 import { sampleId } from '../../config/samples.ts'
-import { Matching, Obj, OneOf, Uuid } from '../../config/schema.ts'
+import { Https, Matching, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
 import { isUuid } from '../../config/validator.ts'
 import {
   cancelAddOn,
@@ -112,15 +112,20 @@ const payment = route({
   method: 'PUT',
   path: `${path}/payment-method`,
   summary: 'Set how invoices are paid and collect open ones',
-  description: 'Without a payment provider for subscriptions there is `transfer` alone.',
+  description:
+    'A card needs `cardToken`, of the form of the gateway. Without a payment provider for subscriptions there is `transfer` alone.',
   access: can('update', 'Subscription', open),
   errors: ['provider_not_configured'],
-  body: Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']) }),
+  body: Obj({
+    kind: OneOf(['card', 'pix', 'boleto', 'transfer']),
+    cardToken: Opt(Matching('^[A-Za-z0-9_-]{1,255}$', 255)),
+    returnUrl: Opt(Https),
+  }),
   example: { kind: 'transfer' },
   returns: Subscription,
   handle: async ({ trx, body, caller, admission }) => {
     requireBuyer(caller, admission)
-    await setPaymentMethod(trx, body.kind)
+    await setPaymentMethod(trx, body)
     return readSubscription(trx)
   },
 })

@@ -1,5 +1,6 @@
 import { Bool, Count, Decimal, Instant, List, Nullable, Obj, OneOf, Text } from '../../config/schema.ts'
 import { checksOf, readHealth, statusOf } from '../../db/jobs/index.ts'
+import { trailHealth } from '../../db/admin/index.ts'
 import { inPlatform } from '../../db/lib/connection.ts'
 import { superuser } from '../lib/access/kinds.ts'
 import { quickly } from '../lib/redis.ts'
@@ -70,7 +71,7 @@ const read = route({
   access: superuser('N2', 'read', 'SystemHealth'),
   returns: Health,
   handle: async ({ trx }) => {
-    const [health, redis] = [await readHealth(trx), await redisHealth()]
+    const [health, redis, trail] = [await readHealth(trx), await redisHealth(), await trailHealth(trx)]
     const checks = checksOf(health, redis)
     const beats = (process: string) =>
       newest(health.processes.filter((each) => each.process === process).map((each) => each.beatAt))
@@ -96,8 +97,7 @@ const read = route({
         })),
       scheduler: { lastTickAt: beats('scheduler') },
       gateways: health.gateways,
-      // Entries are not chained yet: nothing is known, and nothing is claimed.
-      audit: { chainedThrough: null, lastVerifiedAt: null, ok: null },
+      audit: { ...trail, ok: trail.lastVerifiedAt === null ? null : trail.ok },
       checks: checks.map((check) => ({ ...check, at: health.at })),
     }
   },

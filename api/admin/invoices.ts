@@ -63,7 +63,7 @@ const voided = route({
   summary: 'Void an unpaid invoice, billing it again if asked',
   description: 'With `rebill` its lines come on the next invoice.',
   access: superuser('N1', 'void', 'SubscriptionInvoice'),
-  errors: ['invalid_transition', 'reauthentication_required'],
+  errors: ['invalid_transition', 'payment_in_flight', 'reauthentication_required'],
   body: Obj({ reason: Reason, rebill: Opt(Bool) }),
   example: { reason: 'The address was wrong', rebill: true },
   returns: Invoice,

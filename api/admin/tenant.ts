@@ -18,8 +18,11 @@ import {
   Words,
 } from '../../config/schema.ts'
 import { changeTenant, readTenant, TenantSettings, TenantSettingsChange } from '../../db/admin/index.ts'
+import { endForbiddenSupport } from '../../db/auth/index.ts'
+import { onCommit } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
+import { buryOf } from '../lib/session-cache.ts'
 
 /** Most roles see name and features alone. */
 const Tenant = Obj(
@@ -75,11 +78,16 @@ const change = route({
   }),
   example: { name: 'Pousada do Sol', billingEmail: 'contas@sol.example', locale: 'pt-BR' },
   returns: Tenant,
-  handle: ({ trx, body, admission }) => {
+  handle: async ({ trx, body, admission }) => {
     // It concerns every house: who is billed, under which name.
     if (admission.propertyIds !== null)
       throw forbidden('forbidden', 'Insufficient permissions: this concerns properties that are not yours')
-    return changeTenant(trx, body)
+    const changed = await changeTenant(trx, body)
+    if (body.settings?.support) {
+      const ended = await endForbiddenSupport(trx)
+      onCommit(trx, () => void buryOf(ended))
+    }
+    return changed
   },
 })
 

@@ -14,7 +14,7 @@ const change = route({
   description:
     'A link goes to the new address and a notice to the present one; nothing changes before the link is used.',
   access: signedIn('update', 'Profile'),
-  errors: ['reauthentication_required', 'forbidden'],
+  errors: ['reauthentication_required'],
   body: Obj({ email: Email }),
   example: { email: 'renata.alves@sol.example' },
   returns: Obj({ accepted: Bool }),

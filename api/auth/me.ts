@@ -108,7 +108,6 @@ const update = route({
   body: Obj({ name: Opt(Words(1, 120)), locale: Opt(Language) }),
   example: { name: 'Renata Alves', locale: 'pt-BR' },
   returns: Account,
-  errors: ['forbidden'],
   handle: async ({ trx, caller, body }) => {
     requireOwn(caller)
     await updateProfile(trx, caller.userId, body)

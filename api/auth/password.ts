@@ -17,7 +17,7 @@ const change = route({
   access: signedIn('update', 'Profile'),
   hashes: true,
   transaction: 'none',
-  errors: ['password_wrong', 'password_too_weak', 'sign_in_throttled', 'forbidden'],
+  errors: ['password_wrong', 'password_too_weak', 'sign_in_throttled'],
   body: Obj({ currentPassword: Password, newPassword: Password }),
   example: { currentPassword: 'pousada-demo-2026', newPassword: 'mar azul e vento norte' },
   returns: Obj({ token: Text(1, 2_048) }),

@@ -2,7 +2,14 @@ import { forbidden, notFound } from '../../config/errors.ts'
 import { sampleId } from '../../config/samples.ts'
 import { Bool, Int, Instant, List, Matching, Nullable, Obj, Text, Uuid } from '../../config/schema.ts'
 import { audit } from '../../db/lib/audit.ts'
-import { tellEnded, liveSessions, revokeAll, revokeSessions, setActiveTenant } from '../../db/auth/index.ts'
+import {
+  endSupportSession,
+  tellEnded,
+  liveSessions,
+  revokeAll,
+  revokeSessions,
+  setActiveTenant,
+} from '../../db/auth/index.ts'
 import type { RevokeReason } from '../../db/auth/index.ts'
 import { enterTenant, onCommit, sqlOne } from '../../db/lib/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../../db/lib/connection.ts'
@@ -108,6 +115,12 @@ const signOut = route({
   returns: Revoked,
   handle: async ({ trx, caller }) => {
     const me = user(caller)
+    if (me.support && me.activeTenantId !== null) {
+      const inside = await enterTenant(trx as PlatformTrx, me.activeTenantId)
+      const { sessionIds } = await endSupportSession(inside, me.support.id, 'signed_out')
+      onCommit(trx, () => void buryOf(sessionIds))
+      return { revoked: sessionIds.length }
+    }
     return end(trx, await revokeSessions(trx, { sessionId: me.sessionId }, 'sign_out'), {
       action: 'session.sign_out',
       reason: 'sign_out',

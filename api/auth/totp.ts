@@ -27,7 +27,7 @@ const begin = route({
   summary: 'Begin to enrol an authenticator app',
   description: 'The secret counts for ten minutes; a code of it confirms it.',
   access: signedIn('update', 'Profile'),
-  errors: ['reauthentication_required', 'invalid_transition', 'forbidden'],
+  errors: ['reauthentication_required', 'invalid_transition'],
   returns: Obj({ secret: Nullable(Text(1, 64)), otpauthUri: Nullable(Text(1, 600)) }),
   keep: () => ({ secret: null, otpauthUri: null }),
   handle: ({ trx, caller, request }) => {
@@ -45,7 +45,7 @@ const confirm = route({
   description: 'All other sessions end; this one goes on with the token of the reply. The codes are shown this once.',
   access: signedIn('update', 'Profile'),
   transaction: 'none',
-  errors: ['code_wrong', 'invalid_transition', 'sign_in_throttled', 'forbidden'],
+  errors: ['code_wrong', 'invalid_transition', 'sign_in_throttled'],
   body: Obj({ code: Matching('^[0-9]{6}$', 6) }),
   example: { code: '492039' },
   returns: Obj({ recoveryCodes: Codes, token: Token }),
@@ -69,7 +69,7 @@ const remove = route({
   description: 'Its recovery codes go with it. All other sessions end; this one goes on with the token of the reply.',
   access: signedIn('update', 'Profile'),
   transaction: 'none',
-  errors: ['reauthentication_required', 'forbidden'],
+  errors: ['reauthentication_required'],
   returns: Obj({ token: Token }),
   handle: async ({ open: transaction, caller, request }) => {
     requireOwn(caller)
@@ -91,7 +91,7 @@ const recoveryCodes = route({
   summary: 'Replace the recovery codes',
   description: 'They are shown this once; those there were are worth nothing any more.',
   access: signedIn('update', 'Profile'),
-  errors: ['reauthentication_required', 'invalid_transition', 'forbidden'],
+  errors: ['reauthentication_required', 'invalid_transition'],
   returns: Obj({ recoveryCodes: Nullable(Codes) }),
   keep: () => ({ recoveryCodes: null }),
   handle: async ({ trx, caller, request }) => {

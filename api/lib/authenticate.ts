@@ -86,6 +86,7 @@ const isLive = (state: SessionState, { sub, hash, epoch, now }: Proof): boolean 
     (same(hash, state.currentJtiHash) || graced) &&
     state.userId === sub &&
     state.kind !== 'dashboard' &&
+    (state.kind !== 'support' || typeof state.supportSessionId === 'string') &&
     !state.revoked &&
     Date.parse(state.absoluteExpiresAt) > now.getTime() &&
     state.epoch === epoch &&
@@ -119,6 +120,10 @@ const byToken = async (token: string, request: RequestFacts): Promise<UserCaller
     sessionId: state.id,
     tokenPrefix: state.tokenPrefix,
     sessionKind: state.kind,
+    support:
+      state.kind === 'support' && state.supportSessionId && state.supportMode
+        ? { id: state.supportSessionId, mode: state.supportMode, asUserId: state.supportAsUserId }
+        : null,
     activeTenantId: state.activeTenantId,
     mfaEnabled: state.mfaEnabled,
     mfaAt: state.mfaAt === null ? null : new Date(state.mfaAt),

@@ -7,6 +7,8 @@ export type UserCaller = {
   sessionId: string
   tokenPrefix: string
   sessionKind: 'api' | 'dashboard' | 'support'
+  /** Of a session that an operator opened in a tenant: as whom, and whether it may write. */
+  support: { id: string; mode: 'read' | 'write'; asUserId: string | null } | null
   activeTenantId: string | null
   mfaEnabled: boolean
   mfaAt: Date | null

@@ -16,6 +16,8 @@ const kinds = {
   /** Every kind of access takes a key, if only to refuse it. */
   key: { name: '', codes: ['address_not_allowed', 'ambiguous_credentials', 'unauthenticated'] },
   session: { name: 'Session', codes: ['token_expired'] },
+  /** A support session touches no account of a person. */
+  ownAccount: { name: 'Account', codes: ['forbidden'] },
   tenant: {
     name: 'Tenant',
     codes: ['feature_not_enabled', 'forbidden', 'tenant_context_required', 'tenant_not_active'],
@@ -49,7 +51,7 @@ const ofAccess = (access: Access): Kind[] => {
         neverByKey.has(access.subject) ? kinds.keyless : kinds.scoped,
       ]
     case 'session':
-      return [kinds.session, kinds.keyless]
+      return [kinds.session, kinds.keyless, kinds.ownAccount]
     case 'superuser':
       return [kinds.session, kinds.keyless, kinds.superuser, ...(access.level === 'N1' ? [kinds.level] : [])]
     case 'property':

@@ -1,12 +1,15 @@
 import { crashPoint } from '../../config/crash.ts'
 import { audit, hasAudited } from '../../db/lib/audit.ts'
 import { hashingBusy, isHashingFull } from '../../db/auth/index.ts'
+import { forbidden } from '../../config/errors.ts'
+import { inTenant } from '../../db/lib/connection.ts'
 import type { AnyTrx, Trx } from '../../db/lib/connection.ts'
+import { assertSupport } from './access/admission.ts'
 import { within } from './access/properties.ts'
 import { answerer } from './answer.ts'
 import { authenticate, authenticateGuest, authenticateRegistration } from './authenticate.ts'
 import { actorOf } from './caller.ts'
-import type { Admission, Caller } from './caller.ts'
+import type { Admission, Caller, UserCaller } from './caller.ts'
 import type { Call, Entry } from './entry/entry.ts'
 import { guestEntry } from './entry/guest.ts'
 import { openEntry } from './entry/open.ts'
@@ -68,8 +71,16 @@ const subjectIdOf = (input: Input, answer: Answer): string | null => {
   return typeof id === 'string' ? id : null
 }
 
-const auditWrite = async (trx: AnyTrx, route: AnyRoute, input: Input, answer: Answer): Promise<void> => {
-  if (route.method === 'GET' || route.readOnly || hasAudited(trx)) return
+const auditWrite = async (
+  trx: AnyTrx,
+  route: AnyRoute,
+  input: Input,
+  answer: Answer,
+  caller: Caller,
+): Promise<void> => {
+  // All that a support session sees or does stands in the trail of its tenant.
+  const isSupport = caller.kind === 'user' && caller.support !== null
+  if (hasAudited(trx) || (!isSupport && (route.method === 'GET' || route.readOnly))) return
   await audit(trx, {
     action: route.id,
     subjectType: 'subject' in route.access ? route.access.subject : (route.id.split('.')[0] ?? ''),
@@ -92,7 +103,7 @@ const work = async (
   const result = await handle({ trx, expectedVersion: expected, caller, request, ...context, admission, ...input })
   const answer = answerOf(result)
   settle(route, admission)
-  await auditWrite(trx, route, input, answer)
+  await auditWrite(trx, route, input, answer, caller)
   if (claim) keepAnswer(trx, route, claim, answer)
   if (route.method !== 'GET') crashPoint('api.writing', route.id)
   return answer
@@ -109,7 +120,16 @@ const serveWaiting = async <T extends AnyTrx>(
   const input = admission ? within(admission, read()) : read()
   const result = await handle({ open, caller, request, ...context, admission, ...input })
   settle(route, admission)
-  return answer(result)
+  const answered = answer(result)
+  if (caller.kind === 'user' && caller.support)
+    await open((trx) =>
+      audit(trx, {
+        action: route.id,
+        subjectType: 'subject' in route.access ? route.access.subject : (route.id.split('.')[0] ?? ''),
+        subjectId: subjectIdOf(input, answered),
+      }),
+    )
+  return answered
 }
 
 /** Serves a request through its way in: one transaction for all, unless the route opens its own. */
@@ -140,10 +160,39 @@ const serve = async <T extends AnyTrx>(
     : run()
 }
 
+/** Routes of a user's own account that a support session has. */
+const ofSupport = new Set(['auth.signOut', 'announcements.list'])
+
+/** Refuses what no support session does, and writes it to the trail of the tenant that it is in. */
+const refuseSupport = async (caller: UserCaller, route: AnyRoute, context: Call['context']): Promise<void> => {
+  try {
+    assertSupport(caller, route)
+    if (route.access.kind === 'session' && !ofSupport.has(route.id))
+      throw forbidden('forbidden', 'Insufficient permissions: this is never done in a support session')
+  } catch (error) {
+    const { activeTenantId } = caller
+    const subjectType = 'subject' in route.access ? route.access.subject : (route.id.split('.')[0] ?? '')
+    if (activeTenantId !== null)
+      await inTenant(
+        activeTenantId,
+        (trx) =>
+          audit(trx, {
+            action: 'support_session.refused',
+            subjectType,
+            subjectId: caller.support?.id ?? null,
+            changes: [{ field: 'route', after: route.id }],
+          }),
+        context,
+      )
+    throw error
+  }
+}
+
 /** Lets a request in by its route's kind of access. */
 const dispatch = async (endpoint: Endpoint, call: Call, search: URLSearchParams): Promise<Answer> => {
   const { route } = endpoint
   const { access } = route
+  if (call.caller.kind === 'user' && call.caller.support) await refuseSupport(call.caller, route, call.context)
   switch (access.kind) {
     case 'tenant':
       return serve(endpoint, call, await tenantEntry(access, call), search)
@@ -180,7 +229,9 @@ export const endpoint = (route: AnyRoute) => {
       requestId: request.id,
       traceparent: request.traceparent,
       address: request.address,
+      supportSessionId: caller.kind === 'user' ? (caller.support?.id ?? null) : null,
     }
+    if (context.supportSessionId !== null) setHeader('X-Support-Session', context.supportSessionId)
     return metered(caller, () => dispatch(prepared, { caller, request, params, context }, search))
   }
 }

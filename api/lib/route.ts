@@ -50,7 +50,7 @@ type ByAccess<A extends Access, None> = A['kind'] extends 'tenant'
       : A['kind'] extends 'registration'
         ? Work<Trx, None> & { tenantId: string; guestRegistrationId: string }
         : A['kind'] extends 'superuser'
-          ? Work<PlatformTrx, None>
+          ? Work<PlatformTrx, None> & { level: 'N1' | 'N2' }
           : Work<AnyTrx, None>
 
 type Value<S> = S extends Schema ? Static<S> : Record<string, never>
@@ -145,6 +145,8 @@ export type RouteOptions = {
   catalogue?: false
   /** The credential in the document, where that is not plain from the access. */
   security?: 'bearer'
+  /** Never done by a support session, beside what its subject and action say already (`config/support.ts`). */
+  support?: 'never'
   /** Requests that an address gets which this endpoint has written down, for the document. */
   hooks?: readonly Hook[]
   /** The resource that made the endpoint (`resource.ts`), and as what: the suites over all resources go by it. */

@@ -7,6 +7,8 @@ const chapters: Record<string, Record<string, string>> = {
   'People and keys': {
     auth: 'Signing in and out, second factors, and one’s own account.',
     tenant: 'The company that the houses belong to.',
+    auditLog: 'Who has done what, and when.',
+    announcements: 'What the provider of the service tells its users.',
     users: 'Members of the staff, their roles, and the houses they work in.',
     invitations: 'Invitations as the invited person sees them.',
     roles: 'Roles of the tenant’s own beside those that are built in.',

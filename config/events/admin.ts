@@ -31,7 +31,32 @@ const invoice = {
 } as const
 export const subscriptionInvoiceIssued = event({ type: 'subscription_invoice.issued', ...invoice })
 export const subscriptionInvoicePaid = event({ type: 'subscription_invoice.paid', ...invoice })
+export const subscriptionInvoiceDueDatePassed = event({ type: 'subscription_invoice.due_date_passed', ...invoice })
 export const subscriptionInvoiceVoided = event({ type: 'subscription_invoice.voided', ...invoice })
+
+const ofTenant = {
+  entity: 'tenant',
+  subject: 'Tenant',
+  data: Obj({ status: OneOf(['active', 'suspended', 'deleting', 'deleted']), deleteAfter: Nullable(Day) }),
+} as const
+export const tenantSuspended = event({ type: 'tenant.suspended', ...ofTenant })
+export const tenantReactivated = event({ type: 'tenant.reactivated', ...ofTenant })
+export const tenantDeletionPlanned = event({ type: 'tenant.deletion_planned', ...ofTenant })
+
+export const subscriptionPlanChanged = event({
+  type: 'subscription.plan_changed',
+  entity: 'subscription',
+  subject: 'Subscription',
+  data: Obj({ before: Code, after: Code }),
+})
+
+const supportSession = {
+  entity: 'support_session',
+  subject: 'AuditEntry',
+  data: Obj({ supportSessionId: Uuid, mode: OneOf(['read', 'write']), expiresAt: Instant }),
+} as const
+export const supportSessionStarted = event({ type: 'support_session.started', ...supportSession })
+export const supportSessionEnded = event({ type: 'support_session.ended', ...supportSession })
 
 export const adminEvents: Event[] = [
   entitlementGranted,
@@ -40,5 +65,12 @@ export const adminEvents: Event[] = [
   addOnCancelled,
   subscriptionInvoiceIssued,
   subscriptionInvoicePaid,
+  subscriptionInvoiceDueDatePassed,
   subscriptionInvoiceVoided,
+  tenantSuspended,
+  tenantReactivated,
+  tenantDeletionPlanned,
+  subscriptionPlanChanged,
+  supportSessionStarted,
+  supportSessionEnded,
 ]

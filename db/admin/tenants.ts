@@ -1,8 +1,7 @@
 import { raw } from 'objection'
-import { invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { notFound, unprocessable } from '../../config/errors.ts'
 import type { Plan } from '../../config/plans.ts'
 import type { Static } from '../../config/schema.ts'
-import { isCnpj, isCpf } from '../../config/tax-ids.ts'
 import { todayIn } from '../../config/time.ts'
 import { provisionBook } from '../financial/index.ts'
 import { audit } from '../lib/audit.ts'
@@ -11,6 +10,8 @@ import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { provisionIssues } from '../issues/index.ts'
 import { provisionMessages } from '../ocp/index.ts'
 import { Subscription, Tenant } from './models.ts'
+import { planVersionNow } from './plans.ts'
+import { assertDocument } from './tenant/operate.ts'
 import { periodEnd } from './rules/periods.ts'
 import { mergeSettings, wholeSettings } from './rules/tenant-settings.ts'
 import type { TenantSettingsChange } from './rules/tenant-settings.ts'
@@ -28,19 +29,6 @@ export type NewTenant = {
   plan: Plan
 }
 
-type PlanVersion = { id: string; features: { key: string }[]; prices: Record<string, number> }
-
-/** The version of a plan that a tenant of today gets. */
-const planVersionNow = async (trx: PlatformTrx, plan: Plan): Promise<PlanVersion> => {
-  const found = await sqlOne<PlanVersion>(
-    trx,
-    `select id, features, prices from plan_version where plan = ? and effective_from <= now() order by number desc limit 1`,
-    [plan],
-  )
-  if (!found) throw new Error(`the plan ${plan} has no version; the release writes it`)
-  return found
-}
-
 /**
  * A tenant that can be used when the transaction commits: subscription, the features of its plan, its default book with the chart,
  * its message templates. Answers the transaction as it now is, inside the new tenant. 422 `plan_without_price`.
@@ -50,6 +38,7 @@ export const createTenant = async (
   given: NewTenant,
 ): Promise<{ tenantId: string; trx: Trx; bookId: string }> => {
   const { plan, country, currency, timeZone, locale, name, legalName = null, document = null } = given
+  assertDocument(country, document)
   const version = await planVersionNow(trx, plan)
   if (version.prices[currency] === undefined)
     throw unprocessable('plan_without_price', `The plan ${plan} has no price in ${currency}`)
@@ -148,11 +137,18 @@ export const readTenant = async (trx: Trx) => {
   return { ...row.toJSON(), billingAddress, settings: wholeSettings(row.settings as Settings) }
 }
 
+/** The support sessions that the transaction's tenant allows. */
+export const supportAccessOf = async (trx: Trx): Promise<'write' | 'read' | 'none'> => {
+  const row = await Tenant.query(trx)
+    .findById(contextOf(trx).tenantId ?? '')
+    .select('settings')
+  return wholeSettings(row?.settings ?? {}).support.access
+}
+
 /** Changes what a tenant may change of itself: the fields sent, and of the settings the keys sent. The pipeline has locked the row. */
 export const changeTenant = async (trx: Trx, change: TenantChange) => {
   const before = await readTenant(trx)
-  if (before.country === 'BR' && change.document && !isCnpj(change.document) && !isCpf(change.document))
-    throw invalid([{ field: 'document', message: 'is neither a valid CNPJ nor a valid CPF' }])
+  assertDocument(before.country, change.document)
   const { settings, ...fields } = change
   const sent = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const stored = await Tenant.query(trx).findById(before.id).select('settings')

@@ -48,3 +48,11 @@ export type { Origin } from './throttle.ts'
 export { assertPending, beginTotp, confirmTotp, removeTotp, renewRecoveryCodes } from './totp.ts'
 export { addMembership } from './members/create.ts'
 export { createUser, grantSuperuser, membershipsOf, updateProfile, userByEmail } from './users.ts'
+export { listUsers, lockUser, readOperatedUser, setLevel, unlockUser } from './superusers.ts'
+export {
+  endForbiddenSupport,
+  endSupportSession,
+  listSupportSessions,
+  overSupportSessions,
+  startSupportSession,
+} from './support-sessions.ts'

@@ -19,12 +19,16 @@ import { assertStrong } from './strength.ts'
 import { forgetFailures } from './throttle.ts'
 import type { Origin } from './throttle.ts'
 
+/** Users who may have a password: those who are active, and superusers who were invited and set their first one. */
+const mayEnter = `(u.status = 'active' or (u.status = 'invited'
+  and exists (select from superuser_account a where a.user_id = u.id and a.ended_at is null)))`
+
 type Account = { email: string; mfaEnabled: boolean }
 
 const account = (trx: AnyTrx, userId: string): Promise<Account | null> =>
   sqlOne<Account>(
     trx,
-    `select email, totp_confirmed_at is not null as mfa_enabled from app_user where id = ? and status = 'active'`,
+    `select u.email, u.totp_confirmed_at is not null as mfa_enabled from app_user u where u.id = ? and ${mayEnter}`,
     [userId],
   )
 
@@ -34,8 +38,9 @@ export const passwordWrong = () => unprocessable('password_wrong', 'The password
 const setPassword = async (trx: AnyTrx, userId: string, hash: PasswordHash, before: PasswordHash | null) => {
   const rows = await sql(
     trx,
-    `update app_user set password_hash = ?, pepper_id = ?, password_changed_at = now()
-     where id = ? and status = 'active' and (?::text is null or password_hash = ?) returning id`,
+    `update app_user u set password_hash = ?, pepper_id = ?, password_changed_at = now(), status = 'active',
+       email_verified_at = coalesce(u.email_verified_at, now())
+     where u.id = ? and ${mayEnter} and (?::text is null or u.password_hash = ?) returning u.id`,
     [hash.passwordHash, hash.pepperId, userId, before?.passwordHash ?? null, before?.passwordHash ?? null],
   )
   await endTokens(trx, ['password_reset', 'email_change'], userId)
@@ -86,7 +91,7 @@ export const startPasswordReset = async (trx: PlatformTrx, passwordRequestId: st
     trx,
     `select u.id, count(t.id) as of_hour, coalesce(max(t.created_at) > now() - make_interval(secs => ?), false) as just_now
      from app_user u left join one_time_token t on t.user_id = u.id and t.purpose = 'password_reset' and t.created_at > now() - interval '1 hour'
-     where u.email_key = lower(?) and u.status = 'active' group by u.id`,
+     where u.email_key = lower(?) and ${mayEnter} group by u.id`,
     [passwordMails.apartSeconds, request.email],
   )
   if (!user || user.justNow || user.ofHour >= passwordMails.perHour) return

@@ -26,6 +26,8 @@ export type RevokeReason =
   | 'admin'
   | 'locked'
   | 'too_many'
+  | 'support_ended'
+  | 'level_ended'
 
 /** All that a request must know of its session; what Redis keeps for an hour at most. */
 export type SessionState = {
@@ -44,6 +46,10 @@ export type SessionState = {
   reauthenticatedAt: string | null
   mfaAt: string | null
   mfaEnabled: boolean
+  /** Of a support session alone. */
+  supportSessionId: string | null
+  supportMode: 'read' | 'write' | null
+  supportAsUserId: string | null
   revoked: boolean
   version: number
 }
@@ -78,6 +84,7 @@ type Facts = {
   kind?: SessionKind
   isSuperuser: boolean
   withMfa: boolean
+  support?: { id: string; mode: 'read' | 'write'; asUserId: string | null; seconds: number }
 }
 
 /**
@@ -86,13 +93,14 @@ type Facts = {
  */
 export const createSession = async (
   trx: AnyTrx,
-  { userId, epoch, address, userAgent, activeTenantId, kind = 'api', isSuperuser, withMfa }: Facts,
+  { userId, epoch, address, userAgent, activeTenantId, kind = 'api', isSuperuser, withMfa, support }: Facts,
 ): Promise<NewSession> => {
   const id = crypto.randomUUID()
   const tokenPrefix = makePrefix()
   const jti = jtiOf(id, 0)
-  const absolute =
+  const usual =
     kind === 'dashboard' ? absoluteSeconds.dashboard : isSuperuser ? absoluteSeconds.superuser : absoluteSeconds.api
+  const absolute = support?.seconds ?? usual
   const life = Math.min(accessSeconds, absolute)
   const row = await preparedOne<{ createdAt: Date; expiresAt: Date; revoked: string[] }>(
     trx,
@@ -100,9 +108,11 @@ export const createSession = async (
        update session set revoked_at = now(), revoke_reason = 'too_many' where id in (
          select id from session where user_id = :userId and revoked_at is null and absolute_expires_at > now()
            order by created_at desc, id offset ${mostLive - 1}) returning id)
-     insert into session (id, user_id, kind, token_prefix, current_jti_hash, epoch, active_tenant_id, expires_at, absolute_expires_at, reauthenticated_at, mfa_at, first_ip, last_ip, user_agent)
+     insert into session (id, user_id, kind, token_prefix, current_jti_hash, epoch, active_tenant_id, expires_at, absolute_expires_at, reauthenticated_at, mfa_at, first_ip, last_ip, user_agent,
+       support_session_id, support_mode, support_as_user_id)
      values (:id, :userId, :kind, :tokenPrefix, :hash, :epoch, :activeTenantId, now() + make_interval(secs => :life), now() + make_interval(secs => :absolute), now(),
-       case when :withMfa then now() end, :address::inet, :address::inet, :userAgent)
+       case when :withMfa then now() end, :address::inet, :address::inet, :userAgent,
+       :supportSessionId, :supportMode, :supportAsUserId)
      returning created_at, expires_at, array(select id from old) as revoked`,
     {
       id,
@@ -117,6 +127,9 @@ export const createSession = async (
       withMfa,
       address,
       userAgent: userAgent.slice(0, 256),
+      supportSessionId: support?.id ?? null,
+      supportMode: support?.mode ?? null,
+      supportAsUserId: support?.asUserId ?? null,
     },
   )
   if (!row) throw new Error('a session was not made')
@@ -135,7 +148,7 @@ const state = `
   select s.id, s.user_id, s.kind, s.token_prefix, encode(s.current_jti_hash, 'base64') as current_jti_hash, encode(s.previous_jti_hash, 'base64') as previous_jti_hash,
     s.rotated_at::text as rotated_at, s.epoch, u.session_epoch as user_epoch, u.status as user_status, s.active_tenant_id,
     s.absolute_expires_at::text as absolute_expires_at, s.reauthenticated_at::text as reauthenticated_at, s.mfa_at::text as mfa_at, u.totp_confirmed_at is not null as mfa_enabled,
-    s.revoked_at is not null as revoked, s.version
+    s.support_session_id, s.support_mode, s.support_as_user_id, s.revoked_at is not null as revoked, s.version
   from session s join app_user u on u.id = s.user_id where s.id = ?`
 
 /** The truth about a session, from PostgreSQL. */

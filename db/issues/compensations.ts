@@ -42,7 +42,7 @@ const shown = async (trx: Trx, row: CompensationRow) => {
   const { sealed, decisionSealed, proposedByActor: _, ...rest } = row
   return {
     ...rest,
-    reason: (await openText(trx, 'reason', row.id, sealed))?.text ?? null,
+    reason: (await openText(trx, 'compensation', row.id, sealed))?.text ?? null,
     decisionReason: (await openText(trx, 'decision', row.id, decisionSealed))?.text ?? null,
   }
 }
@@ -224,7 +224,7 @@ export const proposeCompensation = async (
     folioId: folio?.folioId ?? null,
     lineId: isAdjustment ? (lineId ?? null) : null,
     description,
-    sealed: await sealText(trx, 'reason', id, { text: reason }),
+    sealed: await sealText(trx, 'compensation', id, { text: reason }),
     refundExcess: isAdjustment && refundExcess,
     proposedBy: userOf(trx),
     proposedByActor: contextOf(trx).actor as never,

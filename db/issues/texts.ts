@@ -8,6 +8,7 @@ type Texts = {
   score: { text: string }
   comment: { text: string }
   reason: { text: string }
+  compensation: { text: string }
   decision: { text: string }
   item: { description: string; place: string }
   hand_over: { to: string | null; document: string | null; tracking: string | null; note: string | null }
@@ -18,6 +19,7 @@ const tables = {
   score: 'issue',
   comment: 'issue_comment',
   reason: 'issue_event',
+  compensation: 'compensation',
   decision: 'compensation',
   item: 'lost_item',
   hand_over: 'lost_item',

@@ -26,9 +26,9 @@ export const auditStatement = (trx: AnyTrx, entry: AuditInput): { text: string; 
   const actor = entry.actor ?? context.actor
   const tenantId = entry.tenantId === undefined ? context.tenantId : entry.tenantId
   return {
-    text: `insert into audit_entry (chain, tenant_id, actor_type, actor_id, action, subject_type, subject_id, reason, changes, request_id, address)
+    text: `insert into audit_entry (chain, tenant_id, actor_type, actor_id, action, subject_type, subject_id, reason, changes, request_id, address, support_session_id, job_id)
      values (:chain, :tenantId, :actorType, :actorId, :action, :subjectType, :subjectId, :reason, :changes::jsonb, :requestId,
-       (select network(set_masklen(a, case family(a) when 4 then 24 else 48 end))::text from (select :address::inet as a) as sent))`,
+       (select network(set_masklen(a, case family(a) when 4 then 24 else 48 end))::text from (select :address::inet as a) as sent), :supportSessionId, :jobId)`,
     bindings: {
       chain: tenantId ?? 'platform',
       tenantId,
@@ -41,6 +41,8 @@ export const auditStatement = (trx: AnyTrx, entry: AuditInput): { text: string; 
       changes: JSON.stringify(entry.changes ?? []),
       requestId: context.requestId,
       address: context.address,
+      supportSessionId: context.supportSessionId,
+      jobId: context.jobId,
     },
   }
 }

@@ -24,6 +24,9 @@ export type Context = {
   /** The event that led to this one. */
   causeId: string | null
   address: string | null
+  /** The support session that causes this, and the job that does. */
+  supportSessionId: string | null
+  jobId: string | null
 }
 
 declare const scope: unique symbol
@@ -60,6 +63,8 @@ export const systemContext = (tenantId: string | null, given: Partial<Context> =
   traceparent: null,
   causeId: null,
   address: null,
+  supportSessionId: null,
+  jobId: null,
   ...given,
   requestId: given.requestId ?? randomUUID(),
   tenantId,

@@ -62,6 +62,7 @@ type Facts = {
   day: string | null
   host: string | null
   label: string | null
+  amount: string | null
 }
 
 export type UserMail = { to: string; toName: string; subject: string; text: string }
@@ -84,14 +85,14 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
   const facts = await sqlOne<Facts>(
     trx,
     `select m.kind, m.act, m.address, m.created_at, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
-       t.data->>'email' as new_email, t.data->>'before' as old_email, coalesce(n.property_name, h.name) as house, w.key_name as key, x.host,
-       coalesce(f.label, n.number || ' (' || n.category_name || ')') as label,
-       coalesce(w.expires_at::date, x.since::date, f.day)::text as day
+       t.data->>'email' as new_email, t.data->>'before' as old_email, coalesce(i.property_name, h.name, n.house) as house, coalesce(w.key_name, n.key) as key,
+       x.host, coalesce(f.label, i.number || ' (' || i.category_name || ')') as label, n.money as amount,
+       coalesce(coalesce(w.expires_at::date, x.since::date, f.day, n.day), case when n.id is not null then m.created_at::date end)::text as day
      from user_mail m join app_user u on u.id = m.user_id
      left join one_time_token t on t.id = m.reference_id left join api_key_warning w on w.id = m.reference_id
      left join webhook_warning x on x.id = m.reference_id left join finance_notice f on f.id = m.reference_id
-     left join issue_notice n on n.id = m.reference_id
-     left join tenant h on h.id = coalesce(t.tenant_id, w.tenant_id, x.tenant_id, f.tenant_id)
+     left join notice n on n.id = m.reference_id left join issue_notice i on i.id = m.reference_id
+     left join tenant h on h.id = coalesce(t.tenant_id, w.tenant_id, x.tenant_id, f.tenant_id, n.tenant_id)
      where m.id = ? and m.status = 'queued'`,
     [userMailId],
   )
@@ -108,6 +109,7 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
     act: facts.act,
     at: facts.createdAt,
     address: facts.address,
+    amount: facts.amount ?? '',
     way: purpose ? wayFor(purpose, mailedToken(purpose, facts.referenceId)) : '',
   }
   // A notice of a changed address goes to the former address.

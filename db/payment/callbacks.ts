@@ -110,6 +110,17 @@ const askFor = async (trx: Trx, callback: GatewayCallbackRow, account: Account):
   }
 }
 
+type PlatformCallback = (
+  trx: PlatformTrx,
+  callback: Pick<GatewayCallbackRow, 'provider' | 'objectRef' | 'ourId'>,
+) => Promise<string | null>
+let ofPlatform: PlatformCallback = () => Promise.resolve(null)
+
+/** Callbacks of the platform's own account are about what tenants pay for the service. */
+export const registerPlatformCallback = (resolve: PlatformCallback): void => {
+  ofPlatform = resolve
+}
+
 /**
  * Finds whose object a callback names and asks for its reading; what the callback says of it decides nothing (R5). May be repeated
  * at any time. An object of our id that is not the account's own is `failed`, for an operator to look at.
@@ -124,6 +135,13 @@ export const resolveCallback = async (trx: PlatformTrx, callbackId: string): Pro
     `select tenant_id, id from gateway_account_of(?, ?)`,
     [callback.provider, callback.accountRef],
   )
+  if (!found && callback.accountRef === 'platform') {
+    const tenantId = await ofPlatform(trx, callback)
+    const own: Resolved =
+      tenantId === null ? { status: 'ignored', error: 'object_unknown' } : { status: 'processed', error: null }
+    await end(trx, callbackId, own, tenantId)
+    return own
+  }
   if (!found) {
     const ignored: Resolved = { status: 'ignored', error: 'account_unknown' }
     await end(trx, callbackId, ignored, null)

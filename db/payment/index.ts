@@ -17,7 +17,7 @@ export { applyPayout, provePayout } from './balance/payouts.ts'
 export type { PayoutEntry } from './balance/payouts.ts'
 export { listPayouts, listReconciliations, listTransactions, readPayout, readReconciliation } from './balance/lists.ts'
 export { reconcile, requestReconciliation } from './balance/reconcile.ts'
-export { resolveCallback, storeCallback } from './callbacks.ts'
+export { registerPlatformCallback, resolveCallback, storeCallback } from './callbacks.ts'
 export {
   accountCall,
   applyUnknown,
@@ -78,6 +78,7 @@ export { listRefunds, readRefundRecord } from './refunds/list.ts'
 export { requestRefund } from './refunds/request.ts'
 export { applyRefundSnapshot } from './refunds/snapshot.ts'
 export type { RefundSnapshot } from './refunds/snapshot.ts'
+export { liveMoney } from './live-money.ts'
 export { listExceptions, readException, resolveException } from './resolve.ts'
 export { expiryOf, isLive, notFoundAfterMs, repeatForMs, shownStatus } from './rules/states.ts'
 export type { Method, Shown } from './rules/states.ts'

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { recordUsage } from '../../db/lib/usage.ts'
 import { closePeriod } from '../../db/admin/index.ts'
+import { settings } from '../../config/env.ts'
 import { addDays } from '../../config/time.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { drain } from '../support/drain.ts'
@@ -276,12 +277,17 @@ describe('the store and the invoices of tenants', function () {
     expect(await find()).to.deep.include({ parked: [] })
   })
 
-  it('are paid by transfer, since no provider is set up', async () => {
+  it('are paid by transfer alone where no provider is set up', async () => {
+    const { billingGateway } = settings
+    settings.billingGateway = 'none'
     expect((await own('PUT', 'payment-method', { kind: 'transfer' })).body.paymentMethod).to.deep.equal({
       kind: 'transfer',
       status: 'active',
     })
-    const card = await own('PUT', 'payment-method', { kind: 'card' })
+    const card = await own('PUT', 'payment-method', { kind: 'card', cardToken: 'success' })
+    settings.billingGateway = billingGateway
     expect([card.status, card.body.code]).to.deep.equal([422, 'provider_not_configured'])
+    expect((await own('PUT', 'payment-method', { kind: 'card' })).status).to.equal(400)
+    expect((await own('PUT', 'payment-method', { kind: 'pix', cardToken: 'success' })).status).to.equal(400)
   })
 })

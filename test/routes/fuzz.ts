@@ -58,6 +58,7 @@ const seldomRight: Record<string, number> = {
   'conversations.reply': 100,
   'campaigns.create': 100,
   'campaigns.launch': 60,
+  'superuser.plans.createVersion': 200,
   'reservations.proposeAmendment': 120,
   'books.create': 100,
   'chartOfAccounts.create': 100,

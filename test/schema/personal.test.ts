@@ -24,6 +24,10 @@ const impersonal: Readonly<Record<string, string>> = {
   'message_channel.callback_hash': 'the hash of a secret',
   'registration_secret.sealed': 'a secret of the house',
   'gateway_account.onboarding_url': 'a link of the house at its gateway',
+  'audit_chain.hash': 'the chain of the trail',
+  'subscription.card_token': 'a secret of the house at its gateway',
+  'invoice_payment.submission': 'a secret of the house at its gateway',
+  'tenant_export_part.bytes': 'an export, which expires after 7 days',
   'webhook_endpoint.secret': 'a secret of the house',
   'webhook_endpoint.previous_secret': 'a secret of the house',
 }

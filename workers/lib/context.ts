@@ -13,12 +13,16 @@ import type { DatabaseContext, JobContext } from './processor.ts'
  * @param first locks the job; `work` is given its rows.
  */
 export const openFor = <T, Row = Record<string, unknown>>(
-  start: Pick<JobStart, 'requestId' | 'traceparent'>,
+  start: Pick<JobStart, 'requestId' | 'traceparent'> & { id?: string },
   tenantId: string | null,
   first: Statement,
   work: (trx: AnyTrx, rows: Row[]) => Promise<T>,
 ): Promise<T> => {
-  const context: Partial<Context> = { requestId: start.requestId, traceparent: start.traceparent }
+  const context: Partial<Context> = {
+    requestId: start.requestId,
+    traceparent: start.traceparent,
+    ...(start.id === undefined ? {} : { jobId: start.id }),
+  }
   return tenantId === null ? inPlatform(work, context, { first }) : inTenant(tenantId, work, context, { first })
 }
 

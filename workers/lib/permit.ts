@@ -1,14 +1,34 @@
 import { hasFeature } from '../../db/lib/features.ts'
+import { sqlOne } from '../../db/lib/connection.ts'
 import type { AnyTrx, Trx } from '../../db/lib/connection.ts'
 import type { Job } from '../../jobs/job.ts'
-import { Skipped } from './failure.ts'
+import { tenantOf } from './context.ts'
+import { PutBack, Skipped } from './failure.ts'
 import type { Ends } from './processor.ts'
+
+const waitMs = 5 * 60_000
+
+/** Queues whose jobs speak for a tenant: they wait while it is suspended. What moves money, or tells channels that nothing is for sale, goes on. */
+const speaking: ReadonlySet<string> = new Set(['messages', 'webhooks'])
+
+/** Whether a job may have to wait for its tenant. */
+export const waitsForTenant = ({ queue }: Pick<Job, 'queue'>): boolean => speaking.has(queue)
+
+const standsStill = async (trx: AnyTrx, payload: unknown): Promise<void> => {
+  const tenantId = tenantOf(payload)
+  if (tenantId === null) return
+  const row = await sqlOne<{ status: string }>(trx, `select status from tenant where id = ?`, [tenantId])
+  if (row?.status === 'deleted') throw new Skipped('tenant_deleted')
+  if (row?.status === 'suspended' || row?.status === 'deleting') throw new PutBack(waitMs)
+}
 
 /**
  * Ends a job as skipped whose feature is not active for its tenant: it may have been asked for before the feature ended. One rule for all
  * jobs of all modules, in the transaction of their effect.
  */
-export const permit = async (trx: AnyTrx, { feature }: Job, payload: unknown, ends?: Ends): Promise<void> => {
+export const permit = async (trx: AnyTrx, job: Job, payload: unknown, ends?: Ends): Promise<void> => {
+  const { feature } = job
+  if (waitsForTenant(job)) await standsStill(trx, payload)
   if (feature === undefined || (await hasFeature(trx as Trx, feature))) return
   if (ends && (await ends(trx as Trx, payload as never))) return
   throw new Skipped('feature_not_enabled')

@@ -24,7 +24,7 @@ import { databaseContext, openFor, outsideRun } from './context.ts'
 import { Closed, Ghost, Returned, TimedOut, keptError } from './failure.ts'
 import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
-import { permit } from './permit.ts'
+import { permit, waitsForTenant } from './permit.ts'
 import { persist } from './persist.ts'
 import type { Processor } from './processor.ts'
 import { returnJob } from './give-back.ts'
@@ -100,7 +100,9 @@ const runClaimed = async (
     payload,
     start.abort.signal,
     worker.name,
-    each.job.feature === undefined ? undefined : (trx) => permit(trx, each.job, payload, each.ends),
+    each.job.feature === undefined && !waitsForTenant(each.job)
+      ? undefined
+      : (trx) => permit(trx, each.job, payload, each.ends),
   )
   start.recordPending = recordPending
   const work = async () => {
@@ -147,7 +149,7 @@ const runOnDatabase = async (
   if (isClaimed && !claimed) throw new Ghost()
   const time = timed(start.abort, timeoutMs)
   const lock = isClaimed ? lockClaimed(fence, timeoutMs) : lockStart(fence, timeoutMs)
-  const working = openFor<void, JobStart>(handed, handed.tenantId, lock, async (trx, rows) => {
+  const working = openFor<void, JobStart>({ ...handed, id: fence.jobId }, handed.tenantId, lock, async (trx, rows) => {
     const startedAt = Date.now()
     if (claimed) mustOwn(fence, rows)
     const locked = claimed ?? rows[0]

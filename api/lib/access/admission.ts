@@ -4,10 +4,13 @@ import { neverByKey } from '../../../config/scopes.ts'
 import { subjectFacts } from '../../../config/subjects.ts'
 import { database, preparedOne, sqlOne } from '../../../db/lib/connection.ts'
 import type { Trx } from '../../../db/lib/connection.ts'
+import { supportMay } from '../../../config/support.ts'
 import { abilityOf, abilityOfKey } from '../../../db/lib/ability.ts'
+import type { Ability } from '../../../db/lib/ability.ts'
 import type { SuperuserAccess, TenantAccess } from './kinds.ts'
 import { permitsOf } from './permits.ts'
 import type { Admission, Caller, KeyCaller, UserCaller } from '../caller.ts'
+import type { AnyRoute } from '../route.ts'
 
 type TenantRow = { status: string; features: string[] }
 type MemberRow = TenantRow & {
@@ -45,6 +48,62 @@ const open = (row: TenantRow | null, { subject, whileSuspended, withoutFeature }
   if (row.status !== 'active' && !whileSuspended) throw suspended()
   if (feature !== null && !withoutFeature && !row.features.includes(feature)) throw notEnabled(feature)
 }
+
+/** Refuses what a support session may not do: by its mode, by the route, and by what is asked of which subject. */
+export const assertSupport = (
+  { support }: UserCaller,
+  { method, support: rule, access }: Pick<AnyRoute, 'method' | 'support' | 'access'>,
+): void => {
+  if (!support || access.kind !== 'tenant') return
+  if (rule === 'never' || !supportMay(access.action, access.subject))
+    throw forbidden('forbidden', 'Insufficient permissions: this is never done in a support session')
+  if (support.mode === 'read' && method !== 'GET')
+    throw forbidden('forbidden', 'Insufficient permissions: this support session reads only')
+}
+
+/**
+ * Lets a superuser into the tenant that a support session is for: as the member it names, else with the rights of an owner and personal data masked. The session
+ * and the level hold at this moment, not only when it was opened.
+ */
+const admitSupport = async (
+  trx: Trx,
+  caller: UserCaller,
+  access: TenantAccess,
+  tenantId: string,
+): Promise<Admission> => {
+  const { support, userId } = caller
+  const row = await sqlOne<MemberRow & { live: boolean }>(
+    trx,
+    `select t.status, ${features}, m.status as membership_status, m.role, r.id as role_id, r.key as custom_key, r.permissions, r.version as role_version,
+       case when m.id is null or m.all_properties then null else
+         coalesce((select array_agg(p.property_id) from membership_property p where p.membership_id = m.id), '{}') end as property_ids,
+       exists (select from support_session x join superuser_account a on a.user_id = x.superuser_id and a.ended_at is null
+         where x.id = ? and x.superuser_id = ? and x.tenant_id = t.id and x.ended_at is null and x.expires_at > now()
+           and (a.level = 'N1' or x.mode = 'read')) as live
+     from tenant t left join membership m on m.user_id = ? left join role r on r.id = m.role_id where t.id = ?`,
+    [support?.id ?? null, userId, support?.asUserId ?? null, tenantId],
+  )
+  if (!row?.live) throw notActive()
+  if (support?.asUserId && row.membershipStatus !== 'active') throw notActive()
+  open(row, access)
+  const key = support?.asUserId ? (row.customKey ?? row.role ?? '') : 'owner'
+  const custom =
+    support?.asUserId && row.roleId !== null && row.permissions
+      ? { id: row.roleId, version: row.roleVersion ?? 0, permissions: row.permissions }
+      : null
+  const ability = maskedOf(abilityOf(key, custom, row.propertyIds))
+  if (!ability.can(access.action, access.subject)) throw forbidden()
+  return {
+    tenantId,
+    role: key,
+    propertyIds: row.propertyIds,
+    features: row.features,
+    ...permitsOf(ability, row.propertyIds, support?.asUserId ?? userId),
+  }
+}
+
+/** The same ability with personal data masked in every subject. */
+const maskedOf = (ability: Ability): Ability => ({ ...ability, isMasked: () => true })
 
 const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, tenantId: string): Promise<Admission> => {
   const { action, subject } = access
@@ -100,6 +159,7 @@ const admitKey = async (trx: Trx, caller: KeyCaller, access: TenantAccess, tenan
  * Nothing of it is cached, so what changed counts from its commit on.
  */
 export const admit = (trx: Trx, caller: Caller, access: TenantAccess, tenantId: string): Promise<Admission> => {
+  if (caller.kind === 'user' && caller.sessionKind === 'support') return admitSupport(trx, caller, access, tenantId)
   if (caller.kind === 'user') return admitUser(trx, caller, access, tenantId)
   if (caller.kind === 'api_key') return admitKey(trx, caller, access, tenantId)
   throw notActive()
@@ -129,10 +189,13 @@ export function requireOwn(caller: Caller): asserts caller is UserCaller {
 }
 
 /** The provider's staff, by the account as it stands now. N1 may do what N2 may. */
-export const admitSuperuser = async (caller: Caller, access: SuperuserAccess): Promise<UserCaller> => {
+export const admitSuperuser = async (
+  caller: Caller,
+  access: SuperuserAccess,
+): Promise<UserCaller & { level: 'N1' | 'N2' }> => {
   requireSession(caller)
   if (caller.sessionKind !== 'api') throw forbidden()
-  const row = await sqlOne<{ level: string }>(
+  const row = await sqlOne<{ level: 'N1' | 'N2' }>(
     database(),
     `select level from superuser_account where user_id = ? and ended_at is null`,
     [caller.userId],
@@ -142,7 +205,7 @@ export const admitSuperuser = async (caller: Caller, access: SuperuserAccess): P
     throw forbidden('mfa_required', 'Superusers sign in with a second factor')
   if (access.level === 'N1' && row.level !== 'N1')
     throw forbidden('level_required', 'Insufficient permissions: this needs level N1')
-  return caller
+  return { ...caller, level: row.level }
 }
 
 const recentMs = 10 * 60_000

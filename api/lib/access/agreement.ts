@@ -9,7 +9,7 @@ import type { AnyRoute } from '../route.ts'
 type Operation = { operationId?: unknown; 'x-permission'?: unknown; security?: unknown }
 type Document = { paths?: Record<string, Record<string, Operation>> }
 
-const reachOf = { tenant: ['tenant'], session: ['own'], superuser: ['platform', 'tenant'] } as const
+const reachOf = { tenant: ['tenant'], session: ['own'], superuser: ['platform', 'tenant', 'own'] } as const
 
 /** A route that keeps its replies for an Idempotency-Key, though replies of bytes are never kept. */
 const unkept = ({ id, idempotency = 'off', returns }: AnyRoute): string[] =>

@@ -14,7 +14,13 @@ export type Call = {
 /** The way in of one kind of access: made for each request, before its transaction is open. */
 export type Entry<T extends AnyTrx> = {
   /** Given to the handler beside its input; Idempotency-Keys are kept by tenant. */
-  context: { tenantId?: string; propertyId?: string; bookingId?: string; guestRegistrationId?: string }
+  context: {
+    level?: 'N1' | 'N2'
+    tenantId?: string
+    propertyId?: string
+    bookingId?: string
+    guestRegistrationId?: string
+  }
   /** Checks inside a transaction that the caller may come in; null where that is known without one. */
   enter: ((trx: T) => Promise<Admission | undefined>) | null
   open: <R>(work: (trx: T) => Promise<R>, options?: OpenOptions) => Promise<R>

@@ -19,6 +19,7 @@ export type SubscriptionFacts = {
   periodEnd: string
   /** The instant at which the period ends in the tenant's zone. */
   endsAt: Date
+  action: unknown
   paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: string } | null
   pastDueSince: Date | null
   version: number
@@ -38,7 +39,7 @@ export type SubscriptionFacts = {
 
 const facts = (lock: string) => `
   select s.tenant_id, s.plan, s.plan_version_id, s.anchor_day, s.period_start::text as period_start, s.period_end::text as period_end,
-    s.period_end::timestamp at time zone t.time_zone as ends_at, s.payment_method, s.past_due_since, s.version, t.currency, t.locale, t.time_zone,
+    s.period_end::timestamp at time zone t.time_zone as ends_at, s.payment_method, s.action, s.past_due_since, s.version, t.currency, t.locale, t.time_zone,
     t.country, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, v.number as version_number, v.features as plan_features, v.prices
   from subscription s join tenant t on t.id = s.tenant_id join plan_version v on v.id = s.plan_version_id where s.tenant_id = ? ${lock}`
 
@@ -73,14 +74,18 @@ const itemsOf = async (
 ): Promise<Item[]> => {
   const rows = await sql<ItemRow>(
     trx,
-    `select i.add_on_id, a.key, a.name, a.billing_type, a.meter, i.price_id, p.prices, (i.starts_at at time zone :zone)::date::text as starts_on,
+    `select i.add_on_id, a.key, a.name, a.billing_type, a.meter, p.id as price_id, p.prices, (i.starts_at at time zone :zone)::date::text as starts_on,
        case when i.ends_at < :end::timestamp at time zone :zone then (i.ends_at at time zone :zone)::date::text end as ends_on,
        i.usage_before, i.usage_at_end
-     from subscription_item i join add_on a on a.id = i.add_on_id join add_on_price p on p.id = i.price_id
+     from subscription_item i join add_on a on a.id = i.add_on_id join add_on_price own on own.id = i.price_id
+     -- A later price that holders pay, too, counts from their first period on that begins after it.
+     join lateral (select o.id, o.prices from add_on_price o where o.add_on_id = i.add_on_id and (o.id = own.id
+       or (o.apply_to_holders and o.number > own.number and o.effective_from <= :start::timestamp at time zone :zone and o.prices -> :currency::text is not null))
+       order by o.number desc limit 1) p on true
      where i.tenant_id = :tenantId and i.starts_at < :end::timestamp at time zone :zone
        and (i.ends_at is null or i.ends_at >= :start::timestamp at time zone :zone)
      order by i.starts_at, i.id`,
-    { tenantId, start, end, zone: timeZone },
+    { tenantId, start, end, zone: timeZone, currency },
   )
   return rows.map(({ prices, name, ...row }) => ({
     ...row,

@@ -6,6 +6,8 @@ import { emit } from '../../lib/events.ts'
 import { periodEnd } from '../rules/periods.ts'
 import { totalOf } from '../rules/lines.ts'
 import { billOf, customerOf, readFacts } from './bill.ts'
+import { startCollection, wordsOf } from './collect.ts'
+import { tellOwners } from '../notices.ts'
 
 /** An invoice is made once its period is over for so long: what was used in it is counted by then. */
 export const settleHours = 6
@@ -33,7 +35,20 @@ const park = (trx: Trx, runId: string, tenantId: string, code: string, message: 
     { runId, tenantId, code, message },
   )
 
-const issued = (trx: Trx, runId: string, tenantId: string) =>
+/** Sets a tenant aside whose close failed again and again. */
+export const parkFailed = async (
+  trx: Trx,
+  { tenantId, periodStart, runId }: Pick<Closing, 'tenantId' | 'periodStart' | 'runId'>,
+  message: string,
+): Promise<void> => {
+  const row = await sqlOne(trx, `select 1 from subscription where tenant_id = ? and period_start = ?::date`, [
+    tenantId,
+    periodStart,
+  ])
+  if (row) await park(trx, runId, tenantId, 'close_failed', message.slice(0, 300))
+}
+
+const countIssued = (trx: Trx, runId: string, tenantId: string) =>
   sql(trx, `update billing_run set issued = issued + 1, parked = ${othersParked} where id = :runId`, {
     runId,
     tenantId,
@@ -127,9 +142,17 @@ export const closePeriod = async (trx: Trx, { tenantId, periodStart, runId, forc
     `update subscription set period_start = period_end, period_end = ?, version = version + 1 where tenant_id = ?`,
     [periodEnd(end, anchorDay), tenantId],
   )
-  await issued(trx, runId, tenantId)
+  await countIssued(trx, runId, tenantId)
   const { number, dueOn } = await takeNumber(trx, invoiceId)
   const data = { invoiceId, number, total, currency, dueOn }
+  if (total > 0) {
+    await tellOwners(trx, 'subscription_invoice', invoiceId, {
+      key: number,
+      day: dueOn,
+      amount: wordsOf(total, currency, subscription.locale),
+    })
+    await startCollection(trx, invoiceId)
+  }
   await emit(trx, subscriptionInvoiceIssued, { propertyId: null, id: invoiceId, version: null, data })
   if (total === 0) await emit(trx, subscriptionInvoicePaid, { propertyId: null, id: invoiceId, version: null, data })
 }

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
 import { subscriptionInvoicePaid, subscriptionInvoiceVoided } from '../../../config/events/admin.ts'
 import { audit } from '../../lib/audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../../lib/connection.ts'
@@ -7,7 +7,10 @@ import { emit } from '../../lib/events.ts'
 import { readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import { totalOf } from '../rules/lines.ts'
+import { settings } from '../../../config/env.ts'
 import { billOf, customerOf, readFacts } from './bill.ts'
+import { clearPastDue, storeMethod, triesOf } from './collect.ts'
+import type { MethodKind } from './collect.ts'
 
 type Status = 'next' | 'issued' | 'paid' | 'void'
 export type InvoiceSummary = {
@@ -45,7 +48,11 @@ type Customer = {
   billingAddress: unknown
   country: string
 }
-export type Invoice = InvoiceSummary & { customer: Customer; lines: InvoiceLine[] }
+export type Invoice = InvoiceSummary & {
+  customer: Customer
+  lines: InvoiceLine[]
+  payments: Awaited<ReturnType<typeof triesOf>>
+}
 
 const columns = `i.id, i.tenant_id, i.number, i.status, i.status = 'issued' and i.due_on < (now() at time zone 'UTC')::date as overdue, i.currency,
   i.period_start::text as period_start, i.period_end::text as period_end, i.total, i.issued_at, i.due_on::text as due_on, i.paid_at, i.voided_at, i.reason`
@@ -73,6 +80,7 @@ export const nextInvoice = async (trx: Trx): Promise<Invoice> => {
     reason: null,
     customer: customerOf(subscription),
     lines: lines.map((line) => ({ ...line, from: periodStart, to: periodEnd })),
+    payments: [],
   }
 }
 
@@ -90,7 +98,12 @@ export const listOwnInvoices = async (trx: Trx, { page, limit }: Paging): Promis
     `select count(*) as count from subscription_invoice where tenant_id = ?`,
     [tenantId],
   )
-  const { lines: _, customer: __, ...next } = isFirst ? await nextInvoice(trx) : { lines: [], customer: null }
+  const {
+    lines: _,
+    customer: __,
+    payments: ___,
+    ...next
+  } = isFirst ? await nextInvoice(trx) : { lines: [], customer: null, payments: [] }
   return { total: 1 + (counted?.count ?? 0), rows: [...(isFirst ? [next as InvoiceSummary] : []), ...rows] }
 }
 
@@ -136,7 +149,7 @@ export const readInvoice = async (trx: AnyTrx, id: string): Promise<Invoice> => 
      from subscription_invoice_line where invoice_id = ? order by place`,
     [id],
   )
-  return { ...row, lines }
+  return { ...row, lines, payments: await triesOf(trx as Trx, id) }
 }
 
 const lockInvoice = async (trx: PlatformTrx, id: string): Promise<Invoice> => {
@@ -176,7 +189,9 @@ export const recordInvoicePayment = async (
       { field: 'reference', after: outside.reference },
     ],
   })
-  await emit(await enterTenant(trx, invoice.tenantId), subscriptionInvoicePaid, {
+  const inside = await enterTenant(trx, invoice.tenantId)
+  await clearPastDue(inside, invoice.tenantId)
+  await emit(inside, subscriptionInvoicePaid, {
     propertyId: null,
     id,
     version: null,
@@ -198,6 +213,8 @@ export const voidInvoice = async (
   if (invoice.status === 'void') return invoice
   if (invoice.status !== 'issued')
     throw conflict('invalid_transition', `An invoice that is ${invoice.status} cannot be voided`)
+  if (invoice.payments.some(({ status }) => ['created', 'unknown', 'processing'].includes(status)))
+    throw unprocessable('payment_in_flight', 'A payment of the invoice is under way; try again when it has ended')
   await sql(trx, `update subscription_invoice set status = 'void', voided_at = now(), reason = ? where id = ?`, [
     reason,
     id,
@@ -231,7 +248,9 @@ export const voidInvoice = async (
     reason,
     changes: [{ field: 'rebill', after: rebill }],
   })
-  await emit(await enterTenant(trx, invoice.tenantId), subscriptionInvoiceVoided, {
+  const inside = await enterTenant(trx, invoice.tenantId)
+  await clearPastDue(inside, invoice.tenantId)
+  await emit(inside, subscriptionInvoiceVoided, {
     propertyId: null,
     id,
     version: null,
@@ -267,15 +286,16 @@ export const addAdjustment = async (
   return { ...row, tenantId }
 }
 
-/** How a tenant pays. Without a payment provider there is transfer alone: 422 `provider_not_configured`. */
-export const setPaymentMethod = async (trx: Trx, kind: 'card' | 'pix' | 'boleto' | 'transfer'): Promise<void> => {
-  if (kind !== 'transfer')
+type GivenMethod = { kind: MethodKind; cardToken?: string | undefined; returnUrl?: string | undefined }
+
+/** How a tenant pays; open invoices are collected at once. Without a payment provider there is transfer alone: 422 `provider_not_configured`. */
+export const setPaymentMethod = async (trx: Trx, { kind, cardToken, returnUrl }: GivenMethod): Promise<void> => {
+  if (kind !== 'transfer' && settings.billingGateway === 'none')
     throw unprocessable('provider_not_configured', 'Invoices are paid by transfer here; no payment provider is set up')
+  if ((kind === 'card') !== (cardToken !== undefined))
+    throw invalid([{ field: 'cardToken', message: kind === 'card' ? 'is required for a card' : 'is for cards alone' }])
   const { tenantId } = contextOf(trx)
-  await sql(trx, `update subscription set payment_method = ?, version = version + 1 where tenant_id = ?`, [
-    JSON.stringify({ kind, status: 'active' }),
-    tenantId,
-  ])
+  await storeMethod(trx, { kind, cardToken, returnUrl })
   await audit(trx, {
     action: 'subscription.payment_method',
     subjectType: 'Subscription',

@@ -52,7 +52,7 @@ const askForDue = async (trx: PlatformTrx, runId: string, { tenantIds, force = [
      order by s.tenant_id`,
     { runId, all: tenantIds === undefined, tenantIds: tenantIds ?? [], hours: settleHours },
   )
-  let asked = 0
+  const asked: string[] = []
   for (const { tenantId, periodStart } of due) {
     const made = await enqueue(
       trx,
@@ -60,14 +60,18 @@ const askForDue = async (trx: PlatformTrx, runId: string, { tenantIds, force = [
       { tenantId, periodStart, billingRunId: runId, force: force.includes(tenantId) },
       { uniqueKey: `${tenantId} ${periodStart}` },
     )
-    if (made !== null) asked += 1
+    if (made !== null) asked.push(tenantId)
   }
-  // A tenant that is asked for again was counted before.
-  if (asked > 0)
+  // A tenant that is asked for again was counted before, and is set aside no more.
+  if (asked.length > 0)
     await sql(
       trx,
-      `update billing_run set tenants = greatest(tenants, issued + jsonb_array_length(parked) + ?::int) where id = ?`,
-      [asked, runId],
+      `with others as (
+         select coalesce(jsonb_agg(p), '[]') as parked from billing_run r, jsonb_array_elements(r.parked) p
+         where r.id = :runId and not (p->>'tenantId' = any(:asked::text[])))
+       update billing_run set parked = others.parked, tenants = greatest(tenants, issued + jsonb_array_length(others.parked) + :count::int)
+       from others where id = :runId`,
+      { runId, asked, count: asked.length },
     )
 }
 

@@ -1,6 +1,6 @@
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { totalOf } from '../rules/lines.ts'
+import { together, totalOf } from '../rules/lines.ts'
 import { billOf, readFacts } from './bill.ts'
 import { listStore } from './store.ts'
 
@@ -23,7 +23,14 @@ export const readSubscription = async (trx: Trx) => {
   )
   const meters = [...new Set(usage.map(({ meter }) => meter))].map((meter) => {
     const days = usage.filter((one) => one.meter === meter).map(({ day, quantity }) => ({ day, quantity }))
-    return { meter, quantity: days.reduce((sum, { quantity }) => sum + quantity, 0), days }
+    return {
+      meter,
+      quantity: together(
+        meter,
+        days.map(({ quantity }) => quantity),
+      ),
+      days,
+    }
   })
   const {
     plan,
@@ -33,6 +40,7 @@ export const readSubscription = async (trx: Trx) => {
     periodEnd,
     anchorDay,
     paymentMethod,
+    action,
     pastDueSince,
     version,
     prices,
@@ -50,6 +58,7 @@ export const readSubscription = async (trx: Trx) => {
     nextTotal: totalOf(lines).total,
     currency,
     paymentMethod,
+    action,
     pastDueSince,
     version,
   }

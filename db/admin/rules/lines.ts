@@ -51,6 +51,11 @@ type Billed = {
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+/** Stores are measured, not counted: what is billed is the largest day. */
+export const isLevel = (meter: string): boolean => meter.startsWith('storage.')
+/** The quantity of several days of a meter. */
+export const together = (meter: string, quantities: readonly number[]): number =>
+  isLevel(meter) ? Math.max(0, ...quantities) : sum(quantities)
 
 /** The usage of an item's meter in the period, counted to the unit from the item's beginning to its end. */
 const usedBy = ({ meter, startsOn, endsOn, usageBefore, usageAtEnd }: Item, usage: readonly UsageDay[]): number => {
@@ -58,10 +63,11 @@ const usedBy = ({ meter, startsOn, endsOn, usageBefore, usageAtEnd }: Item, usag
     (one) => one.meter === meter && one.day >= startsOn && (endsOn === null || one.day <= endsOn),
   )
   const counted = days.map(({ day, quantity }) => {
+    if (isLevel(meter ?? '')) return quantity
     const upTo = day === endsOn && usageAtEnd !== null ? Math.min(quantity, usageAtEnd) : quantity
     return Math.max(0, upTo - (day === startsOn ? usageBefore : 0))
   })
-  return sum(counted)
+  return together(meter ?? '', counted)
 }
 
 /** Items of each add-on, in the order of their beginning. */
@@ -96,7 +102,10 @@ export const linesOf = ({ period, plan, items, usage, adjustments }: Billed): Li
         flat.push({ kind: 'add_on', subjectId, description, quantity: 1, unitPrice: String(amount), amount, priceId })
       continue
     }
-    const quantity = sum(held.map((item) => usedBy(item, inPeriod)))
+    const quantity = together(
+      meter,
+      held.map((item) => usedBy(item, inPeriod)),
+    )
     taken.set(meter, (taken.get(meter) ?? 0) + quantity)
     if (isHeld || quantity > 0)
       used.push({
@@ -110,8 +119,11 @@ export const linesOf = ({ period, plan, items, usage, adjustments }: Billed): Li
       })
   }
   for (const [meter, tiers] of Object.entries(plan.meters).toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-    const all = sum(inPeriod.filter((one) => one.meter === meter).map(({ quantity }) => quantity))
-    const quantity = Math.max(0, all - (taken.get(meter) ?? 0))
+    const all = together(
+      meter,
+      inPeriod.filter((one) => one.meter === meter).map(({ quantity }) => quantity),
+    )
+    const quantity = isLevel(meter) && taken.has(meter) ? 0 : Math.max(0, all - (taken.get(meter) ?? 0))
     if (quantity > 0)
       used.push({
         kind: 'usage',

@@ -5,3 +5,4 @@ export { createGuestKeys, destroyGuestKey, KeyDestroyed, rewrapKeys, tenantsToRe
 export { sealForService, unsealForService } from './master.ts'
 export { normaliseName, plainText } from './normalise.ts'
 export { seal, sealBytes, unseal, unsealBytes, unsealGuests } from './seal.ts'
+export type { SealingKey } from './seal.ts'

@@ -43,9 +43,11 @@ export type Sent = { stripeAccount?: string }
 /** Options of a call that changes something: it never goes out without its key. */
 export type Keyed = Sent & { idempotencyKey: string }
 
-export const on = (accountRef: string): Sent => ({ stripeAccount: accountRef })
+/** The platform's own account is named by no header. */
+const isOther = (accountRef: string | null): accountRef is string => accountRef !== null && accountRef !== 'platform'
+export const on = (accountRef: string): Sent => (isOther(accountRef) ? { stripeAccount: accountRef } : {})
 export const keyed = (accountRef: string | null, idempotencyKey: string): Keyed => ({
-  ...(accountRef === null ? {} : { stripeAccount: accountRef }),
+  ...(isOther(accountRef) ? { stripeAccount: accountRef } : {}),
   idempotencyKey,
 })
 

@@ -1,0 +1,44 @@
+import type { SubjectName } from './subjects.ts'
+
+/** Subjects that no support session touches, not even to read: people and their access, the contract, the accounts that money goes to. */
+const closed: ReadonlySet<string> = new Set<SubjectName>([
+  'User',
+  'Role',
+  'ApiKey',
+  'Subscription',
+  'AddOn',
+  'SubscriptionInvoice',
+  'GatewayAccount',
+  'PixConnection',
+])
+
+/** Acts that no support session does, whatever the subject. */
+const never: ReadonlySet<string> = new Set([
+  'reveal',
+  'export',
+  'approve',
+  'refund',
+  'purchase',
+  'configure',
+  'transfer',
+  'merge',
+])
+
+/** Subjects whose money moves: a support session reads them, and does nothing else with them. */
+const readOnly: ReadonlySet<string> = new Set<SubjectName>([
+  'Payment',
+  'PaymentMethod',
+  'Refund',
+  'Dispute',
+  'Payout',
+  'CashTransfer',
+  'CashMovement',
+  'PayablePayment',
+  'SupplierBankDetails',
+  'PrivacyRequest',
+  'PixCharge',
+])
+
+/** Whether a support session may do this at all; what it does is its mode's to say besides. */
+export const supportMay = (action: string, subject: string): boolean =>
+  !closed.has(subject) && !never.has(action) && (action === 'read' || !readOnly.has(subject))

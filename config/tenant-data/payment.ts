@@ -1,0 +1,13 @@
+import { inner, rows, sealed } from './table.ts'
+
+export const paymentData = [
+  ...rows(
+    'payment_history', 'payment_allocation', 'refund', 'payout', 'balance_transaction', 'reconciliation',
+    'payment_exception',
+  ), // oxfmt-ignore
+  sealed('gateway_account', { onboarding_url: { purpose: 'onboarding_url' } }),
+  sealed('payment_method', { action: { purpose: 'action' } }),
+  sealed('payment', { payer: { purpose: 'payer' }, action: { purpose: 'action' } }),
+  sealed('dispute', { evidence: { purpose: 'evidence' } }),
+  ...inner('what a gateway sent; the records say what came of it', 'gateway_callback'),
+]

@@ -1,0 +1,6 @@
+import { inner, rows } from './table.ts'
+
+export const reportsData = [
+  ...rows('report_run'),
+  ...inner('made from what is exported, and gone within days', 'report_file'),
+]

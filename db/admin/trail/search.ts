@@ -1,0 +1,130 @@
+import { invalid } from '../../../config/errors.ts'
+import { ApiError } from '../../../config/errors.ts'
+import type { Condition } from '../../lib/conditions.ts'
+import { contextOf, sqlOne } from '../../lib/connection.ts'
+import type { AnyTrx, PlatformTrx, Trx } from '../../lib/connection.ts'
+import { inScope, readPage, where } from '../../lib/paging.ts'
+import type { Page, Paging, Part } from '../../lib/paging.ts'
+
+export type AuditEntry = {
+  id: string
+  tenantId: string | null
+  at: Date
+  actorType: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'
+  actorId: string | null
+  supportSessionId: string | null
+  action: string
+  subjectType: string
+  subjectId: string | null
+  reason: string | null
+  changes: { field: string; before?: unknown; after?: unknown }[]
+  requestId: string
+  jobId: string | null
+  address: string | null
+  seq: number | null
+  hash: string | null
+}
+
+export type AuditFilter = Paging & {
+  tenantId?: string | undefined
+  actorId?: string | undefined
+  action?: string | undefined
+  subjectType?: string | undefined
+  subjectId?: string | undefined
+  requestId?: string | undefined
+  supportSessionId?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+const columns = `e.id, e.tenant_id, e.at, e.actor_type, e.actor_id, e.support_session_id, e.action, e.subject_type, e.subject_id, e.reason, e.changes,
+  e.request_id, e.job_id, e.address, e.seq, encode(e.hash, 'hex') as hash`
+const mostDays = 92
+
+/** Bounds of a search in time: 92 days at most, and the last 92 where none are given; none where one record is asked for. */
+const boundsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Part[]> => {
+  const { from, to, subjectId, requestId, supportSessionId } = filter
+  const isNarrow = [subjectId, requestId, supportSessionId].some((value) => value !== undefined)
+  const row = await sqlOne<{ reversed: boolean; long: boolean; from: Date; to: Date }>(
+    trx,
+    `select f > t as reversed, t - f > make_interval(days => :days) as long, f as "from", t as "to"
+     from (select coalesce(:to::timestamptz, now() + interval '1 minute') as t) upper
+     cross join lateral (select coalesce(:from::timestamptz, t - make_interval(days => :days)) as f) lower`,
+    { from: from ?? null, to: to ?? null, days: mostDays },
+  )
+  if (row?.reversed) throw invalid([{ field: 'to', message: 'must not be before from' }])
+  if (isNarrow) return [...where('e.at >= ?', from), ...where('e.at <= ?', to)]
+  if (row?.long)
+    throw new ApiError(
+      'range_too_long',
+      `Ask for at most ${mostDays} days, or for one subject, request or support session`,
+      {
+        errors: [{ field: 'from', message: `must be at most ${mostDays} days before to` }],
+      },
+    )
+  return [...where('e.at >= ?', row?.from), ...where('e.at <= ?', row?.to)]
+}
+
+/** An action and those below it: `entitlement` finds `entitlement.grant`. */
+const actionPart = (action: string | undefined): Part[] =>
+  action === undefined ? [] : [{ text: `starts_with(e.action, ?)`, values: [action] }]
+
+const conditionsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Part[]> => [
+  ...(await boundsOf(trx, filter)),
+  ...where('e.actor_id = ?', filter.actorId),
+  ...actionPart(filter.action),
+  ...where('e.subject_type = ?', filter.subjectType),
+  ...where('e.subject_id = ?', filter.subjectId),
+  ...where('e.request_id = ?', filter.requestId),
+  ...where('e.support_session_id = ?', filter.supportSessionId),
+]
+
+/** Entries of all chains, newest first. */
+export const searchTrail = async (trx: PlatformTrx, filter: AuditFilter): Promise<Page<AuditEntry>> =>
+  readPage<AuditEntry>(
+    trx,
+    {
+      columns,
+      from: 'audit_entry e',
+      conditions: [...where('e.chain = ?', filter.tenantId), ...(await conditionsOf(trx, filter))],
+      order: 'e.at desc, e.id',
+    },
+    filter,
+  )
+
+/** Subjects whose records belong to houses: entries of others are of the whole tenant. */
+const ofHouses = `(e.subject_id is null or not exists (select from property p where p.id::text = e.subject_id and not (p.id = any(?::uuid[]))))`
+
+/**
+ * Entries of the transaction's own tenant. Superusers are named as `support`, without an id. `scope` is that of the role; `propertyIds` are those
+ * of a caller who works in some houses only, who sees no entry about another one.
+ */
+export const searchOwnTrail = async (
+  trx: Trx,
+  { scope, propertyIds, ...filter }: AuditFilter & { scope: Condition; propertyIds: readonly string[] | null },
+): Promise<Page<AuditEntry>> => {
+  const { tenantId } = contextOf(trx)
+  const { total, rows } = await readPage<AuditEntry>(
+    trx,
+    {
+      columns,
+      from: 'audit_entry e',
+      conditions: [
+        ...where('e.chain = ?', tenantId),
+        ...(await conditionsOf(trx, filter)),
+        ...inScope(scope, { subjectType: 'e.subject_type', propertyId: null }),
+        ...(propertyIds === null ? [] : [{ text: ofHouses, values: [propertyIds] }]),
+      ],
+      order: 'e.at desc, e.id',
+    },
+    filter,
+  )
+  return {
+    total,
+    rows: rows.map((row) =>
+      row.actorType === 'superuser' || row.actorType === 'support'
+        ? { ...row, actorType: 'support' as const, actorId: null }
+        : row,
+    ),
+  }
+}

@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { linkChain, unchained, verifyChain } from '../../db/admin/index.ts'
+import { audit } from '../../db/lib/audit.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import { makeTenant } from '../auth/support.ts'
+import { useDatabase } from '../support/database.ts'
+
+describe('the chain of the audit trail', function () {
+  this.timeout(60_000)
+  const world = useDatabase()
+  const write = (tenantId: string, subjectId: string) =>
+    inTenant(tenantId, (trx) => audit(trx, { action: 'thing.change', subjectType: 'Thing', subjectId }))
+  const link = async () => {
+    for (const chain of await inPlatform(unchained)) await inPlatform((trx) => linkChain(trx, chain))
+  }
+  const check = async (chain: string) => (await inPlatform((trx) => verifyChain(trx, chain, null))).problem
+  /** As somebody who is beyond every wall: triggers off. */
+  const forge = async (text: string, values: unknown[]) => {
+    await world.database.admin.transaction(async (trx) => {
+      await trx.raw(`set local session_replication_role = replica`)
+      await sql(trx, text, values as never)
+    })
+  }
+
+  it('is one without a gap, whoever writes at once, and leaves what is rolled back out', async () => {
+    const tenantId = await makeTenant()
+    await Promise.all([
+      ...Array.from({ length: 200 }, (_, index) => write(tenantId, `s${index}`)),
+      link(), link(), link(),
+      inTenant(tenantId, async (trx) => {
+        await audit(trx, { action: 'thing.never', subjectType: 'Thing' })
+        throw new Error('taken back')
+      }).catch(() => {}),
+    ]) // oxfmt-ignore
+    await Promise.all([link(), link()])
+    await link()
+    const rows = await sql<{ seq: number; hash: Buffer | null }>(
+      world.database.admin,
+      `select seq, hash from audit_entry where chain = ? order by seq`,
+      [tenantId],
+    )
+    expect(rows.map(({ seq }) => seq)).to.deep.equal(rows.map((_, index) => index + 1))
+    expect(rows.length).to.be.at.least(200)
+    expect(await check(tenantId)).to.equal(null)
+  })
+
+  it('waits for a transaction that still runs, and what is younger waits with it', async () => {
+    const tenantId = await makeTenant()
+    await link()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const open = inTenant(tenantId, async (trx) => {
+      await audit(trx, { action: 'thing.slow', subjectType: 'Thing' })
+      await sql(trx, `select 1`)
+      await held
+    })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await write(tenantId, 'quick')
+    await link()
+    const waiting = () =>
+      sql<{ action: string }>(world.database.admin, `select action from audit_entry where chain = ? and hash is null`, [
+        tenantId,
+      ])
+    expect((await waiting()).length).to.equal(1)
+    release()
+    await open
+    await link()
+    expect(await waiting()).to.deep.equal([])
+    expect(await check(tenantId)).to.equal(null)
+  })
+
+  it('cannot be changed by the service or the owner, and tells what was done to it beyond them', async () => {
+    const tenantId = await makeTenant()
+    for (const subject of ['a', 'b', 'c', 'd']) await write(tenantId, subject)
+    await link()
+    const place = (subject: string) => `where chain = '${tenantId}' and subject_id = '${subject}'`
+    for (const text of [
+      `update audit_entry set reason = 'x' ${place('b')}`,
+      `delete from audit_entry ${place('b')}`,
+      `truncate audit_entry`,
+    ]) {
+      await inPlatform((trx) => sql(trx, text)).then(
+        () => expect.fail(`the service could: ${text}`),
+        () => {},
+      )
+      await sql(world.database.admin, text).then(
+        () => expect.fail(`beyond row-level security: ${text}`),
+        () => {},
+      )
+    }
+    expect(await check(tenantId)).to.equal(null)
+    await forge(`update audit_entry set reason = 'another' ${place('b')}`, [])
+    expect(await check(tenantId)).to.match(/was changed/)
+    await forge(`update audit_entry set reason = null ${place('b')}`, [])
+    expect(await check(tenantId)).to.equal(null)
+    await forge(`update audit_entry set seq = seq + 1000000 ${place('c')}`, [])
+    expect(await check(tenantId)).to.match(/missing/)
+    await forge(`update audit_entry set seq = seq - 1000000 ${place('c')}`, [])
+    await forge(
+      `insert into audit_entry (chain, tenant_id, actor_type, action, subject_type, request_id, seq, previous_hash, hash)
+       select chain, tenant_id, 'user', 'thing.forged', 'Thing', 'x', seq, previous_hash, hash from audit_entry ${place('c')}`,
+      [],
+    )
+    expect(await check(tenantId)).to.not.equal(null)
+    await forge(`delete from audit_entry where chain = ? and action = 'thing.forged'`, [tenantId])
+    await forge(`delete from audit_entry ${place('d')}`, [])
+    expect(await check(tenantId)).to.match(/ends at place/)
+  })
+})
