@@ -179,7 +179,7 @@ const comment = route({
   access: can('comment', 'Issue'),
   record: issues.lock,
   status: 201,
-  errors: ['recipient_missing', 'feature_not_enabled', 'invalid_transition'],
+  errors: ['recipient_missing', 'invalid_transition'],
   body: Obj({ text: Words(1, 5_000), visibility: Opt(OneOf(['internal', 'guest'])) }),
   example: { text: 'Asked the neighbours to be quiet' },
   returns: Issue,
@@ -237,7 +237,7 @@ const resolve = issues.act('resolve', {
   summary: 'Mark an issue as resolved, with cause',
   description: 'With `endBlock` the running block of the issue ends with it, and its units become dirty.',
   action: 'update',
-  errors: ['invalid_transition', 'compensation_pending', 'inventory_contended'],
+  errors: ['invalid_transition', 'compensation_pending'],
   body: Obj({ resolution: Words(3, 2_000), cause: Cause, endBlock: Opt(Bool) }),
   example: { resolution: 'Moved the guest to a quiet room', cause: 'guest' },
   command: ({ trx, id, body, admission, expectedVersion }) =>
