@@ -63,7 +63,7 @@ describe('what the platform does for every endpoint', () => {
       expect([status, body.locale, body.settings]).to.deep.equal([
         200,
         'en',
-        { guests: { inactiveYears: 7, revealsPerHour: 30 } },
+        { guests: { inactiveYears: 7, revealsPerHour: 30 }, support: { access: 'write' } },
       ])
     })
   })
