@@ -8,7 +8,7 @@ import { Reason, stamps } from '../properties/schemas.ts'
 import { Kind, root } from './schemas.ts'
 
 const Cause = OneOf(['hard_bounce', 'complaint', 'stop', 'unsubscribe', 'invalid', 'manual'])
-const Address = AnyOf([Email, Phone])
+const Address = AnyOf([{ ...Email, cardNumber: 'exempt' } as typeof Email, Phone])
 const suppressions = resource({
   name: 'suppressions',
   subject: 'Suppression',

@@ -79,7 +79,8 @@ export const linkOf = async (trx: Trx, id: string) => {
 /** Whether a token of a form is good: made with its newest link, before the guest arrived (R30). */
 export const isLinkLive = async (trx: Trx, id: string, issuedAt: Date): Promise<boolean> => {
   const row = await linkedForm(trx, id)
-  return Boolean(row?.linkValidFrom && row.status !== 'cancelled' && row.linkValidFrom <= issuedAt)
+  if (!row?.linkValidFrom || row.status === 'cancelled' || row.stayStatus !== 'confirmed') return false
+  return row.linkValidFrom <= issuedAt
 }
 
 type Invited = { tenantId: string; id: string }

@@ -9,7 +9,7 @@ export const up = async (knex: Knex) => {
     .rows
   // The setting alone says nothing: anybody may set it. The owner does not work with rows but in the function below.
   await knex.raw(
-    `create function purging() returns boolean language sql stable as $$ select current_setting('app.purging', true) = 'on' and current_user = '${owner}' $$`,
+    `create function purging() returns boolean language sql stable as $$ select coalesce(current_setting('app.purging', true), '') = 'on' and current_user = '${owner}' $$`,
   )
   await knex.raw(`
     create function let_purge_pass() returns int language plpgsql set search_path = public, pg_temp as $$

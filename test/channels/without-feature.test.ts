@@ -89,6 +89,8 @@ describe('channels of a tenant whose feature has ended', () => {
       // A guest has booked: the stay is made, and the channel is told that it is stored.
       'channels.apply-booking',
       'channels.acknowledge',
+      // The law wants the form of a guest who is in the house.
+      'channels.report-registration',
       // Over all tenants.
       'channels.tick',
     ]

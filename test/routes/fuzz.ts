@@ -71,6 +71,7 @@ const seldomRight: Record<string, number> = {
   'taxRules.create': 60,
   'gatewayAccounts.create': 100,
   'paymentMethods.create': 100,
+  'groups.create': 150,
   'issues.close': 60,
   'issues.compensate': 60,
   'payments.create': 100,
@@ -132,8 +133,12 @@ const neverDone = [
   'auth.confirmTotp',
   'auth.renewRecoveryCodes',
   'reportRuns.file',
+  'messages.callback',
   'public.reservations.confirm',
   'public.reservations.verify',
+  'public.issues.satisfaction',
+  'public.unsubscribe.show',
+  'public.unsubscribe.end',
 ]
 
 type Headers = Record<string, string>
@@ -351,7 +356,7 @@ export const fuzzOf = (...modules: string[]) =>
     it('has met what is right and what is wrong, at every endpoint', () => {
       const done = (id: string) => [200, 201].some((status) => answered.get(id)?.has(status))
       const blind = fuzzed.filter(({ id }) => !answered.get(id)?.has(400) || !done(id)).map(({ id }) => id)
-      expect(blind).to.deep.equal(neverDone.filter((id) => fuzzed.some((route) => route.id === id)))
+      expect(blind).to.have.members(neverDone.filter((id) => fuzzed.some((route) => route.id === id)))
     })
 
     it('has told in an event of each record that a request changed, but for those that are listed', () => {
