@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto'
+import { conflict, unprocessable } from '../../../config/errors.ts'
+import { supplierCreditRefunded, supplierCreditVoided } from '../../../config/events/accounts-payable.ts'
+import { accountFacts, recordMovement } from '../../cash/index.ts'
+import {
+  assertOpen,
+  businessDay,
+  judgeLines,
+  postingEventOf,
+  raisePosting,
+  refuseProblems,
+} from '../../financial/index.ts'
+import { split } from '../../lib/amounts.ts'
+import { authorOf } from '../../lib/authors.ts'
+import { always } from '../../lib/conditions.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { lifecycle } from '../../lib/lifecycle.ts'
+import { equal, matching, pageOf } from '../../lib/lists.ts'
+import { insertRow, readRow } from '../../lib/records.ts'
+import { bookOf, refuseFuture, todayOf } from '../book.ts'
+import type { BookFacts } from '../book.ts'
+import { Payable, SupplierCredit } from '../models.ts'
+import type { CreditLine, CreditRecord, PayableRecord } from '../models.ts'
+import { namePayee, partyOf } from '../payee.ts'
+import type { GivenPayee } from '../payee.ts'
+import { endCredit, lockCredit, refundOf, tellCredit } from './state.ts'
+
+const moves = lifecycle<'open' | 'void'>('A credit')({
+  refunded: { from: ['open'] },
+  voided: { from: ['open'], to: 'void' },
+})
+
+export type NewCredit = GivenPayee & {
+  bookId?: string | undefined
+  payableId?: string | undefined
+  number?: string | null | undefined
+  issuedOn: string
+  amount: number
+  accountId?: string | undefined
+  note?: string | undefined
+}
+
+/** What is credited: the account named, else those of the bill's lines, shared out by amount. */
+const linesOf = async (
+  trx: Trx,
+  book: BookFacts,
+  { accountId, amount }: NewCredit,
+  payable: PayableRecord | null,
+): Promise<CreditLine[]> => {
+  if (accountId !== undefined) {
+    const judged = await judgeLines(trx, book.id, [{ accountId, credit: amount }], always)
+    refuseProblems(judged.problems.map((problem) => ({ ...problem, field: 'accountId' })))
+    return [{ accountId, amount, costCenterId: null, propertyId: null }]
+  }
+  if (!payable)
+    throw unprocessable('account_not_usable', 'A credit without a bill needs the account that is credited', [
+      { field: 'accountId', message: 'is required without payableId' },
+    ])
+  const lines = await sql<CreditLine>(
+    trx,
+    `select coalesce(l.account_id, o.account_id, (select a.id from account a where a.tenant_id = l.tenant_id and a.book_id = :bookId and a.role = 'price_variance')) as account_id,
+       l.amount, l.cost_center_id, l.property_id
+     from payable_line l left join purchase_order_line o on o.tenant_id = l.tenant_id and o.id = l.purchase_order_line_id
+     where l.tenant_id = :tenantId and l.payable_id = :payableId and l.amount > 0 order by l.line_no`,
+    { tenantId: contextOf(trx).tenantId, payableId: payable.id, bookId: book.id },
+  )
+  const parts = split(
+    amount,
+    lines.map((line) => line.amount),
+  )
+  return lines.map((line, index) => ({ ...line, amount: parts[index] ?? 0 })).filter((line) => line.amount > 0)
+}
+
+/**
+ * Records a credit note of a supplier, which lowers what is owed at once (R17). 409 `duplicate_credit` with the id of the first; 422 `payee_mismatch`,
+ * `account_not_usable`, `date_out_of_range`, `period_closed`.
+ */
+export const createCredit = async (
+  trx: Trx,
+  given: NewCredit,
+  { features }: { features: readonly string[] },
+): Promise<string> => {
+  const payable = given.payableId === undefined ? null : await readRow(trx, Payable, given.payableId)
+  const book = await bookOf(trx, { bookId: payable?.bookId ?? given.bookId })
+  const { payee } = await namePayee(trx, given, { features, countryCode: book.countryCode })
+  if (payable && payable.payeeKey !== payee.payeeKey)
+    throw unprocessable('payee_mismatch', 'The bill is of another payee', [
+      { field: 'payableId', message: 'is owed to another payee' },
+    ])
+  refuseFuture(book, given.issuedOn, 'issuedOn')
+  await assertOpen(trx, book.id, given.issuedOn)
+  const number = given.number?.trim() || null
+  if (number !== null) {
+    await sql(trx, `select pg_advisory_xact_lock(hashtextextended('supplier credit ' || ?, 92))`, [
+      `${contextOf(trx).tenantId ?? ''} ${payee.payeeKey} ${number.toUpperCase()}`,
+    ])
+    const twin = await sqlOne<{ id: string }>(
+      trx,
+      `select id from supplier_credit where tenant_id = ? and payee_key = ? and upper(number) = upper(?) and status <> 'void'`,
+      [contextOf(trx).tenantId, payee.payeeKey, number],
+    )
+    if (twin)
+      throw conflict('duplicate_credit', 'This credit note is recorded already', [
+        { field: 'number', message: `is that of supplier credit ${twin.id}` },
+      ])
+  }
+  const lines = await linesOf(trx, book, given, payable)
+  const propertyId = payable?.propertyId ?? null
+  const credit = await insertRow(trx, SupplierCredit, {
+    ...payee,
+    id: randomUUID(),
+    bookId: book.id,
+    propertyId,
+    kind: 'credit_note',
+    payableId: payable?.id ?? null,
+    number,
+    issuedOn: given.issuedOn,
+    currency: book.currency,
+    amount: given.amount,
+    lines,
+    note: given.note ?? '',
+    createdBy: await authorOf(trx),
+  })
+  await tellCredit(trx, credit)
+  await raisePosting(trx, {
+    event: 'accounts-payable.credit_recorded',
+    source: { id: credit.id },
+    bookId: book.id,
+    ...(propertyId === null ? {} : { propertyId }),
+    postingDate: given.issuedOn,
+    payload: {
+      amounts: {
+        amount: given.amount,
+        lines: lines.map(({ accountId, amount, costCenterId, propertyId: own }) => ({
+          accountId,
+          amount,
+          ...(costCenterId === null ? {} : { costCenterId }),
+          ...(own === null ? {} : { propertyId: own }),
+        })),
+      },
+      documents: { credit: credit.id },
+      ...partyOf(payee),
+    },
+  })
+  return credit.id
+}
+
+export type Refund = {
+  amount: number
+  cashAccountId: string
+  receivedOn: string
+  note?: string | undefined
+}
+
+/** Records money that a supplier gave back for a credit note or an advance. 422 `credit_exceeded`, `date_out_of_range`, and the errors of cash. */
+export const refundCredit = async (trx: Trx, id: string, refund: Refund, expected: number | null): Promise<void> => {
+  const account = await accountFacts(trx, refund.cashAccountId)
+  if (account.kind === 'register' && account.propertyId !== null) await businessDay(trx, account.propertyId)
+  const credit = await lockCredit(trx, id, expected)
+  moves.allow('refunded', credit.status)
+  if (refund.amount > credit.available)
+    throw unprocessable('credit_exceeded', `${credit.available} of the credit is available`, [
+      { field: 'amount', message: `must be at most ${credit.available}` },
+    ])
+  const book = await bookOf(trx, { bookId: credit.bookId })
+  if (account.bookId !== book.id)
+    throw unprocessable('reference_not_found', 'The cash account is of another book', [
+      { field: 'cashAccountId', message: 'is of another book' },
+    ])
+  if (refund.receivedOn < credit.issuedOn)
+    throw unprocessable('date_out_of_range', 'Money does not come back before the credit', [
+      { field: 'receivedOn', message: `must be ${credit.issuedOn} or later` },
+    ])
+  const counted = await sqlOne<{ count: number }>(
+    trx,
+    `select count(*) as count from supplier_credit_fact where tenant_id = ? and supplier_credit_id = ? and type = 'refunded'`,
+    [contextOf(trx).tenantId, id],
+  )
+  const seq = counted?.count ?? 0
+  const refundId = randomUUID()
+  const booked = await recordMovement(trx, {
+    cashAccountId: account.id,
+    amount: refund.amount,
+    kind: 'supplier_refund',
+    source: { type: 'supplier_credit', id, seq },
+    description: 'Given back by a supplier',
+    bookedOn: refund.receivedOn,
+    currency: credit.currency,
+    propertyId: credit.propertyId,
+  })
+  await refundOf(trx, credit, { sourceId: refundId, on: booked.bookedOn, amount: refund.amount }, booked.movementId)
+  await tellCredit(trx, { ...credit, version: credit.version + 1 }, supplierCreditRefunded)
+  await raisePosting(trx, {
+    event: 'accounts-payable.credit_refunded',
+    source: { id, seq },
+    bookId: book.id,
+    ...(credit.propertyId === null ? {} : { propertyId: credit.propertyId }),
+    postingDate: booked.bookedOn,
+    payload: {
+      amounts: { amount: refund.amount },
+      accounts: { money: booked.ledgerAccountId },
+      documents: { credit: id },
+      context: { credit: credit.kind },
+      ...partyOf(credit),
+    },
+  })
+}
+
+/** Voids a credit note that was never used; its posting is turned today. 422 `in_use`. */
+export const voidCredit = async (trx: Trx, id: string, expected: number | null): Promise<void> => {
+  const credit = await lockCredit(trx, id, expected)
+  if (!moves.isDue('voided', credit.status)) return
+  if (credit.kind === 'advance')
+    throw unprocessable('in_use', 'An advance ends with the payment that made it; void that')
+  if (credit.available !== credit.amount)
+    throw unprocessable('in_use', 'A part of the credit is used', [
+      { field: 'status', message: `${credit.amount - credit.available} is used` },
+    ])
+  const book = await bookOf(trx, { bookId: credit.bookId })
+  const today = todayOf(book)
+  await assertOpen(trx, book.id, today)
+  await endCredit(trx, credit, today)
+  await tellCredit(trx, { ...credit, version: credit.version + 1 }, supplierCreditVoided)
+  const turned = await postingEventOf(trx, 'accounts-payable.credit_recorded', { id })
+  if (turned === null) throw new Error('the credit was never posted')
+  await raisePosting(trx, {
+    event: 'accounts-payable.credit_voided',
+    source: { id },
+    bookId: book.id,
+    ...(credit.propertyId === null ? {} : { propertyId: credit.propertyId }),
+    postingDate: today,
+    reversesEventId: turned,
+  })
+}
+
+export type CreditUse = {
+  type: 'applied' | 'restored' | 'refunded' | 'voided'
+  on: string
+  amount: number
+  sourceId: string
+  cashMovementId: string | null
+  payablePaymentId: string | null
+  payableId: string | null
+}
+
+const nameOf = async (trx: Trx, credit: CreditRecord): Promise<string> => {
+  const found = await sqlOne<{ name: string }>(
+    trx,
+    `select legal_name as name from supplier where tenant_id = ? and id = cast(? as uuid)`,
+    [contextOf(trx).tenantId, credit.supplierId],
+  )
+  return found?.name ?? credit.payeeName ?? ''
+}
+
+/** A credit with what was done with it. 404. */
+export const readCredit = async (trx: Trx, id: string) => {
+  const credit = await readRow(trx, SupplierCredit, id)
+  const uses = await sql<CreditUse>(
+    trx,
+    `select f.type, f.dated_on as "on", f.amount, f.source_id, f.cash_movement_id, x.payable_payment_id, x.payable_id from supplier_credit_fact f
+     left join payable_payment_item x on x.tenant_id = f.tenant_id and x.id = f.source_id
+     where f.tenant_id = ? and f.supplier_credit_id = ? order by f.position`,
+    [contextOf(trx).tenantId, id],
+  )
+  return {
+    ...credit,
+    payee: { supplierId: credit.supplierId, name: await nameOf(trx, credit), document: credit.payeeDocument },
+    uses,
+  }
+}
+
+/** A page of credits, the latest first. */
+export const listCredits = pageOf(SupplierCredit, {
+  order: ['issuedOn desc', 'createdAt desc', 'id'],
+  filters: {
+    kind: equal('kind'),
+    supplierId: equal('supplierId'),
+    bookId: equal('bookId'),
+    status: equal('status'),
+    available: matching<boolean>(`(status = 'open' and available > 0) = ?`),
+  },
+})

@@ -1,0 +1,188 @@
+import { notFound } from '../../config/errors.ts'
+import { addDays } from '../../config/time.ts'
+import { ageing, statement } from '../documents/index.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { inScope, readPage, where } from '../lib/paging.ts'
+import type { Paging } from '../lib/paging.ts'
+import { bookOf, todayOf } from './book.ts'
+import { pixRefusals } from './payments/choose.ts'
+import { payableSide } from './side.ts'
+
+export type InstallmentFilter = Paging & {
+  dueFrom?: string | undefined
+  dueTo?: string | undefined
+  overdue?: boolean | undefined
+  open?: boolean | undefined
+  supplierId?: string | undefined
+  propertyId?: string | undefined
+  bookId?: string | undefined
+  inPayment?: boolean | undefined
+  scope: Condition
+}
+type InstallmentRow = {
+  id: string
+  payableId: string
+  payee: { supplierId: string | null; name: string }
+  number: string | null
+  seq: number
+  of: number
+  dueOn: string
+  daysOverdue: number
+  amount: number
+  open: number
+  currency: string
+  payableStatus: string
+  onHold: boolean
+  inPayment: string | null
+  boletoLine: string | null
+  pixCode: string | null
+  supplierStatus: string | null
+  paymentsBlocked: boolean | null
+  detailsId: string | null
+  detailsUsable: boolean | null
+}
+
+const today = `cast(now() at time zone b.time_zone as date)`
+const live = `(select x.payable_payment_id from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending') limit 1)`
+
+/** The schedule of what is to be paid, by due date: of approved bills, those with something open unless asked otherwise. */
+export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
+  const { rows, total } = await readPage<InstallmentRow>(
+    trx,
+    {
+      columns: `i.id, i.payable_id, jsonb_build_object('supplierId', p.supplier_id, 'name', coalesce(s.legal_name, p.payee_name)) as payee, p.number, i.seq,
+        (select count(*) from payable_installment o where o.tenant_id = i.tenant_id and o.payable_id = i.payable_id) as "of", i.due_on,
+        greatest(case when i.open > 0 then ${today} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.status as payable_status, p.on_hold,
+        ${live} as in_payment, i.boleto_line, i.pix_code, s.status as supplier_status, s.payments_blocked, d.id as details_id, d.usable_from <= now() as details_usable`,
+      from: `payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id join book b on b.tenant_id = p.tenant_id and b.id = p.book_id`,
+      joins: `left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
+        left join lateral (select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = p.tenant_id and d.supplier_id = p.supplier_id
+          and d.status = 'approved' order by d.number desc limit 1) d on true`,
+      conditions: [
+        { text: `i.tenant_id = ? and p.status <> 'void' and i.amount > 0`, values: [contextOf(trx).tenantId] },
+        ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+        ...(filter.open === undefined ? [] : [{ text: filter.open ? 'i.open > 0' : 'i.open = 0', values: [] }]),
+        ...(filter.overdue === undefined
+          ? []
+          : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
+        ...(filter.inPayment === undefined
+          ? []
+          : [{ text: `${live} is ${filter.inPayment ? 'not ' : ''}null`, values: [] }]),
+        ...where('i.due_on >= ?', filter.dueFrom),
+        ...where('i.due_on <= ?', filter.dueTo),
+        ...where('p.supplier_id = ?', filter.supplierId),
+        ...where('p.property_id = ?', filter.propertyId),
+        ...where('p.book_id = ?', filter.bookId),
+      ],
+      order: 'i.due_on, i.id',
+    },
+    filter,
+  )
+  return {
+    total,
+    rows: rows.map(({ boletoLine, pixCode, ...row }) => {
+      const refusals = pixRefusals({ ...row, pixCode, status: row.payableStatus }).map(({ code }) => code)
+      const payableBy = refusals.length === 0 ? 'pix' : boletoLine !== null ? 'boleto' : 'none'
+      return { ...row, payableBy, refusals }
+    }),
+  }
+}
+
+const groups = { payee: 'd.payee_key', property: `d.property_id::text`, costCenter: `d.cost_center_id::text` } as const
+export type AgeingBy = keyof typeof groups
+export type AgeingFilter = Paging & {
+  bookId?: string | undefined
+  asOf?: string | undefined
+  propertyId?: string | undefined
+  by: AgeingBy
+}
+
+/** What is available of credit notes and advances on a day, by the same groups. */
+const creditsOn = (trx: Trx, values: object, by: AgeingBy) =>
+  sql<{ key: string | null; credits: number }>(
+    trx,
+    `select ${by === 'payee' ? 'd.payee_key' : by === 'property' ? 'd.property_id::text' : 'null::text'} as key,
+       sum(d.amount - coalesce(f.used, 0))::bigint as credits
+     from supplier_credit d left join lateral (select sum(f.amount) as used from supplier_credit_fact f
+       where f.tenant_id = d.tenant_id and f.supplier_credit_id = d.id and f.dated_on <= cast(:asOf as date)) f on true
+     where d.tenant_id = :tenantId and d.book_id = :bookId and d.issued_on <= cast(:asOf as date)
+       and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)) group by 1`,
+    { tenantId: contextOf(trx).tenantId, ...values },
+  )
+
+type Named = { key: string; name: string; supplierId: string | null }
+const namesOf = (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named[]> => {
+  const { tenantId } = contextOf(trx)
+  if (by === 'payee')
+    return sql<Named>(
+      trx,
+      `select distinct on (p.payee_key) p.payee_key as key, p.supplier_id, coalesce(s.legal_name, p.payee_name) as name from payable p
+       left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id where p.tenant_id = ? and p.payee_key = any(?::text[]) order by p.payee_key, p.created_at`,
+      [tenantId, keys],
+    )
+  const table = by === 'property' ? 'property' : 'cost_center'
+  return sql<Named>(
+    trx,
+    `select id::text as key, null as supplier_id, name from ${table} where tenant_id = ? and id = any(?::uuid[])`,
+    [tenantId, keys],
+  )
+}
+
+/** What was open on a day by age (R24): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
+export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
+  const book = await bookOf(trx, filter)
+  const asOf = filter.asOf ?? todayOf(book)
+  const asked = { bookId: book.id, asOf, propertyId: filter.propertyId }
+  const [found, credits] = await Promise.all([
+    ageing(trx, payableSide, { ...asked, by: groups[by], page, limit }),
+    creditsOn(trx, { ...asked, propertyId: filter.propertyId ?? null }, by),
+  ])
+  const names = await namesOf(
+    trx,
+    by,
+    found.rows.flatMap(({ key }) => key ?? []),
+  )
+  const creditOf = (key: string | null) => credits.find((one) => one.key === key)?.credits ?? 0
+  return {
+    asOf,
+    currency: book.currency,
+    totals: { ...found.totals, credits: credits.reduce((sum, one) => sum + one.credits, 0) },
+    total: found.total,
+    rows: found.rows.map(({ key, ...buckets }) => {
+      const named = names.find((one) => one.key === key)
+      return {
+        ...buckets,
+        key: by === 'payee' && named?.supplierId === null ? null : key,
+        name: named?.name ?? null,
+        credits: by === 'costCenter' ? 0 : creditOf(key),
+      }
+    }),
+  }
+}
+
+/** The account of a supplier over days (R24). `credit`: owed more; `debit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
+export const readStatement = async (
+  trx: Trx,
+  supplierId: string,
+  { bookId, ...days }: { bookId?: string | undefined; from?: string | undefined; to?: string | undefined },
+) => {
+  const found = await sqlOne<{ id: string }>(trx, `select id from supplier where tenant_id = ? and id = ?`, [
+    contextOf(trx).tenantId,
+    supplierId,
+  ])
+  if (!found) throw notFound()
+  const book = await bookOf(trx, { bookId })
+  const to = days.to ?? todayOf(book)
+  const from = days.from ?? addDays(to, -365)
+  const made = await statement(trx, payableSide, { bookId: book.id, party: supplierId, from, to })
+  return {
+    ...made,
+    bookId: book.id,
+    currency: book.currency,
+    from,
+    to,
+    entries: made.entries.map(({ raised, lowered, ...entry }) => ({ ...entry, credit: raised, debit: lowered })),
+  }
+}

@@ -1,0 +1,36 @@
+/** What the house owes: suppliers, orders, bills, payments and credits. Other modules and the edges import this file alone. */
+export { payableChecklist, payableControls } from './controls.ts'
+export { createCredit, listCredits, readCredit, refundCredit, voidCredit } from './credits/credits.ts'
+export { tellDue } from './due.ts'
+export { listInstallments, readAgeing, readStatement } from './figures.ts'
+export { listOrders, readOrder } from './orders/read.ts'
+export { approveOrder, changeOrder, closeOrder, createOrder } from './orders/orders.ts'
+export { openOrderQuantities, receiveOrderLines, takeBackReceipts } from './orders/receive.ts'
+export { changePayable } from './payables/change.ts'
+export { createPayable } from './payables/create.ts'
+export type { NewPayable } from './payables/create.ts'
+export { listPayables, payableSorts } from './payables/list.ts'
+export { approvePayable, rejectPayable, submitPayable, voidPayable } from './payables/moves.ts'
+export { readPayable } from './payables/read.ts'
+export type { PayableShown } from './payables/read.ts'
+export { createPayment, tryPayment } from './payments/create.ts'
+export { listPayments, readPayment, statusOfPayment } from './payments/read.ts'
+export { voidPayment } from './payments/reverse.ts'
+export { approvePayment, failUnsent, itemsToSend, paymentsToStart, sendItem, transferEnded } from './payments/send.ts'
+export { bookOf } from './book.ts'
+export { policyOf, setPolicy } from './policy.ts'
+export { changeRecurring, createRecurring, dueRecurring, listRecurring, occur, readRecurring } from './recurring.ts'
+export { lockPayable } from './state.ts'
+export { registerStock } from './stock.ts'
+export type { Stock } from './stock.ts'
+export { decideBankDetails, proposeBankDetails } from './suppliers/bank-details.ts'
+export { listSuppliers, readSupplier } from './suppliers/read.ts'
+export type { SupplierShown } from './suppliers/read.ts'
+export {
+  archiveSupplier,
+  changeSupplier,
+  createSupplier,
+  lockSupplier,
+  restoreSupplier,
+} from './suppliers/suppliers.ts'
+export { collectWithholdings, draftTaxes } from './withholdings.ts'

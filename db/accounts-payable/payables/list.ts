@@ -1,0 +1,93 @@
+import type { Condition } from '../../lib/conditions.ts'
+import { contextOf } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
+import type { Page, Paging, Sort } from '../../lib/paging.ts'
+import type { PayableRecord } from '../models.ts'
+
+export const payableSorts = { issuedOn: 'p.issued_on', createdAt: 'p.created_at', gross: 'p.gross', open: 'p.open' }
+export type PayableListed = PayableRecord & {
+  net: number
+  payee: { supplierId: string | null; name: string; document: string | null }
+  dueOn: string | null
+}
+export type PayableFilter = Paging & {
+  status?: string | undefined
+  supplierId?: string | undefined
+  payeeDocument?: string | undefined
+  kind?: string | undefined
+  propertyId?: string | undefined
+  bookId?: string | undefined
+  dueFrom?: string | undefined
+  dueTo?: string | undefined
+  issuedFrom?: string | undefined
+  issuedTo?: string | undefined
+  number?: string | undefined
+  costCenterId?: string | undefined
+  awaitingMe?: boolean | undefined
+  onHold?: boolean | undefined
+  q?: string | undefined
+  scope: Condition
+  sort: Sort<keyof typeof payableSorts>
+}
+
+const dueIn = (comparison: string) =>
+  `exists (select from payable_installment i where i.tenant_id = p.tenant_id and i.payable_id = p.id and i.amount > 0 and i.due_on ${comparison} ?)`
+
+/** What waits for an approval of the caller (G21): of a band of theirs, not of their own making, and not approved by them yet. */
+const awaiting = (
+  yes: boolean,
+) => `${yes ? '' : 'not '}(p.status = 'awaiting_approval' and cast(? as text) = any(p.approval_roles)
+  and not coalesce(cast(? as uuid) = any(array[p.created_by, p.edited_by, p.submitted_by]), false)
+  and not exists (select from payable_approval a where a.tenant_id = p.tenant_id and a.payable_id = p.id and a.round = p.round and a.user_id = cast(? as uuid)))`
+
+/** A page of bills that the caller may read, the latest first. */
+export const listPayables = (
+  trx: Trx,
+  filter: PayableFilter,
+  { role }: { role: string | null },
+): Promise<Page<PayableListed>> => {
+  const { tenantId, actor } = contextOf(trx)
+  const me = actor.type === 'user' ? actor.id : null
+  return readPage<PayableListed>(
+    trx,
+    {
+      columns: `p.*, p.total as net, jsonb_build_object('supplierId', p.supplier_id, 'name', coalesce(s.legal_name, p.payee_name), 'document', coalesce(s.document, p.payee_document)) as payee,
+        (select min(i.due_on) from payable_installment i where i.tenant_id = p.tenant_id and i.payable_id = p.id and i.open > 0) as due_on`,
+      from: 'payable p',
+      joins: 'left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id',
+      conditions: [
+        { text: 'p.tenant_id = ?', values: [tenantId] },
+        ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+        ...where('p.status = ?', filter.status),
+        ...where('p.supplier_id = ?', filter.supplierId),
+        ...where('p.payee_document = ?', filter.payeeDocument?.toUpperCase().replace(/[^0-9A-Z]/g, '')),
+        ...where('p.kind = ?', filter.kind),
+        ...where('p.property_id = ?', filter.propertyId),
+        ...where('p.book_id = ?', filter.bookId),
+        ...where(dueIn('>='), filter.dueFrom),
+        ...where(dueIn('<='), filter.dueTo),
+        ...where('p.issued_on >= ?', filter.issuedFrom),
+        ...where('p.issued_on <= ?', filter.issuedTo),
+        ...where('upper(p.number) = upper(?)', filter.number),
+        ...where(
+          `exists (select from payable_line l where l.tenant_id = p.tenant_id and l.payable_id = p.id and l.cost_center_id = ?)`,
+          filter.costCenterId,
+        ),
+        ...(filter.awaitingMe === undefined ? [] : [{ text: awaiting(filter.awaitingMe), values: [role, me, me] }]),
+        ...where('p.on_hold = ?', filter.onHold),
+        ...(filter.q === undefined
+          ? []
+          : [
+              {
+                text: `(strpos(lower(coalesce(p.number, '')), lower(?)) > 0 or strpos(lower(coalesce(p.payee_name, '')), lower(?)) > 0
+                  or exists (select from supplier q where q.tenant_id = p.tenant_id and q.id = p.supplier_id and strpos(q.search, lower(?)) > 0))`,
+                values: [filter.q, filter.q, filter.q],
+              },
+            ]),
+      ],
+      order: orderBy(filter.sort, payableSorts, 'p.id'),
+    },
+    filter,
+  )
+}

@@ -1,0 +1,288 @@
+import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
+import type { FieldError } from '../../../config/errors.ts'
+import { bankDetailsOf } from '../suppliers/bank-details.ts'
+import { sha256 } from './destination.ts'
+import type { BookFacts } from '../book.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { namePayee } from '../payee.ts'
+import type { GivenPayee } from '../payee.ts'
+import { readBrCode } from '../rules/codes.ts'
+
+/** An item as it is sent: an installment, of which all is paid unless said, or an advance. Amounts in minor units. */
+export type GivenItem = {
+  installmentId?: string | undefined
+  advance?: (GivenPayee & { purchaseOrderId?: string | null | undefined }) | undefined
+  principal?: number | undefined
+  interest?: number | undefined
+  fine?: number | undefined
+  discount?: number | undefined
+}
+export type Selection = {
+  dueUntil: string
+  supplierIds?: readonly string[] | undefined
+  propertyId?: string | undefined
+}
+
+/** An item as it is kept. */
+export type ChosenItem = {
+  payableId: string | null
+  installmentId: string | null
+  supplierId: string | null
+  payeeName: string | null
+  payeeDocument: string | null
+  payeeKey: string
+  purchaseOrderId: string | null
+  propertyId: string | null
+  principal: number
+  interest: number
+  fine: number
+  discount: number
+  /** Where a Pix would go: it is compared on the day of the payment. */
+  destination: string | null
+}
+/** Why an item cannot be paid; `index` counts the items. */
+export type Refusal = { index: number; code: string; message: string }
+
+type Row = {
+  installmentId: string
+  payableId: string
+  bookId: string
+  currency: string
+  status: string
+  onHold: boolean
+  open: number
+  dueOn: string
+  pixCode: string | null
+  inPayment: boolean
+  supplierId: string | null
+  payeeName: string | null
+  payeeDocument: string | null
+  payeeKey: string
+  propertyId: string | null
+  supplierStatus: string | null
+  paymentsBlocked: boolean | null
+  detailsId: string | null
+  detailsUsable: boolean | null
+}
+
+const facts = `i.id as installment_id, i.open, i.due_on, i.pix_code, p.id as payable_id, p.book_id, p.currency, p.status, p.on_hold, p.supplier_id, p.payee_name,
+  p.payee_document, p.payee_key, p.property_id, s.status as supplier_status, s.payments_blocked, d.id as details_id, d.usable_from <= now() as details_usable,
+  exists (select from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending')) as in_payment`
+const joined = `payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id
+  left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
+  left join lateral (select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = p.tenant_id and d.supplier_id = p.supplier_id and d.status = 'approved'
+    order by d.number desc limit 1) d on true`
+
+/** Why nothing can be sent for an installment by Pix now (R14). */
+export const pixRefusals = (
+  row: Pick<
+    Row,
+    'status' | 'onHold' | 'supplierStatus' | 'paymentsBlocked' | 'pixCode' | 'detailsId' | 'detailsUsable'
+  >,
+): { code: string; message: string }[] => {
+  const problems: [boolean, string, string][] = [
+    [!['approved', 'partly_paid'].includes(row.status), 'payable_not_approved', 'the bill is not approved, or is paid'],
+    [row.onHold, 'on_hold', 'the bill is held'],
+    [row.supplierStatus === 'archived', 'supplier_archived', 'the supplier is archived'],
+    [row.paymentsBlocked === true, 'payments_blocked', 'payments to the supplier are blocked'],
+    [
+      row.pixCode === null && row.detailsId === null,
+      'no_destination',
+      'there is no Pix code and there are no bank details',
+    ],
+    [
+      row.pixCode === null && row.detailsId !== null && row.detailsUsable !== true,
+      'bank_details_waiting',
+      'the bank details were approved a short time ago',
+    ],
+  ]
+  return problems.flatMap(([isWrong, code, message]) => (isWrong ? [{ code, message }] : []))
+}
+
+const destinationOf = (row: Row): string | null =>
+  row.pixCode !== null ? `pix:${sha256(row.pixCode)}` : row.detailsId === null ? null : `bank:${row.detailsId}`
+
+const itemOf = (row: Row, given: GivenItem): ChosenItem => ({
+  payableId: row.payableId,
+  installmentId: row.installmentId,
+  supplierId: row.supplierId,
+  payeeName: row.payeeName,
+  payeeDocument: row.payeeDocument,
+  payeeKey: row.payeeKey,
+  purchaseOrderId: null,
+  propertyId: row.propertyId,
+  principal: given.principal ?? row.open,
+  interest: given.interest ?? 0,
+  fine: given.fine ?? 0,
+  discount: given.discount ?? 0,
+  destination: destinationOf(row),
+})
+
+/** Installments by their ids, locked with their bills where `lock`. */
+const rowsOf = async (trx: Trx, ids: readonly string[], lock: boolean): Promise<Row[]> => {
+  const { tenantId } = contextOf(trx)
+  if (lock)
+    await sql(
+      trx,
+      `select p.id from payable p where p.tenant_id = :tenantId
+         and p.id in (select payable_id from payable_installment where tenant_id = :tenantId and id = any(cast(:ids as uuid[]))) order by p.id for no key update`,
+      { tenantId, ids },
+    )
+  return sql<Row>(trx, `select ${facts} from ${joined} where i.tenant_id = ? and i.id = any(?::uuid[])`, [
+    tenantId,
+    ids,
+  ])
+}
+
+const selected = (trx: Trx, bookId: string, { dueUntil, supplierIds, propertyId }: Selection) =>
+  sql<Row>(
+    trx,
+    `select ${facts} from ${joined} where i.tenant_id = :tenantId and p.book_id = :bookId and p.status in ('approved', 'partly_paid') and not p.on_hold and i.open > 0
+       and i.due_on <= cast(:dueUntil as date) and (cast(:supplierIds as uuid[]) is null or p.supplier_id = any(cast(:supplierIds as uuid[])))
+       and (cast(:propertyId as uuid) is null or p.property_id = cast(:propertyId as uuid))
+       and not coalesce(s.payments_blocked or s.status = 'archived', false) and (i.pix_code is not null or coalesce(d.usable_from <= now(), false))
+       and not exists (select from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending'))
+     order by i.due_on, i.id limit 500`,
+    {
+      tenantId: contextOf(trx).tenantId,
+      bookId,
+      dueUntil,
+      supplierIds: supplierIds ?? null,
+      propertyId: propertyId ?? null,
+    },
+  )
+
+const advanceOf = async (
+  trx: Trx,
+  given: GivenItem,
+  book: BookFacts,
+  features: readonly string[],
+  index: number,
+): Promise<ChosenItem> => {
+  const { payee } = await namePayee(trx, given.advance ?? {}, { features, countryCode: book.countryCode })
+  if (given.principal === undefined)
+    throw invalid([{ field: `items.${index}.principal`, message: 'is required for an advance' }])
+  const details = payee.supplierId === null ? null : (await bankDetailsOf(trx, payee.supplierId)).bankDetails
+  const orderId = given.advance?.purchaseOrderId ?? null
+  const [order] = await sql<{ supplierId: string }>(
+    trx,
+    `select supplier_id from purchase_order where tenant_id = ? and id = cast(? as uuid)`,
+    [contextOf(trx).tenantId, orderId],
+  )
+  if (orderId !== null && order?.supplierId !== payee.supplierId)
+    throw unprocessable(order ? 'payee_mismatch' : 'reference_not_found', 'The order is none of the supplier', [
+      { field: `items.${index}.advance.purchaseOrderId`, message: 'is no order of the payee' },
+    ])
+  return {
+    ...payee,
+    payableId: null,
+    installmentId: null,
+    purchaseOrderId: orderId,
+    propertyId: null,
+    principal: given.principal,
+    interest: 0,
+    fine: 0,
+    discount: 0,
+    destination: details?.usableFrom && details.usableFrom <= new Date() ? `bank:${details.id}` : null,
+  }
+}
+
+export type Choosing = {
+  book: BookFacts
+  isPix: boolean
+  features: readonly string[]
+  /** Holds the bills of the installments. */
+  lock: boolean
+}
+
+/**
+ * The items of a payment in few statements, with those that cannot be paid so. 400 for what is no item; 404-like 422 `reference_not_found` for installments that
+ * there are not.
+ */
+export const chooseItems = async (
+  trx: Trx,
+  given: { items?: readonly GivenItem[] | undefined; select?: Selection | undefined },
+  { book, isPix, features, lock }: Choosing,
+): Promise<{ items: ChosenItem[]; refusals: Refusal[] }> => {
+  if (given.select) {
+    const rows = await selected(trx, book.id, given.select)
+    const held = lock
+      ? await rowsOf(
+          trx,
+          rows.map((row) => row.installmentId),
+          true,
+        )
+      : rows
+    const byId = new Map(held.map((row) => [row.installmentId, row]))
+    const items = rows.flatMap(({ installmentId }) => {
+      const row = byId.get(installmentId)
+      return row && row.open > 0 && !row.inPayment ? [itemOf(row, {})] : []
+    })
+    return { items, refusals: [] }
+  }
+  const wanted = given.items ?? []
+  const ids = wanted.flatMap(({ installmentId }) => installmentId ?? [])
+  const rows = await rowsOf(trx, ids, lock)
+  const byId = new Map(rows.map((row) => [row.installmentId, row]))
+  const unknown: FieldError[] = []
+  const items: ChosenItem[] = []
+  const refusals: Refusal[] = []
+  const used = new Set<string>()
+  for (const [index, one] of wanted.entries()) {
+    if ((one.installmentId === undefined) === (one.advance === undefined))
+      throw invalid([
+        { field: `items.${index}.installmentId`, message: 'exactly one of installmentId and advance is given' },
+      ])
+    if (one.advance) {
+      if (one.interest || one.fine || one.discount)
+        throw invalid([{ field: `items.${index}`, message: 'an advance has a principal alone' }])
+      const item = await advanceOf(trx, one, book, features, index)
+      items.push(item)
+      if (isPix && item.destination === null)
+        refusals.push({ index, code: 'no_destination', message: 'there are no usable bank details' })
+      continue
+    }
+    const row = byId.get(one.installmentId ?? '')
+    if (!row || row.bookId !== book.id) {
+      unknown.push({ field: `items.${index}.installmentId`, message: row ? 'is of another book' : 'does not exist' })
+      continue
+    }
+    if (used.has(row.installmentId)) throw invalid([{ field: `items.${index}.installmentId`, message: 'stands twice' }])
+    used.add(row.installmentId)
+    const item = itemOf(row, one)
+    items.push(item)
+    if (item.principal <= 0 || item.principal > row.open)
+      refusals.push({ index, code: 'amount_exceeds_open', message: `${row.open} is open` })
+    else if (item.principal + item.interest + item.fine - item.discount < 0)
+      throw invalid([{ field: `items.${index}.discount`, message: 'must not be more than all else' }])
+    if (row.inPayment) refusals.push({ index, code: 'installment_in_payment', message: 'a payment of it is under way' })
+    const paysMore = isPix && row.pixCode !== null ? (readBrCode(row.pixCode)?.amount ?? null) : null
+    if (paysMore !== null && paysMore !== item.principal + item.interest + item.fine - item.discount)
+      refusals.push({ index, code: 'pix_code_amount', message: `the Pix code says ${paysMore}` })
+    const blocked = isPix
+      ? pixRefusals(row)
+      : ['approved', 'partly_paid', 'paid'].includes(row.status)
+        ? []
+        : [{ code: 'payable_not_approved', message: 'the bill is not approved' }]
+    refusals.push(...blocked.map((problem) => ({ index, ...problem })))
+  }
+  if (unknown.length > 0) throw unprocessable('reference_not_found', 'An installment does not exist', unknown)
+  return { items, refusals }
+}
+
+/** Throws what stands against a payment: the first by its own code, several as one. */
+export const refuseItems = (refusals: readonly Refusal[], isPix: boolean): void => {
+  const [first] = refusals
+  if (!first) return
+  const errors = refusals.map(({ index, code, message }) => ({
+    field: `items.${index}`,
+    message: `${code}: ${message}`,
+  }))
+  if (refusals.some(({ code }) => code === 'installment_in_payment'))
+    throw conflict('installment_in_payment', 'A payment of an installment is under way', errors.slice(0, 50))
+  if (refusals.some(({ code }) => code === 'amount_exceeds_open'))
+    throw unprocessable('amount_exceeds_open', 'An item is more than is open of its installment', errors.slice(0, 50))
+  if (!isPix) throw unprocessable('payable_not_approved', 'A bill is not approved', errors.slice(0, 50))
+  throw unprocessable('not_payable', 'Some items cannot be paid by Pix now', errors.slice(0, 50))
+}

@@ -1,0 +1,43 @@
+/** What documents of both sides share: numbers without gaps, installments with their figures, and parties. Other modules import this file alone. */
+export { accountTypes, maskBankDetails, normalBankDetails, pixKeyTypes } from './bank-details.ts'
+export type { BankDetails } from './bank-details.ts'
+export {
+  changedContacts,
+  checkContacts,
+  identityOf,
+  isPerson,
+  maskDocument,
+  maskParty,
+  normalDocument,
+  openContacts,
+  sealContacts,
+  searchOfParty,
+  searchTerm,
+} from './parties.ts'
+export type { PartyContacts, PartyContactsChange, PartyIdentity } from './parties.ts'
+export { ageing, openOn } from './installments/ageing.ts'
+export type { AgeingAsked, AgeingRow } from './installments/ageing.ts'
+export {
+  beginVersions,
+  installmentsById,
+  installmentsIn,
+  replaceInstallments,
+  settle,
+  storeSchedule,
+} from './installments/settle.ts'
+export type { Fact, Installment } from './installments/settle.ts'
+export type { Side } from './installments/side.ts'
+export { statement } from './installments/statement.ts'
+export type { OpenInstallment, StatementEntry } from './installments/statement.ts'
+export {
+  assignNumber,
+  gapsText,
+  readSeries,
+  registerNumbered,
+  requestNumber,
+  setSeries,
+  takeNumber,
+} from './numbers.ts'
+export type { GivenNumber, Numbered, SeriesKey, SeriesKind, SeriesState } from './numbers.ts'
+export { distributed, installmentsOf, rescheduled } from './rules/schedule.ts'
+export type { Buckets, Share } from './rules/schedule.ts'

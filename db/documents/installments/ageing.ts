@@ -1,0 +1,81 @@
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import type { Paging } from '../../lib/paging.ts'
+import type { Buckets } from '../rules/schedule.ts'
+import type { Side } from './side.ts'
+
+/**
+ * SQL of the installments that were open on a day (`:asOf`): `document_id`, `installment_id`, `due_on` and `open`, by the schedule of that day and the facts
+ * dated up to it. `:tenantId` and `:bookId` are bound. What is written later with a later date changes none of it.
+ */
+export const openOn = ({ document, counted, since }: Side): string => `
+  select d.id as document_id, i.id as installment_id, i.seq, v.due_on, v.amount - coalesce(f.lowered, 0) as open
+  from ${document} d
+  join ${document}_installment i on i.tenant_id = d.tenant_id and i.${document}_id = d.id
+  cross join lateral (select cast(x.one ->> 'dueOn' as date) as due_on, cast(x.one ->> 'amount' as bigint) as amount
+    from jsonb_array_elements(i.versions) as x (one) where x.one ->> 'since' <= cast(:asOf as text) order by x.one ->> 'since' desc limit 1) v
+  left join lateral (select sum(f.amount)::bigint as lowered from ${document}_fact f
+    where f.tenant_id = i.tenant_id and f.${document}_id = d.id and f.installment_id = i.id and f.dated_on <= cast(:asOf as date)) f on true
+  where d.tenant_id = :tenantId and d.book_id = :bookId and ${counted} and ${since} <= cast(:asOf as date) and v.amount - coalesce(f.lowered, 0) <> 0`
+
+const bucket = (name: string, from: number | null, until: number | null) => {
+  const days = `(cast(:asOf as date) - o.due_on)`
+  const conditions = [
+    ...(from === null ? [] : [`${days} >= ${from}`]),
+    ...(until === null ? [] : [`${days} <= ${until}`]),
+  ]
+  return `coalesce(sum(o.open) filter (where ${conditions.join(' and ')}), 0)::bigint as ${name}`
+}
+const figures = [
+  bucket('not_due', null, 0),
+  bucket('d1to30', 1, 30),
+  bucket('d31to60', 31, 60),
+  bucket('d61to90', 61, 90),
+  bucket('over90', 91, null),
+  `coalesce(sum(o.open), 0)::bigint as total`,
+].join(', ')
+
+export type AgeingRow = Buckets & { key: string | null }
+export type AgeingAsked = Paging & {
+  bookId: string
+  asOf: string
+  propertyId?: string | undefined
+  /** SQL: what the rows are grouped by, of a document `d`. */
+  by: string
+}
+
+/** What is open on a day by age and group: one page of the groups, the largest first, and the totals of all. Amounts in minor units. */
+export const ageing = async (
+  trx: Trx,
+  side: Side,
+  { bookId, asOf, propertyId, by, page, limit }: AgeingAsked,
+): Promise<{ totals: Buckets; total: number; rows: AgeingRow[] }> => {
+  const values = { tenantId: contextOf(trx).tenantId, bookId, asOf, propertyId: propertyId ?? null }
+  const found = await sql<AgeingRow & { groups: number; isTotal: boolean }>(
+    trx,
+    `with o as (${openOn(side)}),
+     r as (select ${by} as key, grouping(${by}) = 1 as is_total, ${figures} from o
+       join ${side.document} d on d.tenant_id = :tenantId and d.id = o.document_id
+       where cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)
+       group by grouping sets ((${by}), ()))
+     select r.*, (select count(*) from r where not is_total)::int as groups from r
+     order by is_total desc, total desc, key limit :most offset 0`,
+    { ...values, most: page * limit + 1 },
+  )
+  const totals = found.find((row) => row.isTotal)
+  const rows = found.filter((row) => !row.isTotal).slice((page - 1) * limit)
+  const bucketsOf = ({ notDue, d1to30, d31to60, d61to90, over90, total }: Buckets): Buckets => ({
+    notDue,
+    d1to30,
+    d31to60,
+    d61to90,
+    over90,
+    total,
+  })
+  const none = { notDue: 0, d1to30: 0, d31to60: 0, d61to90: 0, over90: 0, total: 0 }
+  return {
+    totals: bucketsOf(totals ?? none),
+    total: totals?.groups ?? 0,
+    rows: rows.map((row) => ({ key: row.key, ...bucketsOf(row) })),
+  }
+}

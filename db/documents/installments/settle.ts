@@ -1,0 +1,154 @@
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { columnOf } from '../../lib/shapes.ts'
+import type { Rescheduled, Scheduled, Share, Version } from '../rules/schedule.ts'
+import type { Side } from './side.ts'
+
+/** A dated fact of an installment. What it lowers is positive, what it gives back is negative; `sum` is null for a document that was voided. */
+export type Fact = {
+  installmentId: string
+  sum: Side['sums'][number] | null
+  type: string
+  sourceId: string
+  on: string
+  amount: number
+}
+
+export type Installment = Scheduled & { documentId: string; closed: number }
+
+/**
+ * Writes facts, and their sums on installments and documents, in one statement. The caller holds the documents. A sum beyond an amount is 422
+ * `amount_exceeds_open`. Answers the documents.
+ */
+export const settle = async (
+  trx: Trx,
+  { document, sums }: Pick<Side, 'document' | 'sums'>,
+  facts: readonly Fact[],
+): Promise<string[]> => {
+  if (facts.length === 0) return []
+  const columns = sums.map((field) => [field, columnOf(field)] as const)
+  const add = columns.map(([, column]) => `${column} = t.${column} + s.${column}`).join(', ')
+  const all = columns.map(([, column]) => `sum(${column})::bigint as ${column}`).join(', ')
+  const rows = await sql<{ id: string }>(
+    trx,
+    `with f as (select * from jsonb_to_recordset(cast(:facts as jsonb)) as f (place int, installment_id uuid, sum text, type text, source_id uuid, dated_on date, amount bigint)),
+     i as (
+       update ${document}_installment t set ${add}
+       from (select installment_id, ${columns
+         .map(([field, column]) => `coalesce(sum(amount) filter (where sum = '${field}'), 0)::bigint as ${column}`)
+         .join(', ')} from f group by 1) s
+       where t.tenant_id = :tenantId and t.id = s.installment_id
+       returning t.id, t.${document}_id as document_id, ${columns.map(([, column]) => `s.${column}`).join(', ')}),
+     d as (
+       update ${document} t set ${add}, version = t.version + 1
+       from (select document_id, ${all} from i group by 1) s
+       where t.tenant_id = :tenantId and t.id = s.document_id returning t.id),
+     w as (
+       insert into ${document}_fact (${document}_id, installment_id, dated_on, type, source_id, amount)
+       select i.document_id, f.installment_id, f.dated_on, f.type, f.source_id, f.amount from f join i on i.id = f.installment_id order by f.place)
+     select id from d`,
+    {
+      tenantId: contextOf(trx).tenantId,
+      facts: JSON.stringify(
+        facts.map(({ installmentId, sourceId, on, ...fact }, place) => ({
+          ...fact,
+          place,
+          installment_id: installmentId,
+          source_id: sourceId,
+          dated_on: on,
+        })),
+      ),
+    },
+  )
+  return rows.map(({ id }) => id)
+}
+
+const columns = (document: string) =>
+  `id, ${document}_id as document_id, seq, due_on, amount, open, amount - open as closed, versions`
+
+/** The installments of documents, by document and number. */
+export const installmentsIn = (
+  trx: Trx,
+  { document }: Pick<Side, 'document'>,
+  documentIds: readonly string[],
+): Promise<Installment[]> =>
+  sql<Installment>(
+    trx,
+    `select ${columns(document)} from ${document}_installment where tenant_id = ? and ${document}_id = any(?) order by ${document}_id, seq`,
+    [contextOf(trx).tenantId, documentIds],
+  )
+
+/** Installments by id. */
+export const installmentsById = (
+  trx: Trx,
+  { document }: Pick<Side, 'document'>,
+  ids: readonly string[],
+): Promise<Installment[]> =>
+  sql<Installment>(
+    trx,
+    `select ${columns(document)} from ${document}_installment where tenant_id = ? and id = any(?) order by id`,
+    [contextOf(trx).tenantId, ids],
+  )
+
+/** Replaces the installments of a draft. */
+export const replaceInstallments = async (
+  trx: Trx,
+  { document }: Pick<Side, 'document'>,
+  documentId: string,
+  shares: readonly Share[],
+): Promise<void> => {
+  await sql(trx, `delete from ${document}_installment where tenant_id = ? and ${document}_id = ?`, [
+    contextOf(trx).tenantId,
+    documentId,
+  ])
+  await sql(
+    trx,
+    `insert into ${document}_installment (${document}_id, seq, due_on, amount)
+     select cast(? as uuid), s.seq, s.due_on, s.amount from jsonb_to_recordset(cast(? as jsonb)) as s (seq int, due_on date, amount bigint)`,
+    [documentId, JSON.stringify(shares.map(({ dueOn, amount }, index) => ({ seq: index + 1, due_on: dueOn, amount })))],
+  )
+}
+
+/** Begins the history of a document's installments, on the day from which it counts. */
+export const beginVersions = async (
+  trx: Trx,
+  { document }: Pick<Side, 'document'>,
+  documentIds: readonly string[],
+  since: string,
+): Promise<void> => {
+  await sql(
+    trx,
+    `update ${document}_installment set versions = jsonb_build_array(jsonb_build_object('since', cast(? as text), 'dueOn', due_on, 'amount', amount))
+     where tenant_id = ? and ${document}_id = any(?)`,
+    [since, contextOf(trx).tenantId, documentIds],
+  )
+}
+
+/** Writes a new schedule of a document, as `rescheduled` made it. */
+export const storeSchedule = async (
+  trx: Trx,
+  { document }: Pick<Side, 'document'>,
+  documentId: string,
+  schedule: readonly Rescheduled[],
+): Promise<void> => {
+  const tenantId = contextOf(trx).tenantId
+  const bodyOf = (list: readonly Rescheduled[]) =>
+    JSON.stringify(list.map(({ id, seq, dueOn, amount, versions }) => ({ id, seq, due_on: dueOn, amount, versions })))
+  await sql(
+    trx,
+    `update ${document}_installment t set due_on = s.due_on, amount = s.amount, versions = s.versions
+     from jsonb_to_recordset(cast(? as jsonb)) as s (id uuid, due_on date, amount bigint, versions jsonb)
+     where t.tenant_id = ? and t.${document}_id = ? and t.id = s.id`,
+    [bodyOf(schedule.filter(({ id }) => id !== null)), tenantId, documentId],
+  )
+  await sql(
+    trx,
+    `insert into ${document}_installment (${document}_id, seq, due_on, amount, versions)
+     select cast(? as uuid), s.seq, s.due_on, s.amount, s.versions
+     from jsonb_to_recordset(cast(? as jsonb)) as s (seq int, due_on date, amount bigint, versions jsonb)`,
+    [documentId, bodyOf(schedule.filter(({ id }) => id === null))],
+  )
+}
+
+/** The schedules that an installment had. */
+export type { Version }
