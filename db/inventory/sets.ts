@@ -1,0 +1,39 @@
+import { versionConflict } from '../../config/errors.ts'
+import { nilId } from '../../config/nil-id.ts'
+import { sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+
+type SetKind = 'categories' | 'locations' | 'outlets' | 'prices'
+
+/** Version of a set as a list shows it: 0 before it was first written. */
+export const versionOfSet = async (trx: Trx, kind: SetKind, ownerId: string | null): Promise<number> => {
+  const row = await sqlOne<{ version: number }>(
+    trx,
+    `select version from inventory_set where kind = ? and owner_id = ?`,
+    [kind, ownerId ?? nilId],
+  )
+  return row?.version ?? 0
+}
+
+/**
+ * Locks a set to replace it, and raises its version: sets of one tenant are written one at a time, since they refer to one another. 409 `version_conflict`
+ * where `expected` is not its version.
+ */
+export const lockSet = async (
+  trx: Trx,
+  kind: SetKind,
+  ownerId: string | null,
+  expected: number | null,
+): Promise<void> => {
+  const raise = (of: string, owner: string) =>
+    sqlOne<{ version: number }>(
+      trx,
+      `insert into inventory_set (kind, owner_id) values (?, ?)
+       on conflict (tenant_id, kind, owner_id) do update set version = inventory_set.version + 1 returning version`,
+      [of, owner],
+    )
+  await raise('all', nilId)
+  const row = await raise(kind, ownerId ?? nilId)
+  const before = (row?.version ?? 1) - 1
+  if (expected !== null && expected !== before) throw versionConflict(before)
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { stockMoved, stockRunLow } from '../../../config/events/inventory.ts'
+import type { MovementKind } from '../../../config/inventory.ts'
+import { authorOf } from '../../lib/authors.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emitAll } from '../../lib/events.ts'
+import { insertRow, insertRows } from '../../lib/records.ts'
+import type { ItemFacts } from '../items/facts.ts'
+import { InventoryMovement, InventoryMovementLine } from '../models.ts'
+import { decimalOf } from '../rules/quantity.ts'
+import type { Held, Shelf, Spot } from './hold.ts'
+
+/** A line of a movement as it moves the stock: ten-thousandths of the base, and minor units, both with their sign. */
+export type Line = Spot & {
+  quantity: number
+  value: number
+  /** As a person wrote it; in the base unless said. */
+  entered?: number
+  measure?: string
+  purchaseOrderLineId?: string | null
+}
+
+export type Head = {
+  id?: string
+  kind: MovementKind
+  propertyId: string
+  occurredOn: string
+  reference?: string | null
+  note?: string | null
+  supplierId?: string | null
+  purchaseOrderId?: string | null
+  recipeVersionId?: string | null
+  reversesId?: string | null
+  /** No two movements have the same; the movement itself where nothing else is its source. */
+  source?: { type: string; id: string }
+}
+
+export type Written = { id: string; lineIds: string[] }
+
+/**
+ * Writes a movement whose lines have been taken from and put on the shelf in their order. The database adds the lines to the stock; nothing else changes it.
+ * Rows that run below their minimum are told of.
+ */
+export const writeMovement = async (
+  trx: Trx,
+  head: Head,
+  lines: readonly Line[],
+  { shelf, items }: { shelf: Shelf; items: ReadonlyMap<string, ItemFacts> },
+): Promise<Written> => {
+  const { source, ...fields } = head
+  const id = head.id ?? randomUUID()
+  const { actor } = contextOf(trx)
+  await insertRow(trx, InventoryMovement, {
+    ...fields,
+    id,
+    sourceType: source?.type ?? 'movement',
+    sourceId: source?.id ?? id,
+    createdBy: actor.type === 'user' || actor.type === 'api_key' ? await authorOf(trx) : null,
+  })
+  const rows = lines.map((line, position) => {
+    const held = shelf.at(line)
+    held.lastSeq += 1
+    return {
+      id: randomUUID(),
+      movementId: id,
+      position,
+      itemId: line.itemId,
+      locationId: line.locationId,
+      quantity: line.quantity,
+      value: line.value,
+      enteredQuantity: line.entered ?? Math.abs(line.quantity),
+      enteredMeasure: line.measure ?? items.get(line.itemId)?.base ?? 'un',
+      seq: held.lastSeq,
+      occurredOn: head.occurredOn,
+      purchaseOrderLineId: line.purchaseOrderLineId ?? null,
+    }
+  })
+  await insertRows(trx, InventoryMovementLine, rows)
+  const touched = [...new Set(lines.map((line) => shelf.at(line)))]
+  await noteLow(trx, touched, items)
+  await tellMoved(trx, { id, kind: head.kind, propertyId: head.propertyId }, lines, items)
+  return { id, lineIds: rows.map((row) => row.id) }
+}
+
+const isLow = ({ quantity, minimum }: Held) => quantity < minimum
+
+/** Sets and clears `lowSince` of rows as the lines have left them (R18). */
+const noteLow = async (trx: Trx, touched: readonly Held[], items: ReadonlyMap<string, ItemFacts>): Promise<void> => {
+  const turned = touched.filter((held) => isLow(held) !== (held.lowSince !== null))
+  if (turned.length === 0) return
+  const now = new Date()
+  const fallen = turned.filter(isLow)
+  for (const held of turned) held.lowSince = isLow(held) ? now : null
+  await sql(
+    trx,
+    `update inventory_stock s set low_since = case when t.low then now() end
+     from jsonb_to_recordset(?::jsonb) as t ("locationId" uuid, "itemId" uuid, low boolean) where s.location_id = t."locationId" and s.item_id = t."itemId"`,
+    [JSON.stringify(turned.map((held) => ({ locationId: held.locationId, itemId: held.itemId, low: isLow(held) })))],
+  )
+  const places = await propertiesOf(trx, fallen)
+  for (const held of fallen)
+    await emitAll(trx, stockRunLow, [
+      {
+        propertyId: places.get(held.locationId) ?? null,
+        id: held.itemId,
+        version: null,
+        data: dataOf(held, held.quantity, items),
+      },
+    ])
+}
+
+const dataOf = ({ itemId, locationId }: Spot, quantity: number, items: ReadonlyMap<string, ItemFacts>) => ({
+  inventoryItemId: itemId,
+  inventoryLocationId: locationId,
+  quantity: decimalOf(quantity),
+  unit: items.get(itemId)?.base ?? ('un' as const),
+})
+
+/** Properties of locations, for the events of their stock. */
+export const propertiesOf = async (
+  trx: Trx,
+  spots: readonly Pick<Spot, 'locationId'>[],
+): Promise<Map<string, string>> => {
+  if (spots.length === 0) return new Map()
+  const rows = await sql<{ id: string; propertyId: string }>(
+    trx,
+    `select id, property_id from inventory_location where id = any(?::uuid[])`,
+    [[...new Set(spots.map(({ locationId }) => locationId))]],
+  )
+  return new Map(rows.map(({ id, propertyId }) => [id, propertyId]))
+}
+
+/** One event for each item of each location; those of one location go together. */
+const tellMoved = async (
+  trx: Trx,
+  { id, kind }: { id: string; kind: MovementKind; propertyId: string },
+  lines: readonly Line[],
+  items: ReadonlyMap<string, ItemFacts>,
+): Promise<void> => {
+  const sums = new Map<string, Map<string, number>>()
+  for (const { locationId, itemId, quantity } of lines) {
+    const own = sums.get(locationId) ?? new Map<string, number>()
+    sums.set(locationId, own.set(itemId, (own.get(itemId) ?? 0) + quantity))
+  }
+  const places = await propertiesOf(
+    trx,
+    [...sums.keys()].map((locationId) => ({ locationId })),
+  )
+  for (const [locationId, own] of sums)
+    await emitAll(
+      trx,
+      stockMoved,
+      [...own].map(([itemId, quantity]) => ({
+        propertyId: places.get(locationId) ?? null,
+        id: itemId,
+        version: null,
+        data: { ...dataOf({ locationId, itemId }, quantity, items), movementId: id, kind },
+      })),
+    )
+}
