@@ -3,7 +3,7 @@ import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
 const ofBook = (record: string) =>
   `join property p on p.tenant_id = ${record}.tenant_id and p.id = ${record}.property_id and p.book_id = :bookId where ${record}.tenant_id = :tenantId`
 
-/** What payments, refunds, disputes and payouts say that their control accounts hold. */
+/** Balances that the control accounts should have by payments, refunds, disputes and payouts. */
 export const paymentControls: ControlDeclaration[] = [
   {
     kind: 'unallocated',

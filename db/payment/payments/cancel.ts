@@ -12,7 +12,8 @@ import { gateOfAccount } from '../accounts.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { TargetType } from '../targets.ts'
 import { noteStatus } from './history.ts'
-import { lockLivePayments, lockPayment } from './read.ts'
+import { lockLivePayments, lockPayment, readPayment } from './read.ts'
+import { lockRecorded, reverseRecorded } from './reverse.ts'
 
 /**
  * Ends a payment that is not wanted any more: at once where the gateway was never asked, else by a worker, when the gateway
@@ -47,13 +48,15 @@ export const cancelPaymentsOf = async (trx: Trx, targetType: TargetType, targetI
   for (const payment of await lockLivePayments(trx, targetType, targetId)) await cancel(trx, payment)
 }
 
-/** Cancels a payment at a person's word. What is over already stays; captured money goes back as a refund: 409 invalid_transition. */
+/** Cancels a payment at a person's word. One that was recorded wrongly is turned on its business day (R13). What is over already stays; captured money goes back as a refund: 409 invalid_transition. */
 export const cancelPaymentById = async (
   trx: Trx,
   paymentId: string,
   reason: string,
   expected: number | null = null,
 ): Promise<void> => {
+  const seen = await readPayment(trx, paymentId)
+  if (seen?.origin === 'recorded') return cancelRecorded(trx, seen, reason, expected)
   const payment = await lockPayment(trx, paymentId)
   if (!payment) throw notFound()
   if (expected !== null && payment.version !== expected) throw versionConflict(payment.version)
@@ -62,4 +65,11 @@ export const cancelPaymentById = async (
     throw conflict('invalid_transition', `A payment that is ${payment.status} cannot be cancelled`)
   if (payment.note === null) await changeRow(trx, Payment, paymentId, { note: reason })
   await cancel(trx, payment)
+}
+
+const cancelRecorded = async (trx: Trx, seen: PaymentRow, reason: string, expected: number | null): Promise<void> => {
+  const { payment, day } = await lockRecorded(trx, seen)
+  if (expected !== null && payment.version !== expected) throw versionConflict(payment.version)
+  if (payment.status === 'reversed') return
+  await reverseRecorded(trx, payment, day, reason)
 }

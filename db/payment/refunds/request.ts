@@ -14,6 +14,8 @@ import { gateOfAccount } from '../accounts.ts'
 import { giveBack, lockTargets, postGivenBack } from '../allocations.ts'
 import { closeExceptions } from '../exceptions.ts'
 import { Refund } from '../models.ts'
+import { handBack, sourceOf, wayOf } from './by-hand.ts'
+import type { Source } from './by-hand.ts'
 import { lockPayment, readPayment, standingAllocations } from '../payments/read.ts'
 import { abilitiesOf } from '../rules/providers.ts'
 import type { TargetType } from '../targets.ts'
@@ -26,6 +28,10 @@ type Terms = {
   note?: string | undefined
   /** The allocations that give the money back, after what is unallocated; newest first where it is left out. */
   fromAllocations?: readonly string[] | undefined
+  /** The way back; where it is left out, the one that the money came. */
+  via?: 'gateway' | 'manual' | undefined
+  /** Where money is handed back from. */
+  from?: Source | undefined
   /** A person asks: what the gateway cannot send back is refused. */
   byPerson?: boolean
   /** It was made at the gateway already, and has this id there. */
@@ -52,13 +58,13 @@ export const reserveRefund = async (
   trx: Trx,
   payment: PaymentRow,
   amount: number,
-  { reason, note, fromAllocations, byPerson = false, externalId }: Terms,
+  { reason, note, fromAllocations, via: wanted, from = {}, byPerson = false, externalId }: Terms,
   { businessDate, only }: { businessDate: string; only?: { targetType: TargetType; targetId: string } },
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
-  if (payment.origin !== 'gateway')
-    throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
-  if (byPerson && !(await isRefundable(trx, payment)))
+  const via = await wayOf(trx, payment, wanted)
+  const place = via === 'manual' ? await sourceOf(trx, payment, from) : null
+  if (via === 'gateway' && byPerson && !(await isRefundable(trx, payment)))
     throw unprocessable('method_unavailable', `The gateway does not send back money that came by ${payment.method}`)
   const refundable = payment.capturedAmount - payment.refundReserved
   if (amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
@@ -79,7 +85,11 @@ export const reserveRefund = async (
   await insertRow(trx, Refund, {
     id: refundId,
     paymentId: payment.id,
-    gatewayAccountId: payment.gatewayAccountId,
+    gatewayAccountId: via === 'gateway' ? payment.gatewayAccountId : null,
+    cashAccountId: place?.cashAccountId ?? null,
+    cashSessionId: place?.cashSessionId ?? null,
+    via,
+    ...(place ? { status: 'succeeded' as const, succeededAt: expression('now()') } : {}),
     propertyId: payment.propertyId,
     amount,
     currency: payment.currency,
@@ -87,7 +97,7 @@ export const reserveRefund = async (
     note,
     requestedBy: contextOf(trx).actor,
     externalId: externalId ?? null,
-    nextReadAt: expression(`now() + interval '10 minutes'`),
+    nextReadAt: place ? null : expression(`now() + interval '10 minutes'`),
   })
   await closeExceptions(trx, { type: 'payment', id: payment.id }, [
     'unallocated',
@@ -96,12 +106,13 @@ export const reserveRefund = async (
     'duplicate_payment',
   ])
   const gate = await gateOfAccount(trx, payment.gatewayAccountId)
-  if (externalId === undefined) await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId }, { gate })
+  if (externalId === undefined && via === 'gateway')
+    await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId }, { gate })
   await emit(trx, refundRequested, {
     propertyId: payment.propertyId,
     id: refundId,
     version: 1,
-    data: { refundId, paymentId: payment.id, amount, currency: payment.currency, reason, via: 'gateway' },
+    data: { refundId, paymentId: payment.id, amount, currency: payment.currency, reason, via },
   })
   await postGivenBack(trx, payment, given)
   await raisePosting(trx, {
@@ -114,6 +125,7 @@ export const reserveRefund = async (
       context: { method: payment.method },
     },
   })
+  if (place) await handBack(trx, payment, { refundId, amount, reason, place })
   return { refundId, paymentId: payment.id, amount }
 }
 
@@ -129,15 +141,15 @@ const refundOfPayment = async (trx: Trx, { paymentId, amount, ...terms }: OfPaym
   return [await reserveRefund(trx, payment, wanted, terms, { businessDate })]
 }
 
-/** Amounts of gateway payments allocated to a target, newest payment first. */
-const moneyOn = (trx: Trx, targetType: TargetType, targetId: string) =>
+/** Amounts of payments of gateways, or of recorded ones, allocated to a target, newest payment first. */
+export const moneyOn = (trx: Trx, targetType: TargetType, targetId: string, origin: PaymentRow['origin'] = 'gateway') =>
   sql<{ paymentId: string; propertyId: string; amount: number }>(
     trx,
     `select a.payment_id, p.property_id, sum(a.amount)::bigint as amount
      from payment_allocation a join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id
-     where a.target_type = ? and a.target_id = ? and p.origin = 'gateway' and p.status = 'captured'
+     where a.target_type = ? and a.target_id = ? and p.origin = ? and p.status = 'captured'
      group by a.payment_id, p.property_id, p.captured_at having sum(a.amount) > 0 order by p.captured_at desc, a.payment_id`,
-    [targetType, targetId],
+    [targetType, targetId, origin],
   )
 
 const refundOfTarget = async (

@@ -1,0 +1,8 @@
+import type { AnyRoute } from '../lib/route.ts'
+import { routes as accounts } from './accounts.ts'
+import { routes as movements } from './movements.ts'
+import { routes as position } from './position.ts'
+import { routes as sessions } from './sessions.ts'
+import { routes as transfers } from './transfers.ts'
+
+export const routes: AnyRoute[] = [...accounts, ...movements, ...transfers, ...sessions, ...position]

@@ -1,0 +1,88 @@
+import { notFound } from '../../config/errors.ts'
+import { contextOf } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { inScope, readPage, where } from '../lib/paging.ts'
+import type { Page, Paging } from '../lib/paging.ts'
+import { always } from '../lib/conditions.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { unseal } from '../lib/sealing/index.ts'
+import { holderPlace } from './accounts.ts'
+import type { Holder } from './accounts.ts'
+import type { AccountRecord } from './models.ts'
+import { maskDocument } from './sight.ts'
+import type { Sight } from './sight.ts'
+
+type Row = AccountRecord & { openSessionId: string | null; sessionBlind: boolean }
+
+export type AccountFilter = Paging & {
+  kind?: string | undefined
+  propertyId?: string | undefined
+  bookId?: string | undefined
+  status?: string | undefined
+  scope: Condition
+}
+
+const columns = `a.*, s.id as open_session_id, coalesce(s.blind, false) as session_blind`
+const joins = `left join cash_session s on s.tenant_id = a.tenant_id and s.register_id = a.id and s.status = 'open'`
+
+const shown = async (trx: Trx, row: Row, { mayApprove, reveals }: Sight) => {
+  const { holder, balance, movementCount: _, csvMapping: __, ...rest } = row
+  const held = holder ? await unseal<Holder>(trx, 'tenant', holderPlace(row.id), holder) : null
+  return {
+    ...rest,
+    /** What a blind drawer holds is seen once it is counted. */
+    balance: row.sessionBlind && !mayApprove ? null : balance,
+    holderName: held?.name ?? null,
+    holderDocument: held?.document && !reveals ? maskDocument(held.document) : (held?.document ?? null),
+  }
+}
+export type AccountShown = Awaited<ReturnType<typeof shown>>
+
+/** Accounts by book, kind and code. */
+export const listCashAccounts = async (
+  trx: Trx,
+  { kind, propertyId, bookId, status, scope, ...paging }: AccountFilter,
+  sight: Sight,
+): Promise<Page<AccountShown>> => {
+  const { total, rows } = await readPage<Row>(
+    trx,
+    {
+      columns,
+      from: 'cash_account a',
+      joins,
+      conditions: [
+        ...where('a.tenant_id = ?', contextOf(trx).tenantId),
+        ...inScope(scope, { propertyId: 'a.property_id', kind: 'a.kind' }),
+        ...where('a.kind = ?', kind),
+        ...where('a.property_id = ?', propertyId),
+        ...where('a.book_id = ?', bookId),
+        ...where('a.status = ?', status),
+      ],
+      order: 'a.book_id, a.kind, a.code, a.id',
+    },
+    paging,
+  )
+  return { total, rows: await Promise.all(rows.map((row) => shown(trx, row, sight))) }
+}
+
+/** An account with its open session; 404. */
+export const readCashAccount = async (trx: Trx, id: string, sight: Sight): Promise<AccountShown> => {
+  const { rows } = await readPage<Row>(
+    trx,
+    {
+      columns,
+      from: 'cash_account a',
+      joins,
+      conditions: [
+        ...where('a.tenant_id = ?', contextOf(trx).tenantId),
+        ...where('a.id = ?', id),
+        ...inScope(always, 'a.property_id'),
+      ],
+      order: 'a.id',
+    },
+    { page: 1, limit: 1 },
+  )
+  const [row] = rows
+  if (!row) throw notFound('No such cash account')
+  return shown(trx, row, sight)
+}

@@ -1,0 +1,29 @@
+import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
+
+/** The document that the ledger's line of a movement names: the transfer, the movement itself, or the record it was booked for. */
+const documentOf = `case
+  when o.transfer_id is not null and o.kind = 'transfer' then o.transfer_id
+  when o.kind in ('opening', 'manual', 'bank_line', 'difference', 'payout') then o.id
+  else o.source_id end`
+
+/** What the accounts of money say that the ledger holds: all that came in less all that went out, and what is between two of them. */
+export const cashControls: ControlDeclaration[] = [
+  {
+    kind: 'cash',
+    text: `select ${documentOf} as document_id, m.amount from cash_movement m
+      join cash_movement o on o.tenant_id = m.tenant_id and o.id = coalesce(m.reverses_id, m.id)
+      where m.tenant_id = :tenantId and m.book_id = :bookId`,
+  },
+  {
+    kind: 'transit',
+    text: `select t.id as document_id, t.amount from cash_transfer t where t.tenant_id = :tenantId and t.book_id = :bookId and t.status = 'in_transit'`,
+  },
+]
+
+/** Registers that were not counted, or whose difference waits for a second person, keep their month open (R11). */
+export const cashChecklist: ItemDeclaration = {
+  code: 'cash_sessions_open',
+  blocking: true,
+  text: `select s.id from cash_session s join cash_account a on a.tenant_id = s.tenant_id and a.id = s.register_id and a.book_id = :bookId
+    where s.tenant_id = :tenantId and s.status <> 'closed' and s.business_date <= cast(:to as date)`,
+}

@@ -1,0 +1,129 @@
+import { notFound } from '../../config/errors.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { contextOf, prepared } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { allOf, inScope, readPage, where } from '../lib/paging.ts'
+import type { Page, Paging, Part } from '../lib/paging.ts'
+import { unseal } from '../lib/sealing/index.ts'
+import { findAccountFacts } from './facts.ts'
+import type { MovementRecord } from './models.ts'
+import { counterpartyPlace } from './movements.ts'
+import type { Counterparty } from './movements.ts'
+import { maskDocument } from './sight.ts'
+import type { Sight } from './sight.ts'
+
+type Row = MovementRecord & { balanceAfter?: number; reversedById: string | null; accountPropertyId: string | null }
+
+export type MovementFilter = Paging & {
+  cashAccountId?: string | undefined
+  sessionId?: string | undefined
+  kind?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  unmatched?: boolean | undefined
+  /** Minor units, with their sign. */
+  amount?: number | undefined
+  endToEndId?: string | undefined
+  sourceId?: string | undefined
+  q?: string | undefined
+  scope: Condition
+}
+
+const columns = `m.*, a.property_id as account_property_id,
+  (select r.id from cash_movement r where r.tenant_id = m.tenant_id and r.reverses_id = m.id) as reversed_by_id`
+const source = `cash_movement m join cash_account a on a.tenant_id = m.tenant_id and a.id = m.cash_account_id`
+
+const shown = async (trx: Trx, row: Row, { reveals }: Sight) => {
+  const { counterparty, createdBy, sourceSeq: _, accountPropertyId, balanceAfter, ...rest } = row
+  const party = counterparty
+    ? await unseal<Counterparty>(trx, 'tenant', counterpartyPlace(row.id), counterparty)
+    : { name: null, document: null }
+  return {
+    ...rest,
+    propertyId: row.propertyId ?? accountPropertyId,
+    counterpartyName: party.name,
+    counterpartyDocument: party.document && !reveals ? maskDocument(party.document) : party.document,
+    createdBy: { type: createdBy.type, id: createdBy.id },
+    ...(balanceAfter === undefined ? {} : { balanceAfter }),
+  }
+}
+export type MovementShown = Awaited<ReturnType<typeof shown>>
+
+const conditionsOf = (trx: Trx, { scope, ...asked }: MovementFilter, { ownOf }: Sight): Part[] => [
+  ...where('m.tenant_id = ?', contextOf(trx).tenantId),
+  ...inScope(scope, 'coalesce(a.property_id, m.property_id)'),
+  ...where(
+    `exists (select from cash_session o where o.tenant_id = m.tenant_id and o.id = m.session_id and o.cashier_id = ?)`,
+    ownOf,
+  ),
+  ...where('m.cash_account_id = ?', asked.cashAccountId),
+  ...where('m.session_id = ?', asked.sessionId),
+  ...where('m.kind = ?', asked.kind),
+  ...where('m.booked_on >= ?', asked.from),
+  ...where('m.booked_on <= ?', asked.to),
+  ...(asked.unmatched === undefined
+    ? []
+    : [{ text: asked.unmatched ? 'm.matched < abs(m.amount)' : 'm.matched = abs(m.amount)', values: [] }]),
+  ...where('m.amount = ?', asked.amount),
+  ...where('m.end_to_end_id = ?', asked.endToEndId),
+  ...where('m.source_id = ?', asked.sourceId),
+  ...where('strpos(lower(m.description), lower(?)) > 0', asked.q?.trim()).map((by) =>
+    asked.q === undefined
+      ? by
+      : { text: `(${by.text} or lower(m.voucher) = lower(?))`, values: [asked.q.trim(), asked.q.trim()] },
+  ),
+]
+
+/** Only dates beside one account: then each movement says what the account held after it. */
+const isStatement = ({ cashAccountId, sessionId, kind, unmatched, amount, endToEndId, sourceId, q }: MovementFilter) =>
+  cashAccountId !== undefined &&
+  [sessionId, kind, unmatched, amount, endToEndId, sourceId, q].every((value) => value === undefined)
+
+/** What the account held after the first movement of the page, and the movements below it by subtraction. */
+const withBalances = async (trx: Trx, rows: readonly Row[], account: string): Promise<Row[]> => {
+  const [first] = rows
+  if (!first) return []
+  const [after] = await prepared<{ balance: number }>(
+    trx,
+    `select a.balance - coalesce((select sum(m.amount) from cash_movement m where m.tenant_id = a.tenant_id and m.cash_account_id = a.id
+       and (m.booked_on, m.seq) > (?::date, ?::bigint)), 0)::bigint as balance
+     from cash_account a where a.tenant_id = ? and a.id = ?`,
+    [first.bookedOn, first.seq, contextOf(trx).tenantId, account],
+  )
+  let balance = after?.balance ?? 0
+  return rows.map((row) => {
+    const balanceAfter = balance
+    balance -= row.amount
+    return { ...row, balanceAfter }
+  })
+}
+
+/**
+ * Movements, latest first. Those of one account, filtered by nothing but dates, carry `balanceAfter`, unless a blind session of it is open and the caller
+ * does not approve sessions.
+ */
+export const listMovements = async (trx: Trx, filter: MovementFilter, sight: Sight): Promise<Page<MovementShown>> => {
+  const conditions = conditionsOf(trx, filter, sight)
+  const order = 'm.booked_on desc, m.seq desc, m.id'
+  const { total, rows } = await readPage<Row>(trx, { columns, from: source, conditions, order }, filter)
+  const account = isStatement(filter) && sight.ownOf === null ? filter.cashAccountId : undefined
+  const facts = account === undefined ? null : await findAccountFacts(trx, account)
+  const hidden = facts !== null && facts.sessionBlind === true && !sight.mayApprove
+  const full = account === undefined || facts === null || hidden ? rows : await withBalances(trx, rows, account)
+  return { total, rows: await Promise.all(full.map((row) => shown(trx, row, sight))) }
+}
+
+/** A movement; 404. */
+export const readMovement = async (trx: Trx, id: string, sight: Sight): Promise<MovementShown> => {
+  const conditions = allOf([
+    ...where('m.tenant_id = ?', contextOf(trx).tenantId),
+    ...where('m.id = ?', id),
+    ...where(
+      `exists (select from cash_session o where o.tenant_id = m.tenant_id and o.id = m.session_id and o.cashier_id = ?)`,
+      sight.ownOf,
+    ),
+  ])
+  const [row] = await prepared<Row>(trx, `select ${columns} from ${source} where ${conditions.text}`, conditions.values)
+  if (!row) throw notFound('No such movement')
+  return shown(trx, row, sight)
+}

@@ -1,0 +1,57 @@
+import type { MovementKind } from '../../config/cash.ts'
+import { postingEventOf, raisePosting } from '../financial/index.ts'
+import type { PostingPayload } from '../financial/index.ts'
+import type { Trx } from '../lib/connection.ts'
+import type { AccountFacts } from './facts.ts'
+import type { MovementRecord } from './models.ts'
+
+/** Movements that are posted here, and their events (R5). */
+export const posted = {
+  opening: 'cash.opening_recorded',
+  manual: 'cash.movement_recorded',
+  bank_line: 'cash.movement_recorded',
+  difference: 'cash.difference_recorded',
+  payout: 'cash.payout_received',
+} as const satisfies Partial<Record<MovementKind, string>>
+
+const isPosted = (kind: MovementKind): kind is keyof typeof posted => Object.hasOwn(posted, kind)
+
+/** Where an event lies: in the book, and in a property where there is one. */
+export const placeOf = ({ bookId, propertyId }: { bookId: string; propertyId: string | null }) => ({
+  bookId,
+  ...(propertyId === null ? {} : { propertyId }),
+})
+
+/** Raises the posting of a movement of this module; of any other kind nothing. */
+export const postMovement = async (trx: Trx, row: MovementRecord, account: AccountFacts): Promise<void> => {
+  if (!isPosted(row.kind)) return
+  const payload: PostingPayload = {
+    amounts: { amount: row.amount },
+    accounts: { money: account.ledgerAccountId, ...(row.accountId === null ? {} : { account: row.accountId }) },
+    documents: { movement: row.id, ...(row.kind === 'payout' ? { payout: row.sourceId } : {}) },
+    ...(row.counterBookId === null ? {} : { parties: { account: { type: 'book', id: row.counterBookId } } }),
+    ...(row.costCenterId === null ? {} : { costCenterId: row.costCenterId }),
+    memo: row.description.slice(0, 200),
+  }
+  await raisePosting(trx, {
+    event: posted[row.kind],
+    source: { id: row.id },
+    ...placeOf(row),
+    ...(row.kind === 'difference' ? {} : { postingDate: row.bookedOn }),
+    payload,
+  })
+}
+
+/** Turns the posting of a movement that was posted here; the caller turns that of any other. */
+export const postReversal = async (trx: Trx, original: MovementRecord, row: MovementRecord): Promise<void> => {
+  if (!isPosted(original.kind)) return
+  const reversesEventId = await postingEventOf(trx, posted[original.kind], { id: original.id })
+  if (reversesEventId === null) throw new Error(`movement ${original.id} was never posted`)
+  await raisePosting(trx, {
+    event: 'cash.movement_reversed',
+    source: { id: row.id },
+    ...placeOf(row),
+    postingDate: row.bookedOn,
+    reversesEventId,
+  })
+}

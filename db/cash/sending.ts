@@ -1,0 +1,28 @@
+import type { Trx } from '../lib/connection.ts'
+
+/** What transfers ask of the Pix connections of accounts. */
+export type PixSender = {
+  /** `unsupported`: there is no connection, or it cannot send. */
+  stateOf: (trx: Trx, cashAccountId: string) => Promise<'ready' | 'not_ready' | 'unsupported'>
+  /** Asks a worker to send an approved transfer on its day. */
+  send: (trx: Trx, transfer: { transferId: string; on: string }) => Promise<void>
+  /** What a BR Code says: 422 `br_code_invalid`. An amount of null is left to the payer. */
+  readBrCode: (code: string) => { amount: number | null; name: string }
+}
+
+let sender: PixSender | null = null
+
+export const registerPixSender = (given: PixSender): void => {
+  sender = given
+}
+
+const none: PixSender = {
+  stateOf: () => Promise.resolve('unsupported'),
+  send: () => Promise.reject(new Error('no account can send a Pix')),
+  readBrCode: () => {
+    throw new Error('no account can send a Pix')
+  },
+}
+
+/** The sender that is registered; without one no account can send. */
+export const pixSender = (): PixSender => sender ?? none

@@ -1,0 +1,16 @@
+import type { Condition } from '../lib/conditions.ts'
+
+/** What a caller may see and do of registers. */
+export type Sight = {
+  /** They approve sessions, so blind ones hide nothing from them. */
+  mayApprove: boolean
+  /** Set where the caller sees and records money of their own sessions alone. */
+  ownOf: string | null
+  /** Documents of other parties are shown whole. */
+  reveals: boolean
+}
+
+export type InSight = { scope: Condition; sight: Sight }
+
+/** A number of another party, with what tells it from others left. */
+export const maskDocument = (document: string): string => `***${document.slice(-2)}`

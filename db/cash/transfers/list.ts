@@ -1,0 +1,62 @@
+import type { Condition } from '../../lib/conditions.ts'
+import { contextOf } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { inScope, readPage, where } from '../../lib/paging.ts'
+import type { Page, Paging } from '../../lib/paging.ts'
+import { unseal } from '../../lib/sealing/index.ts'
+import type { TransferRecord } from '../models.ts'
+import { maskDocument } from '../sight.ts'
+import type { Sight } from '../sight.ts'
+import { payeePlace, transferById } from './request.ts'
+import type { Payee } from './request.ts'
+
+export type TransferFilter = Paging & {
+  status?: string | undefined
+  method?: string | undefined
+  accountId?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  sourceId?: string | undefined
+  scope: Condition
+}
+
+const listed = (row: TransferRecord) => {
+  const { payee: _, nextReadAt: __, readCount: ___, ...rest } = row
+  return rest
+}
+
+/** Transfers, latest first. */
+export const listTransfers = async (
+  trx: Trx,
+  { status, method, accountId, from, to, sourceId, scope, ...paging }: TransferFilter,
+): Promise<Page<ReturnType<typeof listed>>> => {
+  const day = 'coalesce(t.sent_on, t.scheduled_on)'
+  const { total, rows } = await readPage<TransferRecord>(
+    trx,
+    {
+      columns: 't.*',
+      from: 'cash_transfer t',
+      conditions: [
+        ...where('t.tenant_id = ?', contextOf(trx).tenantId),
+        ...inScope(scope, 't.property_id'),
+        ...where('t.status = ?', status),
+        ...where('t.method = ?', method),
+        ...where('? in (t.from_account_id, t.to_account_id)', accountId),
+        ...where(`${day} >= ?`, from),
+        ...where(`${day} <= ?`, to),
+        ...where('t.source_id = ?', sourceId),
+      ],
+      order: 't.created_at desc, t.id',
+    },
+    paging,
+  )
+  return { total, rows: rows.map(listed) }
+}
+
+/** A transfer with its payee; 404. */
+export const readTransfer = async (trx: Trx, id: string, { reveals }: Sight) => {
+  const row = await transferById(trx, id)
+  const payee = row.payee ? await unseal<Payee>(trx, 'tenant', payeePlace(id), row.payee) : null
+  const masked = payee?.document && !reveals ? { ...payee, document: maskDocument(payee.document) } : payee
+  return { ...listed(row), payee: masked }
+}

@@ -1,0 +1,141 @@
+import {
+  cashTransferAttentionNeeded,
+  cashTransferCompleted,
+  cashTransferFailed,
+  cashTransferOutcomeUnknown,
+} from '../../../config/events/cash.ts'
+import type { MovementKind } from '../../../config/cash.ts'
+import { raisePosting } from '../../financial/index.ts'
+import { lifecycle } from '../../lib/lifecycle.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { changeRow } from '../../lib/records.ts'
+import type { TransferStatus } from '../../../config/cash.ts'
+import { answerTransfer } from '../answers.ts'
+import { accountFacts } from '../facts.ts'
+import type { AccountFacts } from '../facts.ts'
+import { CashTransfer } from '../models.ts'
+import type { TransferFailure, TransferRecord } from '../models.ts'
+import { bookMovement, dayOfBooking } from '../movements.ts'
+import { placeOf } from '../postings.ts'
+import { bookLegs } from './legs.ts'
+import { lockTransfer } from './locks.ts'
+import { transferById } from './request.ts'
+import type { TransferSource } from './request.ts'
+import { tellTransfer } from './tell.ts'
+
+const moves = lifecycle<TransferStatus>('A transfer')({
+  sent: { from: ['approved'], to: 'sending' },
+  answered: { from: ['sending', 'unknown'] },
+})
+
+/** What the bank has said of an outgoing Pix, or that it has said nothing usable. */
+export type SendingOutcome =
+  | { status: 'completed'; endToEndId: string | null; fee: number; on: string }
+  | { status: 'failed'; failure: TransferFailure }
+  | { status: 'unknown'; nextReadAt: Date | null }
+
+/** Marks an approved transfer as being sent, before the call. False where it is sent already, or withdrawn. */
+export const beginSending = async (trx: Trx, id: string): Promise<boolean> => {
+  const transfer = await lockTransfer(trx, id, null)
+  if (transfer.status !== 'approved' || !moves.isDue('sent', transfer.status)) return false
+  await changeRow(trx, CashTransfer, id, { status: 'sending' })
+  return true
+}
+
+const kinds: Record<TransferSource, Exclude<MovementKind, 'reversal'>> = {
+  payable_payment_item: 'payable_payment',
+  receipt_refund: 'receipt_refund',
+}
+
+/** The money that left for a payee: posted here, or by the module that asked. */
+const bookSent = async (trx: Trx, transfer: TransferRecord, account: AccountFacts, day: string): Promise<void> => {
+  const source = transfer.sourceType as TransferSource | null
+  const booked = await bookMovement(
+    trx,
+    account,
+    {
+      cashAccountId: account.id,
+      amount: -(transfer.amount + transfer.fee),
+      kind: source === null ? 'transfer' : kinds[source],
+      source:
+        source === null || transfer.sourceId === null
+          ? { type: 'transfer', id: transfer.id }
+          : { type: source, id: transfer.sourceId },
+      transferId: transfer.id,
+      endToEndId: transfer.endToEndId,
+      description: transfer.purpose,
+    },
+    day,
+  )
+  if (source !== null && transfer.sourceId !== null)
+    return answerTransfer(trx, source, {
+      transferId: transfer.id,
+      sourceId: transfer.sourceId,
+      status: 'completed',
+      amount: transfer.amount,
+      fee: transfer.fee,
+      currency: transfer.currency,
+      movementId: booked.movementId,
+      ledgerAccountId: account.ledgerAccountId,
+      bookId: account.bookId,
+      bookedOn: day,
+      endToEndId: transfer.endToEndId,
+    })
+  await raisePosting(trx, {
+    event: 'cash.transfer_paid',
+    source: { id: transfer.id },
+    ...placeOf(account),
+    postingDate: day,
+    payload: {
+      amounts: { amount: transfer.amount, fee: transfer.fee },
+      accounts: { from: account.ledgerAccountId, account: transfer.accountId ?? '' },
+      documents: { transfer: transfer.id },
+      ...(transfer.costCenterId === null ? {} : { costCenterId: transfer.costCenterId }),
+      memo: transfer.purpose,
+    },
+  })
+}
+
+const complete = async (
+  trx: Trx,
+  transfer: TransferRecord,
+  { endToEndId, fee, on }: Extract<SendingOutcome, { status: 'completed' }>,
+): Promise<void> => {
+  const from = await accountFacts(trx, transfer.fromAccountId)
+  const day = await dayOfBooking(trx, from, { bookedOn: on, fromOutside: true })
+  const sent = { status: 'completed' as const, endToEndId, fee, sentOn: day, receivedOn: day, nextReadAt: null }
+  await changeRow(trx, CashTransfer, transfer.id, sent)
+  const done = await transferById(trx, transfer.id)
+  await tellTransfer(trx, cashTransferCompleted, done)
+  if (done.toAccountId === null) return bookSent(trx, done, from, day)
+  const to = await accountFacts(trx, done.toAccountId)
+  await bookLegs(trx, done, { out: { account: from, day }, in: { account: to, day } })
+}
+
+/**
+ * Writes what the bank has said of a transfer that was sent (R14): only its clear no is a failure, no usable answer is unknown and read again. An answer that
+ * comes twice changes nothing. The document that asked hears of the end in this transaction.
+ */
+export const settleTransfer = async (trx: Trx, id: string, outcome: SendingOutcome): Promise<void> => {
+  const transfer = await lockTransfer(trx, id, null)
+  if (transfer.status === 'completed' || transfer.status === 'failed') return
+  moves.allow('answered', transfer.status)
+  if (outcome.status === 'completed') return complete(trx, transfer, outcome)
+  if (outcome.status === 'unknown') {
+    const { nextReadAt } = outcome
+    await changeRow(trx, CashTransfer, id, { status: 'unknown', nextReadAt, readCount: transfer.readCount + 1 })
+    const now = await transferById(trx, id)
+    if (transfer.status === 'sending') await tellTransfer(trx, cashTransferOutcomeUnknown, now)
+    if (nextReadAt === null) await tellTransfer(trx, cashTransferAttentionNeeded, now)
+    return undefined
+  }
+  await changeRow(trx, CashTransfer, id, { status: 'failed', failure: outcome.failure, nextReadAt: null })
+  await tellTransfer(trx, cashTransferFailed, await transferById(trx, id))
+  if (transfer.sourceType !== null && transfer.sourceId !== null)
+    await answerTransfer(trx, transfer.sourceType as TransferSource, {
+      transferId: id,
+      sourceId: transfer.sourceId,
+      status: 'failed',
+      failure: outcome.failure,
+    })
+}

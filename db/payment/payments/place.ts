@@ -1,0 +1,70 @@
+import { invalid, unprocessable } from '../../../config/errors.ts'
+import { findAccountFacts } from '../../cash/index.ts'
+import type { AccountFacts } from '../../cash/index.ts'
+import { contextOf, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { bookOfProperty } from '../accounts.ts'
+
+/** Where recorded money lies. */
+export type Place = { cashAccountId: string; cashSessionId: string | null; timeZone: string }
+type Asked = {
+  propertyId: string
+  method: string
+  currency: string
+  cashSessionId?: string | undefined
+  cashAccountId?: string | undefined
+}
+type Session = { id: string; registerId: string; status: string }
+
+const noReference = (field: string, message: string) =>
+  unprocessable('reference_not_found', 'There is no such place for the money', [{ field, message }])
+const required = () =>
+  unprocessable('session_required', 'Cash needs an open session of a register of the property', [
+    { field: 'cashSessionId', message: 'is required: open a session first' },
+  ])
+
+/** The session that was named, or the caller's own open one in the property. */
+const sessionOf = (trx: Trx, { propertyId, cashSessionId }: Asked): Promise<Session | null> =>
+  sqlOne<Session>(
+    trx,
+    cashSessionId === undefined
+      ? `select id, register_id, status from cash_session where property_id = ? and cashier_id = ? and status = 'open'`
+      : `select id, register_id, status from cash_session where property_id = ? and id = ?`,
+    [propertyId, cashSessionId ?? contextOf(trx).actor.id],
+  )
+
+const accountOf = async (trx: Trx, given: Asked, id: string, field: string): Promise<AccountFacts> => {
+  const account = await findAccountFacts(trx, id)
+  const fits = account && account.bookId === (await bookOfProperty(trx, given.propertyId))
+  if (!account || !fits || (account.propertyId !== null && account.propertyId !== given.propertyId))
+    throw noReference(field, 'is no cash account of the property')
+  if (account.currency !== given.currency)
+    throw unprocessable('currency_mismatch', `The cash account holds ${account.currency}`, [
+      { field: 'currency', message: `must be ${account.currency}` },
+    ])
+  return account
+}
+
+/**
+ * Cash goes into the drawer of a session: the one named, or the caller's own. Any other money goes to an account, and counts in the caller's open session.
+ * 400; 422 `session_required`, `session_closed`, `reference_not_found`, `currency_mismatch`.
+ */
+export const placeOfMoney = async (trx: Trx, given: Asked): Promise<Place> => {
+  const session = await sessionOf(trx, given)
+  if (given.cashSessionId !== undefined) {
+    if (!session) throw noReference('cashSessionId', 'is no session of the property')
+    if (session.status !== 'open') throw unprocessable('session_closed', 'The session of the register is closed')
+  }
+  if (given.method === 'cash') {
+    if (given.cashAccountId !== undefined)
+      throw invalid([{ field: 'cashAccountId', message: 'belongs to other methods: cash names its session' }])
+    if (!session) throw required()
+    const register = await accountOf(trx, given, session.registerId, 'cashSessionId')
+    return { cashAccountId: register.id, cashSessionId: session.id, timeZone: register.timeZone }
+  }
+  if (given.cashAccountId === undefined)
+    throw invalid([{ field: 'cashAccountId', message: 'is required but for cash' }])
+  const account = await accountOf(trx, given, given.cashAccountId, 'cashAccountId')
+  if (account.kind === 'register') throw noReference('cashAccountId', 'is a register, which takes cash alone')
+  return { cashAccountId: account.id, cashSessionId: session?.id ?? null, timeZone: account.timeZone }
+}

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
+import { paymentAllocated, paymentCaptured } from '../../../config/events/payment.ts'
+import { addDays, todayIn } from '../../../config/time.ts'
+import { confirmPaid } from '../../../jobs/reservations.ts'
+import { recordMovement } from '../../cash/index.ts'
+import type { BookedMovement } from '../../cash/index.ts'
+import { businessDay, raisePosting } from '../../financial/index.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { enqueue } from '../../lib/enqueue.ts'
+import { insertRow } from '../../lib/records.ts'
+import type { PaymentRow } from '../../rows.ts'
+import { lockedTarget, lockTargets, offer, postAllocated } from '../allocations.ts'
+import type { Allocated } from '../allocations.ts'
+import { Payment } from '../models.ts'
+import { emitPayment } from '../payment-events.ts'
+import type { Payable, TargetRef, TargetType } from '../targets.ts'
+import { noteStatus } from './history.ts'
+import { placeOfMoney } from './place.ts'
+import type { Place } from './place.ts'
+
+export type RecordedMethod = 'card' | 'pix' | 'cash' | 'bank_transfer' | 'terminal' | 'cheque' | 'other'
+
+export type RecordedPayment = {
+  propertyId: string
+  method: RecordedMethod
+  /** Minor units, more than 0. */
+  amount: number
+  currency: string
+  targetType?: Exclude<TargetType, 'receivable'> | undefined
+  targetId?: string | undefined
+  /** When the money came; now unless said, and at most 90 days ago. */
+  receivedAt?: string | undefined
+  /** Of cash: the open session whose drawer takes it. Of any other method: the session in whose totals it counts. */
+  cashSessionId?: string | undefined
+  /** Of any method but cash: the account that takes it. */
+  cashAccountId?: string | undefined
+  reference?: string | undefined
+  note?: string | undefined
+  /** `automatic` for money that a bank tells of; a target that takes nothing leaves it unallocated then. */
+  channel?: 'desk' | 'automatic' | undefined
+  /** The movement that is booked already: a Pix that has arrived. */
+  movement?: BookedMovement | undefined
+}
+
+const longAgoDays = 90
+
+const receivedWhen = (given: string | undefined, timeZone: string): Date => {
+  const at = given === undefined ? new Date() : new Date(given)
+  const earliest = addDays(todayIn(timeZone), -longAgoDays)
+  if (at.getTime() > Date.now() + 60_000 || at.toISOString().slice(0, 10) < earliest)
+    throw unprocessable('date_out_of_range', 'Money is recorded within 90 days of its arrival', [
+      { field: 'receivedAt', message: `must lie between ${earliest} and now` },
+    ])
+  return at
+}
+
+const refOf = ({ targetType, targetId }: RecordedPayment): TargetRef | null => {
+  if ((targetType === undefined) !== (targetId === undefined))
+    throw invalid([{ field: 'targetId', message: 'stands with targetType, or not at all' }])
+  return targetType !== undefined && targetId !== undefined ? { targetType, targetId } : null
+}
+
+/** The target, locked and fit to be paid. 422 `reference_not_found`, `target_closed`, `currency_mismatch`. */
+const lockTarget = async (trx: Trx, given: RecordedPayment, target: TargetRef | null): Promise<Payable | null> => {
+  if (!target) return null
+  const found = lockedTarget(await lockTargets(trx, [target]), target.targetType, target.targetId)
+  if (!found || found.propertyId !== given.propertyId)
+    throw unprocessable('reference_not_found', 'There is no such target', [
+      { field: 'targetId', message: 'is no record of the property' },
+    ])
+  if (found.currency !== given.currency)
+    throw unprocessable('currency_mismatch', `It is paid in ${found.currency}`, [
+      { field: 'currency', message: `must be ${found.currency}` },
+    ])
+  if (!found.open && given.channel !== 'automatic')
+    throw unprocessable('target_closed', 'Nothing more can be paid for this')
+  return found
+}
+
+/** A receipt of a card terminal is recorded once on its account. 409 `duplicate_reference`, which names the first payment. */
+const expectNewReference = async (trx: Trx, given: RecordedPayment, place: Place): Promise<void> => {
+  if (given.method !== 'terminal' || given.reference === undefined) return
+  const first = await sqlOne<{ id: string }>(
+    trx,
+    `select id from payment where cash_account_id = ? and reference = ? and origin = 'recorded' and method = 'terminal' and status <> 'reversed'`,
+    [place.cashAccountId, given.reference],
+  )
+  if (first)
+    throw conflict('duplicate_reference', 'This receipt of the terminal is recorded already', [
+      { field: 'paymentId', message: first.id },
+    ])
+}
+
+const insertPayment = (
+  trx: Trx,
+  given: RecordedPayment,
+  { place, businessDate, receivedAt }: { place: Place; businessDate: string; receivedAt: Date },
+): Promise<PaymentRow> =>
+  insertRow(trx, Payment, {
+    id: randomUUID(),
+    origin: 'recorded',
+    channel: given.channel ?? 'desk',
+    method: given.method,
+    propertyId: given.propertyId,
+    targetType: given.targetType ?? null,
+    targetId: given.targetId ?? null,
+    amount: given.amount,
+    currency: given.currency,
+    status: 'captured',
+    capturedAmount: given.amount,
+    capturedAt: receivedAt,
+    businessDate,
+    cashAccountId: place.cashAccountId,
+    cashSessionId: place.cashSessionId,
+    reference: given.reference ?? null,
+    note: given.note ?? null,
+  })
+
+const allocate = async (
+  trx: Trx,
+  payment: PaymentRow,
+  target: TargetRef | null,
+  locked: Payable | null,
+  businessDate: string,
+): Promise<Allocated | null> => {
+  if (!target || !locked?.open) return null
+  const late = locked.expired === true
+  const allocated = await offer(trx, payment, target, payment.amount, { businessDate, late, payable: locked.payable })
+  if (!allocated) return null
+  await sql(trx, `update payment set allocated_amount = ?, late = ?, version = version + 1 where id = ?`, [
+    allocated.amount,
+    late,
+    payment.id,
+  ])
+  return allocated
+}
+
+/**
+ * Records money that came outside a gateway (R12), with its movement of cash, and allocates it to its target up to what that takes. Answers the id.
+ *
+ * 409 `duplicate_reference`, `cash_busy`; 422 `reference_not_found`, `target_closed`, `currency_mismatch`, `session_required`, `session_closed`,
+ * `account_archived`, `date_out_of_range`, errors of dates.
+ */
+export const recordPayment = async (trx: Trx, given: RecordedPayment): Promise<string> => {
+  const target = refOf(given)
+  const businessDate = await businessDay(trx, given.propertyId)
+  const locked = await lockTarget(trx, given, target)
+  const place = await placeOfMoney(trx, given)
+  const receivedAt = receivedWhen(given.receivedAt, place.timeZone)
+  await expectNewReference(trx, given, place)
+  const payment = await insertPayment(trx, given, { place, businessDate, receivedAt })
+  noteStatus(trx, payment.id, 'captured', 'command')
+  const allocated = await allocate(trx, payment, target, locked, businessDate)
+  const movement =
+    given.movement ??
+    (await recordMovement(trx, {
+      cashAccountId: place.cashAccountId,
+      amount: given.amount,
+      kind: 'guest_payment',
+      source: { type: 'payment', id: payment.id },
+      description: `Payment by ${given.method.replaceAll('_', ' ')}`,
+      propertyId: given.propertyId,
+      occurredAt: receivedAt,
+      ...(given.method === 'cash' ? { sessionId: place.cashSessionId } : {}),
+      ...(given.reference === undefined ? {} : { voucher: given.reference.slice(0, 60) }),
+    }))
+  await tell(trx, payment.id, allocated, target)
+  await raisePosting(trx, {
+    event: 'payment.payment_recorded',
+    source: { id: payment.id },
+    propertyId: given.propertyId,
+    payload: {
+      amounts: { amount: given.amount },
+      accounts: { money: movement.ledgerAccountId },
+      documents: { payment: payment.id },
+      context: { method: given.method },
+    },
+  })
+  if (allocated && target) await postAllocated(trx, payment, target, allocated, locked?.stage)
+  return payment.id
+}
+
+const tell = async (trx: Trx, id: string, allocated: Allocated | null, target: TargetRef | null): Promise<void> => {
+  const payment = await sqlOne<PaymentRow>(trx, `select * from payment where id = ?`, [id])
+  if (!payment) throw notFound()
+  await emitPayment(trx, payment, paymentCaptured)
+  if (!allocated) return
+  await emitPayment(trx, payment, paymentAllocated)
+  if (target?.targetType === 'booking')
+    await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
+}

@@ -1,0 +1,48 @@
+import { businessDay } from '../../financial/index.ts'
+import { sum } from '../../lib/amounts.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { giveBack, lockTargets, postGivenBack } from '../allocations.ts'
+import { lockPayment } from '../payments/read.ts'
+import type { TargetType } from '../targets.ts'
+import { moneyOn, requestRefund } from './request.ts'
+import type { RefundReason } from './request.ts'
+
+type Released = { targetType: TargetType; targetId: string; amount: number; reason: RefundReason }
+
+/** Takes recorded money off a target, newest first; it stands unallocated on its payment then. */
+const unallocate = async (
+  trx: Trx,
+  target: { targetType: TargetType; targetId: string },
+  amount: number,
+): Promise<void> => {
+  const sources = await moneyOn(trx, target.targetType, target.targetId, 'recorded')
+  const [first] = sources
+  if (!first) return
+  const day = await businessDay(trx, first.propertyId)
+  await lockTargets(trx, [target])
+  let left = amount
+  for (const { paymentId } of sources.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1))) {
+    const payment = await lockPayment(trx, paymentId)
+    if (!payment || left <= 0) continue
+    const given = await giveBack(trx, payment, left, day, target)
+    const returned = sum(given.map((one) => one.amount))
+    left -= returned
+    await sql(trx, `update payment set allocated_amount = allocated_amount - ?, version = version + 1 where id = ?`, [
+      returned,
+      paymentId,
+    ])
+    await postGivenBack(trx, payment, given)
+  }
+}
+
+/**
+ * Takes money off a target that buys nothing there: what gateways took they send back, and what was recorded by hand stands unallocated until a person hands
+ * it back (B11 of the design). The target is locked.
+ */
+export const releaseMoney = async (trx: Trx, { targetType, targetId, amount, reason }: Released): Promise<void> => {
+  const ofGateway = sum((await moneyOn(trx, targetType, targetId)).map((one) => one.amount))
+  const back = Math.min(amount, ofGateway)
+  if (back > 0) await requestRefund(trx, { targetType, targetId, amount: back, reason })
+  if (amount > back) await unallocate(trx, { targetType, targetId }, amount - back)
+}
