@@ -4,9 +4,11 @@ import type { ErrorCode } from '../../config/error-codes.ts'
 import { Int, Obj, Opt, pageMeta } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import { markRates, readReport } from '../../db/reports/index.ts'
+import type { Sight } from '../../db/reports/index.ts'
+import { holds } from '../../db/lib/conditions.ts'
 import type { OpenOptions } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
-import type { Admission } from '../lib/caller.ts'
+import type { Admission, Caller } from '../lib/caller.ts'
 import { route } from '../lib/route.ts'
 import type { AnyRoute } from '../lib/route.ts'
 
@@ -29,10 +31,11 @@ type Options = {
   example?: Record<string, unknown>
 }
 
-/** Reads what a member may see of a report: the conditions of a role on it are its properties alone. */
-const sightOf = (admission: Admission, subject: string) => {
-  admission.scope('read', subject)
-  return { propertyIds: admission.propertyIds }
+/** Reads what a member may see of a report: the conditions of a role on it are its properties, and of attendants their own lines. */
+const sightOf = (admission: Admission, subject: string, caller: Caller): Sight => {
+  const { propertyIds } = admission
+  const seesAll = holds(admission.scope('read', subject), { propertyId: null, attendantId: null })
+  return { propertyIds, ...(seesAll || caller.kind !== 'user' ? {} : { own: caller.userId }) }
 }
 
 /** A report that is answered at once, by its declaration. Runs answer the same rows. */
@@ -50,9 +53,9 @@ export const reportRoute = ({ id, key, summary, description, returns, errors = [
     ...(example ? { example } : {}),
     returns,
     errors: ['not_found', 'range_invalid', 'report_too_large', ...errors],
-    handle: async ({ open, query, admission }) => {
+    handle: async ({ open, query, admission, caller }) => {
       const { page = 1, limit = paged ? 100 : atOnce.rows, ...asked } = query as { page?: number; limit?: number }
-      const sight = sightOf(admission, subject)
+      const sight = sightOf(admission, subject, caller)
       const { meta, total, usedRates, ...answer } = await open(
         (trx) => readReport(trx, key, asked, sight, { page, limit }),
         snapshot,

@@ -37,7 +37,7 @@ const Locale = OneOf([...reportLocales])
 const Status = OneOf([...runStatuses])
 
 /** The values that parameters may have; each report says which ones it takes. */
-const Parameters = MapOf(AnyOf([Text(0, 100), Bool, Int(0, 1_000_000), List(Text(1, 100), { max: 100 })]), {
+export const Parameters = MapOf(AnyOf([Text(0, 100), Bool, Int(0, 1_000_000), List(Text(1, 100), { max: 100 })]), {
   max: 20,
   pattern: '^[A-Za-z]{1,30}$',
 })
@@ -59,6 +59,11 @@ const ReportRun = Obj(
     bytes: Count,
     sha256: Nullable(Matching('^[0-9a-f]{64}$', 64)),
     fileName: Nullable(Text(1, 200)),
+    /** The schedule that made it. */
+    scheduleId: Nullable(Uuid),
+    /** Members who were told of it, and recipients who may not read it. */
+    sharedWith: List(Uuid, { max: 20 }),
+    withheld: Count,
     error: Nullable(Obj({ code: Text(1, 60), message: Text(1, 500) })),
     startsOn: Nullable(Day),
     endsOn: Nullable(Day),
@@ -103,6 +108,7 @@ const list = runs.list({
   query: {
     report: Opt(ReportKeys),
     status: Opt(Status),
+    scheduleId: Opt(Uuid),
     requestedBy: Opt(Uuid),
     from: Opt(Day),
     to: Opt(Day),
@@ -112,7 +118,7 @@ const list = runs.list({
 })
 
 /** Refuses reports that the caller could not read at once. */
-const refuse = (admission: Admission, subject: string) => {
+export const refuseReport = (admission: Admission, subject: string) => {
   const { feature } = subjectFacts(subject)
   if (!admission.can('read', subject)) throw forbidden()
   if (feature !== null && !admission.features.includes(feature))
@@ -129,7 +135,7 @@ const create = runs.create({
   example: { report: 'trial_balance', parameters: { bookId: sampleId('bookId') }, format: 'csv' },
   errors: ['not_found', 'range_invalid', 'report_too_large', 'too_many_runs'],
   command: ({ trx, body, admission, caller }) => {
-    refuse(admission, reportOf(body.report).subject)
+    refuseReport(admission, reportOf(body.report).subject)
     const maker = callerOf(caller)
     admission.check('create', 'ReportRun', { createdBy: maker.id, propertyId: null })
     const { propertyIds } = admission
@@ -138,9 +144,20 @@ const create = runs.create({
   },
 })
 
-const judged = async (trx: Trx, id: string, admission: Admission): Promise<Run> => {
+/** Whether a run of a schedule was announced to the caller, who may still read the report. */
+const isShared = ({ sharedWith, report }: Run, admission: Admission, caller: Caller): boolean => {
+  admission.scope('read', 'ReportRun')
+  return caller.kind === 'user' && sharedWith.includes(caller.userId) && admission.can('read', reportOf(report).subject)
+}
+
+const judged = async (
+  trx: Trx,
+  id: string,
+  { admission, caller }: { admission: Admission; caller: Caller },
+): Promise<Run> => {
   const run = await readRun(trx, id)
-  admission.check('read', 'ReportRun', asJudged('report_run', id, { ...run, propertyId: null }))
+  if (!isShared(run, admission, caller))
+    admission.check('read', 'ReportRun', asJudged('report_run', id, { ...run, propertyId: null }))
   return run
 }
 
@@ -153,8 +170,8 @@ const read = waitable({
   part: { resource: 'reportRuns', verb: 'read' },
   returns: ReportRun,
   isEnough: ({ status }: Run) => status !== 'queued' && status !== 'running',
-  read: ({ trx, params, admission }) => judged(trx, params.reportRunId, admission),
-  find: async ({ trx, params, admission }) => show(await judged(trx, params.reportRunId, admission)),
+  read: ({ trx, params, ...of }) => judged(trx, params.reportRunId, of),
+  find: async ({ trx, params, ...of }) => show(await judged(trx, params.reportRunId, of)),
 })
 
 const mediaTypes = {
@@ -174,11 +191,13 @@ const file = route({
   transaction: 'none',
   returns: Bytes([mediaTypes.csv, mediaTypes.xlsx, mediaTypes.pdf, mediaTypes.json]),
   errors: ['run_not_finished'],
-  handle: async ({ open, params: { reportRunId }, admission }) => {
+  handle: async ({ open, params: { reportRunId }, admission, caller }) => {
     const { fileName, format, bytes, sha256, parts } = await open(async (trx) => {
-      const run = await judged(trx, reportRunId, admission)
-      admission.check('export', 'ReportRun', asJudged('report_run', reportRunId, { ...run, propertyId: null }))
-      refuse(admission, reportOf(run.report).subject)
+      const run = await judged(trx, reportRunId, { admission, caller })
+      admission.scope('export', 'ReportRun')
+      if (!isShared(run, admission, caller))
+        admission.check('export', 'ReportRun', asJudged('report_run', reportRunId, { ...run, propertyId: null }))
+      refuseReport(admission, reportOf(run.report).subject)
       return openRunFile(trx, reportRunId, { propertyIds: admission.propertyIds })
     })
     const content = async function* () {

@@ -4,11 +4,57 @@ import type { ReportKey } from '../../config/reports.ts'
 import { Obj } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 import type { Trx } from '../lib/connection.ts'
+import { daysAsked, houseOf, housesOf, housesOfOneCurrency } from './houses.ts'
 import { ledgerBook, rangeOf, refusePart } from './ledger-context.ts'
 import type { Asked, Sight } from './reading.ts'
+import { paceDays } from './operating/pace.ts'
 import { checkConsolidated } from './statements/consolidated.ts'
 
 const whole: ReadonlySet<ReportKey> = new Set(['balance_sheet', 'cash_flow', 'journal'])
+
+/** Houses and days of an operating report. */
+const checkDays = async (trx: Trx, key: ReportKey, given: Asked, sight: Sight): Promise<Asked> => {
+  const houses = await housesOfOneCurrency(trx, key, given, sight, null)
+  const { from, to } = daysAsked(key, given, houses, null)
+  return { ...given, startDate: from, endDate: to }
+}
+
+type Check = (trx: Trx, given: Asked, sight: Sight) => Promise<Asked>
+const ofDays =
+  (key: ReportKey): Check =>
+  (trx, given, sight) =>
+    checkDays(trx, key, given, sight)
+
+const ofHouses =
+  (key: ReportKey): Check =>
+  async (trx, given, sight) => {
+    const { from, to } = daysAsked(key, given, await housesOf(trx, key, given, sight, null), null)
+    return { ...given, startDate: from, endDate: to }
+  }
+
+const operating: Partial<Record<ReportKey, Check>> = {
+  occupancy: ofDays('occupancy'),
+  production: ofDays('production'),
+  pace: async (trx, given, sight) => {
+    const days = await checkDays(trx, 'pace', given, sight)
+    const { asOf } = paceDays(given, await housesOfOneCurrency(trx, 'pace', given, sight, null))
+    return { ...days, asOf }
+  },
+  housekeeping: ofHouses('housekeeping'),
+  financial_overview: ofHouses('financial_overview'),
+  inventory_cost: ofDays('inventory_cost'),
+  daily_revenue: async (trx, given, sight) => {
+    const house = await houseOf(trx, 'daily_revenue', given, sight)
+    const date = (given['date'] as string | undefined) ?? house.closedOn ?? house.openOn
+    if (date > house.openOn)
+      throw invalid(
+        [{ field: 'parameters.date', message: `is after the open business day ${house.openOn}` }],
+        'range_invalid',
+      )
+    return { ...given, propertyId: house.id, date }
+  },
+  forecast: async (trx, given, sight) => ({ ...given, propertyId: (await houseOf(trx, 'forecast', given, sight)).id }),
+}
 
 /**
  * Checks the parameters of a run before it is queued: their schema, the book and properties, the days. Throws what the endpoint would throw. Answers the
@@ -21,6 +67,8 @@ export const checkedParameters = async (trx: Trx, key: ReportKey, given: Asked, 
       problems.map(({ field, message }) => ({ field: field === '' ? 'parameters' : `parameters.${field}`, message })),
     )
   if (key === 'consolidated_statements') return checkConsolidated(trx, given, sight)
+  const check = operating[key]
+  if (check) return check(trx, given, sight)
   if (whole.has(key)) refusePart(given, sight)
   const book = await ledgerBook(trx, given, sight)
   if (key === 'balance_sheet') return { ...given, bookId: book.id, asOf: given['asOf'] ?? book.today }

@@ -1,7 +1,7 @@
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 
-/** What figures are told apart by, beside the account. */
+/** Dimensions of figures beside the account. */
 export type Split = 'property' | 'cost_center' | 'month'
 
 /** Debits and credits of an account, minor units. `month` is the first day of one. Keys that were not asked for are null. */

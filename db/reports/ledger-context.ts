@@ -86,8 +86,9 @@ export const rangeOf = (key: ReportKey, asked: Asked, book: Pick<LedgerBook, 'to
   if (to < from) throw invalid([{ field: 'endDate', message: 'comes before startDate' }], 'range_invalid')
   const days = daysBetween(from, to) + 1
   if (window !== null && days > atOnce.days) throw tooLarge(key, asked, `The range has more than ${atOnce.days} days`)
-  if (days > inRuns.days)
-    throw unprocessable('report_too_large', `The range has more than ${inRuns.days} days, the most that a run reads`)
+  const most = reportOf(key).mostDays ?? inRuns.days
+  if (days > most)
+    throw unprocessable('report_too_large', `The range has more than ${most} days, the most that a run reads`)
   return { from, to }
 }
 
@@ -164,6 +165,23 @@ export const metaOf = async (
     openDays: state.openDays,
     formulaVersion: reportOf(key).formulaVersion,
     locale,
+  }
+}
+
+/** Facts of a reading over several books. */
+export const metaOfAll = (metas: readonly Meta[], currency: string): Meta & { bookIds: string[] } => {
+  const [first] = metas
+  if (!first) throw notFound('No such book')
+  return {
+    ...first,
+    bookId: null,
+    bookName: metas.map(({ bookName }) => bookName).join(', '),
+    bookIds: metas.flatMap(({ bookId }) => (bookId === null ? [] : [bookId])),
+    currency,
+    ledgerSequence: Math.max(...metas.map(({ ledgerSequence }) => ledgerSequence)),
+    pendingEvents: metas.reduce((sum, { pendingEvents }) => sum + pendingEvents, 0),
+    provisional: metas.some(({ provisional }) => provisional),
+    openDays: metas.flatMap(({ openDays }) => openDays),
   }
 }
 

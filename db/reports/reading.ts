@@ -1,14 +1,17 @@
 import type { ReportDeclaration, ReportLocale } from '../../config/reports.ts'
 import type { Trx } from '../lib/connection.ts'
 
-/** What a reader may see: the chosen properties of a member, or null for all of them. `locale`: of its names, where that is not the tenant's. */
-export type Sight = { propertyIds: readonly string[] | null; locale?: ReportLocale }
+/**
+ * What a reader may see: the chosen properties of a member, or null for all of them. `own`: the member whose lines alone are read. `locale`: of its names, where
+ * that is not the tenant's.
+ */
+export type Sight = { propertyIds: readonly string[] | null; own?: string; locale?: ReportLocale }
 
 /** Rows of a page, or all of them. */
 export type Window = { page: number; limit: number } | null
 
-/** How a file writes a column. Amounts are minor units of the report's currency, ratios decimal strings. */
-export type ColumnKind = 'text' | 'day' | 'amount' | 'count' | 'ratio' | 'flag'
+/** How a file writes a column. Amounts are minor units of the report's currency, ratios decimal strings; a measure is what `unit` of its row says. */
+export type ColumnKind = 'measure' | 'text' | 'day' | 'amount' | 'count' | 'ratio' | 'flag'
 export type Column = { key: string; title: string; kind: ColumnKind; width?: number }
 export type Cell = string | number | boolean | null
 export type FileRow = Readonly<Record<string, Cell | undefined>> & { level?: number }

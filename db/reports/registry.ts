@@ -1,6 +1,14 @@
 import { reportOf } from '../../config/reports.ts'
 import type { ReportKey } from '../../config/reports.ts'
 import type { Report } from './reading.ts'
+import { openDailyRevenue } from './operating/daily-revenue.ts'
+import { openForecast } from './operating/forecast.ts'
+import { openHousekeeping } from './operating/housekeeping.ts'
+import { openInventoryCost } from './operating/inventory-cost.ts'
+import { openOccupancy } from './operating/occupancy.ts'
+import { openOverview } from './operating/overview.ts'
+import { openPace } from './operating/pace.ts'
+import { openProduction } from './operating/production.ts'
 import { openBalanceSheet } from './statements/balance-sheet.ts'
 import { openCashFlow } from './statements/cash-flow.ts'
 import { openConsolidated } from './statements/consolidated.ts'
@@ -20,6 +28,14 @@ const readers = {
   journal: openJournal,
   taxes: openTaxes,
   hotel_ledgers: openHotelLedgers,
+  occupancy: openOccupancy,
+  pace: openPace,
+  forecast: openForecast,
+  production: openProduction,
+  daily_revenue: openDailyRevenue,
+  housekeeping: openHousekeeping,
+  inventory_cost: openInventoryCost,
+  financial_overview: openOverview,
   consolidated_statements: openConsolidated,
 } as const satisfies Record<ReportKey, unknown>
 

@@ -41,16 +41,21 @@ const abilityIn = (row: Row): Ability => {
 
 export type Rights = { sight: Sight; refusal: 'forbidden' | 'feature_not_enabled' | null }
 
-/** What a member or key may see of a subject by now, and why it may not read it. */
+/** What a member or key may see of a subject by now, and why it may not read it. `action`: whether runs of it are made, or read alone. */
 export const rightsOf = async (
   trx: Trx,
-  { callerId, byKey, subject }: { callerId: string; byKey: boolean; subject: string },
+  {
+    callerId,
+    byKey,
+    subject,
+    action = 'create',
+  }: { callerId: string; byKey: boolean; subject: string; action?: 'create' | 'read' },
 ): Promise<Rights> => {
   const row = await sqlOne<Row>(trx, byKey ? ofKey : ofMember, { callerId, tenantId: contextOf(trx).tenantId })
   const sight = { propertyIds: row?.propertyIds ?? null }
   if (!row?.isActive) return { sight, refusal: 'forbidden' }
   const ability = abilityIn(row)
-  if (!ability.can('create', 'ReportRun') || !ability.can('read', subject)) return { sight, refusal: 'forbidden' }
+  if (!ability.can(action, 'ReportRun') || !ability.can('read', subject)) return { sight, refusal: 'forbidden' }
   const { feature } = subjectFacts(subject)
   return { sight, refusal: feature !== null && !row.features.includes(feature) ? 'feature_not_enabled' : null }
 }

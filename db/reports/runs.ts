@@ -16,6 +16,7 @@ import { unsealBytes, sealBytes } from '../lib/sealing/index.ts'
 import type { Asked, Sight } from './reading.ts'
 import { checkedParameters } from './check.ts'
 import { ReportRun } from './models.ts'
+import { countFailure } from './schedule-failures.ts'
 
 /** Runs of a tenant at one time, and on one day. */
 const most = { open: 5, aDay: 200 }
@@ -24,6 +25,7 @@ export const listRuns = pageOf(ReportRun, {
   order: ['createdAt desc', 'id'],
   filters: {
     report: equal('report'),
+    scheduleId: equal('scheduleId'),
     status: equal('status'),
     requestedBy: equal('createdBy'),
     from: matching<string>(`created_at >= cast(cast(? as date) as timestamp) at time zone 'UTC'`),
@@ -41,6 +43,8 @@ export type NewRun = {
   locale?: ReportLocale | undefined
   caller: { id: string; isKey: boolean }
   sight: Sight
+  /** The schedule that makes it, and its time: no two runs have both. */
+  schedule?: { id: string; slot: string }
 }
 
 /** One at a time counts the runs of a tenant. */
@@ -62,7 +66,7 @@ const refuseMany = async (trx: Trx): Promise<void> => {
 /** Queues a run. 429 `too_many_runs` where five are open; else what the endpoint of the report would refuse. */
 export const startRun = async (
   trx: Trx,
-  { report, parameters, format, locale, caller, sight }: NewRun,
+  { report, parameters, format, locale, caller, sight, schedule }: NewRun,
 ): Promise<string> => {
   const checked = await checkedParameters(trx, report, parameters, sight)
   await refuseMany(trx)
@@ -70,7 +74,9 @@ export const startRun = async (
     contextOf(trx).tenantId,
   ])
   const { formulaVersion } = reportOf(report)
-  const { startDate, endDate, asOf } = checked as { startDate?: string; endDate?: string; asOf?: string }
+  const { startDate, endDate, asOf, date } = checked as Partial<
+    Record<'startDate' | 'endDate' | 'asOf' | 'date', string>
+  >
   const run = await insertRow(trx, ReportRun, {
     id: randomUUID(),
     report,
@@ -82,7 +88,8 @@ export const startRun = async (
     propertyIds: sight.propertyIds === null ? null : [...sight.propertyIds],
     formulaVersion,
     startsOn: startDate ?? null,
-    endsOn: endDate ?? asOf ?? null,
+    endsOn: endDate ?? asOf ?? date ?? null,
+    ...(schedule ? { scheduleId: schedule.id, slot: schedule.slot } : {}),
   })
   await enqueue(trx, runReport, { tenantId: contextOf(trx).tenantId ?? '', reportRunId: run.id })
   return run.id
@@ -149,10 +156,10 @@ const told = (
   data: { reportRunId: run.id, report: run.report, from: run.startsOn, to: run.endsOn, rowCount },
 })
 
-/** Ends a run: its parts become the file. */
-export const completeRun = async (trx: Trx, id: string, facts: RunFacts): Promise<void> => {
+/** Ends a run: its parts become the file. Null where it had ended. */
+export const completeRun = async (trx: Trx, id: string, facts: RunFacts) => {
   const locked = await lockRun(trx, id)
-  if (locked?.status !== 'running') return
+  if (locked?.status !== 'running') return null
   const { report, format } = await readRun(trx, id)
   await changeRow(trx, ReportRun, id, {
     status: 'succeeded',
@@ -166,7 +173,9 @@ export const completeRun = async (trx: Trx, id: string, facts: RunFacts): Promis
     finishedAt: expression('now()'),
     expiresAt: expression(`now() + interval '30 days'`),
   })
-  await emit(trx, reportRunSucceeded, told(await readRun(trx, id), facts.rows))
+  const run = await readRun(trx, id)
+  await emit(trx, reportRunSucceeded, told(run, facts.rows))
+  return run
 }
 
 /** Ends a run without a file. One that has ended stays as it is. */
@@ -184,7 +193,9 @@ export const failRun = async (
     errorMessage: message.slice(0, 500),
     finishedAt: expression('now()'),
   })
-  await emit(trx, reportRunFailed, told(await readRun(trx, id), 0))
+  const run = await readRun(trx, id)
+  await emit(trx, reportRunFailed, told(run, 0))
+  if (run.scheduleId !== null) await countFailure(trx, run.scheduleId, code)
 }
 
 export type RunFile = { fileName: string; format: ReportFormat; bytes: number; sha256: string; parts: number }

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import type { Column, FileRow } from '../../db/reports/index.ts'
-import { major, pointOf } from './source.ts'
+import { kindIn, major, pointOf } from './source.ts'
 import type { Source, Writer } from './source.ts'
 
 /** A number as it is written, in no quotes. */
@@ -11,7 +11,9 @@ class Bare {
   }
 }
 
-const cellOf = ({ currency, locale }: Source, { key, kind }: Column, row: FileRow): string | Bare => {
+const cellOf = ({ currency, locale }: Source, column: Column, row: FileRow): string | Bare => {
+  const { key } = column
+  const kind = kindIn(column, row)
   const value = row[key]
   if (value === null || value === undefined) return new Bare('')
   if (kind === 'amount') return new Bare(major(Number(value), currency, pointOf(locale)))

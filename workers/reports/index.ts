@@ -1,5 +1,6 @@
-import { expireRuns, tenantsWithRunsDue } from '../../db/reports/index.ts'
-import { expireReportFiles } from '../../jobs/reports.ts'
+import { expireRuns, runSchedule, schedulesDue, tenantsWithRunsDue } from '../../db/reports/index.ts'
+import { expireReportFiles, tickReportSchedules } from '../../jobs/reports.ts'
+import { atOnce } from '../lib/sweep.ts'
 import { processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 import { runReportProcessor } from './run.ts'
@@ -9,6 +10,22 @@ export const processors: readonly Processor[] = [
   processor(expireReportFiles, async ({ effect, inTenant, finish, signal }) => {
     for (const tenantId of await effect((trx) => tenantsWithRunsDue(trx)))
       while (!signal.aborted && (await inTenant(tenantId, expireRuns)) > 0);
+    await finish()
+  }),
+  processor(tickReportSchedules, async ({ effect, inTenant, finish, log, signal }) => {
+    const tried = new Set<string>()
+    for (;;) {
+      const due = (await effect((trx) => schedulesDue(trx, atOnce))).filter(({ id }) => !tried.has(id))
+      for (const { tenantId, id } of due) {
+        if (signal.aborted) return
+        tried.add(id)
+        // One that cannot be made now does not keep the others.
+        await inTenant(tenantId, (trx) => runSchedule(trx, id)).catch((error: unknown) =>
+          log.warn({ err: error, tenantId, reportScheduleId: id }, 'a report schedule could not be carried out'),
+        )
+      }
+      if (due.length < atOnce) break
+    }
     await finish()
   }),
 ]

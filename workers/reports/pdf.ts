@@ -1,7 +1,7 @@
 import PdfDocument from 'pdfkit'
 import type { Column, FileRow } from '../../db/reports/index.ts'
 import { wordOf } from '../../config/report-texts.ts'
-import { major, pointOf } from './source.ts'
+import { kindIn, major, pointOf } from './source.ts'
 import type { Source, Writer } from './source.ts'
 
 const margin = 36
@@ -25,7 +25,9 @@ export const transliterated = (text: string): string =>
     })
     .join('')
 
-const cellOf = ({ currency, locale }: Source, { key, kind }: Column, row: FileRow): string => {
+const cellOf = ({ currency, locale }: Source, column: Column, row: FileRow): string => {
+  const { key } = column
+  const kind = kindIn(column, row)
   const value = row[key]
   if (value === null || value === undefined) return ''
   if (kind === 'amount') {
@@ -38,7 +40,7 @@ const cellOf = ({ currency, locale }: Source, { key, kind }: Column, row: FileRo
   return transliterated(String(value))
 }
 
-const isNumber = ({ kind }: Column) => kind === 'amount' || kind === 'count' || kind === 'ratio'
+const isNumber = ({ kind }: Column) => kind === 'amount' || kind === 'count' || kind === 'ratio' || kind === 'measure'
 const share = ({ width, kind }: Column) => Math.min(width ?? (kind === 'amount' ? 15 : 11), 40)
 
 /** The end of a text that does not fit is cut off. Widths are measured, since letters differ. */
@@ -50,7 +52,7 @@ const fitted = (doc: PDFKit.PDFDocument, text: string, width: number): string =>
   return `${text.slice(0, Math.max(0, most))}…`
 }
 
-/** What pdfkit has beside its types: objects of the file, and the font that is in use. */
+/** Members of pdfkit that its types lack: objects of the file, and the font in use. */
 type Objects = PDFKit.PDFDocument & {
   ref: (data: object) => { write: (bytes: Buffer) => void; end: () => void; data: Record<string, unknown> }
   _font: { id: string; ref: () => unknown }

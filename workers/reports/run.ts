@@ -5,6 +5,7 @@ import type { ReportFormat } from '../../config/reports.ts'
 import { retryClasses } from '../../config/queues.ts'
 import { inTenant } from '../../db/lib/connection.ts'
 import {
+  announceRun,
   beginRun,
   completeRun,
   failRun,
@@ -176,7 +177,15 @@ export const runReportProcessor = processor(runReport, async ({ payload, effect,
     await finish(async (trx) => {
       if (!kept) return
       const { ledgerSequence, asOf, provisional, startDate, endDate } = kept.meta
-      await completeRun(trx, reportRunId, { ...kept, ledgerSequence, asOf, provisional, startDate, endDate })
+      const run = await completeRun(trx, reportRunId, {
+        ...kept,
+        ledgerSequence,
+        asOf,
+        provisional,
+        startDate,
+        endDate,
+      })
+      if (run) await announceRun(trx, run)
       await markRates(trx, kept.usedRates)
     })
   } catch (error) {

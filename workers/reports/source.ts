@@ -4,7 +4,7 @@ import type { ReportKey, ReportLocale } from '../../config/reports.ts'
 import { wordOf } from '../../config/report-texts.ts'
 import type { Column, FileRow, Meta } from '../../db/reports/index.ts'
 
-/** What a writer makes a file of: what it is about, its columns, and its rows one after the other. */
+/** The content of a file for a writer: its subject, its columns, and its rows one after the other. */
 export type Source = {
   title: string
   house: string
@@ -16,6 +16,13 @@ export type Source = {
   foot: () => FileRow | null
   currency: string
   locale: ReportLocale
+}
+
+/** How a cell is written: a measure is what the `unit` of its row says. */
+export const kindIn = ({ kind }: Column, row: FileRow): Exclude<Column['kind'], 'measure'> => {
+  if (kind !== 'measure') return kind
+  const unit = row['unit']
+  return unit === 'amount' || unit === 'count' || unit === 'ratio' ? unit : 'text'
 }
 
 /** A writer answers the bytes of a file as they come. */

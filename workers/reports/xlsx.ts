@@ -3,7 +3,7 @@ import { ZipFile } from 'yazl'
 import { minorDigits } from '../../config/minor-units.ts'
 import { dayNumber } from '../../config/time.ts'
 import type { Column, FileRow } from '../../db/reports/index.ts'
-import { major } from './source.ts'
+import { kindIn, major } from './source.ts'
 import type { Source, Writer } from './source.ts'
 
 const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -45,7 +45,14 @@ const letters = (index: number): string =>
 // Styles by their place in `cellXfs`.
 const plain = 0
 const bold = 1
-const styleOf: Record<Column['kind'], number> = { text: plain, flag: plain, day: 2, amount: 3, ratio: 4, count: 5 }
+const styleOf: Record<Exclude<Column['kind'], 'measure'>, number> = {
+  text: plain,
+  flag: plain,
+  day: 2,
+  amount: 3,
+  ratio: 4,
+  count: 5,
+}
 const boldAmount = 6
 
 /** Days since the last day of 1899, which is the 0 of spreadsheets. */
@@ -54,11 +61,13 @@ const serialOf = (day: string) => dayNumber(day) - dayNumber('1899-12-30')
 const cellOf = (
   texts: Texts,
   at: string,
-  { key, kind }: Column,
+  column: Column,
   row: FileRow,
   { currency }: Source,
   isStrong: boolean,
 ): string => {
+  const { key } = column
+  const kind = kindIn(column, row)
   const value = row[key]
   if (value === null || value === undefined || value === '') return ''
   const style = isStrong && kind === 'amount' ? boldAmount : isStrong && kind === 'text' ? bold : styleOf[kind]
@@ -70,7 +79,7 @@ const cellOf = (
   return texts.cell(at, String(value), style)
 }
 
-const widthOf = ({ width, kind }: Column) => width ?? (kind === 'amount' ? 18 : 12)
+const widthOf = ({ width, kind }: Column) => width ?? (kind === 'amount' || kind === 'measure' ? 18 : 12)
 
 async function* sheet(source: Source, texts: Texts): AsyncGenerator<string> {
   const { head, columns, rows, foot } = source

@@ -3,7 +3,7 @@ import { addDays, daysBetween } from '../../../config/time.ts'
 const two = (value: number) => String(value).padStart(2, '0')
 const lastDay = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
-/** The same day so many months later; the last one of the month where it is shorter. */
+/** A day moved by months; the last day of the month where that month is shorter. */
 export const addMonths = (day: string, months: number): string => {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   const index = year * 12 + (month - 1) + months
@@ -30,7 +30,7 @@ export const previousRange = ({ from, to }: Range): Range => {
   return { from: addMonths(from, -monthsOf({ from, to }).length), to: addDays(from, -1) }
 }
 
-/** The same days of the year before: 28 February for the 29th, and whole months for whole months. */
+/** A range moved to the year before: 28 February for the 29th, and whole months for whole months. */
 export const lastYearRange = ({ from, to }: Range): Range => ({
   from: addMonths(from, -12),
   to: isWholeMonths(from, to) ? endOfMonth(addMonths(firstOfMonth(to), -12)) : addMonths(to, -12),

@@ -7,9 +7,9 @@ import type { Trx } from '../../lib/connection.ts'
 import { exchanges } from '../exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import { balance, movement } from '../figures.ts'
-import { accountsOf, dayBefore, metaOf, rangeOf } from '../ledger-context.ts'
+import { accountsOf, dayBefore, metaOf, metaOfAll, rangeOf } from '../ledger-context.ts'
 import type { LedgerAccount, LedgerBook } from '../ledger-context.ts'
-import type { Asked, Meta, Sight, Window } from '../reading.ts'
+import type { Asked, Sight, Window } from '../reading.ts'
 import { balanceSheet } from '../rules/balance-sheet.ts'
 import { directCashFlow, isCash } from '../rules/cash-flow.ts'
 import type { Range } from '../rules/dates.ts'
@@ -260,22 +260,6 @@ const readers: Record<Kind, (work: Work) => Promise<{ lines: Line[]; totals: obj
 
 const withoutIds = (lines: readonly Line[]): Line[] =>
   lines.map((line) => (line.accountId === null ? line : { ...line, key: line.code ?? line.key, accountId: null }))
-
-const metaOfAll = (metas: readonly Meta[], currency: string): Meta & { bookIds: string[] } => {
-  const [first] = metas
-  if (!first) throw notFound('No such book')
-  return {
-    ...first,
-    bookId: null,
-    bookName: metas.map(({ bookName }) => bookName).join(', '),
-    bookIds: metas.flatMap(({ bookId }) => (bookId === null ? [] : [bookId])),
-    currency,
-    ledgerSequence: Math.max(...metas.map(({ ledgerSequence }) => ledgerSequence)),
-    pendingEvents: metas.reduce((sum, { pendingEvents }) => sum + pendingEvents, 0),
-    provisional: metas.some(({ provisional }) => provisional),
-    openDays: metas.flatMap(({ openDays }) => openDays),
-  }
-}
 
 /** Parameters of a consolidation with books, days and currency filled in. 403, 404, 400 `range_invalid` as for the statement. */
 export const checkConsolidated = async (trx: Trx, asked: Asked, sight: Sight): Promise<Asked> => {

@@ -1,0 +1,193 @@
+import { contextOf, sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import type { House } from './houses.ts'
+import type { Range } from './rules/dates.ts'
+import type { Capacity, Nights, Stays } from './rules/operating.ts'
+
+/** Dimensions that nights are grouped by. Keys are ids or words; null for nights that have none. */
+export type Dimension =
+  | 'date'
+  | 'property'
+  | 'unitType'
+  | 'ratePlan'
+  | 'segment'
+  | 'source'
+  | 'channel'
+  | 'company'
+  | 'agency'
+  | 'country'
+
+export type Keyed<Value> = Value & { key: string | null }
+
+type Columns = { fact: string; live: string; stay: string }
+const columns: Record<Dimension, Columns> = {
+  date: { fact: 'f.business_date', live: 'n.date', stay: '' },
+  property: { fact: 'f.property_id', live: 'r.property_id', stay: 'r.property_id' },
+  unitType: { fact: 'f.unit_type_id', live: 'n.unit_type_id', stay: 'r.unit_type_id' },
+  ratePlan: { fact: 'f.rate_plan_id', live: 'n.rate_plan_id', stay: 'r.rate_plan_id' },
+  segment: { fact: 'f.market_segment', live: 'r.market_segment', stay: 'r.market_segment' },
+  source: { fact: 'f.source', live: 'b.source', stay: 'b.source' },
+  channel: { fact: 'f.channel_connection_id', live: 'b.channel_connection_id', stay: 'b.channel_connection_id' },
+  company: { fact: 'f.company_id', live: 'b.company_id', stay: 'b.company_id' },
+  agency: { fact: 'f.agency_id', live: 'b.agency_id', stay: 'b.agency_id' },
+  country: { fact: 'f.country_code', live: 'g.residence_country', stay: 'g.residence_country' },
+}
+
+/**
+ * Key of a stay: that of its facts, else of its last change on the books, else its own. What is over is not told otherwise when a segment is changed, or a
+ * guest erased.
+ */
+export const stayKey = (by: Dimension): string => {
+  const { fact, stay } = columns[by]
+  const books = by === 'country' ? '' : `when o.id is not null then ${fact.replace('f.', 'o.')}`
+  return `case when f.id is not null then ${fact} ${books} else ${stay} end`
+}
+
+/** Tables that `stayKey` reads, beside a reservation `r`. */
+export const stayFacts = `
+  join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+  left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id
+  left join lateral (select f.* from night_fact f where f.tenant_id = r.tenant_id and f.reservation_id = r.id order by f.business_date, f.id limit 1) f on true
+  left join lateral (select o.* from on_the_books_change o where o.tenant_id = r.tenant_id and o.reservation_id = r.id and f.id is null
+    order by o.created_at desc, o.id limit 1) o on true`
+
+const houses = `house as (select * from unnest(cast(:houses as uuid[]), cast(:opens as date[])) h (id, open_on))`
+
+const bound = (trx: Trx, of: readonly House[], { from, to }: Range) => ({
+  tenantId: contextOf(trx).tenantId,
+  houses: of.map(({ id }) => id),
+  opens: of.map(({ openOn }) => openOn),
+  from,
+  to,
+})
+
+const freeOf = (unitNights: string, free: string) =>
+  ['none', 'complimentary', 'house_use']
+    .map((kind) => `case ${free} when '${kind}' then ${unitNights} else 0 end`)
+    .join(', ')
+
+/** One row for each fact of closed days and each night of the others: they count as they do on the books. */
+const each = ({ fact, live }: Columns) => `
+  select ${fact} as key, f.reservation_id, ${freeOf('f.unit_nights', 'f.free')}, f.adults, f.children, f.room_revenue, f.included_tax, f.commission
+  from house h join night_fact f on f.tenant_id = :tenantId and f.property_id = h.id and f.business_date >= cast(:from as date)
+    and f.business_date < least(h.open_on, cast(:to as date) + 1)
+  union all
+  select ${live}, r.id, ${freeOf('u.units', `case when r.market_segment in ('complimentary', 'house_use') then r.market_segment else 'none' end`)},
+    r.adults, cardinality(r.children_ages),
+    case n.status when 'waived' then 0 else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end,
+    case n.status when 'waived' then 0 else (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.taxes) x where (x ->> 'included')::boolean) end,
+    coalesce(n.commission, 0)
+  from house h
+  join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and r.status in ('confirmed', 'checked_in', 'checked_out')
+    and r.arrival <= cast(:to as date) and r.departure > greatest(h.open_on, cast(:from as date))
+  join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status <> 'released'
+    and n.date between greatest(h.open_on, cast(:from as date)) and cast(:to as date)
+  join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+  left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id
+  cross join lateral (select coalesce(sum(p.quantity), 0)::int as units from unit_type_pool p where p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id) u`
+
+const names = `(key, reservation_id, sold, complimentary, house_use, adults, children, room_revenue, included_tax, commission)`
+
+/** Nights of houses in a range, from facts where a day is closed and from the books where it is not. With `bookings` how many bookings they are of. */
+export const nightsBy = (
+  trx: Trx,
+  of: readonly House[],
+  range: Range,
+  by: Dimension,
+): Promise<Keyed<Nights & { bookings: number }>[]> =>
+  sql(
+    trx,
+    `with ${houses}, night ${names} as (${each(columns[by])})
+     select cast(n.key as text) as key, cast(sum(n.sold) as bigint) as sold, cast(sum(n.complimentary) as bigint) as complimentary,
+       cast(sum(n.house_use) as bigint) as house_use, cast(sum(n.adults) as bigint) as adults, cast(sum(n.children) as bigint) as children,
+       cast(sum(n.room_revenue) as bigint) as room_revenue, cast(sum(n.included_tax) as bigint) as included_tax,
+       cast(sum(n.commission) as bigint) as commission, count(distinct r.booking_id) filter (where n.sold + n.complimentary + n.house_use > 0)::int as bookings
+     from night n left join reservation r on r.tenant_id = :tenantId and r.id = n.reservation_id
+     group by n.key`,
+    bound(trx, of, range),
+  )
+
+/** Units that there were, or are, to sell on each day. Beds count one by one where beds are units. */
+export const capacityBy = (
+  trx: Trx,
+  of: readonly House[],
+  range: Range,
+  by: 'date' | 'property' = 'date',
+): Promise<Keyed<Capacity>[]> => {
+  const key = (date: string) => (by === 'date' ? date : 'h.id')
+  return sql(
+    trx,
+    `with ${houses}
+     select cast(key as text) as key, cast(sum(units) as bigint) as units, cast(sum(out_of_order) as bigint) as out_of_order,
+       cast(sum(out_of_service) as bigint) as out_of_service
+     from (
+       select ${key('d.date')} as key, d.units, d.out_of_order, d.out_of_service from house h
+       join property_day d on d.tenant_id = :tenantId and d.property_id = h.id and d.date >= cast(:from as date)
+         and d.date < least(h.open_on, cast(:to as date) + 1)
+       union all
+       select ${key('c.night')}, c.capacity, c.blocked, 0 from house h
+       join unit_pool p on p.tenant_id = :tenantId and p.property_id = h.id and p.kind = 'unit'
+       join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id and c.night >= greatest(h.open_on, cast(:from as date)) and c.night <= cast(:to as date)) c
+     group by key`,
+    bound(trx, of, range),
+  )
+}
+
+/** Stays by their arrival, and those that left in the range by their day of departure. Only stays that were confirmed at some time count. */
+export const staysBy = (trx: Trx, of: readonly House[], range: Range, by: Dimension): Promise<Keyed<Stays>[]> => {
+  const key = (date: string) => (by === 'date' ? date : stayKey(by))
+  const from = `from house h join property y on y.tenant_id = :tenantId and y.id = h.id
+       join reservation r on r.tenant_id = y.tenant_id and r.property_id = h.id and r.confirmed_at is not null`
+  const joined = by === 'date' ? '' : stayFacts
+  return sql(
+    trx,
+    `with ${houses}
+     select cast(key as text) as key, cast(sum(arrivals) as bigint) as arrivals, cast(sum(cancelled) as bigint) as cancelled,
+       cast(sum(no_shows) as bigint) as no_shows, cast(sum(lead_days) as bigint) as lead_days, cast(sum(departed) as bigint) as departed,
+       cast(sum(departed_nights) as bigint) as departed_nights
+     from (
+       select ${key('r.arrival')} as key, 1 as arrivals, (r.status = 'cancelled')::int as cancelled, (r.status = 'no_show')::int as no_shows,
+         greatest(0, r.arrival - cast(r.confirmed_at at time zone y.timezone as date)) as lead_days, 0 as departed, 0 as departed_nights
+       ${from} and r.arrival between cast(:from as date) and cast(:to as date) ${joined}
+       union all
+       select ${key('r.check_out_business_date')}, 0, 0, 0, 0, 1, (select count(*)::int from reservation_night n where n.tenant_id = r.tenant_id
+         and n.reservation_id = r.id and n.status <> 'released')
+       ${from} and r.status = 'checked_out' and r.check_out_business_date between cast(:from as date) and cast(:to as date) ${joined}) s
+     group by key`,
+    bound(trx, of, range),
+  )
+}
+
+export type Changed = {
+  key: string | null
+  stayDate: string
+  changedOn: string
+  unitNights: number
+  roomRevenue: number
+}
+
+const changeColumns: Partial<Record<Dimension, string>> = {
+  unitType: 'o.unit_type_id',
+  segment: 'o.market_segment',
+  channel: 'o.channel_connection_id',
+}
+
+/** Changes on the books for nights of a range, by the day of the change, up to a day. */
+export const changesOnTheBooks = (
+  trx: Trx,
+  of: readonly House[],
+  { from, to }: Range,
+  { until, by = 'date' }: { until: string; by?: 'date' | 'unitType' | 'segment' | 'channel' },
+): Promise<Changed[]> => {
+  const key = changeColumns[by]
+  return sql(
+    trx,
+    `select ${key ? `cast(${key} as text)` : 'null::text'} as key, o.stay_date, o.changed_on, cast(sum(o.unit_nights) as bigint) as unit_nights,
+       cast(sum(o.room_revenue) as bigint) as room_revenue
+     from on_the_books_change o
+     where o.tenant_id = :tenantId and o.property_id = any(cast(:houses as uuid[])) and o.stay_date between cast(:from as date) and cast(:to as date)
+       and o.changed_on <= cast(:until as date)
+     group by 1, 2, 3`,
+    { tenantId: contextOf(trx).tenantId, houses: of.map(({ id }) => id), from, to, until },
+  )
+}

@@ -1,0 +1,175 @@
+import { wordOf } from '../../../config/report-texts.ts'
+import type { productionViews } from '../../../config/reports.ts'
+import { split, sum } from '../../lib/amounts.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { basisOf, daysAsked, housesOfOneCurrency, metaOfHouses } from '../houses.ts'
+import type { Basis, House } from '../houses.ts'
+import { nightsBy, stayFacts, stayKey, staysBy } from '../nights.ts'
+import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
+import type { Range } from '../rules/dates.ts'
+import { averageOf, noNights, noStays, summedUp } from '../rules/operating.ts'
+import type { Nights, Stays } from '../rules/operating.ts'
+import { ratioOf } from '../rules/vectors.ts'
+import { columnsOf, namesOf } from './table.ts'
+
+type By = (typeof productionViews)[number]
+type Sums = { bookings: number; nights: Nights; stays: Stays; other: ReadonlyMap<string, number> }
+
+export type ProductionRow = {
+  key: string
+  basis: Basis
+  bookings: number
+  /** All nights slept, free ones too; `sold` are those that were paid. */
+  unitNights: number
+  sold: number
+  roomRevenue: number
+  share: string | null
+  adr: number | null
+  commission: number
+  netRevenue: number
+  cancellations: number
+  leadTime: string | null
+  otherRevenue: number
+  otherRevenueByCategory: { category: string; amount: number }[]
+}
+
+const columns: Record<string, ColumnKind> = {
+  name: 'text', bookings: 'count', unitNights: 'count', sold: 'count', roomRevenue: 'amount', share: 'ratio', adr: 'amount', commission: 'amount',
+  netRevenue: 'amount', cancellations: 'count', leadTime: 'ratio', otherRevenue: 'amount',
+} // prettier-ignore
+
+/** What guests of the stays paid for beside the room, by category of their folio lines, without taxes on top. */
+const otherRevenue = (trx: Trx, houses: readonly House[], { from, to }: Range, by: By) =>
+  sql<{ key: string | null; category: string; amount: number }>(
+    trx,
+    `select cast(${stayKey(by)} as text) as key, l.category, cast(sum(l.amount) as bigint) as amount
+     from folio_line l
+     join folio w on w.tenant_id = l.tenant_id and w.id = l.folio_id and w.property_id = any(cast(:houses as uuid[]))
+     join reservation r on r.tenant_id = w.tenant_id and r.id = w.reservation_id
+     ${stayFacts}
+     where l.tenant_id = :tenantId and l.business_date between cast(:from as date) and cast(:to as date)
+       and l.kind in ('charge', 'adjustment', 'fee') and l.category not in ('room', 'rooms', 'tax')
+     group by 1, 2 having sum(l.amount) <> 0`,
+    { tenantId: contextOf(trx).tenantId, houses: houses.map(({ id }) => id), from, to },
+  )
+
+/** Shares of amounts in parts of 10,000 by largest remainder: they sum to 1. Null where there is nothing to share, or where an amount is below 0. */
+const sharesOf = (amounts: readonly number[]): (string | null)[] => {
+  if (sum(amounts) <= 0 || amounts.some((amount) => amount < 0))
+    return amounts.map((amount) => ratioOf(amount, sum(amounts)))
+  return split(10_000, amounts).map((part) => ratioOf(part, 10_000))
+}
+
+const rowOf = (key: string, basis: Basis, { bookings, nights, stays, other }: Sums): Omit<ProductionRow, 'share'> => {
+  const { sold, complimentary, houseUse, roomRevenue, commission } = nights
+  return {
+    key,
+    basis,
+    bookings,
+    unitNights: sold + complimentary + houseUse,
+    sold,
+    roomRevenue,
+    adr: averageOf(roomRevenue, sold),
+    commission,
+    netRevenue: roomRevenue - commission,
+    cancellations: stays.cancelled,
+    leadTime: ratioOf(stays.leadDays, stays.arrivals),
+    otherRevenue: sum([...other.values()]),
+    otherRevenueByCategory: [...other]
+      .map(([category, amount]) => ({ category, amount }))
+      .toSorted((a, b) => (a.category < b.category ? -1 : 1)),
+  }
+}
+
+const merged = (all: readonly Sums[]): Sums => {
+  const other = new Map<string, number>()
+  for (const one of all)
+    for (const [category, amount] of one.other) other.set(category, (other.get(category) ?? 0) + amount)
+  return {
+    bookings: sum(all.map(({ bookings }) => bookings)),
+    nights: summedUp(
+      noNights,
+      all.map(({ nights }) => nights),
+    ),
+    stays: summedUp(
+      noStays,
+      all.map(({ stays }) => stays),
+    ),
+    other,
+  }
+}
+
+const sumsBy = async (trx: Trx, houses: readonly House[], range: Range, by: By): Promise<Map<string | null, Sums>> => {
+  const nights = new Map((await nightsBy(trx, houses, range, by)).map((row) => [row.key, row]))
+  const stays = new Map((await staysBy(trx, houses, range, by)).map((row) => [row.key, row]))
+  const others = new Map<string | null, Map<string, number>>()
+  for (const { key, category, amount } of await otherRevenue(trx, houses, range, by))
+    others.set(key, (others.get(key) ?? new Map<string, number>()).set(category, amount))
+  const keys = new Set([...nights.keys(), ...stays.keys(), ...others.keys()])
+  return new Map(
+    [...keys].map((key) => {
+      const of = nights.get(key)
+      return [
+        key,
+        {
+          bookings: of?.bookings ?? 0,
+          nights: summedUp(noNights, of ? [of] : []),
+          stays: summedUp(noStays, [stays.get(key) ?? noStays]),
+          other: others.get(key) ?? new Map<string, number>(),
+        },
+      ]
+    }),
+  )
+}
+
+/** What channels, sources, segments and others brought (R18): bookings, nights, revenue with shares that sum to 1, commission, and what guests paid for beside. */
+export const openProduction = async (
+  trx: Trx,
+  asked: Asked,
+  sight: Sight,
+  window: Window,
+): Promise<Reading<ProductionRow>> => {
+  const { by = 'channel', top = 500 } = asked as { by?: By; top?: number }
+  const houses = await housesOfOneCurrency(trx, 'production', asked, sight, window)
+  const range = daysAsked('production', asked, houses, window)
+  const meta = await metaOfHouses(trx, 'production', houses, range, sight)
+  const basis = basisOf(houses, range)
+  const sums = [...(await sumsBy(trx, houses, range, by))].toSorted(
+    ([a, one], [b, other]) => other.nights.roomRevenue - one.nights.roomRevenue || ((a ?? '') < (b ?? '') ? -1 : 1),
+  )
+  const without = by === 'channel' ? 'direct' : 'none'
+  const rest = sums.slice(top).map(([, of]) => of)
+  const shown = [
+    ...sums.slice(0, top).map(([key, of]) => rowOf(key ?? without, basis, of)),
+    ...(rest.length > 0 ? [rowOf('others', basis, merged(rest))] : []),
+  ]
+  const shares = sharesOf(shown.map(({ roomRevenue }) => roomRevenue))
+  const rows = shown.map((row, index): ProductionRow => ({ ...row, share: shares[index] ?? null }))
+  const all = merged(sums.map(([, of]) => of))
+  // A booking with nights of several keys is one booking in all.
+  const inAll =
+    by === 'ratePlan' || by === 'unitType' || by === 'segment' ? await nightsBy(trx, houses, range, 'property') : []
+  const {
+    key: _,
+    basis: __,
+    ...total
+  } = rowOf('', basis, inAll.length > 0 ? { ...all, bookings: sum(inAll.map((one) => one.bookings)) } : all)
+  const totals = { ...total, share: total.roomRevenue > 0 ? '1.0000' : null }
+  const nameOf = await namesOf(
+    trx,
+    by,
+    sums.slice(0, top).map(([key]) => key),
+    meta.locale,
+  )
+  const nameIn = (key: string) => (key === 'others' ? wordOf(key, meta.locale) : nameOf(key === without ? null : key))
+  const flat = ({ otherRevenueByCategory: ___, ...row }: typeof totals, name: string) => ({ ...row, name })
+  return {
+    meta,
+    rows,
+    totals: () => totals,
+    columns: columnsOf(meta.locale, columns),
+    flat: ({ key, basis: ____, ...row }) => [flat(row, nameIn(key))],
+    foot: () => flat(totals, wordOf('totals', meta.locale)),
+  }
+}
