@@ -1,3 +1,4 @@
+import { routes as accountsPayable } from './accounts-payable/index.ts'
 import { routes as tenant } from './admin/tenant.ts'
 import { routes as auth } from './auth/index.ts'
 import { routes as financial } from './financial/index.ts'
@@ -5,6 +6,8 @@ import { routes as folios } from './reservations/folios.ts'
 import { routes as groups } from './reservations/groups.ts'
 import { routes as reports } from './reports/index.ts'
 import { routes as reservations } from './reservations/index.ts'
+import { routes as inventory } from './inventory/index.ts'
+import { routes as cash } from './cash/index.ts'
 import { routes as issues } from './issues/index.ts'
 import { routes as besideGuests } from './guests/beside.ts'
 import { routes as companies } from './guests/companies.ts'
@@ -99,8 +102,11 @@ export const routes: readonly AnyRoute[] = [
   ...reservations,
   ...folios,
   ...groups,
+  ...accountsPayable,
   ...financial,
   ...reports,
+  ...inventory,
+  ...cash,
   ...issues,
   ...billing,
   ...superuserBilling,

@@ -41,7 +41,7 @@ const meanings: Partial<Record<SubjectName, Readonly<Record<string, Meaning>>>> 
   GatewayAccount: { 'label, status': fields('id', 'label', 'status') },
   // A draft does not belong to the attendant yet.
   HousekeepingSheet: { own: records({ attendantId: caller, status: ['published', 'closed'] }) },
-  HousekeepingReport: { own: module },
+  HousekeepingReport: { own: records({ attendantId: caller }) },
   GuestNote: { own: made },
   GuestBlock: { warn: records({ level: 'warn' }) },
   Reservation: { '3 rules': module, '4 rules': module },

@@ -79,6 +79,9 @@ export const webhookLimits = {
   atOncePerHost: 20,
   /** How long a start holds its slot, and a delivery that it has in hand, without a word of it. */
   leaseSeconds: 15,
+  /** Deliveries that a sender takes in one transaction. It goes on to the next of them while the first requests took less than `turnMs`. */
+  takenAtOnce: 10,
+  turnMs: 50,
   connectMs: 3_000,
   timeoutMs: 10_000,
   mostAnswerBytes: 65_536,

@@ -68,11 +68,26 @@ const issue = [
   of('issue.title', 'text', 'Noise next door', true),
   of('issue.comment', 'text', 'We have asked your neighbours to be quiet.', true),
 ]
+const group = [
+  of('group.code', 'text', 'WEDDING26', true),
+  of('group.name', 'text', 'Souza wedding', true),
+  of('group.arrival', 'day', '2026-12-24', true),
+  of('group.departure', 'day', '2026-12-26', true),
+]
 const payment = [
   of('payment.amount', 'money', 31_800),
   of('payment.method', 'text', 'card'),
   of('payment.capturedAt', 'instant', '2026-11-20T12:00:00.000Z', true),
   of('payment.refunded', 'money', 0),
+]
+
+const order = [
+  of('order.number', 'integer', 41),
+  of('order.supplier', 'text', 'Lavanderia Espuma'),
+  of('order.lines', 'text', '12 x Paint for the façade'),
+  of('order.total', 'money', 54_000),
+  of('order.expectedOn', 'day', '2026-12-01', true),
+  of('order.notes', 'text', 'Ring the bell at the back', true),
 ]
 
 /** Contexts whose records are not built yet know the property and the guest alone. */
@@ -81,7 +96,7 @@ export const messageVariables: Readonly<Record<MessageContext, readonly MessageV
   reservation: [...property, ...guest, ...unsubscribe, ...reservation],
   payment: [...property, ...guest, ...unsubscribe, ...reservation, ...payment],
   issue: [...property, ...guest, ...unsubscribe, ...issue],
-  group: [...property, ...guest, ...unsubscribe],
+  group: [...property, ...guest, ...unsubscribe, ...group],
   receivable: [...property, ...guest, ...unsubscribe],
-  purchase_order: [...property],
+  purchase_order: [...property, ...order],
 }

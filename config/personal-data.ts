@@ -197,7 +197,7 @@ export const personalData: readonly PersonalTable[] = [
     basis: 'contract',
     erasure: 'null',
     guests: ofGuest,
-    // A closed one is nobody's any more; the zeros of two closed ones do not meet in the index of open ones.
+    // The conversation is closed, too: the unique index covers open ones, whose zeros would collide.
     set: {
       address: 'null',
       address_index: `decode(repeat('00', 16), 'hex')`,
@@ -287,6 +287,40 @@ export const personalData: readonly PersonalTable[] = [
   {
     table: 'company',
     columns: { email: 'contact', phone: 'contact', address: 'contact', sealed: 'contact', name_search: 'identity' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the end of the tenant',
+  },
+  {
+    table: 'supplier',
+    columns: {
+      legal_name: 'identity',
+      trade_name: 'identity',
+      document: 'document',
+      search: 'identity',
+      sealed: 'contact',
+    },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the end of the tenant',
+  },
+  {
+    table: 'supplier_bank_details',
+    columns: { sealed: 'payment' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the end of the tenant',
+  },
+  ...(['payable', 'payable_payment_item', 'supplier_credit'] as const).map((table) => ({
+    table,
+    columns: { payee_name: 'identity', payee_document: 'document', payee_key: 'identity' } as const,
+    basis: 'legal_obligation' as const,
+    erasure: 'elsewhere' as const,
+    until: 'the time for which the law keeps accounts',
+  })),
+  {
+    table: 'recurring_payable',
+    columns: { template: 'identity' },
     basis: 'contract',
     erasure: 'elsewhere',
     until: 'the end of the tenant',

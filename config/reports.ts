@@ -1,4 +1,4 @@
-import { Bool, Currency, Day, List, OneOf, Opt, Uuid } from './schema.ts'
+import { Bool, Currency, Day, Int, List, OneOf, Opt, Uuid } from './schema.ts'
 import type { Properties } from './schema.ts'
 import type { SubjectName } from './subjects.ts'
 
@@ -22,6 +22,8 @@ export type ReportDeclaration = {
   paged?: true
   /** Largest file; 100,000 rows unless said. */
   mostRows?: number
+  /** Longest range of a run; 10 years unless said. */
+  mostDays?: number
   /** Raised with each change of a formula. */
   formulaVersion: number
 }
@@ -51,6 +53,23 @@ export const incomeViews = ['statement', 'accounts', 'departments', 'cost_center
 export const splits = ['total', 'month', 'property', 'cost_center'] as const
 export const comparisons = ['previous_period', 'last_year', 'budget'] as const
 export const consolidated = ['balance_sheet', 'income_statement', 'cash_flow'] as const
+
+/** Dimensions of operating figures. */
+export const occupancyViews = ['day', 'week', 'month', 'unitType', 'segment', 'channel'] as const
+export const paceViews = ['day', 'month', 'segment', 'channel', 'unitType'] as const
+export const productionViews = [
+  'channel',
+  'source',
+  'segment',
+  'ratePlan',
+  'unitType',
+  'company',
+  'agency',
+  'country',
+] as const
+export const stockViews = ['group', 'location', 'outlet'] as const
+const operating = { ...houses, ...book }
+const threeYears = 1_100
 
 const declared = [
   {
@@ -142,6 +161,83 @@ const declared = [
     subject: 'FinancialReport',
     parameters: { ...book, ...houses, ...days, ledger: Opt(List(OneOf([...hotelLedgers]), { max: 10 })) },
     atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'occupancy',
+    name: text('Ocupação, diária média e RevPAR', 'Occupancy, ADR and RevPAR', 'Ocupación, ADR y RevPAR'),
+    subject: 'OperationalReport',
+    parameters: { ...operating, ...days, by: Opt(OneOf([...occupancyViews])) },
+    atOnce: true,
+    mostDays: threeYears,
+    formulaVersion: 1,
+  },
+  {
+    key: 'pace',
+    name: text('Ritmo de reservas', 'Pace and pickup', 'Ritmo de reservas'),
+    subject: 'OperationalReport',
+    parameters: {
+      ...operating,
+      ...days,
+      asOf: Opt(Day),
+      pickupSince: Opt(Day),
+      by: Opt(OneOf([...paceViews])),
+      compare: Opt(OneOf(['last_year'])),
+    },
+    atOnce: true,
+    mostDays: threeYears,
+    formulaVersion: 1,
+  },
+  {
+    key: 'forecast',
+    name: text('Previsão', 'Forecast', 'Pronóstico'),
+    subject: 'OperationalReport',
+    parameters: { ...house, days: Opt(Int(1, 365)) },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'production',
+    name: text('Produção', 'Production', 'Producción'),
+    subject: 'OperationalReport',
+    parameters: { ...operating, ...days, by: Opt(OneOf([...productionViews])), top: Opt(Int(1, 500)) },
+    atOnce: true,
+    mostDays: threeYears,
+    formulaVersion: 1,
+  },
+  {
+    key: 'daily_revenue',
+    name: text('Receita do dia', 'Daily revenue', 'Ingresos del día'),
+    subject: 'OperationalReport',
+    parameters: { ...house, date: Opt(Day) },
+    atOnce: true,
+    formulaVersion: 1,
+  },
+  {
+    key: 'housekeeping',
+    name: text('Governança', 'Housekeeping', 'Limpieza'),
+    subject: 'HousekeepingReport',
+    parameters: { ...operating, ...days, attendantId: Opt(Uuid) },
+    atOnce: true,
+    mostDays: threeYears,
+    formulaVersion: 1,
+  },
+  {
+    key: 'inventory_cost',
+    name: text('Custo de consumo', 'Inventory cost', 'Costo de consumo'),
+    subject: 'StockReport',
+    parameters: { ...operating, ...days, locationId: Opt(Uuid), by: Opt(OneOf([...stockViews])) },
+    atOnce: true,
+    mostDays: threeYears,
+    formulaVersion: 1,
+  },
+  {
+    key: 'financial_overview',
+    name: text('Visão financeira', 'Financial overview', 'Panorama financiero'),
+    subject: 'OverviewReport',
+    parameters: { ...days, currency: Opt(Currency), compare: Opt(OneOf(['previous_period', 'last_year'])) },
+    atOnce: true,
+    mostDays: threeYears,
     formulaVersion: 1,
   },
   {

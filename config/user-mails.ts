@@ -48,6 +48,9 @@ export const userMailKinds = {
   finance_payout: { token: null },
   finance_account: { token: null },
   issue_notice: { token: null },
+  report_ready: { token: null },
+  approval_waiting: { token: null },
+  bank_details_changed: { token: null },
   tenant_suspended: { token: null },
   tenant_deletion_planned: { token: null },
   support_session: { token: null },
@@ -162,6 +165,21 @@ const english: Record<UserMailKind, Mail> = {
     text: ({ name, house, label }) =>
       `Hello ${name},\n\nissue ${label} of ${house} was raised to your level. Please look at it: open issues are listed with the nearest deadline first.`,
   },
+  report_ready: {
+    subject: ({ house, label }) => `${house}: ${label} is ready`,
+    text: ({ name, house, label, way }) =>
+      `Hello ${name},\n\nthe report “${label}” of ${house} is ready. It is kept for 30 days:\n\n${way}`,
+  },
+  approval_waiting: {
+    subject: ({ house }) => `${house}: a document waits for your approval`,
+    text: ({ name, house, amount }) =>
+      `Hello ${name},\n\na document of ${house}${amount === '' ? '' : ` over ${amount}`} waits for your approval.`,
+  },
+  bank_details_changed: {
+    subject: ({ house }) => `${house}: bank details of a supplier`,
+    text: ({ name, house, key }) =>
+      `Hello ${name},\n\nbank details of the supplier ${key} of ${house} were proposed, or decided on. If you did not expect this, ask the supplier by a number that you know.`,
+  },
   tenant_suspended: {
     subject: ({ house }) => `${house} is suspended`,
     text: ({ name, house, day }) =>
@@ -265,6 +283,21 @@ const portuguese: Record<UserMailKind, Mail> = {
     text: ({ name, house, label }) =>
       `Olá, ${name},\n\na ocorrência ${label} de ${house} foi elevada ao seu nível. Veja-a, por favor: a lista mostra primeiro o prazo mais próximo.`,
   },
+  report_ready: {
+    subject: ({ house, label }) => `${house}: ${label} está pronto`,
+    text: ({ name, house, label, way }) =>
+      `Olá, ${name},\n\no relatório “${label}” de ${house} está pronto. Fica guardado por 30 dias:\n\n${way}`,
+  },
+  approval_waiting: {
+    subject: ({ house }) => `${house}: um documento aguarda sua aprovação`,
+    text: ({ name, house, amount }) =>
+      `Olá, ${name}.\n\nUm documento de ${house}${amount === '' ? '' : ` no valor de ${amount}`} aguarda sua aprovação.`,
+  },
+  bank_details_changed: {
+    subject: ({ house }) => `${house}: dados bancários de um fornecedor`,
+    text: ({ name, house, key }) =>
+      `Olá, ${name}.\n\nDados bancários do fornecedor ${key} de ${house} foram propostos ou decididos. Se não esperava por isso, confirme com o fornecedor por um telefone que já conhece.`,
+  },
   tenant_suspended: {
     subject: ({ house }) => `${house} está suspensa`,
     text: ({ name, house, day }) =>
@@ -367,6 +400,21 @@ const spanish: Record<UserMailKind, Mail> = {
     subject: ({ house, label }) => `${house}: la incidencia ${label} le necesita`,
     text: ({ name, house, label }) =>
       `Hola, ${name}:\n\nla incidencia ${label} de ${house} se elevó a su nivel. Véala, por favor: la lista muestra primero el plazo más cercano.`,
+  },
+  report_ready: {
+    subject: ({ house, label }) => `${house}: ${label} está listo`,
+    text: ({ name, house, label, way }) =>
+      `Hola, ${name}:\n\nel informe «${label}» de ${house} está listo. Se conserva 30 días:\n\n${way}`,
+  },
+  approval_waiting: {
+    subject: ({ house }) => `${house}: un documento espera su aprobación`,
+    text: ({ name, house, amount }) =>
+      `Hola, ${name}:\n\nUn documento de ${house}${amount === '' ? '' : ` por ${amount}`} espera su aprobación.`,
+  },
+  bank_details_changed: {
+    subject: ({ house }) => `${house}: datos bancarios de un proveedor`,
+    text: ({ name, house, key }) =>
+      `Hola, ${name}:\n\nSe propusieron o decidieron datos bancarios del proveedor ${key} de ${house}. Si no lo esperaba, pregunte al proveedor por un número que ya conozca.`,
   },
   tenant_suspended: {
     subject: ({ house }) => `${house} está suspendida`,

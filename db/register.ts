@@ -1,12 +1,33 @@
+import { ledgerCollectWithholdings, ledgerGenerateRecurring, ledgerNoticePayables } from '../jobs/accounts-payable.ts'
+import { payableChecklist, payableControls, transferEnded, draftTaxes } from './accounts-payable/index.ts'
 import { resolvePlatformCallback } from './admin/index.ts'
-import { registerChecklist, registerControl } from './financial/index.ts'
+import {
+  cashChecklist,
+  cashControls,
+  registerForecast,
+  registerSessionMoney,
+  registerTransferAnswers,
+} from './cash/index.ts'
+import { gapsText } from './documents/index.ts'
+import {
+  registerCheck,
+  registerChecklist,
+  registerControl,
+  registerDaily,
+  registerTaxDrafts,
+} from './financial/index.ts'
 import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
+import { inventoryControls } from './inventory/index.ts'
+import { hearGuest } from './issues/index.ts'
+import { registerInbound } from './ocp/index.ts'
 import {
   paymentChecklist,
   paymentControls,
   paymentErasureBlockers,
+  payoutForecast,
   registerPlatformCallback,
   registerTargets,
+  sessionMoney,
 } from './payment/index.ts'
 import { companyUses, erasureBlockers, paymentTargets, reapHolds, reservationControls } from './reservations/index.ts'
 import { registerReaper } from './units/index.ts'
@@ -17,11 +38,27 @@ import { registerReaper } from './units/index.ts'
  */
 export const registerModules = () => {
   registerReaper(reapHolds)
+  registerInbound(hearGuest)
   registerTargets(paymentTargets)
   registerPlatformCallback((trx, callback) => resolvePlatformCallback(trx as never, callback))
   erasureBlockersWith(erasureBlockers)
   registerCompanyUses(companyUses)
   erasureBlockersWith(paymentErasureBlockers)
-  for (const control of [...paymentControls, ...reservationControls]) registerControl(control)
+  for (const control of [
+    ...cashControls,
+    ...payableControls,
+    ...paymentControls,
+    ...reservationControls,
+    ...inventoryControls,
+  ])
+    registerControl(control)
   registerChecklist(paymentChecklist)
+  registerCheck('numbers_without_gap', gapsText)
+  registerChecklist(cashChecklist)
+  for (const item of payableChecklist) registerChecklist(item)
+  for (const daily of [ledgerGenerateRecurring, ledgerCollectWithholdings, ledgerNoticePayables]) registerDaily(daily)
+  registerTaxDrafts(draftTaxes)
+  registerTransferAnswers({ payable_payment_item: transferEnded })
+  registerSessionMoney(sessionMoney)
+  registerForecast('payouts', payoutForecast)
 }

@@ -197,6 +197,18 @@ export interface AppUserRow {
   lockReason: string | null
 }
 
+export interface ApprovalPolicyRow {
+  tenantId: string
+  id: string
+  bookId: string
+  number: number
+  bands: unknown
+  coolOffHours: number
+  priceTolerance: number
+  createdBy: string | null
+  createdAt: Date
+}
+
 export interface AttachmentRow {
   tenantId: string
   id: string
@@ -481,6 +493,143 @@ export interface CampaignRow {
   launchedAt: Date | null
   endedAt: Date | null
   createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface CashAccountRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  kind: 'acquirer' | 'bank' | 'petty_cash' | 'register' | 'safe'
+  code: string
+  name: string
+  currency: string
+  ledgerAccountId: string
+  ispb: string | null
+  bankCode: string | null
+  branch: string | null
+  number: string | null
+  holder: Buffer | null
+  status: 'active' | 'archived'
+  balance: number
+  cleared: number
+  movementCount: number
+  blind: boolean
+  differenceLimit: number
+  safeAccountId: string | null
+  matchRules: unknown
+  csvMapping: unknown | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface CashCountRow {
+  tenantId: string
+  id: string
+  sessionId: string
+  moment: 'closing' | 'opening'
+  denominations: unknown
+  total: number
+  countedBy: string
+  createdAt: Date
+}
+
+export interface CashMovementRow {
+  tenantId: string
+  id: string
+  cashAccountId: string
+  sessionId: string | null
+  seq: number
+  amount: number
+  currency: string
+  bookedOn: string
+  occurredAt: Date
+  kind: 'bank_line' | 'difference' | 'guest_payment' | 'guest_refund' | 'manual' | 'opening' | 'payable_payment' | 'payout' | 'pix_in' | 'pix_return' | 'receipt' | 'receipt_refund' | 'reversal' | 'supplier_refund' | 'transfer'
+  sourceType: string
+  sourceId: string
+  sourceSeq: number
+  bookId: string
+  accountId: string | null
+  costCenterId: string | null
+  propertyId: string | null
+  counterBookId: string | null
+  description: string
+  voucher: string
+  counterparty: Buffer | null
+  endToEndId: string | null
+  txid: string | null
+  reversesId: string | null
+  transferId: string | null
+  matched: number
+  createdBy: unknown
+  createdAt: Date
+}
+
+export interface CashSessionRow {
+  tenantId: string
+  id: string
+  registerId: string
+  propertyId: string
+  currency: string
+  cashierId: string
+  status: 'closed' | 'in_review' | 'open'
+  openedAt: Date
+  closedAt: Date | null
+  businessDate: string
+  blind: boolean
+  opening: number
+  openingDifference: number
+  expected: number
+  counted: number | null
+  difference: number | null
+  declared: unknown
+  closedBy: string | null
+  approvedBy: string | null
+  approvedAt: Date | null
+  selfApproved: boolean
+  note: string | null
+  zNumber: number | null
+  openedXid: string
+  closedXid: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface CashTransferRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  fromAccountId: string
+  toAccountId: string | null
+  payee: Buffer | null
+  method: 'manual' | 'pix'
+  amount: number
+  fee: number
+  currency: string
+  purpose: string
+  accountId: string | null
+  costCenterId: string | null
+  scheduledOn: string | null
+  sentOn: string | null
+  receivedOn: string | null
+  status: 'approved' | 'cancelled' | 'completed' | 'failed' | 'in_transit' | 'pending_approval' | 'sending' | 'unknown'
+  sourceType: string | null
+  sourceId: string | null
+  requestedBy: string | null
+  approvedBy: string | null
+  approvedAt: Date | null
+  selfApproved: boolean
+  endToEndId: string | null
+  failure: unknown | null
+  cancelReason: string | null
+  nextReadAt: Date | null
+  readCount: number
   version: number
   createdAt: Date
   updatedAt: Date
@@ -1234,6 +1383,13 @@ export interface GuestRegistrationRow {
   updatedAt: Date
 }
 
+export interface GuestWordRow {
+  tenantId: string
+  id: string
+  guestId: string
+  word: string
+}
+
 export interface HoldStrikeRow {
   tenantId: string
   id: string
@@ -1298,6 +1454,225 @@ export interface IntegrityRunRow {
   startedAt: Date | null
   finishedAt: Date | null
   snapshot: string | null
+}
+
+export interface InventoryCategoryRow {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  parentCode: string | null
+  expenseGroup: 'beverage' | 'cleaning_supplies' | 'food' | 'guest_supplies' | 'operating_supplies' | 'other'
+  stockAccountId: string | null
+  expenseAccountId: string | null
+  position: number
+  status: 'active' | 'archived'
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface InventoryConsumptionRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  kind: 'complimentary' | 'department' | 'kit' | 'meal' | 'minibar' | 'sale' | 'staff' | 'waste'
+  locationId: string | null
+  outletId: string | null
+  orderId: string | null
+  reservationId: string | null
+  unitId: string | null
+  taskId: string | null
+  costCenterId: string | null
+  reason: string | null
+  businessDate: string
+  movementId: string | null
+  status: 'posted' | 'reversed'
+  sourceType: string
+  sourceId: string
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface InventoryConsumptionLineRow {
+  tenantId: string
+  id: string
+  consumptionId: string
+  position: number
+  itemId: string
+  locationId: string
+  recipeVersionId: string | null
+  quantity: number
+  value: number
+  shortQuantity: number
+}
+
+export interface InventoryCountRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  locationId: string
+  categoryId: string | null
+  blind: boolean
+  status: 'approved' | 'cancelled' | 'open'
+  startedBy: string
+  approvedBy: string | null
+  selfApproved: boolean
+  movementId: string | null
+  note: string
+  approvalNote: string
+  closedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface InventoryCountCounterRow {
+  tenantId: string
+  id: string
+  countId: string
+  userId: string
+}
+
+export interface InventoryCountLineRow {
+  tenantId: string
+  id: string
+  countId: string
+  locationId: string
+  itemId: string
+  open: boolean
+  expected: number
+  counted: number | null
+  enteredQuantity: number | null
+  enteredMeasure: string | null
+  countedBy: string | null
+  countedAt: Date | null
+  value: number | null
+}
+
+export interface InventoryItemRow {
+  tenantId: string
+  id: string
+  sku: string
+  name: string
+  barcode: string | null
+  categoryId: string
+  base: 'g' | 'ml' | 'un'
+  packages: unknown
+  supplierId: string | null
+  leadDays: number
+  referenceAmount: number | null
+  referenceQuantity: number | null
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface InventoryLevelRow {
+  tenantId: string
+  id: string
+  locationId: string
+  itemId: string
+  minimum: number
+  maximum: number
+}
+
+export interface InventoryLocationRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: string
+  kind: 'bar' | 'housekeeping' | 'kitchen' | 'minibar' | 'shop' | 'store'
+  position: number
+  status: 'active' | 'archived'
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface InventoryMovementRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  kind: 'consumption' | 'count' | 'opening' | 'production' | 'receipt' | 'reversal' | 'shortage' | 'transfer'
+  occurredOn: string
+  reference: string | null
+  note: string | null
+  supplierId: string | null
+  purchaseOrderId: string | null
+  recipeVersionId: string | null
+  reversesId: string | null
+  status: 'posted' | 'reversed'
+  sourceType: string
+  sourceId: string
+  reversalReason: string | null
+  createdBy: string | null
+  version: number
+  createdAt: Date
+}
+
+export interface InventoryMovementLineRow {
+  tenantId: string
+  id: string
+  movementId: string
+  position: number
+  itemId: string
+  locationId: string
+  quantity: number
+  value: number
+  enteredQuantity: number
+  enteredMeasure: string
+  seq: number
+  occurredOn: string
+  purchaseOrderLineId: string | null
+}
+
+export interface InventorySetRow {
+  tenantId: string
+  kind: 'all' | 'categories' | 'locations' | 'outlets' | 'prices'
+  ownerId: string
+  version: number
+}
+
+export interface InventoryShortageRow {
+  tenantId: string
+  id: string
+  consumptionId: string
+  consumptionLineId: string
+  itemId: string
+  locationId: string
+  quantity: number
+  settledQuantity: number
+  settledValue: number
+  status: string
+  position: number
+  createdAt: Date
+}
+
+export interface InventoryStockRow {
+  tenantId: string
+  id: string
+  locationId: string
+  itemId: string
+  quantity: number
+  value: number
+  lastSeq: number
+  lowSince: Date | null
+  lastCountedAt: Date | null
+  lastCountedOn: string | null
+  lastCostValue: number | null
+  lastCostQuantity: number | null
+  lastCostAt: Date | null
+}
+
+export interface InventoryUseRow {
+  tenantId: string
+  id: string
+  locationId: string
+  itemId: string
+  date: string
+  quantity: number
 }
 
 export interface InvoicePaymentRow {
@@ -1849,6 +2224,31 @@ export interface NoticeRow {
   createdAt: Date
 }
 
+export interface NumberJumpRow {
+  tenantId: string
+  id: string
+  seriesId: string
+  fromNumber: number
+  toNumber: number
+  reason: string
+  createdBy: string
+  createdAt: Date
+}
+
+export interface NumberSeriesRow {
+  tenantId: string
+  id: string
+  bookId: string
+  kind: 'credit_note' | 'invoice' | 'purchase_order' | 'receipt' | 'register_z' | 'rps'
+  scopeId: string | null
+  year: number | null
+  prefix: string
+  next: number
+  skipped: number
+  version: number
+  createdAt: Date
+}
+
 export interface OnTheBooksChangeRow {
   tenantId: string
   id: string
@@ -1884,6 +2284,191 @@ export interface PasswordRequestRow {
   id: string
   email: string
   createdAt: Date
+}
+
+export interface PayableRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  supplierId: string | null
+  payeeName: string | null
+  payeeDocument: string | null
+  payeeKey: string
+  kind: 'bill' | 'commission' | 'opening' | 'other' | 'reimbursement' | 'tax'
+  number: string | null
+  series: string
+  fiscalKey: string | null
+  issuedOn: string
+  postingOn: string
+  currency: string
+  gross: number
+  withheld: number
+  total: number
+  settled: number
+  open: number
+  status: 'approved' | 'awaiting_approval' | 'draft' | 'paid' | 'partly_paid' | 'void'
+  onHold: boolean
+  holdReason: string | null
+  source: string
+  sourceKey: string | null
+  policyNumber: number | null
+  approvalsNeeded: number
+  approvalsGiven: number
+  approvalRoles: string[]
+  round: number
+  matchExceptions: unknown
+  costCenterId: string | null
+  notes: string
+  createdBy: string | null
+  editedBy: string | null
+  submittedBy: string | null
+  postedAt: Date | null
+  endedAt: Date | null
+  voidedOn: string | null
+  voidReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PayableApprovalRow {
+  tenantId: string
+  id: string
+  payableId: string
+  round: number
+  userId: string
+  decision: 'approved' | 'rejected'
+  note: string | null
+  selfApproved: boolean
+  createdAt: Date
+}
+
+export interface PayableFactRow {
+  tenantId: string
+  id: string
+  payableId: string
+  installmentId: string
+  datedOn: string
+  type: string
+  sourceId: string
+  amount: number
+  position: number
+  createdAt: Date
+}
+
+export interface PayableHistoryRow {
+  tenantId: string
+  id: string
+  payableId: string
+  command: string
+  fromStatus: string | null
+  toStatus: string
+  changes: unknown
+  reason: string | null
+  actor: unknown
+  requestId: string | null
+  position: number
+  createdAt: Date
+}
+
+export interface PayableInstallmentRow {
+  tenantId: string
+  id: string
+  payableId: string
+  seq: number
+  dueOn: string
+  amount: number
+  settled: number
+  open: number
+  versions: unknown
+  boletoLine: string | null
+  pixCode: string | null
+}
+
+export interface PayableLineRow {
+  tenantId: string
+  id: string
+  payableId: string
+  lineNo: number
+  description: string
+  accountId: string | null
+  purchaseOrderLineId: string | null
+  inventoryMovementLineId: string | null
+  quantity: string | null
+  baseQuantity: string | null
+  amount: number
+  costCenterId: string | null
+  propertyId: string | null
+  receivedValue: number | null
+  variance: number | null
+  taken: unknown
+}
+
+export interface PayablePaymentRow {
+  tenantId: string
+  id: string
+  bookId: string
+  method: string
+  cashAccountId: string | null
+  creditId: string | null
+  payOn: string
+  currency: string
+  total: number
+  status: 'approved' | 'awaiting_approval' | 'failed' | 'paid' | 'partly_paid' | 'sending' | 'void'
+  reference: string
+  note: string
+  createdBy: string
+  approvedBy: string | null
+  selfApproved: boolean
+  approvedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PayablePaymentItemRow {
+  tenantId: string
+  id: string
+  payablePaymentId: string
+  position: number
+  payableId: string | null
+  installmentId: string | null
+  supplierId: string | null
+  payeeName: string | null
+  payeeDocument: string | null
+  payeeKey: string
+  purchaseOrderId: string | null
+  propertyId: string | null
+  principal: number
+  interest: number
+  fine: number
+  discount: number
+  cash: number
+  status: 'failed' | 'paid' | 'queued' | 'sending' | 'void'
+  destination: string | null
+  creditId: string | null
+  cashTransferId: string | null
+  cashMovementId: string | null
+  refundMovementId: string | null
+  failure: unknown | null
+  paidOn: string | null
+  reversedOn: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PayableWithholdingRow {
+  tenantId: string
+  id: string
+  payableId: string
+  taxCodeId: string
+  code: string
+  base: number
+  rate: number
+  amount: number
+  collectedById: string | null
 }
 
 export interface PaymentRow {
@@ -1941,6 +2526,8 @@ export interface PaymentRow {
   endNearedAt: Date | null
   linkSentAt: Date | null
   unallocatedTold: boolean
+  cashAccountId: string | null
+  cashSessionId: string | null
 }
 
 export interface PaymentAllocationRow {
@@ -2301,6 +2888,63 @@ export interface ProviderGateRow {
   updatedAt: Date
 }
 
+export interface PurchaseOrderRow {
+  tenantId: string
+  id: string
+  number: number | null
+  supplierId: string
+  propertyId: string
+  bookId: string
+  locationId: string | null
+  expectedOn: string | null
+  currency: string
+  total: number
+  notes: string
+  status: 'approved' | 'cancelled' | 'closed' | 'draft' | 'partly_received' | 'received'
+  createdBy: string
+  editedBy: string
+  approvedBy: string | null
+  selfApproved: boolean
+  approvedAt: Date | null
+  sentAt: Date | null
+  closeReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PurchaseOrderLineRow {
+  tenantId: string
+  id: string
+  purchaseOrderId: string
+  lineNo: number
+  inventoryItemId: string | null
+  measure: string | null
+  numerator: string
+  denominator: string
+  description: string
+  accountId: string | null
+  entered: string
+  quantity: string
+  unitPrice: number
+  amount: number
+  received: string
+  billed: string
+}
+
+export interface PurchaseReceiptRow {
+  tenantId: string
+  id: string
+  purchaseOrderLineId: string
+  movementLineId: string
+  quantity: string
+  value: number
+  billed: string
+  billedValue: number
+  position: number
+  createdAt: Date
+}
+
 export interface QueueControlRow {
   id: string
   scope: string
@@ -2447,6 +3091,44 @@ export interface RatePlanUnitTypeRow {
   children: unknown
 }
 
+export interface RecipeRow {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  kind: 'dish' | 'drink' | 'kit' | 'preparation'
+  outputItemId: string | null
+  rules: unknown
+  currentVersion: number
+  status: 'active' | 'archived'
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface RecipeComponentRow {
+  tenantId: string
+  id: string
+  versionId: string
+  position: number
+  itemId: string | null
+  recipeId: string | null
+  quantity: number
+  measure: string
+  baseQuantity: number
+  lossRate: number
+}
+
+export interface RecipeVersionRow {
+  tenantId: string
+  id: string
+  recipeId: string
+  number: number
+  yield: number
+  createdBy: string | null
+  createdAt: Date
+}
+
 export interface ReconciliationRow {
   tenantId: string
   id: string
@@ -2472,6 +3154,30 @@ export interface RecoveryCodeRow {
   createdAt: Date
 }
 
+export interface RecurringPayableRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  supplierId: string | null
+  name: string
+  template: unknown
+  every: number
+  unit: 'month' | 'week' | 'year'
+  day: number | null
+  firstOn: string
+  endsOn: string | null
+  nextOn: string | null
+  made: number
+  leadDays: number
+  pausedUntil: string | null
+  submit: boolean
+  createdBy: string
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface RefundRow {
   tenantId: string
   id: string
@@ -2494,6 +3200,8 @@ export interface RefundRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  cashAccountId: string | null
+  cashSessionId: string | null
 }
 
 export interface RegistrationReportRow {
@@ -2537,6 +3245,14 @@ export interface ReportFileRow {
   size: number
 }
 
+export interface ReportNoticeRow {
+  id: string
+  tenantId: string
+  report: string
+  name: string
+  createdAt: Date
+}
+
 export interface ReportRunRow {
   tenantId: string
   id: string
@@ -2563,6 +3279,34 @@ export interface ReportRunRow {
   startedAt: Date | null
   finishedAt: Date | null
   expiresAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+  scheduleId: string | null
+  slot: string | null
+  sharedWith: string[]
+  withheld: number
+}
+
+export interface ReportScheduleRow {
+  tenantId: string
+  id: string
+  name: string
+  report: string
+  parameters: unknown
+  format: 'csv' | 'json' | 'pdf' | 'xlsx'
+  locale: 'en' | 'es' | 'pt-BR'
+  trigger: unknown
+  propertyId: string | null
+  recipients: string[]
+  ownerId: string
+  createdBy: string
+  active: boolean
+  nextRunAt: Date | null
+  closedOn: string | null
+  lastRunId: string | null
+  failures: number
+  disabledBecause: string | null
   version: number
   createdAt: Date
   updatedAt: Date
@@ -2884,6 +3628,87 @@ export interface SuperuserAccountRow {
   endedAt: Date | null
 }
 
+export interface SupplierRow {
+  tenantId: string
+  id: string
+  legalName: string
+  tradeName: string
+  countryCode: string
+  document: string | null
+  search: string
+  stateRegistration: string
+  cityRegistration: string
+  sealed: Buffer | null
+  termDays: number
+  accountId: string | null
+  costCenterId: string | null
+  withholdingTaxCodeIds: string[]
+  paymentsBlocked: boolean
+  blockReason: string | null
+  status: 'active' | 'archived'
+  notes: string
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface SupplierBankDetailsRow {
+  tenantId: string
+  id: string
+  supplierId: string
+  number: number
+  sealed: Buffer
+  thirdPartyReason: string | null
+  status: 'approved' | 'proposed' | 'rejected' | 'replaced'
+  proposedBy: string
+  decidedBy: string | null
+  decidedAt: Date | null
+  usableFrom: Date | null
+  selfApproved: boolean
+  note: string | null
+  createdAt: Date
+}
+
+export interface SupplierCreditRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  supplierId: string | null
+  payeeName: string | null
+  payeeDocument: string | null
+  payeeKey: string
+  kind: 'advance' | 'credit_note'
+  payableId: string | null
+  number: string | null
+  issuedOn: string
+  currency: string
+  amount: number
+  applied: number
+  refunded: number
+  available: number
+  lines: unknown
+  status: 'open' | 'void'
+  note: string
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface SupplierCreditFactRow {
+  tenantId: string
+  id: string
+  supplierCreditId: string
+  datedOn: string
+  type: 'applied' | 'refunded' | 'restored' | 'voided'
+  sourceId: string
+  cashMovementId: string | null
+  amount: number
+  position: number
+  createdAt: Date
+}
+
 export interface SupportSessionRow {
   id: string
   tenantId: string
@@ -3004,6 +3829,7 @@ export interface TenantRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  provisioned: string | null
 }
 
 export interface TenantExportRow {
@@ -3346,6 +4172,7 @@ export interface Rows {
   api_key_property: ApiKeyPropertyRow
   api_key_warning: ApiKeyWarningRow
   app_user: AppUserRow
+  approval_policy: ApprovalPolicyRow
   attachment: AttachmentRow
   audit_chain: AuditChainRow
   audit_entry: AuditEntryRow
@@ -3364,6 +4191,11 @@ export interface Rows {
   budget_line: BudgetLineRow
   business_day: BusinessDayRow
   campaign: CampaignRow
+  cash_account: CashAccountRow
+  cash_count: CashCountRow
+  cash_movement: CashMovementRow
+  cash_session: CashSessionRow
+  cash_transfer: CashTransferRow
   channel_booking: ChannelBookingRow
   channel_connection: ChannelConnectionRow
   channel_dirty: ChannelDirtyRow
@@ -3405,10 +4237,26 @@ export interface Rows {
   guest_merge: GuestMergeRow
   guest_note: GuestNoteRow
   guest_registration: GuestRegistrationRow
+  guest_word: GuestWordRow
   hold_strike: HoldStrikeRow
   housekeeping_sheet: HousekeepingSheetRow
   housekeeping_task: HousekeepingTaskRow
   integrity_run: IntegrityRunRow
+  inventory_category: InventoryCategoryRow
+  inventory_consumption: InventoryConsumptionRow
+  inventory_consumption_line: InventoryConsumptionLineRow
+  inventory_count: InventoryCountRow
+  inventory_count_counter: InventoryCountCounterRow
+  inventory_count_line: InventoryCountLineRow
+  inventory_item: InventoryItemRow
+  inventory_level: InventoryLevelRow
+  inventory_location: InventoryLocationRow
+  inventory_movement: InventoryMovementRow
+  inventory_movement_line: InventoryMovementLineRow
+  inventory_set: InventorySetRow
+  inventory_shortage: InventoryShortageRow
+  inventory_stock: InventoryStockRow
+  inventory_use: InventoryUseRow
   invoice_payment: InvoicePaymentRow
   issue: IssueRow
   issue_category: IssueCategoryRow
@@ -3437,9 +4285,20 @@ export interface Rows {
   night_audit_checkpoint: NightAuditCheckpointRow
   night_fact: NightFactRow
   notice: NoticeRow
+  number_jump: NumberJumpRow
+  number_series: NumberSeriesRow
   on_the_books_change: OnTheBooksChangeRow
   one_time_token: OneTimeTokenRow
   password_request: PasswordRequestRow
+  payable: PayableRow
+  payable_approval: PayableApprovalRow
+  payable_fact: PayableFactRow
+  payable_history: PayableHistoryRow
+  payable_installment: PayableInstallmentRow
+  payable_line: PayableLineRow
+  payable_payment: PayablePaymentRow
+  payable_payment_item: PayablePaymentItemRow
+  payable_withholding: PayableWithholdingRow
   payment: PaymentRow
   payment_allocation: PaymentAllocationRow
   payment_exception: PaymentExceptionRow
@@ -3461,6 +4320,9 @@ export interface Rows {
   property_directory: PropertyDirectoryRow
   property_payment_method: PropertyPaymentMethodRow
   provider_gate: ProviderGateRow
+  purchase_order: PurchaseOrderRow
+  purchase_order_line: PurchaseOrderLineRow
+  purchase_receipt: PurchaseReceiptRow
   queue_control: QueueControlRow
   queue_minute: QueueMinuteRow
   queue_total: QueueTotalRow
@@ -3470,14 +4332,20 @@ export interface Rows {
   rate_change_level: RateChangeLevelRow
   rate_plan: RatePlanRow
   rate_plan_unit_type: RatePlanUnitTypeRow
+  recipe: RecipeRow
+  recipe_component: RecipeComponentRow
+  recipe_version: RecipeVersionRow
   reconciliation: ReconciliationRow
   recovery_code: RecoveryCodeRow
+  recurring_payable: RecurringPayableRow
   refund: RefundRow
   registration_report: RegistrationReportRow
   registration_secret: RegistrationSecretRow
   relay_turn: RelayTurnRow
   report_file: ReportFileRow
+  report_notice: ReportNoticeRow
   report_run: ReportRunRow
+  report_schedule: ReportScheduleRow
   reservation: ReservationRow
   reservation_event: ReservationEventRow
   reservation_extra: ReservationExtraRow
@@ -3498,6 +4366,10 @@ export interface Rows {
   subscription_invoice_line: SubscriptionInvoiceLineRow
   subscription_item: SubscriptionItemRow
   superuser_account: SuperuserAccountRow
+  supplier: SupplierRow
+  supplier_bank_details: SupplierBankDetailsRow
+  supplier_credit: SupplierCreditRow
+  supplier_credit_fact: SupplierCreditFactRow
   support_session: SupportSessionRow
   suppression: SuppressionRow
   tax_assessment: TaxAssessmentRow
@@ -3617,6 +4489,13 @@ export const tables = {
     documents: [],
     filled: ['id', 'locale', 'status', 'sessionEpoch', 'version', 'createdAt', 'updatedAt'],
     nullable: ['passwordHash', 'pepperId', 'emailVerifiedAt', 'passwordChangedAt', 'totpSecret', 'totpConfirmedAt', 'totpLastStep', 'lastTenantId', 'totpPendingAt', 'lockedAt', 'lockReason'],
+    computed: [],
+  },
+  approval_policy: {
+    fields: ['tenantId', 'id', 'bookId', 'number', 'bands', 'coolOffHours', 'priceTolerance', 'createdBy', 'createdAt'],
+    documents: ['bands'],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['createdBy'],
     computed: [],
   },
   attachment: {
@@ -3743,6 +4622,41 @@ export const tables = {
     documents: ['plan', 'segment', 'excluded'],
     filled: ['tenantId', 'id', 'status', 'audience', 'excluded', 'version', 'createdAt', 'updatedAt'],
     nullable: ['templateNumber', 'plan', 'scheduledFor', 'cursor', 'expandedAt', 'launchedBy', 'launchedAt', 'endedAt', 'createdBy'],
+    computed: [],
+  },
+  cash_account: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'kind', 'code', 'name', 'currency', 'ledgerAccountId', 'ispb', 'bankCode', 'branch', 'number', 'holder', 'status', 'balance', 'cleared', 'movementCount', 'blind', 'differenceLimit', 'safeAccountId', 'matchRules', 'csvMapping', 'version', 'createdAt', 'updatedAt'],
+    documents: ['matchRules', 'csvMapping'],
+    filled: ['tenantId', 'id', 'status', 'balance', 'cleared', 'movementCount', 'blind', 'differenceLimit', 'matchRules', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'ispb', 'bankCode', 'branch', 'number', 'holder', 'safeAccountId', 'csvMapping'],
+    computed: [],
+  },
+  cash_count: {
+    fields: ['tenantId', 'id', 'sessionId', 'moment', 'denominations', 'total', 'countedBy', 'createdAt'],
+    documents: ['denominations'],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  cash_movement: {
+    fields: ['tenantId', 'id', 'cashAccountId', 'sessionId', 'seq', 'amount', 'currency', 'bookedOn', 'occurredAt', 'kind', 'sourceType', 'sourceId', 'sourceSeq', 'bookId', 'accountId', 'costCenterId', 'propertyId', 'counterBookId', 'description', 'voucher', 'counterparty', 'endToEndId', 'txid', 'reversesId', 'transferId', 'matched', 'createdBy', 'createdAt'],
+    documents: ['createdBy'],
+    filled: ['tenantId', 'id', 'seq', 'occurredAt', 'sourceSeq', 'voucher', 'matched', 'createdAt'],
+    nullable: ['sessionId', 'accountId', 'costCenterId', 'propertyId', 'counterBookId', 'counterparty', 'endToEndId', 'txid', 'reversesId', 'transferId'],
+    computed: [],
+  },
+  cash_session: {
+    fields: ['tenantId', 'id', 'registerId', 'propertyId', 'currency', 'cashierId', 'status', 'openedAt', 'closedAt', 'businessDate', 'blind', 'opening', 'openingDifference', 'expected', 'counted', 'difference', 'declared', 'closedBy', 'approvedBy', 'approvedAt', 'selfApproved', 'note', 'zNumber', 'openedXid', 'closedXid', 'version', 'createdAt', 'updatedAt'],
+    documents: ['declared'],
+    filled: ['tenantId', 'id', 'status', 'openedAt', 'blind', 'openingDifference', 'expected', 'declared', 'selfApproved', 'openedXid', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['closedAt', 'counted', 'closedBy', 'approvedBy', 'approvedAt', 'note', 'zNumber', 'closedXid'],
+    computed: ['difference'],
+  },
+  cash_transfer: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'fromAccountId', 'toAccountId', 'payee', 'method', 'amount', 'fee', 'currency', 'purpose', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'status', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'selfApproved', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure'],
+    filled: ['tenantId', 'id', 'fee', 'selfApproved', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'toAccountId', 'payee', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt'],
     computed: [],
   },
   channel_booking: {
@@ -4032,6 +4946,13 @@ export const tables = {
     nullable: ['sealed', 'signedAt', 'signedVia', 'linkValidFrom', 'linkSentAt', 'externalId', 'rejectReason'],
     computed: [],
   },
+  guest_word: {
+    fields: ['tenantId', 'id', 'guestId', 'word'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
   hold_strike: {
     fields: ['tenantId', 'id', 'propertyId', 'emailIndex', 'bookingId', 'expiredAt'],
     documents: [],
@@ -4058,6 +4979,111 @@ export const tables = {
     documents: ['results'],
     filled: ['tenantId', 'id', 'status', 'results', 'requestedAt'],
     nullable: ['startedAt', 'finishedAt', 'snapshot'],
+    computed: [],
+  },
+  inventory_category: {
+    fields: ['tenantId', 'id', 'code', 'name', 'parentCode', 'expenseGroup', 'stockAccountId', 'expenseAccountId', 'position', 'status', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'position', 'status', 'createdAt', 'updatedAt'],
+    nullable: ['parentCode', 'stockAccountId', 'expenseAccountId'],
+    computed: [],
+  },
+  inventory_consumption: {
+    fields: ['tenantId', 'id', 'propertyId', 'kind', 'locationId', 'outletId', 'orderId', 'reservationId', 'unitId', 'taskId', 'costCenterId', 'reason', 'businessDate', 'movementId', 'status', 'sourceType', 'sourceId', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['locationId', 'outletId', 'orderId', 'reservationId', 'unitId', 'taskId', 'costCenterId', 'reason', 'movementId'],
+    computed: [],
+  },
+  inventory_consumption_line: {
+    fields: ['tenantId', 'id', 'consumptionId', 'position', 'itemId', 'locationId', 'recipeVersionId', 'quantity', 'value', 'shortQuantity'],
+    documents: [],
+    filled: ['tenantId', 'id', 'shortQuantity'],
+    nullable: ['recipeVersionId'],
+    computed: [],
+  },
+  inventory_count: {
+    fields: ['tenantId', 'id', 'propertyId', 'locationId', 'categoryId', 'blind', 'status', 'startedBy', 'approvedBy', 'selfApproved', 'movementId', 'note', 'approvalNote', 'closedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'blind', 'status', 'selfApproved', 'note', 'approvalNote', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['categoryId', 'approvedBy', 'movementId', 'closedAt'],
+    computed: [],
+  },
+  inventory_count_counter: {
+    fields: ['tenantId', 'id', 'countId', 'userId'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  inventory_count_line: {
+    fields: ['tenantId', 'id', 'countId', 'locationId', 'itemId', 'open', 'expected', 'counted', 'enteredQuantity', 'enteredMeasure', 'countedBy', 'countedAt', 'value'],
+    documents: [],
+    filled: ['tenantId', 'id', 'open'],
+    nullable: ['counted', 'enteredQuantity', 'enteredMeasure', 'countedBy', 'countedAt', 'value'],
+    computed: [],
+  },
+  inventory_item: {
+    fields: ['tenantId', 'id', 'sku', 'name', 'barcode', 'categoryId', 'base', 'packages', 'supplierId', 'leadDays', 'referenceAmount', 'referenceQuantity', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: ['packages'],
+    filled: ['tenantId', 'id', 'packages', 'leadDays', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['barcode', 'supplierId', 'referenceAmount', 'referenceQuantity'],
+    computed: [],
+  },
+  inventory_level: {
+    fields: ['tenantId', 'id', 'locationId', 'itemId', 'minimum', 'maximum'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  inventory_location: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'kind', 'position', 'status', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'position', 'status', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  inventory_movement: {
+    fields: ['tenantId', 'id', 'propertyId', 'kind', 'occurredOn', 'reference', 'note', 'supplierId', 'purchaseOrderId', 'recipeVersionId', 'reversesId', 'status', 'sourceType', 'sourceId', 'reversalReason', 'createdBy', 'version', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt'],
+    nullable: ['reference', 'note', 'supplierId', 'purchaseOrderId', 'recipeVersionId', 'reversesId', 'reversalReason', 'createdBy'],
+    computed: [],
+  },
+  inventory_movement_line: {
+    fields: ['tenantId', 'id', 'movementId', 'position', 'itemId', 'locationId', 'quantity', 'value', 'enteredQuantity', 'enteredMeasure', 'seq', 'occurredOn', 'purchaseOrderLineId'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: ['purchaseOrderLineId'],
+    computed: [],
+  },
+  inventory_set: {
+    fields: ['tenantId', 'kind', 'ownerId', 'version'],
+    documents: [],
+    filled: ['tenantId', 'version'],
+    nullable: [],
+    computed: [],
+  },
+  inventory_shortage: {
+    fields: ['tenantId', 'id', 'consumptionId', 'consumptionLineId', 'itemId', 'locationId', 'quantity', 'settledQuantity', 'settledValue', 'status', 'position', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'settledQuantity', 'settledValue', 'status', 'position', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  inventory_stock: {
+    fields: ['tenantId', 'id', 'locationId', 'itemId', 'quantity', 'value', 'lastSeq', 'lowSince', 'lastCountedAt', 'lastCountedOn', 'lastCostValue', 'lastCostQuantity', 'lastCostAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'quantity', 'value', 'lastSeq'],
+    nullable: ['lowSince', 'lastCountedAt', 'lastCountedOn', 'lastCostValue', 'lastCostQuantity', 'lastCostAt'],
+    computed: [],
+  },
+  inventory_use: {
+    fields: ['tenantId', 'id', 'locationId', 'itemId', 'date', 'quantity'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
     computed: [],
   },
   invoice_payment: {
@@ -4256,6 +5282,20 @@ export const tables = {
     nullable: ['key', 'day', 'money'],
     computed: [],
   },
+  number_jump: {
+    fields: ['tenantId', 'id', 'seriesId', 'fromNumber', 'toNumber', 'reason', 'createdBy', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  number_series: {
+    fields: ['tenantId', 'id', 'bookId', 'kind', 'scopeId', 'year', 'prefix', 'next', 'skipped', 'version', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'prefix', 'next', 'skipped', 'version', 'createdAt'],
+    nullable: ['scopeId', 'year'],
+    computed: [],
+  },
   on_the_books_change: {
     fields: ['tenantId', 'id', 'propertyId', 'stayDate', 'changedOn', 'reservationId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'source', 'channelConnectionId', 'companyId', 'agencyId', 'groupId', 'unitNights', 'roomRevenue', 'createdAt'],
     documents: [],
@@ -4277,11 +5317,74 @@ export const tables = {
     nullable: [],
     computed: [],
   },
+  payable: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'payeeKey', 'kind', 'number', 'series', 'fiscalKey', 'issuedOn', 'postingOn', 'currency', 'gross', 'withheld', 'total', 'settled', 'open', 'status', 'onHold', 'holdReason', 'source', 'sourceKey', 'policyNumber', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'costCenterId', 'notes', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt'],
+    documents: ['matchExceptions'],
+    filled: ['tenantId', 'id', 'series', 'withheld', 'settled', 'status', 'onHold', 'source', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'notes', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'number', 'fiscalKey', 'holdReason', 'sourceKey', 'policyNumber', 'costCenterId', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason'],
+    computed: ['open'],
+  },
+  payable_approval: {
+    fields: ['tenantId', 'id', 'payableId', 'round', 'userId', 'decision', 'note', 'selfApproved', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'selfApproved', 'createdAt'],
+    nullable: ['note'],
+    computed: [],
+  },
+  payable_fact: {
+    fields: ['tenantId', 'id', 'payableId', 'installmentId', 'datedOn', 'type', 'sourceId', 'amount', 'position', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'position', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  payable_history: {
+    fields: ['tenantId', 'id', 'payableId', 'command', 'fromStatus', 'toStatus', 'changes', 'reason', 'actor', 'requestId', 'position', 'createdAt'],
+    documents: ['changes', 'actor'],
+    filled: ['tenantId', 'id', 'changes', 'position', 'createdAt'],
+    nullable: ['fromStatus', 'reason', 'requestId'],
+    computed: [],
+  },
+  payable_installment: {
+    fields: ['tenantId', 'id', 'payableId', 'seq', 'dueOn', 'amount', 'settled', 'open', 'versions', 'boletoLine', 'pixCode'],
+    documents: ['versions'],
+    filled: ['tenantId', 'id', 'settled', 'versions'],
+    nullable: ['boletoLine', 'pixCode'],
+    computed: ['open'],
+  },
+  payable_line: {
+    fields: ['tenantId', 'id', 'payableId', 'lineNo', 'description', 'accountId', 'purchaseOrderLineId', 'inventoryMovementLineId', 'quantity', 'baseQuantity', 'amount', 'costCenterId', 'propertyId', 'receivedValue', 'variance', 'taken'],
+    documents: ['taken'],
+    filled: ['tenantId', 'id', 'taken'],
+    nullable: ['accountId', 'purchaseOrderLineId', 'inventoryMovementLineId', 'quantity', 'baseQuantity', 'costCenterId', 'propertyId', 'receivedValue', 'variance'],
+    computed: [],
+  },
+  payable_payment: {
+    fields: ['tenantId', 'id', 'bookId', 'method', 'cashAccountId', 'creditId', 'payOn', 'currency', 'total', 'status', 'reference', 'note', 'createdBy', 'approvedBy', 'selfApproved', 'approvedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'reference', 'note', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['cashAccountId', 'creditId', 'approvedBy', 'approvedAt'],
+    computed: [],
+  },
+  payable_payment_item: {
+    fields: ['tenantId', 'id', 'payablePaymentId', 'position', 'payableId', 'installmentId', 'supplierId', 'payeeName', 'payeeDocument', 'payeeKey', 'purchaseOrderId', 'propertyId', 'principal', 'interest', 'fine', 'discount', 'cash', 'status', 'destination', 'creditId', 'cashTransferId', 'cashMovementId', 'refundMovementId', 'failure', 'paidOn', 'reversedOn', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure'],
+    filled: ['tenantId', 'id', 'interest', 'fine', 'discount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['payableId', 'installmentId', 'supplierId', 'payeeName', 'payeeDocument', 'purchaseOrderId', 'propertyId', 'destination', 'creditId', 'cashTransferId', 'cashMovementId', 'refundMovementId', 'failure', 'paidOn', 'reversedOn'],
+    computed: ['cash'],
+  },
+  payable_withholding: {
+    fields: ['tenantId', 'id', 'payableId', 'taxCodeId', 'code', 'base', 'rate', 'amount', 'collectedById'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: ['collectedById'],
+    computed: [],
+  },
   payment: {
-    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold'],
+    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold', 'cashAccountId', 'cashSessionId'],
     documents: ['failure'],
     filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines', 'unallocatedTold'],
-    nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt'],
+    nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt', 'cashAccountId', 'cashSessionId'],
     computed: [],
   },
   payment_allocation: {
@@ -4424,6 +5527,27 @@ export const tables = {
     nullable: ['tenantId', 'closedAt', 'closedUntil', 'reason', 'probeJobId', 'probeUntil', 'ratePerSecond', 'lastSuccessAt', 'lastFailureAt'],
     computed: [],
   },
+  purchase_order: {
+    fields: ['tenantId', 'id', 'number', 'supplierId', 'propertyId', 'bookId', 'locationId', 'expectedOn', 'currency', 'total', 'notes', 'status', 'createdBy', 'editedBy', 'approvedBy', 'selfApproved', 'approvedAt', 'sentAt', 'closeReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'notes', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['number', 'locationId', 'expectedOn', 'approvedBy', 'approvedAt', 'sentAt', 'closeReason'],
+    computed: [],
+  },
+  purchase_order_line: {
+    fields: ['tenantId', 'id', 'purchaseOrderId', 'lineNo', 'inventoryItemId', 'measure', 'numerator', 'denominator', 'description', 'accountId', 'entered', 'quantity', 'unitPrice', 'amount', 'received', 'billed'],
+    documents: [],
+    filled: ['tenantId', 'id', 'numerator', 'denominator', 'received', 'billed'],
+    nullable: ['inventoryItemId', 'measure', 'accountId'],
+    computed: [],
+  },
+  purchase_receipt: {
+    fields: ['tenantId', 'id', 'purchaseOrderLineId', 'movementLineId', 'quantity', 'value', 'billed', 'billedValue', 'position', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'billed', 'billedValue', 'position', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
   queue_control: {
     fields: ['id', 'scope', 'queue', 'kind', 'tenantId', 'provider', 'paused', 'until', 'reason', 'actor', 'createdAt'],
     documents: ['actor'],
@@ -4487,6 +5611,27 @@ export const tables = {
     nullable: ['standardAmount'],
     computed: [],
   },
+  recipe: {
+    fields: ['tenantId', 'id', 'code', 'name', 'kind', 'outputItemId', 'rules', 'currentVersion', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: ['rules'],
+    filled: ['tenantId', 'id', 'rules', 'currentVersion', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['outputItemId'],
+    computed: [],
+  },
+  recipe_component: {
+    fields: ['tenantId', 'id', 'versionId', 'position', 'itemId', 'recipeId', 'quantity', 'measure', 'baseQuantity', 'lossRate'],
+    documents: [],
+    filled: ['tenantId', 'id', 'lossRate'],
+    nullable: ['itemId', 'recipeId'],
+    computed: [],
+  },
+  recipe_version: {
+    fields: ['tenantId', 'id', 'recipeId', 'number', 'yield', 'createdBy', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: ['createdBy'],
+    computed: [],
+  },
   reconciliation: {
     fields: ['tenantId', 'id', 'gatewayAccountId', 'date', 'status', 'provisional', 'openingBalance', 'net', 'closingBalance', 'counts', 'lastRunAt', 'version', 'createdAt', 'updatedAt'],
     documents: ['counts'],
@@ -4501,11 +5646,18 @@ export const tables = {
     nullable: ['usedAt'],
     computed: [],
   },
+  recurring_payable: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'name', 'template', 'every', 'unit', 'day', 'firstOn', 'endsOn', 'nextOn', 'made', 'leadDays', 'pausedUntil', 'submit', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['template'],
+    filled: ['tenantId', 'id', 'every', 'made', 'leadDays', 'submit', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'supplierId', 'day', 'endsOn', 'nextOn', 'pausedUntil'],
+    computed: [],
+  },
   refund: {
-    fields: ['tenantId', 'id', 'paymentId', 'gatewayAccountId', 'propertyId', 'amount', 'currency', 'reason', 'note', 'via', 'status', 'failure', 'requestedBy', 'externalId', 'sentAt', 'succeededAt', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'paymentId', 'gatewayAccountId', 'propertyId', 'amount', 'currency', 'reason', 'note', 'via', 'status', 'failure', 'requestedBy', 'externalId', 'sentAt', 'succeededAt', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'cashAccountId', 'cashSessionId'],
     documents: ['failure', 'requestedBy'],
     filled: ['tenantId', 'id', 'via', 'status', 'readCount', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['gatewayAccountId', 'note', 'failure', 'externalId', 'sentAt', 'succeededAt', 'nextReadAt'],
+    nullable: ['gatewayAccountId', 'note', 'failure', 'externalId', 'sentAt', 'succeededAt', 'nextReadAt', 'cashAccountId', 'cashSessionId'],
     computed: [],
   },
   registration_report: {
@@ -4536,11 +5688,25 @@ export const tables = {
     nullable: [],
     computed: [],
   },
+  report_notice: {
+    fields: ['id', 'tenantId', 'report', 'name', 'createdAt'],
+    documents: [],
+    filled: ['createdAt'],
+    nullable: [],
+    computed: [],
+  },
   report_run: {
-    fields: ['tenantId', 'id', 'report', 'parameters', 'format', 'locale', 'status', 'createdBy', 'byKey', 'propertyIds', 'ledgerSequence', 'asOf', 'provisional', 'formulaVersion', 'rows', 'bytes', 'sha256', 'fileName', 'errorCode', 'errorMessage', 'startsOn', 'endsOn', 'startedAt', 'finishedAt', 'expiresAt', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'report', 'parameters', 'format', 'locale', 'status', 'createdBy', 'byKey', 'propertyIds', 'ledgerSequence', 'asOf', 'provisional', 'formulaVersion', 'rows', 'bytes', 'sha256', 'fileName', 'errorCode', 'errorMessage', 'startsOn', 'endsOn', 'startedAt', 'finishedAt', 'expiresAt', 'version', 'createdAt', 'updatedAt', 'scheduleId', 'slot', 'sharedWith', 'withheld'],
     documents: ['parameters'],
-    filled: ['tenantId', 'id', 'parameters', 'status', 'byKey', 'rows', 'bytes', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['propertyIds', 'ledgerSequence', 'asOf', 'provisional', 'sha256', 'fileName', 'errorCode', 'errorMessage', 'startsOn', 'endsOn', 'startedAt', 'finishedAt', 'expiresAt'],
+    filled: ['tenantId', 'id', 'parameters', 'status', 'byKey', 'rows', 'bytes', 'version', 'createdAt', 'updatedAt', 'sharedWith', 'withheld'],
+    nullable: ['propertyIds', 'ledgerSequence', 'asOf', 'provisional', 'sha256', 'fileName', 'errorCode', 'errorMessage', 'startsOn', 'endsOn', 'startedAt', 'finishedAt', 'expiresAt', 'scheduleId', 'slot'],
+    computed: [],
+  },
+  report_schedule: {
+    fields: ['tenantId', 'id', 'name', 'report', 'parameters', 'format', 'locale', 'trigger', 'propertyId', 'recipients', 'ownerId', 'createdBy', 'active', 'nextRunAt', 'closedOn', 'lastRunId', 'failures', 'disabledBecause', 'version', 'createdAt', 'updatedAt'],
+    documents: ['parameters', 'trigger'],
+    filled: ['tenantId', 'id', 'parameters', 'active', 'failures', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'nextRunAt', 'closedOn', 'lastRunId', 'disabledBecause'],
     computed: [],
   },
   reservation: {
@@ -4683,6 +5849,34 @@ export const tables = {
     nullable: ['grantedBy', 'endedAt'],
     computed: [],
   },
+  supplier: {
+    fields: ['tenantId', 'id', 'legalName', 'tradeName', 'countryCode', 'document', 'search', 'stateRegistration', 'cityRegistration', 'sealed', 'termDays', 'accountId', 'costCenterId', 'withholdingTaxCodeIds', 'paymentsBlocked', 'blockReason', 'status', 'notes', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'tradeName', 'countryCode', 'stateRegistration', 'cityRegistration', 'termDays', 'withholdingTaxCodeIds', 'paymentsBlocked', 'status', 'notes', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['document', 'sealed', 'accountId', 'costCenterId', 'blockReason'],
+    computed: [],
+  },
+  supplier_bank_details: {
+    fields: ['tenantId', 'id', 'supplierId', 'number', 'sealed', 'thirdPartyReason', 'status', 'proposedBy', 'decidedBy', 'decidedAt', 'usableFrom', 'selfApproved', 'note', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'selfApproved', 'createdAt'],
+    nullable: ['thirdPartyReason', 'decidedBy', 'decidedAt', 'usableFrom', 'note'],
+    computed: [],
+  },
+  supplier_credit: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'payeeKey', 'kind', 'payableId', 'number', 'issuedOn', 'currency', 'amount', 'applied', 'refunded', 'available', 'lines', 'status', 'note', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['lines'],
+    filled: ['tenantId', 'id', 'applied', 'refunded', 'lines', 'status', 'note', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'payableId', 'number', 'createdBy'],
+    computed: ['available'],
+  },
+  supplier_credit_fact: {
+    fields: ['tenantId', 'id', 'supplierCreditId', 'datedOn', 'type', 'sourceId', 'cashMovementId', 'amount', 'position', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'position', 'createdAt'],
+    nullable: ['cashMovementId'],
+    computed: [],
+  },
   support_session: {
     fields: ['id', 'tenantId', 'superuserId', 'asUserId', 'mode', 'reason', 'startedAt', 'expiresAt', 'endedAt', 'endedBy', 'endCause'],
     documents: [],
@@ -4726,10 +5920,10 @@ export const tables = {
     computed: [],
   },
   tenant: {
-    fields: ['id', 'name', 'legalName', 'document', 'billingEmail', 'billingAddress', 'country', 'currency', 'timeZone', 'locale', 'status', 'reason', 'deleteAfter', 'features', 'featuresValidUntil', 'entitlementsVersion', 'plan', 'settings', 'version', 'createdAt', 'updatedAt'],
+    fields: ['id', 'name', 'legalName', 'document', 'billingEmail', 'billingAddress', 'country', 'currency', 'timeZone', 'locale', 'status', 'reason', 'deleteAfter', 'features', 'featuresValidUntil', 'entitlementsVersion', 'plan', 'settings', 'version', 'createdAt', 'updatedAt', 'provisioned'],
     documents: ['billingAddress', 'settings'],
     filled: ['id', 'status', 'features', 'entitlementsVersion', 'settings', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['legalName', 'document', 'billingAddress', 'reason', 'deleteAfter', 'featuresValidUntil'],
+    nullable: ['legalName', 'document', 'billingAddress', 'reason', 'deleteAfter', 'featuresValidUntil', 'provisioned'],
     computed: [],
   },
   tenant_export: {

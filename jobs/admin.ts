@@ -118,6 +118,22 @@ export const expireExports = job({
 /** Asks for the purge of tenants whose grace time is over. */
 export const sweepPurges = job({ name: 'privacy.sweep-purges', queue: 'privacy', payload: Obj({}), retry: 'tick' })
 
+/** Looks for tenants that were made before this release, and lack what it gives. */
+export const sweepProvisions = job({
+  name: 'maintenance.sweep-provisions',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+/** Gives a tenant what it lacks of what tenants start with. */
+export const provisionTenant = job({
+  name: 'maintenance.provision-tenant',
+  queue: 'maintenance',
+  payload: Obj({ tenantId: Uuid }),
+  retry: 'internal',
+})
+
 /** Deletes all data of a tenant, table by table. */
 export const purgeTenant = job({
   name: 'privacy.purge-tenant',
@@ -145,6 +161,8 @@ export const adminJobs: Job[] = [
   expireExports,
   sweepPurges,
   purgeTenant,
+  sweepProvisions,
+  provisionTenant,
 ]
 
 export const adminSchedules: Schedule[] = [
@@ -158,4 +176,5 @@ export const adminSchedules: Schedule[] = [
   daily('04:10', verifyEntitlements),
   daily('05:10', expireExports),
   every(3_600, sweepPurges),
+  every(300, sweepProvisions),
 ]

@@ -1,8 +1,11 @@
+import { accountsPayableJobs, accountsPayableSchedules } from './accounts-payable.ts'
 import { adminJobs, adminSchedules } from './admin.ts'
 import { authJobs, authSchedules } from './auth.ts'
 import { channelsJobs, channelsSchedules } from './channels.ts'
+import { documentsJobs, documentsSchedules } from './documents.ts'
 import { financialJobs, financialSchedules } from './financial.ts'
 import { guestsJobs, guestsSchedules } from './guests.ts'
+import { inventoryJobs, inventorySchedules } from './inventory.ts'
 import { issuesJobs, issuesSchedules } from './issues.ts'
 import { jobsJobs, jobsSchedules } from './jobs.ts'
 import { nightAuditJobs, nightAuditSchedules } from './night-audit.ts'
@@ -17,11 +20,14 @@ import type { Job, Schedule } from './job.ts'
 
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
 export const jobs: Job[] = [
+  ...accountsPayableJobs,
   ...adminJobs,
   ...authJobs,
   ...channelsJobs,
+  ...documentsJobs,
   ...financialJobs,
   ...guestsJobs,
+  ...inventoryJobs,
   ...issuesJobs,
   ...jobsJobs,
   ...nightAuditJobs,
@@ -36,11 +42,14 @@ export const jobs: Job[] = [
 
 /** Every job that comes by the clock. */
 export const schedules: Schedule[] = [
+  ...accountsPayableSchedules,
   ...adminSchedules,
   ...authSchedules,
   ...channelsSchedules,
+  ...documentsSchedules,
   ...financialSchedules,
   ...guestsSchedules,
+  ...inventorySchedules,
   ...issuesSchedules,
   ...jobsSchedules,
   ...nightAuditSchedules,

@@ -18,5 +18,13 @@ export const expireReportFiles = job({
   retry: 'tick',
 })
 
-export const reportsJobs: Job[] = [runReport, expireReportFiles]
-export const reportsSchedules: Schedule[] = [every(600, expireReportFiles)]
+/** Makes the runs of schedules whose time has come, or whose business day has closed. */
+export const tickReportSchedules = job({
+  name: 'reports.tick-schedules',
+  queue: 'reports',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
+export const reportsJobs: Job[] = [runReport, expireReportFiles, tickReportSchedules]
+export const reportsSchedules: Schedule[] = [every(600, expireReportFiles), every(60, tickReportSchedules)]

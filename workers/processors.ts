@@ -1,9 +1,12 @@
 import type { Processor } from './lib/processor.ts'
+import { processors as accountsPayable } from './accounts-payable/index.ts'
 import { processors as admin } from './admin/index.ts'
 import { processors as auth } from './auth/index.ts'
 import { processors as channels } from './channels/index.ts'
+import { processors as documents } from './documents/index.ts'
 import { processors as financial } from './financial/index.ts'
 import { processors as guests } from './guests/index.ts'
+import { processors as inventory } from './inventory/index.ts'
 import { processors as issues } from './issues/index.ts'
 import { processors as jobs } from './jobs/index.ts'
 import { processors as nightAudit } from './night-audit/index.ts'
@@ -17,11 +20,14 @@ import { processors as webhooks } from './webhooks/index.ts'
 
 /** Every processor, one per declared job. */
 export const processors: readonly Processor[] = [
+  ...accountsPayable,
   ...admin,
   ...auth,
   ...channels,
+  ...documents,
   ...financial,
   ...guests,
+  ...inventory,
   ...issues,
   ...jobs,
   ...nightAudit,

@@ -102,7 +102,7 @@ export const Invoice = Obj(
         method: OneOf(['card', 'pix', 'boleto']),
         amount: Amount,
         status: OneOf(['created', 'unknown', 'requires_action', 'processing', 'captured', 'failed', 'cancelled']),
-        /** What the payer has to do, such as a Pix code to be paid. */
+        /** The next step of the payer, such as a Pix code to be paid. */
         action: Anything,
         failureCode: Nullable(Text(0, 60)),
         failureMessage: Nullable(Text(0, 200)),
@@ -140,7 +140,7 @@ export const Subscription = Obj(
     nextTotal: Amount,
     currency: Currency,
     paymentMethod: Nullable(Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: Text(1, 20) })),
-    /** What the payer has to do for an open invoice. */
+    /** The next step of the payer of an open invoice. */
     action: Anything,
     pastDueSince: Nullable(Instant),
     version: Count,

@@ -44,6 +44,7 @@ const links = {
   unitId: Nullable(Uuid),
   housekeepingTaskId: Nullable(Uuid),
   paymentId: Nullable(Uuid),
+  conversationId: Nullable(Uuid),
 }
 
 export const issues = resource({
@@ -175,11 +176,20 @@ const comment = route({
   method: 'POST',
   path: `${issues.one}/comments`,
   summary: 'Add an internal comment or a message to the guest',
-  description: 'A comment for the guest is sent to them, and counts as the first response. It needs the feature ocp.',
+  description:
+    'A comment for the guest is sent to them, in the conversation of the issue where it has an open one, and counts as the first response. It needs the feature ocp. Answers of the guest become comments without an author.',
   access: can('comment', 'Issue'),
   record: issues.lock,
   status: 201,
-  errors: ['recipient_missing', 'invalid_transition'],
+  errors: [
+    'recipient_missing',
+    'recipient_suppressed',
+    'no_channel',
+    'window_closed',
+    'country_not_allowed',
+    'rate_limited',
+    'invalid_transition',
+  ],
   body: Obj({ text: Words(1, 5_000), visibility: Opt(OneOf(['internal', 'guest'])) }),
   example: { text: 'Asked the neighbours to be quiet' },
   returns: Issue,

@@ -97,6 +97,8 @@ const head = {
   unitBlockId: Nullable(Uuid),
   housekeepingTaskId: Nullable(Uuid),
   paymentId: Nullable(Uuid),
+  /** Null for roles that do not read guests. */
+  conversationId: Nullable(Uuid),
   assigneeId: Nullable(Uuid),
   team: Team,
   /** 1 manager, 2 admin, 3 owner. */

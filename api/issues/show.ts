@@ -3,7 +3,9 @@ import type { Admission } from '../lib/caller.ts'
 
 /** Roles that do not read guests see neither guest nor stay of an issue. */
 export const showListed = <Shown extends IssueShown>(issue: Shown, admission: Admission): Shown =>
-  admission.can('read', 'Guest') ? issue : { ...issue, guestId: null, guest: null, reservationId: null, score: null }
+  admission.can('read', 'Guest')
+    ? issue
+    : { ...issue, guestId: null, guest: null, reservationId: null, conversationId: null, score: null }
 
 /** Similar issues that the role may know of. */
 const similarFor = (similar: IssueDetail['similar'], role: string | null) => {

@@ -16,7 +16,7 @@ export const errorSchema: Json = {
   type: 'object',
   required: ['statusCode', 'code', 'message', 'requestId'],
   properties: {
-    statusCode: { type: 'integer' },
+    statusCode: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
     code: { $ref: '#/components/schemas/ErrorCode' },
     message: { type: 'string' },
     errors: {
@@ -38,7 +38,10 @@ export const rateHeaders: Record<string, Json> = Object.fromEntries(
     ['X-RateLimit-Limit', 'Requests a minute'],
     ['X-RateLimit-Remaining', 'Requests left in the window'],
     ['X-RateLimit-Reset', 'End of the window, Unix seconds'],
-  ].map(([name, description]) => [name, { description, schema: { type: 'integer' } }]),
+  ].map(([name, description]) => [
+    name,
+    { description, schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } },
+  ]),
 )
 
 export const requestIdHeader: Json = {
@@ -46,7 +49,10 @@ export const requestIdHeader: Json = {
   schema: { type: 'string', maxLength: 64 },
 }
 
-export const retryAfter: Json = { description: 'Seconds to wait', schema: { type: 'integer' } }
+export const retryAfter: Json = {
+  description: 'Seconds to wait',
+  schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 2_147_483_647 },
+}
 
 const meanings: Record<number, string> = {
   400: 'The request is not valid',

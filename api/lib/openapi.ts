@@ -24,6 +24,10 @@ type Json = Record<string, unknown>
 
 const plain = (schema: Schema): Json => JSON.parse(JSON.stringify(schema)) as Json
 
+const longest32 = 2_147_483_647
+const isShort = ({ minimum, maximum }: Json) =>
+  Number(minimum ?? 0) >= -longest32 && maximum !== undefined && Number(maximum) <= longest32
+
 /** Puts schemas with a title among the components, so that the document names what the code names. Throws where two have one title. */
 const hoist = (schema: unknown, components: Json): unknown => {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, components))
@@ -38,7 +42,7 @@ const hoist = (schema: unknown, components: Json): unknown => {
   )
   if (typeof inner.cardNumber === 'string') delete inner.cardNumber
   // Readers of other languages choose the width of a number by its format.
-  if (inner.type === 'integer' && Number(inner.maximum) > 2_147_483_647) inner.format = 'int64'
+  if (inner.type === 'integer') inner.format = isShort(inner) ? 'int32' : 'int64'
   if (typeof inner.format === 'string') inner.format = formats[inner.format] ?? inner.format
   if (inner.pattern === words) {
     const { type, pattern, ...bounds } = inner
@@ -123,6 +127,7 @@ const sorting = (fields: readonly string[]): Json => ({
   schema: {
     type: 'array',
     minItems: 1,
+    maxItems: fields.length,
     items: { type: 'string', enum: fields.flatMap((field) => [field, `-${field}`]) },
   },
 })

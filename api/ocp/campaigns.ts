@@ -143,7 +143,7 @@ const Preview = Obj(
     audience: Count,
     excluded: Excluded,
     byChannel: MapOf(Count, { max: 3 }),
-    /** What these messages would add to this month’s bill, the allowance considered. */
+    /** Minor units that these messages would add to this month’s bill, after the allowance. */
     cost: Obj({ amount: Amount, currency: Currency }),
     /** Three of the audience, masked. */
     examples: List(Obj({ name: Text(0, 10), channel: Text(1, 10), address: Text(1, 254) }), { max: 3 }),

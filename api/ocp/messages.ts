@@ -102,7 +102,7 @@ const Attempt = Obj(
     sentAt: Nullable(Instant),
     deliveredAt: Nullable(Instant),
     readAt: Nullable(Instant),
-    /** What the provider said, as it came. */
+    /** The provider's own words about the message, unchanged. */
     proof: Anything,
     createdAt: Instant,
     updatedAt: Instant,

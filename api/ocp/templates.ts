@@ -130,6 +130,7 @@ const preview = route({
     locale: Language,
     reservationId: Opt(Uuid),
     paymentId: Opt(Uuid),
+    issueId: Opt(Uuid),
   }),
   example: { channel: 'email', locale: 'en' },
   returns: Obj(

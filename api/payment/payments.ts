@@ -23,6 +23,7 @@ import {
   readingOf,
   readPaymentDetail,
   readRefundRecord,
+  recordPayment,
   requestCapture,
   requestReading,
   requestRefund,
@@ -254,6 +255,56 @@ const read = waitable({
   },
 })
 
+const ofDates = ['date_out_of_range', 'period_closed', 'date_locked', 'period_missing', 'business_day_changed'] as const
+
+const record = route({
+  id: 'payments.record',
+  method: 'POST',
+  path: '/api/tenants/:tenantId/payments/record',
+  summary: 'Record money received outside a gateway',
+  description:
+    'Cash goes into the drawer of `cashSessionId`, or of the caller’s own open session; any other money to `cashAccountId`. It pays for its target at once, up to what that takes; the rest stays unallocated.',
+  access: can('record', 'Payment'),
+  status: 201,
+  idempotency: 'required',
+  errors: [
+    'reference_not_found',
+    'target_closed',
+    'currency_mismatch',
+    'duplicate_reference',
+    'session_required',
+    'session_closed',
+    'account_archived',
+    'cash_busy',
+    ...ofDates,
+  ],
+  body: Obj({
+    propertyId: Uuid,
+    method: OneOf(['card', 'pix', 'cash', 'bank_transfer', 'terminal', 'cheque', 'other']),
+    amount: Money,
+    currency: Currency,
+    targetType: Opt(OneOf(['booking', 'reservation', 'folio', 'pos_order'])),
+    targetId: Opt(Uuid),
+    receivedAt: Opt(Instant),
+    cashSessionId: Opt(Uuid),
+    cashAccountId: Opt(Uuid),
+    reference: Opt(Text(1, 60, { cardNumber: 'exempt' })),
+    note: Opt(Words(1, 500)),
+  }),
+  example: {
+    propertyId: sampleId('propertyId'),
+    method: 'bank_transfer',
+    amount: 1_000,
+    currency: 'BRL',
+    cashAccountId: sampleId('bankAccountId'),
+  },
+  returns: Payment,
+  handle: async ({ trx, body, admission }) => {
+    admission.check('record', 'Payment', { propertyId: body.propertyId, targetType: body.targetType ?? null })
+    return shown(await readPaymentDetail(trx, await recordPayment(trx, body)), admission)
+  },
+})
+
 const capture = payments.act('capture', {
   summary: 'Capture an authorisation in full or in part',
   description: 'Once; the gateway releases the rest. Without an amount all that was authorised is taken.',
@@ -266,8 +317,9 @@ const capture = payments.act('capture', {
 
 const cancel = payments.act('cancel', {
   summary: 'Cancel an uncaptured or wrongly recorded payment',
-  description: 'At once where the gateway was never asked, else when it agrees. Captured money goes back as a refund.',
-  errors: ['invalid_transition'],
+  description:
+    'At once where the gateway was never asked, else when it agrees. Captured money goes back as a refund; recorded money is turned on its business day, while its session is open.',
+  errors: ['invalid_transition', 'session_closed', 'in_use', 'cash_short', 'cash_busy', ...ofDates],
   body: Obj({ reason: Reason }),
   example: { reason: 'The guest pays by other means' },
   command: ({ trx, id, body, expectedVersion }) => cancelPaymentById(trx, id, trimmed(body.reason), expectedVersion),
@@ -332,7 +384,7 @@ const refund = route({
   path: `${payments.one}/refunds`,
   summary: 'Refund a payment in full or in part',
   description:
-    'Without an amount all that can be refunded goes back. Unallocated money is used first, then the allocations that `fromAllocations` names, or the newest.',
+    'Without an amount all that can be refunded goes back. `manual` is money that was handed back: from the account that took it, or the one that is named; cash from an open session. Unallocated money is used first, then the allocations that `fromAllocations` names, or the newest.',
   access: can('refund', 'Payment'),
   status: 201,
   idempotency: 'required',
@@ -342,25 +394,36 @@ const refund = route({
     'amount_exceeds_refundable',
     'amount_disputed',
     'method_unavailable',
-    'business_day_changed',
+    'refund_through_gateway',
+    'reference_not_found',
+    'currency_mismatch',
+    'session_required',
+    'session_closed',
+    'account_archived',
+    'cash_short',
+    'cash_busy',
+    ...ofDates,
   ],
   body: Obj({
     amount: Opt(Money),
     reason: OneOf([...refundReasons]),
     note: Opt(Words(1, 500)),
-    via: Opt(OneOf(['gateway'])),
+    via: Opt(OneOf(['gateway', 'manual'])),
+    cashSessionId: Opt(Uuid),
+    cashAccountId: Opt(Uuid),
     fromAllocations: Opt(List(Uuid, { max: 100 }, { uniqueItems: true })),
   }),
   example: { amount: 100, reason: 'guest_request' },
   returns: Refund,
   handle: async ({ trx, params, body }) => {
-    const { via: _via, ...wanted } = body
-    const [made] = await requestRefund(trx, { paymentId: params.paymentId, byPerson: true, ...wanted })
+    const { cashSessionId, cashAccountId, ...wanted } = body
+    const from = { cashSessionId, cashAccountId }
+    const [made] = await requestRefund(trx, { paymentId: params.paymentId, byPerson: true, from, ...wanted })
     if (!made) throw new Error('a refund was asked for and none was made')
     return readRefundRecord(trx, made.refundId)
   },
 })
 
 /** Those with a path of their own come before those of one payment. */
-export const collectionRoutes = [list, create, link]
+export const collectionRoutes = [list, create, record, link]
 export const oneRoutes = [read, capture, cancel, sync, allocate, refund]

@@ -23,6 +23,9 @@ export const Refund = Obj(
     id: Uuid,
     paymentId: Uuid,
     gatewayAccountId: Nullable(Uuid),
+    /** Of money that was handed back. */
+    cashAccountId: Nullable(Uuid),
+    cashSessionId: Nullable(Uuid),
     propertyId: Uuid,
     amount: Amount,
     currency: Currency,

@@ -103,6 +103,10 @@ export const paymentFields = {
   mode: OneOf(['charge', 'authorise']),
   method: AnyMethod,
   gatewayAccountId: Nullable(Uuid),
+  /** Of recorded money: the account that took it. */
+  cashAccountId: Nullable(Uuid),
+  /** The session of a register that it passed. */
+  cashSessionId: Nullable(Uuid),
   propertyId: Uuid,
   targetType: Nullable(TargetType),
   targetId: Nullable(Uuid),

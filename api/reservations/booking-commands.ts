@@ -93,6 +93,8 @@ const create = bookings.create({
     /** The firm that the booking is for, and the agency that makes it: the rate of its commission is kept. */
     companyId: Opt(Uuid),
     agencyId: Opt(Uuid),
+    /** A confirmed group: its allotment and its prices while there are any, then free sale at its plan. */
+    groupId: Opt(Uuid),
     promoCode: Opt(Text(1, 30)),
     language: Opt(LocaleTag),
     externalReference: Opt(Words(1, 60)),
@@ -197,7 +199,11 @@ export const Cancel = Obj({
   note: Opt(Words(1, 500)),
   acceptedFee: Opt(Amount),
   fee: Opt(Amount),
-  refund: Opt(OneOf(['automatic', 'later'])),
+  refund: Opt(
+    OneOf(['automatic', 'later'], {
+      description: 'Sends gateway money above the charges back at once, or leaves it to a refund of its own',
+    }),
+  ),
   override: Opt(Override),
 })
 export const cancelErrors = [

@@ -56,7 +56,11 @@ const leave = reservations.act('check-out', {
   body: Obj({
     early: Opt(Bool),
     chargeTonight: Opt(Bool),
-    refund: Opt(OneOf(['automatic', 'later'])),
+    refund: Opt(
+      OneOf(['automatic', 'later'], {
+        description: 'Sends gateway money above the charges back at once, or leaves it to a refund of its own',
+      }),
+    ),
     override: Opt(Override),
   }),
   example: {},

@@ -1,5 +1,7 @@
+import { accountsPayableEvents } from './accounts-payable.ts'
 import { adminEvents } from './admin.ts'
 import { authEvents } from './auth.ts'
+import { cashEvents } from './cash.ts'
 import { channelsEvents } from './channels.ts'
 import { depositsEvents } from './deposits.ts'
 import { financialEvents } from './financial.ts'
@@ -7,6 +9,7 @@ import { foliosEvents } from './folios.ts'
 import { groupsEvents } from './groups.ts'
 import { guestsEvents } from './guests.ts'
 import { housekeepingEvents } from './housekeeping.ts'
+import { inventoryEvents } from './inventory.ts'
 import { issuesEvents } from './issues.ts'
 import { nightAuditEvents } from './night-audit.ts'
 import { ocpEvents } from './ocp.ts'
@@ -23,8 +26,10 @@ import type { Event } from './event.ts'
 
 /** Every event that can be raised, a list per module. */
 export const events: readonly Event[] = [
+  ...accountsPayableEvents,
   ...adminEvents,
   ...authEvents,
+  ...cashEvents,
   ...channelsEvents,
   ...depositsEvents,
   ...financialEvents,
@@ -32,6 +37,7 @@ export const events: readonly Event[] = [
   ...groupsEvents,
   ...guestsEvents,
   ...housekeepingEvents,
+  ...inventoryEvents,
   ...issuesEvents,
   ...nightAuditEvents,
   ...ocpEvents,

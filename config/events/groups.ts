@@ -14,7 +14,7 @@ export const groupCreated = event({ type: 'group.created', ...group })
 export const groupChanged = event({ type: 'group.changed', ...group })
 export const groupOptioned = event({ type: 'group.optioned', ...group })
 export const groupOptionEnded = event({ type: 'group.option_ended', ...group })
-export const groupConfirmed = event({ type: 'group.confirmed', ...group })
+export const groupConfirmed = event({ type: 'group.confirmed', ...group, listeners: ['ocp'] })
 export const groupReleased = event({
   type: 'group.released',
   ...group,

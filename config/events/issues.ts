@@ -33,7 +33,7 @@ const endOfIssue = {
     outcome: Nullable(OneOf([...issueOutcomes])),
   }),
 } as const
-export const issueOpened = event({ type: 'issue.opened', ...issue })
+export const issueOpened = event({ type: 'issue.opened', ...issue, listeners: ['ocp'] })
 export const issueChanged = event({ type: 'issue.changed', ...issue })
 export const issueAssigned = event({ type: 'issue.assigned', ...issue })
 export const issueStarted = event({ type: 'issue.started', ...issue })
@@ -45,7 +45,7 @@ export const issueSlaBreached = event({
   ...issue,
   data: Obj({ ...issueData, clock: OneOf(['first_response', 'resolution']) }),
 })
-export const issueResolved = event({ type: 'issue.resolved', ...endOfIssue })
+export const issueResolved = event({ type: 'issue.resolved', ...endOfIssue, listeners: ['ocp'] })
 export const issueClosed = event({ type: 'issue.closed', ...endOfIssue })
 export const issueReopened = event({ type: 'issue.reopened', ...issue })
 export const issueScored = event({ type: 'issue.scored', ...issue, data: Obj({ ...issueData, score: Int(1, 5) }) })

@@ -30,6 +30,7 @@ export const paymentFailed = event({
 export const paymentCancelled = event({ type: 'payment.cancelled', ...payment })
 export const paymentExpired = event({ type: 'payment.expired', ...payment })
 export const paymentAuthorisationEndNeared = event({ type: 'payment.authorisation_end_neared', ...payment })
+export const paymentReversed = event({ type: 'payment.reversed', ...payment })
 export const paymentAllocated = event({ type: 'payment.allocated', ...payment })
 
 const refund = {
@@ -152,6 +153,7 @@ export const paymentEvents: Event[] = [
   paymentFailed,
   paymentCancelled,
   paymentExpired,
+  paymentReversed,
   paymentAllocated,
   refundRequested,
   refundProcessingStarted,

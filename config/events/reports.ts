@@ -17,4 +17,19 @@ const run = {
 export const reportRunSucceeded = event({ type: 'report_run.succeeded', ...run })
 export const reportRunFailed = event({ type: 'report_run.failed', ...run })
 
-export const reportsEvents: Event[] = [reportRunSucceeded, reportRunFailed]
+const schedule = {
+  entity: 'report_schedule',
+  subject: 'ReportSchedule',
+  data: Obj({ reportScheduleId: Uuid, report: OneOf([...reportKeys]) }),
+} as const
+export const reportScheduleCreated = event({ type: 'report_schedule.created', ...schedule })
+export const reportScheduleChanged = event({ type: 'report_schedule.changed', ...schedule })
+export const reportScheduleDisabled = event({ type: 'report_schedule.disabled', ...schedule })
+
+export const reportsEvents: Event[] = [
+  reportRunSucceeded,
+  reportRunFailed,
+  reportScheduleCreated,
+  reportScheduleChanged,
+  reportScheduleDisabled,
+]

@@ -170,6 +170,23 @@ We will come back to you as soon as we can.
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: message {{issue.number}} received, we are looking into it.`,
   },
+  'purchase-order': {
+    subject: 'Purchase order {{order.number}} of {{property.name}}',
+    text: `Dear {{order.supplier}},
+
+please deliver to {{property.name}}, {{property.address | default:""}}:
+
+{{order.lines}}
+
+Total: {{order.total | money}}
+Expected on: {{order.expectedOn | date | default:"as soon as you can"}}
+
+{{order.notes | default:""}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: purchase order {{order.number}}, {{order.total | money}}.`,
+  },
   'issue-comment': {
     subject: 'Our answer: {{issue.title | default:"your message"}}',
     text: `Dear {{guest.firstName | default:"guest"}},

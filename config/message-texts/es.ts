@@ -170,6 +170,23 @@ Le responderemos lo antes posible.
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: mensaje {{issue.number}} recibido, nos estamos ocupando.`,
   },
+  'purchase-order': {
+    subject: 'Orden de compra {{order.number}} de {{property.name}}',
+    text: `Hola, {{order.supplier}}:
+
+pedimos la entrega en {{property.name}}, {{property.address | default:""}}:
+
+{{order.lines}}
+
+Total: {{order.total | money}}
+Previsto para: {{order.expectedOn | date | default:"lo antes posible"}}
+
+{{order.notes | default:""}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: orden de compra {{order.number}}, {{order.total | money}}.`,
+  },
   'issue-comment': {
     subject: 'Nuestra respuesta: {{issue.title | default:"su mensaje"}}',
     text: `Hola, {{guest.firstName | default:"huésped"}}:

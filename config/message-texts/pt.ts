@@ -170,6 +170,23 @@ Voltamos a falar com você assim que possível.
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: mensagem {{issue.number}} recebida, estamos cuidando dela.`,
   },
+  'purchase-order': {
+    subject: 'Pedido de compra {{order.number}} de {{property.name}}',
+    text: `Olá, {{order.supplier}},
+
+pedimos a entrega em {{property.name}}, {{property.address | default:""}}:
+
+{{order.lines}}
+
+Total: {{order.total | money}}
+Previsto para: {{order.expectedOn | date | default:"assim que possível"}}
+
+{{order.notes | default:""}}
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: pedido de compra {{order.number}}, {{order.total | money}}.`,
+  },
   'issue-comment': {
     subject: 'Nossa resposta: {{issue.title | default:"sua mensagem"}}',
     text: `Olá, {{guest.firstName | default:"hóspede"}},

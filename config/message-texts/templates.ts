@@ -40,6 +40,7 @@ export const builtInTemplates = [
   { key: 'payment-link', name: 'Payment link', urgency: 'immediate', context: 'payment' },
   { key: 'registration-link', name: 'Registration link', urgency: 'immediate', context: 'reservation' },
   { key: 'issue-opened', name: 'Request or complaint received', urgency: 'immediate', context: 'issue' },
+  { key: 'purchase-order', name: 'Purchase order', urgency: 'immediate', context: 'purchase_order', document: true },
   { key: 'issue-comment', name: 'Answer on a request or complaint', urgency: 'immediate', context: 'issue' },
   { key: 'issue-satisfaction', name: 'How we handled it', urgency: 'normal', context: 'issue' },
 ] as const satisfies readonly BuiltIn[]

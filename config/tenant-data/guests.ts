@@ -17,5 +17,6 @@ export const guestsData = [
   sealed('company', { sealed: { purpose: 'contacts' } }),
   ...rows('guest_duplicate', 'registration_report'),
   ...inner('how far an erasure has come', 'privacy_checkpoint'),
+  ...inner('the names of guests, cut into words', 'guest_word'),
   ...inner('a secret of the house', 'registration_secret'),
 ]

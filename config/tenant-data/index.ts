@@ -1,8 +1,12 @@
+import { accountsPayableData } from './accounts-payable.ts'
 import { adminData } from './admin.ts'
 import { authData } from './auth.ts'
+import { cashData } from './cash.ts'
 import { channelsData } from './channels.ts'
+import { documentsData } from './documents.ts'
 import { financialData } from './financial.ts'
 import { guestsData } from './guests.ts'
+import { inventoryData } from './inventory.ts'
 import { issuesData } from './issues.ts'
 import { jobsData } from './jobs.ts'
 import { libData } from './lib.ts'
@@ -23,11 +27,15 @@ export type { TenantTable } from './table.ts'
  * and exported without what is sealed in it.
  */
 export const tenantData: readonly TenantTable[] = [
+  ...accountsPayableData,
   ...adminData,
   ...authData,
+  ...cashData,
   ...channelsData,
+  ...documentsData,
   ...financialData,
   ...guestsData,
+  ...inventoryData,
   ...issuesData,
   ...jobsData,
   ...libData,

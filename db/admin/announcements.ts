@@ -40,7 +40,7 @@ const facts = ({ kind, title, body, plans, tenantIds, startsAt, endsAt }: Announ
     endsAt === null ? null : new Date(endsAt).toISOString(),
   ])
 
-/** What level N2 may announce, change and take back. */
+/** Kinds of announcements that operators of level N2 may make, change and withdraw. */
 const ofN2 = new Set<Kind>(['incident', 'maintenance'])
 
 /**

@@ -6,7 +6,7 @@ type Losing = { tenantId: string; keys: readonly string[] }
 export type FeatureUse = { tenantId: string; feature: string; what: string; count: number }
 
 /**
- * What uses features of tenants right now: keys that were used within 30 days and have no other way in, connected channels, active endpoints of
+ * Uses of features by tenants at this moment: keys that were used within 30 days and have no other way in, connected channels, active endpoints of
  * webhooks.
  */
 export const usesOf = async (trx: PlatformTrx, losing: readonly Losing[]): Promise<FeatureUse[]> => {

@@ -57,6 +57,7 @@ export {
 } from './leaving/export.ts'
 export { beginPurge, closeStep, endPurge, purgeSome, unlinkRows } from './leaving/purge.ts'
 export { changeOperatedTenant, listTenants, readOperatedTenant, readTenantDetail } from './tenant/operate.ts'
+export { askForProvisions, provisionParts } from './provisions.ts'
 export { askForPurges, planDeletion, reactivateTenant, suspendTenant } from './tenant/status.ts'
 export { chainsAfter, linkChain, linkedAtOnce, signHeads, trailHealth, unchained, verifyChain } from './trail/chain.ts'
 export { searchOwnTrail, searchTrail } from './trail/search.ts'

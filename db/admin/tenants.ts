@@ -7,10 +7,9 @@ import { provisionBook } from '../financial/index.ts'
 import { audit } from '../lib/audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
-import { provisionIssues } from '../issues/index.ts'
-import { provisionMessages } from '../ocp/index.ts'
 import { Subscription, Tenant } from './models.ts'
 import { planVersionNow } from './plans.ts'
+import { provisionParts } from './provisions.ts'
 import { assertDocument } from './tenant/operate.ts'
 import { periodEnd } from './rules/periods.ts'
 import { mergeSettings, wholeSettings } from './rules/tenant-settings.ts'
@@ -84,8 +83,7 @@ export const createTenant = async (
     document,
     ...(legalName === null ? {} : { legalName }),
   })
-  await provisionMessages(inside)
-  await provisionIssues(inside)
+  await provisionParts(inside)
   return { tenantId, trx: inside, bookId }
 }
 

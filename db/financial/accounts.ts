@@ -42,7 +42,7 @@ export const readAccountNow = async (trx: Trx, id: string, scope: Condition) => 
 }
 
 /** Parents change one at a time, so that no two changes make a circle. */
-const holdTree = (trx: Trx, bookId: string) =>
+export const holdTree = (trx: Trx, bookId: string) =>
   sql(trx, `select pg_advisory_xact_lock(hashtextextended(?, 33))`, [bookId])
 
 type Parent = Pick<AccountRecord, 'id' | 'class' | 'postable'> & {

@@ -102,6 +102,42 @@ const lineOf = (due: Due, accountId: string, side: Line['side'], tells: boolean)
   memo: '',
 })
 
+/** Taxes of one run that became due of one code: what each property owes, in minor units. */
+export type AssessedTax = {
+  bookId: string
+  taxCodeId: string
+  /** The last day of the period. */
+  endsOn: string
+  /** The first of its assessments. */
+  assessmentId: string
+  lines: { accountId: string; amount: number; propertyId: string | null }[]
+}
+type DraftTaxes = (trx: Trx, taxes: readonly AssessedTax[]) => Promise<void>
+let draftTaxes: DraftTaxes = () => Promise.resolve()
+
+/** Says what makes a payable of taxes that became due (R35). */
+export const registerTaxDrafts = (draft: DraftTaxes): void => {
+  draftTaxes = draft
+}
+
+const taxesOf = ({ bookId, endsOn }: Period, given: readonly (Due & { id: string })[]): AssessedTax[] => {
+  const raised = given.filter(({ delta }) => delta > 0)
+  return [...new Set(raised.map(({ taxCodeId }) => taxCodeId))].map((taxCodeId) => {
+    const own = raised.filter((one) => one.taxCodeId === taxCodeId)
+    return {
+      bookId,
+      taxCodeId,
+      endsOn,
+      assessmentId: own[0]?.id ?? '',
+      lines: own.map(({ liabilityAccountId, delta, propertyId }) => ({
+        accountId: liabilityAccountId,
+        amount: delta,
+        propertyId,
+      })),
+    }
+  })
+}
+
 /** Posts the differences on the last day of the period; late, by who closed it, where the period is soft-closed. The caller holds the period's row. */
 const postDue = async (trx: Trx, period: Period, due: readonly Due[], author: string | null): Promise<void> => {
   const given = due.filter(({ delta }) => delta !== 0).map((one) => ({ ...one, id: randomUUID() }))
@@ -145,6 +181,7 @@ const postDue = async (trx: Trx, period: Period, due: readonly Due[], author: st
       entryId: ids[index] ?? '',
     })),
   )
+  await draftTaxes(trx, taxesOf(period, given))
   for (const { id, taxCodeId, delta } of given)
     await emit(trx, taxAssessmentPosted, {
       propertyId: null,

@@ -2,7 +2,7 @@ import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { dueTaxes } from './assessments.ts'
 
-/** What stands in the way of closing a period, or should be looked at first. */
+/** A finding before a period is closed: it blocks the closing, or should be looked at first. */
 export type ChecklistItem = { code: string; blocking: boolean; passed: boolean; count: number; sample: string[] }
 
 export type ItemDeclaration = {

@@ -82,6 +82,13 @@ const checks: Record<string, string> = {
       and not exists (select from journal_seal s where s.tenant_id = e.tenant_id and s.entry_id = e.id)`,
 }
 
+const more = new Map<string, () => string>()
+
+/** Adds a check of a module's records: SQL that answers the rows that should not be, with `:tenantId` and `:bookId` bound. */
+export const registerCheck = (check: string, text: () => string): void => {
+  more.set(check, text)
+}
+
 const mostFindings = 100
 
 const resultOf = (check: string, rows: readonly Record<string, unknown>[]): CheckResult => ({
@@ -96,6 +103,8 @@ export const checkBook = async (trx: Trx, bookId: string): Promise<CheckResult[]
   const results: CheckResult[] = []
   for (const [check, text] of Object.entries(checks))
     results.push(resultOf(check, await sql(trx, text, { tenantId: contextOf(trx).tenantId, bookId })))
+  for (const [check, text] of more)
+    results.push(resultOf(check, await sql(trx, text(), { tenantId: contextOf(trx).tenantId, bookId })))
   results.push(resultOf('hash_chain', await brokenSeals(trx, bookId)))
   for (const [kind, rows] of await controlDifferences(trx, bookId)) results.push(resultOf(`control_${kind}`, rows))
   return results

@@ -8,8 +8,15 @@ import { linesOf } from './entries.ts'
 import { postEntry } from './post.ts'
 import { turned } from './rules/resolve.ts'
 
+type DailyJob = typeof ledgerRunDue
+
 /** Jobs that a book has once a day, in its own zone. */
-const dailies = [ledgerRunDue]
+const dailies: DailyJob[] = [ledgerRunDue]
+
+/** Adds a job that every book has once a day. */
+export const registerDaily = (daily: DailyJob): void => {
+  if (!dailies.includes(daily)) dailies.push(daily)
+}
 
 /** Asks for the daily jobs of each active book in whose zone a day has begun since they were asked for last. Answers how many books. */
 export const tickBooks = async (trx: PlatformTrx): Promise<number> => {

@@ -1,10 +1,13 @@
 /** The ledger's front door: what other modules may call, each with the open transaction. */
 export { accountFor, defaultBook, provisionBook } from './book.ts'
 export { bookFor, listBalances, readChart } from './chart.ts'
-export { carryOutIntegrityRun } from './checks.ts'
-export { assertOpen, businessDay, lockDayForRoll, openBusinessDay, rollBusinessDay } from './days.ts'
+export { carryOutIntegrityRun, registerCheck } from './checks.ts'
+export { assertOpen, businessDay, firstOpenDay, lockDayForRoll, openBusinessDay, rollBusinessDay } from './days.ts'
 export { listEntries, readEntry } from './journal.ts'
 export type { Posting, PostingContext, PostingItem, PostingPayload } from './rules/payload.ts'
+export { createAccountBeside } from './beside.ts'
+export { judgeLines, refuseProblems } from './line-check.ts'
+export type { DraftLine, LineProblem } from './line-check.ts'
 export { raiseDocumentPostings, raisePostings } from './raise-many.ts'
 export type { DayPosting, DocumentPosting } from './raise-many.ts'
 export { postingEventOf, raisePosting } from './raise.ts'
@@ -67,7 +70,8 @@ export {
   simulatePosting,
 } from './posting-rules.ts'
 export { addTaxRate, changeTaxCode, createTaxCode, listTaxCodes, readTaxCode } from './tax-codes.ts'
-export { assessTaxes, carryOutAssessment, listAssessments } from './assessments.ts'
+export { assessTaxes, carryOutAssessment, listAssessments, registerTaxDrafts } from './assessments.ts'
+export type { AssessedTax } from './assessments.ts'
 export { registerChecklist } from './checklist.ts'
 export type { ItemDeclaration } from './checklist.ts'
 export { closePeriod, reopenPeriod, softClosePeriod } from './closing.ts'
@@ -98,3 +102,4 @@ export {
   resumeTemplate,
   runsOf,
 } from './templates.ts'
+export { registerDaily } from './due.ts'

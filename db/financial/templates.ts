@@ -43,7 +43,7 @@ export const readTemplate = async (trx: Trx, id: string): Promise<Template> => {
   return template
 }
 
-/** What came of the last hundred runs of a template: an entry, or a draft. */
+/** The last hundred runs of a template, each with its entry or draft. */
 export const runsOf = (trx: Trx, id: string) =>
   sql<{ run: number; on: string; entryId: string | null; entryDraftId: string | null }>(
     trx,

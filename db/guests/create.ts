@@ -100,7 +100,7 @@ const writeGuests = async (trx: Trx, made: readonly Made[], papers: readonly Pap
     guestCreated,
     made.map(({ id, source }) => ({ propertyId: null, id, version: 1, data: { guestId: id, source } })),
   )
-  for (const { id } of made) await askForMatch(trx, id)
+  await Promise.all(made.map(({ id }) => askForMatch(trx, id)))
   return made.map(({ id }) => id)
 }
 

@@ -61,7 +61,7 @@ export const sendLink = async (trx: Trx, id: string, channel: LinkChannel): Prom
   await tellChanged(trx, guest, ['registration'])
 }
 
-/** What a message with the link of a form is made of; null where there is nothing to send any more. */
+/** The facts for a message with the link of a form; null where nothing has to be sent any more. */
 export const linkOf = async (trx: Trx, id: string) => {
   const row = await linkedForm(trx, id)
   if (!row || row.status === 'cancelled' || row.stayStatus !== 'confirmed' || !row.linkValidFrom || !row.linkSentAt)

@@ -59,7 +59,7 @@ export const closeForms = async (trx: Trx, reservationIds: readonly string[]): P
   await tellCancelled(trx, ended)
 }
 
-/** What decides about a form beside itself. */
+/** Facts beside the form that decide whether it may change. */
 type House = {
   authority: Authority
   country: string | null

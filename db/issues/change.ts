@@ -24,7 +24,15 @@ export type IssueChange = Links & {
 }
 
 /** Fields that may change after an issue is closed (R7). */
-const lasting = new Set(['guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'cause'])
+const lasting = new Set([
+  'guestId',
+  'reservationId',
+  'unitId',
+  'housekeepingTaskId',
+  'paymentId',
+  'conversationId',
+  'cause',
+])
 
 const refuseClosed = (status: IssueRow['status'], fields: readonly string[]) => {
   const left = fields.filter((field) => !lasting.has(field))

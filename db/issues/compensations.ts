@@ -12,7 +12,7 @@ import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import { changeRow, expression, insertRow, readRow } from '../lib/records.ts'
 import { requestRefund } from '../payment/index.ts'
-import { adjustCharge, adjustableCharges, folioCredit } from '../reservations/index.ts'
+import { adjustFolio, adjustableParts, folioCredit } from '../reservations/index.ts'
 import type { CompensationRow } from '../rows.ts'
 import { readCategory } from './categories.ts'
 import { Compensation, Issue } from './models.ts'
@@ -120,28 +120,7 @@ const folioOf = async (trx: Trx, reservationId: string, folioId: string | null):
   return folio
 }
 
-/** Parts of charges that make up an amount: of the named line, else of the room charges, latest first, never more than is left of each (R14). */
-const partsOf = async (
-  trx: Trx,
-  { folioId, lineId, amount }: { folioId: string; lineId: string | null; amount: number },
-): Promise<{ lineId: string; amount: number }[]> => {
-  const charges = await adjustableCharges(trx, folioId, lineId)
-  const parts: { lineId: string; amount: number }[] = []
-  let left = amount
-  for (const charge of charges) {
-    if (left === 0) break
-    const part = Math.min(left, charge.left)
-    if (part > 0) parts.push({ lineId: charge.lineId, amount: part })
-    left -= part
-  }
-  if (left > 0)
-    throw unprocessable('adjustment_exceeds_charge', `Only ${amount - left} is left of the charges`, [
-      { field: 'amount', message: `must be at most ${amount - left}` },
-    ])
-  return parts
-}
-
-/** All adjustments of an issue that stand or wait, which limits count together (R15). */
+/** All adjustments of an issue that were approved, which limits count together (R15). The issue is locked, so none is approved meanwhile. */
 const adjusted = async (trx: Trx, issueId: string, but: string | null = null): Promise<number> => {
   const row = await sqlOne<{ amount: number }>(
     trx,
@@ -152,17 +131,29 @@ const adjusted = async (trx: Trx, issueId: string, but: string | null = null): P
   return row?.amount ?? 0
 }
 
+/**
+ * The credit of a folio that its lines have made: what was there before belongs to somebody already. The folio is locked by the adjustment that wrote
+ * them.
+ */
+const creditOf = async (trx: Trx, folioId: string, lineIds: readonly string[]): Promise<number> => {
+  const credit = await folioCredit(trx, folioId)
+  if (credit === 0) return 0
+  const taken = await sqlOne<{ amount: number }>(
+    trx,
+    `select coalesce(-sum(amount), 0)::bigint as amount from folio_line where id = any(?::uuid[])`,
+    [lineIds],
+  )
+  return Math.min(credit, Math.max(0, taken?.amount ?? 0))
+}
+
 /** Writes an adjustment onto its folio, and sends back the credit that results where that was asked for. */
 const post = async (trx: Trx, row: CompensationRow): Promise<Pick<CompensationRow, 'folioLineIds' | 'refundIds'>> => {
   if (row.kind !== 'adjustment' || row.folioId === null) return { folioLineIds: [], refundIds: [] }
-  const { folioId, lineId, amount } = row
-  const folioLineIds: string[] = []
-  for (const part of await partsOf(trx, { folioId, lineId, amount })) {
-    const done = await adjustCharge(trx, folioId, { ...part, reason: row.description }, { limited: false })
-    folioLineIds.push(...done.lineIds)
-  }
-  const credit = row.refundExcess ? await folioCredit(trx, folioId) : 0
-  if (credit <= 0) return { folioLineIds, refundIds: [] }
+  const { id, folioId, lineId, amount, description } = row
+  const source = { type: 'issue_compensation', id }
+  const folioLineIds = await adjustFolio(trx, { folioId, lineId, amount, description, source })
+  const credit = row.refundExcess ? await creditOf(trx, folioId, folioLineIds) : 0
+  if (credit === 0) return { folioLineIds, refundIds: [] }
   const refunds = await requestRefund(trx, {
     targetType: 'folio',
     targetId: folioId,
@@ -209,7 +200,7 @@ export const proposeCompensation = async (
   const currency = property?.currency ?? ''
   if (folio && folio.currency !== currency)
     throw unprocessable('currency_mismatch', `The folio is not in ${currency}, the currency of the property`)
-  if (folio) await partsOf(trx, { folioId: folio.folioId, lineId: lineId ?? null, amount })
+  if (folio) await adjustableParts(trx, { folioId: folio.folioId, lineId: lineId ?? null, amount })
   const category = await readCategory(trx, held.categoryId)
   const automatic = !isAdjustment || (await adjusted(trx, issueId)) + amount <= category.autoApproveLimit
   const id = randomUUID()

@@ -90,6 +90,14 @@ const acknowledge = (trx: Trx, { id, propertyId, guestId, reservationId }: Issue
     issueId: id,
   })
 
+/** The guest and the stay of a conversation, which an issue takes over where it names none. */
+const partiesOf = (trx: Trx, conversationId: string) =>
+  sqlOne<{ guestId: string | null; reservationId: string | null }>(
+    trx,
+    `select guest_id, reservation_id from conversation where id = ?`,
+    [conversationId],
+  )
+
 /** Opens an issue for a person. 404 `property`; 422 `category_inactive`, `link_mismatch`, `assignee_not_allowed`. */
 export const createIssue = async (
   trx: Trx,
@@ -98,13 +106,15 @@ export const createIssue = async (
 ): Promise<string> => {
   await refuseArchived(trx, given.propertyId)
   const category = await usableCategory(trx, categoryId)
-  const { guestId, reservationId, unitId, housekeepingTaskId, paymentId, ...rest } = given
+  const { guestId, reservationId, unitId, housekeepingTaskId, paymentId, conversationId, ...rest } = given
+  const known = conversationId ? await partiesOf(trx, conversationId) : null
   const links = await checkLinks(trx, given.propertyId, {
-    guestId,
-    reservationId,
+    guestId: guestId === undefined ? (known?.guestId ?? undefined) : guestId,
+    reservationId: reservationId === undefined ? (known?.reservationId ?? undefined) : reservationId,
     unitId,
     housekeepingTaskId,
     paymentId,
+    conversationId,
   })
   if (given.assigneeId) await checkAssignee(trx, given.propertyId, given.assigneeId)
   const issue = await insertIssue(trx, category, { ...rest, ...links }, { source })

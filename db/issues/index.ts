@@ -1,7 +1,7 @@
 /** Issues with their clocks, compensations, and lost property. Other modules and the edges import this file alone. */
 export { changeCategory, createCategory, listCategories, readCategory } from './categories.ts'
 export { changeIssue } from './change.ts'
-export { addComment } from './comments.ts'
+export { addComment, hearGuest } from './comments.ts'
 export {
   approveCompensation,
   listCompensations,

@@ -11,6 +11,7 @@ export type Links = {
   unitId?: string | null | undefined
   housekeepingTaskId?: string | null | undefined
   paymentId?: string | null | undefined
+  conversationId?: string | null | undefined
 }
 
 const tableOf = {
@@ -18,6 +19,7 @@ const tableOf = {
   unitId: 'unit',
   housekeepingTaskId: 'housekeeping_task',
   paymentId: 'payment',
+  conversationId: 'conversation',
 } as const
 
 /**

@@ -1,5 +1,6 @@
 /** The rows behind the queues: how jobs are claimed, retried, paused and shown. Other modules and the edges import this file alone. */
 export { listActs } from './acts.ts'
+export { bringForward } from './bring-forward.ts'
 export { completeJob } from './complete.ts'
 export { filling, leadQueue, lookForWork, markDispatched, walkIndexes, windowOf } from './dispatch.ts'
 export type { Candidate, Look, Pick, Work } from './dispatch.ts'

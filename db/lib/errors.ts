@@ -1,4 +1,4 @@
-import { ApiError, conflict, invalid, unavailable, unprocessable } from '../../config/errors.ts'
+import { ApiError, conflict, forbidden, invalid, unavailable, unprocessable } from '../../config/errors.ts'
 import { isUnreachable, nativeError } from './connection.ts'
 
 type Failure = Error & { code: string; constraint?: string; column?: string; table?: string; detail?: string }
@@ -10,10 +10,25 @@ const isFailure = (error: unknown): error is Failure =>
 const constraints: Record<string, () => ApiError> = {
   pool_night_within_capacity: () => conflict('sold_out', 'A night of the stay is sold out'),
   unit_assignment_no_overlap: () => conflict('unit_conflict', 'The unit is taken by another stay or a block'),
+  installments_equal: () =>
+    unprocessable('installments_not_equal', 'The installments do not add up to what they divide'),
+  receivable_installment_limit: () => unprocessable('amount_exceeds_open', 'The amount is more than is open'),
+  payable_installment_limit: () => unprocessable('amount_exceeds_open', 'The amount is more than is open'),
+  number_series_grows: () => unprocessable('number_not_growing', 'A next number only grows'),
   payment_refund_limit: () => unprocessable('amount_exceeds_refundable', 'The refund exceeds what can be refunded'),
   payment_allocation_limit: () =>
     unprocessable('allocation_exceeds_captured', 'More would be allocated than was captured'),
   payment_capture_limit: () => unprocessable('amount_exceeds_authorised', 'More would be captured than was authorised'),
+  payable_once: () => conflict('duplicate_payable', 'A bill of this payee has this number'),
+  payable_fiscal_key_once: () => conflict('duplicate_payable', 'A bill has this fiscal key'),
+  payable_two_people: () =>
+    forbidden('self_approval', 'The author of a document cannot approve it; another person can'),
+  payable_item_in_payment: () => conflict('installment_in_payment', 'A payment of the installment is under way'),
+  supplier_document: () => conflict('duplicate_supplier', 'Another supplier has this tax number'),
+  supplier_credit_once: () => conflict('duplicate_credit', 'A credit note of this payee has this number'),
+  credit_limit: () => unprocessable('credit_exceeded', 'The amount is more than is available of the credit'),
+  purchase_order_line_received: () => unprocessable('over_receipt', 'More would be received than the order allows'),
+  purchase_order_line_billed: () => unprocessable('over_billed', 'More would be billed than was ordered or received'),
   posting_event_reverses_key: () => conflict('already_reversed', 'It was reversed before'),
   journal_entry_reverses_key: () => conflict('already_reversed', 'The entry was reversed before'),
   tax_rule_one_at_a_time: () => unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time'),
@@ -49,7 +64,23 @@ const constraints: Record<string, () => ApiError> = {
   membership_one: () => conflict('member_exists', 'This person is a member already'),
   membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner'),
   role_key: () => conflict('duplicate_key', 'A role with this key exists already'),
+  cash_account_code: () => conflict('duplicate_code', 'This code is taken'),
+  cash_account_ledger_alone: () =>
+    unprocessable('ledger_account_taken', 'Another bank or acquirer account has this ledger account'),
+  cash_movement_reversed_once: () => conflict('already_reversed', 'The movement was reversed before'),
+  cash_session_register_open: () => conflict('session_open', 'The register has an open session'),
+  cash_session_cashier_open: () => conflict('session_open', 'The cashier has an open session'),
+  payment_terminal_reference: () => conflict('duplicate_reference', 'This receipt of the terminal is recorded already'),
   booking_external_reference_once: () => conflict('duplicate_reference', 'Another booking has this reference'),
+  inventory_category_code: () => conflict('duplicate_code', 'This code is taken'),
+  inventory_location_code: () => conflict('duplicate_code', 'This code is taken'),
+  inventory_item_sku: () => conflict('duplicate_code', 'Another item has this SKU'),
+  inventory_item_barcode: () => conflict('duplicate_code', 'Another item has this barcode'),
+  inventory_item_fixed: () => unprocessable('locked_field', 'The base and packages of an item that moved are fixed'),
+  inventory_count_line_once: () => conflict('item_being_counted', 'Another open count holds the item'),
+  inventory_stock_largest: () =>
+    unprocessable('rule_violated', 'A location holds no more of an item than 99,999,999.9999'),
+  stock_not_negative: () => unprocessable('insufficient_stock', 'There is not enough stock'),
   promo_code_limit: () => unprocessable('promo_code_invalid', 'The promo code cannot be used'),
 }
 
@@ -86,6 +117,8 @@ const states: Record<string, (failure: Failure) => ApiError> = {
   PL013: () => conflict('invalid_transition', 'The record cannot make this move'),
   PL014: () => unprocessable('period_order', 'Periods close in order'),
   PL015: () => unprocessable('postings_waiting', 'Postings of the period are still waiting'),
+  PL073: () => unprocessable('in_use', 'The movement is matched with the bank, or reversed'),
+  PL074: () => unprocessable('ledger_account_not_cash', 'The ledger account is no account of money'),
   PL016: () => unprocessable('balance_not_zero', 'The account still has a balance'),
 }
 
@@ -100,4 +133,8 @@ export const fromDatabase = (thrown: unknown): ApiError | null => {
 
 /** Whether the same may pass in a moment: a part is down, or another change came first. */
 export const isMomentary = ({ status, code }: ApiError): boolean =>
-  status >= 500 || code === 'inventory_contended' || code === 'folio_busy' || code === 'business_day_changed'
+  status >= 500 ||
+  code === 'inventory_contended' ||
+  code === 'folio_busy' ||
+  code === 'cash_busy' ||
+  code === 'business_day_changed'

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { openTable, platformTable, sweepFunction, touch } from './support.ts'
 
-/** What operators do with tenants: support sessions, announcements, the chain of the audit trail, exports and purges. */
+/** Tables for acts of operators: support sessions, announcements, the chain of the audit trail, exports and purges. */
 export const up = async (knex: Knex) => {
   await knex.raw(`grant update (reason, delete_after) on tenant to pousada_service`)
   await knex.raw(

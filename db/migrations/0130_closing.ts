@@ -3,7 +3,7 @@ import { wall } from './ledger-support.ts'
 
 const byIndex = 'set enable_seqscan = off'
 
-/** What closing needs: who closed and reopened a year, which entries a period's diary goes through, its frozen sums, and the walls of years. */
+/** Tables for closing: acts of closing and reopening a year, the entries of a period's diary, its frozen sums, and the walls of years. */
 export const up = async (knex: Knex) => {
   await knex.raw(`
     alter table fiscal_period

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { sweepFunction, tenantTable, touch } from './support.ts'
 
-/** What posts by the calendar: templates, sums that are spread over months, and the day up to which the daily work of a book was asked for. */
+/** Tables for entries by the calendar: templates, sums that are spread over months, and the day up to which the daily work of a book was asked for. */
 export const up = async (knex: Knex) => {
   await templates(knex)
   await accruals(knex)

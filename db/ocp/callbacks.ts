@@ -14,7 +14,7 @@ import { callbackPath, credentialsOf, hashOfToken } from './channel-accounts.ts'
 import { MessageCallback } from './models.ts'
 import { isSignedWith, isTwilios } from './signatures.ts'
 
-/** What is kept of a callback until it is processed. */
+/** A callback as it is stored until it is processed. */
 export type Told =
   | { kind: 'twilio'; form: Record<string, string> }
   /** `isSandbox`: nobody signed it, so it speaks of messages of the sandbox alone. */

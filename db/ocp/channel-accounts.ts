@@ -7,7 +7,7 @@ import type { Verification } from './models.ts'
 import type { ChannelKind } from './rules/contents.ts'
 import type { Account } from './rules/send-outcome.ts'
 
-/** What a channel keeps sealed: its own account, and the secret of those who report on mail. */
+/** Sealed fields of a channel: its own account, and the secret of services that report on mail. */
 export type Credentials = {
   host?: string | undefined
   port?: 465 | 587 | 2525 | undefined
@@ -32,7 +32,7 @@ export const callbackPath = (token: string): string => `/api/callbacks/messages/
 export const callbackUrl = (channelId: string): string =>
   `${settings.publicBaseUrl}${callbackPath(callbackToken(channelId))}`
 
-/** What the TXT record `_pousada.<domain>` must say, so that mail may be sent from the domain. */
+/** The content that the TXT record `_pousada.<domain>` must have before mail is sent from the domain. */
 export const domainCode = (channelId: string, domain: string): string =>
   createHmac('sha256', tokenKey())
     .update(`sender domain|${channelId}|${domain.toLowerCase()}`)

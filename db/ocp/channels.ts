@@ -109,7 +109,7 @@ const judgeSender = ({ kind, senderAddress, replyTo }: MessageChannelRow): void 
   if (kind !== 'email' && replyTo !== null) throw invalid([{ field: 'replyTo', message: 'is for e-mail' }])
 }
 
-/** What a sender has to prove anew after a change. */
+/** Proofs that a sender has to give again after a change. */
 const unproven = ({ id, kind, transport, senderAddress }: MessageChannelRow): Verification => ({
   status: 'unverified',
   code: kind === 'email' && transport === 'platform' && senderAddress ? domainCode(id, domainOf(senderAddress)) : null,

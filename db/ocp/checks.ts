@@ -24,7 +24,10 @@ export type StepCause =
   | 'consent_missing'
   | 'guest_limit'
   | 'marketing_limit'
+  | 'already_sent'
   | 'window_closed'
+  | 'not_verified'
+  | 'stranger_limit'
 
 export type UsableStep = {
   channel: MessageChannelRow
@@ -35,7 +38,7 @@ export type UsableStep = {
 export type StepCheck = { use: UsableStep } | { cause: StepCause } | { waitUntil: Date }
 
 type Subject = {
-  message: Pick<MessageRow, 'id' | 'propertyId' | 'purpose' | 'urgency' | 'origin'>
+  message: Pick<MessageRow, 'id' | 'propertyId' | 'purpose' | 'urgency' | 'origin' | 'campaignId' | 'reservationId'>
   reader: Reader
   contents: readonly Content[]
   locales: readonly string[]
@@ -157,6 +160,74 @@ const tellCap = async (trx: Trx, channel: MessageChannelRow, day: string): Promi
     })
 }
 
+/**
+ * Takes the locks of all addresses that a plan may write to, in one order: two messages whose plans name the same channels the other way round come one
+ * after the other, and none waits for what the other holds.
+ */
+export const lockReader = async (trx: Trx, reader: Reader, kinds: readonly ChannelKind[]): Promise<void> => {
+  const indexes = new Map<string, Buffer>()
+  for (const kind of kinds) {
+    const address = kind === 'email' ? reader.email : reader.phone
+    if (address === null) continue
+    const index = addressIndex(trx, kind, address)
+    indexes.set(index.toString('hex'), index)
+  }
+  for (const [, index] of [...indexes].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    await lockAddress(trx, index)
+}
+
+/** Whether a campaign has written to an address already, for another of its guests. */
+const hasHadCampaign = async (
+  trx: Trx,
+  index: Buffer,
+  { id, campaignId }: Pick<MessageRow, 'id' | 'campaignId'>,
+): Promise<boolean> =>
+  campaignId !== null &&
+  (await sqlOne(
+    trx,
+    `select a.id from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id
+     where a.recipient_index = ? and m.campaign_id = ? and m.id <> ? and a.status not in ('failed', 'bounced') limit 1`,
+    [index, campaignId, id],
+  )) !== null
+
+/** Messages to one number that strangers may bring about: so many in so many minutes. */
+const strangerLimits = [
+  { most: 3, minutes: 10 },
+  { most: 5, minutes: 60 },
+]
+
+/**
+ * Messages that follow from a portal booking by an unknown guest (R9): a number is not written to before a payment of the booking came in or its e-mail was proven,
+ * nor too often. What staff writes is no stranger's.
+ */
+const strangersCause = async (
+  trx: Trx,
+  index: Buffer,
+  { id, origin, reservationId }: Subject['message'],
+): Promise<StepCause | null> => {
+  if (reservationId === null || (origin !== 'automation' && origin !== 'module')) return null
+  const booking = await sqlOne<{ proven: boolean }>(
+    trx,
+    `select coalesce(r.actual_check_in_at is not null
+       or exists (select from guest_access_code c where c.tenant_id = b.tenant_id and c.booking_id = b.id and c.used_at is not null)
+       or exists (select from payment p where p.tenant_id = b.tenant_id and p.captured_amount > 0 and (p.target_type, p.target_id) in (
+         select 'booking', b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id)), false) as proven
+     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ? and b.source = 'portal'`,
+    [reservationId],
+  )
+  if (!booking) return null
+  if (!booking.proven) return 'not_verified'
+  const sent = await sqlOne<Record<string, number>>(
+    trx,
+    `select ${strangerLimits.map(({ minutes }) => `count(*) filter (where a.created_at >= now() - interval '${minutes} minutes') as within_${minutes}`).join(', ')}
+     from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id
+     where a.recipient_index = ? and m.id <> ? and m.origin in ('automation', 'module') and m.reservation_id is not null
+       and a.created_at >= now() - interval '60 minutes'`,
+    [index, id],
+  )
+  return strangerLimits.some(({ most, minutes }) => (sent?.[`within${minutes}`] ?? 0) >= most) ? 'stranger_limit' : null
+}
+
 /** Whether a channel of the plan can be used for a message at this moment, in the order of R8. */
 export const checkStep = async (
   trx: Trx,
@@ -184,6 +255,9 @@ export const checkStep = async (
     return { cause: 'recipient_suppressed' }
   if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind)))
     return { cause: 'consent_missing' }
+  if (await hasHadCampaign(trx, index, message)) return { cause: 'already_sent' }
+  const strange = kind === 'email' ? null : await strangersCause(trx, index, message)
+  if (strange) return { cause: strange }
   if (message.urgency === 'normal') {
     const quiet = quietUntil(rules, timeZone, now)
     if (quiet) return { waitUntil: quiet }

@@ -198,7 +198,21 @@ export const closeConversation = async (trx: Trx, id: string): Promise<void> => 
   await tell(trx, conversationClosed, id)
 }
 
-export type Reply = { text?: string | undefined; subject?: string | undefined; templateId?: string | undefined }
+export type Reply = {
+  text?: string | undefined
+  subject?: string | undefined
+  templateId?: string | undefined
+  /** The issue that the reply is about. */
+  issueId?: string | undefined
+}
+
+/** Holds a conversation that can be answered; null for one that is closed, or whose address was erased. */
+export const holdOpenConversation = (trx: Trx, id: string): Promise<Pick<ConversationRow, 'id' | 'kind'> | null> =>
+  sqlOne<Pick<ConversationRow, 'id' | 'kind'>>(
+    trx,
+    `select id, kind from conversation where id = ? and status = 'open' and address is not null for no key update`,
+    [id],
+  )
 
 const subjectOfReply = async (trx: Trx, id: string): Promise<string> => {
   const asked = await sqlOne<{ id: string; text: Buffer | null }>(
@@ -214,7 +228,7 @@ const subjectOfReply = async (trx: Trx, id: string): Promise<string> => {
 }
 
 /** Answers by the channel and to the address of the conversation. 409 where it is closed; 422 as for any message of staff. The caller holds the row. */
-export const replyTo = async (trx: Trx, id: string, { text, subject, templateId }: Reply): Promise<string> => {
+export const replyTo = async (trx: Trx, id: string, { text, subject, templateId, issueId }: Reply): Promise<string> => {
   const row = (await readRow(trx, Conversation, id)) as ConversationRow
   if (row.status !== 'open')
     throw conflict('invalid_transition', 'A conversation that is closed cannot be answered', [
@@ -239,6 +253,7 @@ export const replyTo = async (trx: Trx, id: string, { text, subject, templateId 
     recipient: { name: named?.name ?? '', ...(isMail ? { email: address } : { phone: address }) },
     ...(row.reservationId ? { reservationId: row.reservationId } : {}),
     ...(templateId ? { templateId } : {}),
+    ...(issueId ? { issueId } : {}),
     ...(text === undefined
       ? {}
       : { text: { text, subject: subject ?? (isMail ? await subjectOfReply(trx, id) : undefined) } }),

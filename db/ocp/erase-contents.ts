@@ -35,3 +35,27 @@ export const eraseOldContents = async (trx: Trx): Promise<number> => {
   )
   return attempts.length + messages.length + conversations.length
 }
+
+const keptYears = 2
+const isPast = (time: string) => `${time} < now() - make_interval(years => ${keptYears})`
+
+/** Tenants with messages that are kept no longer. */
+export const tenantsWithPastMessages = (trx: PlatformTrx): Promise<{ tenantId: string }[]> =>
+  sql<{ tenantId: string }>(trx, `select tenant_id from tenants_with_past_messages()`)
+
+/** Deletes messages, their attempts and what was reported of them after two years (R21): some of them, answering how many. */
+export const deletePastMessages = async (trx: Trx): Promise<number> => {
+  const past = await sql<{ id: string }>(
+    trx,
+    `select id from message where ${isPast('created_at')} and status not in ('scheduled', 'queued', 'sending') order by created_at, id limit ${atOnce}
+     for update skip locked`,
+  )
+  const ids = past.map(({ id }) => id)
+  await sql(trx, `delete from message_attempt where message_id = any(?::uuid[])`, [ids])
+  await sql(trx, `delete from message where id = any(?::uuid[])`, [ids])
+  const told = await sql(
+    trx,
+    `delete from message_callback where id in (select id from message_callback where ${isPast('created_at')} order by created_at limit ${atOnce}) returning id`,
+  )
+  return ids.length + told.length
+}

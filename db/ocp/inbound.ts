@@ -4,7 +4,7 @@ import type { Trx } from '../lib/connection.ts'
 import { insertIfNew } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { MessageChannelRow } from '../rows.ts'
-import { textPlace } from './compose.ts'
+import { readMessageId, textPlace } from './compose.ts'
 import { holdGuest, withdrawConsent } from './consent.ts'
 import { conversationWith } from './conversations.ts'
 import { Message } from './models.ts'
@@ -12,7 +12,7 @@ import { emitMessage } from './queue.ts'
 import { isStopWord } from './rules/stop-word.ts'
 import { addressIndex, suppress } from './suppression.ts'
 
-/** What a guest has written. */
+/** The text of an inbound message. */
 export type Inbound = {
   /** The provider's id of it, one for each message. */
   providerId: string
@@ -23,6 +23,24 @@ export type Inbound = {
   attachments: readonly string[]
   /** Says that the provider took it as the wish to get no more. */
   isOptOut: boolean
+  /** The Message-ID of the mail that it answers. */
+  inReplyTo?: string | undefined
+}
+
+/** An inbound message as the list of messages shows it. */
+export type Heard = {
+  messageId: string
+  conversationId: string
+  propertyId: string
+  /** The issue that the message it answers was about. */
+  issueId: string | null
+  text: string
+}
+type Listener = (trx: Trx, heard: Heard) => Promise<void>
+let listener: Listener | null = null
+/** Names the module that takes what guests write about its records, in the transaction that receives it. */
+export const registerInbound = (heardBy: Listener): void => {
+  listener = heardBy
 }
 
 const longest = 10_000
@@ -51,6 +69,30 @@ const stayOf = async (trx: Trx, propertyId: string, guestId: string | null): Pro
     { propertyId, guestId },
   )
   return stay?.id ?? null
+}
+
+const replyDays = 30
+
+/** The issue of the mail that is answered, or of the last message to the address. */
+const issueOf = async (
+  trx: Trx,
+  { propertyId, index }: { propertyId: string; index: Buffer },
+  inReplyTo: string | undefined,
+): Promise<string | null> => {
+  const named = inReplyTo === undefined ? null : readMessageId(inReplyTo)
+  const asked = named
+    ? await sqlOne<{ issueId: string | null }>(trx, `select issue_id from message where id = ? and property_id = ?`, [
+        named.messageId,
+        propertyId,
+      ])
+    : await sqlOne<{ issueId: string | null }>(
+        trx,
+        `select m.issue_id from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id
+         where a.recipient_index = ? and a.property_id = ? and a.created_at > now() - make_interval(days => ${replyDays})
+         order by a.created_at desc limit 1`,
+        [index, propertyId],
+      )
+  return asked?.issueId ?? null
 }
 
 /**
@@ -95,6 +137,8 @@ export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inb
   const conversationId = await conversationWith(trx, contact, { guestId, reservationId })
   await sql(trx, `update message set conversation_id = ? where id = ?`, [conversationId, id])
   await emitMessage(trx, 'received', id, { kind })
+  const issueId = await issueOf(trx, { propertyId, index }, inbound.inReplyTo)
+  await listener?.(trx, { messageId: id, conversationId, propertyId, issueId, text })
   if (inbound.isOptOut || isStopWord(inbound.text)) {
     await suppress(trx, { kind, address: inbound.from, scope: 'all', cause: 'stop', messageId: id })
     await withdrawConsent(trx, guestId, kind, 'message')
@@ -102,7 +146,7 @@ export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inb
   return true
 }
 
-/** What a guest has written to a house by a kind of channel. */
+/** An inbound message to a house, with its kind of channel. */
 export const receiveMessage = async (
   trx: Trx,
   propertyId: string,

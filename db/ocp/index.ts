@@ -21,10 +21,23 @@ export {
 } from './campaigns.ts'
 export { changeChannel, endTest, listChannels, openTest, readChannel, testChannel } from './channels.ts'
 export { messageIdOf } from './compose.ts'
-export { changeConversation, closeConversation, listConversations, readConversation, replyTo } from './conversations.ts'
-export { eraseOldContents, tenantsWithOldMessages } from './erase-contents.ts'
+export {
+  changeConversation,
+  closeConversation,
+  holdOpenConversation,
+  listConversations,
+  readConversation,
+  replyTo,
+} from './conversations.ts'
+export {
+  deletePastMessages,
+  eraseOldContents,
+  tenantsWithOldMessages,
+  tenantsWithPastMessages,
+} from './erase-contents.ts'
 export { expandCampaign, stopCampaign } from './expand-campaign.ts'
-export { receiveMessage } from './inbound.ts'
+export { receiveMessage, registerInbound } from './inbound.ts'
+export type { Heard } from './inbound.ts'
 export { listMessages, messageSorts, readMessage } from './messages.ts'
 export { carrierGate } from './rules/send-outcome.ts'
 export type { Outgoing, SendOutcome, SmtpAccount } from './rules/send-outcome.ts'

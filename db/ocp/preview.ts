@@ -21,6 +21,7 @@ export type PreviewRequest = {
   locale: string
   reservationId?: string | undefined
   paymentId?: string | undefined
+  issueId?: string | undefined
 }
 export type Preview = Written & {
   locale: string
@@ -48,25 +49,29 @@ const sampleOf = ({ type, example }: MessageVariable, currency: string): Value =
 /** The property of a real record, whose reader is judged by it; null for a sample. 404 */
 export const propertyOfPreview = async (
   trx: Trx,
-  { reservationId, paymentId }: PreviewRequest,
+  { reservationId, paymentId, issueId }: PreviewRequest,
 ): Promise<string | null> => {
-  if (!reservationId && !paymentId) return null
-  const found = reservationId
-    ? await sqlOne<{ propertyId: string }>(trx, `select property_id from reservation where id = ?`, [reservationId])
-    : await sqlOne<{ propertyId: string }>(trx, `select property_id from payment where id = ?`, [paymentId])
+  const table = reservationId ? 'reservation' : paymentId ? 'payment' : 'issue'
+  const id = reservationId ?? paymentId ?? issueId
+  if (id === undefined) return null
+  const found = await sqlOne<{ propertyId: string }>(trx, `select property_id from ?? where id = ?`, [table, id])
   if (!found) throw notFound()
   return found.propertyId
 }
 
 const realValues = async (trx: Trx, request: PreviewRequest, propertyId: string, locale: string): Promise<Values> => {
-  const about = { reservationId: request.reservationId ?? null, paymentId: request.paymentId ?? null }
+  const { reservationId = null, paymentId = null, issueId = null } = request
+  const about = { reservationId, paymentId }
+  const issue = issueId
+    ? await sqlOne<{ guestId: string | null }>(trx, `select guest_id from issue where id = ?`, [issueId])
+    : null
   const id = '00000000-0000-4000-8000-000000000000'
   const property = await propertyOf(trx, propertyId)
-  const reader = await readReader(trx, { id, recipient: null, guestId: null, ...about })
+  const reader = await readReader(trx, { id, recipient: null, guestId: issue?.guestId ?? null, ...about })
   if (!property) throw notFound()
   const nobody = { guestId: null, firstName: '', lastName: '', email: null, phone: null, language: null }
   return readValues(trx, {
-    message: { id, data: {}, issueId: null, ...about },
+    message: { id, data: {}, issueId, ...about },
     property,
     reader: reader ?? nobody,
     locale,

@@ -56,7 +56,7 @@ const attemptOf = async (trx: Trx, channel: Channel, word: Word, isSandbox: bool
 
 const landline = new Set(['30006'])
 
-/** What Twilio says of a message, as we say it; null for what tells nothing new. */
+/** Our status for a status of Twilio; null where it tells nothing new. */
 const twilioReport = (form: Record<string, string>): Report | null => {
   const code = form['ErrorCode']
   switch (form['MessageStatus'] ?? form['SmsStatus']) {
@@ -136,6 +136,7 @@ const processWord = async (
       text: word.text ?? '',
       attachments: [],
       isOptOut: false,
+      inReplyTo: word.inReplyTo,
     })
     return null
   }

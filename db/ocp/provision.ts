@@ -18,10 +18,17 @@ const contentsOf = (key: (typeof builtInTemplates)[number]['key']): Content[] =>
     ]
   })
 
-/** The published templates and the automations that a tenant starts with (R3). What is there already stays as it is. */
-export const provisionMessages = async (trx: Trx): Promise<void> => {
+/**
+ * The published templates and the automations that a tenant starts with (R3), each once by its key: what was changed or archived stays so. `needed` names one
+ * that must be there, also where it was archived.
+ */
+export const provisionMessages = async (trx: Trx, needed?: string): Promise<void> => {
+  const known = new Set(
+    (await sql<{ key: string }>(trx, `select distinct key from message_template`)).map(({ key }) => key),
+  )
   const templateIds = new Map<string, string>()
   for (const { key, name, urgency, context } of builtInTemplates) {
+    if (known.has(key) && key !== needed) continue
     const contents = contentsOf(key)
     const { variables, problems } = checkContents(context, contents)
     if (problems[0]) throw new Error(`built-in template ${key}: ${problems[0].field} ${problems[0].message}`)

@@ -83,7 +83,7 @@ const findTemplate = (trx: Trx, key: string) =>
 /** A built-in template of a later release, which tenants from before it do not have. */
 const provisioned = async (trx: Trx, key: string): Promise<Template | null> => {
   if (!builtInTemplates.some((one) => one.key === key)) return null
-  await provisionMessages(trx)
+  await provisionMessages(trx, key)
   return findTemplate(trx, key)
 }
 
@@ -185,7 +185,7 @@ type Told = Omit<DataOf<typeof messageQueued>, 'messageId' | 'status' | 'kind' |
   propertyId: string
 }
 
-/** What is told of messages that have just got a status: ids, kind of channel and cause, never an address or a word of them. */
+/** Event data of messages with a new status: ids, kind of channel and cause, never an address or any text. */
 export const factsOf = async (
   trx: Trx,
   status: keyof typeof eventOf,

@@ -4,7 +4,7 @@ import { settingsOf } from '../../config/property-settings.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageRow } from '../rows.ts'
-import { checkStep } from './checks.ts'
+import { checkStep, lockReader } from './checks.ts'
 import type { StepCause } from './checks.ts'
 import { readContents } from './compose.ts'
 import type { PlanStep } from './rules/plan.ts'
@@ -32,7 +32,14 @@ export const refuseUnreachable = async (trx: Trx, messageId: string): Promise<vo
   if (!message || !property) throw new Error(`message ${messageId} is gone`)
   const [reader, { contents }] = [await readReader(trx, message), await readContents(trx, message)]
   let first: StepCause | null = reader ? null : 'recipient_missing'
-  for (const { channel } of reader ? (message.plan as PlanStep[]) : []) {
+  const plan = message.plan as PlanStep[]
+  if (reader)
+    await lockReader(
+      trx,
+      reader,
+      plan.map(({ channel }) => channel),
+    )
+  for (const { channel } of reader ? plan : []) {
     const checked = await checkStep(trx, channel, {
       message,
       reader: reader!,

@@ -110,7 +110,7 @@ const recipientOf = (trx: Trx, attempt: MessageAttemptRow) =>
     : Promise.resolve(null)
 
 /** The guest of an attempt's message, held before the message. */
-const holdGuestOf = async (trx: Trx, attemptId: string): Promise<string | null> => {
+export const holdGuestOf = async (trx: Trx, attemptId: string): Promise<string | null> => {
   const found = await sqlOne<{ guestId: string | null }>(
     trx,
     `select m.guest_id from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id where a.id = ?`,

@@ -1,15 +1,16 @@
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import type { MessageChannelRow, MessageRow } from '../rows.ts'
+import type { MessageAttemptRow, MessageChannelRow, MessageRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { accountOf } from './channel-accounts.ts'
 import { compose, readContents } from './compose.ts'
 import { contentFor } from './rules/contents.ts'
 import type { Outgoing } from './rules/send-outcome.ts'
 import { readReader } from './reader.ts'
-import { failUnknown, lockAttempt } from './record.ts'
+import { failUnknown, holdGuestOf, lockAttempt } from './record.ts'
 import { attemptPlace, outgoing, propertyOf } from './sending.ts'
-import { suppressionOf } from './suppression.ts'
+import { hasConsent } from './consent.ts'
+import { lockAddress, suppressionOf } from './suppression.ts'
 
 /** Codes and campaigns go at most once: a second code confuses, and a second advertisement is a nuisance. */
 const isAtMostOnce = (message: MessageRow) =>
@@ -60,17 +61,30 @@ export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing
 /** A mail may come twice under one Message-ID, also where the one more try was itself cut off. */
 const mostResends = { email: 3, sms: 1, whatsapp: 1 }
 
+/** Whether the address refuses the message by now, or its guest does. */
+const isRefused = async (
+  trx: Trx,
+  { message, attempt }: { message: MessageRow; attempt: MessageAttemptRow },
+  guestId: string | null,
+): Promise<boolean> => {
+  const suppressed = await suppressionOf(trx, attempt.kind, attempt.recipientIndex)
+  if (message.purpose !== 'marketing') return suppressed === 'all'
+  return suppressed !== null || !(await hasConsent(trx, guestId, attempt.kind))
+}
+
 /** Allows the one more try that R11 grants, and counts it before it is made; without it the message has failed. */
 export const allowResend = async (trx: Trx, attemptId: string): Promise<boolean> => {
+  const guestId = await holdGuestOf(trx, attemptId)
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded || loaded.attempt.status !== 'unknown') return false
   const { message, attempt } = loaded
+  await lockAddress(trx, attempt.recipientIndex)
   const isBarred =
     isAtMostOnce(message) ||
     attempt.resends >= mostResends[attempt.kind] ||
     message.expiresAt <= new Date() ||
     message.status !== 'sending' ||
-    (await suppressionOf(trx, attempt.kind, attempt.recipientIndex)) !== null
+    (await isRefused(trx, loaded, guestId))
   if (isBarred) {
     await failUnknown(trx, loaded)
     return false

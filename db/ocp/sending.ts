@@ -7,7 +7,7 @@ import { hasFeature } from '../lib/features.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
 import { accountOf, callbackUrl, fromAddressOf } from './channel-accounts.ts'
-import { checkStep } from './checks.ts'
+import { checkStep, lockReader } from './checks.ts'
 import type { StepCause, UsableStep } from './checks.ts'
 import { holdGuest } from './consent.ts'
 import { compose, messageIdOf, readContents } from './compose.ts'
@@ -160,9 +160,11 @@ const holdReader = async (trx: Trx, messageId: string): Promise<void> => {
   if (head?.purpose === 'marketing') await holdGuest(trx, head.guestId)
 }
 
+/** Whether a campaign was cancelled. It is held, so that none is cancelled between this and the attempt. */
 const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> =>
   campaignId !== null &&
-  (await sqlOne(trx, `select id from campaign where id = ? and status = 'cancelled'`, [campaignId])) !== null
+  (await sqlOne<{ status: string }>(trx, `select status from campaign where id = ? for share`, [campaignId]))
+    ?.status === 'cancelled'
 
 /**
  * The first half of sending (R8): everything is checked again, and the attempt is written, before anything leaves. A message that
@@ -201,6 +203,11 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
 
   const plan = planOfMessage(message)
   const rules = settingsOf(property.settings).messages
+  await lockReader(
+    trx,
+    reader,
+    plan.map(({ channel }) => channel),
+  )
   let first: StepCause | null = null
   for (let step = message.step; step < plan.length; step += 1) {
     const kind = plan[step]?.channel

@@ -27,6 +27,7 @@ export type StaffMessage = {
   reservationId?: string | undefined
   paymentId?: string | undefined
   conversationId?: string | undefined
+  issueId?: string | undefined
   templateId?: string | undefined
   text?: { subject?: string | undefined; text: string } | undefined
   plan?: PlanStep[] | undefined
@@ -47,7 +48,7 @@ const limitUser = async (trx: Trx, userId: string | null): Promise<void> => {
     throw tooMany('rate_limited', `A user sends at most ${perHour} messages an hour`, hourSeconds)
 }
 
-/** What a message names must be of its house, and belong together. 404, 422 */
+/** Checks that the records a message names are of its house and belong together. 404, 422 */
 const judgeReferences = async (trx: Trx, { propertyId, guestId, reservationId, paymentId }: StaffMessage) => {
   const refuse = (field: string) =>
     unprocessable('reference_not_found', 'A record that the message names does not exist in this property', [
@@ -113,7 +114,7 @@ const judgeTimes = ({ scheduledFor, expiresAt }: StaffMessage, now: Date): { at:
 
 /** Queues what staff says to one recipient. 400, 404, 422 where no channel could carry it, 429. */
 export const sendMessage = async (trx: Trx, request: StaffMessage): Promise<string> => {
-  const { propertyId, guestId, recipient, reservationId, paymentId, conversationId, text, plan } = request
+  const { propertyId, guestId, recipient, reservationId, paymentId, conversationId, issueId, text, plan } = request
   judgePlan(plan)
   if (guestId !== undefined && recipient !== undefined)
     throw invalid([{ field: 'recipient', message: 'give either guestId or recipient' }])
@@ -142,6 +143,7 @@ export const sendMessage = async (trx: Trx, request: StaffMessage): Promise<stri
     reservationId,
     paymentId,
     conversationId,
+    issueId,
     ...chosen,
     text: text ? await seal(trx, 'tenant', textPlace(id), { subject: text.subject ?? null, text: text.text }) : null,
     recipient: recipient ? await seal(trx, 'tenant', recipientPlace(id), recipient) : null,

@@ -169,7 +169,7 @@ export const changeTemplate = async (
   if (name === undefined) await sql(trx, `update message_template set version = version + 1 where id = ?`, [id])
 }
 
-/** What keeps a draft from being published (R16): a variable that may be empty without a default, languages that say different things, no way out of marketing. */
+/** Reasons that keep a draft from being published (R16): a variable that may be empty without a default, languages that say different things, no way out of marketing. */
 const missingOf = (context: MessageContext, purpose: string, contents: readonly Content[]): FieldError[] => {
   const nullable = new Set(messageVariables[context].flatMap(({ path, nullable: may }) => (may ? [path] : [])))
   const found: FieldError[] = []

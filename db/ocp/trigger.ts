@@ -4,7 +4,9 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { matches } from './rules/automation-conditions.ts'
 import type { Conditions, Stay } from './rules/automation-conditions.ts'
+import { unseal } from '../lib/sealing/index.ts'
 import { queueMessage } from './queue.ts'
+import type { Recipient } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
 import { readStay } from './stay.ts'
 
@@ -19,6 +21,7 @@ type Event = {
     paymentId?: string
     targetType?: string | null
     targetId?: string | null
+    guestId?: string | null
   }
   occurredAt: Date
 }
@@ -74,6 +77,29 @@ const reservationOf = async (trx: Trx, event: Event): Promise<string | null> => 
   return first?.id ?? null
 }
 
+/** The contact person of a group; null where it names none. */
+const contactOf = async (trx: Trx, groupId: string): Promise<Recipient | null> => {
+  const group = await sqlOne<{ sealed: Buffer | null }>(trx, `select sealed from booking_group where id = ?`, [groupId])
+  if (!group?.sealed) return null
+  const place = { table: 'booking_group', rowId: groupId, purpose: 'contact' }
+  const { name, email, phone } = await unseal<Recipient>(trx, 'tenant', place, group.sealed)
+  return email || phone ? { name, email: email ?? null, phone: phone ?? null } : null
+}
+
+/** Whom an event is told to: the guest of its stay or issue, or the contact of its group. Null where there is nobody. */
+const addresseeOf = async (
+  trx: Trx,
+  { entity, data }: Event,
+  stay: Stay | null,
+): Promise<{ guestId: string | null; recipient?: Recipient } | null> => {
+  if (entity.type === 'booking_group') {
+    const recipient = await contactOf(trx, entity.id)
+    return recipient && { guestId: null, recipient }
+  }
+  const guestId = data.guestId ?? stay?.guestId ?? null
+  return entity.type === 'issue' && guestId === null ? null : { guestId }
+}
+
 // A hold that was released or lapsed never was a reservation to write about.
 const isOfHold = (event: Event, stay: Stay | null) =>
   event.type === 'reservation.cancelled' && stay !== null && stay.confirmedAt === null
@@ -106,10 +132,15 @@ export const triggerMessages = async (trx: Trx, eventId: string): Promise<number
      order by a.id`,
     [event.type, event.propertyId],
   )
+  const addressee = automations.length === 0 ? null : await addresseeOf(trx, event, stay)
+  if (!addressee) return 0
   const paymentId = event.data.paymentId ?? (event.entity.type === 'payment' ? event.entity.id : null)
+  const isOfStay = event.entity.type === 'reservation' || statusesAfter[event.type] !== undefined
   let queued = 0
   for (const automation of automations) {
-    if (stay && !matches(automation.conditions, stay)) continue
+    const { conditions } = automation
+    // Conditions speak of a stay: without one none of them holds.
+    if (stay ? !matches(conditions, stay) : Object.keys(conditions).length > 0) continue
     const id = await queueMessage(trx, {
       origin: 'automation',
       automationId: automation.id,
@@ -117,10 +148,11 @@ export const triggerMessages = async (trx: Trx, eventId: string): Promise<number
       propertyId: event.propertyId,
       templateKey: automation.templateKey,
       dedupeKey: `auto:${automation.id}:${event.id}`,
-      guestId: stay?.guestId ?? null,
+      ...addressee,
       reservationId,
       paymentId,
-      reservationStatuses: paymentId ? null : [...(statusesAfter[event.type] ?? [])],
+      issueId: event.entity.type === 'issue' ? event.entity.id : null,
+      reservationStatuses: paymentId || !isOfStay ? null : [...(statusesAfter[event.type] ?? [])],
       validMinutes: automation.validMinutes,
       ...(automation.plan ? { plan: automation.plan } : {}),
     })

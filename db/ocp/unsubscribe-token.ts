@@ -30,7 +30,7 @@ export const unsubscribeUrl = (trx: Trx, messageId: string, kind: ChannelKind): 
 
 export type Unsubscribing = { tenantId: string; messageId: string; kind: ChannelKind }
 
-/** What a token names; null for one that was not made here. */
+/** The content of a token; null for one that was not made here. */
 export const readUnsubscribeToken = (token: string): Unsubscribing | null => {
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.length !== length || bytes.toString('base64url') !== token) return null

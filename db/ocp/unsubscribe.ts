@@ -49,7 +49,7 @@ const addressOf = async (trx: Trx, message: Sent, { messageId, kind }: Unsubscri
 
 export type UnsubscribePage = { property: string; locale: string | null }
 
-/** What the page behind a link says; null for a token that is none, or too old. Changes nothing. */
+/** The text of the page behind a link; null for a token that is invalid or too old. Changes nothing. */
 export const readUnsubscribe = async (token: string): Promise<UnsubscribePage | null> => {
   const named = readUnsubscribeToken(token)
   const message = named && (await inTenant(named.tenantId, (trx) => messageOf(trx, named.messageId)))

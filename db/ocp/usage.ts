@@ -11,7 +11,7 @@ export type ChannelUse = {
   segments: number
 }
 
-/** What left by each channel of each house in the months of a range, `2026-11` both included, by the months of the house. */
+/** Messages sent by each channel of each house in a range of months such as `2026-11`, both included, in the time zone of the house. */
 export const channelUse = (trx: Trx, from: string, to: string): Promise<ChannelUse[]> =>
   sql<ChannelUse>(
     trx,

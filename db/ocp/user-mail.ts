@@ -63,6 +63,7 @@ type Facts = {
   host: string | null
   label: string | null
   amount: string | null
+  reportOf: string | null
 }
 
 export type UserMail = { to: string; toName: string; subject: string; text: string }
@@ -80,19 +81,25 @@ const wayFor = (purpose: MailedTokenPurpose, token: string) =>
     ? `${settings.appBaseUrl}/${purpose.replace('_', '-')}#token=${token}`
     : `POST ${settings.publicBaseUrl}${endpoints[purpose] ?? ''}\n\n${token}`
 
+/** Where a file is taken: in the application, where there is one, else the endpoint that answers it. Either asks who is there. */
+const wayToRun = (tenantId: string, reportRunId: string) =>
+  settings.appBaseUrl
+    ? `${settings.appBaseUrl}/tenants/${tenantId}/reports/runs/${reportRunId}`
+    : `GET ${settings.publicBaseUrl}/api/tenants/${tenantId}/reports/runs/${reportRunId}/file`
+
 /** A mail to staff as it is sent now; null where it was sent, or its token has ended. */
 export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promise<UserMail | null> => {
   const facts = await sqlOne<Facts>(
     trx,
     `select m.kind, m.act, m.address, m.created_at, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
        t.data->>'email' as new_email, t.data->>'before' as old_email, coalesce(i.property_name, h.name, n.house) as house, coalesce(w.key_name, n.key) as key,
-       x.host, coalesce(f.label, i.number || ' (' || i.category_name || ')') as label, n.money as amount,
+       x.host, coalesce(f.label, i.number || ' (' || i.category_name || ')', r.name) as label, r.tenant_id as report_of, n.money as amount,
        coalesce(coalesce(w.expires_at::date, x.since::date, f.day, n.day), case when n.id is not null then m.created_at::date end)::text as day
      from user_mail m join app_user u on u.id = m.user_id
      left join one_time_token t on t.id = m.reference_id left join api_key_warning w on w.id = m.reference_id
      left join webhook_warning x on x.id = m.reference_id left join finance_notice f on f.id = m.reference_id
-     left join notice n on n.id = m.reference_id left join issue_notice i on i.id = m.reference_id
-     left join tenant h on h.id = coalesce(t.tenant_id, w.tenant_id, x.tenant_id, f.tenant_id, n.tenant_id)
+     left join notice n on n.id = m.reference_id left join issue_notice i on i.id = m.reference_id left join report_notice r on r.id = m.reference_id
+     left join tenant h on h.id = coalesce(t.tenant_id, w.tenant_id, x.tenant_id, f.tenant_id, n.tenant_id, r.tenant_id)
      where m.id = ? and m.status = 'queued'`,
     [userMailId],
   )
@@ -110,7 +117,11 @@ export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promis
     at: facts.createdAt,
     address: facts.address,
     amount: facts.amount ?? '',
-    way: purpose ? wayFor(purpose, mailedToken(purpose, facts.referenceId)) : '',
+    way: purpose
+      ? wayFor(purpose, mailedToken(purpose, facts.referenceId))
+      : facts.reportOf === null
+        ? ''
+        : wayToRun(facts.reportOf, facts.referenceId),
   }
   // A notice of a changed address goes to the former address.
   const to = facts.kind === 'email_change' ? facts.newEmail : (facts.oldEmail ?? facts.email)

@@ -108,7 +108,21 @@ const readPayment = (trx: Trx, id: string) =>
     [id],
   )
 
-type About = Pick<MessageRow, 'id' | 'reservationId' | 'paymentId' | 'issueId'> & { data: unknown }
+type GroupFacts = { code: string; name: string; arrival: string; departure: string }
+
+/** The group that the event of a message happened to; null for events of others. */
+const readGroup = (trx: Trx, eventId: string): Promise<GroupFacts | null> =>
+  sqlOne<GroupFacts>(
+    trx,
+    `select g.code, g.name, g.arrival, g.departure from event e join booking_group g on g.tenant_id = e.tenant_id and g.id = (e.entity->>'id')::uuid
+     where e.id = ? and e.entity->>'type' = 'booking_group'`,
+    [eventId],
+  )
+
+type About = Pick<MessageRow, 'id' | 'reservationId' | 'paymentId' | 'issueId'> & {
+  data: unknown
+  eventId?: string | null
+}
 
 /** The page of the gateway on which a payment can be made; null once it cannot. */
 const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
@@ -167,6 +181,7 @@ type Ids = {
   guestRegistrationId?: string
   linkFrom?: string
   linkUntil?: string
+  purchaseOrderId?: string
 }
 const idsIn = (data: unknown): Ids => (typeof data === 'object' && data !== null ? data : {})
 
@@ -187,6 +202,35 @@ const readIssueValues = async (trx: Trx, issueId: string, commentId: string | un
   const texts = await open('issue', issueId, 'issue', issue.sealed)
   const comment = commentId === undefined ? null : await open('issue_comment', commentId, 'comment', issue.comment)
   return { number: issue.number, title: texts?.title ?? null, comment: comment?.text ?? null }
+}
+
+const readOrderValues = async (trx: Trx, orderId: string): Promise<Record<string, Value>> => {
+  const order = await sqlOne<{
+    number: number
+    supplier: string
+    lines: string
+    total: number
+    currency: string
+    expectedOn: string | null
+    notes: string
+  }>(
+    trx,
+    `select o.number, s.legal_name as supplier, o.total, o.currency, o.expected_on, o.notes,
+       (select string_agg(trim_scale(l.entered) || coalesce(' ' || l.measure, '') || ' x ' || l.description, e'\\n' order by l.line_no)
+        from purchase_order_line l where l.tenant_id = o.tenant_id and l.purchase_order_id = o.id) as lines
+     from purchase_order o join supplier s on s.tenant_id = o.tenant_id and s.id = o.supplier_id where o.id = ?`,
+    [orderId],
+  )
+  if (!order) return {}
+  const { number, supplier, lines, total, currency, expectedOn, notes } = order
+  return {
+    number,
+    supplier,
+    lines,
+    total: { type: 'money', amount: total, currency },
+    expectedOn: expectedOn === null ? null : { type: 'day', day: expectedOn },
+    notes: notes || null,
+  }
 }
 
 /** Every value that the templates of a message may name, as the records stand at this moment. */
@@ -228,6 +272,17 @@ export const readValues = async (
   })
   set('', await secrets(trx, message.data, masked))
   if (message.issueId) set('issue', await readIssueValues(trx, message.issueId, idsIn(message.data).issueCommentId))
+  const isOfRecord = message.reservationId ?? message.paymentId ?? message.issueId
+  const group = message.eventId && !isOfRecord ? await readGroup(trx, message.eventId) : null
+  if (group)
+    set('group', {
+      code: group.code,
+      name: group.name,
+      arrival: { type: 'day', day: group.arrival },
+      departure: { type: 'day', day: group.departure },
+    })
+  const { purchaseOrderId } = idsIn(message.data)
+  if (purchaseOrderId) set('order', await readOrderValues(trx, purchaseOrderId))
   set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
 
   const booking = await bookingOf(trx, message)

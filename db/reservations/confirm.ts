@@ -6,10 +6,10 @@ import { blockAgainst, readWords } from '../guests/index.ts'
 import type { HeldWords } from '../guests/index.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
+import { enqueueAll } from '../lib/enqueue.ts'
 import { giveMethods, paymentState } from '../payment/index.ts'
 import { readProperty } from '../properties/index.ts'
-import type { BookingRow, DepositRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/index.ts'
 import { refundCredit, settleCredit } from './credit.ts'
 import { openPrimaryFolios } from './folio/open.ts'
@@ -20,6 +20,73 @@ import { setNights, stockMoves } from './night-moves.ts'
 import { recordTransition } from './record.ts'
 import { dueAtBooking, isCovered, isRunning } from './rules/deposits.ts'
 import { bookingStatus } from './rules/states.ts'
+
+/** Rooms whose confirmation is written: those of one booking, or one room of each of several new ones. */
+type Confirming = {
+  transition: 'T4' | 'T8' | 'T21'
+  bookings: readonly BookingRow[]
+  rooms: readonly ReservationRow[]
+  deposits: readonly DepositRow[]
+  primaryOf: ReadonlyMap<string, string>
+  businessDate: string
+  override?: { rules: readonly string[]; reason: string } | null
+  /** Rooms that the desk gives a unit itself. */
+  withUnit?: ReadonlySet<string> | undefined
+}
+
+/** Deposits that are covered or due at booking guarantee a stay. */
+const isGuaranteed = (booking: BookingRow, deposits: readonly DepositRow[]) =>
+  deposits.some((one) => one.amount > one.waivedAmount) && (booking.credit > 0 || dueAtBooking(booking, deposits) > 0)
+
+/** Writes rooms as confirmed, opens their folios, asks for units and tells of it: a few statements, whatever the number. Answers both in the order of `rooms`. */
+export const writeConfirmed = async (
+  trx: Trx,
+  { transition, bookings, rooms, deposits, primaryOf, businessDate, override = null, withUnit }: Confirming,
+): Promise<{ confirmed: ReservationRow[]; folios: FolioRow[] }> => {
+  const [booking] = bookings
+  if (!booking) return { confirmed: [], folios: [] }
+  const depositsOfBooking = (id: string) => {
+    const own = new Set(rooms.filter((one) => one.bookingId === id).map((one) => one.id))
+    return deposits.filter((one) => own.has(one.reservationId))
+  }
+  const guaranteed = new Set(
+    deposits.length === 0
+      ? []
+      : bookings.filter((one) => isGuaranteed(one, depositsOfBooking(one.id))).map((one) => one.id),
+  )
+  const written = await sql<ReservationRow>(
+    trx,
+    `update reservation r set status = 'confirmed', confirmed_at = now(), primary_guest_id = v.guest_id, guarantee = v.guarantee, version = r.version + 1
+     from unnest(?::uuid[], ?::uuid[], ?::text[]) as v(id, guest_id, guarantee) where r.id = v.id returning r.*`,
+    [
+      rooms.map((one) => one.id),
+      rooms.map((one) => primaryOf.get(one.id)),
+      rooms.map((one) => (guaranteed.has(one.bookingId) ? 'deposit' : 'none')),
+    ],
+  )
+  const byId = new Map(written.map((one) => [one.id, one]))
+  const confirmed = rooms.map((one) => byId.get(one.id)!)
+  const folios = await openPrimaryFolios(trx, confirmed)
+  const property = await readProperty(trx, booking.propertyId)
+  const { tenantId } = contextOf(trx)
+  if (tenantId && property?.settings.assignment.automatic)
+    await enqueueAll(
+      trx,
+      assignUnit,
+      confirmed.filter(({ id }) => !withUnit?.has(id)).map(({ id }) => ({ tenantId, reservationId: id })),
+    )
+  await recordTransition(trx, {
+    id: transition,
+    booking,
+    bookings: new Map(bookings.map((one) => [one.id, one])),
+    reservations: confirmed,
+    event: reservationConfirmed,
+    businessDate,
+    override,
+    data: { rescued: transition === 'T21' },
+  })
+  return { confirmed, folios }
+}
 
 type Rooms = {
   locked: LockedBooking
@@ -52,16 +119,6 @@ export const confirmRooms = async (
     await retakePromo(trx, booking)
     await setNights(trx, ids, 'released', 'open')
   }
-  const guaranteed =
-    deposits.some((one) => one.amount > one.waivedAmount) && (booking.credit > 0 || dueAtBooking(booking, deposits) > 0)
-  const confirmed = (
-    await sql<ReservationRow>(
-      trx,
-      `update reservation r set status = 'confirmed', confirmed_at = now(), primary_guest_id = v.guest_id, guarantee = ?, version = r.version + 1
-       from unnest(?::uuid[], ?::uuid[]) as v(id, guest_id) where r.id = v.id returning r.*`,
-      [guaranteed ? 'deposit' : 'none', ids, ids.map((id) => primaryOf.get(id))],
-    )
-  ).sort((a, b) => a.position - b.position)
   const othersHeld = reservations.some((one) => one.status === 'held' && !ids.includes(one.id))
   await sql(
     trx,
@@ -71,20 +128,15 @@ export const confirmRooms = async (
     [bookerGuestId, othersHeld, othersHeld, othersHeld, othersHeld, othersHeld, booking.id],
   )
   giveMethods(trx, booking.id, bookerGuestId)
-  const folios = await openPrimaryFolios(trx, booking, confirmed)
-  const property = await readProperty(trx, booking.propertyId)
-  const { tenantId } = contextOf(trx)
-  if (tenantId && property?.settings.assignment.automatic)
-    for (const one of confirmed.filter(({ id }) => !withUnit?.has(id)))
-      await enqueue(trx, assignUnit, { tenantId, reservationId: one.id })
-  await recordTransition(trx, {
-    id: transition,
-    booking,
-    reservations: confirmed,
-    event: reservationConfirmed,
+  const { confirmed, folios } = await writeConfirmed(trx, {
+    transition,
+    bookings: [booking],
+    rooms: rooms.toSorted((a, b) => a.position - b.position),
+    deposits,
+    primaryOf,
     businessDate,
     override,
-    data: { rescued: transition === 'T21' },
+    withUnit,
   })
   const left = await settleCredit(trx, { booking, reservations: confirmed, folios, now, businessDate })
   if (left > 0 && !othersHeld) await refundCredit(trx, booking.id, left, 'late_payment')

@@ -3,7 +3,7 @@ import type { ControlDeclaration } from '../financial/index.ts'
 const ofBook = (record: string) =>
   `join property p on p.tenant_id = ${record}.tenant_id and p.id = ${record}.property_id and p.book_id = :bookId where ${record}.tenant_id = :tenantId`
 
-/** What folios and bookings say that guests owe, and that the house owes them. */
+/** Balances that the control accounts should have by folios and bookings: what guests owe, and what the house owes them. */
 export const reservationControls: ControlDeclaration[] = [
   {
     kind: 'guest',

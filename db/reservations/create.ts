@@ -24,6 +24,7 @@ import { bookingNumber } from './rules/number.ts'
 import { isLive } from './rules/states.ts'
 import { bookWaitlistEntry } from './waitlist.ts'
 import { judgePrices } from './desk-prices.ts'
+import { pickUpFor } from './group/for-booking.ts'
 import { firmsOf, insertBooking, promiseUnits, takeRooms } from './take-rooms.ts'
 import type { NewHold, NewRoom } from './take-rooms.ts'
 
@@ -43,6 +44,8 @@ export type NewBooking = {
   /** The firm that the booking is for, and the agency that makes it. */
   companyId?: string | undefined
   agencyId?: string | undefined
+  /** The group whose allotment the rooms pick up. */
+  groupId?: string | undefined
   promoCode?: string | undefined
   language?: string | undefined
   externalReference?: string | undefined
@@ -112,6 +115,16 @@ const redeem = async (trx: Trx, booking: BookingRow) => {
   if ((used?.count ?? 0) >= maxPerBooker) throw promoCodeInvalid()
 }
 
+/** Rooms of a group are confirmed at its terms. */
+const refuseForGroup = ({ hold, quoteId, promoCode }: NewBooking) => {
+  const fields = [
+    ...(hold ? ['hold'] : []),
+    ...(quoteId === undefined ? [] : ['quoteId']),
+    ...(promoCode === undefined ? [] : ['promoCode']),
+  ]
+  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, message: 'is not for rooms of a group' })))
+}
+
 const languageOf = (asked: string | undefined, property: SaleProperty) => asked ?? property.locales[0] ?? 'en'
 
 /** The deposits that are due at once for rooms that are confirmed without a hold, as a sum. */
@@ -125,12 +138,16 @@ const dueAtOnce = (sale: DeskSale) =>
  */
 export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string> => {
   const { propertyId, source, hold, override = null } = asked
-  const { rooms, promoCode, companyId } = await roomsOf(trx, asked)
-  if (asked.checkIn && (rooms.length !== 1 || hold))
+  if (asked.groupId !== undefined) refuseForGroup(asked)
+  const { rooms: named, promoCode, companyId } = await roomsOf(trx, asked)
+  if (asked.checkIn && (named.length !== 1 || hold))
     throw invalid([{ field: 'checkIn', message: 'is for one room that is not held' }])
-  const early = hold ? rooms.findIndex((room) => room.unitId !== undefined) : -1
+  const early = hold ? named.findIndex((room) => room.unitId !== undefined) : -1
   if (early >= 0) throw unitOfHeld(`rooms.${early}.unitId`)
   const businessDate = await businessDay(trx, propertyId)
+  const { groupId } = asked
+  const pickUp = groupId === undefined ? null : await pickUpFor(trx, { groupId, propertyId }, named)
+  const rooms = pickUp?.rooms ?? named
   const property = await propertyFor(trx, propertyId, 'staff')
   const sale = await priceForDesk(trx, {
     propertyId,
@@ -140,7 +157,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
     locale: asked.language,
     waiveRestrictions: isWaived(override, 'restriction'),
   })
-  const prices = judgePrices(sale, rooms, override)
+  const prices = judgePrices(sale, named, override)
   const firstArrival = rooms.map((room) => room.arrival).sort()[0]!
   const times = hold ? { kind: hold.kind, ...holdTimes(hold, property, firstArrival) } : null
   const language = languageOf(asked.language, property)
@@ -154,8 +171,11 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
     party.bookerGuestId,
     ...party.rooms.flat().map((one) => one.guestId),
   ])
-  const firms = await firmsOf(trx, { companyId: asked.companyId ?? companyId, agencyId: asked.agencyId })
-  const due = hold || source === 'walk_in' ? 0 : dueAtOnce(sale)
+  const firms = await firmsOf(trx, {
+    companyId: asked.companyId ?? companyId ?? pickUp?.companyId,
+    agencyId: asked.agencyId,
+  })
+  const due = hold || pickUp || source === 'walk_in' ? 0 : dueAtOnce(sale)
   const used = refuseBlocked(
     [...prices, ...barred.blockers, ...blocker(due > 0, 'deposit_missing', `${due} is due at booking`, 'deposit')],
     override,
@@ -176,6 +196,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
       promoCodeId: sale.promoCodeId,
       quoteId: asked.quoteId ?? null,
       hold: times,
+      groupId,
       firms,
     },
   )
@@ -184,7 +205,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
   const made = await takeRooms(trx, {
     booking,
     standing: [],
-    sale,
+    sale: pickUp ? { ...sale, moves: () => pickUp.moves(sale) } : sale,
     rooms,
     party,
     isHeld: hold !== undefined,
@@ -193,6 +214,10 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
     used,
     now: property.now,
   })
+  await pickUp?.write(
+    trx,
+    made.map((one) => one.id),
+  )
   await redeem(trx, booking)
   const { tenantId } = contextOf(trx)
   if (times && tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: times.expiresAt })

@@ -1,7 +1,7 @@
 import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { moveAllocations, requestRefund } from '../payment/index.ts'
+import { moveAllocations, releaseMoney } from '../payment/index.ts'
 import type { BookingRow, DepositRow, FolioRow, ReservationRow } from '../rows.ts'
 import { tellCovered } from './deposits.ts'
 import { addLines, announceBalances } from './folio/lines.ts'
@@ -85,12 +85,15 @@ export const settleCredit = async (
   return booking.credit - total
 }
 
-/** Sends back what stands on a booking and buys nothing; the target's `revert` takes it off. The booking is locked. */
+/**
+ * Takes off a booking what buys nothing: gateways send their part back, and money that was recorded by hand stands unallocated until a person hands it back. The
+ * target's `revert` takes both off. The booking is locked.
+ */
 export const refundCredit = async (
   trx: Trx,
   bookingId: string,
   amount: number,
   reason: 'late_payment' | 'cancellation',
 ): Promise<void> => {
-  if (amount > 0) await requestRefund(trx, { targetType: 'booking', targetId: bookingId, amount, reason })
+  if (amount > 0) await releaseMoney(trx, { targetType: 'booking', targetId: bookingId, amount, reason })
 }

@@ -15,8 +15,9 @@ import type {
 } from '../rows.ts'
 import { fromUnits, stateColumns } from '../units/index.ts'
 import type { UnitState } from '../units/index.ts'
-import { feesLeft } from './folio/reverse-fee.ts'
-import type { Fee } from './folio/reverse-fee.ts'
+import { openChecksOf } from './folio/open-checks.ts'
+import { feesLeft } from './folio/rests.ts'
+import type { Rest } from './folio/rests.ts'
 import { routesOf } from './folio/route.ts'
 import type { FoundRoute } from './folio/route.ts'
 
@@ -63,8 +64,10 @@ export type StayFacts = {
   siblings: Pick<ReservationRow, 'id' | 'bookingId' | 'status'>[]
   /** Registration forms that are filled in and signed. */
   formsReady: number
-  /** Fees on its folios, each with the amount that is left of it. */
-  fees: Fee[]
+  /** Its fees, each with the amount that is left of it on its own folios or on those that it was moved to. */
+  fees: Rest[]
+  /** Numbers of orders of outlets that are still open for it. */
+  openChecks: string[]
   /** The strictest block against one of its guests. */
   block: 'warn' | 'refuse' | null
 }
@@ -99,6 +102,7 @@ export const readFacts = async (
     blocked,
     forms,
     fees,
+    checks,
   ] = await Promise.all([
     prepared<ReservationRow>(trx, `select * from reservation where id = any(?::uuid[]) and property_id = ?`, [
       ids,
@@ -189,6 +193,7 @@ export const readFacts = async (
       [ids],
     ),
     feesLeft(trx, ids),
+    openChecksOf(trx, ids),
   ])
   const of = <Row extends { reservationId: string | null }>(rows: readonly Row[], id: string) =>
     rows.filter((row) => row.reservationId === id)
@@ -216,6 +221,7 @@ export const readFacts = async (
         refunded: refunds.some((one) => of(folios, id).some((folio) => folio.id === one.folioId)),
         siblings: rooms.filter((one) => one.bookingId === booking.id && one.id !== id),
         fees: of(fees, id),
+        openChecks: of(checks, id).map((one) => one.number),
         formsReady: of(forms, id).length,
         block: levels.includes('refuse') ? 'refuse' : (levels[0] ?? null),
       },

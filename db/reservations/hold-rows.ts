@@ -27,16 +27,21 @@ export type DraftedRooms = {
   rooms: readonly PricedRoom[]
   words: readonly RoomWords[]
   sealed: (Buffer | null)[]
-  /** Position of the last room that the booking has. */
-  after: number
+  /** Where each stands. */
+  places: readonly RoomPlace[]
 }
+export type RoomPlace = { bookingId: string; position: number }
+
+/** Places of new rooms of one booking, after the last room that it has. */
+export const placesIn = (bookingId: string, rooms: readonly unknown[], after = 0): RoomPlace[] =>
+  rooms.map((_, index) => ({ bookingId, position: after + index + 1 }))
 
 /** `words` are one for all rooms, or those of each. */
 export const draftRooms = async (
   trx: Trx,
   rooms: readonly PricedRoom[],
   words: RoomWords | readonly RoomWords[],
-  after = 0,
+  places: readonly RoomPlace[],
 ): Promise<DraftedRooms> => {
   const ids = rooms.map(() => randomUUID())
   const ofEach = rooms.map((_, index) => ('requests' in words ? words : words[index]!))
@@ -45,11 +50,11 @@ export const draftRooms = async (
       requests === null ? null : seal(trx, 'tenant', requestsPlace(ids[index]!), { requests }),
     ),
   )
-  return { ids, rooms, words: ofEach, sealed, after }
+  return { ids, rooms, words: ofEach, sealed, places }
 }
 
 export type HeldRows = {
-  /** By position. */
+  /** As the rooms that they were drafted from. */
   reservations: ReservationRow[]
   nights: ReservationNightRow[]
   extras: ReservationExtraRow[]
@@ -57,48 +62,48 @@ export type HeldRows = {
 }
 
 /**
- * Writes the rooms of a hold with their nights, extras and installments: one statement per table, whatever the number. All are asked for at once, so that
+ * Writes rooms of one or more bookings of a house with their nights, extras and installments: one statement per table, whatever the number. All are asked for at once, so that
  * what the caller asks for next comes after them.
  */
 export const writeRooms = async (
   trx: Trx,
-  booking: Pick<BookingRow, 'id' | 'propertyId' | 'currency'>,
+  house: Pick<BookingRow, 'propertyId' | 'currency'>,
   drafted: DraftedRooms,
 ): Promise<HeldRows> => {
   const { ids, rooms } = drafted
   const asked = [
-    insertReservations(trx, booking, drafted),
+    insertReservations(trx, house, drafted),
     insertNights(trx, ids, rooms),
     insertExtras(trx, ids, rooms),
     insertDeposits(trx, ids, rooms),
   ] as const
   const [reservations, nights, extras, deposits] = await Promise.all(asked)
-  return { reservations: reservations.sort((a, b) => a.position - b.position), nights, extras, deposits }
+  const written = new Map(reservations.map((one) => [one.id, one]))
+  return { reservations: ids.map((id) => written.get(id)!), nights, extras, deposits }
 }
 
 const insertReservations = (
   trx: Trx,
-  booking: Pick<BookingRow, 'id' | 'propertyId' | 'currency'>,
-  { ids, rooms, words, sealed, after }: DraftedRooms,
+  { propertyId, currency }: Pick<BookingRow, 'propertyId' | 'currency'>,
+  { ids, rooms, words, sealed, places }: DraftedRooms,
 ) =>
   prepared<ReservationRow>(
     trx,
     `insert into reservation (id, booking_id, position, property_id, status, unit_type_id, rate_plan_id, arrival, departure, adults, children_ages,
        policies, currency, room_total, extras_total, tax_total, total, arrival_time, departure_time, purpose,
        market_segment, requests)
-     select (v->>'id')::uuid, ?, (v->>'position')::int, ?, 'held', (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'arrival')::date,
+     select (v->>'id')::uuid, (v->>'bookingId')::uuid, (v->>'position')::int, ?, 'held', (v->>'unitTypeId')::uuid, (v->>'ratePlanId')::uuid, (v->>'arrival')::date,
        (v->>'departure')::date, (v->>'adults')::int, array(select jsonb_array_elements_text(v->'childrenAges')::int), v->'policies', ?,
        (v->>'roomTotal')::bigint, (v->>'extrasTotal')::bigint, (v->>'taxTotal')::bigint, (v->>'total')::bigint, v->>'arrivalTime', v->>'departureTime',
        v->>'purpose', v->>'marketSegment', decode(v->>'requests', 'hex')
      from jsonb_array_elements(?::jsonb) v returning *`,
     [
-      booking.id,
-      booking.propertyId,
-      booking.currency,
+      propertyId,
+      currency,
       JSON.stringify(
         rooms.map(({ quoted, sold }, index) => ({
           id: ids[index],
-          position: after + index + 1,
+          ...places[index],
           unitTypeId: quoted.unitTypeId,
           ratePlanId: quoted.ratePlanId,
           arrival: quoted.arrival,

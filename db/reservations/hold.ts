@@ -15,7 +15,7 @@ import { blindIndex } from '../lib/sealing/index.ts'
 import { moveInventory, requireSoldAs } from '../units/index.ts'
 import type { HeldWords } from '../guests/index.ts'
 import type { BookingParts } from './guest-booking.ts'
-import { draftRooms, writeRooms } from './hold-rows.ts'
+import { draftRooms, placesIn, writeRooms } from './hold-rows.ts'
 import type { DraftedRooms, HeldRows } from './hold-rows.ts'
 import { checkHoldShare, countHolds, judgeHolds, lockLimits } from './limits.ts'
 import { tellQuoteUsed } from './quote-use.ts'
@@ -121,7 +121,7 @@ const write = async (
     sealed: await sealWords(trx, bookingId, words),
   }
   const rooms = roomsOfQuote(claims).map((quoted, index) => ({ quoted, sold: sellable.rooms[index]! }))
-  const drafted = await draftRooms(trx, rooms, { requests: words.requests, arrivalTime })
+  const drafted = await draftRooms(trx, rooms, { requests: words.requests, arrivalTime }, placesIn(draft.id, rooms))
   const wanted = {
     propertyId,
     holdShare: property.settings.portal.holdShare,
@@ -189,6 +189,7 @@ const tell = async (trx: Trx, booking: Draft, { ids, rooms }: DraftedRooms): Pro
     reservations: rooms.map(
       ({ quoted: { arrival, departure, total, adults, childrenAges, unitTypeId, ratePlanId } }, index) => ({
         id: ids[index]!,
+        bookingId: booking.id,
         position: index + 1,
         arrival,
         departure,

@@ -19,7 +19,7 @@ import { nameChannelGuests } from './channel-guests.ts'
 import { channelNights } from './rules/channel-price.ts'
 import type { ChannelNight } from './rules/channel-price.ts'
 import { openPrimaryFolios } from './folio/open.ts'
-import { draftRooms, writeRooms } from './hold-rows.ts'
+import { draftRooms, placesIn, writeRooms } from './hold-rows.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { recordTransition } from './record.ts'
 import { bookingNumber } from './rules/number.ts'
@@ -148,7 +148,8 @@ export const addRooms = async (
     arrivalTime: null,
   }
   // Written as held and confirmed in one transaction: readers see the second state only, and counters never the first.
-  const { reservations: held } = await writeRooms(trx, booking, await draftRooms(trx, rooms, words, after))
+  const drafted = await draftRooms(trx, rooms, words, placesIn(booking.id, rooms, after))
+  const { reservations: held } = await writeRooms(trx, booking, drafted)
   await writeCommissions(
     trx,
     held.map((one, index) => ({ id: one.id, nights: sold[index]?.nights ?? [] })),
@@ -199,7 +200,7 @@ export const addRooms = async (
     named.bookerGuestId,
     booking.id,
   ])
-  await openPrimaryFolios(trx, booking, confirmed)
+  await openPrimaryFolios(trx, confirmed)
   const { tenantId } = contextOf(trx)
   if (tenantId && property.settings.assignment.automatic)
     for (const one of confirmed) await enqueue(trx, assignUnit, { tenantId, reservationId: one.id })

@@ -3,7 +3,7 @@ import type { DataOf, Event } from '../../config/events/event.ts'
 import type { Schema, Static } from '../../config/schema.ts'
 import { contextOf, later } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
+import { emitAll } from '../lib/events.ts'
 import { closeForms, openForms } from '../guests/index.ts'
 import { unitsOf } from '../units/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
@@ -13,13 +13,18 @@ import type { TransitionId } from './rules/states.ts'
 
 type Moved = DataOf<typeof reservationHeld>
 
+type ToldBooking = Pick<BookingRow, 'id' | 'number' | 'propertyId'>
+
 type Transition<S extends Schema> = {
   id: TransitionId
-  booking: Pick<BookingRow, 'id' | 'number' | 'propertyId'>
+  booking: ToldBooking
+  /** The bookings of the reservations by id, where there is more than one. */
+  bookings?: ReadonlyMap<string, ToldBooking>
   /** As they are after the move. */
   reservations: readonly Pick<
     ReservationRow,
     | 'id'
+    | 'bookingId'
     | 'position'
     | 'arrival'
     | 'departure'
@@ -48,7 +53,19 @@ type Transition<S extends Schema> = {
 /** The last step of every transition: its history and its event, one of each per reservation, and what it changes on the books. */
 export const recordTransition = async <S extends Schema>(
   trx: Trx,
-  { id, booking, reservations, event, command: named, reason, businessDate, changes, override, data }: Transition<S>,
+  {
+    id,
+    booking,
+    bookings,
+    reservations,
+    event,
+    command: named,
+    reason,
+    businessDate,
+    changes,
+    override,
+    data,
+  }: Transition<S>,
 ): Promise<void> => {
   const { command, from, to } = transitions[id]
   const changed = changes ?? [{ field: 'status', before: from, after: to }]
@@ -79,11 +96,12 @@ export const recordTransition = async <S extends Schema>(
     await closeForms(trx, reservationIds)
   // A hold has no unit yet.
   const units = id === 'T3' ? null : await unitsOf(trx, reservationIds)
-  for (const one of reservations) {
+  const facts = reservations.map((one) => {
+    const { number } = bookings?.get(one.bookingId) ?? booking
     const stay: Moved = {
       reservationId: one.id,
-      number: `${booking.number}-${one.position}`,
-      bookingId: booking.id,
+      number: `${number}-${one.position}`,
+      bookingId: one.bookingId,
       status: one.status,
       arrival: one.arrival,
       departure: one.departure,
@@ -96,12 +114,13 @@ export const recordTransition = async <S extends Schema>(
       currency: one.currency,
       businessDate: businessDate ?? null,
     }
-    await emit(trx, event, {
+    return {
       propertyId: booking.propertyId,
       id: one.id,
       version: one.version,
       changed,
       data: { ...stay, ...(typeof data === 'function' ? data(one.id) : data) } as Static<S>,
-    })
-  }
+    }
+  })
+  await emitAll(trx, event, facts)
 }

@@ -11,9 +11,8 @@ import type { Move } from '../units/index.ts'
 import { renewDeposits } from './amend-rows.ts'
 import { retakePromo } from './confirm.ts'
 import { readFacts } from './facts.ts'
-import { reopenClosed } from './folio/close.ts'
 import { lockFolios } from './folio/lock.ts'
-import { feesLeft, reverseFees } from './folio/reverse-fee.ts'
+import { reopenWithoutFees } from './folio/reverse-fee.ts'
 import { returnToDepositStages } from './folio/stage.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { lockStay } from './lock.ts'
@@ -21,7 +20,7 @@ import { recordTransition } from './record.ts'
 import { extrasTaken, nightsTaken, retotal } from './retake.ts'
 import { isWaived, refuseBlocked, usedOverride } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
-import { endingFees, feesOf, planReinstate } from './rules/plans-back.ts'
+import { endingFees, isFee, planReinstate } from './rules/plans-back.ts'
 import { isLive, stayLifecycle } from './rules/states.ts'
 
 type Terms = {
@@ -69,9 +68,11 @@ export const reinstate = async (
   await moveInventory(trx, moves, force ? { force, onShort: () => void (isShort = true) } : {})
   if (!isNoShow && !reservations.some((one) => one.id !== stay.id && isLive(one.status)))
     await retakePromo(trx, booking)
-  const open = await reopenClosed(trx, await lockFolios(trx, stay.id))
-  const fees = fee === 'reverse' ? feesOf(await feesLeft(trx, [stay.id]), endingFees) : []
-  const reversed = await reverseFees(trx, fees, open, { businessDate, guestId: stay.primaryGuestId })
+  const reversed = await reopenWithoutFees(trx, {
+    stay,
+    isDue: (one) => fee === 'reverse' && isFee(one, endingFees),
+    businessDate,
+  })
   const back = await returnToDepositStages(trx, await lockFolios(trx, stay.id))
   const plans = policy === 'new' ? (await catalogueOf(trx, property)).ratePlans : []
   const sold = plans.find((one) => one.id === stay.ratePlanId)

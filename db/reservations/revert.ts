@@ -1,21 +1,21 @@
 import { notFound } from '../../config/errors.ts'
 import { reservationCheckInReverted, reservationCheckOutReverted } from '../../config/events/reservations.ts'
 import { raisePostings } from '../financial/index.ts'
+import { correctStays } from '../guests/index.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow } from '../rows.ts'
 import { moveInventory, reoccupy, unoccupy } from '../units/index.ts'
 import { takeBackCommission } from './agency-commission.ts'
 import { readFacts } from './facts.ts'
-import { reopenClosed } from './folio/close.ts'
 import { lockFolios } from './folio/lock.ts'
-import { feesLeft, reverseFees } from './folio/reverse-fee.ts'
+import { reopenWithoutFees } from './folio/reverse-fee.ts'
 import { returnToDepositStages } from './folio/stage.ts'
 import { lockStay } from './lock.ts'
 import { nightsTaken, restoreExtras, retotal } from './retake.ts'
 import { recordTransition } from './record.ts'
 import { refuseBlocked } from './rules/blockers.ts'
-import { earlyDepartureFees, feesOf, planRevertCheckIn, planRevertCheckOut } from './rules/plans-back.ts'
+import { earlyDepartureFees, isFee, planRevertCheckIn, planRevertCheckOut } from './rules/plans-back.ts'
 import { stayLifecycle } from './rules/states.ts'
 
 type Reverting = { reason: string; expectedVersion?: number | null }
@@ -51,6 +51,7 @@ export const revertCheckIn = async (
     businessDate,
     data: {},
   })
+  if (property.settings.registration.authority !== 'none') await correctStays(trx, [stay.id], 'check_in')
   await raisePostings(trx, property.id, back.postings)
 }
 
@@ -73,10 +74,10 @@ export const revertCheckOut = async (
   moves.push(...(await restoreExtras(trx, stay.id)))
   await moveInventory(trx, moves)
   await reoccupy(trx, stay.id, { businessDate, departure: stay.departure })
-  const folios = await reopenClosed(trx, await lockFolios(trx, stay.id))
-  const postings = await reverseFees(trx, feesOf(await feesLeft(trx, [stay.id]), earlyDepartureFees), folios, {
+  const postings = await reopenWithoutFees(trx, {
+    stay,
+    isDue: (fee) => isFee(fee, earlyDepartureFees),
     businessDate,
-    guestId: stay.primaryGuestId,
   })
   await sql(
     trx,
@@ -93,6 +94,7 @@ export const revertCheckOut = async (
     businessDate,
     data: {},
   })
+  if (property.settings.registration.authority !== 'none') await correctStays(trx, [stay.id], 'check_out')
   await raisePostings(trx, property.id, postings)
   await takeBackCommission(trx, booking, stay)
 }

@@ -1,16 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import { overtaken } from '../../config/errors.ts'
 import { reservationHeld } from '../../config/events/reservations.ts'
 import { nameFirms } from '../guests/index.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { expression, insertRow } from '../lib/records.ts'
+import { expression, insertRow, insertRows } from '../lib/records.ts'
 import type { DeskRoom, DeskSale } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory, requireSoldAs } from '../units/index.ts'
 import type { PoolNight } from '../units/index.ts'
 import { confirmRooms } from './confirm.ts'
 import { Booking } from './models.ts'
-import { draftRooms, writeRooms } from './hold-rows.ts'
+import { draftRooms, placesIn, writeRooms } from './hold-rows.ts'
 import type { RoomWords } from './hold-rows.ts'
 import { tellOverbooked } from './import.ts'
 import { writeParty } from './party.ts'
@@ -18,6 +19,7 @@ import type { Party, PartyRoom } from './party.ts'
 import { quoteTaken } from './quote-use.ts'
 import { recordTransition } from './record.ts'
 import { isWaived } from './rules/blockers.ts'
+import { bookingNumber } from './rules/number.ts'
 import type { Granted, Override } from './rules/blockers.ts'
 import { promiseUnit } from './unit-lock.ts'
 
@@ -68,7 +70,7 @@ export const takeRooms = async (trx: Trx, taking: Taking): Promise<ReservationRo
       departureTime,
       purpose,
     })),
-    after,
+    placesIn(booking.id, rooms, after),
   )
   const { reservations: written, deposits } = await writeRooms(trx, booking, drafted)
   const named = await writeParty(trx, booking, written, party)
@@ -167,6 +169,40 @@ export const firmsOf = async (
   }
 }
 
+type NewBooking = Pick<BookingRow, 'source' | 'language' | 'groupId' | 'groupRowKey' | 'companyId'> & {
+  bookerGuestId: string
+}
+
+/** Writes confirmed bookings of a house with new numbers, in the same statements whatever their number. Answers them in their order. */
+export const insertBookings = async (
+  trx: Trx,
+  { propertyId, currency }: Pick<BookingRow, 'propertyId' | 'currency'>,
+  given: readonly NewBooking[],
+): Promise<BookingRow[]> => {
+  const emails = await sql<{ id: string; emailIndex: Buffer | null }>(
+    trx,
+    `select id, email_index from guest where id = any(?::uuid[])`,
+    [given.map((one) => one.bookerGuestId)],
+  )
+  const emailOf = new Map(emails.map((one) => [one.id, one.emailIndex]))
+  const drafts = given.map((one) => ({
+    ...one,
+    id: randomUUID(),
+    number: bookingNumber(),
+    propertyId,
+    currency,
+    emailIndex: emailOf.get(one.bookerGuestId) ?? null,
+  }))
+  await insertRows(trx, Booking, drafts).catch((error: unknown) => {
+    throw isTaken(error) ? overtaken() : error
+  })
+  const written = await sql<BookingRow>(trx, `select * from booking where id = any(?::uuid[])`, [
+    drafts.map((one) => one.id),
+  ])
+  const byId = new Map(written.map((one) => [one.id, one]))
+  return drafts.map((one) => byId.get(one.id)!)
+}
+
 export const insertBooking = async (
   trx: Trx,
   draft: Draft,
@@ -177,13 +213,13 @@ export const insertBooking = async (
     promoCodeId,
     quoteId,
     hold,
-    group,
+    groupId,
     firms,
   }: { source: BookingRow['source']; externalReference?: string | undefined } & {
     language: string
     promoCodeId: string | null
     quoteId: string | null
-    group?: { id: string; rowKey: string }
+    groupId?: string | undefined
     firms?: Firms | undefined
     hold: { kind: NewHold['kind']; expiresAt: Date; capAt: Date } | null
   },
@@ -201,8 +237,7 @@ export const insertBooking = async (
     holdExpiresAt: hold?.expiresAt,
     holdCapAt: hold?.capAt,
     holdVersion: hold ? 1 : null,
-    groupId: group?.id,
-    groupRowKey: group?.rowKey,
+    groupId,
     companyId: firms?.companyId,
     agencyId: firms?.agencyId,
     commissionRate: firms?.commissionRate,

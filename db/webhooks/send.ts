@@ -3,24 +3,22 @@ import { deliverEvents } from '../../jobs/webhooks.ts'
 import { contextOf, later, prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
-import { nextWait } from '../jobs/index.ts'
 import type { WebhookEndpointRow } from '../rows.ts'
 import { eventOfDelivery } from './deliveries.ts'
 import { secretsOf } from './endpoints.ts'
 import { isRecent } from './feed.ts'
-import { isSuccess, judgeFailure, noteFailure, noteSuccess } from './health.ts'
-import type { Answer } from './health.ts'
 import { bodyOf } from './rules/body.ts'
 import { eventOf, isOffered } from './rules/types.ts'
 
 /** One request to an endpoint, to be signed and sent. */
 export type Call = { id: string; url: string; body: string; secrets: string[] }
 
+export type Delivery = { deliveryId: string; eventAt: Date; call: Call }
+
 export type Sending = {
-  deliveryId: string
-  eventAt: Date
-  call: Call
-  /** Nothing else was due as it was taken: its answer is likely to be the last thing that its sender writes. */
+  /** 1 to `takenAtOnce`, in the order to send them. */
+  deliveries: [Delivery, ...Delivery[]]
+  /** Nothing else was due as they were taken: their answers are likely to be the last thing that their sender writes. */
   isLast: boolean
 }
 
@@ -77,7 +75,7 @@ const takeSlotOf = async (trx: Trx, endpoint: Target, slotId: string): Promise<'
   return 'taken'
 }
 
-type Due = { id: string; eventId: string; eventAt: Date; type: string }
+type Due = { id: string; eventId: string; eventAt: Date; type: string; dueAt: Date; sequence: string }
 
 const isDueNow = `webhook_endpoint_id = :endpointId and status = 'pending' and due_at <= clock_timestamp()
   and (sending_until is null or sending_until < clock_timestamp()) and ${isRecent('event_at')}`
@@ -85,21 +83,24 @@ const isDueNow = `webhook_endpoint_id = :endpointId and status = 'pending' and d
 const oldestDue = (replayed: boolean) => `
   with due as (
     select id, event_id, event_at, type from webhook_delivery where ${isDueNow} and replay_id is ${replayed ? 'not ' : ''}null
-    order by due_at, sequence limit 1 for update skip locked)
+    order by due_at, sequence limit ${limits.takenAtOnce} for update skip locked)
   update webhook_delivery d set sending_until = clock_timestamp() + make_interval(secs => :leaseSeconds)
   from due where d.id = due.id and d.event_at = due.event_at
-  returning d.id, d.event_id, d.event_at, d.type`
+  returning d.id, d.event_id, d.event_at, d.type, d.due_at, d.sequence`
 const oldestLive = oldestDue(false)
 const oldestReplayed = oldestDue(true)
 
-/** Replays come second, but for every third request. */
-const takeDue = async (trx: Trx, endpointId: string, place: number): Promise<Due | null> => {
+const inOrder = (a: Due, b: Due) =>
+  a.dueAt.getTime() - b.dueAt.getTime() || Number(BigInt(a.sequence) - BigInt(b.sequence))
+
+/** Replays come second, but for every third turn. */
+const takeDue = async (trx: Trx, endpointId: string, place: number): Promise<Due[]> => {
   const order = place % 3 === 2 ? [oldestReplayed, oldestLive] : [oldestLive, oldestReplayed]
   for (const text of order) {
-    const due = await preparedOne<Due>(trx, text, { endpointId, leaseSeconds: limits.leaseSeconds })
-    if (due) return due
+    const due = await prepared<Due>(trx, text, { endpointId, leaseSeconds: limits.leaseSeconds })
+    if (due.length > 0) return due.toSorted(inOrder)
   }
-  return null
+  return []
 }
 
 const drop = (trx: Trx, { id, eventAt }: Due) =>
@@ -108,24 +109,29 @@ const drop = (trx: Trx, { id, eventAt }: Due) =>
     eventAt,
   ])
 
+/** A delivery with its request; null, and dropped, where its event is not told any more. */
+const toSend = async (trx: Trx, { url, features }: Target, secrets: string[], due: Due): Promise<Delivery | null> => {
+  const declared = eventOf(due.type)
+  const event = declared && isOffered(declared, features) ? await eventOfDelivery(trx, due.eventId, due.eventAt) : null
+  if (event)
+    return { deliveryId: due.id, eventAt: due.eventAt, call: { id: event.id, url, body: bodyOf(event), secrets } }
+  drop(trx, due)
+  return null
+}
+
 const take = async (trx: Trx, endpoint: Target, place: number): Promise<Sending | null> => {
   for (;;) {
     // One trip: the second statement sees what the first has taken.
     const [due, left] = await Promise.all([takeDue(trx, endpoint.id, place), leftOf(trx, endpoint.id)])
-    if (!due) return null
-    const declared = eventOf(due.type)
-    const event =
-      declared && isOffered(declared, endpoint.features) ? await eventOfDelivery(trx, due.eventId, due.eventAt) : null
-    if (!event) {
-      drop(trx, due)
-      continue
-    }
-    const call = { id: event.id, url: endpoint.url, body: bodyOf(event), secrets: await secretsOf(trx, endpoint) }
-    return { deliveryId: due.id, eventAt: due.eventAt, call, isLast: left?.isDue !== true }
+    if (due.length === 0) return null
+    const secrets = await secretsOf(trx, endpoint)
+    const found = await Promise.all(due.map((each) => toSend(trx, endpoint, secrets, each)))
+    const [first, ...others] = found.filter((each) => each !== null)
+    if (first) return { deliveries: [first, ...others], isLast: left?.isDue !== true }
   }
 }
 
-/** Begins to send to an endpoint: takes a slot and the first delivery that is due, for the time of a lease. */
+/** Begins to send to an endpoint: takes a slot and the first deliveries that are due, for the time of a lease. */
 export const beginSending = async (
   trx: Trx,
   endpointId: string,
@@ -138,7 +144,7 @@ export const beginSending = async (
 }
 
 /**
- * Takes the next delivery of an endpoint that is due, for the time of a lease. `place` counts the requests of this start. Null where nothing
+ * Takes the next deliveries of an endpoint that are due, for the time of a lease. `place` counts the turns of this start. Null where nothing
  * is due, or nothing is sent any more.
  */
 export const nextSending = async (
@@ -155,68 +161,10 @@ export const nextSending = async (
   return take(trx, endpoint, place)
 }
 
-const waitAfter = (attempts: number, answer: Answer): number | null => {
-  const wait = nextWait('webhook', attempts, {
-    atLeastMs: Math.min(answer.retryAfterMs ?? 0, limits.longestRetryAfterMs),
-  })
-  return wait.tier === 'end' ? null : wait.ms
-}
-
-/** Writes what became of a request: the attempt, its delivery and the health of the endpoint. */
-export const recordAnswer = async (
-  trx: Trx,
-  endpointId: string,
-  { deliveryId, eventAt }: Sending,
-  answer: Answer,
-): Promise<void> => {
-  const isGood = isSuccess(answer)
-  // The endpoint before its deliveries, as its commands do; one that may be paused is held for that. The health is written before the
-  // delivery: one that pauses has it in hand while it waits for deliveries.
-  if (isGood) noteSuccess(trx, endpointId, answer)
-  else await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
-  const health = isGood ? null : await noteFailure(trx, endpointId, answer)
-  const delivery = await preparedOne<{ status: string; attempts: number; lastNumber: number }>(
-    trx,
-    `update webhook_delivery set last_number = last_number + 1, last_attempt_at = :at, sending_until = null,
-       attempts = case when status = 'pending' then attempts + 1 else attempts end,
-       status = case when status in ('pending', 'dropped') and :isGood::boolean then 'delivered' else status end,
-       delivered_at = case when status in ('pending', 'dropped') and :isGood::boolean then :at else delivered_at end
-     where id = :deliveryId and event_at = :eventAt returning status, attempts, last_number`,
-    { deliveryId, eventAt, at: answer.at, isGood },
-  )
-  if (!delivery) return
-  later(
-    trx,
-    `insert into webhook_attempt (webhook_delivery_id, event_at, number, at, duration_ms, http_status, error, excerpt)
-     values (:deliveryId, :eventAt, :number, :at, :durationMs, :httpStatus, :error, :excerpt)`,
-    {
-      deliveryId,
-      eventAt,
-      number: delivery.lastNumber,
-      at: answer.at,
-      durationMs: Math.max(0, Math.round(answer.durationMs)),
-      httpStatus: answer.httpStatus,
-      error: answer.error,
-      excerpt: answer.excerpt,
-    },
-  )
-  if (!isGood && delivery.status === 'pending') {
-    const ms = waitAfter(delivery.attempts, answer)
-    await sql(
-      trx,
-      `update webhook_delivery set status = case when :isOver::boolean then 'dead' else 'pending' end,
-         due_at = clock_timestamp() + make_interval(secs => :ms / 1000.0)
-       where id = :deliveryId and event_at = :eventAt`,
-      { deliveryId, eventAt, isOver: ms === null, ms: ms ?? 0 },
-    )
-  }
-  if (!isGood) await judgeFailure(trx, endpointId, answer, health)
-}
-
 const bucketMs = 5_000
 
 /** More than senders may have in hand at once, also where some have just died: behind so many of the first ones nothing is due earlier. */
-const inHand = 20
+const inHand = 6 * limits.takenAtOnce
 
 const firstOf = (replayed: boolean) => `
   (select due_at, sending_until from webhook_delivery
@@ -238,11 +186,6 @@ const isActive = async (trx: Trx, endpointId: string, lock = ''): Promise<boolea
     endpointId,
   ])
   return row?.status === 'active'
-}
-
-/** Holds an endpoint, as the writers of its deliveries do: before its health and its deliveries. */
-export const holdEndpoint = async (trx: Trx, endpointId: string): Promise<void> => {
-  await isActive(trx, endpointId, 'for no key update')
 }
 
 /** Frees the slot of a sender. */

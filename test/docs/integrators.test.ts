@@ -81,6 +81,25 @@ describe('a page for integrators', function () {
     ])
   })
 
+  it('has programs beside it that hold over types made from the document', async () => {
+    const cwd = new URL('clients/', folder)
+    const base = { ...process.env, BASE: world.baseUrl }
+    await run('npm', ['run', '--silent', 'types'], { cwd })
+    await run('npm', ['run', '--silent', 'check'], { cwd })
+    const printed = async (program: string) => {
+      const { stdout } = await whileWorking(
+        run(process.execPath, ['--import', 'tsx', program], { cwd, env: base, timeout: 60_000 }),
+      )
+      return stdout.trim().split('\n')
+    }
+    const [held, ...booked] = await printed('booking.ts')
+    expect(held).to.match(/^held [A-Z0-9-]+ \d+ BRL$/)
+    expect(booked).to.deep.equal(['confirmed', '1 room'])
+    const [room, ...stayed] = await printed('front-desk.ts')
+    expect(room).to.match(/^checked_in .+/)
+    expect(stayed).to.deep.equal(['charged 1200', 'checked_out'])
+  })
+
   for (const { file, page } of pages)
     it(`${file} says what the demo does, block by block`, async () => {
       // A code of an authenticator is for its half minute.

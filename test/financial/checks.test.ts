@@ -42,7 +42,7 @@ describe('years and checks', () => {
     await raiseMany(house, 4)
     await post(house)
     type Result = { check: string; status: string; count: number }
-    /** What a nightly run finds; controls are left out, since these events have no records of a module behind them. */
+    /** Findings of a nightly run; controls are left out, since these events have no records of a module behind them. */
     const found = async () => {
       await inPlatform(requestIntegrityRuns)
       await drain({ kinds: ['ledger.check-integrity'] })

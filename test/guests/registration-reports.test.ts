@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { checkIn } from '../../db/reservations/check-in.ts'
 import { checkOut } from '../../db/reservations/check-out.ts'
+import { revertCheckIn, revertCheckOut } from '../../db/reservations/revert.ts'
 import { signToken } from '../../config/tokens.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { startAuthority } from '../support/authority-peer.ts'
@@ -113,6 +114,38 @@ describe('Forms that are reported, and links to fill them in', () => {
     expect((await call('POST', `guest-registrations/${formId}/submit`, {})).body.status).to.equal('accepted')
     await work()
     expect(authority.heard).to.have.length(3)
+  })
+
+  it('are corrected when a check-in or check-out is taken back, and told of the next one', async () => {
+    const { formId, reservationId } = await book(0)
+    await complete(formId)
+    const inHouse = desk.house.inHouse
+    const enter = () =>
+      inHouse((trx) =>
+        checkIn(trx, reservationId, {
+          override: { rules: ['early_check_in', 'unit_condition', 'deposit'], reason: 'a test' },
+        }),
+      )
+    const heard = async () => {
+      await work()
+      return authority.heard.splice(0).map(({ path }) => path.replace('/v1/', ''))
+    }
+    await enter()
+    expect(await heard()).to.deep.equal(['registrations', 'check-ins'])
+    await inHouse((trx) => revertCheckIn(trx, reservationId, { reason: 'the wrong guest' }))
+    expect(await heard()).to.deep.equal(['registrations'])
+    await enter()
+    await inHouse((trx) => revertCheckIn(trx, reservationId, { reason: 'the wrong guest' }))
+    expect(await heard()).to.deep.equal([])
+    await enter()
+    expect(await heard()).to.deep.equal(['check-ins'])
+    await inHouse((trx) =>
+      checkOut(trx, reservationId, { early: true, override: { rules: ['balance'], reason: 'a test' } }),
+    )
+    expect(await heard()).to.deep.equal(['check-outs'])
+    await inHouse((trx) => revertCheckOut(trx, reservationId, { reason: 'still here' }))
+    expect(await heard()).to.deep.equal(['registrations'])
+    expect(await read(formId)).to.include({ status: 'accepted' })
   })
 
   it('are told once where the answer was lost, under the same id', async () => {

@@ -20,6 +20,9 @@ import { makeDelivery } from '../webhooks/support.ts'
 import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { makeHouse as makeRooms } from '../support/factories.ts'
 import { makeHold, readBooking } from '../support/stay.ts'
+import { ofInventory } from './examples-of-inventory.ts'
+import { ofPayables } from './examples-of-payables.ts'
+import { ofCash } from './examples-of-cash.ts'
 import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
 import { ofReports } from './examples-of-reports.ts'
@@ -321,7 +324,10 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     ...(await ofPayments(house)).records,
     ...(await ofLedger(house)).records,
     ...(await ofReports(house)).records,
+    ...(await ofInventory(house)).records,
+    ...(await ofCash(house)).records,
     ...(await ofIssues(house)).records,
+    ...(await ofPayables(house)).records,
     ...guests,
     guestRegistrationId: guests.guestId,
     amendmentId: await house.inHouse((trx) => proposeAmendment(trx, rooms[0]?.id ?? '', { departure: house.day(63) })),

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { startRun } from '../../db/reports/index.ts'
+import { createSchedule, startRun } from '../../db/reports/index.ts'
 import { inTenant } from '../../db/lib/connection.ts'
 import { makeUser } from '../auth/support.ts'
 import type { House } from '../support/factories.ts'
@@ -20,10 +20,22 @@ export const ofReports = async (
       sight: { propertyIds: null },
     }),
   )
+  const schedule = {
+    name: 'Balancete',
+    report: 'trial_balance',
+    parameters: { bookId: house.bookId, period: 'last_month' },
+    format: 'csv',
+    trigger: { type: 'clock', every: 'day', at: '06:00', timeZone: 'America/Sao_Paulo' },
+    recipients: [userId],
+  } as const
+  const reportScheduleId = await inTenant(house.tenantId, (trx) =>
+    createSchedule(trx, { ...schedule, ownerId: userId }, userId),
+  )
   return {
-    records: { reportRunId },
+    records: { reportRunId, reportScheduleId },
     known: {
       reportRunId: fc.constant(reportRunId),
+      reportScheduleId: fc.constant(reportScheduleId),
       bookId: fc.constant(house.bookId),
       propertyId: fc.constant(house.propertyId),
       waitSeconds: fc.constant(0),
@@ -36,6 +48,13 @@ export const ofReports = async (
       ],
       'reports.generalLedger': [{ bookId: house.bookId, limit: 10 }],
       'reports.hotelLedgers': [{ bookId: house.bookId }],
+      'reports.dailyRevenue': [{ propertyId: house.propertyId }],
+      'reports.occupancy': [{}, { propertyId: house.propertyId, by: 'month' }],
+      'reports.pace': [{ propertyId: house.propertyId }, { by: 'segment', compare: 'last_year' }],
+      'reports.forecast': [{ propertyId: house.propertyId, days: 7 }],
+      'reports.production': [{ propertyId: house.propertyId }, { by: 'source', top: 3 }],
+      'reportSchedules.create': [schedule, { ...schedule, format: 'pdf' }],
+      'reportSchedules.update': [{ active: false }, { name: 'Outro' }],
       'reportRuns.read': [{}, { waitSeconds: 0 }],
       'reportRuns.create': [
         { report: 'trial_balance', parameters: { bookId: house.bookId }, format: 'csv' },

@@ -4,18 +4,24 @@ import { routes } from '../../api/routes.ts'
 import { makeTenant, makeUser, newEmail, password } from '../auth/support.ts'
 import type { House } from '../support/factories.ts'
 import { numbered, placed, recordsOf } from '../support/samples.ts'
+import { makeMoney } from '../support/money.ts'
+import { makeStore } from '../support/stock.ts'
 import { makeHold, portalOf, readBooking } from '../support/stay.ts'
 import type { World } from '../support/world.ts'
 import { ofAccounts } from './examples-of-accounts.ts'
 import { ofFolios } from './examples-of-folios.ts'
 import { ofGuests } from './examples-of-guests.ts'
 import { ofHousekeeping } from './examples-of-housekeeping.ts'
+import { ofCash } from './examples-of-cash.ts'
 import { ofChannels } from './examples-of-channels.ts'
 import { ofMessages } from './examples-of-messages.ts'
 import { ofMembers } from './examples-of-members.ts'
 import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
 import { ofBlocks } from './examples-of-blocks.ts'
+import { ofInventory } from './examples-of-inventory.ts'
+import { ofPayables } from './examples-of-payables.ts'
+import { makePayables } from '../support/payables.ts'
 import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
 import { ofReports } from './examples-of-reports.ts'
@@ -54,7 +60,13 @@ export const prepare = async (
   const ledger = await ofLedger(house)
   const reports = await ofReports(house)
   const folios = await ofFolios(house)
+  const store = await makeStore(house)
+  const inventory = await ofInventory(house, store)
+  const money = await makeMoney(house)
+  const cash = await ofCash(house, money)
   const issues = await ofIssues(house)
+  const owed = await makePayables(house)
+  const payables = await ofPayables(house, owed)
   const guests = await ofGuests(house)
   const operators = await ofOperators(world)
   const payments = await ofPayments(house)
@@ -154,7 +166,10 @@ export const prepare = async (
     'ledgerEntries.list': [{}, { from: house.day(0) }],
     'jobs.list': [{}, { status: 'pending', from: '2026-11-20T12:00:00Z' }],
     ...folios.examples,
+    ...inventory.examples,
+    ...cash.examples,
     ...issues.examples,
+    ...payables.examples,
     ...payments.examples,
     ...operators.examples,
     ...accounts.examples,
@@ -163,9 +178,12 @@ export const prepare = async (
     'entitlements.revoke': [{ reason: 'the trial is over' }],
   }
   const records = {
-    ...(await recordsOf(house)),
+    ...(await recordsOf(house, store, owed, money)),
+    ...payables.records,
     ...folios.records,
     ...guests.records,
+    ...inventory.records,
+    ...cash.records,
     ...issues.records,
     ...desk.records,
     entryDraftId: ledger.records['entryDraftId'] ?? '',
@@ -190,7 +208,10 @@ export const prepare = async (
       auth: { ...accounts.known, ...members.known },
       financial: ledger.known,
       guests: guests.known,
+      inventory: inventory.known,
+      cash: cash.known,
       issues: issues.known,
+      'accounts-payable': payables.known,
       payment: payments.known,
       reports: reports.known,
       properties: { ...properties.known, ...channels.known },

@@ -41,11 +41,24 @@ const costly: Record<string, number> = {
 const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassword', 'auth.removeTotp'])
 /** Fields that hang on one another: few inputs are right. */
 const seldomRight: Record<string, number> = {
+  'cashAccounts.create': 120,
+  'cashTransfers.create': 120,
+  'payments.record': 120,
   'reports.trialBalance': 200,
   'reports.incomeStatement': 300,
   'reports.generalLedger': 80,
   'reports.hotelLedgers': 200,
+  'reports.dailyRevenue': 80,
+  'reports.housekeeping': 120,
+  'reports.inventoryCost': 120,
+  'reports.financialOverview': 120,
+  'reports.occupancy': 200,
+  'reports.pace': 300,
+  'reports.forecast': 80,
+  'reports.production': 200,
   'reportRuns.create': 80,
+  'reportSchedules.create': 120,
+  'reportSchedules.update': 100,
   'reportRuns.read': 80,
   'taxAssessments.create': 120,
   'entryTemplates.create': 120,
@@ -72,6 +85,11 @@ const seldomRight: Record<string, number> = {
   'gatewayAccounts.create': 100,
   'paymentMethods.create': 100,
   'groups.create': 150,
+  'inventoryMovements.create': 100,
+  'inventoryMovements.reverse': 60,
+  'inventoryCounts.approve': 60,
+  'inventoryCounts.cancel': 60,
+  'inventoryItems.update': 60,
   'issues.close': 60,
   'issues.compensate': 60,
   'payments.create': 100,
@@ -128,6 +146,8 @@ const countsTries = new Set([
 
 /** Endpoints whose input is never at hand here: a mailed code, a session of one's own by its prefix, the file of a run that no worker carries out. */
 const neverDone = [
+  // No account of the tests can send a Pix.
+  'cashTransfers.approve',
   'auth.verifyMfa',
   'auth.revokeSession',
   'auth.confirmTotp',

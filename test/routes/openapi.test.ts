@@ -56,6 +56,19 @@ describe('the document of the routes', () => {
     expect(parts.filter((ref) => !refs.has(ref))).to.deep.equal([])
   })
 
+  it('gives every whole number its width, and every list of a query its bound', () => {
+    const lacking: string[] = []
+    const walk = (part: unknown, path: string) => {
+      if (typeof part !== 'object' || part === null || path.endsWith('/example')) return
+      if ('type' in part && part.type === 'integer' && !('format' in part)) lacking.push(path)
+      if (path.includes('/parameters/') && 'type' in part && part.type === 'array' && !('maxItems' in part))
+        lacking.push(path)
+      for (const [key, value] of Object.entries(part)) walk(value, `${path}/${key}`)
+    }
+    walk(document, '')
+    expect(lacking).to.deep.equal([])
+  })
+
   it('lists for every operation the codes that it may answer, and no others', () => {
     for (const route of routes) {
       const responses = Object.entries(operations.get(operationName(route))?.responses ?? {})

@@ -28,6 +28,9 @@ const impersonal: Readonly<Record<string, string>> = {
   'subscription.card_token': 'a secret of the house at its gateway',
   'invoice_payment.submission': 'a secret of the house at its gateway',
   'tenant_export_part.bytes': 'an export, which expires after 7 days',
+  'cash_account.holder': 'the holder of an account of the house',
+  'cash_movement.counterparty': 'the other party of money, kept with the books',
+  'cash_transfer.payee': 'whom the house pays, kept with the books',
   'webhook_endpoint.secret': 'a secret of the house',
   'webhook_endpoint.previous_secret': 'a secret of the house',
 }

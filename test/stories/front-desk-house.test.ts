@@ -186,13 +186,14 @@ describe('A day at the front desk: the house', function () {
 
     done(await inn.act(reception, of('r1'), 'check-in', { override: atTheDoor }))
     done(await inn.act(reception, of('r3'), 'check-in', { override: atTheDoor }))
+    done(await reception.send('POST', `reservations/${of('r1')}/extras`, { extraId: inn.id('BRK'), quantity: 1 }), 201)
     expect(await inn.roll()).to.deep.equal([])
     const master = await inn.folio(confirmed.masterFolioId)
     expect(master).to.include({ charges: 46_200 })
     const of_ = (category: string) =>
       (master.totals as { category: string; amount: number }[]).find((one) => one.category === category)?.amount
     expect([of_('room'), of_('tax')]).to.deep.equal([45_000, 1_200])
-    expect(await inn.folioOf(of('r1'))).to.include({ charges: 0 })
+    expect(await inn.folioOf(of('r1'))).to.include({ charges: 5_000 })
     expect(await inn.folioOf(of('r3'))).to.include({ charges: 0 })
     await inn.healthy()
   })

@@ -198,7 +198,7 @@ export const openInn = async (tenant: Tenant) => {
 type Made = { propertyId: string; ids: Record<string, string>; units: Record<string, string>; D: string }
 export type Inn = ReturnType<typeof innOf>
 
-/** What is done in an inn, and what is read of it. */
+/** Commands and reads of an inn over HTTP. */
 const innOf = (tenant: Tenant, made: Made) => {
   const { world, byKey, key, reception } = tenant
   const { propertyId, ids, units, D } = made

@@ -1,9 +1,15 @@
 import { sampleDay, sampleId } from '../../config/samples.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
 import { createGuest } from '../../db/guests/index.ts'
+import { makePayables } from './payables.ts'
+import type { Payables } from './payables.ts'
 import { makeTemplate } from '../ocp/records.ts'
 import type { House } from './factories.ts'
 import { makeHold } from './stay.ts'
+import { makeMoney } from './money.ts'
+import type { Money } from './money.ts'
+import { makeStore } from './stock.ts'
+import type { Store } from './stock.ts'
 
 /** Ids of records that are there, by the names that examples have for them. */
 export type Records = Readonly<Record<string, string>>
@@ -31,7 +37,7 @@ export const placed = (example: unknown, records: Records, house: Pick<House, 'd
 }
 
 /** Fields of which no two records have the same. */
-const unique = ['code', 'key', 'slug', 'name', 'url', 'email', 'externalPropertyId']
+const unique = ['code', 'sku', 'key', 'slug', 'name', 'url', 'email', 'externalPropertyId']
 
 const joint = (value: string) =>
   /^[0-9A-Z]+(\.[0-9A-Z]+)+$/.test(value) ? '' : /^[a-z0-9]+(_[a-z0-9]+)+$/.test(value) ? '_' : '-'
@@ -48,7 +54,10 @@ export const numbered = (example: unknown, number: number): unknown =>
   )
 
 /** Records of a house that examples of every module may name. */
-export const recordsOf = async (house: House): Promise<Records> => {
+export const recordsOf = async (house: House, given?: Store, payables?: Payables, money?: Money): Promise<Records> => {
+  const owed = payables ?? (await makePayables(house))
+  const { userId: _, ...store } = given ?? (await makeStore(house))
+  const { userId: __, ...accounts } = money ?? (await makeMoney(house))
   const policies = await house.inHouse((trx) =>
     sqlOne<{ cancellationPolicyId: string; noShowPolicyId: string }>(
       trx,
@@ -88,12 +97,18 @@ export const recordsOf = async (house: House): Promise<Records> => {
     marketingTemplateId: await makeTemplate(trx, { marketing: true }),
   }))
   return {
+    ...store,
+    ...accounts,
     ...ledger,
     ...templates,
     ...policies,
     payableBookingId,
     guestId,
     gatewayAccountId: house.gatewayAccountId,
+    supplierId: owed.supplierId,
+    payableId: owed.draft,
+    installmentId: owed.installmentId,
+    cashAccountId: owed.cashAccountId,
     tenantId: house.tenantId,
     propertyId: house.propertyId,
     bookId: house.bookId,

@@ -76,6 +76,26 @@ describe('events delivered to an endpoint', function () {
     expect(receiver.heard).to.have.length(1)
   })
 
+  it('of one turn are written together; the first failure ends it, and the rest comes in order at the next', async () => {
+    await create()
+    const ids = await raiseIn(all.house.tenantId, 5)
+    let heard = 0
+    receiver.answers((response) => {
+      heard += 1
+      response.writeHead(heard === 3 ? 400 : 204).end()
+    })
+    await flow()
+    const received = receiver.events().map(({ headers }) => headers['webhook-id'])
+    expect(received).to.deep.equal(ids)
+    const listed = await deliveries()
+    expect(listed.map(({ status, attempts }) => [status, attempts])).to.have.deep.members([
+      ...[1, 2, 3, 4].map(() => ['delivered', 1]),
+      ['pending', 1],
+    ])
+    await again()
+    expect(receiver.events().map(({ headers }) => headers['webhook-id'])).to.deep.equal([...ids, ids[2]])
+  })
+
   it('of other types and other properties do not come; those without a property do', async () => {
     await create({ propertyIds: [all.house.propertyId], types: ['promo_code.created'] })
     await create({ types: ['reservation.*', 'extra.created'] })
@@ -389,7 +409,7 @@ describe('events delivered to an endpoint', function () {
     expect(ping.path).to.equal('/tea')
   })
 
-  /** What a sender is answered that wants a slot. */
+  /** The answer to a sender that asks for a slot. */
   const slotOf = async (endpointId: string, slot = randomUUID()) => {
     const begun = await inTenant(all.house.tenantId, (trx) => beginSending(trx, endpointId, slot))
     return typeof begun === 'string' ? begun : 'taken'

@@ -3,9 +3,10 @@ import { createServer as createSecureServer } from 'node:https'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { settings } from '../../config/env.ts'
+import { webhookLimits } from '../../config/limits.ts'
 import { placeOf } from '../../config/outgoing-address.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
-import { beginSending, createEndpoint, numberEvents, recordAnswer } from '../../db/webhooks/index.ts'
+import { beginSending, createEndpoint, numberEvents, recordAnswers } from '../../db/webhooks/index.ts'
 import type { Answer } from '../../db/webhooks/index.ts'
 import { callOut } from '../../workers/lib/outgoing.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -119,7 +120,7 @@ describe('receivers that are not what they seem', () => {
 
   it('that fail for good while another request to them succeeds are stopped without a deadlock', async () => {
     const { tenantId, id } = await endpointAt('https://hooks.example/')
-    await raiseIn(tenantId, 2)
+    await raiseIn(tenantId, webhookLimits.takenAtOnce + 1)
     await inTenant(tenantId, numberEvents)
     const begin = async (slot: string) => {
       const sending = await inTenant(tenantId, (trx) => beginSending(trx, id, slot))
@@ -151,9 +152,18 @@ describe('receivers that are not what they seem', () => {
     const both: Promise<void>[] = []
     await world.database.admin.transaction(async (trx) => {
       await trx.raw(`select 1 from webhook_health where id = ? for update`, [id])
-      both.push(inTenant(tenantId, (one) => recordAnswer(one, id, gone, answered(410))))
+      both.push(inTenant(tenantId, (one) => recordAnswers(one, id, gone, [answered(410)])))
       await waiting(1)
-      both.push(inTenant(tenantId, (one) => recordAnswer(one, id, good, answered(204))))
+      both.push(
+        inTenant(tenantId, (one) =>
+          recordAnswers(
+            one,
+            id,
+            good,
+            good.deliveries.map(() => answered(204)),
+          ),
+        ),
+      )
       await waiting(2)
     })
     await Promise.all(both)
@@ -166,6 +176,6 @@ describe('receivers that are not what they seem', () => {
         [id],
       ),
     )
-    expect(left.map((one) => one.status)).to.deep.equal(['delivered', 'dropped'])
+    expect(left.map((one) => one.status)).to.deep.equal([...good.deliveries.map(() => 'delivered'), 'dropped'])
   })
 })

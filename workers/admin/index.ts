@@ -1,6 +1,7 @@
 import { log } from '../../config/log.ts'
 import {
   applyPlanVersion,
+  askForProvisions,
   askForPurges,
   chainsAfter,
   closePeriod,
@@ -11,6 +12,7 @@ import {
   linkChain,
   linkedAtOnce,
   parkFailed,
+  provisionParts,
   runToday,
   signHeads,
   snapshotStorageOf,
@@ -145,4 +147,6 @@ export const processors: readonly Processor[] = [
   onDatabase(jobs.expireExports, (trx) => expireOldExports(trx)),
   onDatabase(jobs.sweepPurges, (trx) => askForPurges(trx)),
   purgeProcessor,
+  onDatabase(jobs.sweepProvisions, (trx) => askForProvisions(trx)),
+  onDatabase(jobs.provisionTenant, (trx) => provisionParts(trx)),
 ]

@@ -3,20 +3,10 @@ import { inPlatform, sql } from '../../db/lib/connection.ts'
 import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { chargeStatus, declineOf, showCharge, showDispute } from './sandbox-plan.ts'
 import type { Charge, Dispute } from './sandbox-plan.ts'
-import {
-  announce,
-  bookAt,
-  get,
-  insert,
-  makeCharge,
-  makeMethod,
-  missing,
-  ofOurs,
-  once,
-  reference,
-  refused,
-} from './sandbox-store.ts'
-import type { Answer, ChargeRequest, Method } from './sandbox-store.ts'
+import { bookAt, makeCharge, makeMethod } from './sandbox-charges.ts'
+import type { ChargeRequest, Method } from './sandbox-charges.ts'
+import { announce, get, insert, missing, ofOurs, once, reference, refused } from './sandbox-store.ts'
+import type { Answer } from './sandbox-store.ts'
 
 /** Accounts, saved methods, pages and disputes of the sandbox gateway. */
 

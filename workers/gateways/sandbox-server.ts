@@ -6,17 +6,16 @@ import { settings } from '../../config/env.ts'
 import { log } from '../../config/log.ts'
 import { signSandbox } from '../../db/payment/index.ts'
 import {
-  cameAbout,
   cancelCharge,
+  captureCharge,
   createCharge,
   createRefund,
-  endCallback,
   findCharges,
   findRefunds,
   readCharge,
-  takeCallbacks,
-  captureCharge,
-} from './sandbox-store.ts'
+} from './sandbox-charges.ts'
+import type { ChargeRequest, RefundRequest } from './sandbox-charges.ts'
+import { cameAbout, endCallback, takeCallbacks } from './sandbox-store.ts'
 import {
   answerDispute,
   closeLink,
@@ -35,7 +34,7 @@ import {
   readMethod,
 } from './sandbox-accounts.ts'
 import { listPaidOut, listPayouts, listTransactions, settleDue } from './sandbox-books.ts'
-import type { Answer, CallbackDue, ChargeRequest, RefundRequest } from './sandbox-store.ts'
+import type { Answer, CallbackDue } from './sandbox-store.ts'
 
 /**
  * The sandbox gateway: a machine elsewhere, as far as the adapter can tell. It listens on loopback in the processes that run payment

@@ -1,3 +1,4 @@
+import { speakingQueues, suspendedWaitMs } from '../../config/queues.ts'
 import { hasFeature } from '../../db/lib/features.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
 import type { AnyTrx, Trx } from '../../db/lib/connection.ts'
@@ -6,10 +7,7 @@ import { tenantOf } from './context.ts'
 import { PutBack, Skipped } from './failure.ts'
 import type { Ends } from './processor.ts'
 
-const waitMs = 5 * 60_000
-
-/** Queues whose jobs speak for a tenant: they wait while it is suspended. What moves money, or tells channels that nothing is for sale, goes on. */
-const speaking: ReadonlySet<string> = new Set(['messages', 'webhooks'])
+const speaking: ReadonlySet<string> = new Set(speakingQueues)
 
 /** Whether a job may have to wait for its tenant. */
 export const waitsForTenant = ({ queue }: Pick<Job, 'queue'>): boolean => speaking.has(queue)
@@ -19,7 +17,7 @@ const standsStill = async (trx: AnyTrx, payload: unknown): Promise<void> => {
   if (tenantId === null) return
   const row = await sqlOne<{ status: string }>(trx, `select status from tenant where id = ?`, [tenantId])
   if (row?.status === 'deleted') throw new Skipped('tenant_deleted')
-  if (row?.status === 'suspended' || row?.status === 'deleting') throw new PutBack(waitMs)
+  if (row?.status === 'suspended' || row?.status === 'deleting') throw new PutBack(suspendedWaitMs)
 }
 
 /**

@@ -3,6 +3,7 @@ import { enqueue } from '../../db/lib/enqueue.ts'
 import {
   fallBack as moveOn,
   applyReport,
+  deletePastMessages,
   eraseOldContents,
   expandCampaign,
   isWholeStep,
@@ -13,6 +14,7 @@ import {
   staysToPlan,
   stopCampaign,
   tenantsWithOldMessages,
+  tenantsWithPastMessages,
   triggerMessages,
 } from '../../db/ocp/index.ts'
 import {
@@ -87,6 +89,13 @@ const eraseContents = processor(eraseMessageContents, async ({ effect, inTenant,
       while (!signal.aborted && (await inTenant(tenantId, eraseOldContents)) > 0);
     } catch (error) {
       log.error({ err: error, tenantId }, 'contents of messages could not be erased')
+    }
+  }
+  for (const { tenantId } of await effect((trx) => tenantsWithPastMessages(trx))) {
+    try {
+      while (!signal.aborted && (await inTenant(tenantId, deletePastMessages)) > 0);
+    } catch (error) {
+      log.error({ err: error, tenantId }, 'past messages could not be deleted')
     }
   }
   await finish()

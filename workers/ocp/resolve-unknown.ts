@@ -22,7 +22,7 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   const message = await ctx.effect((trx) => openUnknown(trx, attemptId))
   if (!message) return
   const calling = { ...ctx, gate: carrierGate(message) }
-  if (message.transport === 'platform' && message.kind !== 'email') {
+  if (message.transport !== 'sandbox' && message.kind !== 'email') {
     const search = async () => (await findText(message)) ?? { kind: 'known' as const }
     const found = await readCall(calling, { provider: 'twilio', operation: 'find' }, search).catch((error: unknown) => {
       waitForCredentials(heedCredentials(thrown(error)))

@@ -4,10 +4,12 @@ import {
   freeSlot,
   giveSlot,
   holdEndpoint,
+  isSuccess,
   nextSending,
-  recordAnswer,
+  recordAnswers,
 } from '../../db/webhooks/index.ts'
 import type { Answer, Sending } from '../../db/webhooks/index.ts'
+import { webhookLimits as limits } from '../../config/limits.ts'
 import { deliverEvents } from '../../jobs/webhooks.ts'
 import { processor } from '../lib/processor.ts'
 import { send } from './call.ts'
@@ -18,12 +20,11 @@ const slotWaitMs = 500
 const turnWaitMs = 250
 const downWaitMs = 1_000
 
-type Sent = { sending: Sending; answer: Answer }
 type Turn = Sending | { isOver: boolean; hasEnded: boolean }
 
 /**
- * Sends what is due to an endpoint, one request after the other. Each transaction writes what became of one request and takes the next delivery. A crash in
- * between sends that one again, under its own `webhook-id`.
+ * Sends what is due to an endpoint, one request after the other. Each transaction writes what became of a few requests and takes the next deliveries. A
+ * crash in between sends those few again, each under its own `webhook-id`.
  */
 export const deliver = processor(deliverEvents, async (context) => {
   const { webhookEndpointId: id } = context.payload
@@ -31,18 +32,30 @@ export const deliver = processor(deliverEvents, async (context) => {
   const startedAt = Date.now()
   let isDown = false
   const isEnough = () => isDown || Date.now() - startedAt > enoughMs || context.signal.aborted
+  /** Sends deliveries until one fails or the turn is over. Answers what came of the first ones. */
+  const sendAll = async ({ deliveries }: Sending): Promise<Answer[]> => {
+    const answers: Answer[] = []
+    const until = Date.now() + limits.turnMs
+    for (const { call } of deliveries) {
+      const { answer, isDown: seemsDown } = await send(context, 'deliver', call)
+      answers.push(answer)
+      isDown = seemsDown
+      if (!isSuccess(answer) || isEnough() || Date.now() > until) break
+    }
+    return answers
+  }
   /**
-   * Writes what became of the last request, and takes the next delivery, or frees the slot. Where it seemed to be the last one, the endpoint is held from
-   * the beginning, and the job ends in the same transaction.
+   * Writes what became of the last requests, and takes the next deliveries, or frees the slot. Where they seemed to be the last ones, the endpoint is held
+   * from the beginning, and the job ends in the same transaction.
    */
-  const turn = (last: Sent, place: number) =>
+  const turn = (sending: Sending, answers: readonly Answer[], place: number) =>
     context.finishWhere<Turn>(
       async (trx) => {
-        if (last.sending.isLast) await holdEndpoint(trx, id)
-        await recordAnswer(trx, id, last.sending, last.answer)
+        if (sending.isLast) await holdEndpoint(trx, id)
+        await recordAnswers(trx, id, sending, answers)
         const next = isEnough() ? null : await nextSending(trx, id, { slotId, place })
         if (next) return next
-        if (!last.sending.isLast) return { isOver: await freeSlot(trx, id, slotId), hasEnded: false }
+        if (!sending.isLast) return { isOver: await freeSlot(trx, id, slotId), hasEnded: false }
         giveSlot(trx, slotId)
         const hasEnded = await endSending(trx, id)
         return { isOver: hasEnded, hasEnded }
@@ -56,11 +69,7 @@ export const deliver = processor(deliverEvents, async (context) => {
   if (first === 'full') return context.putBack(slotWaitMs)
   if (first === 'over') return context.finish()
   let next: Turn = first
-  for (let place = 1; 'call' in next; place += 1) {
-    const { answer, isDown: seemsDown } = await send(context, 'deliver', next.call)
-    isDown = seemsDown
-    next = await turn({ sending: next, answer }, place)
-  }
+  for (let place = 1; 'deliveries' in next; place += 1) next = await turn(next, await sendAll(next), place)
   if (next.hasEnded) return undefined
   // Another endpoint of the tenant may take the slot before this one comes again.
   if (!next.isOver) return context.putBack(isDown ? downWaitMs : turnWaitMs)

@@ -102,7 +102,7 @@ const admitSupport = async (
   }
 }
 
-/** The same ability with personal data masked in every subject. */
+/** An ability for support sessions: personal data is masked in every subject. */
 const maskedOf = (ability: Ability): Ability => ({ ...ability, isMasked: () => true })
 
 const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, tenantId: string): Promise<Admission> => {

@@ -152,7 +152,13 @@ export const readInvoice = async (trx: AnyTrx, id: string): Promise<Invoice> => 
   return { ...row, lines, payments: await triesOf(trx as Trx, id) }
 }
 
+/** Holds the subscription, then the invoice, as whatever collects it does. */
 const lockInvoice = async (trx: PlatformTrx, id: string): Promise<Invoice> => {
+  await sql(
+    trx,
+    `select tenant_id from subscription where tenant_id = (select tenant_id from subscription_invoice where id = ?) for no key update`,
+    [id],
+  )
   await sql(trx, `select id from subscription_invoice where id = ? for no key update`, [id])
   return readInvoice(trx, id)
 }
@@ -175,6 +181,13 @@ export const recordInvoicePayment = async (
   if (invoice.status === 'paid') return invoice
   if (invoice.status !== 'issued')
     throw conflict('invalid_transition', `An invoice that is ${invoice.status} cannot be paid`)
+  // Nowhere is it later than in UTC+14.
+  const clock = await sqlOne<{ ahead: boolean }>(
+    trx,
+    `select ?::date > (now() at time zone 'UTC' + interval '14 hours')::date as ahead`,
+    [outside.paidOn],
+  )
+  if (clock?.ahead) throw invalid([{ field: 'paidOn', message: 'must not be in the future' }])
   await sql(trx, `update subscription_invoice set status = 'paid', paid_at = now(), paid_outside = ? where id = ?`, [
     JSON.stringify(outside),
     id,

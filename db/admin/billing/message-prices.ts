@@ -34,7 +34,7 @@ export const priceOfMonths = async (trx: Trx, used: readonly Metered[]): Promise
   })
 }
 
-/** What further units would add to the bill of the present period. */
+/** Minor units that further message units would add to the bill of the present period. */
 export const messagePrices = async (
   trx: Trx,
   further: Readonly<Record<string, number>>,

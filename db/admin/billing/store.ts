@@ -52,10 +52,10 @@ const ownerOf = async (trx: Trx): Promise<Owner & { tenantId: string }> => {
 const isFor = ({ plans, prices, onSale }: AddOnRow, { plan, currency }: Owner) =>
   onSale && (plans.length === 0 || plans.includes(plan)) && prices[currency] !== undefined
 
-/** `trial`: active by a superuser's grant alone, so that it may be bought. */
+/** `included`: active by the plan, or by another add-on that is held. `trial`: active by a superuser's grant alone, so that it may be bought. */
 const stateOf = ({ itemId, sources }: AddOnRow): 'owned' | 'included' | 'trial' | 'available' => {
   if (itemId !== null) return 'owned'
-  if (sources.includes('PLAN_DEFAULT')) return 'included'
+  if (sources.includes('PLAN_DEFAULT') || sources.includes('STORE_PURCHASE')) return 'included'
   return sources.includes('N1_GRANT') ? 'trial' : 'available'
 }
 

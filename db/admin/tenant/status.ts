@@ -1,4 +1,5 @@
 import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
+import { speakingQueues, suspendedWaitMs } from '../../../config/queues.ts'
 import { tenantDeletionPlanned, tenantReactivated, tenantSuspended } from '../../../config/events/admin.ts'
 import { audit } from '../../lib/audit.ts'
 import { requestMarks } from '../../lib/channel-marks.ts'
@@ -6,13 +7,14 @@ import { enterTenant, sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import { emit } from '../../lib/events.ts'
+import { bringForward } from '../../jobs/index.ts'
 import { liveMoney } from '../../payment/index.ts'
 import { purgeTenant } from '../../../jobs/admin.ts'
 import { tellOwners } from '../notices.ts'
 import { lockOperated, readOperatedTenant } from './operate.ts'
 import type { OperatedTenant, TenantStatus } from './operate.ts'
 
-/** What the houses sell through channels follows from the state of their tenant: each is told anew. */
+/** Marks every house to be sent to its channels again: they may sell only while the tenant is active. */
 const markHouses = async (trx: Trx): Promise<void> => {
   const houses = await sql<{ id: string }>(
     trx,
@@ -79,6 +81,8 @@ export const reactivateTenant = async (trx: PlatformTrx, tenantId: string, reaso
   const after = await readOperatedTenant(trx, tenantId)
   const inside = await enterTenant(trx, tenantId)
   await emit(inside, tenantReactivated, factOf(after))
+  // What waited for this waits no longer.
+  await bringForward(inside, tenantId, { queues: speakingQueues, withinMs: suspendedWaitMs })
   await markHouses(inside)
   return after
 }
@@ -94,7 +98,7 @@ const assertNoLiveMoney = async (trx: Trx): Promise<void> => {
     )
 }
 
-/** Plans the deletion of a tenant after its grace time; again, it changes the day. */
+/** Plans the deletion of a tenant after its grace time. One that is planned stays as it is. */
 export const planDeletion = async (
   trx: PlatformTrx,
   tenantId: string,

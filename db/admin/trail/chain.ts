@@ -10,7 +10,7 @@ type Entry = Record<string, unknown> & {
   previousHash: Buffer | null
 }
 
-/** What a hash is made of: every column but those of the chain, as PostgreSQL writes them as text. */
+/** The text that a hash covers: every column but those of the chain, as PostgreSQL writes them. */
 const content = `e.id::text as id, e.chain, e.tenant_id::text as tenant_id, to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at,
   e.actor_type, e.actor_id::text as actor_id, e.support_session_id::text as support_session_id, e.action, e.subject_type, e.subject_id, e.reason,
   e.changes::text as changes, e.request_id, e.job_id::text as job_id, e.address`
@@ -160,7 +160,7 @@ export const signHeads = async (trx: PlatformTrx): Promise<{ chains: number; dig
   return { chains: heads.length, digest, signature }
 }
 
-/** What health says of the trail. */
+/** The state of the audit trail, for the health report. */
 export const trailHealth = async (trx: PlatformTrx) => {
   const row = await sqlOne<{
     chainedThrough: Date | null

@@ -154,7 +154,7 @@ export const buildPapers = async (trx: Trx): Promise<void> => {
   await blockGuest(trx, barred, { level: 'warn', reason: 'Left without paying the minibar', propertyId })
 }
 
-/** Entries by hand: laundry that will be billed, wages as a draft for approval, and a draft that nobody has submitted. */
+/** Manual journal entries: laundry to be billed, wages as a draft that waits for approval, and a draft that is not submitted. */
 export const buildBooks = async (trx: Trx, today: string): Promise<void> => {
   const book = await defaultBook(trx)
   if (!book) throw new Error('the tenant has no book')

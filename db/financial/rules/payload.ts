@@ -48,6 +48,8 @@ export type PostingItem = {
   context?: PostingContext
   party?: PostingParty
   costCenterId?: string
+  /** A property of the book, where it is another than that of the event. */
+  propertyId?: string
   /** Minor units that the tax was taken of. */
   taxBase?: number
   memo?: string

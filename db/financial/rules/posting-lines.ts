@@ -21,6 +21,7 @@ export type PlannedLine = {
   documentId: string | null
   party: PostingParty | null
   costCenterId: string | null
+  propertyId: string | null
   taxCodeId: string | null
   taxBase: number | null
   memo: string
@@ -92,6 +93,7 @@ const planLine = (line: PostingLine, part: Part, payload: PostingPayload): Plann
     documentId,
     party: part.party ?? payload.parties?.[line.target] ?? payload.parties?.['all'] ?? null,
     costCenterId: part.costCenterId ?? payload.costCenterId ?? null,
+    propertyId: part.propertyId ?? null,
     taxCodeId: search.by === 'tax_code' ? search.taxCodeId : null,
     taxBase: part.taxBase ?? null,
     memo: part.memo ?? payload.memo ?? '',

@@ -78,7 +78,7 @@ export const resolveLines = (
       accountId: account.id,
       side: line.side,
       amount: line.amount,
-      propertyId: place.propertyId,
+      propertyId: line.propertyId ?? place.propertyId,
       costCenterId: earns ? (line.costCenterId ?? rule?.costCenterId ?? null) : null,
       partyType: line.party?.type ?? null,
       partyId: line.party?.id ?? null,

@@ -97,7 +97,7 @@ export const startedAt = (now: Date, { firstResponseMinutes, resolutionMinutes }
   resolutionDueAt: later(now, resolutionMinutes * minute),
 })
 
-/** What is derived for readers (R4). `paused`: the resolution waits for somebody. */
+/** Fields that are derived for readers (R4). `paused`: the resolution waits for somebody. */
 export const readingOf = (clocks: Clocks & Pick<IssueRow, 'nextDueAt'>, now: Date) => ({
   late:
     (clocks.nextDueAt !== null && clocks.nextDueAt < now) ||

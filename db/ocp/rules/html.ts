@@ -6,7 +6,7 @@ import type { MessageVariable } from '../../../config/message-variables.ts'
 type Node = DefaultTreeAdapterTypes.Node
 type Element = DefaultTreeAdapterTypes.Element
 
-/** What readers of mail show; whatever can run, send or load something else is not among them. */
+/** Elements that mail programs show. None of them can run, send or load anything. */
 const allowed = new Set(
   `html head body title style meta a abbr address article aside b blockquote br caption center code col colgroup dd del div dl dt em
    figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins li main nav ol p pre s section small span strike strong sub sup

@@ -27,6 +27,8 @@ export type Adjustment = {
   rate?: number | undefined
   /** Stands on the folio: no names of persons. */
   reason: string
+  /** The document of another module that it stands for. */
+  source?: { type: string; id: string } | undefined
 }
 
 const chargeKinds = new Set(['charge', 'fee', 'transfer_in'])
@@ -70,6 +72,8 @@ const itemsOf = async (
   })
 }
 
+type Lowering = Pick<Adjustment, 'reason' | 'source'> & { row: LeftOfLine['row']; part: Part; businessDate: string }
+
 /**
  * Writes an adjustment of a part of a charge on a locked, open folio: a line that lowers it, and one for each tax on top that shrinks with it. Answers the
  * lines and the posting, which is for the end of the transaction.
@@ -77,10 +81,11 @@ const itemsOf = async (
 const writeAdjustment = async (
   trx: Trx,
   folio: FolioRow,
-  { row, part, reason, businessDate }: { row: LeftOfLine['row']; part: Part; reason: string; businessDate: string },
+  { row, part, reason, source, businessDate }: Lowering,
 ): Promise<{ lines: (NewLine & { id: string })[]; posting: DayPosting }> => {
   const id = randomUUID()
   const common = { folioId: folio.id, kind: 'adjustment' as const, businessDate }
+  const sourceOf = (key: string) => (source ? { ...source, key: `${row.id}:${key}` } : { type: 'adjustment', id, key })
   const lines = [
     {
       ...common,
@@ -89,7 +94,7 @@ const writeAdjustment = async (
       description: row.category === 'tax' ? row.description : reason,
       amount: -part.amount,
       taxes: taxesOf(part),
-      source: { type: 'adjustment', id, key: '' },
+      source: sourceOf(''),
       originalLineId: row.id,
       ...(row.taxRuleId === null ? {} : { taxRuleId: row.taxRuleId }),
     },
@@ -99,7 +104,7 @@ const writeAdjustment = async (
       category: 'tax' as const,
       description: line.description,
       amount: -amount,
-      source: { type: 'adjustment', id, key: line.id },
+      source: sourceOf(line.id),
       originalLineId: line.id,
       ...(line.taxRuleId === null ? {} : { taxRuleId: line.taxRuleId }),
     })),
@@ -140,7 +145,7 @@ type Limit = {
 export const adjustCharge = async (
   trx: Trx,
   folioId: string,
-  { lineId, amount: sent, rate, reason }: Adjustment,
+  { lineId, amount: sent, rate, reason, source }: Adjustment,
   { limited }: Limit,
 ): Promise<{ lineIds: string[] }> => {
   if ((sent === undefined) === (rate === undefined))
@@ -163,7 +168,7 @@ export const adjustCharge = async (
   }
   const bases = await basesOf(trx, found)
   const part = adjustedPart(found, amount, (tax) => isPercent(bases.get(tax.id) ?? null))
-  const { lines, posting } = await writeAdjustment(trx, folio, { row: found.row, part, reason, businessDate })
+  const { lines, posting } = await writeAdjustment(trx, folio, { row: found.row, part, reason, source, businessDate })
   const [now] = await announceBalances(trx, [folioId], lines)
   if (now)
     await emit(trx, folioAdjusted, {

@@ -97,6 +97,20 @@ const taxesFor = async (
   return extraTaxes(rules, { date, amount }).map(lineTax)
 }
 
+const refuseLocked = ({ locked }: FolioRow) => {
+  if (locked) throw unprocessable('folio_locked', 'The folio takes nights, fees and taxes alone')
+}
+
+/** Refuses charges that a locked folio does not take, or that pass its credit limit (R39). 422 `folio_locked`, `credit_limit_exceeded`. */
+export const refuseBeyondLimit = (folio: FolioRow, owed: number, isWaived = false): void => {
+  refuseLocked(folio)
+  const { creditLimit, balance } = folio
+  if (creditLimit === null || balance + owed <= creditLimit || isWaived) return
+  throw unprocessable('credit_limit_exceeded', `The balance would be ${balance + owed}; the limit is ${creditLimit}`, [
+    { field: 'creditLimit', message: String(creditLimit) },
+  ])
+}
+
 /**
  * Charges a folio by hand, at the property's business date. Answers the ids of its lines. 422 `folio_closed`, `folio_locked`,
  * `credit_limit_exceeded`.
@@ -104,7 +118,7 @@ const taxesFor = async (
 export const chargeFolio = async (trx: Trx, folioId: string, given: ManualCharge): Promise<{ lineIds: string[] }> => {
   const { folio, businessDate } = await lockFolio(trx, folioId)
   refuseClosed(folio)
-  if (folio.locked) throw unprocessable('folio_locked', 'The folio takes nights, fees and taxes alone')
+  refuseLocked(folio)
   const sold = await soldOf(trx, folio, given)
   const quantity = given.quantity ?? '1'
   const exact = timesQuantity(quantity, sold.unitAmount)
@@ -130,13 +144,7 @@ export const chargeFolio = async (trx: Trx, folioId: string, given: ManualCharge
     source: { type: 'manual_charge', id: randomUUID(), key: '' },
     event: sold.extra ? 'reservations.extra_charged' : 'reservations.manual_charge_posted',
   }
-  const { creditLimit, balance } = folio
-  if (creditLimit !== null && balance + owedOf(charge) > creditLimit && !given.beyondLimit)
-    throw unprocessable(
-      'credit_limit_exceeded',
-      `The balance would be ${balance + owedOf(charge)}; the limit is ${creditLimit}`,
-      [{ field: 'creditLimit', message: String(creditLimit) }],
-    )
+  refuseBeyondLimit(folio, owedOf(charge), given.beyondLimit)
   const charged = await chargeFolios(trx, businessDate, [{ charge, folio }])
   await postCharged(trx, folio.propertyId, charged)
   return { lineIds: charged.lineIds }

@@ -49,19 +49,19 @@ export type StayFolios = { folios: FolioRow[]; routes: Route[] }
 
 /**
  * Locks the primary folios of reservations and every folio that their routes name, all by id, so that a charge finds its place among them. `all` locks the
- * other folios of the reservations, too. The reservations are locked, so their routes stay.
+ * other folios of the reservations, too, and `also` further ones by id. The reservations are locked, so their routes stay.
  */
 export const lockRoutedFolios = async (
   trx: Trx,
   reservationIds: readonly string[],
-  { all = false }: { all?: boolean } = {},
+  { all = false, also = [] }: { all?: boolean; also?: readonly string[] } = {},
 ): Promise<StayFolios> => {
   const routes = await routesOf(trx, reservationIds)
   const folios = await locking(
     sql<FolioRow>(
       trx,
       `select * from folio where (reservation_id = any(?::uuid[]) and (is_primary or ?)) or id = any(?::uuid[]) order by id for no key update`,
-      [reservationIds, all, [...new Set(routes.map((route) => route.folioId))]],
+      [reservationIds, all, [...new Set([...routes.map((route) => route.folioId), ...also])]],
     ),
   )
   return { folios, routes }
@@ -69,15 +69,15 @@ export const lockRoutedFolios = async (
 
 /**
  * All folios of a reservation, locked by id with those that its charges are routed to. `withGroup` answers the master folios of its group, too, whose stage
- * follows its first guest.
+ * follows its first guest, and `also` further ones by id.
  */
 export const lockFolios = async (
   trx: Trx,
   reservationId: string,
-  { withGroup = false }: { withGroup?: boolean } = {},
+  { withGroup = false, also = [] }: { withGroup?: boolean; also?: readonly string[] } = {},
 ): Promise<FolioRow[]> =>
-  (await lockRoutedFolios(trx, [reservationId], { all: true })).folios.filter(
-    (one) => one.reservationId === reservationId || (withGroup && one.groupId !== null),
+  (await lockRoutedFolios(trx, [reservationId], { all: true, also })).folios.filter(
+    (one) => one.reservationId === reservationId || (withGroup && one.groupId !== null) || also.includes(one.id),
   )
 
 /** Holds the business day that lines of a folio are dated by, which comes before all other locks. 404. */

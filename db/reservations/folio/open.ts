@@ -1,8 +1,8 @@
 import { folioOpened } from '../../../config/events/folios.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { emit } from '../../lib/events.ts'
-import type { BookingRow, FolioRow, ReservationRow } from '../../rows.ts'
+import { emitAll } from '../../lib/events.ts'
+import type { FolioRow, ReservationRow } from '../../rows.ts'
 
 /** A folio as events tell of it. */
 export const factOf = ({
@@ -23,20 +23,20 @@ export const factOf = ({
 })
 
 /** Opens the primary folio of each reservation that has none, and locks them all. Ordered as the reservations. */
-export const openPrimaryFolios = async (
-  trx: Trx,
-  booking: Pick<BookingRow, 'number'>,
-  reservations: readonly ReservationRow[],
-): Promise<FolioRow[]> => {
+export const openPrimaryFolios = async (trx: Trx, reservations: readonly ReservationRow[]): Promise<FolioRow[]> => {
   const made = await sql<FolioRow>(
     trx,
     `insert into folio (property_id, number, kind, reservation_id, is_primary, payer_guest_id, currency)
-     select r.property_id, ? || '-' || r.position || '-1', 'guest', r.id, true, r.primary_guest_id, r.currency
-     from reservation r where r.id = any(?::uuid[]) order by r.id
+     select r.property_id, b.number || '-' || r.position || '-1', 'guest', r.id, true, r.primary_guest_id, r.currency
+     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = any(?::uuid[]) order by r.id
      on conflict (tenant_id, reservation_id) where is_primary do nothing returning *`,
-    [booking.number, reservations.map((one) => one.id)],
+    [reservations.map((one) => one.id)],
   )
-  for (const folio of made) await emit(trx, folioOpened, factOf(folio))
+  await emitAll(
+    trx,
+    folioOpened,
+    made.map((folio) => factOf(folio)),
+  )
   const folios =
     made.length === reservations.length
       ? made
@@ -45,8 +45,9 @@ export const openPrimaryFolios = async (
           `select * from folio where reservation_id = any(?::uuid[]) and is_primary order by id for no key update`,
           [reservations.map((one) => one.id)],
         )
+  const of = new Map(folios.map((folio) => [folio.reservationId, folio]))
   return reservations.map((one) => {
-    const folio = folios.find((each) => each.reservationId === one.id)
+    const folio = of.get(one.id)
     if (!folio) throw new Error(`reservation ${one.id} has no primary folio`)
     return folio
   })

@@ -1,37 +1,53 @@
 import { randomUUID } from 'node:crypto'
+import { overtaken } from '../../../config/errors.ts'
 import type { DayPosting } from '../../financial/index.ts'
-import { prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import type { FolioLineRow, FolioRow } from '../../rows.ts'
+import type { FolioRow, ReservationRow } from '../../rows.ts'
+import { reopenClosed } from './close.ts'
 import { addLines, announceBalances } from './lines.ts'
+import { lockFolios } from './lock.ts'
+import { feesLeft } from './rests.ts'
+import type { Rest } from './rests.ts'
 import { partyOf } from './write.ts'
 
-export type Fee = Pick<FolioLineRow, 'id' | 'folioId' | 'category' | 'description'> & {
-  reservationId: string
-  amount: number
+type Reversal = {
+  stay: Pick<ReservationRow, 'id' | 'primaryGuestId'>
+  /** The fees that are taken back. */
+  isDue: (fee: Rest) => boolean
+  businessDate: string
 }
 
-/** Fees on the folios of stays, each with the amount that is left of it. */
-export const feesLeft = (trx: Trx, reservationIds: readonly string[]): Promise<Fee[]> =>
-  prepared<Fee>(
-    trx,
-    `select l.id, l.folio_id, f.reservation_id, l.category, l.description, l.amount + coalesce(sum(a.amount), 0)::bigint as amount
-     from folio f join folio_line l on l.tenant_id = f.tenant_id and l.folio_id = f.id and l.kind = 'fee'
-     left join folio_line a on a.tenant_id = l.tenant_id and a.original_line_id = l.id and a.kind in ('adjustment', 'transfer_out')
-     where f.reservation_id = any(?::uuid[]) group by l.tenant_id, l.id, f.reservation_id
-     having l.amount + coalesce(sum(a.amount), 0) > 0 order by l.seq`,
-    [reservationIds],
-  )
+const postingOf = (
+  { id, fee, folio }: { id: string; fee: Rest; folio: FolioRow },
+  { id: stayId, primaryGuestId }: Reversal['stay'],
+): DayPosting => ({
+  event: 'reservations.fee_reversed',
+  source: { id },
+  payload: {
+    amounts: { amount: fee.amount },
+    documents: { folio: folio.id },
+    context: { folioStage: folio.stage, ...(fee.category ? { category: fee.category } : {}) },
+    ...partyOf(folio, folio.reservationId === stayId ? primaryGuestId : null),
+  },
+})
 
-/** Takes fees back: a line that lowers each, on its folio, which is locked and open. Answers the postings, which are for the end of the transaction. */
-export const reverseFees = async (
-  trx: Trx,
-  fees: readonly Fee[],
-  folios: readonly FolioRow[],
-  { businessDate, guestId }: { businessDate: string; guestId: string | null },
-): Promise<DayPosting[]> => {
+/**
+ * Opens the folios of a stay again and takes fees back: a line that lowers each, on the folio that has it now. The stay is locked. Answers the postings,
+ * which are for the end of the transaction.
+ */
+export const reopenWithoutFees = async (trx: Trx, { stay, isDue, businessDate }: Reversal): Promise<DayPosting[]> => {
+  const find = async () => (await feesLeft(trx, [stay.id])).filter(isDue)
+  const folios = await lockFolios(trx, stay.id, { also: (await find()).map((fee) => fee.folioId) })
+  const fees = await find()
+  const ids = fees.map((fee) => fee.folioId)
+  // A transfer may have moved a fee before its folio was locked.
+  if (ids.some((id) => folios.every((one) => one.id !== id))) throw overtaken()
+  const open = await reopenClosed(
+    trx,
+    folios.filter((one) => one.reservationId === stay.id || ids.includes(one.id)),
+  )
   if (fees.length === 0) return []
-  const made = fees.map((fee) => ({ fee, id: randomUUID(), folio: folios.find((one) => one.id === fee.folioId)! }))
+  const made = fees.map((fee) => ({ fee, id: randomUUID(), folio: open.find((one) => one.id === fee.folioId)! }))
   const lines = made.map(({ fee, id }) => ({
     id,
     folioId: fee.folioId,
@@ -44,19 +60,6 @@ export const reverseFees = async (
     originalLineId: fee.id,
   }))
   await addLines(trx, lines)
-  await announceBalances(
-    trx,
-    fees.map((fee) => fee.folioId),
-    lines,
-  )
-  return made.map(({ fee, id, folio }) => ({
-    event: 'reservations.fee_reversed',
-    source: { id },
-    payload: {
-      amounts: { amount: fee.amount },
-      documents: { folio: folio.id },
-      context: { folioStage: folio.stage, ...(fee.category ? { category: fee.category } : {}) },
-      ...partyOf(folio, guestId),
-    },
-  }))
+  await announceBalances(trx, ids, lines)
+  return made.map((one) => postingOf(one, stay))
 }

@@ -32,6 +32,8 @@ export type FolioCharge = {
   source: { type: string; id: string; key: string }
   event: string
   context?: PostingContext
+  /** Documents of the posting beside the folio. */
+  documents?: Record<string, string>
   /** A decimal with up to 4 places, and the price of one; 1 and the amount unless said. */
   quantity?: string
   unitAmount?: number
@@ -185,7 +187,20 @@ export const partyOf = (folio: Pick<FolioRow, 'payerGuestId' | 'isPrimary'>, gue
 }
 
 const linesOf = (
-  { stay, kind, category, description, amount, taxes, source, event, context = {}, quantity, unitAmount }: FolioCharge,
+  {
+    stay,
+    kind,
+    category,
+    description,
+    amount,
+    taxes,
+    source,
+    event,
+    context = {},
+    documents = {},
+    quantity,
+    unitAmount,
+  }: FolioCharge,
   folio: FolioRow,
   businessDate: string,
   facts: ReadonlyMap<string, TaxFact>,
@@ -227,7 +242,7 @@ const linesOf = (
       source: sourceOf,
       payload: {
         amounts: { amount: value },
-        documents: { folio: folio.id },
+        documents: { folio: folio.id, ...documents },
         context: {
           ...context,
           ...more,

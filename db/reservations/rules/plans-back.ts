@@ -14,14 +14,17 @@ const released = (nights: readonly ReservationNightRow[], from: string) =>
 export const earlyDepartureFees: ReadonlySet<string> = new Set(['early_departure'])
 export const endingFees: ReadonlySet<string> = new Set(['cancellation', 'no_show'])
 
-/** Fees of some categories. */
-export const feesOf = <Fee extends { category: string | null }>(
-  fees: readonly Fee[],
-  categories: ReadonlySet<string>,
-) => fees.filter(({ category }) => category !== null && categories.has(category))
+/** True of a fee of some categories. */
+export const isFee = ({ category }: { category: string | null }, categories: ReadonlySet<string>) =>
+  category !== null && categories.has(category)
 
-const leftOf = (facts: StayFacts, categories: ReadonlySet<string>) =>
-  sum(feesOf(facts.fees, categories).map(({ amount }) => amount))
+/** Fees on folios of the stay; one that was moved away is taken back there. */
+const leftOf = ({ fees, folios }: StayFacts, categories: ReadonlySet<string>) =>
+  sum(
+    fees
+      .filter((fee) => isFee(fee, categories) && folios.some((one) => one.id === fee.folioId))
+      .map(({ amount }) => amount),
+  )
 
 /** T14: on the day of the check-in, before its night is charged. */
 export const planRevertCheckIn = ({ facts, businessDate }: Scene): Plan => {

@@ -268,6 +268,7 @@ export const planCheckOut = (
   return {
     blockers: [
       ...blocker(isEarly && !early, 'early_departure_not_confirmed', `The stay ends on ${stay.departure}`),
+      ...facts.openChecks.flatMap((number) => blocker(true, 'open_checks', `Order ${number} is not closed`)),
       ...paying(facts),
       ...folios.flatMap(({ id, number }) =>
         blocker(

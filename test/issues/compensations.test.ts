@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { forgetLimits } from '../auth/support.ts'
+import { useMailPeer } from '../support/messages.ts'
+import { stranger } from '../support/stay.ts'
+import { until } from '../support/until.ts'
+import { useWorld } from '../support/world.ts'
+import { atTheDoor, done, openInn, openTenant, useDaysAhead } from '../stories/inn.ts'
+import type { Inn, Tenant } from '../stories/inn.ts'
+
+type Compensation = { id: string; status: string; refundIds: string[] }
+
+describe('Compensations of an issue', function () {
+  this.timeout(120_000)
+  const world = useWorld()
+  useMailPeer()
+  useDaysAhead()
+  let tenant: Tenant
+  let inn: Inn
+  let category: string
+  let stay: { reservationId: string; folioId: string; lineId: string }
+  before(async () => {
+    tenant = await openTenant(world)
+    inn = await openInn(tenant)
+    const { data } = done(await tenant.owner.get('issues/categories?limit=100'))
+    category = data.find(({ code }: { code: string }) => code === 'noise').id
+    const booking = await inn.book([inn.room('STD', 'CORP', [0, 1], { adults: 1 })], {
+      source: 'walk_in',
+      booker: { firstName: 'Vera', lastName: 'Prado', email: stranger().email },
+      checkIn: {},
+      override: atTheDoor,
+    })
+    const reservationId = booking.reservations[0].id as string
+    const { folioSummary } = await inn.stay(reservationId)
+    const folioId = folioSummary.folios[0].id as string
+    await money(`folios/${folioId}/charges`, {
+      category: 'spa',
+      description: 'Massagem',
+      quantity: '1',
+      unitAmount: 20_000,
+    })
+    const { data: lines } = done(await tenant.reception.get(`folios/${folioId}/lines?limit=100`))
+    const lineId = lines.find((one: { category: string }) => one.category === 'spa').id as string
+    stay = { reservationId, folioId, lineId }
+  })
+  beforeEach(() => forgetLimits(world))
+
+  const money = async (path: string, body: object) =>
+    done(await tenant.owner.send('POST', path, body, { idempotencyKey: randomUUID() }), 201)
+  const balanceOf = async () => (await inn.folio(stay.folioId)).balance as number
+  const limits = (more: object) => tenant.owner.send('PATCH', `issues/categories/${category}`, more)
+  const open = async (): Promise<string> =>
+    done(
+      await tenant.reception.send('POST', 'issues', {
+        propertyId: inn.propertyId,
+        categoryId: category,
+        title: 'Loud music',
+        reservationId: stay.reservationId,
+      }),
+      201,
+    ).id
+  const propose = (issueId: string, more: object = {}) =>
+    tenant.reception.send('POST', `issues/${issueId}/compensations`, {
+      kind: 'adjustment',
+      amount: 1_000,
+      folioId: stay.folioId,
+      lineId: stay.lineId,
+      description: 'Noise in the night',
+      reason: 'The guest could not sleep',
+      ...more,
+    })
+
+  it('are approved by themselves up to the limit and no further, however many are proposed at once', async () => {
+    done(await limits({ autoApproveLimit: 5_000, managerLimit: 6_500 }))
+    const issueId = await open()
+    const before = await balanceOf()
+    const replies = await Promise.all(Array.from({ length: 8 }, () => propose(issueId)))
+    expect(replies.map(({ status }) => status)).to.deep.equal(Array.from({ length: 8 }, () => 201))
+    const { compensations } = done(await tenant.reception.get(`issues/${issueId}`))
+    const of = (wanted: string) => (compensations as Compensation[]).filter(({ status }) => status === wanted)
+    expect([of('approved').length, of('proposed').length]).to.deep.equal([5, 3])
+    expect(await balanceOf()).to.equal(before - 5_000)
+    const decided = await Promise.all(
+      of('proposed').map(({ id }) => tenant.manager.send('POST', `issues/compensations/${id}/approve`)),
+    )
+    expect(decided.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([200, 403, 403])
+    expect(await balanceOf()).to.equal(before - 6_000)
+  })
+
+  it('send back what they make of credit, and leave what was a credit before', async () => {
+    done(await limits({ autoApproveLimit: 10_000 }))
+    const issueId = await open()
+    const ownIssue = await open()
+    const first: Compensation = done(await propose(ownIssue, { amount: 500, refundExcess: true }), 201).compensations[0]
+    expect(first.refundIds, 'the folio still owes').to.deep.equal([])
+    const owed = await balanceOf()
+    const payment = await money('payments', {
+      method: 'card',
+      amount: owed,
+      currency: 'BRL',
+      targetType: 'folio',
+      targetId: stay.folioId,
+      cardToken: 'success',
+    })
+    await until(
+      async () => {
+        await world.drain({ starts: 2_000 })
+        return done(await tenant.owner.get(`payments/${payment.id}`)).status === 'captured'
+      },
+      { withinMs: 30_000, what: 'the payment' },
+    )
+    expect(await balanceOf()).to.equal(0)
+    await money(`folios/${stay.folioId}/adjustments`, { lineId: stay.lineId, amount: 2_500, reason: 'A wrong price' })
+    expect(await balanceOf()).to.equal(-2_500)
+    const { compensations } = done(await propose(issueId, { amount: 1_500, refundExcess: true }), 201)
+    const [made] = compensations as Compensation[]
+    expect(made?.refundIds).to.have.length(1)
+    const refund = done(await tenant.owner.get(`payments/refunds/${made?.refundIds[0]}`))
+    expect(refund.amount).to.equal(1_500)
+  })
+})

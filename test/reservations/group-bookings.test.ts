@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import { cancelReservations } from '../../db/reservations/cancel.ts'
+import { recountNights } from '../../db/units/recount.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { makeLateHouse } from '../night-audit/support.ts'
+import { openDesk } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
+import type { House } from '../support/factories.ts'
+import { countersOf } from '../support/stay.ts'
+import { useWorld } from '../support/world.ts'
+import { deskOf } from './desk.ts'
+
+describe('A booking by the desk for a group', () => {
+  const world = useWorld()
+  let house: House
+  let manager: Desk
+  let reception: Desk
+  let groupId = ''
+  beforeEach(async () => {
+    await forgetLimits(world)
+    house = await makeLateHouse(1, { units: 4 })
+    manager = await openDesk(world, house, 'manager')
+    reception = await openDesk(world, house, 'receptionist')
+    const nights = { unitTypeId: house.unitTypeId, from: house.day(0), to: house.day(1), quantity: 1, amount: 15_000 }
+    const made = await manager.send('POST', 'groups', {
+      propertyId: house.propertyId,
+      code: 'WED',
+      name: 'A wedding',
+      arrival: house.day(0),
+      departure: house.day(2),
+      ratePlanId: house.ratePlanId,
+      allotment: { nights: [nights] },
+    })
+    groupId = made.body.id
+  })
+  const { healthy } = deskOf(() => house)
+  const confirm = () => manager.send('POST', `groups/${groupId}/confirm`, {})
+  const room = (change: object = {}) => ({
+    unitTypeId: house.unitTypeId,
+    ratePlanId: house.ratePlanId,
+    arrival: house.day(0),
+    departure: house.day(2),
+    adults: 2,
+    childrenAges: [],
+    ...change,
+  })
+  const book = (change: object = {}) =>
+    reception.send('POST', 'bookings', {
+      propertyId: house.propertyId,
+      booker: { firstName: 'Ana', lastName: 'Souza' },
+      rooms: [room(), room()],
+      source: 'phone',
+      groupId,
+      ...change,
+    })
+  const exact = async () => {
+    expect(
+      await house.inHouse((trx) => recountNights(trx, house.propertyId, house.day(0), house.day(20))),
+    ).to.deep.equal([])
+    await healthy()
+  }
+  const counters = async (day: number) => {
+    const { allotted, sold } = await countersOf(house, day)
+    return [allotted, sold]
+  }
+
+  it('takes nights of the allotment at their price, and others at the plan of the group', async () => {
+    await confirm()
+    const { status, body } = await book()
+    expect(status, JSON.stringify(body)).to.equal(201)
+    expect(body).to.include({ groupId, source: 'phone' })
+    const [first, second] = body.reservations as { id: string; roomTotal: number }[]
+    expect([first?.roomTotal, second?.roomTotal]).to.deep.equal([35_000, 40_000])
+    expect([await counters(0), await counters(1)]).to.deep.equal([
+      [0, 2],
+      [0, 2],
+    ])
+    const pickup = () => manager.get(`groups/${groupId}`).then(({ body: read }) => read.pickup)
+    expect(await pickup()).to.deep.include.members([
+      { date: house.day(0), unitTypeId: house.unitTypeId, amount: 15_000, allotted: 1, pickedUp: 1, remaining: 0 },
+    ])
+    expect((await manager.get(`bookings?groupId=${groupId}`)).body.data).to.have.lengthOf(1)
+    await house.inHouse((trx) => cancelReservations(trx, body.id, { terms: 'free', reason: 'guest_request' }))
+    expect([await counters(0), await counters(1)]).to.deep.equal([
+      [1, 0],
+      [0, 0],
+    ])
+    await exact()
+  })
+
+  it('shares the last room of the allotment between two desks at once', async () => {
+    await confirm()
+    const both = await Promise.all([book({ rooms: [room()] }), book({ rooms: [room()] })])
+    expect(both.map((one) => one.status)).to.deep.equal([201, 201])
+    const totals = both.map(({ body }) => body.reservations[0].roomTotal as number).sort((a, b) => a - b)
+    expect(totals).to.deep.equal([35_000, 40_000])
+    await exact()
+  })
+
+  it('is refused for a group that is not confirmed, is of another house, or has another plan, and leaves nothing', async () => {
+    expect((await book()).body.code).to.equal('invalid_transition')
+    await confirm()
+    const other = await makeLateHouse(1, { units: 1 })
+    const elsewhere = await openDesk(world, other, 'receptionist')
+    const stranger = await elsewhere.send('POST', 'bookings', {
+      propertyId: other.propertyId,
+      booker: { firstName: 'Ana', lastName: 'Souza' },
+      rooms: [{ ...room(), unitTypeId: other.unitTypeId, ratePlanId: other.ratePlanId }],
+      source: 'phone',
+      groupId,
+    })
+    expect([stranger.status, stranger.body.code]).to.deep.equal([422, 'reference_not_found'])
+    for (const change of [
+      { hold: { kind: 'option' } },
+      { promoCode: 'SUMMER' },
+      { rooms: [room({ ratePlanId: groupId })] },
+    ])
+      expect((await book(change)).body.code, JSON.stringify(change)).to.equal('validation_failed')
+    const soldOut = await book({ rooms: Array.from({ length: 5 }, () => room()) })
+    expect([soldOut.status, soldOut.body.code]).to.deep.equal([409, 'sold_out'])
+    expect((await manager.get(`bookings?groupId=${groupId}`)).body.data).to.deep.equal([])
+    expect(await counters(0)).to.deep.equal([1, 0])
+    await exact()
+  })
+})
