@@ -1,4 +1,4 @@
-import { sampleId } from '../../config/samples.ts'
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import {
   Amount,
   Bool,
@@ -121,7 +121,7 @@ const create = credits.create({
   example: {
     bookId: sampleId('bookId'),
     payeeName: 'Padaria Pão Doce',
-    issuedOn: '2026-11-03',
+    issuedOn: sampleDay(0),
     amount: 2_500,
     accountId: sampleId('expenseAccountId'),
   },
@@ -154,7 +154,7 @@ const refund = route({
     'date_locked',
   ],
   body: Obj({ amount: Sum, cashAccountId: Uuid, receivedOn: Day, note: Opt(Text(0, 500)) }),
-  example: { amount: 100, cashAccountId: sampleId('cashAccountId'), receivedOn: '2026-11-10' },
+  example: { amount: 100, cashAccountId: sampleId('cashAccountId'), receivedOn: sampleDay(0) },
   handle: async ({ trx, params, body, expectedVersion }) => {
     await refundCredit(trx, params.supplierCreditId, body, expectedVersion)
     return readCredit(trx, params.supplierCreditId)

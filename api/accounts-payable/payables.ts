@@ -1,5 +1,5 @@
 import { forbidden } from '../../config/errors.ts'
-import { sampleId } from '../../config/samples.ts'
+import { sampleDay, sampleId } from '../../config/samples.ts'
 import { Bool, Day, List, Nullable, Obj, Opt, Sparse, Text, Uuid, Words } from '../../config/schema.ts'
 import {
   approvePayable,
@@ -122,7 +122,7 @@ const create = payables.create({
     bookId: sampleId('bookId'),
     payeeName: 'Padaria Pão Doce',
     kind: 'bill',
-    issuedOn: '2026-11-02',
+    issuedOn: sampleDay(0),
     lines: [{ description: 'Bread of October', accountId: sampleId('expenseAccountId'), amount: 125_000 }],
   },
   command: async ({ trx, body, admission }) => {

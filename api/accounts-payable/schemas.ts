@@ -23,7 +23,10 @@ export const Status = OneOf([...payableStatuses])
 export const Sum = Int(1, 10_000_000_000_000)
 export const Part = Int(0, 10_000_000_000_000)
 /** A decimal with up to four places, more than 0. */
-export const Quantity = Matching('^(?!0+(\\.0+)?$)[0-9]{1,11}(\\.[0-9]{1,4})?$', 16)
+export const Quantity = Matching(
+  '^(0*[1-9][0-9]{0,10}(\\.[0-9]{1,4})?|0+\\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]))$',
+  16,
+)
 export const Reason = Words(3, 500)
 export const exempt = { cardNumber: 'exempt' }
 

@@ -187,7 +187,6 @@ const comment = route({
     'no_channel',
     'window_closed',
     'country_not_allowed',
-    'rate_limited',
     'invalid_transition',
   ],
   body: Obj({ text: Words(1, 5_000), visibility: Opt(OneOf(['internal', 'guest'])) }),

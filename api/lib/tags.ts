@@ -126,6 +126,7 @@ const chapters: Record<string, Record<string, string>> = {
     integrityChecks: 'Proofs that the ledger is whole.',
     reports: 'Statements and figures of the ledger, at once.',
     reportRuns: 'Files of reports, made by workers.',
+    reportSchedules: 'Reports that are made by the clock or at the close of a day, and sent to members as links.',
   },
   'Messages to guests': {
     messages: 'E-mail, SMS and WhatsApp to guests, what guests answer, and what it costs.',

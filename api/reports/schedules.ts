@@ -20,6 +20,7 @@ import {
   Text,
   TimeZone,
   Uuid,
+  Words,
 } from '../../config/schema.ts'
 import { changeSchedule, createSchedule, deleteSchedule, listSchedules, readSchedule } from '../../db/reports/index.ts'
 import { holds } from '../../db/lib/conditions.ts'
@@ -39,7 +40,7 @@ const Clock = {
 }
 const Closed = Obj({ type: Literal('business_day_closed'), propertyId: Uuid })
 const sent = {
-  name: Text(1, 120),
+  name: Words(1, 120),
   parameters: Parameters,
   format: OneOf([...reportFormats]),
   locale: OneOf([...reportLocales]),
@@ -153,14 +154,7 @@ const change = schedules.change({
     'Switched on it begins anew: what was missed is not made up for. One that failed five times in a row, or whose owner lost the right, was switched off.',
   body: Sparse(Obj(sent)),
   example: { active: false },
-  errors: [
-    'not_found',
-    'range_invalid',
-    'report_too_large',
-    'recipient_not_member',
-    'reference_not_found',
-    'currency_mismatch',
-  ],
+  errors: ['range_invalid', 'report_too_large', 'recipient_not_member', 'reference_not_found', 'currency_mismatch'],
   command: ({ trx, id, body, admission, caller }) => {
     if (body.ownerId !== undefined) ownerOf(caller, admission, 'update', body.ownerId)
     return changeSchedule(trx, id, body)

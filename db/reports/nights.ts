@@ -1,5 +1,6 @@
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { capacityOfNights } from '../units/index.ts'
 import type { House } from './houses.ts'
 import type { Range } from './rules/dates.ts'
 import type { Capacity, Nights, Stays } from './rules/operating.ts'
@@ -126,8 +127,7 @@ export const capacityBy = (
          and d.date < least(h.open_on, cast(:to as date) + 1)
        union all
        select ${key('c.night')}, c.capacity, c.blocked, 0 from house h
-       join unit_pool p on p.tenant_id = :tenantId and p.property_id = h.id and p.kind = 'unit'
-       join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id and c.night >= greatest(h.open_on, cast(:from as date)) and c.night <= cast(:to as date)) c
+       join (${capacityOfNights}) c on c.tenant_id = :tenantId and c.property_id = h.id and c.night >= greatest(h.open_on, cast(:from as date)) and c.night <= cast(:to as date)) c
      group by key`,
     bound(trx, of, range),
   )

@@ -11,6 +11,13 @@ export const ofPayables = async (
 ): Promise<{ known: Known; examples: Record<string, unknown[]>; records: Record<string, string> }> => {
   const p = given ?? (await makePayables(house))
   const one = (...values: unknown[]) => fc.constantFrom(...values)
+  const bill = {
+    bookId: house.bookId,
+    payeeName: 'Padaria Pão Doce',
+    kind: 'bill',
+    issuedOn: house.today,
+    lines: [{ description: 'Bread', accountId: p.accountId, amount: 1_200 }],
+  }
   return {
     records: {
       supplierId: p.supplierId,
@@ -49,6 +56,30 @@ export const ofPayables = async (
       'payables.list': [{}, { awaitingMe: true }, { status: 'draft', sort: '-gross' }],
       'payableInstallments.list': [{}, { overdue: false }, { open: true, inPayment: false }],
       'payables.ageing': [{ bookId: house.bookId }, { bookId: house.bookId, by: 'costCenter' }],
+      'payables.create': [bill],
+      'payablePayments.create': [
+        { method: 'manual', cashAccountId: p.cashAccountId, items: [{ installmentId: p.installmentId, principal: 1 }] },
+      ],
+      'supplierCredits.create': [
+        { supplierId: p.supplierId, payableId: p.approved, number: 'C9', issuedOn: house.today, amount: 10 },
+      ],
+      'supplierCredits.refund': [{ amount: 10, cashAccountId: p.cashAccountId, receivedOn: house.today }],
+      'purchaseOrders.create': [
+        {
+          supplierId: p.supplierId,
+          propertyId: house.propertyId,
+          lines: [{ description: 'Candles', accountId: p.accountId, quantity: '2', unitPrice: 100 }],
+        },
+      ],
+      'payableAttachments.create': [
+        {
+          entityType: 'payable',
+          entityId: p.draft,
+          fileName: 'bill.csv',
+          mediaType: 'text/csv',
+          content: Buffer.from('line,amount\n').toString('base64'),
+        },
+      ],
       'suppliers.statement': [{ from: house.day(-30), to: house.day(0) }],
     },
   }

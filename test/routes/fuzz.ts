@@ -43,6 +43,12 @@ const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassw
 const seldomRight: Record<string, number> = {
   'cashAccounts.create': 120,
   'cashTransfers.create': 120,
+  'payables.create': 120,
+  'payableAttachments.create': 120,
+  'payablePayments.create': 120,
+  'purchaseOrders.create': 120,
+  'supplierCredits.create': 120,
+  'supplierCredits.refund': 120,
   'payments.record': 120,
   'reports.trialBalance': 200,
   'reports.incomeStatement': 300,
@@ -148,6 +154,7 @@ const countsTries = new Set([
 const neverDone = [
   // No account of the tests can send a Pix.
   'cashTransfers.approve',
+  'payablePayments.approve',
   'auth.verifyMfa',
   'auth.revokeSession',
   'auth.confirmTotp',

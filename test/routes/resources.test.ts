@@ -4,7 +4,7 @@ import type { AnyRoute } from '../../api/lib/route.ts'
 import { routes } from '../../api/routes.ts'
 import { grantEntitlement } from '../../db/admin/index.ts'
 import { inPlatform } from '../../db/lib/connection.ts'
-import { forgetLimits } from '../auth/support.ts'
+import { forgetLimits, makeUser } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
@@ -115,6 +115,7 @@ const tenantWide = [
   'issueCategories',
   'journals',
   'reportRuns',
+  'reportSchedules',
   'messageTemplates',
   'suppressions',
   'payablePayments',
@@ -178,7 +179,8 @@ describe('every resource', () => {
     // No plan has channels: they are granted.
     for (const { tenantId } of [house, elsewhere])
       await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'channels', reason: 'no plan has it' }))
-    records = await recordsOf(house)
+    const { userId } = await makeUser({ [house.tenantId]: 'manager' })
+    records = { ...(await recordsOf(house)), userId }
     const other = await makeHouse({ tenantId: house.tenantId, units: 1 })
     owner = await openDesk(world, house, 'owner')
     neighbour = await openDesk(world, other, 'owner', [other.propertyId])

@@ -73,6 +73,7 @@ export const makePayables = async (house: House) => {
       const file = { fileName: 'bill.csv', mediaType: 'text/csv' as const, bytes: Buffer.from('line,amount\n') }
       const attached = { module: 'accounts-payable', type: 'payable', id: draft }
       return {
+        accountId,
         supplierId,
         spare,
         draft,
