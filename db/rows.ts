@@ -750,6 +750,7 @@ export interface CompanyRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  customerId: string | null
 }
 
 export interface CompensationRow {
@@ -809,6 +810,71 @@ export interface CostCenterRow {
   kind: 'department' | 'other' | 'project'
   parentId: string | null
   active: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface CreditNoteRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  receivableId: string
+  customerId: string
+  issuedOn: string
+  reason: string
+  currency: string
+  amount: number
+  applied: number
+  excess: number
+  series: string | null
+  number: number | null
+  numberPrefix: string
+  status: 'issued' | 'issuing'
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface CreditNoteLineRow {
+  tenantId: string
+  id: string
+  creditNoteId: string
+  lineNo: number
+  description: string
+  accountId: string
+  amount: number
+  taxCodeId: string | null
+  taxAmount: number
+  propertyId: string | null
+  costCenterId: string | null
+}
+
+export interface CustomerRow {
+  tenantId: string
+  id: string
+  kind: 'agency' | 'company' | 'ota' | 'person' | 'public_body'
+  legalName: string
+  tradeName: string
+  countryCode: string
+  document: string | null
+  search: string
+  sealed: Buffer | null
+  language: string
+  guestId: string | null
+  termDays: number
+  billing: 'monthly' | 'per_stay'
+  billingDay: number
+  currency: string
+  creditLimit: number | null
+  exposure: number
+  onHold: boolean
+  holdReason: string | null
+  withholdingTaxCodeIds: string[]
+  dunningExempt: boolean
+  status: string
   version: number
   createdAt: Date
   updatedAt: Date
@@ -1088,6 +1154,7 @@ export interface FolioRow {
   updatedAt: Date
   groupId: string | null
   payerCompanyId: string | null
+  receivableId: string | null
 }
 
 export interface FolioLineRow {
@@ -1112,6 +1179,7 @@ export interface FolioLineRow {
   postedBy: unknown
   createdAt: Date
   taxRuleId: string | null
+  receiptId: string | null
 }
 
 export interface FolioRouteRow {
@@ -3091,6 +3159,186 @@ export interface RatePlanUnitTypeRow {
   children: unknown
 }
 
+export interface ReceiptRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  customerId: string | null
+  sourceType: 'bank_line' | 'credit_note' | 'manual' | 'payment' | 'pix'
+  sourceId: string
+  method: 'bank' | 'card' | 'cash' | 'cheque' | 'credit' | 'other' | 'pix'
+  cashAccountId: string | null
+  cashSessionId: string | null
+  cashMovementId: string | null
+  currency: string
+  amount: number
+  receivedOn: string
+  allocated: number
+  refundReserved: number
+  refunded: number
+  available: number
+  series: string | null
+  number: number | null
+  numberPrefix: string
+  payer: Buffer | null
+  reference: string
+  search: string
+  status: 'recorded' | 'reversed'
+  reversedOn: string | null
+  reverseReason: string | null
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ReceiptAllocationRow {
+  tenantId: string
+  id: string
+  receiptId: string
+  datedOn: string
+  receivableId: string | null
+  installmentId: string | null
+  targetType: string | null
+  targetId: string | null
+  principal: number
+  interest: number
+  fine: number
+  discount: number
+  fee: number
+  withheld: unknown
+  withheldTotal: number
+  cash: number
+  reversesId: string | null
+  createdBy: string | null
+  position: number
+  createdAt: Date
+}
+
+export interface ReceiptRefundRow {
+  tenantId: string
+  id: string
+  receiptId: string
+  amount: number
+  via: 'manual' | 'pix_return' | 'transfer'
+  status: string
+  requestedOn: string
+  endedOn: string | null
+  cashAccountId: string | null
+  cashTransferId: string | null
+  cashMovementId: string | null
+  pixReturnId: string | null
+  failure: unknown | null
+  reason: string
+  requestedBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ReceivableRow {
+  tenantId: string
+  id: string
+  bookId: string
+  propertyId: string | null
+  customerId: string
+  kind: string
+  billed: boolean
+  series: string | null
+  number: number | null
+  numberPrefix: string
+  issuedOn: string
+  postingOn: string
+  departedOn: string | null
+  currency: string
+  total: number
+  settled: number
+  credited: number
+  writtenOff: number
+  open: number
+  status: 'consolidated' | 'credited' | 'draft' | 'issued' | 'issuing' | 'paid' | 'partly_paid' | 'unbilled' | 'void' | 'written_off'
+  consolidatedIntoId: string | null
+  customerReference: string
+  notes: string
+  dunningPausedUntil: string | null
+  promisedOn: string | null
+  creditOverrideBy: string | null
+  creditOverrideReason: string | null
+  sentAt: Date | null
+  sentTo: Buffer | null
+  costCenterId: string | null
+  createdBy: string | null
+  issuedBy: string | null
+  postedAt: Date | null
+  voidedOn: string | null
+  voidReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ReceivableFactRow {
+  tenantId: string
+  id: string
+  receivableId: string
+  installmentId: string
+  datedOn: string
+  type: string
+  sourceId: string
+  amount: number
+  position: number
+  createdAt: Date
+}
+
+export interface ReceivableHistoryRow {
+  tenantId: string
+  id: string
+  receivableId: string
+  command: string
+  fromStatus: string | null
+  toStatus: string
+  changes: unknown
+  reason: string | null
+  actor: unknown
+  requestId: string | null
+  position: number
+  createdAt: Date
+}
+
+export interface ReceivableInstallmentRow {
+  tenantId: string
+  id: string
+  receivableId: string
+  seq: number
+  dueOn: string
+  amount: number
+  settled: number
+  credited: number
+  writtenOff: number
+  open: number
+  versions: unknown
+}
+
+export interface ReceivableLineRow {
+  tenantId: string
+  id: string
+  receivableId: string
+  lineNo: number
+  description: string
+  quantity: string
+  unitAmount: number
+  amount: number
+  accountId: string | null
+  folioId: string | null
+  fromReceivableId: string | null
+  live: boolean
+  taxCodeId: string | null
+  taxAmount: number
+  propertyId: string | null
+  costCenterId: string | null
+}
+
 export interface RecipeRow {
   tenantId: string
   id: string
@@ -4158,6 +4406,23 @@ export interface WorkerHeartbeatRow {
   current: unknown
 }
 
+export interface WriteOffRow {
+  tenantId: string
+  id: string
+  receivableId: string
+  amount: number
+  accountId: string
+  reason: string
+  writtenOffBy: string
+  selfApproved: boolean
+  datedOn: string
+  reinstatedOn: string | null
+  reinstatedBy: string | null
+  reinstateReason: string | null
+  version: number
+  createdAt: Date
+}
+
 /** The row type of each table, by the table's name. */
 export interface Rows {
   account: AccountRow
@@ -4205,6 +4470,9 @@ export interface Rows {
   compensation: CompensationRow
   conversation: ConversationRow
   cost_center: CostCenterRow
+  credit_note: CreditNoteRow
+  credit_note_line: CreditNoteLineRow
+  customer: CustomerRow
   deposit: DepositRow
   dispatch_epoch: DispatchEpochRow
   dispute: DisputeRow
@@ -4332,6 +4600,14 @@ export interface Rows {
   rate_change_level: RateChangeLevelRow
   rate_plan: RatePlanRow
   rate_plan_unit_type: RatePlanUnitTypeRow
+  receipt: ReceiptRow
+  receipt_allocation: ReceiptAllocationRow
+  receipt_refund: ReceiptRefundRow
+  receivable: ReceivableRow
+  receivable_fact: ReceivableFactRow
+  receivable_history: ReceivableHistoryRow
+  receivable_installment: ReceivableInstallmentRow
+  receivable_line: ReceivableLineRow
   recipe: RecipeRow
   recipe_component: RecipeComponentRow
   recipe_version: RecipeVersionRow
@@ -4400,6 +4676,7 @@ export interface Rows {
   webhook_slot: WebhookSlotRow
   webhook_warning: WebhookWarningRow
   worker_heartbeat: WorkerHeartbeatRow
+  write_off: WriteOffRow
 }
 
 /**
@@ -4695,10 +4972,10 @@ export const tables = {
     computed: [],
   },
   company: {
-    fields: ['tenantId', 'id', 'kind', 'legalName', 'tradeName', 'countryCode', 'taxId', 'email', 'phone', 'website', 'address', 'sealed', 'commissionRate', 'ratePlanIds', 'notes', 'nameSearch', 'status', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'kind', 'legalName', 'tradeName', 'countryCode', 'taxId', 'email', 'phone', 'website', 'address', 'sealed', 'commissionRate', 'ratePlanIds', 'notes', 'nameSearch', 'status', 'version', 'createdAt', 'updatedAt', 'customerId'],
     documents: ['address'],
     filled: ['tenantId', 'id', 'tradeName', 'ratePlanIds', 'notes', 'status', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['countryCode', 'taxId', 'email', 'phone', 'website', 'address', 'sealed', 'commissionRate'],
+    nullable: ['countryCode', 'taxId', 'email', 'phone', 'website', 'address', 'sealed', 'commissionRate', 'customerId'],
     computed: [],
   },
   compensation: {
@@ -4720,6 +4997,27 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'kind', 'active', 'version', 'createdAt', 'updatedAt'],
     nullable: ['parentId'],
+    computed: [],
+  },
+  credit_note: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'receivableId', 'customerId', 'issuedOn', 'reason', 'currency', 'amount', 'applied', 'excess', 'series', 'number', 'numberPrefix', 'status', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'numberPrefix', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'series', 'number', 'createdBy'],
+    computed: ['excess'],
+  },
+  credit_note_line: {
+    fields: ['tenantId', 'id', 'creditNoteId', 'lineNo', 'description', 'accountId', 'amount', 'taxCodeId', 'taxAmount', 'propertyId', 'costCenterId'],
+    documents: [],
+    filled: ['tenantId', 'id', 'description', 'taxAmount'],
+    nullable: ['taxCodeId', 'propertyId', 'costCenterId'],
+    computed: [],
+  },
+  customer: {
+    fields: ['tenantId', 'id', 'kind', 'legalName', 'tradeName', 'countryCode', 'document', 'search', 'sealed', 'language', 'guestId', 'termDays', 'billing', 'billingDay', 'currency', 'creditLimit', 'exposure', 'onHold', 'holdReason', 'withholdingTaxCodeIds', 'dunningExempt', 'status', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'tradeName', 'countryCode', 'language', 'termDays', 'billing', 'billingDay', 'exposure', 'onHold', 'withholdingTaxCodeIds', 'dunningExempt', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['document', 'sealed', 'guestId', 'creditLimit', 'holdReason'],
     computed: [],
   },
   deposit: {
@@ -4828,17 +5126,17 @@ export const tables = {
     computed: [],
   },
   folio: {
-    fields: ['tenantId', 'id', 'propertyId', 'number', 'kind', 'reservationId', 'isPrimary', 'payerGuestId', 'label', 'stage', 'status', 'currency', 'charges', 'credits', 'balance', 'creditLimit', 'locked', 'version', 'createdAt', 'updatedAt', 'groupId', 'payerCompanyId'],
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'kind', 'reservationId', 'isPrimary', 'payerGuestId', 'label', 'stage', 'status', 'currency', 'charges', 'credits', 'balance', 'creditLimit', 'locked', 'version', 'createdAt', 'updatedAt', 'groupId', 'payerCompanyId', 'receivableId'],
     documents: [],
     filled: ['tenantId', 'id', 'isPrimary', 'label', 'stage', 'status', 'charges', 'credits', 'locked', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['reservationId', 'payerGuestId', 'creditLimit', 'groupId', 'payerCompanyId'],
+    nullable: ['reservationId', 'payerGuestId', 'creditLimit', 'groupId', 'payerCompanyId', 'receivableId'],
     computed: ['balance'],
   },
   folio_line: {
-    fields: ['tenantId', 'id', 'folioId', 'seq', 'kind', 'category', 'description', 'quantity', 'unitAmount', 'amount', 'taxes', 'businessDate', 'sourceType', 'sourceId', 'sourceKey', 'originalLineId', 'transferId', 'paymentId', 'postedBy', 'createdAt', 'taxRuleId'],
+    fields: ['tenantId', 'id', 'folioId', 'seq', 'kind', 'category', 'description', 'quantity', 'unitAmount', 'amount', 'taxes', 'businessDate', 'sourceType', 'sourceId', 'sourceKey', 'originalLineId', 'transferId', 'paymentId', 'postedBy', 'createdAt', 'taxRuleId', 'receiptId'],
     documents: ['taxes', 'postedBy'],
     filled: ['tenantId', 'id', 'seq', 'quantity', 'taxes', 'sourceKey', 'createdAt'],
-    nullable: ['category', 'originalLineId', 'transferId', 'paymentId', 'taxRuleId'],
+    nullable: ['category', 'originalLineId', 'transferId', 'paymentId', 'taxRuleId', 'receiptId'],
     computed: [],
   },
   folio_route: {
@@ -5611,6 +5909,62 @@ export const tables = {
     nullable: ['standardAmount'],
     computed: [],
   },
+  receipt: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'customerId', 'sourceType', 'sourceId', 'method', 'cashAccountId', 'cashSessionId', 'cashMovementId', 'currency', 'amount', 'receivedOn', 'allocated', 'refundReserved', 'refunded', 'available', 'series', 'number', 'numberPrefix', 'payer', 'reference', 'search', 'status', 'reversedOn', 'reverseReason', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'allocated', 'refundReserved', 'refunded', 'numberPrefix', 'reference', 'search', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'customerId', 'cashAccountId', 'cashSessionId', 'cashMovementId', 'series', 'number', 'payer', 'reversedOn', 'reverseReason', 'createdBy'],
+    computed: ['available'],
+  },
+  receipt_allocation: {
+    fields: ['tenantId', 'id', 'receiptId', 'datedOn', 'receivableId', 'installmentId', 'targetType', 'targetId', 'principal', 'interest', 'fine', 'discount', 'fee', 'withheld', 'withheldTotal', 'cash', 'reversesId', 'createdBy', 'position', 'createdAt'],
+    documents: ['withheld'],
+    filled: ['tenantId', 'id', 'interest', 'fine', 'discount', 'fee', 'withheld', 'withheldTotal', 'position', 'createdAt'],
+    nullable: ['receivableId', 'installmentId', 'targetType', 'targetId', 'reversesId', 'createdBy'],
+    computed: ['cash'],
+  },
+  receipt_refund: {
+    fields: ['tenantId', 'id', 'receiptId', 'amount', 'via', 'status', 'requestedOn', 'endedOn', 'cashAccountId', 'cashTransferId', 'cashMovementId', 'pixReturnId', 'failure', 'reason', 'requestedBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure'],
+    filled: ['tenantId', 'id', 'status', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['endedOn', 'cashAccountId', 'cashTransferId', 'cashMovementId', 'pixReturnId', 'failure', 'requestedBy'],
+    computed: [],
+  },
+  receivable: {
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'customerId', 'kind', 'billed', 'series', 'number', 'numberPrefix', 'issuedOn', 'postingOn', 'departedOn', 'currency', 'total', 'settled', 'credited', 'writtenOff', 'open', 'status', 'consolidatedIntoId', 'customerReference', 'notes', 'dunningPausedUntil', 'promisedOn', 'creditOverrideBy', 'creditOverrideReason', 'sentAt', 'sentTo', 'costCenterId', 'createdBy', 'issuedBy', 'postedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'billed', 'numberPrefix', 'settled', 'credited', 'writtenOff', 'status', 'customerReference', 'notes', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'series', 'number', 'departedOn', 'consolidatedIntoId', 'dunningPausedUntil', 'promisedOn', 'creditOverrideBy', 'creditOverrideReason', 'sentAt', 'sentTo', 'costCenterId', 'createdBy', 'issuedBy', 'postedAt', 'voidedOn', 'voidReason'],
+    computed: ['open'],
+  },
+  receivable_fact: {
+    fields: ['tenantId', 'id', 'receivableId', 'installmentId', 'datedOn', 'type', 'sourceId', 'amount', 'position', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'position', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  receivable_history: {
+    fields: ['tenantId', 'id', 'receivableId', 'command', 'fromStatus', 'toStatus', 'changes', 'reason', 'actor', 'requestId', 'position', 'createdAt'],
+    documents: ['changes', 'actor'],
+    filled: ['tenantId', 'id', 'changes', 'position', 'createdAt'],
+    nullable: ['fromStatus', 'reason', 'requestId'],
+    computed: [],
+  },
+  receivable_installment: {
+    fields: ['tenantId', 'id', 'receivableId', 'seq', 'dueOn', 'amount', 'settled', 'credited', 'writtenOff', 'open', 'versions'],
+    documents: ['versions'],
+    filled: ['tenantId', 'id', 'settled', 'credited', 'writtenOff', 'versions'],
+    nullable: [],
+    computed: ['open'],
+  },
+  receivable_line: {
+    fields: ['tenantId', 'id', 'receivableId', 'lineNo', 'description', 'quantity', 'unitAmount', 'amount', 'accountId', 'folioId', 'fromReceivableId', 'live', 'taxCodeId', 'taxAmount', 'propertyId', 'costCenterId'],
+    documents: [],
+    filled: ['tenantId', 'id', 'quantity', 'live', 'taxAmount'],
+    nullable: ['accountId', 'folioId', 'fromReceivableId', 'taxCodeId', 'propertyId', 'costCenterId'],
+    computed: [],
+  },
   recipe: {
     fields: ['tenantId', 'id', 'code', 'name', 'kind', 'outputItemId', 'rules', 'currentVersion', 'status', 'version', 'createdAt', 'updatedAt'],
     documents: ['rules'],
@@ -6085,6 +6439,13 @@ export const tables = {
     documents: ['queues', 'current'],
     filled: ['queues', 'running', 'loopLagMs', 'startedAt', 'beatAt', 'name', 'current'],
     nullable: [],
+    computed: [],
+  },
+  write_off: {
+    fields: ['tenantId', 'id', 'receivableId', 'amount', 'accountId', 'reason', 'writtenOffBy', 'selfApproved', 'datedOn', 'reinstatedOn', 'reinstatedBy', 'reinstateReason', 'version', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'selfApproved', 'version', 'createdAt'],
+    nullable: ['reinstatedOn', 'reinstatedBy', 'reinstateReason'],
     computed: [],
   },
 } as const

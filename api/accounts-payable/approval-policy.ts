@@ -1,6 +1,7 @@
 import { sampleId } from '../../config/samples.ts'
 import { Count, Instant, Int, List, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
-import { bookOf, policyOf, setPolicy } from '../../db/accounts-payable/index.ts'
+import { policyOf, setPolicy } from '../../db/accounts-payable/index.ts'
+import { bookOf } from '../../db/documents/index.ts'
 import { refuseKey, requireRecent } from '../lib/access/admission.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'

@@ -1,4 +1,5 @@
 import { accountsPayableEvents } from './accounts-payable.ts'
+import { accountsReceivableEvents } from './accounts-receivable.ts'
 import { adminEvents } from './admin.ts'
 import { authEvents } from './auth.ts'
 import { cashEvents } from './cash.ts'
@@ -27,6 +28,7 @@ import type { Event } from './event.ts'
 /** Every event that can be raised, a list per module. */
 export const events: readonly Event[] = [
   ...accountsPayableEvents,
+  ...accountsReceivableEvents,
   ...adminEvents,
   ...authEvents,
   ...cashEvents,

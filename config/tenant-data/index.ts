@@ -1,4 +1,5 @@
 import { accountsPayableData } from './accounts-payable.ts'
+import { accountsReceivableData } from './accounts-receivable.ts'
 import { adminData } from './admin.ts'
 import { authData } from './auth.ts'
 import { cashData } from './cash.ts'
@@ -28,6 +29,7 @@ export type { TenantTable } from './table.ts'
  */
 export const tenantData: readonly TenantTable[] = [
   ...accountsPayableData,
+  ...accountsReceivableData,
   ...adminData,
   ...authData,
   ...cashData,

@@ -1,12 +1,11 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { ageing, statement } from '../documents/index.ts'
+import { ageing, bookOf, statement, todayOf } from '../documents/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
-import { bookOf, todayOf } from './book.ts'
 import { pixRefusals } from './payments/choose.ts'
 import { payableSide } from './side.ts'
 

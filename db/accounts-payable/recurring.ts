@@ -1,3 +1,4 @@
+import { bookOf, todayOf } from '../documents/index.ts'
 import { randomUUID } from 'node:crypto'
 import { invalid } from '../../config/errors.ts'
 import {
@@ -16,7 +17,6 @@ import { emit } from '../lib/events.ts'
 import { equal, matching, pageOf } from '../lib/lists.ts'
 import { model } from '../lib/models.ts'
 import { changeRow, insertRow, readRow } from '../lib/records.ts'
-import { bookOf, todayOf } from './book.ts'
 import { namePayee } from './payee.ts'
 import { createPayable } from './payables/create.ts'
 import type { NewPayable } from './payables/create.ts'

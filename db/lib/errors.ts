@@ -14,6 +14,12 @@ const constraints: Record<string, () => ApiError> = {
     unprocessable('installments_not_equal', 'The installments do not add up to what they divide'),
   receivable_installment_limit: () => unprocessable('amount_exceeds_open', 'The amount is more than is open'),
   payable_installment_limit: () => unprocessable('amount_exceeds_open', 'The amount is more than is open'),
+  receivable_limit: () => unprocessable('amount_exceeds_open', 'The amount is more than is open'),
+  receipt_limit: () => unprocessable('amount_exceeds_available', 'The amount is more than is available of the receipt'),
+  receivable_line_folio_once: () => conflict('folio_already_billed', 'A document bills the folio'),
+  receivable_line_stay_once: () => conflict('folio_already_billed', 'A document bills the stay'),
+  customer_document: () => conflict('duplicate_customer', 'Another customer has this tax number'),
+  customer_guest_once: () => conflict('duplicate_customer', 'Another customer is this guest'),
   number_series_grows: () => unprocessable('number_not_growing', 'A next number only grows'),
   payment_refund_limit: () => unprocessable('amount_exceeds_refundable', 'The refund exceeds what can be refunded'),
   payment_allocation_limit: () =>

@@ -21,7 +21,10 @@ const order: readonly (readonly string[])[] = [
   ['unit', 'unit_assignment', 'unit_block', 'housekeeping_task'],
   ['issue', 'compensation', 'lost_item'],
   ['folio'],
+  ['customer'],
+  ['receivable'],
   ['payment', 'refund', 'dispute'],
+  ['receipt'],
   ['number_series', 'issue_number'],
   ['posting_event'],
 ]

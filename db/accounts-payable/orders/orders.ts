@@ -6,14 +6,13 @@ import {
   purchaseOrderCancelled,
   purchaseOrderClosed,
 } from '../../../config/events/accounts-payable.ts'
-import { takeNumber } from '../../documents/index.ts'
+import { bookOf, takeNumber } from '../../documents/index.ts'
 import { judgeLines, refuseProblems } from '../../financial/index.ts'
 import { approverOf, authorOf } from '../../lib/authors.ts'
 import { always } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, expression, insertRow, insertRows } from '../../lib/records.ts'
-import { bookOf } from '../book.ts'
 import { PurchaseOrder, PurchaseOrderLine } from '../models.ts'
 import { nameSupplier } from '../payee.ts'
 import { bandOf, policyOf } from '../policy.ts'

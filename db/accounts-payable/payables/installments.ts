@@ -1,10 +1,16 @@
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import { payableRescheduled } from '../../../config/events/accounts-payable.ts'
-import { installmentsIn, replaceInstallments, rescheduled, storeSchedule } from '../../documents/index.ts'
+import {
+  bookOf,
+  installmentsIn,
+  replaceInstallments,
+  rescheduled,
+  storeSchedule,
+  todayOf,
+} from '../../documents/index.ts'
 import type { Installment, Share } from '../../documents/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { bookOf, todayOf } from '../book.ts'
 import type { PayableRecord } from '../models.ts'
 import { readBoleto, readBrCode } from '../rules/codes.ts'
 import { payableSide } from '../side.ts'

@@ -6,7 +6,7 @@ import { halfUp } from '../../lib/amounts.ts'
 import { always } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import type { BookFacts } from '../book.ts'
+import type { BookFacts } from '../../documents/index.ts'
 
 /** A line of a bill as it is sent: exactly one of account, order line and stock movement. Amounts in minor units; below 0 it is a discount on the bill. */
 export type GivenLine = {

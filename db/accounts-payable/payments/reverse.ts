@@ -5,12 +5,11 @@ import {
   payableReopened,
 } from '../../../config/events/accounts-payable.ts'
 import { accountFacts, recordMovement, reverseMovement } from '../../cash/index.ts'
-import { settle } from '../../documents/index.ts'
+import { bookOf, refuseFuture, settle, todayOf } from '../../documents/index.ts'
 import type { Fact } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
 import { contextOf, nativeError, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { bookOf, refuseFuture, todayOf } from '../book.ts'
 import { applyCredit, endCredit, lockCredit } from '../credits/state.ts'
 import type { CreditRecord, ItemRecord, PaymentRecord } from '../models.ts'
 import { payableSide } from '../side.ts'

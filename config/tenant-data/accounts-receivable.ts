@@ -1,0 +1,18 @@
+import { rows, sealed } from './table.ts'
+
+export const accountsReceivableData = [
+  sealed('customer', { sealed: { purpose: 'contacts' } }),
+  sealed('receivable', { sent_to: { purpose: 'sent_to' } }),
+  sealed('receipt', { payer: { purpose: 'payer' } }),
+  ...rows(
+    'receivable_line',
+    'receivable_installment',
+    'receivable_fact',
+    'receivable_history',
+    'write_off',
+    'receipt_allocation',
+    'receipt_refund',
+    'credit_note',
+    'credit_note_line',
+  ),
+]
