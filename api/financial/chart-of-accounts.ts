@@ -1,4 +1,5 @@
 import { sampleId } from '../../config/samples.ts'
+import { invalid } from '../../config/errors.ts'
 import { accountClasses, controls, roles } from '../../config/financial.ts'
 import {
   Amount,
@@ -26,6 +27,7 @@ import {
   changeAccount,
   createAccount,
   deleteAccount,
+  importChart,
   listAccountLines,
   listBalances,
   readAccount,
@@ -164,6 +166,55 @@ const create = route({
   handle: async ({ trx, body }) => readAccount(trx, await createAccount(trx, body)),
 })
 
+const importAccounts = route({
+  id: 'chartOfAccounts.import',
+  method: 'POST',
+  path: '/api/tenants/:tenantId/financial/chart-of-accounts/import',
+  summary: 'Add missing accounts from a template or rows',
+  description:
+    'All accounts that the chart lacks, or none. The group of an account is the one whose code is its own without the last part; it stands already, or in another row. What stands is skipped and not changed. The template is the default chart of the country of the book; its accounts play their roles where no other account does. `section` and `cashFlow` are those of the first account of the group unless they are sent. `dryRun` answers what would happen, with the errors of rows, and stores nothing.',
+  access: can('create', 'Account'),
+  body: Obj({
+    bookId: Opt(Uuid),
+    template: Opt(OneOf(['hotel'])),
+    rows: Opt(
+      List(
+        Obj({
+          code: LedgerCode,
+          name: Name,
+          class: OneOf([...accountClasses]),
+          side: Opt(OneOf(['debit', 'credit'])),
+          postable: Opt(Bool),
+          ...Sparse(Obj(mapped)).properties,
+        }),
+        { min: 1, max: 500 },
+      ),
+    ),
+    dryRun: Opt(Bool),
+  }),
+  example: {
+    bookId: sampleId('bookId'),
+    rows: [{ code: '6.7.71', name: 'Beekeeping', class: 'expense' }],
+    dryRun: true,
+  },
+  returns: Obj(
+    {
+      created: List(Obj({ accountId: Nullable(Uuid), code: LedgerCode, name: Name }), { max: 2000 }),
+      skipped: List(Obj({ code: LedgerCode, message: Text(1, 200) }), { max: 2000 }),
+      /** `row` counts from 0. */
+      errors: List(Obj({ row: Count, code: LedgerCode, field: Text(1, 40), message: Text(1, 200) }), { max: 2000 }),
+    },
+    { title: 'ChartImport' },
+  ),
+  errors: ['not_found', 'duplicate_code'],
+  handle: ({ trx, body: { bookId, template, rows, dryRun = false } }) => {
+    const given = template ?? rows
+    if (given === undefined || (template && rows))
+      throw invalid([{ field: 'rows', message: 'exactly one of template and rows is given' }])
+    return importChart(trx, { bookId, rows: given, dryRun })
+  },
+})
+
 const read = route({
   id: 'chartOfAccounts.read',
   method: 'GET',
@@ -293,4 +344,4 @@ const balances = route({
   handle: ({ trx, query, admission }) => listBalances(trx, query, admission.scope('read', 'Account')),
 })
 
-export const routes = [list, create, read, change, remove, archive, restore, lines, balances]
+export const routes = [list, create, importAccounts, read, change, remove, archive, restore, lines, balances]

@@ -12,10 +12,9 @@ import { archivable } from '../lib/lifecycle.ts'
 import { changeRow, fieldsOf, insertRow, readRow } from '../lib/records.ts'
 import { bookFor, ledgerState, movements } from './chart.ts'
 import { Account } from './models.ts'
+import { deepest } from './rules/chart-import.ts'
 
 const moves = archivable('An account')
-const deepest = 6
-
 export const cashFlows = ['cash', 'operating', 'investing', 'financing'] as const
 export type CashFlow = (typeof cashFlows)[number]
 

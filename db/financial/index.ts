@@ -23,6 +23,7 @@ export {
   readAccountNow,
   restoreAccount,
 } from './accounts.ts'
+export { importChart } from './chart-import.ts'
 export { assignProperty, changeBook, createBook, listBooks, readBook, setLocks } from './books.ts'
 export {
   changeCostCenter,
