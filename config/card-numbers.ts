@@ -164,9 +164,15 @@ const cardIn = (run: Digits, text: string, from: number): { start: number; end: 
   return null
 }
 
+const uuids = /\b[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/gi
+
+/** As long as the text. Digits of ids are no card, though one in some hundred ids has such by chance. */
+const withoutIds = (text: string): string => text.replace(uuids, (id) => 'x'.repeat(id.length))
+
 /** Whether a text holds the number of a payment card, however its digits are set apart and whatever stands around them. */
-export const holdsCardNumber = (text: string): boolean => {
-  if (!hasMany(text)) return false
+export const holdsCardNumber = (given: string): boolean => {
+  if (!hasMany(given)) return false
+  const text = withoutIds(given)
   for (const run of runsOf(text)) if (cardIn(run, text, 0)) return true
   return false
 }
@@ -180,10 +186,11 @@ export const isCardNumber = (text: string): boolean => {
 
 const withoutNumbers = (text: string): string => {
   if (!hasMany(text)) return text
+  const looked = withoutIds(text)
   let kept = ''
   let done = 0
-  for (const run of runsOf(text))
-    for (let found = cardIn(run, text, 0); found; found = cardIn(run, text, found.end)) {
+  for (const run of runsOf(looked))
+    for (let found = cardIn(run, looked, 0); found; found = cardIn(run, looked, found.end)) {
       kept += `${text.slice(done, run.from[found.start])}[removed]`
       done = run.to[found.end - 1] ?? text.length
     }

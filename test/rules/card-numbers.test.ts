@@ -66,6 +66,8 @@ describe('card numbers as people write them', () => {
       '4111 1111 1111 1112',
       'R$ 4.111,00 + 1.111,00',
       '8f14e45f-ceea-467d-9e3b-411111111111',
+      'chaos-77704e77-3685-4398-8372-84543c53c5ae',
+      'chaos-e86c6da6-c2bb-4451-9760-87258700e214',
     ])
       expect(holdsCardNumber(text), text).to.equal(false)
   })
@@ -74,6 +76,8 @@ describe('card numbers as people write them', () => {
     expect(withoutCardData(`Ana pays with ${fours(visa, '.')} and ${visa} at noon, CVV 123`)).to.equal(
       'Ana pays with [removed] and [removed] at noon, [removed]',
     )
+    const id = '77704e77-3685-4398-8372-84543c53c5ae'
+    expect(withoutCardData(`${id} ${visa} ${id}`)).to.equal(`${id} [removed] ${id}`)
   })
 
   it('are no documents, though a document may hold such digits', () => {
