@@ -112,6 +112,8 @@ export const settings = {
   indexKey: bareKey('INDEX_KEY'),
   superuserMfa: choice('SUPERUSER_MFA', ['required', 'optional'], 'required'),
   sandboxGateway: choice('SANDBOX_GATEWAY', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
+  /** The authority of development, which takes service invoices. */
+  sandboxFiscal: choice('SANDBOX_FISCAL', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
   /** The gateway at which the provider of this service collects what tenants pay for it. */
   billingGateway: choice(
     'BILLING_GATEWAY',

@@ -117,7 +117,10 @@ export const errorCodes = {
   },
   422: {
     attachment_required: 'The record needs a file before this move.',
+    cancel_window_passed: 'The authority no longer cancels the document; a credit note can answer it.',
     credit_exceeded: 'The amount is more than is available of the credit.',
+    fiscal_document_alive: 'A fiscal document of the record stands, or is on its way; `errors` names it.',
+    fiscal_not_configured: 'The book has no authority for fiscal documents; `errors` says what is missing.',
     lines_not_equal: 'The lines do not add up to more than zero.',
     measure_unknown: 'The item of stock has no such measure.',
     not_payable: 'Some items cannot be paid by Pix now; `errors` names each.',
@@ -127,6 +130,7 @@ export const errorCodes = {
     over_receipt: 'More would be received than the order allows.',
     payable_not_approved: 'The bill is not approved.',
     payee_mismatch: 'The records name different payees.',
+    taker_incomplete: 'The authority asks for more of who takes the service; `errors` names the fields.',
     withholding_collected: 'A tax withheld from the bill was collected; a credit note corrects it.',
     account_has_live_money: 'Money of the gateway account is still on its way.',
     account_archived: 'The cash account is archived.',

@@ -3,7 +3,7 @@ import { job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Records that are given numbers of a series without gaps. */
-export const numberedEntities = ['receivable', 'credit_note', 'receipt', 'cash_session'] as const
+export const numberedEntities = ['receivable', 'credit_note', 'receipt', 'cash_session', 'fiscal_document'] as const
 export type NumberedEntity = (typeof numberedEntities)[number]
 
 /** Gives a record its number as the last step of a short transaction: a series is locked for one statement. */

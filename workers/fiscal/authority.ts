@@ -1,0 +1,13 @@
+import type { AuthorityWord, FiscalCall } from '../../db/accounts-receivable/index.ts'
+import type { Outcome } from '../lib/gateway-job.ts'
+
+/**
+ * How a tax authority is spoken with: one file per authority. Nothing throws for what the other side did. What is `refused` is a final no: of a document it
+ * is a rejection; what is `unknown` may have been heard, and is read by its number before anything is sent again.
+ */
+export type FiscalAuthority = {
+  send: (call: FiscalCall, signal: AbortSignal) => Promise<Outcome<AuthorityWord>>
+  read: (call: FiscalCall, signal: AbortSignal) => Promise<Outcome<AuthorityWord>>
+  cancel: (call: FiscalCall, signal: AbortSignal) => Promise<Outcome<AuthorityWord>>
+  cancelWindowHours: number
+}
