@@ -1,4 +1,5 @@
 import { routes as accountsPayable } from './accounts-payable/index.ts'
+import { routes as accountsReceivable } from './accounts-receivable/index.ts'
 import { routes as tenant } from './admin/tenant.ts'
 import { routes as auth } from './auth/index.ts'
 import { routes as financial } from './financial/index.ts'
@@ -103,6 +104,7 @@ export const routes: readonly AnyRoute[] = [
   ...folios,
   ...groups,
   ...accountsPayable,
+  ...accountsReceivable,
   ...financial,
   ...reports,
   ...inventory,

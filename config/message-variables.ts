@@ -90,13 +90,28 @@ const order = [
   of('order.notes', 'text', 'Ring the bell at the back', true),
 ]
 
-/** Contexts whose records are not built yet know the property and the guest alone. */
+const receivable = [
+  of('receivable.customer', 'text', 'Viagens Mar Azul Ltda', true),
+  of('receivable.number', 'text', 'F-41', true),
+  of('receivable.reference', 'text', 'PO 7781', true),
+  of('receivable.issuedOn', 'day', '2026-11-02', true),
+  of('receivable.dueOn', 'day', '2026-12-02', true),
+  of('receivable.total', 'money', 318_000, true),
+  of('receivable.open', 'money', 318_000, true),
+  of('receivable.installments', 'text', '12/2/26  R$ 3,180.00', true),
+  of('receivable.pix', 'text', '00020126580014br.gov.bcb.pix', true),
+  of('receivable.message', 'text', 'Thank you for staying with us.', true),
+  of('dunning.level', 'integer', 2, true),
+  of('dunning.installments', 'text', 'F-41  12/2/26  R$ 3,180.00', true),
+  of('dunning.total', 'money', 318_000, true),
+]
+
 export const messageVariables: Readonly<Record<MessageContext, readonly MessageVariable[]>> = {
   guest: [...property, ...guest, ...unsubscribe],
   reservation: [...property, ...guest, ...unsubscribe, ...reservation],
   payment: [...property, ...guest, ...unsubscribe, ...reservation, ...payment],
   issue: [...property, ...guest, ...unsubscribe, ...issue],
   group: [...property, ...guest, ...unsubscribe, ...group],
-  receivable: [...property, ...guest, ...unsubscribe],
+  receivable: [...property, ...guest, ...unsubscribe, ...receivable],
   purchase_order: [...property, ...order],
 }

@@ -340,6 +340,27 @@ export const personalData: readonly PersonalTable[] = [
     until: 'the time for which the law keeps accounts',
   },
   {
+    table: 'receivable_sending',
+    columns: { sealed: 'contact' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'its receivable',
+  },
+  {
+    table: 'fiscal_document',
+    columns: { snapshot: 'identity', xml_blob_id: 'identity', service_text: 'free_text', cancel_reason: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+    until: 'eleven years after it was made, as the law of taxes wants it',
+  },
+  {
+    table: 'receivable_settings',
+    columns: { fiscal_credentials: 'credential' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the house takes them away',
+  },
+  {
     table: 'receipt',
     columns: { payer: 'identity', reference: 'free_text', search: 'identity' },
     basis: 'legal_obligation',

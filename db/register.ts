@@ -1,5 +1,6 @@
 import { ledgerCollectWithholdings, ledgerGenerateRecurring, ledgerNoticePayables } from '../jobs/accounts-payable.ts'
 import { payableChecklist, payableControls, transferEnded, draftTaxes } from './accounts-payable/index.ts'
+import { dunningMessages, invoiceMessages, requestFiscal, rpsNumbers } from './accounts-receivable/index.ts'
 import { resolvePlatformCallback } from './admin/index.ts'
 import {
   cashChecklist,
@@ -8,7 +9,7 @@ import {
   registerSessionMoney,
   registerTransferAnswers,
 } from './cash/index.ts'
-import { gapsText } from './documents/index.ts'
+import { gapsText, registerNumbered } from './documents/index.ts'
 import {
   registerCheck,
   registerChecklist,
@@ -19,7 +20,7 @@ import {
 import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
 import { inventoryControls } from './inventory/index.ts'
 import { hearGuest } from './issues/index.ts'
-import { registerInbound } from './ocp/index.ts'
+import { registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
   paymentChecklist,
   paymentControls,
@@ -29,7 +30,14 @@ import {
   registerTargets,
   sessionMoney,
 } from './payment/index.ts'
-import { companyUses, erasureBlockers, paymentTargets, reapHolds, reservationControls } from './reservations/index.ts'
+import {
+  companyUses,
+  erasureBlockers,
+  paymentTargets,
+  reapHolds,
+  registerFolioClosed,
+  reservationControls,
+} from './reservations/index.ts'
 import { registerReaper } from './units/index.ts'
 
 /**
@@ -39,6 +47,7 @@ import { registerReaper } from './units/index.ts'
 export const registerModules = () => {
   registerReaper(reapHolds)
   registerInbound(hearGuest)
+  for (const owner of [invoiceMessages, dunningMessages]) registerMessageOwner(owner)
   registerTargets(paymentTargets)
   registerPlatformCallback((trx, callback) => resolvePlatformCallback(trx as never, callback))
   erasureBlockersWith(erasureBlockers)
@@ -57,6 +66,8 @@ export const registerModules = () => {
   registerChecklist(cashChecklist)
   for (const item of payableChecklist) registerChecklist(item)
   for (const daily of [ledgerGenerateRecurring, ledgerCollectWithholdings, ledgerNoticePayables]) registerDaily(daily)
+  registerNumbered('fiscal_document', rpsNumbers)
+  registerFolioClosed((trx, folioIds) => requestFiscal(trx, 'folio', folioIds))
   registerTaxDrafts(draftTaxes)
   registerTransferAnswers({ payable_payment_item: transferEnded })
   registerSessionMoney(sessionMoney)

@@ -931,6 +931,42 @@ export interface DisputeRow {
   updatedAt: Date
 }
 
+export interface DunningNoticeRow {
+  tenantId: string
+  id: string
+  dunningRunId: string
+  customerId: string
+  receivableId: string
+  installmentId: string
+  level: number
+  channels: string[]
+  stopCredit: boolean
+  amount: number
+  dueOn: string
+  status: 'failed' | 'queued' | 'sent' | 'skipped'
+  skipReason: string | null
+  messageIds: string[]
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface DunningRunRow {
+  tenantId: string
+  id: string
+  bookId: string
+  runOn: string
+  status: 'done' | 'queued' | 'running'
+  steps: unknown
+  minimum: number
+  counts: unknown
+  startedBy: string | null
+  finishedAt: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface EntitlementGrantRow {
   id: string
   tenantId: string
@@ -1087,6 +1123,50 @@ export interface FinanceNoticeRow {
   label: string
   day: string | null
   createdAt: Date
+}
+
+export interface FiscalDocumentRow {
+  tenantId: string
+  id: string
+  kind: string
+  bookId: string
+  propertyId: string | null
+  receivableId: string | null
+  folioId: string | null
+  adapter: string
+  status: 'authorised' | 'cancel_requested' | 'cancelled' | 'queued' | 'rejected' | 'sending' | 'unknown'
+  series: string
+  rpsNumber: number | null
+  total: number
+  currency: string
+  serviceText: string
+  snapshot: Buffer
+  authorityNumber: string | null
+  verificationCode: string | null
+  accessKey: string | null
+  authorisedAt: Date | null
+  documentUrl: string | null
+  xmlBlobId: string | null
+  rejection: unknown | null
+  cancelReason: string | null
+  nextReadAt: Date | null
+  attempts: number
+  reads: number
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface FiscalExchangeRow {
+  tenantId: string
+  id: string
+  fiscalDocumentId: string
+  at: Date
+  operation: 'cancel' | 'read' | 'send'
+  outcome: 'authorised' | 'cancelled' | 'not_found' | 'not_sent' | 'processing' | 'refused' | 'rejected' | 'unknown'
+  code: string | null
+  position: number
 }
 
 export interface FiscalPeriodRow {
@@ -3339,6 +3419,46 @@ export interface ReceivableLineRow {
   costCenterId: string | null
 }
 
+export interface ReceivableSendingRow {
+  tenantId: string
+  id: string
+  receivableId: string
+  channels: string[]
+  sealed: Buffer | null
+  withPix: boolean
+  pixUntil: Date | null
+  status: 'failed' | 'handed_over' | 'queued' | 'sent'
+  messageIds: string[]
+  sentAt: Date | null
+  createdBy: string | null
+  position: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface ReceivableSettingsRow {
+  tenantId: string
+  id: string
+  bookId: string
+  dunningEnabled: boolean
+  dunningSteps: unknown
+  dunningMinimum: number
+  dunningHour: number
+  fineRate: number
+  monthlyInterestRate: number
+  fiscalAdapter: 'none' | 'sandbox'
+  fiscalAutomatic: boolean
+  fiscalCodes: unknown
+  issRate: number
+  fiscalCredentials: Buffer | null
+  badDebtAccountId: string | null
+  allowanceAccountId: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface RecipeRow {
   tenantId: string
   id: string
@@ -3714,7 +3834,7 @@ export interface RoleRow {
 
 export interface SandboxObjectRow {
   id: string
-  kind: 'account' | 'callback' | 'charge' | 'dispute' | 'key' | 'link' | 'method' | 'payout' | 'refund' | 'transaction'
+  kind: string
   accountRef: string
   ourId: string | null
   state: unknown
@@ -4476,6 +4596,8 @@ export interface Rows {
   deposit: DepositRow
   dispatch_epoch: DispatchEpochRow
   dispute: DisputeRow
+  dunning_notice: DunningNoticeRow
+  dunning_run: DunningRunRow
   entitlement_grant: EntitlementGrantRow
   entry_draft: EntryDraftRow
   entry_template: EntryTemplateRow
@@ -4486,6 +4608,8 @@ export interface Rows {
   extra: ExtraRow
   feature: FeatureRow
   finance_notice: FinanceNoticeRow
+  fiscal_document: FiscalDocumentRow
+  fiscal_exchange: FiscalExchangeRow
   fiscal_period: FiscalPeriodRow
   fiscal_year: FiscalYearRow
   folio: FolioRow
@@ -4608,6 +4732,8 @@ export interface Rows {
   receivable_history: ReceivableHistoryRow
   receivable_installment: ReceivableInstallmentRow
   receivable_line: ReceivableLineRow
+  receivable_sending: ReceivableSendingRow
+  receivable_settings: ReceivableSettingsRow
   recipe: RecipeRow
   recipe_component: RecipeComponentRow
   recipe_version: RecipeVersionRow
@@ -5041,6 +5167,20 @@ export const tables = {
     nullable: ['gatewayAccountId', 'response', 'responseDueAt', 'evidence', 'evidenceErasedAt', 'acceptedBy', 'closedAt', 'nextReadAt'],
     computed: [],
   },
+  dunning_notice: {
+    fields: ['tenantId', 'id', 'dunningRunId', 'customerId', 'receivableId', 'installmentId', 'level', 'channels', 'stopCredit', 'amount', 'dueOn', 'status', 'skipReason', 'messageIds', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'stopCredit', 'status', 'messageIds', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['skipReason'],
+    computed: [],
+  },
+  dunning_run: {
+    fields: ['tenantId', 'id', 'bookId', 'runOn', 'status', 'steps', 'minimum', 'counts', 'startedBy', 'finishedAt', 'version', 'createdAt', 'updatedAt'],
+    documents: ['steps', 'counts'],
+    filled: ['tenantId', 'id', 'status', 'counts', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['startedBy', 'finishedAt'],
+    computed: [],
+  },
   entitlement_grant: {
     fields: ['id', 'tenantId', 'key', 'source', 'reason', 'grantedBy', 'startsAt', 'expiresAt', 'planVersionId', 'subscriptionItemId', 'endedAt', 'endedBy', 'endCause', 'endReason'],
     documents: [],
@@ -5109,6 +5249,20 @@ export const tables = {
     documents: [],
     filled: ['id', 'createdAt'],
     nullable: ['day'],
+    computed: [],
+  },
+  fiscal_document: {
+    fields: ['tenantId', 'id', 'kind', 'bookId', 'propertyId', 'receivableId', 'folioId', 'adapter', 'status', 'series', 'rpsNumber', 'total', 'currency', 'serviceText', 'snapshot', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'attempts', 'reads', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['rejection'],
+    filled: ['tenantId', 'id', 'kind', 'status', 'series', 'serviceText', 'attempts', 'reads', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'receivableId', 'folioId', 'rpsNumber', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'createdBy'],
+    computed: [],
+  },
+  fiscal_exchange: {
+    fields: ['tenantId', 'id', 'fiscalDocumentId', 'at', 'operation', 'outcome', 'code', 'position'],
+    documents: [],
+    filled: ['tenantId', 'id', 'at', 'position'],
+    nullable: ['code'],
     computed: [],
   },
   fiscal_period: {
@@ -5963,6 +6117,20 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'quantity', 'live', 'taxAmount'],
     nullable: ['accountId', 'folioId', 'fromReceivableId', 'taxCodeId', 'propertyId', 'costCenterId'],
+    computed: [],
+  },
+  receivable_sending: {
+    fields: ['tenantId', 'id', 'receivableId', 'channels', 'sealed', 'withPix', 'pixUntil', 'status', 'messageIds', 'sentAt', 'createdBy', 'position', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'withPix', 'status', 'messageIds', 'position', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['sealed', 'pixUntil', 'sentAt', 'createdBy'],
+    computed: [],
+  },
+  receivable_settings: {
+    fields: ['tenantId', 'id', 'bookId', 'dunningEnabled', 'dunningSteps', 'dunningMinimum', 'dunningHour', 'fineRate', 'monthlyInterestRate', 'fiscalAdapter', 'fiscalAutomatic', 'fiscalCodes', 'issRate', 'fiscalCredentials', 'badDebtAccountId', 'allowanceAccountId', 'version', 'createdAt', 'updatedAt'],
+    documents: ['dunningSteps', 'fiscalCodes'],
+    filled: ['tenantId', 'id', 'dunningEnabled', 'dunningSteps', 'dunningMinimum', 'dunningHour', 'fineRate', 'monthlyInterestRate', 'fiscalAdapter', 'fiscalAutomatic', 'fiscalCodes', 'issRate', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['fiscalCredentials', 'badDebtAccountId', 'allowanceAccountId'],
     computed: [],
   },
   recipe: {

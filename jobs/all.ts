@@ -4,6 +4,7 @@ import { authJobs, authSchedules } from './auth.ts'
 import { channelsJobs, channelsSchedules } from './channels.ts'
 import { documentsJobs, documentsSchedules } from './documents.ts'
 import { financialJobs, financialSchedules } from './financial.ts'
+import { fiscalJobs, fiscalSchedules } from './fiscal.ts'
 import { guestsJobs, guestsSchedules } from './guests.ts'
 import { inventoryJobs, inventorySchedules } from './inventory.ts'
 import { issuesJobs, issuesSchedules } from './issues.ts'
@@ -26,6 +27,7 @@ export const jobs: Job[] = [
   ...channelsJobs,
   ...documentsJobs,
   ...financialJobs,
+  ...fiscalJobs,
   ...guestsJobs,
   ...inventoryJobs,
   ...issuesJobs,
@@ -48,6 +50,7 @@ export const schedules: Schedule[] = [
   ...channelsSchedules,
   ...documentsSchedules,
   ...financialSchedules,
+  ...fiscalSchedules,
   ...guestsSchedules,
   ...inventorySchedules,
   ...issuesSchedules,

@@ -1,10 +1,12 @@
 import type { Processor } from './lib/processor.ts'
 import { processors as accountsPayable } from './accounts-payable/index.ts'
+import { processors as receivableMessages } from './accounts-receivable/messages.ts'
 import { processors as admin } from './admin/index.ts'
 import { processors as auth } from './auth/index.ts'
 import { processors as channels } from './channels/index.ts'
 import { processors as documents } from './documents/index.ts'
 import { processors as financial } from './financial/index.ts'
+import { processors as fiscal } from './fiscal/index.ts'
 import { processors as guests } from './guests/index.ts'
 import { processors as inventory } from './inventory/index.ts'
 import { processors as issues } from './issues/index.ts'
@@ -26,6 +28,7 @@ export const processors: readonly Processor[] = [
   ...channels,
   ...documents,
   ...financial,
+  ...fiscal,
   ...guests,
   ...inventory,
   ...issues,
@@ -34,6 +37,7 @@ export const processors: readonly Processor[] = [
   ...ocp,
   ...payment,
   ...properties,
+  ...receivableMessages,
   ...reports,
   ...reservations,
   ...units,

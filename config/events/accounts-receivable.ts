@@ -14,6 +14,7 @@ const customer = {
     currency: Currency,
   }),
 } as const
+export const customerCreditHeld = event({ type: 'customer.credit_held', ...customer })
 export const customerCreditLimitReached = event({ type: 'customer.credit_limit_reached', ...customer })
 
 const receivable = {
@@ -33,11 +34,14 @@ export const receivablePartlyPaid = event({ type: 'receivable.partly_paid', ...r
 export const receivablePaid = event({ type: 'receivable.paid', ...receivable })
 export const receivableCredited = event({ type: 'receivable.credited', ...receivable })
 export const receivableReopened = event({ type: 'receivable.reopened', ...receivable })
+export const receivableSent = event({ type: 'receivable.sent', ...receivable })
 
 export const accountsReceivableEvents: Event[] = [
+  customerCreditHeld,
   customerCreditLimitReached,
   receivablePartlyPaid,
   receivablePaid,
   receivableCredited,
   receivableReopened,
+  receivableSent,
 ]

@@ -6,6 +6,7 @@ import { cashEvents } from './cash.ts'
 import { channelsEvents } from './channels.ts'
 import { depositsEvents } from './deposits.ts'
 import { financialEvents } from './financial.ts'
+import { fiscalEvents } from './fiscal.ts'
 import { foliosEvents } from './folios.ts'
 import { groupsEvents } from './groups.ts'
 import { guestsEvents } from './guests.ts'
@@ -35,6 +36,7 @@ export const events: readonly Event[] = [
   ...channelsEvents,
   ...depositsEvents,
   ...financialEvents,
+  ...fiscalEvents,
   ...foliosEvents,
   ...groupsEvents,
   ...guestsEvents,

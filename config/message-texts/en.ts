@@ -187,6 +187,44 @@ Expected on: {{order.expectedOn | date | default:"as soon as you can"}}
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: purchase order {{order.number}}, {{order.total | money}}.`,
   },
+  'receivable-invoice': {
+    subject: 'Invoice {{receivable.number | default:""}} from {{property.name}}',
+    text: `Dear {{receivable.customer | default:"customer"}},
+
+{{receivable.message | default:"Here is your invoice."}}
+
+Invoice: {{receivable.number | default:"-"}}
+Your reference: {{receivable.reference | default:"-"}}
+Issued on: {{receivable.issuedOn | date | default:"-"}}
+Total: {{receivable.total | money | default:"-"}}
+Still to be paid: {{receivable.open | money | default:"-"}}
+
+Due:
+{{receivable.installments | default:"-"}}
+
+{{receivable.pix | default:""}}
+
+{{property.name}}
+{{property.address | default:""}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: invoice {{receivable.number | default:""}}, {{receivable.open | money | default:""}}, due {{receivable.dueOn | date | default:""}}. {{receivable.pix | default:""}}`,
+  },
+  'dunning-notice': {
+    subject: 'Reminder {{dunning.level | default:""}}: {{dunning.total | money | default:""}} to {{property.name}}',
+    text: `Dear {{receivable.customer | default:"customer"}},
+
+by our books the following is still to be paid:
+
+{{dunning.installments | default:"-"}}
+
+Together: {{dunning.total | money | default:"-"}}
+
+If you have paid in the meantime, please disregard this reminder. If you cannot pay in time, please talk to us.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: {{dunning.total | money | default:""}} is still to be paid. Please talk to us if this is not right.`,
+  },
   'issue-comment': {
     subject: 'Our answer: {{issue.title | default:"your message"}}',
     text: `Dear {{guest.firstName | default:"guest"}},

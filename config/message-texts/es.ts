@@ -187,6 +187,44 @@ Previsto para: {{order.expectedOn | date | default:"lo antes posible"}}
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: orden de compra {{order.number}}, {{order.total | money}}.`,
   },
+  'receivable-invoice': {
+    subject: 'Factura {{receivable.number | default:""}} de {{property.name}}',
+    text: `Hola, {{receivable.customer | default:"cliente"}}:
+
+{{receivable.message | default:"le enviamos su factura."}}
+
+Factura: {{receivable.number | default:"-"}}
+Su referencia: {{receivable.reference | default:"-"}}
+Emitida el: {{receivable.issuedOn | date | default:"-"}}
+Total: {{receivable.total | money | default:"-"}}
+Por pagar: {{receivable.open | money | default:"-"}}
+
+Vencimientos:
+{{receivable.installments | default:"-"}}
+
+{{receivable.pix | default:""}}
+
+{{property.name}}
+{{property.address | default:""}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: factura {{receivable.number | default:""}}, {{receivable.open | money | default:""}}, vence {{receivable.dueOn | date | default:""}}. {{receivable.pix | default:""}}`,
+  },
+  'dunning-notice': {
+    subject: 'Recordatorio {{dunning.level | default:""}}: {{dunning.total | money | default:""}} por pagar a {{property.name}}',
+    text: `Hola, {{receivable.customer | default:"cliente"}}:
+
+según nuestros libros queda por pagar:
+
+{{dunning.installments | default:"-"}}
+
+En total: {{dunning.total | money | default:"-"}}
+
+Si ya ha pagado, no tenga en cuenta este recordatorio. Si no puede pagar a tiempo, hable con nosotros.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: quedan {{dunning.total | money | default:""}} por pagar. Si no es correcto, hable con nosotros.`,
+  },
   'issue-comment': {
     subject: 'Nuestra respuesta: {{issue.title | default:"su mensaje"}}',
     text: `Hola, {{guest.firstName | default:"huésped"}}:

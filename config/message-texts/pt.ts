@@ -187,6 +187,44 @@ Previsto para: {{order.expectedOn | date | default:"assim que possível"}}
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: pedido de compra {{order.number}}, {{order.total | money}}.`,
   },
+  'receivable-invoice': {
+    subject: 'Fatura {{receivable.number | default:""}} de {{property.name}}',
+    text: `Olá, {{receivable.customer | default:"cliente"}},
+
+{{receivable.message | default:"segue a sua fatura."}}
+
+Fatura: {{receivable.number | default:"-"}}
+Sua referência: {{receivable.reference | default:"-"}}
+Emitida em: {{receivable.issuedOn | date | default:"-"}}
+Total: {{receivable.total | money | default:"-"}}
+A pagar: {{receivable.open | money | default:"-"}}
+
+Vencimentos:
+{{receivable.installments | default:"-"}}
+
+{{receivable.pix | default:""}}
+
+{{property.name}}
+{{property.address | default:""}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: fatura {{receivable.number | default:""}}, {{receivable.open | money | default:""}}, vence {{receivable.dueOn | date | default:""}}. {{receivable.pix | default:""}}`,
+  },
+  'dunning-notice': {
+    subject: 'Lembrete {{dunning.level | default:""}}: {{dunning.total | money | default:""}} a pagar a {{property.name}}',
+    text: `Olá, {{receivable.customer | default:"cliente"}},
+
+consta em aberto:
+
+{{dunning.installments | default:"-"}}
+
+No total: {{dunning.total | money | default:"-"}}
+
+Se você já pagou, desconsidere este lembrete. Se não puder pagar no prazo, fale com a gente.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: {{dunning.total | money | default:""}} em aberto. Se não estiver certo, fale com a gente.`,
+  },
   'issue-comment': {
     subject: 'Nossa resposta: {{issue.title | default:"sua mensagem"}}',
     text: `Olá, {{guest.firstName | default:"hóspede"}},

@@ -41,6 +41,8 @@ export const builtInTemplates = [
   { key: 'registration-link', name: 'Registration link', urgency: 'immediate', context: 'reservation' },
   { key: 'issue-opened', name: 'Request or complaint received', urgency: 'immediate', context: 'issue' },
   { key: 'purchase-order', name: 'Purchase order', urgency: 'immediate', context: 'purchase_order', document: true },
+  { key: 'receivable-invoice', name: 'Invoice', urgency: 'immediate', context: 'receivable', document: true },
+  { key: 'dunning-notice', name: 'Reminder of what is due', urgency: 'normal', context: 'receivable', document: true },
   { key: 'issue-comment', name: 'Answer on a request or complaint', urgency: 'immediate', context: 'issue' },
   { key: 'issue-satisfaction', name: 'How we handled it', urgency: 'normal', context: 'issue' },
 ] as const satisfies readonly BuiltIn[]

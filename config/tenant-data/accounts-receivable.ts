@@ -14,5 +14,11 @@ export const accountsReceivableData = [
     'receipt_refund',
     'credit_note',
     'credit_note_line',
+    'dunning_run',
+    'dunning_notice',
+    'fiscal_exchange',
   ),
+  sealed('receivable_settings', { fiscal_credentials: { purpose: 'credentials' } }),
+  sealed('receivable_sending', { sealed: { purpose: 'sending' } }),
+  sealed('fiscal_document', { snapshot: { purpose: 'snapshot' }, xml_blob_id: { purpose: 'xml', file: true } }),
 ]

@@ -8,13 +8,17 @@ import { callbackToken, hashOfToken, isConfigured } from './channel-accounts.ts'
 import { channelKinds, checkContents, htmlOf } from './rules/contents.ts'
 import type { Content } from './rules/contents.ts'
 
-const contentsOf = (key: (typeof builtInTemplates)[number]['key']): Content[] =>
+const contentsOf = ({ key, context }: (typeof builtInTemplates)[number]): Content[] =>
   builtInTexts.flatMap(({ locale, texts }): Content[] => {
     const { subject, text, sms } = texts[key]
     const none = { contentSid: null, contentVariables: null }
     return [
       { channel: 'email', locale, subject, text, html: htmlOf(text), ...none },
       { channel: 'sms', locale, subject: null, text: sms, html: null, ...none },
+      // Customers ask for invoices and reminders by WhatsApp; it goes to those who have just written.
+      ...(context === 'receivable'
+        ? [{ channel: 'whatsapp' as const, locale, subject: null, text: sms, html: null, ...none }]
+        : []),
     ]
   })
 
@@ -27,9 +31,10 @@ export const provisionMessages = async (trx: Trx, needed?: string): Promise<void
     (await sql<{ key: string }>(trx, `select distinct key from message_template`)).map(({ key }) => key),
   )
   const templateIds = new Map<string, string>()
-  for (const { key, name, urgency, context } of builtInTemplates) {
+  for (const template of builtInTemplates) {
+    const { key, name, urgency, context } = template
     if (known.has(key) && key !== needed) continue
-    const contents = contentsOf(key)
+    const contents = contentsOf(template)
     const { variables, problems } = checkContents(context, contents)
     if (problems[0]) throw new Error(`built-in template ${key}: ${problems[0].field} ${problems[0].message}`)
     const id = randomUUID()

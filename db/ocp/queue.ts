@@ -23,6 +23,7 @@ import { insertIfNew } from '../lib/records.ts'
 import type { DataOf } from '../../config/events/event.ts'
 import { seal } from '../lib/sealing/index.ts'
 import { Message } from './models.ts'
+import { tellOwner } from './owners.ts'
 import { provisionMessages } from './provision.ts'
 import type { ChannelKind } from './rules/contents.ts'
 import { planOf } from './rules/plan.ts'
@@ -217,4 +218,5 @@ export const emitMessage = async (
   const [fact] = await factsOf(trx, status, [messageId], cause, kind)
   if (!fact) throw new Error(`message ${messageId} is gone`)
   await emit(trx, eventOf[status], fact)
+  await tellOwner(trx, messageId, { status, templateKey: fact.data.templateKey, cause })
 }

@@ -13,6 +13,7 @@ import { holdGuest } from './consent.ts'
 import { compose, messageIdOf, readContents } from './compose.ts'
 import type { Composition } from './compose.ts'
 import type { Account, Outgoing } from './rules/send-outcome.ts'
+import { ownerOf } from './owners.ts'
 import { emitMessage, enqueueDelivery } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
 import { readReader } from './reader.ts'
@@ -194,6 +195,9 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
     ])
     if (!stay || !message.reservationStatuses.includes(stay.status)) return end('suppressed', 'reservation_status')
   }
+  const mine = ownerOf(message)
+  const refusal = mine && (await mine.owner.refusal(trx, mine.owned))
+  if (refusal) return end('cancelled', refusal)
   const [reader, property, { contents, context }] = [
     await readReader(trx, message),
     await propertyOf(trx, message.propertyId),

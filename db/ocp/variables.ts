@@ -9,6 +9,7 @@ import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
 import type { ChannelKind } from './rules/contents.ts'
 import { unsubscribeUrl } from './unsubscribe-token.ts'
+import { ownerOf } from './owners.ts'
 import { bookingOf } from './reader.ts'
 import type { Reader } from './reader.ts'
 import { bookingMoney } from './stay.ts'
@@ -283,6 +284,8 @@ export const readValues = async (
     })
   const { purchaseOrderId } = idsIn(message.data)
   if (purchaseOrderId) set('order', await readOrderValues(trx, purchaseOrderId))
+  const mine = ownerOf(message)
+  if (mine) set('', await mine.owner.values(trx, mine.owned, locale))
   set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
 
   const booking = await bookingOf(trx, message)

@@ -51,6 +51,7 @@ export { openFolio } from './folio/create.ts'
 export { folioBalances, folioKinds, listFolios, listLines, readFolio, readLines } from './folio/read.ts'
 export { readRouting } from './folio/route.ts'
 export { routedCategories, setRouting } from './folio/set-routing.ts'
+export { registerFolioClosed } from './folio/closed.ts'
 export { closeFolio, reopenFolio } from './folio/status.ts'
 export { transferLines } from './folio/transfer.ts'
 export {

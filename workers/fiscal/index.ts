@@ -80,7 +80,9 @@ const calling =
     if (outcome.kind !== 'not_sent' || operation === 'read')
       return context.finish((trx) => answerFiscal(trx, operation, call, answerOf(operation, outcome)))
     context.withNext((trx) => Promise.resolve(noteNotSent(trx as Trx, operation, id, outcome.code)))
-    return context.retryLater(`the authority was not reached: ${outcome.code}`, { afterMs: outcome.afterMs ?? 0 })
+    return context.retryLater(`the authority was not reached: ${outcome.code}`, {
+      afterMs: ('afterMs' in outcome && outcome.afterMs) || 0,
+    })
   }
 
 const most = 200

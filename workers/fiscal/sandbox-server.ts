@@ -75,7 +75,7 @@ const issue = (accountRef: string, ourId: string, token: string, total: number):
     await sql(trx, `select pg_advisory_xact_lock(hashtextextended(?, 0))`, [idOf(accountRef, ourId)])
     const now = Date.now()
     const before = await get<Invoice>(trx, 'nfse', accountRef, idOf(accountRef, ourId))
-    if (before) return { status: before.authorisedAt > now ? 202 : 200, body: shown(before, now) }
+    if (before) return { status: before.authorisedAt > now ? 201 : 200, body: shown(before, now) }
     if (token === 'reject') return refused(422, 'E160', 'The taker of the service is not accepted')
     if (token === 'nothing' && (await loseOnce(trx, accountRef, ourId))) return { status: 200, body: {}, hang: true }
     const authorisedAt = token === 'slow' ? now + slowSeconds * settings.sandboxSecondMs : now
@@ -92,7 +92,7 @@ const issue = (accountRef: string, ourId: string, token: string, total: number):
       cancelledAt: null,
     }
     await insert(trx, 'nfse', invoice, invoice)
-    return { status: authorisedAt > now ? 202 : 200, body: shown(invoice, now), hang: token === 'lost' }
+    return { status: authorisedAt > now ? 201 : 200, body: shown(invoice, now), hang: token === 'lost' }
   })
 
 const read = (accountRef: string, ourId: string): Promise<Answer> =>

@@ -84,7 +84,7 @@ const make = async (trx: Trx, { source, serviceText, createdBy }: Making, isAuto
 }
 
 /**
- * Requests the service invoice of a receivable or folio (R17). 400 unless exactly one is named; 404; 409 `invalid_transition`; 422 `fiscal_not_configured`,
+ * Requests the service invoice of a receivable or folio (R17). 400 unless exactly one is named; 409 `invalid_transition`; 422 `reference_not_found`, `fiscal_not_configured`,
  * `taker_incomplete`, `fiscal_document_alive`.
  */
 export const createFiscalDocument = (trx: Trx, given: NewFiscalDocument): Promise<string> => {
@@ -94,7 +94,7 @@ export const createFiscalDocument = (trx: Trx, given: NewFiscalDocument): Promis
 }
 
 /** What keeps an automatic request from being made for good. */
-const nothingToDo = new Set(['not_found', 'invalid_transition', 'fiscal_document_alive', 'fiscal_not_configured'])
+const nothingToDo = new Set(['reference_not_found', 'invalid_transition', 'fiscal_document_alive', 'fiscal_not_configured'])
 
 /** Makes the document that a book requests by itself. Where its source has none any more, or has one, nothing is done: the code says why. */
 export const makeRequested = async (trx: Trx, source: FiscalSource): Promise<string | null> => {

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
+import { conflict, unprocessable } from '../../../config/errors.ts'
 import type { FiscalAdapter } from '../../../config/fiscal.ts'
 import { openContacts } from '../../documents/index.ts'
 import { taxpayerOf } from '../../guests/index.ts'
@@ -24,6 +24,9 @@ export type SourceFacts = {
 }
 type Drawn = { facts: SourceFacts; adapter: FiscalAdapter; snapshot: FiscalSnapshot; missing: string[] }
 
+const unknown = (field: string) =>
+  unprocessable('reference_not_found', 'There is no such source', [{ field, message: 'does not exist' }])
+
 const alive = ['issued', 'partly_paid', 'paid', 'credited', 'written_off']
 
 const lockReceivable = async (trx: Trx, id: string) => {
@@ -34,7 +37,7 @@ const lockReceivable = async (trx: Trx, id: string) => {
      from receivable r where r.tenant_id = ? and r.id = ? for no key update of r`,
     [contextOf(trx).tenantId, id],
   )
-  if (!row) throw notFound()
+  if (!row) throw unknown('receivableId')
   if (!alive.includes(row.status) || row.kind === 'opening')
     throw conflict('invalid_transition', 'A fiscal document is of an issued receivable', [
       { field: 'receivableId', message: row.kind === 'opening' ? 'is a debt from before the start' : `is ${row.status}` },
@@ -59,7 +62,7 @@ const lockFolio = async (trx: Trx, id: string) => {
      where f.tenant_id = ? and f.id = ? for no key update of f`,
     [contextOf(trx).tenantId, id],
   )
-  if (!row) throw notFound()
+  if (!row) throw unknown('folioId')
   if (row.status !== 'closed' || row.billed || row.total <= 0)
     throw conflict('invalid_transition', 'A fiscal document is of a closed folio with charges that no customer was billed', [
       {
@@ -83,7 +86,7 @@ const customerOf = async (trx: Trx, id: string): Promise<Taker & { withholds: st
     `select kind, legal_name, country_code, document, sealed, withholding_tax_code_ids as withholds from customer where tenant_id = ? and id = ?`,
     [contextOf(trx).tenantId, id],
   )
-  if (!row) throw notFound()
+  if (!row) throw new Error('the customer of a receivable does not exist')
   const { email, address } = await openContacts(trx, 'customer', id, row.sealed)
   return {
     name: row.legalName,
@@ -107,7 +110,7 @@ const companyOf = async (trx: Trx, id: string): Promise<Taker> => {
     contextOf(trx).tenantId,
     id,
   ])
-  if (!row) throw notFound()
+  if (!row) throw new Error('the payer of a folio does not exist')
   const { legalName: name, taxId: document, email, address } = row
   return { name, isPerson: false, countryCode: row.countryCode ?? 'BR', document, address, email }
 }
@@ -167,14 +170,14 @@ const bookFacts = async (trx: Trx, id: string) => {
 }
 
 /**
- * Draws what a document of a source says now, the source locked: 404; 409 `invalid_transition` for a source that has none; 422 `fiscal_not_configured`. `missing`
+ * Draws what a document of a source says now, the source locked: 422 `reference_not_found`; 409 `invalid_transition` for a source that has none; 422 `fiscal_not_configured`. `missing`
  * are the fields of the taker that the city asks for.
  */
 export const drawSnapshot = async (trx: Trx, source: FiscalSource, serviceText: string): Promise<Drawn> => {
   const receivable = 'receivableId' in source ? await lockReceivable(trx, source.receivableId) : null
   const folio = 'folioId' in source ? await lockFolio(trx, source.folioId) : null
   const facts: SourceFacts | null = receivable ?? folio
-  if (!facts) throw notFound()
+  if (!facts) throw new Error('a fiscal document has a source')
   const book = await bookFacts(trx, facts.bookId)
   const { fiscal } = await readSettings(trx, book)
   refuseUnset(fiscal, book.document)

@@ -15,6 +15,12 @@ export const formatDate = (value: string | Date, locale: string, timeZone = 'UTC
     ? dates(locale, 'UTC').format(new Date(`${value}T12:00:00Z`))
     : dates(locale, timeZone).format(value)
 
+/** A plain day in figures, for lists. */
+export const formatDay = (day: string, locale: string): string =>
+  dateFormats(`day ${locale}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'short', timeZone: 'UTC' })).format(
+    new Date(`${day}T12:00:00Z`),
+  )
+
 // Some locales put a narrow space before "PM"; older mail readers show it as a box.
 const plainSpaces = (text: string) => text.replace(/[\u202f\u00a0]/g, ' ')
 

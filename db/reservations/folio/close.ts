@@ -3,6 +3,7 @@ import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emitAll } from '../../lib/events.ts'
 import type { FolioRow } from '../../rows.ts'
+import { tellClosed } from './closed.ts'
 import { factOf } from './open.ts'
 
 /** Closes those of some locked folios that owe nothing (F2); one with a balance stays open and keeps it visible. */
@@ -16,6 +17,10 @@ export const closeSettled = async (trx: Trx, folioIds: readonly string[]): Promi
     trx,
     folioClosed,
     closed.map((one) => factOf(one)),
+  )
+  await tellClosed(
+    trx,
+    closed.map(({ id }) => id),
   )
 }
 

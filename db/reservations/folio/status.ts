@@ -7,6 +7,7 @@ import { lifecycle } from '../../lib/lifecycle.ts'
 import { paymentState } from '../../payment/index.ts'
 import type { FolioRow } from '../../rows.ts'
 import { isRunning } from '../rules/deposits.ts'
+import { tellClosed } from './closed.ts'
 import { lockFolio } from './lock.ts'
 import { factOf } from './open.ts'
 
@@ -44,6 +45,7 @@ const put = async (trx: Trx, id: string, status: FolioRow['status']) => {
     [status, id],
   )
   if (moved) await emit(trx, status === 'closed' ? folioClosed : folioReopened, factOf(moved))
+  if (status === 'closed') await tellClosed(trx, [id])
 }
 
 /** Closes a folio without a balance (F2). 422 `folio_not_zero`; 409 `payment_in_progress`. */

@@ -1,0 +1,209 @@
+import { customerCreditHeld } from '../../../config/events/accounts-receivable.ts'
+import { dunningRunCompleted } from '../../../config/events/fiscal.ts'
+import { conflict } from '../../../config/errors.ts'
+import type { DunningStep, ReminderChannel } from '../../../config/dunning.ts'
+import { todayIn } from '../../../config/time.ts'
+import { runDunning } from '../../../jobs/fiscal.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../lib/connection.ts'
+import { enqueue } from '../../lib/enqueue.ts'
+import { emit } from '../../lib/events.ts'
+import { model } from '../../lib/models.ts'
+import { changeRow, insertIfNew } from '../../lib/records.ts'
+import { queueMessage } from '../../ocp/index.ts'
+import { Customer } from '../models.ts'
+import { addressesOn, debtorsOf, planOn, recipientOf, writerOf } from '../sending/recipients.ts'
+import type { Debtor } from '../sending/recipients.ts'
+import { readSettings } from '../settings/settings.ts'
+import { customerFact, lockCustomers } from '../state.ts'
+import { planNotices, storeNotices } from './plan.ts'
+import type { DunningRules, PlannedNotice } from './plan.ts'
+
+export const DunningRun = model<'dunning_run', { steps: DunningStep[]; counts: Record<string, number> }>('dunning_run')
+export type RunRecord = NonNullable<(typeof DunningRun)['row']>
+
+type Book = { id: string; timeZone: string }
+const mostPlanned = 1_000
+
+/** What a run of today would ask for (R16). Customers without an address are found by opening theirs. */
+export const previewDunning = async (
+  trx: Trx,
+  book: Book,
+): Promise<{ runOn: string; planned: PlannedNotice[] }> => {
+  const { dunning } = await readSettings(trx, book)
+  const runOn = todayIn(book.timeZone)
+  const planned = await planNotices(trx, { bookId: book.id, runOn, ...dunning }, mostPlanned)
+  const debtors = await debtorsOf(trx, [
+    ...new Set(planned.filter(({ skipReason }) => skipReason === null).map(({ customerId }) => customerId)),
+  ])
+  const isReached = (notice: PlannedNotice) => {
+    const debtor = debtors.find(({ id }) => id === notice.customerId)
+    return debtor !== undefined && notice.channels.some((one) => addressesOn(debtor, one as ReminderChannel).length > 0)
+  }
+  return {
+    runOn,
+    planned: planned.map((notice) =>
+      notice.skipReason === null && !isReached(notice) ? { ...notice, skipReason: 'no_address' as const } : notice,
+    ),
+  }
+}
+
+/** Starts the run of today, unless there is one: answers the id, and whether it was made now. 409 `invalid_transition` where reminders are off. */
+export const startDunning = async (
+  trx: Trx,
+  book: Book,
+  startedBy: string | null,
+): Promise<{ id: string; made: boolean }> => {
+  const { tenantId } = contextOf(trx)
+  const runOn = todayIn(book.timeZone)
+  const stands = () =>
+    sqlOne<{ id: string }>(trx, `select id from dunning_run where tenant_id = ? and book_id = ? and run_on = ?`, [
+      tenantId,
+      book.id,
+      runOn,
+    ])
+  const before = await stands()
+  if (before) return { id: before.id, made: false }
+  const { dunning } = await readSettings(trx, book)
+  if (!dunning.enabled)
+    throw conflict('invalid_transition', 'Reminders of the book are off', [
+      { field: 'dunning.enabled', message: 'must be true' },
+    ])
+  const { steps, minimum } = dunning
+  const run = await insertIfNew(trx, DunningRun, { bookId: book.id, runOn, steps, minimum, startedBy }, [
+    'tenantId',
+    'bookId',
+    'runOn',
+  ])
+  if (!run) return { id: (await stands())?.id ?? '', made: false }
+  await enqueue(trx, runDunning, { tenantId: tenantId ?? '', dunningRunId: run.id }, { uniqueKey: run.id })
+  return { id: run.id, made: true }
+}
+
+/** Books whose hour of reminders has come, of all tenants. */
+export const booksToDun = (trx: PlatformTrx): Promise<{ tenantId: string; bookId: string }[]> =>
+  sql<{ tenantId: string; bookId: string }>(trx, `select tenant_id, book_id from books_to_dun()`)
+
+/** Starts the run of a book whose hour has come, once a day. */
+export const startDue = async (trx: Trx, bookId: string): Promise<void> => {
+  const book = await sqlOne<Book>(trx, `select id, time_zone from book where tenant_id = ? and id = ?`, [
+    contextOf(trx).tenantId,
+    bookId,
+  ])
+  if (book) await startDunning(trx, book, null)
+}
+
+const lockRun = (trx: Trx, id: string): Promise<RunRecord | null> =>
+  sqlOne<RunRecord>(trx, `select * from dunning_run where tenant_id = ? and id = ? for no key update`, [
+    contextOf(trx).tenantId,
+    id,
+  ])
+
+/** Plans a run that waits: all its notices, in one statement. False for one that is over. */
+export const beginRun = async (trx: Trx, id: string): Promise<boolean> => {
+  const run = await lockRun(trx, id)
+  if (!run || run.status === 'done') return false
+  if (run.status === 'running') return true
+  const rules: DunningRules = { bookId: run.bookId, runOn: run.runOn, steps: run.steps, minimum: run.minimum }
+  await storeNotices(trx, id, rules)
+  await changeRow(trx, DunningRun, id, { status: 'running' })
+  return true
+}
+
+type Mine = { id: string; customerId: string; channels: ReminderChannel[]; stopCredit: boolean; level: number; propertyId: string | null }
+
+/** Puts customers on hold whose installments have reached a step that says so. */
+const stopCredit = async (trx: Trx, notices: readonly Mine[]): Promise<void> => {
+  const levels = new Map<string, number>()
+  for (const { customerId, level, stopCredit: stops } of notices)
+    if (stops) levels.set(customerId, Math.max(level, levels.get(customerId) ?? 0))
+  if (levels.size === 0) return
+  for (const customer of await lockCustomers(trx, [...levels.keys()])) {
+    if (customer.onHold) continue
+    const change = { onHold: true, holdReason: `Reminder of level ${levels.get(customer.id)}` }
+    const version = await changeRow(trx, Customer, customer.id, change)
+    await emit(trx, customerCreditHeld, customerFact({ ...customer, ...change, version }))
+  }
+}
+
+/** Asks for the messages of one customer, one for each channel and address; answers their ids. */
+const write = async (trx: Trx, runId: string, debtor: Debtor, mine: readonly Mine[], writer: string | null) => {
+  const houses = new Set(mine.map(({ propertyId }) => propertyId))
+  const propertyId = (houses.size === 1 ? [...houses][0] : null) ?? writer
+  const messageIds: string[] = []
+  if (propertyId === null) return messageIds
+  for (const channel of new Set(mine.flatMap(({ channels }) => channels)))
+    for (const [index, address] of addressesOn(debtor, channel).entries()) {
+      const id = await queueMessage(trx, {
+        propertyId,
+        templateKey: 'dunning-notice',
+        dedupeKey: `notice-${runId}-${debtor.id}-${channel}${index === 0 ? '' : `-${index}`}`,
+        recipient: recipientOf(debtor, channel, address),
+        data: { dunningRunId: runId, customerId: debtor.id, channel },
+        plan: planOn(channel),
+      })
+      if (id !== null) messageIds.push(id)
+    }
+  return messageIds
+}
+
+const customersAtOnce = 50
+
+/** Asks for the messages of the next customers of a run; false when none is left. */
+export const writeNotices = async (trx: Trx, runId: string): Promise<boolean> => {
+  const { tenantId } = contextOf(trx)
+  const run = await lockRun(trx, runId)
+  if (!run) return false
+  const mine = await sql<Mine>(
+    trx,
+    `select n.id, n.customer_id, n.channels, n.stop_credit, n.level, r.property_id from dunning_notice n
+     join receivable r on r.tenant_id = n.tenant_id and r.id = n.receivable_id
+     where n.tenant_id = :tenantId and n.dunning_run_id = :runId and n.status = 'queued' and n.message_ids = '{}' and n.customer_id in (
+       select distinct x.customer_id from dunning_notice x where x.tenant_id = :tenantId and x.dunning_run_id = :runId and x.status = 'queued'
+         and x.message_ids = '{}' order by x.customer_id limit ${customersAtOnce})
+     order by n.customer_id, n.id`,
+    { tenantId, runId },
+  )
+  if (mine.length === 0) return false
+  await stopCredit(trx, mine)
+  const writer = await writerOf(trx, run.bookId)
+  for (const debtor of await debtorsOf(trx, [...new Set(mine.map(({ customerId }) => customerId))])) {
+    const theirs = mine.filter(({ customerId }) => customerId === debtor.id)
+    const reached = theirs.filter(({ channels }) => channels.some((one) => addressesOn(debtor, one).length > 0))
+    const messageIds = await write(trx, runId, debtor, reached, writer)
+    const isWritten = messageIds.length > 0
+    await sql(
+      trx,
+      `update dunning_notice set version = version + 1, message_ids = case when id = any(:reached::uuid[]) then cast(:messageIds as uuid[]) else '{}' end,
+         status = case when id = any(:reached::uuid[]) then 'queued' else 'skipped' end,
+         skip_reason = case when id = any(:reached::uuid[]) then null else 'no_address' end
+       where tenant_id = :tenantId and id = any(:ids::uuid[])`,
+      {
+        tenantId,
+        messageIds,
+        reached: isWritten ? reached.map(({ id }) => id) : [],
+        ids: theirs.map(({ id }) => id),
+      },
+    )
+  }
+  return true
+}
+
+/** Ends a run with its counts. */
+export const endRun = async (trx: Trx, id: string): Promise<void> => {
+  const run = await lockRun(trx, id)
+  if (!run || run.status !== 'running') return
+  const rows = await sql<{ name: string; count: number }>(
+    trx,
+    `select coalesce(skip_reason, 'notices') as name, count(*) as count from dunning_notice where tenant_id = ? and dunning_run_id = ? group by 1`,
+    [contextOf(trx).tenantId, id],
+  )
+  const counts = Object.fromEntries(rows.map(({ name, count }) => [name, count]))
+  const version = await changeRow(trx, DunningRun, id, { status: 'done', counts, finishedAt: new Date() })
+  await emit(trx, dunningRunCompleted, {
+    propertyId: null,
+    id,
+    version,
+    data: { dunningRunId: id, receivableId: null, customerId: null, level: null },
+  })
+}

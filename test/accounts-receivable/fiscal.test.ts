@@ -1,0 +1,241 @@
+import { expect } from 'chai'
+import { settings } from '../../config/env.ts'
+import { beginCall } from '../../db/jobs/index.ts'
+import { beginSend } from '../../db/accounts-receivable/index.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
+import type { Parsed } from '../support/client.ts'
+import { useWorld } from '../support/world.ts'
+import { openReceivables, paulista } from './desk.ts'
+import type { CustomerInput, Receivables } from './desk.ts'
+
+const fiscal = { adapter: 'sandbox', cityCode: '3550308', serviceCode: '0901', issRate: 500, cityRegistration: '998877' }
+
+describe('fiscal documents', function () {
+  this.timeout(120_000)
+  const world = useWorld()
+  const second = settings.sandboxSecondMs
+  let a: Receivables
+  before(async () => {
+    settings.sandboxSecondMs = 20
+    a = await openReceivables(world)
+    await a.set({ fiscal })
+  })
+  after(() => {
+    settings.sandboxSecondMs = second
+  })
+
+  const request = async (more: CustomerInput = {}): Promise<string> => {
+    const receivableId = await a.issued(await a.customer(more), [[a.day(30), 100_000]])
+    const made = await a.good(a.finance, 'POST', 'fiscal-documents', { receivableId })
+    expect(made).to.include({ status: 'queued', rpsNumber: null, total: 100_000 })
+    return made.id as string
+  }
+  const read = (id: string) => a.good(a.finance, 'GET', `fiscal-documents/${id}`)
+  const log = (document: Parsed) =>
+    (document.log as Parsed[]).map(({ operation, outcome }) => `${operation} ${outcome}`)
+  /** Lets the schedule of readings find what waits. */
+  const readNow = async (id: string) => {
+    await a.rows(`update fiscal_document set next_read_at = now() where id = :id and next_read_at is not null`, { id })
+    await inTenant(a.house.tenantId, async (trx) => {
+      const { requestReads } = await import('../../db/accounts-receivable/index.ts')
+      await requestReads(trx, [id])
+    })
+    await world.drain()
+  }
+  const atAuthority = async (id: string) =>
+    a.rows<{ state: Parsed }>(
+      `select o.state from sandbox_object o join fiscal_document d on o.account_ref = d.book_id::text and o.our_id = d.series || '-' || d.rps_number
+       where o.kind = 'nfse' and d.id = :id`,
+      { id },
+    )
+
+  it('is numbered before it is sent, authorised, and shows what was exchanged', async () => {
+    const id = await request()
+    await world.drain()
+    const done = await read(id)
+    expect(done).to.include({ status: 'authorised', series: '1', rpsNumber: 1, nextReadAt: null })
+    expect(done.accessKey).to.match(/^[0-9]{50}$/)
+    expect(done.snapshot.amounts).to.include({ total: 100_000, base: 100_000, issRate: 500, iss: 5_000 })
+    expect(done.snapshot.issuer).to.include({ cityRegistration: '998877' })
+    expect(done.snapshot.taker).to.include({ name: 'Firma Ltda' })
+    expect(log(done)).to.deep.equal(['send authorised'])
+    const { data } = await a.good(a.finance, 'GET', `fiscal-documents?q=${done.accessKey}`)
+    expect(data.map((one: Parsed) => one.id)).to.deep.equal([id])
+  })
+
+  it('is rejected, and goes again under its number with what its source says now', async () => {
+    const customerId = await a.customer({ email: 'reject@firma.example' })
+    const receivableId = await a.issued(customerId, [[a.day(30), 5_000]])
+    const { id } = await a.good(a.finance, 'POST', 'fiscal-documents', { receivableId })
+    await world.drain()
+    const first = await read(id)
+    expect(first).to.include({ status: 'rejected' })
+    expect(first.rejection).to.include({ code: 'E160' })
+    await inTenant(a.house.tenantId, async (trx) => {
+      const { sealContacts } = await import('../../db/documents/index.ts')
+      const contacts = { email: 'ok@firma.example', phone: null, address: paulista, contacts: [] }
+      await sql(trx, `update customer set sealed = ? where id = ?`, [
+        await sealContacts(trx, 'customer', customerId, contacts),
+        customerId,
+      ])
+    })
+    expect(await a.good(a.finance, 'POST', `fiscal-documents/${id}/retry`, {})).to.include({
+      status: 'queued',
+      rejection: null,
+      rpsNumber: first.rpsNumber,
+    })
+    await world.drain()
+    const then = await read(id)
+    expect(then).to.include({ status: 'authorised', rpsNumber: first.rpsNumber })
+    expect(then.snapshot.taker.email).to.equal('ok@firma.example')
+    expect(log(then)).to.deep.equal(['send rejected', 'send authorised'])
+    expect(await a.good(a.finance, 'POST', `fiscal-documents/${id}/cancel`, { reason: 'Wrong customer' })).to.include({
+      status: 'cancel_requested',
+    })
+    await world.drain()
+    expect(await read(id)).to.include({ status: 'cancelled', rpsNumber: first.rpsNumber, cancelReason: 'Wrong customer' })
+  })
+
+  it('is worked on for a while by a slow authority, and found authorised', async () => {
+    const id = await request({ email: 'slow@firma.example' })
+    await world.drain()
+    expect(await read(id)).to.include({ status: 'sending' })
+    await new Promise((resolve) => setTimeout(resolve, 10 * settings.sandboxSecondMs + 20))
+    await readNow(id)
+    const done = await read(id)
+    expect(done).to.include({ status: 'authorised' })
+    expect(log(done)).to.deep.equal(['send processing', 'read authorised'])
+  })
+
+  it('is never sent twice where the answer was lost', async () => {
+    const id = await request({ email: 'lost@firma.example' })
+    await world.drain()
+    const lost = await read(id)
+    expect(lost).to.include({ status: 'unknown' })
+    expect(Date.parse(lost.nextReadAt) - Date.now()).to.be.within(40_000, 61_000)
+    await world.drain()
+    await readNow(id)
+    const done = await read(id)
+    expect(done).to.include({ status: 'authorised' })
+    expect(log(done)).to.deep.equal(['send unknown', 'read authorised'])
+    expect(await atAuthority(id)).to.have.length(1)
+  })
+
+  it('is sent again only once a reading says that the authority never saw it', async () => {
+    const id = await request({ email: 'nothing@firma.example' })
+    await world.drain()
+    expect(await read(id)).to.include({ status: 'unknown' })
+    await readNow(id)
+    const done = await read(id)
+    expect(done).to.include({ status: 'authorised', attempts: 2 })
+    expect(log(done)).to.deep.equal(['send unknown', 'read not_found', 'send authorised'])
+    expect(await atAuthority(id)).to.have.length(1)
+  })
+
+  it('stays authorised where the authority refuses to cancel, and is not cancelled after its time', async () => {
+    const id = await request({ email: 'cancel-refused@firma.example' })
+    await world.drain()
+    await a.good(a.finance, 'POST', `fiscal-documents/${id}/cancel`, { reason: 'Wrong amount' })
+    await world.drain()
+    const kept = await read(id)
+    expect(kept).to.include({ status: 'authorised', cancelReason: null })
+    expect(log(kept)).to.deep.equal(['send authorised', 'cancel refused'])
+    const late = await request()
+    await world.drain()
+    const age = (minutes: number) =>
+      a.rows(`update fiscal_document set authorised_at = now() - make_interval(mins => :minutes) where id = :late`, {
+        minutes,
+        late,
+      })
+    await age(24 * 60)
+    expect(await a.refused(a.finance, 'POST', `fiscal-documents/${late}/cancel`, { reason: 'Too late' })).to.deep.equal([
+      422,
+      'cancel_window_passed',
+    ])
+    await age(24 * 60 - 1)
+    await a.good(a.finance, 'POST', `fiscal-documents/${late}/cancel`, { reason: 'In the last minute' })
+    await world.drain()
+    expect(await read(late)).to.include({ status: 'cancelled' })
+  })
+
+  it('survives a worker that dies between number and sending, and between sending and answer', async () => {
+    const id = await request()
+    const call = await inTenant(a.house.tenantId, (trx) => beginSend(trx, id))
+    expect(await read(id)).to.include({ status: 'sending', rpsNumber: call?.rps.number })
+    await world.drain()
+    expect(await read(id)).to.include({ status: 'authorised', rpsNumber: call?.rps.number, attempts: 1 })
+
+    const other = await request()
+    const begun = await inTenant(a.house.tenantId, (trx) => beginSend(trx, other))
+    const [job] = await a.rows<{ id: string }>(
+      `select id from jobs where kind = 'payments.send-fiscal' and payload->>'fiscalDocumentId' = :other`,
+      { other },
+    )
+    await inTenant(a.house.tenantId, (trx) =>
+      beginCall(trx, {
+        provider: 'fiscal-sandbox',
+        operation: 'send',
+        key: begun?.key ?? '',
+        jobId: job?.id ?? '',
+        tenantId: a.house.tenantId,
+        requestHash: null,
+      }),
+    )
+    await world.drain()
+    expect(await read(other)).to.include({ status: 'unknown' })
+    expect(await atAuthority(other)).to.have.length(0)
+    await readNow(other)
+    const done = await read(other)
+    expect(done).to.include({ status: 'authorised', rpsNumber: begun?.rps.number })
+    expect(await atAuthority(other)).to.have.length(1)
+  })
+
+  it('waits at the gate while the authority refuses the credentials of the book', async () => {
+    await a.set({ fiscal: { credentials: 'refused' } })
+    const id = await request()
+    await world.drain()
+    expect(await read(id)).to.include({ status: 'sending', attempts: 1 })
+    const shown = await a.set({ fiscal: { credentials: 'right' } })
+    expect(shown.fiscal).to.include({ hasCredentials: true })
+    expect(JSON.stringify(shown)).not.to.include('right')
+    await a.rows(`update provider_gate set closed_until = now() where gate = :gate`, {
+      gate: `fiscal-sandbox:${a.bookId}`,
+    })
+    await world.drain({ aheadMs: 600_000, kinds: ['payments.send-fiscal'] })
+    expect(await read(id)).to.include({ status: 'authorised', attempts: 1 })
+  })
+
+  it('is one for each source, needs what the city asks for, and an authority', async () => {
+    const receivableId = await a.issued(await a.customer(), [[a.day(30), 1_000]])
+    const twice = await Promise.all([1, 2].map(() => a.send(a.finance, 'POST', 'fiscal-documents', { receivableId })))
+    expect(twice.map(([status]) => status).toSorted()).to.deep.equal([201, 422])
+    expect(twice.find(([status]) => status === 422)?.[1].code).to.equal('fiscal_document_alive')
+    const poor = await a.issued(await a.customer({ address: null }), [[a.day(30), 1_000]])
+    const [status, reply] = await a.send(a.finance, 'POST', 'fiscal-documents', { receivableId: poor })
+    expect([status, reply.code]).to.deep.equal([422, 'taker_incomplete'])
+    expect(JSON.stringify(reply.errors)).to.include('taker.address.city')
+    expect(
+      await a.refused(a.finance, 'POST', 'fiscal-documents', { receivableId, folioId: receivableId }),
+    ).to.deep.equal([400, 'validation_failed'])
+    await a.set({ fiscal: { adapter: 'none' } })
+    expect(await a.refused(a.finance, 'POST', 'fiscal-documents', { receivableId: poor })).to.deep.equal([
+      422,
+      'fiscal_not_configured',
+    ])
+    await a.set({ fiscal: { adapter: 'sandbox' } })
+    const other = await openReceivables(world)
+    expect(await other.refused(other.finance, 'POST', 'fiscal-documents', { receivableId })).to.deep.equal([
+      422,
+      'reference_not_found',
+    ])
+  })
+
+  it('gives numbers without a hole', async () => {
+    await world.drain()
+    const found = await a.rows<{ rpsNumber: string }>(
+      `select rps_number as "rpsNumber" from fiscal_document where book_id = :bookId and rps_number is not null order by rps_number`,
+    )
+    expect(found.map(({ rpsNumber }) => Number(rpsNumber))).to.deep.equal(found.map((_, index) => index + 1))
+    expect(await a.failing()).not.to.include('numbers_without_gap')
+  })
+})
