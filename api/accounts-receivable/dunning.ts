@@ -51,7 +51,10 @@ const about = {
   amount: Amount,
   dueOn: Day,
 }
-const PlannedNotice = Obj({ ...about, skipReason: Nullable(OneOf([...skipReasons])) }, { title: 'PlannedDunningNotice' })
+const PlannedNotice = Obj(
+  { ...about, skipReason: Nullable(OneOf([...skipReasons])) },
+  { title: 'PlannedDunningNotice' },
+)
 const DunningNotice = Obj(
   {
     id: Uuid,

@@ -103,7 +103,10 @@ const Exchange = Obj(
   { title: 'FiscalExchange' },
 )
 const FiscalDocumentListed = Obj(listed, { title: 'FiscalDocumentListed' })
-const FiscalDocument = Obj({ ...listed, snapshot: Snapshot, log: List(Exchange, { max: 200 }) }, { title: 'FiscalDocument' })
+const FiscalDocument = Obj(
+  { ...listed, snapshot: Snapshot, log: List(Exchange, { max: 200 }) },
+  { title: 'FiscalDocument' },
+)
 
 /** Who takes the service is shown to those who may see customers. */
 const shown = (found: FiscalShown, admission: Admission): FiscalShown => {
@@ -149,7 +152,12 @@ const list = documents.list({
   find: ({ trx, filter }) => listFiscal(trx, filter) as never,
 })
 
-const sourceErrors = ['invalid_transition', 'fiscal_not_configured', 'taker_incomplete', 'fiscal_document_alive'] as const
+const sourceErrors = [
+  'invalid_transition',
+  'fiscal_not_configured',
+  'taker_incomplete',
+  'fiscal_document_alive',
+] as const
 
 const create = documents.create({
   summary: 'Request a service invoice for a receivable or folio',
@@ -157,7 +165,7 @@ const create = documents.create({
     'Of an issued receivable, or of a closed folio that no customer was billed. It is queued, given its number and sent; `GET` with `waitSeconds` waits for the answer of the authority.',
   errors: [...sourceErrors, 'reference_not_found'],
   body: Obj({ receivableId: Opt(Uuid), folioId: Opt(Uuid), serviceText: Opt(Words(1, 1_000)) }),
-  example: { receivableId: sampleId('receivableId') },
+  example: { receivableId: sampleId('billedReceivableId') },
   command: ({ trx, body }) => createFiscalDocument(trx, body),
 })
 

@@ -79,9 +79,15 @@ const set = route({
   access: can('update', 'ReceivableSettings'),
   query: Obj({ bookId: Opt(Uuid) }),
   body: Obj({
-    numbering: Opt(Sparse(Obj(Object.fromEntries(Object.keys(numbering).map((kind) => [kind, Sparse(Series)])) as {
-      [Kind in keyof typeof numbering]: ReturnType<typeof Sparse<typeof Series.properties>>
-    }))),
+    numbering: Opt(
+      Sparse(
+        Obj(
+          Object.fromEntries(Object.keys(numbering).map((kind) => [kind, Sparse(Series)])) as {
+            [Kind in keyof typeof numbering]: ReturnType<typeof Sparse<typeof Series.properties>>
+          },
+        ),
+      ),
+    ),
     numberingReason: Opt(Words(3, 500)),
     dunning: Opt(Sparse(Obj(dunning))),
     lateCharges: Opt(Sparse(Obj(lateCharges))),
@@ -102,7 +108,13 @@ const set = route({
     lateCharges: { fineRate: 200, monthlyInterestRate: 100 },
   },
   returns: ReceivableSettings,
-  errors: ['reference_not_found', 'version_conflict', 'number_not_growing', 'account_not_usable', 'fiscal_not_configured'],
+  errors: [
+    'reference_not_found',
+    'version_conflict',
+    'number_not_growing',
+    'account_not_usable',
+    'fiscal_not_configured',
+  ],
   handle: async ({ trx, query, body, expectedVersion }) => {
     const book = await bookOf(trx, query)
     await setSettings(trx, book, body, expectedVersion)

@@ -210,7 +210,8 @@ Vencimientos:
     sms: `{{property.name}}: factura {{receivable.number | default:""}}, {{receivable.open | money | default:""}}, vence {{receivable.dueOn | date | default:""}}. {{receivable.pix | default:""}}`,
   },
   'dunning-notice': {
-    subject: 'Recordatorio {{dunning.level | default:""}}: {{dunning.total | money | default:""}} por pagar a {{property.name}}',
+    subject:
+      'Recordatorio {{dunning.level | default:""}}: {{dunning.total | money | default:""}} por pagar a {{property.name}}',
     text: `Hola, {{receivable.customer | default:"cliente"}}:
 
 según nuestros libros queda por pagar:

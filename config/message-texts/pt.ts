@@ -210,7 +210,8 @@ Vencimentos:
     sms: `{{property.name}}: fatura {{receivable.number | default:""}}, {{receivable.open | money | default:""}}, vence {{receivable.dueOn | date | default:""}}. {{receivable.pix | default:""}}`,
   },
   'dunning-notice': {
-    subject: 'Lembrete {{dunning.level | default:""}}: {{dunning.total | money | default:""}} a pagar a {{property.name}}',
+    subject:
+      'Lembrete {{dunning.level | default:""}}: {{dunning.total | money | default:""}} a pagar a {{property.name}}',
     text: `Olá, {{receivable.customer | default:"cliente"}},
 
 consta em aberto:

@@ -3,7 +3,15 @@ export { moveAmounts, lockReceivables } from './state.ts'
 export { dunningMessages } from './dunning/messages.ts'
 export { listNotices, listRuns, readRun } from './dunning/read.ts'
 export { beginRun, booksToDun, endRun, previewDunning, startDue, startDunning, writeNotices } from './dunning/runs.ts'
-export { answerFiscal, beginCancel, beginRead, beginSend, fiscalDue, noteNotSent, requestReads } from './fiscal/calls.ts'
+export {
+  answerFiscal,
+  beginCancel,
+  beginRead,
+  beginSend,
+  fiscalDue,
+  noteNotSent,
+  requestReads,
+} from './fiscal/calls.ts'
 export type { AuthorityWord, CallAnswer, FiscalCall } from './fiscal/calls.ts'
 export { cancelFiscal, createFiscalDocument, makeRequested, requestFiscal, retryFiscal } from './fiscal/commands.ts'
 export { fiscalSorts, listFiscal, readFiscalDocument, rpsNumbers, statusOfFiscal } from './fiscal/read.ts'

@@ -62,9 +62,7 @@ const sendings = async (knex: Knex) => {
      ${refers('receivable_id', 'receivable')}`,
   )
   await touch(knex, 'receivable_sending')
-  await knex.raw(
-    `create index receivable_sending_of on receivable_sending (tenant_id, receivable_id, position desc)`,
-  )
+  await knex.raw(`create index receivable_sending_of on receivable_sending (tenant_id, receivable_id, position desc)`)
 }
 
 const dunning = async (knex: Knex) => {
@@ -238,7 +236,5 @@ export const up = async (knex: Knex) => {
   await fiscal(knex)
   // Documents that the sandbox authority has issued, and what it has heard of without an answer.
   await knex.raw(`alter table sandbox_object drop constraint sandbox_object_kind`)
-  await knex.raw(
-    `alter table sandbox_object add constraint sandbox_object_kind check (kind ~ '^[a-z_]{2,40}$')`,
-  )
+  await knex.raw(`alter table sandbox_object add constraint sandbox_object_kind check (kind ~ '^[a-z_]{2,40}$')`)
 }

@@ -30,7 +30,10 @@ const asRecord = (data: unknown): Readonly<Record<string, string>> =>
   typeof data === 'object' && data !== null ? (data as Record<string, string>) : {}
 
 /** The owner of a message with its data; null where none has asked for it. */
-export const ownerOf = (message: { id: string; data: unknown }): { owner: MessageOwner; owned: OwnedMessage } | null => {
+export const ownerOf = (message: {
+  id: string
+  data: unknown
+}): { owner: MessageOwner; owned: OwnedMessage } | null => {
   const data = asRecord(message.data)
   const owner = owners.find(({ field }) => data[field] !== undefined)
   return owner ? { owner, owned: { id: message.id, data } } : null

@@ -80,9 +80,11 @@ export const openReceivables = async (world: World) => {
       const id = randomUUID()
       numbers += 1
       const total = installments.reduce((sum, [, amount]) => sum + amount, 0)
-      const account = await sqlOne<{ id: string }>(trx, `select id from account where book_id = ? and code = '4.2.04'`, [
-        bookId,
-      ])
+      const account = await sqlOne<{ id: string }>(
+        trx,
+        `select id from account where book_id = ? and code = '4.2.04'`,
+        [bookId],
+      )
       await sql(
         trx,
         `insert into receivable (id, book_id, customer_id, kind, series, number, issued_on, posting_on, currency, total, status, posted_at, dunning_paused_until)

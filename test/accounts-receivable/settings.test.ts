@@ -59,7 +59,11 @@ describe('rules of what is late', () => {
     lateChargesOf({ open, dueOn }, { fineRate, monthlyInterestRate }, asOf)
 
   it('proposes fine and interest half-up, and nothing up to the due day', () => {
-    expect(on(116_667, '2026-08-01', '2026-11-23', 200, 0)).to.deep.equal({ fine: 2_333, interest: 0, asOf: '2026-11-23' })
+    expect(on(116_667, '2026-08-01', '2026-11-23', 200, 0)).to.deep.equal({
+      fine: 2_333,
+      interest: 0,
+      asOf: '2026-11-23',
+    })
     expect(on(100_000, '2026-08-01', '2026-08-01', 200, 100)).to.include({ fine: 0, interest: 0 })
     expect(on(100_000, '2026-08-01', '2026-08-16', 200, 100)).to.include({ fine: 2_000, interest: 500 })
     expect(on(25, '2026-08-01', '2026-08-02', 200, 0)).to.include({ fine: 1 })

@@ -21,6 +21,7 @@ import { makeHouse, post, raiseMany } from '../financial/support.ts'
 import { makeHouse as makeRooms } from '../support/factories.ts'
 import { makeHold, readBooking } from '../support/stay.ts'
 import { ofInventory } from './examples-of-inventory.ts'
+import { ofFiscal } from './examples-of-fiscal.ts'
 import { ofPayables } from './examples-of-payables.ts'
 import { ofCash } from './examples-of-cash.ts'
 import { ofIssues } from './examples-of-issues.ts'
@@ -328,6 +329,7 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     ...(await ofCash(house)).records,
     ...(await ofIssues(house)).records,
     ...(await ofPayables(house)).records,
+    ...(await ofFiscal(house)).records,
     ...guests,
     guestRegistrationId: guests.guestId,
     amendmentId: await house.inHouse((trx) => proposeAmendment(trx, rooms[0]?.id ?? '', { departure: house.day(63) })),

@@ -20,6 +20,8 @@ import { ofProperties } from './examples-of-properties.ts'
 import { ofOperators } from './examples-of-operators.ts'
 import { ofBlocks } from './examples-of-blocks.ts'
 import { ofInventory } from './examples-of-inventory.ts'
+import { ofFiscal } from './examples-of-fiscal.ts'
+import { makeFiscal } from '../support/fiscal.ts'
 import { ofPayables } from './examples-of-payables.ts'
 import { makePayables } from '../support/payables.ts'
 import { ofIssues } from './examples-of-issues.ts'
@@ -67,6 +69,8 @@ export const prepare = async (
   const issues = await ofIssues(house)
   const owed = await makePayables(house)
   const payables = await ofPayables(house, owed)
+  const taxed = await makeFiscal(house)
+  const fiscal = await ofFiscal(house, taxed)
   const guests = await ofGuests(house)
   const operators = await ofOperators(world)
   const payments = await ofPayments(house)
@@ -170,6 +174,7 @@ export const prepare = async (
     ...cash.examples,
     ...issues.examples,
     ...payables.examples,
+    ...fiscal.examples,
     ...payments.examples,
     ...operators.examples,
     ...accounts.examples,
@@ -178,8 +183,9 @@ export const prepare = async (
     'entitlements.revoke': [{ reason: 'the trial is over' }],
   }
   const records = {
-    ...(await recordsOf(house, store, owed, money)),
+    ...(await recordsOf(house, store, owed, money, taxed)),
     ...payables.records,
+    ...fiscal.records,
     ...folios.records,
     ...guests.records,
     ...inventory.records,
@@ -212,6 +218,7 @@ export const prepare = async (
       cash: cash.known,
       issues: issues.known,
       'accounts-payable': payables.known,
+      'accounts-receivable': fiscal.known,
       payment: payments.known,
       reports: reports.known,
       properties: { ...properties.known, ...channels.known },

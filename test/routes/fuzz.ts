@@ -46,6 +46,7 @@ const seldomRight: Record<string, number> = {
   'payables.create': 120,
   'payableAttachments.create': 120,
   'payablePayments.create': 120,
+  'fiscalDocuments.create': 120,
   'purchaseOrders.create': 120,
   'supplierCredits.create': 120,
   'supplierCredits.refund': 120,

@@ -146,8 +146,8 @@ const endpoints = (name: string) => {
 }
 
 const names = [...new Set(routes.flatMap(({ part }) => (part ? [part.resource] : [])))]
-/** A guest has one open request of a kind: tests of its own make them. */
-const single = ['privacyRequests']
+/** A guest has one open request of a kind, a source one fiscal document: tests of their own make them. */
+const single = ['privacyRequests', 'fiscalDocuments']
 const made = names.filter((name) => endpoints(name).create && !single.includes(name))
 
 const query = (value: Record<string, unknown>) =>

@@ -1,6 +1,8 @@
 import { sampleDay, sampleId } from '../../config/samples.ts'
 import { sqlOne } from '../../db/lib/connection.ts'
 import { createGuest } from '../../db/guests/index.ts'
+import { makeFiscal } from './fiscal.ts'
+import type { Fiscal } from './fiscal.ts'
 import { makePayables } from './payables.ts'
 import type { Payables } from './payables.ts'
 import { makeTemplate } from '../ocp/records.ts'
@@ -54,7 +56,14 @@ export const numbered = (example: unknown, number: number): unknown =>
   )
 
 /** Records of a house that examples of every module may name. */
-export const recordsOf = async (house: House, given?: Store, payables?: Payables, money?: Money): Promise<Records> => {
+export const recordsOf = async (
+  house: House,
+  given?: Store,
+  payables?: Payables,
+  money?: Money,
+  fiscal?: Fiscal,
+): Promise<Records> => {
+  const { billedReceivableId } = fiscal ?? (await makeFiscal(house))
   const owed = payables ?? (await makePayables(house))
   const { userId: _, ...store } = given ?? (await makeStore(house))
   const { userId: __, ...accounts } = money ?? (await makeMoney(house))
@@ -106,6 +115,7 @@ export const recordsOf = async (house: House, given?: Store, payables?: Payables
     guestId,
     gatewayAccountId: house.gatewayAccountId,
     supplierId: owed.supplierId,
+    billedReceivableId,
     payableId: owed.draft,
     installmentId: owed.installmentId,
     cashAccountId: owed.cashAccountId,

@@ -1,11 +1,4 @@
-import {
-  beginRun,
-  booksToDun,
-  endRun,
-  handOver,
-  startDue,
-  writeNotices,
-} from '../../db/accounts-receivable/index.ts'
+import { beginRun, booksToDun, endRun, handOver, startDue, writeNotices } from '../../db/accounts-receivable/index.ts'
 import * as jobs from '../../jobs/fiscal.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'

@@ -41,8 +41,7 @@ const badCredentials = 'refused'
 const slowSeconds = 10
 const hangsSeconds = 20
 
-const digits = (length: number) =>
-  Array.from(randomBytes(length), (byte) => String(byte % 10)).join('')
+const digits = (length: number) => Array.from(randomBytes(length), (byte) => String(byte % 10)).join('')
 
 const shown = (invoice: Invoice, now: number) =>
   invoice.authorisedAt > now

@@ -26,10 +26,7 @@ type Book = { id: string; timeZone: string }
 const mostPlanned = 1_000
 
 /** What a run of today would ask for (R16). Customers without an address are found by opening theirs. */
-export const previewDunning = async (
-  trx: Trx,
-  book: Book,
-): Promise<{ runOn: string; planned: PlannedNotice[] }> => {
+export const previewDunning = async (trx: Trx, book: Book): Promise<{ runOn: string; planned: PlannedNotice[] }> => {
   const { dunning } = await readSettings(trx, book)
   const runOn = todayIn(book.timeZone)
   const planned = await planNotices(trx, { bookId: book.id, runOn, ...dunning }, mostPlanned)
@@ -110,7 +107,14 @@ export const beginRun = async (trx: Trx, id: string): Promise<boolean> => {
   return true
 }
 
-type Mine = { id: string; customerId: string; channels: ReminderChannel[]; stopCredit: boolean; level: number; propertyId: string | null }
+type Mine = {
+  id: string
+  customerId: string
+  channels: ReminderChannel[]
+  stopCredit: boolean
+  level: number
+  propertyId: string | null
+}
 
 /** Puts customers on hold whose installments have reached a step that says so. */
 const stopCredit = async (trx: Trx, notices: readonly Mine[]): Promise<void> => {

@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  fiscalDocumentCancelled,
-  fiscalDocumentQueued,
-  fiscalDocumentRejected,
-} from '../../../config/events/fiscal.ts'
+import { fiscalDocumentCancelled, fiscalDocumentQueued, fiscalDocumentRejected } from '../../../config/events/fiscal.ts'
 import { ApiError, invalid, notFound, unprocessable } from '../../../config/errors.ts'
 import { cancelWindowHours } from '../../../config/fiscal.ts'
 import type { FiscalAdapter } from '../../../config/fiscal.ts'
@@ -34,7 +30,9 @@ const sourceOf = ({ receivableId, folioId }: NewFiscalDocument): FiscalSource =>
 /** 422 `fiscal_document_alive` where a document of a source stands or is on its way. The caller holds the source. */
 export const refuseLiveFiscal = async (trx: Trx, source: FiscalSource, but: string | null = null): Promise<void> => {
   const [column, id] =
-    'receivableId' in source ? (['receivable_id', source.receivableId] as const) : (['folio_id', source.folioId] as const)
+    'receivableId' in source
+      ? (['receivable_id', source.receivableId] as const)
+      : (['folio_id', source.folioId] as const)
   const found = await sqlOne<{ id: string }>(
     trx,
     `select id from fiscal_document where tenant_id = ? and ${column} = ? and status not in ('rejected', 'cancelled') and id is distinct from cast(? as uuid)`,
@@ -94,7 +92,12 @@ export const createFiscalDocument = (trx: Trx, given: NewFiscalDocument): Promis
 }
 
 /** What keeps an automatic request from being made for good. */
-const nothingToDo = new Set(['reference_not_found', 'invalid_transition', 'fiscal_document_alive', 'fiscal_not_configured'])
+const nothingToDo = new Set([
+  'reference_not_found',
+  'invalid_transition',
+  'fiscal_document_alive',
+  'fiscal_not_configured',
+])
 
 /** Makes the document that a book requests by itself. Where its source has none any more, or has one, nothing is done: the code says why. */
 export const makeRequested = async (trx: Trx, source: FiscalSource): Promise<string | null> => {
@@ -195,7 +198,13 @@ export const cancelFiscal = async (
     throw unprocessable('cancel_window_passed', `The authority cancels within ${hours} hours`, [
       { field: 'authorisedAt', message: `is ${row.authorisedAt?.toISOString() ?? 'unknown'}` },
     ])
-  const change = { status: 'cancel_requested' as const, cancelReason: reason, attempts: row.attempts + 1, reads: 0, nextReadAt: nextReadAt(lostAfterMs) }
+  const change = {
+    status: 'cancel_requested' as const,
+    cancelReason: reason,
+    attempts: row.attempts + 1,
+    reads: 0,
+    nextReadAt: nextReadAt(lostAfterMs),
+  }
   const version = await changeRow(trx, FiscalDocument, id, change)
   await requestCall(trx, 'cancel', { ...row, ...change, version })
 }

@@ -40,7 +40,10 @@ const lockReceivable = async (trx: Trx, id: string) => {
   if (!row) throw unknown('receivableId')
   if (!alive.includes(row.status) || row.kind === 'opening')
     throw conflict('invalid_transition', 'A fiscal document is of an issued receivable', [
-      { field: 'receivableId', message: row.kind === 'opening' ? 'is a debt from before the start' : `is ${row.status}` },
+      {
+        field: 'receivableId',
+        message: row.kind === 'opening' ? 'is a debt from before the start' : `is ${row.status}`,
+      },
     ])
   return row
 }
@@ -64,12 +67,20 @@ const lockFolio = async (trx: Trx, id: string) => {
   )
   if (!row) throw unknown('folioId')
   if (row.status !== 'closed' || row.billed || row.total <= 0)
-    throw conflict('invalid_transition', 'A fiscal document is of a closed folio with charges that no customer was billed', [
-      {
-        field: 'folioId',
-        message: row.billed ? 'was billed to a customer' : row.status === 'closed' ? 'has no charges' : `is ${row.status}`,
-      },
-    ])
+    throw conflict(
+      'invalid_transition',
+      'A fiscal document is of a closed folio with charges that no customer was billed',
+      [
+        {
+          field: 'folioId',
+          message: row.billed
+            ? 'was billed to a customer'
+            : row.status === 'closed'
+              ? 'has no charges'
+              : `is ${row.status}`,
+        },
+      ],
+    )
   return row
 }
 

@@ -9,7 +9,9 @@ export const checkSteps = (steps: readonly DunningStep[]): void => {
     return before !== undefined && (step.level <= before.level || step.days <= before.days)
   })
   if (wrong >= 0)
-    throw invalid([{ field: `dunning.steps.${wrong}`, message: 'needs a higher level and more days than the one before' }])
+    throw invalid([
+      { field: `dunning.steps.${wrong}`, message: 'needs a higher level and more days than the one before' },
+    ])
 }
 
 /**

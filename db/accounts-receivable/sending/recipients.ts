@@ -34,7 +34,11 @@ export const addressesOn = ({ emails, phone }: Pick<Debtor, 'emails' | 'phone'>,
   channel === 'email' ? emails : phone === null ? [] : [phone]
 
 /** A recipient as messages want it. */
-export const recipientOf = ({ name, language }: Pick<Debtor, 'name' | 'language'>, channel: ReminderChannel, address: string) => ({
+export const recipientOf = (
+  { name, language }: Pick<Debtor, 'name' | 'language'>,
+  channel: ReminderChannel,
+  address: string,
+) => ({
   name,
   language,
   ...(channel === 'email' ? { email: address } : { phone: address }),

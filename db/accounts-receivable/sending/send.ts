@@ -51,7 +51,8 @@ const channelOf = (to: string, channels: readonly ReminderChannel[]): ReminderCh
 const addressesOf = (debtor: Debtor, channels: readonly ReminderChannel[], to: string | null) =>
   channels.map((channel) => ({
     channel,
-    addresses: to !== null && (to.includes('@') ? 'email' : 'whatsapp') === channel ? [to] : addressesOn(debtor, channel),
+    addresses:
+      to !== null && (to.includes('@') ? 'email' : 'whatsapp') === channel ? [to] : addressesOn(debtor, channel),
   }))
 
 /**
@@ -80,7 +81,10 @@ export const sendReceivable = async (
     )
   if (withPix) {
     const pix = pixCharges()
-    if (!pix) throw unprocessable('pix_not_ready', 'Nobody makes Pix charges here', [{ field: 'withPix', message: 'must be false' }])
+    if (!pix)
+      throw unprocessable('pix_not_ready', 'Nobody makes Pix charges here', [
+        { field: 'withPix', message: 'must be false' },
+      ])
     await pix.request(trx, receivableId, mostCharges)
   }
   const id = randomUUID()

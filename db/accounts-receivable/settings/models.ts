@@ -9,7 +9,8 @@ export type FiscalCodes = {
   nationalServiceCode: string | null
   nbsCode: string | null
 }
-export const ReceivableSettings = model<'receivable_settings', { dunningSteps: DunningStep[]; fiscalCodes: Partial<FiscalCodes> }>(
+export const ReceivableSettings = model<
   'receivable_settings',
-)
+  { dunningSteps: DunningStep[]; fiscalCodes: Partial<FiscalCodes> }
+>('receivable_settings')
 export type SettingsRecord = NonNullable<(typeof ReceivableSettings)['row']>

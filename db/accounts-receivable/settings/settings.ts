@@ -36,7 +36,9 @@ export type Settings = {
 type Parts<Whole> = { [Field in keyof Whole]?: Whole[Field] | undefined }
 /** What is left out stays as it is. `credentials` are kept sealed, and null takes them away. */
 export type SettingsChange = {
-  numbering?: { [Kind in NumberedKind]?: { prefix?: string | undefined; next?: number | undefined } | undefined } | undefined
+  numbering?:
+    | { [Kind in NumberedKind]?: { prefix?: string | undefined; next?: number | undefined } | undefined }
+    | undefined
   numberingReason?: string | undefined
   dunning?: Parts<DunningSettings> | undefined
   lateCharges?: Parts<LateChargeRates> | undefined
@@ -196,8 +198,7 @@ export const setSettings = async (
   const before = await findSettings(trx, book.id)
   if (expectedVersion !== null && expectedVersion !== (before?.version ?? 0))
     throw versionConflict(before?.version ?? 0)
-  if (!before)
-    await sql(trx, `insert into receivable_settings (book_id, version) values (?, 0)`, [book.id])
+  if (!before) await sql(trx, `insert into receivable_settings (book_id, version) values (?, 0)`, [book.id])
   const row = before ?? (await findSettings(trx, book.id))
   if (!row) throw new Error('the settings do not stand')
   const { dunning = {}, lateCharges = {}, fiscal = {} } = change

@@ -1,0 +1,3 @@
+import { fuzzOf } from './fuzz.ts'
+
+fuzzOf('accounts-receivable')
