@@ -109,6 +109,7 @@ export const errorCodes = {
     session_open: 'The register or the cashier has an open session; `errors` names it.',
     session_running: 'The superuser has a support session that still runs.',
     sold_out: 'Not enough is left on every day that is asked for.',
+    statement_exists: 'The file of the account was sent before; `errors` names its statement.',
     stock_busy: 'The stock is in use by another request; the request can be repeated.',
     supplier_archived: 'The supplier is archived, so nothing new names it.',
     terms_changed: 'The terms changed after they were accepted.',
@@ -118,6 +119,9 @@ export const errorCodes = {
   422: {
     attachment_required: 'The record needs a file before this move.',
     cancel_window_passed: 'The authority no longer cancels the document; a credit note can answer it.',
+    earlier_statement_open: 'An earlier statement of the account is not reconciled; `errors` names it.',
+    match_not_equal: 'The targets do not come to the line, or are more than is open of them.',
+    not_reconciled: 'The statement is not proven; `errors` has the difference.',
     credit_exceeded: 'The amount is more than is available of the credit.',
     fiscal_document_alive: 'A fiscal document of the record stands, or is on its way; `errors` names it.',
     fiscal_not_configured: 'The book has no authority for fiscal documents; `errors` says what is missing.',

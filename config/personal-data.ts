@@ -311,6 +311,12 @@ export const personalData: readonly PersonalTable[] = [
     erasure: 'elsewhere',
     until: 'the end of the tenant',
   },
+  {
+    table: 'bank_statement_line',
+    columns: { text: 'free_text', counterparty: 'identity' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+  },
   ...(['payable', 'payable_payment_item', 'supplier_credit'] as const).map((table) => ({
     table,
     columns: { payee_name: 'identity', payee_document: 'document', payee_key: 'identity' } as const,

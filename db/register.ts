@@ -1,12 +1,19 @@
 import { ledgerCollectWithholdings, ledgerGenerateRecurring, ledgerNoticePayables } from '../jobs/accounts-payable.ts'
-import { payableChecklist, payableControls, transferEnded, draftTaxes } from './accounts-payable/index.ts'
 import { dunningMessages, invoiceMessages, requestFiscal, rpsNumbers } from './accounts-receivable/index.ts'
+import {
+  payableChecklist,
+  payableControls,
+  payableTarget,
+  transferEnded,
+  draftTaxes,
+} from './accounts-payable/index.ts'
 import { resolvePlatformCallback } from './admin/index.ts'
 import {
   cashChecklist,
   cashControls,
   registerForecast,
   registerSessionMoney,
+  registerStatementTarget,
   registerTransferAnswers,
 } from './cash/index.ts'
 import { gapsText, registerNumbered } from './documents/index.ts'
@@ -26,6 +33,7 @@ import {
   paymentControls,
   paymentErasureBlockers,
   payoutForecast,
+  payoutTarget,
   registerPlatformCallback,
   registerTargets,
   sessionMoney,
@@ -71,5 +79,7 @@ export const registerModules = () => {
   registerTaxDrafts(draftTaxes)
   registerTransferAnswers({ payable_payment_item: transferEnded })
   registerSessionMoney(sessionMoney)
+  registerStatementTarget('payout', payoutTarget)
+  registerStatementTarget('payable', payableTarget)
   registerForecast('payouts', payoutForecast)
 }

@@ -1,6 +1,7 @@
 import { accountsPayableJobs, accountsPayableSchedules } from './accounts-payable.ts'
 import { adminJobs, adminSchedules } from './admin.ts'
 import { authJobs, authSchedules } from './auth.ts'
+import { cashJobs, cashSchedules } from './cash.ts'
 import { channelsJobs, channelsSchedules } from './channels.ts'
 import { documentsJobs, documentsSchedules } from './documents.ts'
 import { financialJobs, financialSchedules } from './financial.ts'
@@ -24,6 +25,7 @@ export const jobs: Job[] = [
   ...accountsPayableJobs,
   ...adminJobs,
   ...authJobs,
+  ...cashJobs,
   ...channelsJobs,
   ...documentsJobs,
   ...financialJobs,
@@ -47,6 +49,7 @@ export const schedules: Schedule[] = [
   ...accountsPayableSchedules,
   ...adminSchedules,
   ...authSchedules,
+  ...cashSchedules,
   ...channelsSchedules,
   ...documentsSchedules,
   ...financialSchedules,

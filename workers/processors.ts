@@ -3,6 +3,7 @@ import { processors as accountsPayable } from './accounts-payable/index.ts'
 import { processors as receivableMessages } from './accounts-receivable/messages.ts'
 import { processors as admin } from './admin/index.ts'
 import { processors as auth } from './auth/index.ts'
+import { processors as cash } from './cash/index.ts'
 import { processors as channels } from './channels/index.ts'
 import { processors as documents } from './documents/index.ts'
 import { processors as financial } from './financial/index.ts'
@@ -25,6 +26,7 @@ export const processors: readonly Processor[] = [
   ...accountsPayable,
   ...admin,
   ...auth,
+  ...cash,
   ...channels,
   ...documents,
   ...financial,

@@ -60,7 +60,15 @@ const record = {
   matchRules: MatchRules,
   ...stamps,
 }
-const CashAccount = Obj(record, { title: 'CashAccount' })
+const ListedAccount = Obj(record, { title: 'CashAccountListed' })
+const CashAccount = Obj(
+  {
+    ...record,
+    /** What the latest statement of the bank says that it holds. */
+    bank: Nullable(Obj({ balance: SignedAmount, on: Day })),
+  },
+  { title: 'CashAccount' },
+)
 
 const seen = ({ admission, caller }: { admission: Admission; caller: Caller }) =>
   sightOf(admission, caller, 'CashAccount', 'read')
@@ -87,6 +95,7 @@ const list = accounts.list({
     bookId: Opt(Uuid),
     status: Opt(OneOf(['active', 'archived'])),
   },
+  of: ListedAccount,
   example: { kind: 'register' },
   find: ({ trx, filter, admission, caller }) => listCashAccounts(trx, filter, seen({ admission, caller })),
 })

@@ -3,6 +3,7 @@ import { accountsReceivableEvents } from './accounts-receivable.ts'
 import { adminEvents } from './admin.ts'
 import { authEvents } from './auth.ts'
 import { cashEvents } from './cash.ts'
+import { cashStatementEvents } from './cash-statements.ts'
 import { channelsEvents } from './channels.ts'
 import { depositsEvents } from './deposits.ts'
 import { financialEvents } from './financial.ts'
@@ -33,6 +34,7 @@ export const events: readonly Event[] = [
   ...adminEvents,
   ...authEvents,
   ...cashEvents,
+  ...cashStatementEvents,
   ...channelsEvents,
   ...depositsEvents,
   ...financialEvents,

@@ -5,4 +5,7 @@ export const cashData = [
   ...rows('cash_session', 'cash_count'),
   sealed('cash_transfer', { payee: { purpose: 'payee' } }),
   sealed('cash_movement', { counterparty: { purpose: 'counterparty' } }),
+  sealed('bank_statement', { blob_id: { purpose: 'file', file: true } }),
+  sealed('bank_statement_line', { counterparty: { purpose: 'counterparty' } }),
+  ...rows('statement_match'),
 ]

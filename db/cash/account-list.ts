@@ -1,5 +1,5 @@
 import { notFound } from '../../config/errors.ts'
-import { contextOf } from '../lib/connection.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
@@ -65,8 +65,18 @@ export const listCashAccounts = async (
   return { total, rows: await Promise.all(rows.map((row) => shown(trx, row, sight))) }
 }
 
-/** An account with its open session; 404. */
-export const readCashAccount = async (trx: Trx, id: string, sight: Sight): Promise<AccountShown> => {
+/** What the bank said last that it holds; null where no statement says it. */
+const bankOf = (trx: Trx, id: string) =>
+  sqlOne<{ balance: number; on: string }>(
+    trx,
+    `select coalesce(closing_balance, given_balance) as balance, last_on as "on" from bank_statement
+     where tenant_id = ? and cash_account_id = ? and status in ('imported', 'reconciled') and coalesce(closing_balance, given_balance) is not null
+     order by last_on desc, seq desc limit 1`,
+    [contextOf(trx).tenantId, id],
+  )
+
+/** An account with its open session and what its bank says; 404. */
+export const readCashAccount = async (trx: Trx, id: string, sight: Sight) => {
   const { rows } = await readPage<Row>(
     trx,
     {
@@ -84,5 +94,6 @@ export const readCashAccount = async (trx: Trx, id: string, sight: Sight): Promi
   )
   const [row] = rows
   if (!row) throw notFound('No such cash account')
-  return shown(trx, row, sight)
+  const [account, bank] = await Promise.all([shown(trx, row, sight), bankOf(trx, id)])
+  return { ...account, bank }
 }

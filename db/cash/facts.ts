@@ -1,4 +1,4 @@
-import { ApiError, notFound, unprocessable } from '../../config/errors.ts'
+import { ApiError, conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { contextOf, nativeError, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { AccountRecord } from './models.ts'
@@ -64,6 +64,7 @@ const refusals: Record<string, (detail: string) => ApiError> = {
   PL071: () => unprocessable('session_closed', 'The session of the register is closed'),
   PL072: accountArchived,
   PL073: () => unprocessable('in_use', 'The movement is matched with the bank'),
+  PL076: () => conflict('movement_reconciled', 'The movement is in a reconciled statement; reopen that first'),
   PL075: () => unprocessable('session_required', 'The register has no open session'),
   cash_not_expected_negative: () => short(''),
 }

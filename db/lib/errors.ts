@@ -124,6 +124,8 @@ const states: Record<string, (failure: Failure) => ApiError> = {
   PL014: () => unprocessable('period_order', 'Periods close in order'),
   PL015: () => unprocessable('postings_waiting', 'Postings of the period are still waiting'),
   PL073: () => unprocessable('in_use', 'The movement is matched with the bank, or reversed'),
+  PL076: () => conflict('movement_reconciled', 'The statement of the movement is reconciled; reopen it first'),
+  PL077: () => unprocessable('match_not_equal', 'The matches of a line come to its amount'),
   PL074: () => unprocessable('ledger_account_not_cash', 'The ledger account is no account of money'),
   PL016: () => unprocessable('balance_not_zero', 'The account still has a balance'),
 }

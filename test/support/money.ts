@@ -1,11 +1,52 @@
 import { randomUUID } from 'node:crypto'
-import { closeSession, createCashAccount, createMovement, createTransfer, openSession } from '../../db/cash/index.ts'
+import {
+  closeSession,
+  createCashAccount,
+  createMovement,
+  createTransfer,
+  importStatement,
+  matchLine,
+  openSession,
+  receiveStatement,
+  reconcileStatement,
+} from '../../db/cash/index.ts'
 import { always } from '../../db/lib/conditions.ts'
-import { inTenant, sqlOne } from '../../db/lib/connection.ts'
+import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { makeUser } from '../auth/support.ts'
 import type { House } from './factories.ts'
 
 export type Money = Awaited<ReturnType<typeof makeMoney>>
+
+/** A statement of an account that holds 10.00 with lines of these amounts; its id and theirs. */
+const makeStatement = async (trx: Trx, cashAccountId: string, on: string, amounts: readonly number[]) => {
+  const content = Buffer.from(randomUUID()).toString('base64')
+  const id = await receiveStatement(trx, { cashAccountId, format: 'ofx', fileName: 'a.ofx', content })
+  await importStatement(trx, id, {
+    bank: null,
+    account: null,
+    currency: null,
+    from: null,
+    to: null,
+    opening: 1_000,
+    closing: null,
+    lines: amounts.map((amount) => ({
+      bookedOn: on,
+      amount,
+      externalId: null,
+      documentNumber: null,
+      text: 'PIX RECEBIDO',
+      counterpartyDocument: null,
+      endToEndId: null,
+    })),
+  })
+  const lines = await sql<{ id: string }>(
+    trx,
+    `select id from bank_statement_line where bank_statement_id = ? order by position`,
+    [id],
+  )
+  return { id, lines: lines.map((line) => line.id) }
+}
 
 /** A house with banks, a safe and registers, one of them closed, and a movement, a transfer and a session of each kind. */
 export const makeMoney = async (house: House) => {
@@ -54,7 +95,24 @@ export const makeMoney = async (house: House) => {
           },
           { ownOf: null, ...free },
         )
+      const statement = async (amounts: readonly number[], booked: readonly number[]) => {
+        const made = await makeStatement(trx, await account('bank', 1_000), house.day(0), amounts)
+        for (const index of booked) {
+          const book = { accountId: expenseAccountId, amount: amounts[index] ?? 0, description: 'Fee' }
+          await matchLine(trx, made.lines[index] ?? '', [{ book }], { expected: null, scope: always, features: [] })
+        }
+        return made
+      }
+      const proven = await statement([-100], [0])
+      await reconcileStatement(trx, proven.id, { closingBalance: undefined, expected: null })
+      const open = await statement([-5, -7], [1])
       return {
+        bankStatementId: open.id,
+        provenId: proven.id,
+        provableId: (await statement([-100], [0])).id,
+        untouchedId: (await statement([-100], [])).id,
+        statementLineId: open.lines[0] ?? '',
+        matchedLineId: open.lines[1] ?? '',
         userId,
         expenseAccountId,
         bankAccountId,

@@ -8,7 +8,7 @@ import { accountFacts, recordMovement, reverseMovement } from '../../cash/index.
 import { bookOf, refuseFuture, settle, todayOf } from '../../documents/index.ts'
 import type { Fact } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
-import { contextOf, nativeError, sql } from '../../lib/connection.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { applyCredit, endCredit, lockCredit } from '../credits/state.ts'
 import type { CreditRecord, ItemRecord, PaymentRecord } from '../models.ts'
@@ -36,17 +36,10 @@ const chosen = (items: readonly ItemRecord[], itemIds: readonly string[] | undef
   return items.filter(({ id, status }) => itemIds.includes(id) && status !== 'void')
 }
 
-/** A movement that the bank statement has frozen is not turned any more: 409 `movement_reconciled`. */
+/** A movement that is matched is not turned (422 `in_use`), and none of a reconciled statement: 409 `movement_reconciled`. */
 const turnMovement = async (trx: Trx, item: ItemRecord, reason: string, on: string): Promise<void> => {
   if (item.cashMovementId === null) return
-  try {
-    await reverseMovement(trx, { movementId: item.cashMovementId, description: reason.slice(0, 300), bookedOn: on })
-  } catch (error) {
-    const native = nativeError(error)
-    if (native instanceof Error && 'code' in native && native.code === 'PL073')
-      throw conflict('movement_reconciled', 'The movement is matched with the bank statement; undo the match first')
-    throw error
-  }
+  await reverseMovement(trx, { movementId: item.cashMovementId, description: reason.slice(0, 300), bookedOn: on })
 }
 
 const giveBack = async (trx: Trx, payment: PaymentRecord, item: ItemRecord, refund: GivenBack): Promise<void> => {

@@ -1,3 +1,5 @@
+import { plainWords } from './statement-text.ts'
+
 /** How a line of a bank statement is booked without a person, or what is suggested for it. The first rule that fits counts. */
 export type MatchRule = {
   name: string
@@ -13,4 +15,23 @@ export type MatchRule = {
   then: { accountId: string; costCenterId?: string | null; description?: string }
   /** Books by itself; else it is a suggestion. */
   automatic: boolean
+}
+
+const digits = (document: string) => document.replaceAll(/\D/g, '')
+
+/** The first rule that fits a line; null where none does. */
+export const ruleFor = (
+  rules: readonly MatchRule[],
+  line: { amount: number; text: string; counterpartyDocument: string | null },
+): MatchRule | null => {
+  const words = plainWords(line.text)
+  const size = Math.abs(line.amount)
+  const fits = ({ when }: MatchRule) =>
+    (when.direction === 'any' || (when.direction === 'in') === line.amount > 0) &&
+    when.textContains.every((word) => words.includes(plainWords(word))) &&
+    size >= (when.amountFrom ?? 0) &&
+    size <= (when.amountTo ?? Number.MAX_SAFE_INTEGER) &&
+    (when.counterpartyDocument === undefined ||
+      (line.counterpartyDocument !== null && digits(line.counterpartyDocument) === digits(when.counterpartyDocument)))
+  return rules.find(fits) ?? null
 }

@@ -1,0 +1,43 @@
+import { statementFormats, statementStatuses } from '../cash-statements.ts'
+import { Count, Currency, OneOf, Obj, SignedAmount, Uuid } from '../schema.ts'
+import { event } from './event.ts'
+import type { Event } from './event.ts'
+
+const statement = {
+  entity: 'bank_statement',
+  subject: 'BankStatement',
+  data: Obj({
+    bankStatementId: Uuid,
+    cashAccountId: Uuid,
+    format: OneOf([...statementFormats]),
+    status: OneOf([...statementStatuses]),
+    added: Count,
+  }),
+} as const
+export const bankStatementImported = event({ type: 'bank_statement.imported', ...statement })
+export const bankStatementRejected = event({ type: 'bank_statement.rejected', ...statement })
+export const bankStatementReconciled = event({ type: 'bank_statement.reconciled', ...statement })
+export const bankStatementReopened = event({ type: 'bank_statement.reopened', ...statement })
+
+const line = {
+  entity: 'bank_statement_line',
+  subject: 'BankStatement',
+  data: Obj({
+    statementLineId: Uuid,
+    bankStatementId: Uuid,
+    cashAccountId: Uuid,
+    amount: SignedAmount,
+    currency: Currency,
+  }),
+} as const
+export const statementLineMatched = event({ type: 'statement_line.matched', ...line })
+export const statementLineUnmatched = event({ type: 'statement_line.unmatched', ...line })
+
+export const cashStatementEvents: Event[] = [
+  bankStatementImported,
+  bankStatementRejected,
+  bankStatementReconciled,
+  bankStatementReopened,
+  statementLineMatched,
+  statementLineUnmatched,
+]

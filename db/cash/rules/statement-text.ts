@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+
+/** A line as the file of a bank says it. Amounts are minor units: more than 0 came in. */
+export type ParsedLine = {
+  bookedOn: string
+  amount: number
+  externalId: string | null
+  documentNumber: string | null
+  text: string
+  counterpartyDocument: string | null
+  endToEndId: string | null
+}
+/** What a file says. Null is what it does not say. */
+export type ParsedStatement = {
+  /** Code or number of the bank, and number of the account, as they are written. */
+  bank: string | null
+  account: string | null
+  currency: string | null
+  from: string | null
+  to: string | null
+  opening: number | null
+  closing: number | null
+  lines: ParsedLine[]
+}
+/** Why a file was not taken in. */
+export type StatementError = { code: 'file_unreadable' | 'wrong_account' | 'currency_mismatch'; message: string }
+
+/** In capitals, without accents, punctuation and double spaces: how two texts of one line are the same. */
+export const plainWords = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, ' ')
+    .trim()
+
+/** SHA-256 of what tells a line from others (R16). */
+export const fingerprintOf = ({ externalId, bookedOn, amount, text }: ParsedLine): Buffer =>
+  createHash('sha256')
+    .update(JSON.stringify([externalId ?? '', bookedOn, amount, plainWords(text)]))
+    .digest()
+
+const significant = (number: string): string =>
+  number
+    .toUpperCase()
+    .replaceAll(/[^0-9A-Z]/g, '')
+    .replace(/^0+/, '')
+
+/** Whether a file speaks of an account: what the account does not name is not compared. */
+export const isOfAccount = (
+  { bank, account }: Pick<ParsedStatement, 'bank' | 'account'>,
+  own: { bankCode: string | null; ispb: string | null; number: string | null },
+): boolean => {
+  const banks = [own.bankCode, own.ispb].flatMap((code) => (code === null ? [] : [significant(code)]))
+  const fitsBank = bank === null || banks.length === 0 || banks.includes(significant(bank))
+  const number = own.number === null ? '' : significant(own.number)
+  return fitsBank && (account === null || number === '' || significant(account).endsWith(number))
+}

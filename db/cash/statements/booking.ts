@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { statementLineMatched } from '../../../config/events/cash-statements.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { authorOf } from '../../lib/authors.ts'
+import { changeRow } from '../../lib/records.ts'
+import { BankStatementLine } from '../models.ts'
+import type { LineRecord } from '../models.ts'
+import type { AccountFacts } from '../facts.ts'
+import { busyAsCash } from '../facts.ts'
+import { bookMovement, dayOfBooking } from '../movements.ts'
+import { tellLine } from './state.ts'
+
+/** Money of a line that no document speaks of: the other side in the ledger. Minor units, with the sign of the line's money. */
+export type LineBooking = {
+  accountId: string
+  amount: number
+  description: string
+  costCenterId?: string | null | undefined
+}
+
+/** A part of a line and the movement that it proves; `made`: the match made the movement. */
+export type MatchPart = { cashMovementId: string; amount: number; made: boolean }
+
+type OfLine = Pick<LineRecord, 'id' | 'bankStatementId' | 'cashAccountId' | 'amount' | 'bookedOn' | 'endToEndId'>
+
+/** Books money of a line on its day, or the first open day after it. */
+export const bookLine = async (
+  trx: Trx,
+  account: AccountFacts,
+  line: OfLine,
+  { accountId, amount, description, costCenterId = null }: LineBooking,
+): Promise<MatchPart> => {
+  const day = await dayOfBooking(trx, account, { bookedOn: line.bookedOn, fromOutside: true })
+  const booked = await bookMovement(
+    trx,
+    account,
+    {
+      cashAccountId: account.id,
+      amount,
+      kind: 'bank_line',
+      // A line may be booked in parts, and again after its match was undone.
+      source: { type: 'bank_statement_line', id: randomUUID() },
+      description: description.slice(0, 300),
+      occurredAt: new Date(`${line.bookedOn}T12:00:00Z`),
+      accountId,
+      costCenterId,
+      propertyId: account.propertyId,
+      endToEndId: line.endToEndId,
+    },
+    day,
+  )
+  return { cashMovementId: booked.movementId, amount, made: true }
+}
+
+/** Joins a line with what it proves, and raises the matched parts of the movements. The caller holds line and movements. */
+export const joinLine = async (
+  trx: Trx,
+  line: OfLine,
+  parts: readonly MatchPart[],
+  account: Pick<AccountFacts, 'propertyId' | 'currency'>,
+): Promise<void> => {
+  const isOfPerson = contextOf(trx).actor.id !== null
+  await busyAsCash(
+    sql(
+      trx,
+      `insert into statement_match (line_id, cash_movement_id, amount, made, created_by)
+       select ?, d.movement, d.amount, d.made, ? from jsonb_to_recordset(cast(? as jsonb)) as d (movement uuid, amount bigint, made boolean) order by d.movement`,
+      [
+        line.id,
+        isOfPerson ? await authorOf(trx) : null,
+        JSON.stringify(parts.map(({ cashMovementId, amount, made }) => ({ movement: cashMovementId, amount, made }))),
+      ],
+    ),
+  )
+  const version = await changeRow(trx, BankStatementLine, line.id, { status: 'matched' })
+  await tellLine(trx, statementLineMatched, line, { ...account, version })
+}

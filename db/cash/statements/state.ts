@@ -1,0 +1,107 @@
+import type { statementLineMatched, bankStatementImported } from '../../../config/events/cash-statements.ts'
+import { conflict, notFound, versionConflict } from '../../../config/errors.ts'
+import type { ApiError } from '../../../config/errors.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emit } from '../../lib/events.ts'
+import { findRow } from '../../lib/records.ts'
+import { BankStatement, BankStatementLine } from '../models.ts'
+import type { LineRecord, StatementRecord } from '../models.ts'
+
+/** Seed of the advisory lock in which imports and proofs of one account take turns. */
+const turn = 36
+
+/** Takes the turn of an account: what is imported or proven of it comes one after the other. */
+export const takeTurn = (trx: Trx, cashAccountId: string) =>
+  sqlOne(trx, `select pg_advisory_xact_lock(hashtextextended(?, ${turn}))`, [cashAccountId])
+
+/** A statement; 404. */
+export const statementById = async (trx: Trx, id: string): Promise<StatementRecord> => {
+  const row = await findRow(trx, BankStatement, id)
+  if (!row) throw notFound('No such statement')
+  return row
+}
+
+/** A statement that is to change, locked after the turn of its account. 404, 409 `version_conflict`. */
+export const lockStatement = async (trx: Trx, id: string, expected: number | null): Promise<StatementRecord> => {
+  const seen = await statementById(trx, id)
+  await takeTurn(trx, seen.cashAccountId)
+  await sql(trx, `select id from bank_statement where tenant_id = ? and id = ? for no key update`, [
+    contextOf(trx).tenantId,
+    id,
+  ])
+  const statement = await statementById(trx, id)
+  if (expected !== null && statement.version !== expected) throw versionConflict(statement.version)
+  return statement
+}
+
+export const frozen = (): ApiError =>
+  conflict('movement_reconciled', 'The statement of the line is reconciled; reopen it first')
+
+/**
+ * A line that is to change, and its statement: locked so that no proof of it comes in between, while other lines of it may change. 404, 409
+ * `version_conflict`, `movement_reconciled`.
+ */
+export const lockLine = async (
+  trx: Trx,
+  id: string,
+  expected: number | null,
+): Promise<{ line: LineRecord; statement: StatementRecord }> => {
+  const seen = await findRow(trx, BankStatementLine, id)
+  if (!seen) throw notFound('No such line')
+  const { tenantId } = contextOf(trx)
+  await sql(trx, `select id from bank_statement where tenant_id = ? and id = ? for share`, [
+    tenantId,
+    seen.bankStatementId,
+  ])
+  await sql(trx, `select id from bank_statement_line where tenant_id = ? and id = ? for no key update`, [tenantId, id])
+  const [line, statement] = [
+    await findRow(trx, BankStatementLine, id),
+    await findRow(trx, BankStatement, seen.bankStatementId),
+  ]
+  if (!line || !statement) throw notFound('No such line')
+  if (expected !== null && line.version !== expected) throw versionConflict(line.version)
+  if (statement.status === 'reconciled') throw frozen()
+  return { line, statement }
+}
+
+/** The property of an account, for events and roles. */
+export const propertyOf = async (trx: Trx, cashAccountId: string): Promise<string | null> =>
+  (
+    await sqlOne<{ propertyId: string | null }>(
+      trx,
+      `select property_id from cash_account where tenant_id = ? and id = ?`,
+      [contextOf(trx).tenantId, cashAccountId],
+    )
+  )?.propertyId ?? null
+
+/** Says what has become of a statement. */
+export const tellStatement = async (trx: Trx, event: typeof bankStatementImported, id: string): Promise<void> => {
+  const { cashAccountId, format, status, linesAdded, version } = await statementById(trx, id)
+  await emit(trx, event, {
+    propertyId: await propertyOf(trx, cashAccountId),
+    id,
+    version,
+    data: { bankStatementId: id, cashAccountId, format, status, added: linesAdded },
+  })
+}
+
+/** Says that a line was matched, or is open again. */
+export const tellLine = (
+  trx: Trx,
+  event: typeof statementLineMatched,
+  line: Pick<LineRecord, 'id' | 'bankStatementId' | 'cashAccountId' | 'amount'>,
+  { propertyId, currency, version }: { propertyId: string | null; currency: string; version: number },
+) =>
+  emit(trx, event, {
+    propertyId,
+    id: line.id,
+    version,
+    data: {
+      statementLineId: line.id,
+      bankStatementId: line.bankStatementId,
+      cashAccountId: line.cashAccountId,
+      amount: line.amount,
+      currency,
+    },
+  })

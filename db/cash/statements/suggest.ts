@@ -1,0 +1,170 @@
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { ruleFor } from '../rules/match-rules.ts'
+import type { MatchRule } from '../rules/match-rules.ts'
+import { plainWords } from '../rules/statement-text.ts'
+import { statementTargets } from './targets.ts'
+import type { StatementTargetName } from './targets.ts'
+
+/** A line whose matches are looked for. */
+export type OpenLine = {
+  id: string
+  cashAccountId: string
+  bookedOn: string
+  amount: number
+  text: string
+  documentNumber: string | null
+  endToEndId: string | null
+  counterpartyDocument: string | null
+}
+
+/** What a line may be about, to be sent back as a target; the higher the score, the likelier. */
+export type Suggestion = {
+  score: number
+  kind: 'movement' | StatementTargetName | 'rule'
+  /** The movement, payout or installment; null of a rule. */
+  id: string | null
+  amount: number
+  date: string | null
+  words: string
+  /** Of a rule: what would be booked. */
+  book: { accountId: string; costCenterId: string | null; amount: number; description: string } | null
+}
+
+const most = 5
+const least = 60
+const perKind = 8
+
+type Candidate = {
+  lineId: string
+  kind: 'movement' | StatementTargetName
+  id: string
+  amount: number
+  date: string
+  words: string
+  certain: boolean
+  days: number
+}
+
+const near = `abs(l.booked_on - c.date)`
+
+/** Open movements of the account with the amount, or the end-to-end id or txid, of each line. */
+const movementsFor = (trx: Trx, accountId: string, lines: readonly OpenLine[]): Promise<Candidate[]> =>
+  sql<Candidate>(
+    trx,
+    `select l.id as line_id, 'movement' as kind, c.id, c.amount, c.date, c.words, c.certain, ${near} as days
+     from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date, e2e text, txid text)
+     join lateral (
+       select * from (
+         (select m.id, m.amount, m.matched, m.booked_on as date, m.description || ' ' || m.voucher as words, false as certain from cash_movement m
+          where m.tenant_id = :tenantId and m.cash_account_id = :accountId and abs(m.amount) = abs(l.amount) and m.matched < abs(m.amount)
+            and m.matched = 0 and m.amount = l.amount and m.kind not in ('opening', 'reversal')
+          order by abs(m.booked_on - l.booked_on), m.id limit ${perKind})
+         union
+         (select m.id, m.amount, m.matched, m.booked_on, m.description || ' ' || m.voucher, true from cash_movement m
+          where m.tenant_id = :tenantId and m.cash_account_id = :accountId and m.end_to_end_id = l.e2e and m.matched = 0 and m.amount = l.amount
+            and m.kind not in ('opening', 'reversal') limit ${perKind})) x
+       where not exists (select from cash_movement r where r.tenant_id = :tenantId and r.reverses_id = x.id)) c on true`,
+    {
+      tenantId: contextOf(trx).tenantId,
+      accountId,
+      lines: JSON.stringify(
+        lines.map(({ id, amount, bookedOn, endToEndId }) => ({ id, amount, booked_on: bookedOn, e2e: endToEndId })),
+      ),
+    },
+  )
+
+/** Open records of other modules with the amount of each line. */
+const recordsFor = async (trx: Trx, accountId: string, lines: readonly OpenLine[]): Promise<Candidate[]> => {
+  const place = await sqlOne<{ bookId: string; currency: string }>(
+    trx,
+    `select book_id, currency from cash_account where tenant_id = ? and id = ?`,
+    [contextOf(trx).tenantId, accountId],
+  )
+  const found: Candidate[] = []
+  for (const [kind, { open }] of statementTargets())
+    found.push(
+      ...(await sql<Candidate>(
+        trx,
+        `select l.id as line_id, '${kind}' as kind, c.id, c.amount, c.date, c.words, false as certain, ${near} as days
+         from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date)
+         join lateral (select x.* from (${open}) x where x.amount = l.amount order by abs(x.date - l.booked_on), x.id limit ${perKind}) c on true`,
+        {
+          tenantId: contextOf(trx).tenantId,
+          bookId: place?.bookId ?? '',
+          currency: place?.currency ?? '',
+          accountId,
+          amounts: lines.map(({ amount }) => amount),
+          lines: JSON.stringify(lines.map(({ id, amount, bookedOn }) => ({ id, amount, booked_on: bookedOn }))),
+        },
+      )),
+    )
+  return found
+}
+
+const wordsOf = (text: string): Set<string> =>
+  new Set(
+    plainWords(text)
+      .split(' ')
+      .filter((word) => word.length >= 3),
+  )
+
+/** 100 for equal end-to-end ids; else 60 for the amount, up to 30 for nearness and 10 for a shared word (R17). */
+const scoreOf = ({ certain, days, words }: Candidate, line: OpenLine): number => {
+  if (certain) return 100
+  const own = wordsOf(`${line.text} ${line.documentNumber ?? ''}`)
+  const isShared = [...wordsOf(words)].some((word) => own.has(word))
+  return least + Math.max(0, 30 - 3 * Math.min(days, 10)) + (isShared ? 10 : 0)
+}
+
+const suggestionOf = (candidate: Candidate, line: OpenLine): Suggestion => {
+  const { kind, id, amount, date, words } = candidate
+  return { score: scoreOf(candidate, line), kind, id, amount, date, words: words.trim().slice(0, 300), book: null }
+}
+
+const ofRule = ({ name, then }: MatchRule, line: OpenLine): Suggestion => ({
+  score: least,
+  kind: 'rule',
+  id: null,
+  amount: line.amount,
+  date: null,
+  words: name,
+  book: {
+    accountId: then.accountId,
+    costCenterId: then.costCenterId ?? null,
+    amount: line.amount,
+    description: then.description ?? name,
+  },
+})
+
+/** What each line may be about, likeliest first, five at most. Lines of several accounts are looked for by account. */
+export const suggestionsFor = async (trx: Trx, lines: readonly OpenLine[]): Promise<Map<string, Suggestion[]>> => {
+  const found = new Map<string, Suggestion[]>()
+  for (const accountId of new Set(lines.map((line) => line.cashAccountId))) {
+    const own = lines.filter((line) => line.cashAccountId === accountId)
+    const [movements, records, account] = await Promise.all([
+      movementsFor(trx, accountId, own),
+      recordsFor(trx, accountId, own),
+      sqlOne<{ matchRules: MatchRule[] }>(trx, `select match_rules from cash_account where tenant_id = ? and id = ?`, [
+        contextOf(trx).tenantId,
+        accountId,
+      ]),
+    ])
+    const candidates = [...movements, ...records]
+    for (const line of own) {
+      const best = new Map<string, Suggestion>()
+      for (const candidate of candidates.filter(({ lineId }) => lineId === line.id)) {
+        const one = suggestionOf(candidate, line)
+        const known = best.get(`${one.kind} ${one.id ?? ''}`)
+        if (!known || known.score < one.score) best.set(`${one.kind} ${one.id ?? ''}`, one)
+      }
+      const rule = ruleFor(account?.matchRules ?? [], line)
+      const all = [...best.values(), ...(rule ? [ofRule(rule, line)] : [])]
+      found.set(
+        line.id,
+        all.toSorted((a, b) => b.score - a.score || ((a.id ?? '') < (b.id ?? '') ? -1 : 1)).slice(0, most),
+      )
+    }
+  }
+  return found
+}

@@ -1,0 +1,64 @@
+import type { Trx } from '../../lib/connection.ts'
+import type { AccountFacts } from '../facts.ts'
+
+/** Records of other modules that a line may pay: they book the money themselves. */
+export type StatementTargetName = 'payout' | 'payable' | 'receivable'
+
+/** One target of a match as it was sent. Amounts in minor units, without sign. */
+export type SettlementAsked = {
+  /** The payout, or the installment. */
+  id: string
+  principal?: number | undefined
+  interest?: number | undefined
+  fine?: number | undefined
+  discount?: number | undefined
+  fee?: number | undefined
+  withheld?: { taxCodeId: string; amount: number }[] | undefined
+}
+
+export type SettlementContext = {
+  account: AccountFacts
+  /** The day of the line. */
+  on: string
+  /** What the bank says, for the document. */
+  text: string
+  /** Features of the tenant that the caller may use. */
+  features: readonly string[]
+}
+
+export type StatementTarget = {
+  /** Locks what `settle` changes, before any movement and account is locked. */
+  lock: (trx: Trx, ids: readonly string[]) => Promise<void>
+  /** Pays what was asked, as one document, and answers the movements that it booked. Errors name `targets.<n>` by `index`. */
+  settle: (
+    trx: Trx,
+    asked: readonly SettlementAsked[],
+    context: SettlementContext,
+  ) => Promise<{ movementId: string; amount: number }[]>
+  /** Locks what `undo` changes. */
+  lockMade: (trx: Trx, movementIds: readonly string[]) => Promise<void>
+  /** Takes back the documents that booked these movements. */
+  undo: (trx: Trx, movementIds: readonly string[], reason: string) => Promise<void>
+  /** Source types of the movements that it books. */
+  books: readonly string[]
+  /**
+   * What is open: selects `id`, `amount` (signed as the bank would say it), `date` and `words` where amounts are any of `:amounts`. `:tenantId`, `:bookId`,
+   * `:currency` and `:accountId` are bound.
+   */
+  open: string
+}
+
+const targets = new Map<StatementTargetName, StatementTarget>()
+
+/** Says how lines of statements pay the records of a module. */
+export const registerStatementTarget = (name: StatementTargetName, target: StatementTarget): void => {
+  targets.set(name, target)
+}
+
+export const statementTarget = (name: StatementTargetName): StatementTarget | null => targets.get(name) ?? null
+
+/** Who booked a movement for a match, by the kind of its source; null where it was booked here. */
+export const targetThatBooked = (sourceType: string): StatementTarget | null =>
+  [...targets.values()].find(({ books }) => books.includes(sourceType)) ?? null
+
+export const statementTargets = (): ReadonlyMap<StatementTargetName, StatementTarget> => targets

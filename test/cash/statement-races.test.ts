@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import {
+  importStatement,
+  matchLine,
+  receiveStatement,
+  reconcileStatement,
+  recordMovement,
+  reopenStatement,
+  unmatchLine,
+} from '../../db/cash/index.ts'
+import type { ParsedLine } from '../../db/cash/index.ts'
+import { always } from '../../db/lib/conditions.ts'
+import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
+import { useDatabase } from '../support/database.ts'
+import { as, makeTill, numbersOf, refusal } from './support.ts'
+import type { Till } from './support.ts'
+
+describe('many at one statement', function () {
+  this.timeout(60_000)
+  useDatabase()
+  let till: Till
+  beforeEach(async () => {
+    till = await makeTill()
+  })
+
+  const asked = { expected: null, scope: always, features: [] }
+  const line = (amount: number, text: string): ParsedLine => ({
+    bookedOn: till.today,
+    amount,
+    externalId: null,
+    documentNumber: null,
+    text,
+    counterpartyDocument: null,
+    endToEndId: null,
+  })
+  const parsed = (lines: ParsedLine[], closing: number | null = null) => ({
+    bank: null,
+    account: null,
+    currency: null,
+    from: null,
+    to: null,
+    opening: null,
+    closing,
+    lines,
+  })
+  const receive = (content: string) =>
+    as(till, till.cashier, (trx) =>
+      receiveStatement(trx, {
+        cashAccountId: till.bankId,
+        format: 'ofx',
+        fileName: 'x.ofx',
+        content: Buffer.from(content).toString('base64'),
+      }),
+    )
+  const take = (id: string, lines: ParsedLine[], closing?: number) =>
+    inTenant(till.tenantId, (trx) => importStatement(trx, id, parsed(lines, closing ?? null)))
+  const movement = (amount: number) =>
+    as(till, till.cashier, async (trx) => {
+      const booked = await recordMovement(trx, {
+        cashAccountId: till.bankId,
+        amount,
+        kind: 'receipt',
+        source: { type: 'receipt', id: randomUUID() },
+        description: 'Money',
+      })
+      return booked.movementId
+    })
+  const linesOf = (statementId: string) =>
+    inTenant(till.tenantId, (trx) =>
+      sql<{ id: string; amount: number; status: string }>(
+        trx,
+        `select id, amount, status from bank_statement_line where bank_statement_id = ? order by position`,
+        [statementId],
+      ),
+    )
+  const match = (id: string, cashMovementId: string, amount?: number) =>
+    as(till, till.cashier, (trx) => matchLine(trx, id, [{ cashMovementId, amount }], asked))
+  const unmatch = (id: string) =>
+    as(till, till.cashier, (trx) => unmatchLine(trx, id, { expected: null, reason: 'Undone' }))
+  const reconcile = (id: string) =>
+    as(till, till.cashier, (trx) => reconcileStatement(trx, id, { closingBalance: undefined, expected: null }))
+
+  it('a file is kept once, and files that overlap add each line once', async () => {
+    const sent = await Promise.all(Array.from({ length: 5 }, () => refusal(receive('one file'))))
+    expect(sent.toSorted()).to.deep.equal(['done', ...Array<string>(4).fill('statement_exists')])
+    const ids = await Promise.all(['a', 'b', 'c'].map(receive))
+    const real = [line(100, 'A'), line(100, 'A'), line(-50, 'B')]
+    const files = [real, [real[0]!, real[1]!], [real[2]!, line(7, 'C')]]
+    await Promise.all(ids.map((id, index) => take(id, files[index]!)))
+    // Again: a job that comes twice changes nothing.
+    await Promise.all(ids.map((id, index) => take(id, files[index]!)))
+    const found = await inTenant(till.tenantId, (trx) =>
+      sqlOne<{ lines: number; total: number; read: number; added: number; known: number }>(
+        trx,
+        `select (select count(*) from bank_statement_line) as lines, (select sum(amount)::bigint from bank_statement_line) as total,
+           sum(lines_read)::int as read, sum(lines_added)::int as added, sum(lines_known)::int as known from bank_statement where status = 'imported'`,
+      ),
+    )
+    expect(found).to.deep.equal({ lines: 4, total: 157, read: 7, added: 4, known: 3 })
+  })
+
+  it('10,000 lines are taken in within ten seconds', async () => {
+    const id = await receive('large')
+    const began = Date.now()
+    await take(
+      id,
+      Array.from({ length: 10_000 }, (_, index) => line(index + 1, `Line ${index}`)),
+    )
+    expect(Date.now() - began).to.be.below(10_000)
+    expect(await linesOf(id)).to.have.length(10_000)
+  })
+
+  it('one movement is proven once, whoever matches it', async () => {
+    const id = await receive('x')
+    await take(id, [line(300, 'A'), line(300, 'B'), line(200, 'C'), line(100, 'D')])
+    const [first, second, third, fourth] = await linesOf(id)
+    const movementId = await movement(300)
+    const outcomes = await Promise.all([
+      refusal(match(first!.id, movementId)),
+      refusal(match(second!.id, movementId)),
+      refusal(match(first!.id, movementId)),
+    ])
+    expect(outcomes.filter((one) => one === 'match_not_equal').length).to.be.within(1, 2)
+    expect(await numbersOf(till, till.bankId)).to.include({ cleared: 300 })
+    // Many lines prove one movement in parts, never more than it is.
+    const large = await movement(300)
+    expect(await refusal(match(third!.id, large, 200))).to.equal('done')
+    const rest = await Promise.all(Array.from({ length: 5 }, () => refusal(match(fourth!.id, large, 100))))
+    expect(rest).to.deep.equal(Array<string>(5).fill('done'))
+    expect(await numbersOf(till, till.bankId)).to.include({ cleared: 600 })
+    const undone = await Promise.all(Array.from({ length: 5 }, () => refusal(unmatch(fourth!.id))))
+    expect(undone).to.deep.equal(Array<string>(5).fill('done'))
+    expect(await numbersOf(till, till.bankId)).to.include({ cleared: 500 })
+  })
+
+  it('a proof and a match that is undone meanwhile do not both stand', async () => {
+    const id = await receive('y')
+    await take(id, [line(300, 'A')], 100_300)
+    const [only] = await linesOf(id)
+    await match(only!.id, await movement(300))
+    const [proven, undone] = await Promise.all([refusal(reconcile(id)), refusal(unmatch(only!.id))])
+    const [after] = await linesOf(id)
+    expect([proven, undone, after?.status]).to.be.deep.oneOf([
+      ['done', 'movement_reconciled', 'matched'],
+      ['not_reconciled', 'done', 'unmatched'],
+    ])
+  })
+
+  it('the database alone refuses what a proof has frozen', async () => {
+    const id = await receive('z')
+    await take(id, [line(300, 'A')], 100_300)
+    const [only] = await linesOf(id)
+    await match(only!.id, await movement(300))
+    await reconcile(id)
+    const raw = (text: string) => refusal(inTenant(till.tenantId, (trx) => sql(trx, text)))
+    expect(await raw(`update statement_match set undone_at = now()`)).to.equal('movement_reconciled')
+    expect(await raw(`update bank_statement_line set status = 'unmatched'`)).to.equal('movement_reconciled')
+    expect(await raw(`delete from bank_statement_line`)).to.equal('movement_reconciled')
+    // Reconciled and opened again in one second: a statement is never later than itself.
+    for (let round = 0; round < 3; round += 1) {
+      await as(till, till.cashier, (trx) => reopenStatement(trx, id, { reason: 'Again', expected: null }))
+      expect(await refusal(reconcile(id))).to.equal('done')
+    }
+  })
+
+  it('matches always come to their line', async () => {
+    const id = await receive('w')
+    await take(id, [line(300, 'A')])
+    const [only] = await linesOf(id)
+    const movementId = await movement(300)
+    const raw = (text: string, values: unknown[]) =>
+      refusal(inTenant(till.tenantId, (trx) => sql(trx, text, values as string[])))
+    expect(
+      await raw(`insert into statement_match (line_id, cash_movement_id, amount) values (?, ?, 299)`, [
+        only!.id,
+        movementId,
+      ]),
+    ).to.equal('match_not_equal')
+    expect(await raw(`update bank_statement_line set status = 'matched' where id = ?`, [only!.id])).to.equal(
+      'match_not_equal',
+    )
+    expect(await numbersOf(till, till.bankId)).to.include({ cleared: 0 })
+  })
+})

@@ -1,0 +1,347 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { recordMovement } from '../../db/cash/index.ts'
+import { raisePosting } from '../../db/financial/index.ts'
+import type { Parsed } from '../support/client.ts'
+import { useWorld } from '../support/world.ts'
+import { openPayables } from '../accounts-payable/desk.ts'
+import { cnabFile, ofx2File, ofxFile } from './statement-files.ts'
+
+describe('statements of a bank', function () {
+  this.timeout(180_000)
+  const world = useWorld()
+
+  const openBank = async (rules: object[] = [], opening = 100_000) => {
+    const a = await openPayables(world)
+    const { bookId, finance, good } = a
+    const from = a.on('09-01')
+    const { id: bankId } = await good(finance, 'POST', 'cash/accounts', {
+      bookId,
+      kind: 'bank',
+      code: 'BANCO',
+      name: 'Banco',
+      bankCode: '341',
+      number: '12345-6',
+      opening: { amount: opening, on: from },
+      matchRules: rules,
+    })
+    const send = (content: Buffer, more: object = {}) =>
+      a.send(finance, 'POST', 'cash/bank-statements', {
+        cashAccountId: bankId,
+        format: 'ofx',
+        fileName: 'extrato.ofx',
+        content: content.toString('base64'),
+        ...more,
+      })
+    const read = (id: string, query = ''): Promise<Parsed> => good(finance, 'GET', `cash/bank-statements/${id}${query}`)
+    /** Sends a file and waits for what became of it. */
+    const taken = async (content: Buffer, more: object = {}): Promise<Parsed> => {
+      const [status, made] = await send(content, more)
+      expect(status, JSON.stringify(made)).to.equal(201)
+      await world.drain()
+      return read(made.id)
+    }
+    const lines = async (query: string): Promise<Parsed[]> =>
+      (await good(finance, 'GET', `cash/bank-statement-lines?${query}&limit=100`)).data
+    const match = (id: string, targets: object[]) =>
+      a.send(finance, 'POST', `cash/bank-statement-lines/${id}/match`, { targets })
+    const step = (id: string, verb: string, body: object = {}) =>
+      a.send(finance, 'POST', `cash/bank-statements/${id}/${verb}`, body)
+    /** Money of a customer, as receivables book it. */
+    const receipt = (amount: number, on: string) =>
+      a.house.inHouse(async (trx) => {
+        const id = randomUUID()
+        const booked = await recordMovement(trx, {
+          cashAccountId: bankId,
+          amount,
+          kind: 'receipt',
+          source: { type: 'receipt', id },
+          description: 'Receipt',
+          bookedOn: on,
+        })
+        await raisePosting(trx, {
+          event: 'accounts-receivable.receipt_recorded',
+          source: { id },
+          bookId,
+          postingDate: on,
+          payload: { amounts: { amount }, accounts: { money: booked.ledgerAccountId }, documents: { receipt: id } },
+        })
+        return booked.movementId
+      })
+    return { ...a, bankId, send, post: a.send, payable: a.read, read, taken, lines, match, step, receipt }
+  }
+
+  it('prove the month to the cent (story S5), and open again', async () => {
+    const a = await openBank()
+    const { bookId, finance, good, refused, on, bankId } = a
+    const [fees, difference, other] = [await a.account('8.2'), await a.account('6.1.10'), await a.account('7.1')]
+    await good(finance, 'PATCH', `cash/accounts/${bankId}`, {
+      matchRules: [
+        {
+          name: 'Tarifas',
+          when: { direction: 'out', textContains: ['tarifa'] },
+          then: { accountId: fees },
+          automatic: true,
+        },
+      ],
+    })
+    const { id: supplierId } = await a.supplier()
+    const bill = await a.bill({
+      supplierId,
+      number: '77',
+      issuedOn: on('09-02'),
+      lines: [{ description: 'Frutas', accountId: await a.account('6.1.03'), amount: 25_000 }],
+      installments: [{ dueOn: on('09-05'), amount: 25_000 }],
+    })
+    const [installment] = (await a.payable(bill.id)).installments as Parsed[]
+    const paid = await good(finance, 'POST', 'accounts-payable/payments', {
+      method: 'manual',
+      cashAccountId: bankId,
+      payOn: on('09-05'),
+      items: [{ installmentId: installment?.id }],
+    })
+    const receipt = await a.receipt(80_000, on('09-10'))
+
+    const september = [
+      { on: on('09-05'), amount: '-250.00', id: 'A1', memo: 'PAGTO FORNECEDOR' },
+      { on: on('09-10'), amount: '800.00', id: 'A2', memo: 'TED RECEBIDA' },
+      { on: on('09-15'), amount: '-19.90', id: 'A3', memo: 'TARIFA PACOTE' },
+      { on: on('09-20'), amount: '-100.00', id: 'A4', memo: 'SAQUE CARTÃO' },
+      { on: on('09-20'), amount: '-100.00', id: 'A4', memo: 'SAQUE CARTÃO' },
+    ]
+    const file = ofxFile(september, { balance: '1330.10', to: on('09-30') })
+    const first = await a.taken(file)
+    expect(first).to.include({
+      status: 'imported',
+      from: on('09-05'),
+      to: on('09-30'),
+      openingBalance: 100_000,
+      closingBalance: 133_010,
+    })
+    expect(first.counts).to.deep.equal({ read: 5, added: 5, known: 0, sameId: 0, leftOut: 0 })
+    const [status, twin] = await a.send(file)
+    expect([status, twin.code]).to.deep.equal([409, 'statement_exists'])
+    expect(JSON.stringify(twin.errors)).to.include(first.id)
+    const second = await a.taken(
+      ofxFile([...september.slice(3), { on: on('10-02'), amount: '50.00', id: 'A5', memo: 'RENDIMENTO' }], {
+        balance: '1380.10',
+        to: on('10-02'),
+      }),
+    )
+    expect(second.counts).to.deep.equal({ read: 3, added: 1, known: 2, sameId: 0, leftOut: 0 })
+
+    const lines = await a.lines(`bankStatementId=${first.id}`)
+    expect(lines.map(({ status: state }) => state)).to.deep.equal([
+      'unmatched',
+      'unmatched',
+      'matched',
+      'unmatched',
+      'unmatched',
+    ])
+    expect(lines[3]?.text).to.equal('SAQUE CARTÃO')
+    const [payment, money, , draw, again] = lines as [Parsed, Parsed, Parsed, Parsed, Parsed]
+    const movement = paid.items[0].cashMovementId as string
+    expect(payment.suggestions[0]).to.include({ kind: 'movement', id: movement, score: 90 })
+    expect(money.suggestions[0]).to.include({ kind: 'movement', id: receipt, score: 90 })
+    expect(
+      await refused(finance, 'POST', `cash/bank-statement-lines/${payment.id}/match`, {
+        targets: [{ cashMovementId: receipt }],
+      }),
+    ).to.deep.equal([422, 'match_not_equal'])
+    for (const [line, id] of [
+      [payment, movement],
+      [money, receipt],
+    ] as const)
+      expect(await a.match(line.id, [{ cashMovementId: id }]).then(([code]) => code)).to.equal(200)
+
+    const [early, said] = await a.step(first.id, 'reconcile')
+    expect([early, said.code]).to.deep.equal([422, 'not_reconciled'])
+    expect(said.errors).to.deep.include({ field: 'difference', message: '-20000' })
+    for (const line of [draw, again])
+      await a.match(line.id, [{ book: { accountId: difference, amount: -10_000, description: 'Saque' } }])
+    expect((await a.step(second.id, 'reconcile'))[1].code).to.equal('earlier_statement_open')
+    const [done, proven] = await a.step(first.id, 'reconcile')
+    expect([done, proven.status]).to.deep.equal([200, 'reconciled'])
+    expect(proven.reconciliation).to.include({ opening: 100_000, cleared: 33_010, closing: 133_010, difference: 0 })
+    const [income] = await a.lines(`bankStatementId=${second.id}`)
+    await a.match(income?.id, [{ book: { accountId: other, amount: 5_000, description: 'Rendimento' } }])
+    expect((await a.step(second.id, 'reconcile'))[1].status).to.equal('reconciled')
+
+    const voiding = `accounts-payable/payments/${paid.id}/void`
+    expect(await refused(finance, 'POST', voiding, { reason: 'Wrong' })).to.deep.equal([409, 'movement_reconciled'])
+    expect(await refused(finance, 'POST', `cash/bank-statement-lines/${draw.id}/unmatch`)).to.deep.equal([
+      409,
+      'movement_reconciled',
+    ])
+    expect(await refused(finance, 'DELETE', `cash/bank-statements/${first.id}`)).to.deep.equal([
+      409,
+      'invalid_transition',
+    ])
+
+    await world.drain()
+    expect(await a.moved(on('09-01'), on('09-30'))).to.deep.equal([251_990, 251_990])
+    const balances = await a.balances(on('09-01'), on('09-30'))
+    expect(Object.fromEntries(Object.entries(balances).filter(([, value]) => value !== 0))).to.deep.equal({
+      '1.1.2.01': 133_010,
+      '2.1.5.04': -80_000,
+      '3.9.01': -100_000,
+      '6.1.03': 25_000,
+      '6.1.10': 20_000,
+      '8.2': 1_990,
+    })
+    const account = await good(finance, 'GET', `cash/accounts/${bankId}`)
+    expect(account).to.include({ balance: 138_010, cleared: 38_010 })
+    expect(account.bank).to.deep.equal({ balance: 138_010, on: on('10-02') })
+
+    // Only the latest opens again; then the first, though both were proven within one second.
+    const reason = { reason: 'Wrong account' }
+    expect((await a.step(first.id, 'reopen', reason))[1].code).to.equal('invalid_transition')
+    expect((await a.step(second.id, 'reopen', reason))[1].status).to.equal('imported')
+    expect((await a.step(first.id, 'reopen', reason))[1]).to.include({
+      status: 'imported',
+      reopenReason: 'Wrong account',
+    })
+    expect((await a.post(finance, 'POST', `cash/bank-statement-lines/${draw.id}/unmatch`))[1].status).to.equal(
+      'unmatched',
+    )
+    expect(await good(finance, 'GET', `cash/accounts/${bankId}`)).to.include({ balance: 148_010, cleared: 48_010 })
+    expect(await refused(finance, 'POST', voiding, { reason: 'Wrong' })).to.deep.equal([422, 'in_use'])
+    expect(
+      (await a.post(finance, 'POST', `cash/bank-statement-lines/${draw.id}/match`, { ignoreReason: 'Twice' }))[1],
+    ).to.include({
+      status: 'ignored',
+      ignoreReason: 'Twice',
+    })
+    expect((await a.step(first.id, 'reconcile'))[1].errors).to.deep.include({ field: 'ignored', message: '-10000' })
+    expect(bookId).not.to.equal('')
+  })
+
+  it('pay a bill through a line, and take it back', async () => {
+    const a = await openBank()
+    const { finance, good, on } = a
+    const { id: supplierId } = await a.supplier({ legalName: 'Padaria Aurora' })
+    const bill = await a.bill({
+      supplierId,
+      number: '12',
+      issuedOn: on('09-02'),
+      lines: [{ description: 'Pão', accountId: await a.account('6.1.03'), amount: 30_000 }],
+      installments: [{ dueOn: on('09-20'), amount: 30_000 }],
+    })
+    const [installment] = (await a.payable(bill.id)).installments as Parsed[]
+    const lines = [
+      { on: on('09-18'), amount: '-300,00', id: 'P', memo: 'PIX PADARIA AURORA' },
+      { on: on('09-18'), amount: '-315,00', id: 'Q', memo: 'PIX' },
+    ]
+    const statement = await a.taken(ofxFile(lines, { balance: '385,00', to: on('09-18') }))
+    const [line, dearer] = await a.lines(`bankStatementId=${statement.id}`)
+    expect(line?.suggestions[0]).to.include({ kind: 'payable', id: installment?.id, score: 94, amount: -30_000 })
+    const both = [{ payableInstallmentId: installment?.id, interest: 1_000, fine: 500 }]
+    const [status, matched] = await a.match(dearer?.id, both)
+    expect([status, matched.status]).to.deep.equal([200, 'matched'])
+    expect(matched.matches[0]).to.include({ amount: -31_500, made: true })
+    expect((await a.payable(bill.id)).status).to.equal('paid')
+    const back = await a.post(finance, 'POST', `cash/bank-statement-lines/${dearer?.id}/unmatch`, {
+      reason: 'Other bill',
+    })
+    expect(back[1]).to.include({ status: 'unmatched' })
+    expect((await a.payable(bill.id)).status).to.equal('approved')
+    expect((await a.match(line?.id, [{ payableInstallmentId: installment?.id }]))[0]).to.equal(200)
+    expect((await good(finance, 'GET', `cash/accounts/${a.bankId}`)).balance).to.equal(70_000)
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('are read in each format, encoding and notation, once', async () => {
+    const a = await openBank()
+    const { on } = a
+    const days = { from: on('09-03'), to: on('09-04') }
+    const cnab = await a.taken(
+      cnabFile(
+        [
+          { on: on('09-03'), amount: -12_345, text: 'TARIFA' },
+          { on: on('09-04'), amount: 5_000, text: 'PIX RECEBIDO' },
+        ],
+        { opening: 100_000, closing: 92_655, ...days },
+      ),
+      { format: 'cnab240', fileName: 'extrato.ret' },
+    )
+    expect(cnab).to.include({ status: 'imported', openingBalance: 100_000, closingBalance: 92_655, from: days.from })
+    // Another format of the same days adds nothing; a day after them is new.
+    const ofx = [
+      { on: on('09-03'), amount: '-123.45', id: '1', memo: 'TARIFA DO PACOTE' },
+      { on: on('09-05'), amount: '1.234,56', id: '2', memo: 'DEPÓSITO &amp; CIA' },
+    ]
+    const xml = await a.taken(ofx2File(ofx, { balance: '2161.11', to: on('09-05') }))
+    expect(xml.counts).to.deep.equal({ read: 2, added: 1, known: 0, sameId: 0, leftOut: 1 })
+    const [told] = await a.lines(`bankStatementId=${xml.id}`)
+    expect(told).to.include({ amount: 123_456, text: 'DEPÓSITO & CIA' })
+    const rows = [
+      'Data;Histórico;Crédito;Débito;Doc',
+      `06/09/${on('09-06').slice(0, 4)};"Compra; ""loja""";;1.000,10;7`,
+      '',
+    ]
+    const mapping = {
+      delimiter: ';',
+      skipRows: 0,
+      date: { column: 'Data', format: 'DD/MM/YYYY' },
+      amount: { inColumn: 'Crédito', outColumn: 'Débito' },
+      decimal: ',',
+      textColumns: ['Histórico'],
+      idColumn: 5,
+    }
+    const csv = { format: 'csv', fileName: 'x.csv' }
+    expect((await a.send(Buffer.from('a;b'), csv))[0]).to.equal(400)
+    for (const [encoding, more] of [
+      ['latin1', { mapping }],
+      ['utf8', {}],
+    ] as const) {
+      const one = await a.taken(Buffer.from(rows.join('\r\n'), encoding), { ...csv, ...more })
+      expect(one.counts).to.include({ read: 1, added: encoding === 'latin1' ? 1 : 0 })
+      expect(one.closingBalance).to.equal(null)
+    }
+    const [bought] = await a.lines(`from=${on('09-06')}&to=${on('09-06')}`)
+    expect(bought).to.include({ amount: -100_010, text: 'Compra; "loja"', externalId: '7' })
+    // An id that stands for something else is added, and said.
+    const same = await a.taken(
+      ofxFile([{ on: on('09-08'), amount: '10.00', id: '2', memo: 'OUTRO' }], { balance: '0', to: on('09-08') }),
+    )
+    expect(same.counts).to.include({ added: 1, sameId: 1 })
+  })
+
+  it('reject what cannot be read, or is of another account or currency, and are deleted', async () => {
+    const a = await openBank()
+    const { on, finance } = a
+    const line = { on: on('09-03'), amount: '-1.00', id: 'x', memo: 'X' }
+    const whole = ofxFile([line], { balance: '999.00', to: on('09-03') })
+    const rejected = async (content: Buffer, more: object = {}) => (await a.taken(content, more)).error?.code
+    expect(await rejected(whole.subarray(0, whole.length - 60))).to.equal('file_unreadable')
+    expect(await rejected(ofxFile([{ ...line, amount: '1,234' }], { balance: '1', to: on('09-03') }))).to.equal(
+      'file_unreadable',
+    )
+    expect(await rejected(ofxFile([{ ...line, on: '2026-02-30' }], { balance: '1', to: on('09-03') }))).to.equal(
+      'file_unreadable',
+    )
+    expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), account: '99999-1' }))).to.equal(
+      'wrong_account',
+    )
+    expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), bank: '001' }))).to.equal('wrong_account')
+    expect(
+      await rejected(Buffer.from(whole.toString('latin1').replace('<CURDEF>BRL', '<CURDEF>USD'), 'latin1')),
+    ).to.equal('currency_mismatch')
+    const payments = cnabFile(
+      [{ on: on('09-03'), amount: 1, text: 'X' }],
+      { opening: 0, closing: 1, from: on('09-03'), to: on('09-03') },
+      'J',
+    )
+    expect(await rejected(payments, { format: 'cnab240' })).to.equal('file_unreadable')
+    const good = await a.taken(whole)
+    const [kept] = await a.lines(`bankStatementId=${good.id}`)
+    const reason = { ignoreReason: 'Not ours' }
+    await a.post(finance, 'POST', `cash/bank-statement-lines/${kept?.id}/match`, reason)
+    expect(await a.refused(finance, 'DELETE', `cash/bank-statements/${good.id}`)).to.deep.equal([422, 'in_use'])
+    await a.post(finance, 'POST', `cash/bank-statement-lines/${kept?.id}/unmatch`)
+    expect((await a.post(finance, 'DELETE', `cash/bank-statements/${good.id}`))[0]).to.equal(200)
+    expect((await a.post(finance, 'GET', `cash/bank-statements/${good.id}`))[0]).to.equal(404)
+    expect((await a.taken(whole)).counts).to.include({ added: 1 })
+  })
+})
