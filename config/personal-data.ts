@@ -316,6 +316,7 @@ export const personalData: readonly PersonalTable[] = [
     columns: { text: 'free_text', counterparty: 'identity' },
     basis: 'legal_obligation',
     erasure: 'elsewhere',
+    until: 'the time for which the law keeps accounts',
   },
   ...(['payable', 'payable_payment_item', 'supplier_credit'] as const).map((table) => ({
     table,

@@ -103,6 +103,8 @@ const chapters: Record<string, Record<string, string>> = {
     receivableSettings: 'Numbers, reminders, late charges and the tax authority of a book.',
     cashAccounts: 'Banks, acquirers, safes, petty cash and registers.',
     cashMovements: 'Money in and out of these accounts, never changed.',
+    bankStatements: 'Files of banks, imported without duplicates and proven to the cent.',
+    bankStatementLines: 'Lines of statements, and the movements and documents that they match.',
     cashTransfers: 'Money between two accounts, and Pix to others.',
     cashSessions: 'Registers from the counted float to the counted drawer.',
     cashPosition: 'Balances now, and what the next days bring.',

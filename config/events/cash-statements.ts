@@ -1,5 +1,4 @@
-import { statementFormats, statementStatuses } from '../cash-statements.ts'
-import { Count, Currency, OneOf, Obj, SignedAmount, Uuid } from '../schema.ts'
+import { Count, Currency, Day, Nullable, Obj, OneOf, SignedAmount, Uuid } from '../schema.ts'
 import { event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -9,9 +8,10 @@ const statement = {
   data: Obj({
     bankStatementId: Uuid,
     cashAccountId: Uuid,
-    format: OneOf([...statementFormats]),
-    status: OneOf([...statementStatuses]),
-    added: Count,
+    from: Nullable(Day),
+    to: Nullable(Day),
+    /** Lines that it has brought. */
+    lineCount: Count,
   }),
 } as const
 export const bankStatementImported = event({ type: 'bank_statement.imported', ...statement })
@@ -25,9 +25,11 @@ const line = {
   data: Obj({
     statementLineId: Uuid,
     bankStatementId: Uuid,
-    cashAccountId: Uuid,
     amount: SignedAmount,
     currency: Currency,
+    /** What it is about, where that is one movement. */
+    targetType: Nullable(OneOf(['cash_movement'])),
+    targetId: Nullable(Uuid),
   }),
 } as const
 export const statementLineMatched = event({ type: 'statement_line.matched', ...line })

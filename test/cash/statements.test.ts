@@ -80,6 +80,7 @@ describe('statements of a bank', function () {
         {
           name: 'Tarifas',
           when: { direction: 'out', textContains: ['tarifa'] },
+          // oxlint-disable-next-line unicorn/no-thenable -- the word of the contract; its value is no function
           then: { accountId: fees },
           automatic: true,
         },

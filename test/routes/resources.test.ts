@@ -82,6 +82,9 @@ const formed = ['suppressions address']
 const unfit: Record<string, [status: number, code: string]> = {
   // It was approved by the move before.
   'inventoryCounts.cancel': [409, 'invalid_transition'],
+  // No worker has read its file.
+  'bankStatements.reconcile': [409, 'invalid_transition'],
+  'bankStatements.reopen': [409, 'invalid_transition'],
   'entryDrafts.approve': [403, 'self_approval'],
   'budgets.approve': [403, 'self_approval'],
   'payables.approve': [403, 'self_approval'],

@@ -31,6 +31,8 @@ const impersonal: Readonly<Record<string, string>> = {
   'cash_account.holder': 'the holder of an account of the house',
   'cash_movement.counterparty': 'the other party of money, kept with the books',
   'cash_transfer.payee': 'whom the house pays, kept with the books',
+  'bank_statement.file_hash': 'the hash of a file',
+  'bank_statement_line.fingerprint_hash': 'the hash of a line',
   'webhook_endpoint.secret': 'a secret of the house',
   'webhook_endpoint.previous_secret': 'a secret of the house',
 }

@@ -49,9 +49,12 @@ export const numbered = (example: unknown, number: number): unknown =>
   Object.fromEntries(
     Object.entries(example as object).map(([field, value]: [string, unknown]) => [
       field,
-      unique.includes(field) && typeof value === 'string'
-        ? value.replace(/(?=@)|(?<!@.*)$/, `${joint(value)}${number}`)
-        : value,
+      // A file that is kept once.
+      field === 'content' && typeof value === 'string'
+        ? Buffer.from(`${Buffer.from(value, 'base64').toString()}\n${number}`).toString('base64')
+        : unique.includes(field) && typeof value === 'string'
+          ? value.replace(/(?=@)|(?<!@.*)$/, `${joint(value)}${number}`)
+          : value,
     ]),
   )
 

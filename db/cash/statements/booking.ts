@@ -74,5 +74,6 @@ export const joinLine = async (
     ),
   )
   const version = await changeRow(trx, BankStatementLine, line.id, { status: 'matched' })
-  await tellLine(trx, statementLineMatched, line, { ...account, version })
+  const movementId = parts.length === 1 ? (parts[0]?.cashMovementId ?? null) : null
+  await tellLine(trx, statementLineMatched, line, { ...account, version, movementId })
 }

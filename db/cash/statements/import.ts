@@ -67,7 +67,7 @@ const insertPart = async (trx: Trx, statement: StatementRecord, part: readonly N
   const given = await Promise.all(
     part.map(async ({ counterpartyDocument, ...line }) => ({
       id: line.id,
-      fingerprint: `\\x${line.fingerprint}`,
+      fingerprint_hash: `\\x${line.fingerprint}`,
       occurrence: line.occurrence,
       position: line.position,
       booked_on: line.bookedOn,
@@ -84,16 +84,17 @@ const insertPart = async (trx: Trx, statement: StatementRecord, part: readonly N
   )
   const rows = await sql<{ id: string }>(
     trx,
-    `insert into bank_statement_line (id, bank_statement_id, cash_account_id, fingerprint, occurrence, position, booked_on, amount, external_id,
+    `insert into bank_statement_line (id, bank_statement_id, cash_account_id, property_id, fingerprint_hash, occurrence, position, booked_on, amount, external_id,
        document_number, text, end_to_end_id, counterparty, same_external_id)
-     select d.id, :statementId, :accountId, d.fingerprint, d.occurrence, d.position, d.booked_on, d.amount, d.external_id, d.document_number, d.text,
+     select d.id, :statementId, :accountId, cast(:propertyId as uuid), d.fingerprint_hash, d.occurrence, d.position, d.booked_on, d.amount, d.external_id, d.document_number, d.text,
        d.end_to_end_id, d.counterparty, exists (select from bank_statement_line k where k.tenant_id = :tenantId and k.cash_account_id = :accountId
-         and k.external_id = d.external_id and k.fingerprint <> d.fingerprint)
-     from jsonb_to_recordset(cast(:lines as jsonb)) as d (id uuid, fingerprint bytea, occurrence int, position int, booked_on date, amount bigint,
+         and k.external_id = d.external_id and k.fingerprint_hash <> d.fingerprint_hash)
+     from jsonb_to_recordset(cast(:lines as jsonb)) as d (id uuid, fingerprint_hash bytea, occurrence int, position int, booked_on date, amount bigint,
        external_id text, document_number text, text text, end_to_end_id text, counterparty bytea)
-     on conflict (tenant_id, cash_account_id, fingerprint, occurrence) do nothing returning id`,
+     on conflict (tenant_id, cash_account_id, fingerprint_hash, occurrence) do nothing returning id`,
     {
       statementId: statement.id,
+      propertyId: statement.propertyId,
       accountId: statement.cashAccountId,
       tenantId: contextOf(trx).tenantId,
       lines: JSON.stringify(given),

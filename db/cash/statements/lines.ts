@@ -12,7 +12,7 @@ import { lineParty } from './import.ts'
 import { suggestionsFor } from './suggest.ts'
 import type { Suggestion } from './suggest.ts'
 
-type Row = LineRecord & { propertyId: string | null; currency: string }
+type Row = LineRecord & { currency: string }
 
 export type LineFilter = Paging & {
   bankStatementId?: string | undefined
@@ -26,7 +26,7 @@ export type LineFilter = Paging & {
   scope: Condition
 }
 
-const columns = 'l.*, a.property_id, a.currency'
+const columns = 'l.*, a.currency'
 const source = 'bank_statement_line l join cash_account a on a.tenant_id = l.tenant_id and a.id = l.cash_account_id'
 
 type Match = { lineId: string; cashMovementId: string; amount: number; made: boolean }
@@ -60,7 +60,7 @@ const shown = async (trx: Trx, rows: readonly Row[], reveals: boolean) => {
         ),
   ])
   return withParty.map(({ row, document }) => {
-    const { fingerprint: _, occurrence: __, counterparty: ___, ...rest } = row
+    const { fingerprintHash: _, occurrence: __, counterparty: ___, ...rest } = row
     return {
       ...rest,
       counterpartyDocument: document !== null && !reveals ? maskDocument(document) : document,
@@ -75,7 +75,7 @@ export type LineShown = Awaited<ReturnType<typeof shown>>[number]
 
 const conditionsOf = (trx: Trx, { scope, ...asked }: Omit<LineFilter, keyof Paging>) => [
   ...where('l.tenant_id = ?', contextOf(trx).tenantId),
-  ...inScope(scope, 'a.property_id'),
+  ...inScope(scope, 'l.property_id'),
   ...where('l.bank_statement_id = ?', asked.bankStatementId),
   ...where('l.cash_account_id = ?', asked.cashAccountId),
   ...where('l.status = ?', asked.status),

@@ -7,18 +7,16 @@ import type { Page, Paging } from '../../lib/paging.ts'
 import type { StatementRecord } from '../models.ts'
 import { readProof } from './reconcile.ts'
 
-type Row = StatementRecord & { propertyId: string | null }
-
 export type StatementFilter = Paging & {
   cashAccountId?: string | undefined
   status?: string | undefined
   scope: Condition
 }
 
-const columns = 's.*, a.property_id'
-const source = 'bank_statement s join cash_account a on a.tenant_id = s.tenant_id and a.id = s.cash_account_id'
+const columns = 's.*'
+const source = 'bank_statement s'
 
-const shown = (row: Row) => ({
+const shown = (row: StatementRecord) => ({
   id: row.id,
   cashAccountId: row.cashAccountId,
   propertyId: row.propertyId,
@@ -53,14 +51,14 @@ export const listStatements = async (
   trx: Trx,
   { cashAccountId, status, scope, ...paging }: StatementFilter,
 ): Promise<Page<StatementShown>> => {
-  const { total, rows } = await readPage<Row>(
+  const { total, rows } = await readPage<StatementRecord>(
     trx,
     {
       columns,
       from: source,
       conditions: [
         ...where('s.tenant_id = ?', contextOf(trx).tenantId),
-        ...inScope(scope, 'a.property_id'),
+        ...inScope(scope, 's.property_id'),
         ...where('s.cash_account_id = ?', cashAccountId),
         ...where('s.status = ?', status),
       ],
@@ -74,7 +72,11 @@ export const listStatements = async (
 /** A statement with its proof; 404. */
 export const readStatement = async (trx: Trx, id: string) => {
   const conditions = allOf([...where('s.tenant_id = ?', contextOf(trx).tenantId), ...where('s.id = ?', id)])
-  const [row] = await prepared<Row>(trx, `select ${columns} from ${source} where ${conditions.text}`, conditions.values)
+  const [row] = await prepared<StatementRecord>(
+    trx,
+    `select ${columns} from ${source} where ${conditions.text}`,
+    conditions.values,
+  )
   if (!row) throw notFound('No such statement')
   return { ...shown(row), reconciliation: await readProof(trx, row) }
 }

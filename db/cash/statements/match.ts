@@ -14,8 +14,8 @@ import type { LineRecord } from '../models.ts'
 import { dayOfBooking, reverseMovement } from '../movements.ts'
 import { bookLine, joinLine } from './booking.ts'
 import type { LineBooking, MatchPart } from './booking.ts'
-import { lockLine, propertyOf, tellLine } from './state.ts'
-import { statementTarget, targetThatBooked } from './targets.ts'
+import { lockLine, tellLine } from './state.ts'
+import { settled, statementTarget, targetThatBooked } from './targets.ts'
 import type { SettlementAsked, StatementTarget, StatementTargetName } from './targets.ts'
 
 /** One of what a line is about; exactly one field names it. */
@@ -187,7 +187,7 @@ export const matchLine = async (
   const on = await dayOfBooking(trx, account, { bookedOn: line.bookedOn, fromOutside: true })
   for (const { target, asked } of groups) {
     const context = { account, on, text: line.text, features }
-    const made = await target.settle(trx, asked, context)
+    const made = await settled(target.settle(trx, asked, context))
     parts.push(...made.map(({ movementId, amount }) => ({ cashMovementId: movementId, amount, made: true })))
   }
   for (const booking of bookings) parts.push(await bookLine(trx, account, line, booking))
@@ -207,8 +207,11 @@ export const ignoreLine = async (
   if (line.status === 'ignored' && line.ignoreReason === reason) return
   if (line.status !== 'unmatched') throw expectUnmatched(line)
   const version = await changeRow(trx, BankStatementLine, id, { status: 'ignored', ignoreReason: reason })
-  const propertyId = await propertyOf(trx, line.cashAccountId)
-  await tellLine(trx, statementLineMatched, line, { propertyId, currency: statement.currency, version })
+  await tellLine(trx, statementLineMatched, line, {
+    propertyId: statement.propertyId,
+    currency: statement.currency,
+    version,
+  })
 }
 
 type Standing = { id: string; cashMovementId: string; made: boolean; sourceType: string }
@@ -270,6 +273,9 @@ export const unmatchLine = async (
     if (!targetThatBooked(sourceType))
       await refusing(reverseMovement(trx, { movementId: cashMovementId, description: reason }))
   const version = await changeRow(trx, BankStatementLine, id, { status: 'unmatched', ignoreReason: null })
-  const propertyId = await propertyOf(trx, line.cashAccountId)
-  await tellLine(trx, statementLineUnmatched, line, { propertyId, currency: statement.currency, version })
+  await tellLine(trx, statementLineUnmatched, line, {
+    propertyId: statement.propertyId,
+    currency: statement.currency,
+    version,
+  })
 }

@@ -72,6 +72,7 @@ export const receiveStatement = async (trx: Trx, given: NewStatement): Promise<s
     {
       id,
       cashAccountId: account.id,
+      propertyId: account.propertyId,
       currency: account.currency,
       format: given.format,
       fileName: given.fileName,

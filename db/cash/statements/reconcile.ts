@@ -14,7 +14,7 @@ import { lockStatement, tellStatement } from './state.ts'
 const moves = lifecycle<StatementRecord['status']>('A statement')({
   reconciled: { from: ['imported'], to: 'reconciled' },
   reopened: { from: ['reconciled'], to: 'imported' },
-  deleted: { from: ['imported', 'rejected'] },
+  deleted: { from: ['received', 'imported', 'rejected'] },
 })
 
 /** How far a statement is proven. Amounts in minor units of the account. */

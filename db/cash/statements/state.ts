@@ -65,24 +65,14 @@ export const lockLine = async (
   return { line, statement }
 }
 
-/** The property of an account, for events and roles. */
-export const propertyOf = async (trx: Trx, cashAccountId: string): Promise<string | null> =>
-  (
-    await sqlOne<{ propertyId: string | null }>(
-      trx,
-      `select property_id from cash_account where tenant_id = ? and id = ?`,
-      [contextOf(trx).tenantId, cashAccountId],
-    )
-  )?.propertyId ?? null
-
 /** Says what has become of a statement. */
 export const tellStatement = async (trx: Trx, event: typeof bankStatementImported, id: string): Promise<void> => {
-  const { cashAccountId, format, status, linesAdded, version } = await statementById(trx, id)
+  const { cashAccountId, propertyId, firstOn, lastOn, linesAdded, version } = await statementById(trx, id)
   await emit(trx, event, {
-    propertyId: await propertyOf(trx, cashAccountId),
+    propertyId,
     id,
     version,
-    data: { bankStatementId: id, cashAccountId, format, status, added: linesAdded },
+    data: { bankStatementId: id, cashAccountId, from: firstOn, to: lastOn, lineCount: linesAdded },
   })
 }
 
@@ -90,8 +80,13 @@ export const tellStatement = async (trx: Trx, event: typeof bankStatementImporte
 export const tellLine = (
   trx: Trx,
   event: typeof statementLineMatched,
-  line: Pick<LineRecord, 'id' | 'bankStatementId' | 'cashAccountId' | 'amount'>,
-  { propertyId, currency, version }: { propertyId: string | null; currency: string; version: number },
+  line: Pick<LineRecord, 'id' | 'bankStatementId' | 'amount'>,
+  {
+    propertyId,
+    currency,
+    version,
+    movementId = null,
+  }: { propertyId: string | null; currency: string; version: number; movementId?: string | null },
 ) =>
   emit(trx, event, {
     propertyId,
@@ -100,8 +95,9 @@ export const tellLine = (
     data: {
       statementLineId: line.id,
       bankStatementId: line.bankStatementId,
-      cashAccountId: line.cashAccountId,
       amount: line.amount,
       currency,
+      targetType: movementId === null ? null : 'cash_movement',
+      targetId: movementId,
     },
   })

@@ -1,3 +1,5 @@
+import { ApiError, conflict, unprocessable } from '../../../config/errors.ts'
+import type { ErrorCode } from '../../../config/error-codes.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { AccountFacts } from '../facts.ts'
 
@@ -62,3 +64,44 @@ export const targetThatBooked = (sourceType: string): StatementTarget | null =>
   [...targets.values()].find(({ books }) => books.includes(sourceType)) ?? null
 
 export const statementTargets = (): ReadonlyMap<StatementTargetName, StatementTarget> => targets
+
+/** Refusals of money, which say best themselves what is wrong. */
+const ofMoney: readonly ErrorCode[] = [
+  'account_not_usable',
+  'cash_busy',
+  'date_locked',
+  'date_out_of_range',
+  'in_use',
+  'movement_reconciled',
+  'period_closed',
+  'period_missing',
+  'reference_not_found',
+]
+
+/** What a document refuses, as a refusal of the match: fields of the document's own request are none of this one. */
+const refusalOf = ({ code, message }: ApiError): ApiError => {
+  const errors = [{ field: 'targets', message: code }]
+  switch (code) {
+    case 'amount_exceeds_open':
+      return unprocessable('amount_exceeds_open', message, errors)
+    case 'payable_not_approved':
+      return unprocessable('payable_not_approved', message, errors)
+    case 'not_payable':
+      return unprocessable('not_payable', message, errors)
+    case 'installment_in_payment':
+      return conflict('installment_in_payment', message, errors)
+    default:
+      return unprocessable('in_use', message, errors)
+  }
+}
+
+/** Settles targets of a module, and says in the words of the match what its documents refuse. */
+export const settled = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 400 || error.status >= 500 || ofMoney.includes(error.code))
+      throw error
+    throw refusalOf(error)
+  }
+}

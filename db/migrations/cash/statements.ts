@@ -7,6 +7,7 @@ export const statements = async (knex: Knex) => {
     knex,
     'bank_statement',
     `cash_account_id uuid not null,
+     property_id uuid,
      seq bigint generated always as identity,
      currency text not null,
      format text not null,
@@ -47,6 +48,7 @@ export const statements = async (knex: Knex) => {
      constraint bank_statement_file_once unique (tenant_id, cash_account_id, file_hash),
      constraint bank_statement_account_key unique (tenant_id, cash_account_id, id),
      foreign key (tenant_id, cash_account_id, currency) references cash_account (tenant_id, id, currency),
+     foreign key (tenant_id, property_id, cash_account_id) references cash_account (tenant_id, property_id, id),
      foreign key (tenant_id, blob_id) references blob (tenant_id, id)`,
   )
   await touch(knex, 'bank_statement')
@@ -64,7 +66,8 @@ export const statements = async (knex: Knex) => {
     'bank_statement_line',
     `bank_statement_id uuid not null,
      cash_account_id uuid not null,
-     fingerprint bytea not null,
+     property_id uuid,
+     fingerprint_hash bytea not null,
      occurrence int not null,
      position int not null,
      booked_on date not null,
@@ -85,11 +88,16 @@ export const statements = async (knex: Knex) => {
      constraint bank_statement_line_ignored check ((status = 'ignored') = (ignore_reason is not null)),
      constraint bank_statement_line_words check (length(text) <= 500 and length(external_id) <= 255 and length(document_number) <= 60
        and length(end_to_end_id) <= 60 and length(ignore_reason) between 1 and 500),
-     constraint bank_statement_line_numbers check (occurrence > 0 and position > 0 and octet_length(fingerprint) = 32),
-     constraint bank_statement_line_once unique (tenant_id, cash_account_id, fingerprint, occurrence),
+     constraint bank_statement_line_numbers check (occurrence > 0 and position > 0 and octet_length(fingerprint_hash) = 32),
+     constraint bank_statement_line_once unique (tenant_id, cash_account_id, fingerprint_hash, occurrence),
+     foreign key (tenant_id, property_id, cash_account_id) references cash_account (tenant_id, property_id, id),
      foreign key (tenant_id, cash_account_id, bank_statement_id) references bank_statement (tenant_id, cash_account_id, id)`,
   )
   await touch(knex, 'bank_statement_line')
+  for (const table of ['bank_statement', 'bank_statement_line'])
+    await knex.raw(
+      `create index ${table}_property on ${table} (tenant_id, property_id, cash_account_id) where property_id is not null`,
+    )
   await knex.raw(
     `create index bank_statement_line_days on bank_statement_line (tenant_id, cash_account_id, booked_on, position)`,
   )
@@ -139,7 +147,7 @@ const walls = async (knex: Knex) => {
     create function bank_statement_wall() returns trigger language plpgsql as $$
     begin
       if tg_op = 'DELETE' then
-        if old.status not in ('imported', 'rejected') then
+        if old.status = 'reconciled' then
           raise exception 'a statement in use stays' using errcode = 'PL013';
         end if;
         return old;
@@ -173,8 +181,8 @@ const walls = async (knex: Knex) => {
         end if;
         return old;
       end if;
-      if (new.bank_statement_id, new.cash_account_id, new.fingerprint, new.occurrence, new.booked_on, new.amount, new.external_id, new.document_number,
-          new.text, new.end_to_end_id) is distinct from (old.bank_statement_id, old.cash_account_id, old.fingerprint, old.occurrence, old.booked_on,
+      if (new.bank_statement_id, new.cash_account_id, new.fingerprint_hash, new.occurrence, new.booked_on, new.amount, new.external_id, new.document_number,
+          new.text, new.end_to_end_id) is distinct from (old.bank_statement_id, old.cash_account_id, old.fingerprint_hash, old.occurrence, old.booked_on,
           old.amount, old.external_id, old.document_number, old.text, old.end_to_end_id) then
         raise exception 'what a bank has said does not change' using errcode = 'PL010';
       end if;
