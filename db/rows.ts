@@ -297,6 +297,64 @@ export interface BalanceTransactionRow {
   createdAt: Date
 }
 
+export interface BankStatementRow {
+  tenantId: string
+  id: string
+  cashAccountId: string
+  propertyId: string | null
+  seq: number
+  currency: string
+  format: string
+  fileName: string
+  fileHash: Buffer
+  blobId: string | null
+  mapping: unknown | null
+  status: 'imported' | 'received' | 'reconciled' | 'rejected'
+  firstOn: string | null
+  lastOn: string | null
+  openingBalance: number | null
+  closingBalance: number | null
+  givenBalance: number | null
+  linesRead: number
+  linesAdded: number
+  linesKnown: number
+  linesSameId: number
+  linesLeftOut: number
+  error: unknown | null
+  importedAt: Date | null
+  reconciledBy: string | null
+  reconciledAt: Date | null
+  reopenReason: string | null
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface BankStatementLineRow {
+  tenantId: string
+  id: string
+  bankStatementId: string
+  cashAccountId: string
+  propertyId: string | null
+  fingerprintHash: Buffer
+  occurrence: number
+  position: number
+  bookedOn: string
+  amount: number
+  externalId: string | null
+  documentNumber: string | null
+  text: string
+  counterparty: Buffer | null
+  endToEndId: string | null
+  status: 'ignored' | 'matched' | 'unmatched'
+  ignoreReason: string | null
+  sameExternalId: boolean
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface BillingAdjustmentRow {
   id: string
   tenantId: string
@@ -3909,6 +3967,19 @@ export interface SignInFailureRow {
   at: Date
 }
 
+export interface StatementMatchRow {
+  tenantId: string
+  id: string
+  lineId: string
+  cashMovementId: string
+  amount: number
+  made: boolean
+  createdBy: string | null
+  createdAt: Date
+  undoneAt: Date | null
+  undoneBy: string | null
+}
+
 export interface StrandedStayRow {
   tenantId: string
   id: string
@@ -4563,6 +4634,8 @@ export interface Rows {
   audit_entry: AuditEntryRow
   automation: AutomationRow
   balance_transaction: BalanceTransactionRow
+  bank_statement: BankStatementRow
+  bank_statement_line: BankStatementLineRow
   billing_adjustment: BillingAdjustmentRow
   billing_run: BillingRunRow
   billing_series: BillingSeriesRow
@@ -4762,6 +4835,7 @@ export interface Rows {
   season_range: SeasonRangeRow
   session: SessionRow
   sign_in_failure: SignInFailureRow
+  statement_match: StatementMatchRow
   stranded_stay: StrandedStayRow
   subscription: SubscriptionRow
   subscription_invoice: SubscriptionInvoiceRow
@@ -4934,6 +5008,20 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'seq', 'createdAt'],
     nullable: ['payoutId', 'sourceRef', 'sourcePaymentRef', 'subjectType', 'subjectId'],
+    computed: [],
+  },
+  bank_statement: {
+    fields: ['tenantId', 'id', 'cashAccountId', 'propertyId', 'seq', 'currency', 'format', 'fileName', 'fileHash', 'blobId', 'mapping', 'status', 'firstOn', 'lastOn', 'openingBalance', 'closingBalance', 'givenBalance', 'linesRead', 'linesAdded', 'linesKnown', 'linesSameId', 'linesLeftOut', 'error', 'importedAt', 'reconciledBy', 'reconciledAt', 'reopenReason', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['mapping', 'error'],
+    filled: ['tenantId', 'id', 'seq', 'status', 'linesRead', 'linesAdded', 'linesKnown', 'linesSameId', 'linesLeftOut', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'blobId', 'mapping', 'firstOn', 'lastOn', 'openingBalance', 'closingBalance', 'givenBalance', 'error', 'importedAt', 'reconciledBy', 'reconciledAt', 'reopenReason', 'createdBy'],
+    computed: [],
+  },
+  bank_statement_line: {
+    fields: ['tenantId', 'id', 'bankStatementId', 'cashAccountId', 'propertyId', 'fingerprintHash', 'occurrence', 'position', 'bookedOn', 'amount', 'externalId', 'documentNumber', 'text', 'counterparty', 'endToEndId', 'status', 'ignoreReason', 'sameExternalId', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'sameExternalId', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'externalId', 'documentNumber', 'counterparty', 'endToEndId', 'ignoreReason'],
     computed: [],
   },
   billing_adjustment: {
@@ -6327,6 +6415,13 @@ export const tables = {
     documents: [],
     filled: ['id', 'at'],
     nullable: [],
+    computed: [],
+  },
+  statement_match: {
+    fields: ['tenantId', 'id', 'lineId', 'cashMovementId', 'amount', 'made', 'createdBy', 'createdAt', 'undoneAt', 'undoneBy'],
+    documents: [],
+    filled: ['tenantId', 'id', 'made', 'createdAt'],
+    nullable: ['createdBy', 'undoneAt', 'undoneBy'],
     computed: [],
   },
   stranded_stay: {

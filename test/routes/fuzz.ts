@@ -43,6 +43,8 @@ const endsSession = new Set(['auth.signOut', 'auth.revokeAll', 'auth.changePassw
 const seldomRight: Record<string, number> = {
   'cashAccounts.create': 120,
   'cashTransfers.create': 120,
+  'bankStatements.create': 120,
+  'bankStatementLines.match': 240,
   'payables.create': 120,
   'payableAttachments.create': 120,
   'payablePayments.create': 120,

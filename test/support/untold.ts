@@ -38,6 +38,8 @@ const never: Readonly<Record<string, string>> = {
   'entryDrafts.delete': 'a draft is nobody’s yet; one that was posted stays',
   'entryDrafts.update': 'a draft is told of when it is made, submitted and given back',
   'accrualSchedules.create': 'an accrual is told of with its entries, and when it is over',
+  'bankStatements.create': 'bank_statement.imported or .rejected follows, once a worker has read it',
+  'bankStatements.delete': 'a statement of which nothing is matched proves nothing',
   'budgets.create': 'a budget is told of when it is approved',
   'budgets.delete': 'a budget is told of when it is approved',
   'budgets.setLines': 'a budget is told of when it is approved',
