@@ -135,13 +135,15 @@ const rowsOf = async (trx: Trx, ids: readonly string[], lock: boolean): Promise<
   ])
 }
 
-const selected = (trx: Trx, bookId: string, { dueUntil, supplierIds, propertyId }: Selection) =>
+/** Open installments of approved bills, oldest first; for a Pix those alone that one can be sent for now (R11, R14). */
+const selected = (trx: Trx, bookId: string, { dueUntil, supplierIds, propertyId }: Selection, isPix: boolean) =>
   sql<Row>(
     trx,
-    `select ${facts} from ${joined} where i.tenant_id = :tenantId and p.book_id = :bookId and p.status in ('approved', 'partly_paid') and not p.on_hold and i.open > 0
+    `select ${facts} from ${joined} where i.tenant_id = :tenantId and p.book_id = :bookId and p.status in ('approved', 'partly_paid') and i.open > 0
        and i.due_on <= cast(:dueUntil as date) and (cast(:supplierIds as uuid[]) is null or p.supplier_id = any(cast(:supplierIds as uuid[])))
        and (cast(:propertyId as uuid) is null or p.property_id = cast(:propertyId as uuid))
-       and not coalesce(s.payments_blocked or s.status = 'archived', false) and (i.pix_code is not null or coalesce(d.usable_from <= now(), false))
+       and (not :isPix or (not p.on_hold and not coalesce(s.payments_blocked or s.status = 'archived', false)
+         and (i.pix_code is not null or coalesce(d.usable_from <= now(), false))))
        and not exists (select from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending'))
      order by i.due_on, i.id limit 500`,
     {
@@ -150,6 +152,7 @@ const selected = (trx: Trx, bookId: string, { dueUntil, supplierIds, propertyId 
       dueUntil,
       supplierIds: supplierIds ?? null,
       propertyId: propertyId ?? null,
+      isPix,
     },
   )
 
@@ -206,7 +209,7 @@ export const chooseItems = async (
   { book, isPix, features, lock }: Choosing,
 ): Promise<{ items: ChosenItem[]; refusals: Refusal[] }> => {
   if (given.select) {
-    const rows = await selected(trx, book.id, given.select)
+    const rows = await selected(trx, book.id, given.select, isPix)
     const held = lock
       ? await rowsOf(
           trx,

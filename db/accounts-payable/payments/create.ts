@@ -88,7 +88,7 @@ export const tryPayment = async (trx: Trx, given: NewPayment, features: readonly
   const { items, refusals } = await chooseItems(trx, given, {
     book,
     features,
-    isPix: given.method === 'pix' || given.select !== undefined,
+    isPix: given.method === 'pix',
     lock: false,
   })
   const shown = items.map((item) => ({ ...item, cash: cashOf(item) }))
