@@ -44,18 +44,19 @@ describe('what is ordered and what recurs', function () {
     expect(order).to.include({ status: 'approved', total: 54_000 })
     expect(order.number).to.be.a('number')
     const [line] = order.lines as Parsed[]
-    const part = await a.bill(billOf(supplierId, line as Parsed, '5', 22_500))
+    const part = await a.bill(billOf(supplierId, line, '5', 22_500))
     expect(part).to.include({ status: 'approved', gross: 22_500 })
     const after = await a.good(a.finance, 'GET', `${orders}/${id}`)
     expect(after).to.include({ status: 'partly_received' })
     expect(after.lines[0]).to.include({ received: '5', billed: '5' })
     // More than what is left.
-    expect(
-      await a.refused(a.finance, 'POST', bills, billOf(supplierId, line as Parsed, '7.0001', 31_500)),
-    ).to.deep.equal([422, 'over_billed'])
-    await a.bill(billOf(supplierId, line as Parsed, '7', 31_500))
+    expect(await a.refused(a.finance, 'POST', bills, billOf(supplierId, line, '7.0001', 31_500))).to.deep.equal([
+      422,
+      'over_billed',
+    ])
+    await a.bill(billOf(supplierId, line, '7', 31_500))
     expect(await a.good(a.finance, 'GET', `${orders}/${id}`)).to.include({ status: 'closed' })
-    expect(await a.refused(a.finance, 'POST', bills, billOf(supplierId, line as Parsed, '1', 4_500))).to.deep.equal([
+    expect(await a.refused(a.finance, 'POST', bills, billOf(supplierId, line, '1', 4_500))).to.deep.equal([
       422,
       'order_closed',
     ])
@@ -72,13 +73,13 @@ describe('what is ordered and what recurs', function () {
     const order = await approved(supplierId, [paint('100', 1_000), paint('100', 1_000)])
     const [first, second] = order.lines as Parsed[]
     const within = await a.good(a.finance, 'POST', bills, {
-      ...billOf(supplierId, first as Parsed, '100', 102_000),
+      ...billOf(supplierId, first, '100', 102_000),
       submit: true,
     })
     expect(within).to.include({ approvalsNeeded: 1 })
     expect(within.matchExceptions).to.deep.equal([])
     const above = await a.good(a.finance, 'POST', bills, {
-      ...billOf(supplierId, second as Parsed, '100', 102_010),
+      ...billOf(supplierId, second, '100', 102_010),
       submit: true,
     })
     expect(above).to.include({ approvalsNeeded: 2 })
@@ -98,7 +99,7 @@ describe('what is ordered and what recurs', function () {
     for (let index = 0; index < 6; index += 1)
       made.push(
         await a.good(a.finance, 'POST', bills, {
-          ...billOf(supplierId, line as Parsed, '3', 3_000, { number: `R${index}` }),
+          ...billOf(supplierId, line, '3', 3_000, { number: `R${index}` }),
           submit: true,
         }),
       )
