@@ -56,7 +56,7 @@ const PayeeAccount = Obj(
   },
   { title: 'PayeeByAccount' },
 )
-const Payee = AnyOf([PayeeKey, PayeeCode, PayeeAccount])
+export const Payee = AnyOf([PayeeKey, PayeeCode, PayeeAccount])
 
 const record = {
   id: Uuid,
@@ -119,7 +119,7 @@ const list = transfers.list({
   find: ({ trx, filter }) => listTransfers(trx, filter),
 })
 
-const bookingErrors = [
+export const bookingErrors = [
   'account_archived',
   'session_required',
   'session_closed',

@@ -81,6 +81,8 @@ export const FolioLine = Obj(
     originalLineId: Nullable(Uuid),
     transferId: Nullable(Uuid),
     paymentId: Nullable(Uuid),
+    /** The receipt of a customer whose money it is. */
+    receiptId: Nullable(Uuid),
     taxRuleId: Nullable(Uuid),
     postedBy: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
     createdAt: Instant,

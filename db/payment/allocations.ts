@@ -37,7 +37,7 @@ const raiseAllocated = (
   target: TargetRef,
   allocationId: string,
   amount: number,
-  stage: Payable['stage'],
+  { stage, documentId }: { stage: Payable['stage']; documentId?: string | undefined },
 ) =>
   raisePosting(trx, {
     event: 'payment.payment_allocated',
@@ -45,7 +45,7 @@ const raiseAllocated = (
     propertyId: payment.propertyId,
     payload: {
       amounts: { amount },
-      documents: { payment: payment.id, ...targetDocument(target.targetType, target.targetId) },
+      documents: { payment: payment.id, ...targetDocument(target.targetType, documentId ?? target.targetId) },
       context: { target: target.targetType, method: payment.method, ...(stage ? { folioStage: stage } : {}) },
     },
   })
@@ -64,7 +64,7 @@ const insert = (
     [id, paymentId, target.targetType, target.targetId, amount, reversesId],
   )
 
-export type Allocated = { allocationId: string; amount: number }
+export type Allocated = { allocationId: string; amount: number; documentId?: string | undefined }
 
 /**
  * Offers captured money to the target that the payment was made for. Target and payment are locked. The row of the payment and
@@ -78,7 +78,7 @@ export const offer = async (
   facts: Pick<Offer, 'businessDate' | 'late' | 'payable'>,
 ): Promise<Allocated | null> => {
   const allocationId = randomUUID()
-  const { taken } = await targetOf(target.targetType).apply(trx, target.targetId, {
+  const { taken, documentId } = await targetOf(target.targetType).apply(trx, target.targetId, {
     id: allocationId,
     paymentId: payment.id,
     amount,
@@ -88,7 +88,7 @@ export const offer = async (
   if (taken < 0 || taken > amount) throw new Error(`${target.targetType} ${target.targetId} took ${taken} of ${amount}`)
   if (taken === 0) return null
   await insert(trx, allocationId, payment.id, target, taken, null)
-  return { allocationId, amount: taken }
+  return { allocationId, amount: taken, documentId }
 }
 
 export const postAllocated = (
@@ -97,9 +97,13 @@ export const postAllocated = (
   target: TargetRef,
   allocated: Allocated,
   stage: Payable['stage'],
-) => raiseAllocated(trx, payment, target, allocated.allocationId, allocated.amount, stage)
+) =>
+  raiseAllocated(trx, payment, target, allocated.allocationId, allocated.amount, {
+    stage,
+    documentId: allocated.documentId,
+  })
 
-type GivenBack = { target: TargetRef; reversalId: string; amount: number }
+type GivenBack = { target: TargetRef; reversalId: string; amount: number; documentId: string | undefined }
 
 /**
  * Takes allocations back, newest first, of one target or of all. Targets and payment are locked. A part of an allocation
@@ -122,25 +126,28 @@ export const giveBack = async (
     const target: TargetRef = { targetType: item.targetType, targetId: item.targetId }
     const reversalId = randomUUID()
     await insert(trx, reversalId, payment.id, target, -item.amount, item.id)
-    if (taken < item.amount) await insert(trx, randomUUID(), payment.id, target, item.amount - taken, null)
-    await targetOf(target.targetType).revert(trx, target.targetId, {
+    const restId = taken < item.amount ? randomUUID() : null
+    if (restId !== null) await insert(trx, restId, payment.id, target, item.amount - taken, null)
+    const named = await targetOf(target.targetType).revert(trx, target.targetId, {
       id: reversalId,
+      allocationId: item.id,
+      restId,
       paymentId: payment.id,
       amount: taken,
       method: payment.method,
       businessDate,
       late: payment.late,
     })
-    given.push({ target, reversalId, amount: taken })
+    given.push({ target, reversalId, amount: taken, documentId: named?.documentId })
   }
   return given
 }
 
 export const postGivenBack = async (trx: Trx, payment: PaymentRow, given: readonly GivenBack[]) => {
-  for (const { target, reversalId, amount } of given) {
+  for (const { target, reversalId, amount, documentId } of given) {
     // Giving the money back may have moved the folio to another stage; its locks are held already.
     const stage = (await targetOf(target.targetType).lock(trx, target.targetId))?.stage
-    await raiseAllocated(trx, payment, target, reversalId, -amount, stage)
+    await raiseAllocated(trx, payment, target, reversalId, -amount, { stage, documentId })
   }
 }
 
@@ -179,7 +186,7 @@ export const moveAllocations = async (
       await insert(trx, reversalId, payment.id, source, -allocation.amount, allocation.id)
       if (total < allocation.amount)
         await insert(trx, randomUUID(), payment.id, source, allocation.amount - total, null)
-      postings.push(() => raiseAllocated(trx, payment, source, reversalId, -total, undefined))
+      postings.push(() => raiseAllocated(trx, payment, source, reversalId, -total, { stage: undefined }))
       let left = total
       for (const folio of wanted) {
         const amount = Math.min(left, folio.amount)
@@ -187,7 +194,7 @@ export const moveAllocations = async (
         const target: TargetRef = { targetType: 'folio', targetId: folio.folioId }
         const allocationId = randomUUID()
         await insert(trx, allocationId, payment.id, target, amount, null)
-        postings.push(() => raiseAllocated(trx, payment, target, allocationId, amount, folio.stage))
+        postings.push(() => raiseAllocated(trx, payment, target, allocationId, amount, { stage: folio.stage }))
         moved.push({ allocationId, paymentId: payment.id, targetId: folio.folioId, amount })
         folio.amount -= amount
         left -= amount
@@ -231,8 +238,8 @@ export const moveBetweenFolios = async (
       if (taken < item.amount) await insert(trx, randomUUID(), paymentId, source, item.amount - taken, null)
       await insert(trx, allocationId, paymentId, target, taken, null)
       postings.push(
-        () => raiseAllocated(trx, payment, source, reversalId, -taken, from.stage),
-        () => raiseAllocated(trx, payment, target, allocationId, taken, to.stage),
+        () => raiseAllocated(trx, payment, source, reversalId, -taken, { stage: from.stage }),
+        () => raiseAllocated(trx, payment, target, allocationId, taken, { stage: to.stage }),
       )
       moved += taken
     }

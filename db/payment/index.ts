@@ -2,7 +2,8 @@
 export { paymentErasureBlockers } from './erasure.ts'
 export { askNow } from './ask-now.ts'
 export { addSandboxAccount } from './accounts.ts'
-export { moveAllocations, moveBetweenFolios } from './allocations.ts'
+export { lockedTarget, lockTargets, moveAllocations, moveBetweenFolios } from './allocations.ts'
+export type { LockedTargets } from './allocations.ts'
 export {
   applyTransactions,
   endImport,
@@ -88,6 +89,6 @@ export { listExceptions, readException, resolveException } from './resolve.ts'
 export { expiryOf, isLive, notFoundAfterMs, repeatForMs, shownStatus } from './rules/states.ts'
 export type { Method, Shown } from './rules/states.ts'
 export { signSandbox, verifyCallback } from './signatures.ts'
-export type { PaymentTarget, TargetAllocation } from './targets.ts'
-export { registerTargets } from './targets.ts'
+export type { PaymentTarget, TargetAllocation, TargetRef } from './targets.ts'
+export { registerTargets, targetOf } from './targets.ts'
 export { paymentChecklist, paymentControls } from './controls.ts'

@@ -20,10 +20,12 @@ export type Payable = {
   payers?: { bookingId: string | null; guestIds: string[] }
 }
 
-/** A part of a captured payment. `id` is the allocation's: a source key for lines and postings. */
+/** A part of a captured payment, or of a receipt of Receivables. `id` is the allocation's: a source key for lines and postings. */
 export type TargetAllocation = {
   id: string
-  paymentId: string
+  /** Null of a receipt. */
+  paymentId: string | null
+  receiptId?: string
   /** Minor units, more than 0, in the target's currency; of `revert`: what is taken back. */
   amount: number
   method: string
@@ -32,6 +34,9 @@ export type TargetAllocation = {
   /** The money came after its payment had ended, or after the hold was gone (R16). */
   late: boolean
 }
+
+/** What is taken back: the allocation that ends, and the one that keeps the rest of it, if any is left. */
+export type TakenBack = TargetAllocation & { allocationId: string; restId: string | null }
 
 /** An allocation offered to a target, with the payable amount that `lock` answered in this transaction. */
 export type Offer = TargetAllocation & { payable: number }
@@ -45,10 +50,16 @@ export interface PaymentTarget {
   lock(trx: Trx, id: string): Promise<Payable | null>
   /** The gateway has accepted a charge that may take until then: a hold lives as long as its payment (R12 of public.md). */
   onProcessing(trx: Trx, id: string, until: Date, method: string): Promise<void>
-  /** Takes captured money, at most what is payable, and answers how much; 0 refuses. An expired booking takes it as credit. */
-  apply(trx: Trx, id: string, offer: Offer): Promise<{ taken: number }>
-  /** Gives back what `apply` took: the credit of a booking shrinks, or a folio gets a refund line. Never refuses. */
-  revert(trx: Trx, id: string, allocation: TargetAllocation): Promise<void>
+  /**
+   * Takes captured money, at most what is payable, and answers how much; 0 refuses. An expired booking takes it as credit. `documentId` is the document that
+   * the line of the posting names, where it is another record than the target: of a receivable the receipt.
+   */
+  apply(trx: Trx, id: string, offer: Offer): Promise<{ taken: number; documentId?: string }>
+  /**
+   * Gives back what `apply` took: the credit of a booking shrinks, or a folio gets a refund line. Never refuses. Answers the document of `apply`, where it
+   * named one.
+   */
+  revert(trx: Trx, id: string, allocation: TakenBack): Promise<{ documentId: string } | void>
 }
 
 const targets = new Map<TargetType, PaymentTarget>()

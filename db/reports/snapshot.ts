@@ -113,7 +113,7 @@ export const dayTotals = async (
   const row = await sqlOne<{ totals: Record<string, unknown> }>(
     trx,
     `with line as (
-       select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id, l.tax_rule_id,
+       select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id, l.receipt_id, l.tax_rule_id,
          l.kind = 'adjustment' and l.category = 'tax' and l.source_type = 'adjustment' and l.source_key = '' as is_own_tax
        from folio_line l
        join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id and f.property_id = :propertyId
@@ -132,8 +132,9 @@ export const dayTotals = async (
             select r.code, false, line.amount from line join tax_rule r on r.tenant_id = cast(:tenantId as uuid) and r.id = line.tax_rule_id where line.is_own_tax) y
           group by 1, 2) x),
        'payments', (select coalesce(jsonb_agg(x order by x.method, x.kind), '[]') from
-         (select p.method, line.kind, count(*) as count, sum(line.amount) as amount from line
-          join payment p on p.tenant_id = cast(:tenantId as uuid) and p.id = line.payment_id group by 1, 2) x),
+         (select coalesce(p.method, 'receipt') as method, line.kind, count(*) as count, sum(line.amount) as amount from line
+          left join payment p on p.tenant_id = cast(:tenantId as uuid) and p.id = line.payment_id
+          where line.payment_id is not null or line.receipt_id is not null group by 1, 2) x),
        'rooms', (select jsonb_build_object('sold', coalesce(sum(unit_nights) filter (where free = 'none'), 0),
            'complimentary', coalesce(sum(unit_nights) filter (where free = 'complimentary'), 0),
            'houseUse', coalesce(sum(unit_nights) filter (where free = 'house_use'), 0),

@@ -132,11 +132,15 @@ const moneyLine = async (trx: Trx, folioId: string, kind: 'payment' | 'refund', 
       folioId,
       kind,
       category: null,
-      description: `${names[allocation.method] ?? 'Payment'}${kind === 'refund' ? ', returned' : ''}`,
+      description: `${names[allocation.method] ?? (allocation.receiptId === undefined ? 'Payment' : 'Receipt')}${kind === 'refund' ? ', returned' : ''}`,
       amount: kind === 'payment' ? -allocation.amount : allocation.amount,
       businessDate: allocation.businessDate,
-      source: { type: 'payment_allocation', id: allocation.id },
+      source: {
+        type: allocation.receiptId === undefined ? 'payment_allocation' : 'receipt_allocation',
+        id: allocation.id,
+      },
       paymentId: allocation.paymentId,
+      receiptId: allocation.receiptId ?? null,
     },
   ])
   await announceBalances(trx, [folioId], lines)
@@ -178,12 +182,13 @@ export const reservationTarget: PaymentTarget = {
   onProcessing: () => Promise.resolve(),
   async apply(trx, id, allocation) {
     const folioId = await primaryFolioId(trx, id)
-    return folioId ? folioTarget.apply(trx, folioId, allocation) : { taken: 0 }
+    return folioId ? { ...(await folioTarget.apply(trx, folioId, allocation)), documentId: folioId } : { taken: 0 }
   },
   async revert(trx, id, allocation) {
     const folioId = await primaryFolioId(trx, id)
     if (!folioId) throw new Error(`reservation ${id} has no folio to take money from`)
     await folioTarget.revert(trx, folioId, allocation)
+    return { documentId: folioId }
   },
 }
 

@@ -23,7 +23,7 @@ const roomCharges = async (trx: Trx, folioId: string): Promise<string[]> =>
   (
     await prepared<{ id: string }>(
       trx,
-      `select id from folio_line where folio_id = ? and kind in ('charge', 'transfer_in') and category in ('room', 'rooms') and payment_id is null
+      `select id from folio_line where folio_id = ? and kind in ('charge', 'transfer_in') and category in ('room', 'rooms') and payment_id is null and receipt_id is null
        order by business_date desc, seq desc`,
       [folioId],
     )

@@ -28,6 +28,8 @@ export type NewLine = {
   businessDate: string
   source: { type: string; id: string; key?: string }
   paymentId?: string | null
+  /** The receipt of a customer whose money it is. */
+  receiptId?: string | null
   taxes?: readonly LineTax[]
   /** The charge that a tax belongs to, that an adjustment lowers, or that a transfer moves. */
   originalLineId?: string
@@ -42,11 +44,11 @@ export const addLines = async (trx: Trx, lines: readonly NewLine[]): Promise<Fol
   return sql<FolioLineRow>(
     trx,
     `insert into folio_line (id, folio_id, kind, category, description, quantity, unit_amount, amount, business_date, source_type, source_id, source_key,
-       payment_id, taxes, original_line_id, transfer_id, tax_rule_id, posted_by)
+       payment_id, receipt_id, taxes, original_line_id, transfer_id, tax_rule_id, posted_by)
      select coalesce((v->>'id')::uuid, gen_random_uuid()), (v->>'folioId')::uuid, v->>'kind', v->>'category', v->>'description',
        coalesce((v->>'quantity')::numeric, 1), coalesce((v->>'unitAmount')::bigint, (v->>'amount')::bigint),
        (v->>'amount')::bigint, (v->>'businessDate')::date, v->'source'->>'type', (v->'source'->>'id')::uuid,
-       coalesce(v->'source'->>'key', ''), (v->>'paymentId')::uuid, coalesce(v->'taxes', '[]'), (v->>'originalLineId')::uuid,
+       coalesce(v->'source'->>'key', ''), (v->>'paymentId')::uuid, (v->>'receiptId')::uuid, coalesce(v->'taxes', '[]'), (v->>'originalLineId')::uuid,
        (v->>'transferId')::uuid, (v->>'taxRuleId')::uuid, ?::jsonb
      from jsonb_array_elements(?::jsonb) v returning *`,
     [JSON.stringify(contextOf(trx).actor), JSON.stringify(lines)],

@@ -108,7 +108,7 @@ export type LineRecord = Omit<
 }
 
 const lineColumns = `l.id, l.folio_id, l.seq, l.kind, l.category, l.description, trim_scale(l.quantity)::text as quantity, l.unit_amount, l.amount, l.taxes,
-  l.business_date, l.original_line_id, l.transfer_id, l.payment_id, l.tax_rule_id, l.posted_by, l.created_at`
+  l.business_date, l.original_line_id, l.transfer_id, l.payment_id, l.receipt_id, l.tax_rule_id, l.posted_by, l.created_at`
 
 /** Lines as they read: a line that lowers a charge lowers its taxes. */
 const signed = (rows: LineRecord[]): LineRecord[] =>

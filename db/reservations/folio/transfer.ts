@@ -34,6 +34,7 @@ const partsOf = (left: readonly LeftOfLine[], wanted: Transfer['lines']): { of: 
   left.map((of, index) => {
     const { row } = of
     if (!movable.has(row.kind)) throw refusal(index, 'is neither a charge nor a payment')
+    if (row.receiptId !== null) throw refusal(index, 'is money of a receipt, which is undone and allocated anew')
     if (row.belongs) throw refusal(index, 'is a tax, which moves with its charge')
     const amount = wanted[index]?.amount ?? of.left
     if (of.left < 1) throw refusal(index, 'was adjusted or moved before')
