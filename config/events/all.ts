@@ -20,6 +20,7 @@ import { paymentEvents } from './payment.ts'
 import { propertiesEvents } from './properties.ts'
 import { quotesEvents } from './quotes.ts'
 import { ratesEvents } from './rates.ts'
+import { receiptsEvents } from './receipts.ts'
 import { reportsEvents } from './reports.ts'
 import { reservationsEvents } from './reservations.ts'
 import { unitsEvents } from './units.ts'
@@ -51,6 +52,7 @@ export const events: readonly Event[] = [
   ...propertiesEvents,
   ...quotesEvents,
   ...ratesEvents,
+  ...receiptsEvents,
   ...reportsEvents,
   ...reservationsEvents,
   ...unitsEvents,

@@ -16,6 +16,7 @@ const constraints: Record<string, () => ApiError> = {
   payable_installment_limit: () => unprocessable('amount_exceeds_open', 'The amount is more than is open'),
   receivable_limit: () => unprocessable('amount_exceeds_open', 'The amount is more than is open'),
   receipt_limit: () => unprocessable('amount_exceeds_available', 'The amount is more than is available of the receipt'),
+  credit_note_within: () => unprocessable('credit_exceeds_invoice', 'More would be credited than the document was'),
   receivable_line_folio_once: () => conflict('folio_already_billed', 'A document bills the folio'),
   receivable_line_stay_once: () => conflict('folio_already_billed', 'A document bills the stay'),
   customer_document: () => conflict('duplicate_customer', 'Another customer has this tax number'),

@@ -1,0 +1,92 @@
+import { ApiError, conflict, unprocessable, versionConflict } from '../../../config/errors.ts'
+import { receiptReversed } from '../../../config/events/receipts.ts'
+import { findAccountFacts, reverseMovement } from '../../cash/index.ts'
+import { bookOf, refuseFuture, todayOf } from '../../documents/index.ts'
+import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { changeRow, readRow } from '../../lib/records.ts'
+import { Receipt } from './models.ts'
+import type { ReceiptRecord } from './models.ts'
+import { lockReceipt, placeOf, receiptMoves, refuseManaged, standingAllocations, tellReceipt } from './state.ts'
+import { lockAllocated, takeBack } from './undo.ts'
+
+const invalidMove = (message: string) => conflict('invalid_transition', message)
+
+const refuseKept = ({ sourceType, refundReserved }: ReceiptRecord): void => {
+  if (sourceType !== 'manual')
+    throw invalidMove('Only a receipt that a person has recorded is reversed; the money of any other did come')
+  if (refundReserved > 0) throw invalidMove('A part of the receipt was given back, or is on its way')
+}
+
+/** The day of a register is its business day. */
+const dayOf = async (trx: Trx, seen: ReceiptRecord, on: string | undefined): Promise<string> => {
+  const account = seen.cashAccountId === null ? null : await findAccountFacts(trx, seen.cashAccountId)
+  const day =
+    account?.kind === 'register' && account.propertyId !== null ? await businessDay(trx, account.propertyId) : null
+  if (day !== null && on !== undefined && on !== day)
+    throw unprocessable('date_out_of_range', 'A register is booked on the open business day', [
+      { field: 'on', message: `must be ${day}` },
+    ])
+  const book = await bookOf(trx, { bookId: seen.bookId })
+  const wanted = day ?? on ?? todayOf(book)
+  if (day === null) refuseFuture(book, wanted, 'on')
+  return wanted
+}
+
+/** The movement turned round; 409 `movement_reconciled` for one that the bank statement has frozen. */
+const turnMovement = async (trx: Trx, { cashMovementId }: ReceiptRecord, reason: string, on: string): Promise<void> => {
+  if (cashMovementId === null) throw new Error('the receipt has no movement')
+  try {
+    await reverseMovement(trx, { movementId: cashMovementId, description: reason.slice(0, 300), bookedOn: on })
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'in_use')
+      throw conflict('movement_reconciled', 'The movement is matched with the bank statement; undo the match first')
+    throw error
+  }
+}
+
+/**
+ * Reverses a receipt that bounced or was mistaken, today unless said: its allocations are undone, its movement and posting turned. 404; 409
+ * `invalid_transition`, `managed_by_payments`, `movement_reconciled`; 422 `date_out_of_range`, `target_closed`, `session_closed`, and the errors of periods.
+ */
+export const reverseReceipt = async (
+  trx: Trx,
+  id: string,
+  { reason, on }: { reason: string; on?: string | undefined },
+  expected: number | null,
+): Promise<void> => {
+  const seen = await readRow(trx, Receipt, id)
+  const day = await dayOf(trx, seen, on)
+  const known = await standingAllocations(trx, id)
+  const held = await lockAllocated(trx, known, seen.customerId)
+  const receipt = await lockReceipt(trx, id, expected)
+  refuseManaged(receipt)
+  if (!receiptMoves.isDue('reversed', receipt.status)) return
+  refuseKept(receipt)
+  const standing = await standingAllocations(trx, id)
+  if (standing.some((one) => !known.some((other) => other.id === one.id))) throw versionConflict(receipt.version)
+  const first = standing.reduce((latest, { datedOn }) => (datedOn > latest ? datedOn : latest), receipt.receivedOn)
+  if (day < first)
+    throw unprocessable('date_out_of_range', 'A receipt is not reversed before it came, or before it paid', [
+      { field: 'on', message: `must be ${first} or later` },
+    ])
+  await assertOpen(trx, receipt.bookId, day)
+  const back = standing.length > 0 ? await takeBack(trx, receipt, held, standing, day) : null
+  await changeRow(trx, Receipt, id, { status: 'reversed', reversedOn: day, reverseReason: reason })
+  const after = await readRow(trx, Receipt, id)
+  await tellReceipt(trx, receiptReversed, after, {
+    amount: after.amount,
+    receivableIds: standing.map(({ receivableId }) => receivableId),
+  })
+  await turnMovement(trx, receipt, reason, day)
+  await back?.post()
+  const reversesEventId = await postingEventOf(trx, 'accounts-receivable.receipt_recorded', { id })
+  if (reversesEventId === null) throw new Error('the receipt was never posted')
+  await raisePosting(trx, {
+    event: 'accounts-receivable.receipt_reversed',
+    source: { id },
+    ...placeOf(receipt),
+    postingDate: day,
+    reversesEventId,
+  })
+}
