@@ -1,5 +1,4 @@
 import { ledgerCollectWithholdings, ledgerGenerateRecurring, ledgerNoticePayables } from '../jobs/accounts-payable.ts'
-import { dunningMessages, invoiceMessages, requestFiscal, rpsNumbers } from './accounts-receivable/index.ts'
 import {
   payableChecklist,
   payableControls,
@@ -7,6 +6,18 @@ import {
   transferEnded,
   draftTaxes,
 } from './accounts-payable/index.ts'
+import {
+  creditNoteNumbers,
+  dunningMessages,
+  invoiceMessages,
+  receiptChecklist,
+  receiptControls,
+  receiptNumbers,
+  receivableTarget,
+  refundTransferEnded,
+  requestFiscal,
+  rpsNumbers,
+} from './accounts-receivable/index.ts'
 import { resolvePlatformCallback } from './admin/index.ts'
 import {
   cashChecklist,
@@ -57,6 +68,9 @@ export const registerModules = () => {
   registerInbound(hearGuest)
   for (const owner of [invoiceMessages, dunningMessages]) registerMessageOwner(owner)
   registerTargets(paymentTargets)
+  registerTargets({ receivable: receivableTarget })
+  registerNumbered('receipt', receiptNumbers)
+  registerNumbered('credit_note', creditNoteNumbers)
   registerPlatformCallback((trx, callback) => resolvePlatformCallback(trx as never, callback))
   erasureBlockersWith(erasureBlockers)
   registerCompanyUses(companyUses)
@@ -65,6 +79,7 @@ export const registerModules = () => {
     ...cashControls,
     ...payableControls,
     ...paymentControls,
+    ...receiptControls,
     ...reservationControls,
     ...inventoryControls,
   ])
@@ -72,12 +87,12 @@ export const registerModules = () => {
   registerChecklist(paymentChecklist)
   registerCheck('numbers_without_gap', gapsText)
   registerChecklist(cashChecklist)
-  for (const item of payableChecklist) registerChecklist(item)
+  for (const item of [...payableChecklist, ...receiptChecklist]) registerChecklist(item)
   for (const daily of [ledgerGenerateRecurring, ledgerCollectWithholdings, ledgerNoticePayables]) registerDaily(daily)
   registerNumbered('fiscal_document', rpsNumbers)
   registerFolioClosed((trx, folioIds) => requestFiscal(trx, 'folio', folioIds))
   registerTaxDrafts(draftTaxes)
-  registerTransferAnswers({ payable_payment_item: transferEnded })
+  registerTransferAnswers({ payable_payment_item: transferEnded, receipt_refund: refundTransferEnded })
   registerSessionMoney(sessionMoney)
   registerStatementTarget('payout', payoutTarget)
   registerStatementTarget('payable', payableTarget)

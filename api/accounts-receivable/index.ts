@@ -1,6 +1,8 @@
 import type { AnyRoute } from '../lib/route.ts'
+import { routes as creditNotes } from './credit-notes.ts'
 import { routes as dunning } from './dunning.ts'
 import { routes as fiscalDocuments } from './fiscal-documents.ts'
+import { routes as receipts } from './receipts.ts'
 import { routes as settings } from './settings.ts'
 
-export const routes: AnyRoute[] = [...fiscalDocuments, ...dunning, ...settings]
+export const routes: AnyRoute[] = [...receipts, ...creditNotes, ...fiscalDocuments, ...dunning, ...settings]

@@ -91,6 +91,8 @@ const chapters: Record<string, Record<string, string>> = {
     suppliers: 'Suppliers, their terms and bank details.',
     payables: 'Bills: what is owed, by whom it is approved, and how old it is.',
     payableInstallments: 'What is to be paid, by due date.',
+    receipts: 'Money of customers: what it pays, and what of it goes back.',
+    creditNotes: 'Notes that credit issued documents, in part or whole.',
     payablePayments: 'Payments to suppliers, one by one or in batches.',
     payableAttachments: 'Files of bills.',
     supplierCredits: 'Credit notes and advances of suppliers.',

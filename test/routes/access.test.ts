@@ -23,6 +23,7 @@ import { makeHold, readBooking } from '../support/stay.ts'
 import { ofInventory } from './examples-of-inventory.ts'
 import { ofFiscal } from './examples-of-fiscal.ts'
 import { ofPayables } from './examples-of-payables.ts'
+import { ofReceipts } from './examples-of-receipts.ts'
 import { ofCash } from './examples-of-cash.ts'
 import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
@@ -330,6 +331,7 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     ...(await ofIssues(house)).records,
     ...(await ofPayables(house)).records,
     ...(await ofFiscal(house)).records,
+    ...(await ofReceipts(house)).records,
     ...guests,
     guestRegistrationId: guests.guestId,
     amendmentId: await house.inHouse((trx) => proposeAmendment(trx, rooms[0]?.id ?? '', { departure: house.day(63) })),

@@ -24,6 +24,8 @@ import { ofFiscal } from './examples-of-fiscal.ts'
 import { makeFiscal } from '../support/fiscal.ts'
 import { ofPayables } from './examples-of-payables.ts'
 import { makePayables } from '../support/payables.ts'
+import { ofReceipts } from './examples-of-receipts.ts'
+import { makeReceipts } from '../support/receipts.ts'
 import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
 import { ofReports } from './examples-of-reports.ts'
@@ -71,6 +73,8 @@ export const prepare = async (
   const payables = await ofPayables(house, owed)
   const taxed = await makeFiscal(house)
   const fiscal = await ofFiscal(house, taxed)
+  const received = await makeReceipts(house)
+  const receipts = await ofReceipts(house, received)
   const guests = await ofGuests(house)
   const operators = await ofOperators(world)
   const payments = await ofPayments(house)
@@ -175,6 +179,7 @@ export const prepare = async (
     ...issues.examples,
     ...payables.examples,
     ...fiscal.examples,
+    ...receipts.examples,
     ...payments.examples,
     ...operators.examples,
     ...accounts.examples,
@@ -183,9 +188,10 @@ export const prepare = async (
     'entitlements.revoke': [{ reason: 'the trial is over' }],
   }
   const records = {
-    ...(await recordsOf(house, store, owed, money, taxed)),
+    ...(await recordsOf(house, store, owed, money, taxed, received)),
     ...payables.records,
     ...fiscal.records,
+    ...receipts.records,
     ...folios.records,
     ...guests.records,
     ...inventory.records,
@@ -218,7 +224,7 @@ export const prepare = async (
       cash: cash.known,
       issues: issues.known,
       'accounts-payable': payables.known,
-      'accounts-receivable': fiscal.known,
+      'accounts-receivable': { ...receipts.known, ...fiscal.known },
       payment: payments.known,
       reports: reports.known,
       properties: { ...properties.known, ...channels.known },

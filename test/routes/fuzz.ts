@@ -53,6 +53,8 @@ const seldomRight: Record<string, number> = {
   'supplierCredits.create': 120,
   'supplierCredits.refund': 120,
   'payments.record': 120,
+  'receipts.create': 120,
+  'receipts.refund': 120,
   'reports.trialBalance': 200,
   'reports.incomeStatement': 300,
   'reports.generalLedger': 80,

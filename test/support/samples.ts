@@ -10,6 +10,8 @@ import type { House } from './factories.ts'
 import { makeHold } from './stay.ts'
 import { makeMoney } from './money.ts'
 import type { Money } from './money.ts'
+import { makeReceipts } from './receipts.ts'
+import type { Receipts } from './receipts.ts'
 import { makeStore } from './stock.ts'
 import type { Store } from './stock.ts'
 
@@ -65,8 +67,10 @@ export const recordsOf = async (
   payables?: Payables,
   money?: Money,
   fiscal?: Fiscal,
+  receipts?: Receipts,
 ): Promise<Records> => {
   const { billedReceivableId } = fiscal ?? (await makeFiscal(house))
+  const received = receipts ?? (await makeReceipts(house))
   const owed = payables ?? (await makePayables(house))
   const { userId: _, ...store } = given ?? (await makeStore(house))
   const { userId: __, ...accounts } = money ?? (await makeMoney(house))
@@ -117,6 +121,10 @@ export const recordsOf = async (
     payableBookingId,
     guestId,
     gatewayAccountId: house.gatewayAccountId,
+    customerId: received.customerId,
+    receivableId: received.receivableId,
+    receivableInstallmentId: received.receivableInstallmentId,
+    receiptAllocationId: received.receiptAllocationId,
     supplierId: owed.supplierId,
     billedReceivableId,
     payableId: owed.draft,

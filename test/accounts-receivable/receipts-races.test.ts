@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import type { Parsed } from '../support/client.ts'
+import { useWorld } from '../support/world.ts'
+import { openReceipts } from './receipts-desk.ts'
+
+describe('money of customers', function () {
+  this.timeout(240_000)
+  const world = useWorld()
+  let a: Awaited<ReturnType<typeof openReceipts>>
+  let bankId: string
+  before(async () => {
+    a = await openReceipts(world)
+    bankId = await a.bank()
+  })
+  beforeEach(() => a.calm())
+
+  const money = (customerId: string | undefined, amount: number, more: object = {}) => ({
+    ...(customerId === undefined ? {} : { customerId }),
+    cashAccountId: bankId,
+    method: 'bank',
+    amount,
+    receivedOn: a.on('07-01'),
+    ...more,
+  })
+  const allocate = (id: string, body: object) => a.send(a.finance, 'POST', `${a.path}/${id}/allocations`, body)
+  const codes = (replies: readonly [number, Parsed][]) =>
+    replies.map(([status, { code }]) => (status < 300 ? 'done' : String(code))).sort()
+
+  it('is never allocated twice by 20 allocations of one receipt at once', async () => {
+    const customerId = await a.customer()
+    const { installments } = await a.plain(
+      customerId,
+      Array.from({ length: 20 }, () => 10_000),
+    )
+    const { id } = await a.receipt(money(customerId, 75_000))
+    const replies = await Promise.all(
+      installments.map((one) => allocate(id, { allocations: [{ installmentId: one.id, principal: 10_000 }] })),
+    )
+    const done = codes(replies).filter((code) => code === 'done')
+    expect(done).to.have.length(7)
+    for (const code of codes(replies)) expect(['done', 'amount_exceeds_available']).to.include(code)
+    expect(await a.read(id)).to.include({ allocated: 70_000, available: 5_000 })
+  })
+
+  it('settles an installment never above its amount by 20 receipts at once', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [100_000])
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        a.send(
+          a.finance,
+          'POST',
+          a.path,
+          money(customerId, 30_000, {
+            allocations: [{ installmentId: invoice.installments[0]?.id, principal: 30_000 }],
+          }),
+        ),
+      ),
+    )
+    expect(codes(replies).filter((code) => code === 'done')).to.have.length(3)
+    for (const code of codes(replies)) expect(['done', 'amount_exceeds_open']).to.include(code)
+    expect(await a.document(invoice.id)).to.include({ status: 'partly_paid', settled: 90_000, open: 10_000 })
+  })
+
+  it('is credited whole once, by two clerks at the same time', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [60_000, 40_000])
+    await a.receipt(money(customerId, 60_000, { auto: true }))
+    const body = { receivableId: invoice.id, reason: 'Never used' }
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => a.send(a.finance, 'POST', 'accounts-receivable/credit-notes', body)),
+    )
+    expect(codes(replies)).to.deep.equal([
+      'credit_exceeds_invoice',
+      'credit_exceeds_invoice',
+      'credit_exceeds_invoice',
+      'credit_exceeds_invoice',
+      'done',
+    ])
+    const [, note] = replies.find(([status]) => status === 201) ?? [0, {}]
+    expect(note).to.include({ amount: 100_000, applied: 40_000, excess: 60_000 })
+    const excess = await a.read(note.receiptId)
+    expect(excess).to.include({ sourceType: 'credit_note', method: 'credit', available: 60_000, customerId })
+    expect(await a.document(invoice.id)).to.include({ open: 0, settled: 60_000, credited: 40_000, status: 'paid' })
+    const other = await a.plain(customerId, [50_000])
+    await a.good(a.finance, 'POST', `${a.path}/${excess.id}/allocations`, { auto: true })
+    expect(await a.document(other.id)).to.include({ status: 'paid' })
+    await a.good(a.finance, 'POST', `${a.path}/${excess.id}/refund`, {
+      via: 'manual',
+      cashAccountId: bankId,
+      reason: 'Nothing else is owed',
+    })
+    expect(await a.read(excess.id)).to.include({ available: 0, refunded: 10_000 })
+  })
+
+  it('goes back once by ten refunds of all of it at once, and two undo one allocation once', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [40_000])
+    const { id, allocations } = await a.receipt(money(customerId, 90_000, { auto: true }))
+    const refunds = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        a.send(a.finance, 'POST', `${a.path}/${id}/refund`, { via: 'manual', amount: 50_000, reason: 'Paid too much' }),
+      ),
+    )
+    expect(codes(refunds).filter((code) => code === 'done')).to.have.length(1)
+    expect(codes(refunds).filter((code) => code === 'amount_exceeds_available')).to.have.length(9)
+    const path = `${a.path}/${id}/allocations/${allocations[0].id}`
+    const undone = await Promise.all(Array.from({ length: 5 }, () => a.send(a.finance, 'DELETE', path)))
+    expect(codes(undone)).to.deep.equal(['done', 'done', 'done', 'done', 'done'])
+    const after = await a.read(id)
+    expect(after).to.include({ allocated: 0, available: 40_000, refunded: 50_000, refundReserved: 50_000 })
+    expect(after.allocations.map(({ principal }: Parsed) => principal)).to.deep.equal([40_000, -40_000])
+    expect(await a.document(invoice.id)).to.include({ status: 'issued', open: 40_000 })
+  })
+
+  it('leaves the ledger what the records say, and numbers without a hole', async () => {
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+    const series = await a.rows<{ series: string; count: number; last: number }>(
+      `select series, count(*)::int as count, max(number) as last from receipt where book_id = :bookId group by 1`,
+    )
+    expect(series.map((one) => one.series)).to.have.members([String(a.year), String(a.year + 1)])
+    for (const { count, last } of series) expect(last).to.equal(count)
+  })
+})

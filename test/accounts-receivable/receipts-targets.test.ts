@@ -1,0 +1,188 @@
+import { expect } from 'chai'
+import { settings } from '../../config/env.ts'
+import { createCashAccount } from '../../db/cash/index.ts'
+import { addSandboxAccount } from '../../db/payment/index.ts'
+import { openFolio } from '../../db/reservations/folio/create.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { openDesk } from '../properties/support.ts'
+import type { Parsed } from '../support/client.ts'
+import { until } from '../support/until.ts'
+import { useWorld } from '../support/world.ts'
+import { openReceipts } from './receipts-desk.ts'
+
+describe('money of customers between receipts, folios and payments', function () {
+  this.timeout(240_000)
+  const world = useWorld()
+  let a: Awaited<ReturnType<typeof openReceipts>>
+  let bankId: string
+  before(async () => {
+    settings.sandboxSecondMs = 40
+    settings.publicBaseUrl = world.baseUrl
+    a = await openReceipts(world, { ofHouse: true })
+    bankId = await a.bank()
+    await a.house.inHouse((trx) => addSandboxAccount(trx, { bookId: a.bookId, country: 'BR', currency: 'BRL' }))
+  })
+  beforeEach(() => a.calm())
+
+  const at = (id: string, verb: string) => `${a.path}/${id}/${verb}`
+  const chargedFolio = async (amount: number): Promise<string> => {
+    const folioId = await a.house.inHouse((trx) => openFolio(trx, { propertyId: a.house.propertyId, kind: 'house' }))
+    await a.good(a.owner, 'POST', `folios/${folioId}/charges`, {
+      category: 'spa',
+      description: 'Massagem',
+      quantity: '1',
+      unitAmount: amount,
+    })
+    return folioId
+  }
+  const balance = async (folioId: string) => (await a.good(a.owner, 'GET', `folios/${folioId}`)).balance as number
+
+  it('an advance pays a folio up to what it owes, and comes back where it stands', async () => {
+    const customerId = await a.customer()
+    const folioId = await chargedFolio(8_000)
+    const owed = await balance(folioId)
+    const { id } = await a.receipt({ customerId, cashAccountId: bankId, amount: 20_000, receivedOn: a.house.today })
+    const pay = (amount: number) => ({ allocations: [{ targetType: 'folio', targetId: folioId, amount }] })
+    expect(await a.refused(a.finance, 'POST', at(id, 'allocations'), pay(owed + 1))).to.deep.equal([
+      422,
+      'target_closed',
+    ])
+    const paid = await a.good(a.finance, 'POST', at(id, 'allocations'), pay(owed))
+    expect(paid).to.include({ allocated: owed, available: 20_000 - owed })
+    expect(await balance(folioId)).to.equal(0)
+    const { data } = await a.good(a.owner, 'GET', `folios/${folioId}/lines?kind=payment`)
+    expect(data.map((line: Parsed) => [line.receiptId, line.paymentId, line.amount])).to.deep.equal([[id, null, -owed]])
+    const moved = { toFolioId: await chargedFolio(100), lines: [{ lineId: data[0].id }] }
+    expect(await a.refused(a.owner, 'POST', `folios/${folioId}/transfers`, moved)).to.deep.equal([
+      422,
+      'line_not_transferable',
+    ])
+    await a.good(a.finance, 'DELETE', `${at(id, 'allocations')}/${paid.allocations[0].id}`)
+    expect(await balance(folioId)).to.equal(owed)
+    expect(await a.read(id)).to.include({ allocated: 0, available: 20_000 })
+    await a.good(a.finance, 'POST', at(id, 'allocations'), pay(owed))
+    await a.good(a.owner, 'POST', `folios/${folioId}/close`, {})
+    const [, , again] = (await a.read(id)).allocations as Parsed[]
+    expect(await a.refused(a.finance, 'DELETE', `${at(id, 'allocations')}/${again?.id}`)).to.deep.equal([
+      422,
+      'target_closed',
+    ])
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('cash lies in the open session of its cashier, who records no other money', async () => {
+    const { propertyId, today } = a.house
+    const registerId = await a.house.inHouse((trx) =>
+      createCashAccount(trx, { kind: 'register', code: 'REG', name: 'Desk', propertyId }),
+    )
+    const reception = await openDesk(world, a.house, 'receptionist')
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [5_000])
+    const cash = { customerId, cashAccountId: registerId, method: 'cash', amount: 5_000, receivedOn: today, auto: true }
+    expect(await a.refused(reception, 'POST', a.path, cash)).to.deep.equal([403, 'forbidden'])
+    const session = await a.good(reception, 'POST', 'cash/sessions', { registerId, count: {} })
+    expect(await a.refused(reception, 'POST', a.path, { ...cash, receivedOn: a.house.day(-1) })).to.deep.equal([
+      422,
+      'date_out_of_range',
+    ])
+    expect(
+      await a.refused(reception, 'POST', a.path, { ...cash, cashAccountId: bankId, method: 'bank' }),
+    ).to.deep.equal([403, 'forbidden'])
+    const own = await a.good(reception, 'POST', a.path, cash)
+    expect(own).to.include({ cashSessionId: session.id, available: 0 })
+    expect(await a.document(invoice.id)).to.include({ status: 'paid' })
+    const payer = { payerName: 'Ana Souza', payerDocument: '529.982.247-25' }
+    const other = await a.receipt({ cashAccountId: bankId, amount: 100, receivedOn: today, ...payer })
+    expect((await a.good(reception, 'GET', `${a.path}/${other.id}`)).payerDocument).to.equal('***7-25')
+    expect((await a.good(a.owner, 'GET', `${a.path}/${other.id}`)).payerDocument).to.equal('529.982.247-25')
+    expect((await a.good(a.owner, 'GET', `cash/sessions/${session.id}`)).expected).to.equal(5_000)
+    await a.good(a.owner, 'POST', at(own.id, 'reverse'), { reason: 'Counted wrongly' })
+    expect((await a.good(a.owner, 'GET', `cash/sessions/${session.id}`)).expected).to.equal(0)
+    expect(await a.document(invoice.id)).to.include({ status: 'issued' })
+  })
+
+  it('what a gateway takes for an invoice is a receipt that follows its payment: applied, moved, refunded in part and whole', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [6_000, 4_000])
+    const pay = { method: 'card', currency: 'BRL', targetType: 'receivable', targetId: invoice.id }
+    const paths = 'payments'
+    expect(await a.refused(a.owner, 'POST', paths, { ...pay, amount: 10_001 })).to.deep.equal([
+      422,
+      'amount_exceeds_payable',
+    ])
+    const made = await a.good(a.owner, 'POST', paths, { ...pay, amount: 10_000 })
+    const becomes = (is: (body: Parsed) => boolean, what: string): Promise<Parsed> =>
+      until(
+        async () => {
+          await world.drain({ starts: 2_000 })
+          await forgetLimits(world)
+          const body = await a.good(a.owner, 'GET', `payments/${made.id}`)
+          return is(body) && body
+        },
+        { withinMs: 20_000, what },
+      )
+    await becomes(({ status }) => status === 'captured', 'the capture')
+    expect(await a.document(invoice.id)).to.include({ status: 'paid', settled: 10_000 })
+    const mine = async (): Promise<Parsed> => {
+      const { data } = await a.good(a.finance, 'GET', `${a.path}?customerId=${customerId}&sourceType=payment`)
+      return a.read(data[0].id)
+    }
+    const receipt = await mine()
+    expect(receipt).to.include({ sourceType: 'payment', amount: 10_000, allocated: 10_000, cashMovementId: null })
+    expect(receipt.allocations.map(({ principal }: Parsed) => principal)).to.deep.equal([6_000, 4_000])
+    for (const [verb, body] of [
+      ['allocations', { auto: true }],
+      ['reverse', { reason: 'Wrong' }],
+      ['refund', { via: 'manual', cashAccountId: bankId, reason: 'Wrong' }],
+    ] as const)
+      expect(await a.refused(a.owner, 'POST', at(receipt.id, verb), body), verb).to.deep.equal([
+        409,
+        'managed_by_payments',
+      ])
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+
+    await a.good(a.owner, 'POST', `payments/${made.id}/refunds`, { amount: 3_000, reason: 'guest_request' })
+    await becomes(({ refundedAmount }) => refundedAmount === 3_000, 'the refund of a part')
+    expect(await a.document(invoice.id)).to.include({ status: 'partly_paid', settled: 7_000, open: 3_000 })
+    expect(await mine()).to.include({ status: 'recorded', allocated: 7_000, refunded: 3_000, available: 0 })
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+
+    const wanted = { allocations: [] }
+    await a.good(a.owner, 'PUT', `payments/${made.id}/allocations`, wanted)
+    expect(await a.document(invoice.id)).to.include({ status: 'issued', settled: 0, open: 10_000 })
+    await a.good(a.owner, 'PUT', `payments/${made.id}/allocations`, {
+      allocations: [{ targetType: 'receivable', targetId: invoice.id, amount: 7_000 }],
+    })
+    expect(await a.document(invoice.id)).to.include({ status: 'partly_paid', settled: 7_000 })
+    await a.good(a.owner, 'POST', `payments/${made.id}/refunds`, { reason: 'guest_request' })
+    await becomes(({ refundedAmount }) => refundedAmount === 10_000, 'the refund of all')
+    expect(await a.document(invoice.id)).to.include({ status: 'issued', settled: 0, open: 10_000 })
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('of another tenant is not there', async () => {
+    const other = await openReceipts(world, { ofHouse: true })
+    const bank = await other.bank()
+    const { id } = await other.receipt({ cashAccountId: bank, amount: 100, receivedOn: other.house.today })
+    expect(await a.refused(a.owner, 'GET', `${a.path}/${id}`)).to.deep.equal([404, 'not_found'])
+    expect(await a.refused(a.owner, 'POST', at(id, 'reverse'), { reason: 'Theirs' })).to.deep.equal([404, 'not_found'])
+    const theirs = await other.customer()
+    const invoice = await other.plain(theirs, [100])
+    const mine = await a.receipt({ cashAccountId: bankId, amount: 100, receivedOn: a.house.today })
+    expect(
+      await a.refused(a.owner, 'POST', at(mine.id, 'allocations'), {
+        allocations: [{ installmentId: invoice.installments[0]?.id }],
+      }),
+    ).to.deep.equal([422, 'reference_not_found'])
+    expect(
+      await a.refused(a.owner, 'POST', 'accounts-receivable/credit-notes', {
+        receivableId: invoice.id,
+        reason: 'Theirs',
+      }),
+    ).to.deep.equal([404, 'not_found'])
+  })
+})
