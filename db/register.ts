@@ -3,6 +3,7 @@ import {
   payableChecklist,
   payableControls,
   payableTarget,
+  registerStock,
   transferEnded,
   draftTaxes,
 } from './accounts-payable/index.ts'
@@ -36,7 +37,7 @@ import {
   registerTaxDrafts,
 } from './financial/index.ts'
 import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
-import { inventoryControls } from './inventory/index.ts'
+import { inventoryControls, openOrders, orderTargets, stockForPayables } from './inventory/index.ts'
 import { hearGuest } from './issues/index.ts'
 import { registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
@@ -52,6 +53,7 @@ import {
 import {
   companyUses,
   erasureBlockers,
+  openChecksWith,
   paymentTargets,
   reapHolds,
   registerFolioClosed,
@@ -71,6 +73,9 @@ export const registerModules = () => {
   registerTargets({ receivable: receivableTarget })
   registerNumbered('receipt', receiptNumbers)
   registerNumbered('credit_note', creditNoteNumbers)
+  registerTargets(orderTargets)
+  openChecksWith(openOrders)
+  registerStock(stockForPayables)
   registerPlatformCallback((trx, callback) => resolvePlatformCallback(trx as never, callback))
   erasureBlockersWith(erasureBlockers)
   registerCompanyUses(companyUses)

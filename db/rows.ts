@@ -1689,7 +1689,7 @@ export interface InventoryConsumptionRow {
   unitId: string | null
   taskId: string | null
   costCenterId: string | null
-  reason: string | null
+  reason: 'broken' | 'expired' | 'other' | 'returned' | 'spilled' | 'spoiled' | null
   businessDate: string
   movementId: string | null
   status: 'posted' | 'reversed'
@@ -2486,6 +2486,45 @@ export interface OneTimeTokenRow {
   createdAt: Date
 }
 
+export interface OutletRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  code: string
+  name: string
+  kind: 'bar' | 'events' | 'minibar' | 'restaurant' | 'room_service' | 'shop'
+  locationId: string
+  roomCharge: boolean
+  serviceChargeRate: number
+  position: number
+  status: 'active' | 'archived'
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface OutletPriceRow {
+  tenantId: string
+  id: string
+  outletId: string
+  code: string
+  name: string
+  itemId: string | null
+  recipeId: string | null
+  quantity: number
+  amount: number
+  revenueGroup: 'beverage' | 'food' | 'laundry' | 'other' | 'parking' | 'spa' | 'tours'
+  locationId: string | null
+  validFrom: string | null
+  validTo: string | null
+  weekDays: number[] | null
+  timeFrom: string | null
+  timeTo: string | null
+  position: number
+  status: 'active' | 'archived'
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface PasswordRequestRow {
   id: string
   email: string
@@ -2881,6 +2920,81 @@ export interface PoolNightRow {
   blocked: number
   oversell: number
   forced: number
+}
+
+export interface PosOrderRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  outletId: string
+  number: string
+  externalId: string | null
+  businessDate: string
+  status: 'cancelled' | 'closed' | 'open' | 'voided'
+  table: string | null
+  covers: number
+  reservationId: string | null
+  unitId: string | null
+  currency: string
+  serviceCharge: boolean
+  serviceChargeRate: number
+  discount: number
+  discountReason: string | null
+  note: string | null
+  subtotal: number
+  serviceChargeAmount: number
+  total: number
+  paidAmount: number
+  openedBy: string | null
+  closedBy: string | null
+  closedAt: Date | null
+  cancelReason: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PosOrderLineRow {
+  tenantId: string
+  id: string
+  orderId: string
+  position: number
+  priceCode: string
+  name: string
+  quantity: number
+  unitAmount: number
+  amount: number
+  discountShare: number
+  revenueGroup: 'beverage' | 'food' | 'laundry' | 'other' | 'parking' | 'spa' | 'tours'
+  itemId: string | null
+  recipeId: string | null
+  perUnit: number
+  locationId: string
+  note: string | null
+  status: 'live' | 'voided'
+  voidReason: string | null
+  wasted: boolean
+}
+
+export interface PosOrderNumberRow {
+  tenantId: string
+  id: string
+  outletId: string
+  date: string
+  last: number
+}
+
+export interface PosSettlementRow {
+  tenantId: string
+  id: string
+  orderId: string
+  position: number
+  type: 'folio' | 'house' | 'payment'
+  folioLineIds: string[]
+  paymentId: string | null
+  reason: string | null
+  amount: number
+  createdAt: Date
 }
 
 export interface PostingEventRow {
@@ -4754,6 +4868,8 @@ export interface Rows {
   number_series: NumberSeriesRow
   on_the_books_change: OnTheBooksChangeRow
   one_time_token: OneTimeTokenRow
+  outlet: OutletRow
+  outlet_price: OutletPriceRow
   password_request: PasswordRequestRow
   payable: PayableRow
   payable_approval: PayableApprovalRow
@@ -4774,6 +4890,10 @@ export interface Rows {
   policy: PolicyRow
   policy_version: PolicyVersionRow
   pool_night: PoolNightRow
+  pos_order: PosOrderRow
+  pos_order_line: PosOrderLineRow
+  pos_order_number: PosOrderNumberRow
+  pos_settlement: PosSettlementRow
   posting_event: PostingEventRow
   posting_rule: PostingRuleRow
   privacy_checkpoint: PrivacyCheckpointRow
@@ -5850,6 +5970,20 @@ export const tables = {
     nullable: ['tenantId', 'usedAt'],
     computed: [],
   },
+  outlet: {
+    fields: ['tenantId', 'id', 'propertyId', 'code', 'name', 'kind', 'locationId', 'roomCharge', 'serviceChargeRate', 'position', 'status', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'roomCharge', 'serviceChargeRate', 'position', 'status', 'createdAt', 'updatedAt'],
+    nullable: [],
+    computed: [],
+  },
+  outlet_price: {
+    fields: ['tenantId', 'id', 'outletId', 'code', 'name', 'itemId', 'recipeId', 'quantity', 'amount', 'revenueGroup', 'locationId', 'validFrom', 'validTo', 'weekDays', 'timeFrom', 'timeTo', 'position', 'status', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'quantity', 'position', 'status', 'createdAt', 'updatedAt'],
+    nullable: ['itemId', 'recipeId', 'locationId', 'validFrom', 'validTo', 'weekDays', 'timeFrom', 'timeTo'],
+    computed: [],
+  },
   password_request: {
     fields: ['id', 'email', 'createdAt'],
     documents: [],
@@ -5988,6 +6122,34 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'sold', 'held', 'allotted', 'blocked', 'oversell', 'forced'],
     nullable: [],
+    computed: [],
+  },
+  pos_order: {
+    fields: ['tenantId', 'id', 'propertyId', 'outletId', 'number', 'externalId', 'businessDate', 'status', 'table', 'covers', 'reservationId', 'unitId', 'currency', 'serviceCharge', 'serviceChargeRate', 'discount', 'discountReason', 'note', 'subtotal', 'serviceChargeAmount', 'total', 'paidAmount', 'openedBy', 'closedBy', 'closedAt', 'cancelReason', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'covers', 'serviceCharge', 'discount', 'subtotal', 'serviceChargeAmount', 'total', 'paidAmount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['externalId', 'table', 'reservationId', 'unitId', 'discountReason', 'note', 'openedBy', 'closedBy', 'closedAt', 'cancelReason'],
+    computed: [],
+  },
+  pos_order_line: {
+    fields: ['tenantId', 'id', 'orderId', 'position', 'priceCode', 'name', 'quantity', 'unitAmount', 'amount', 'discountShare', 'revenueGroup', 'itemId', 'recipeId', 'perUnit', 'locationId', 'note', 'status', 'voidReason', 'wasted'],
+    documents: [],
+    filled: ['tenantId', 'id', 'discountShare', 'status', 'wasted'],
+    nullable: ['itemId', 'recipeId', 'note', 'voidReason'],
+    computed: [],
+  },
+  pos_order_number: {
+    fields: ['tenantId', 'id', 'outletId', 'date', 'last'],
+    documents: [],
+    filled: ['tenantId', 'id', 'last'],
+    nullable: [],
+    computed: [],
+  },
+  pos_settlement: {
+    fields: ['tenantId', 'id', 'orderId', 'position', 'type', 'folioLineIds', 'paymentId', 'reason', 'amount', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'position', 'folioLineIds', 'createdAt'],
+    nullable: ['paymentId', 'reason'],
     computed: [],
   },
   posting_event: {

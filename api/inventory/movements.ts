@@ -21,6 +21,7 @@ import {
   movementSorts,
   readMovement,
   recordArrival,
+  recordProduction,
   recordTransfer,
   reverseMovement,
 } from '../../db/inventory/index.ts'
@@ -104,10 +105,13 @@ const line = { itemId: Uuid, quantity: Quantity, measure: Measure }
 const lines = List(Obj(line), { min: 1, max: 200 })
 const valued = List(Obj({ ...line, value: Cost }), { min: 1, max: 200 })
 
+/** Of a receipt of a purchase order each line names the order's. */
+const received = List(Obj({ ...line, value: Cost, purchaseOrderLineId: Opt(Uuid) }), { min: 1, max: 200 })
+
 const create = movements.create({
   summary: 'Record a receipt, transfer, production or opening stock',
   description:
-    'Values are minor units without recoverable taxes. `occurredOn` is the business date, or up to 35 days before it, and not before the last count. What leaves takes the average of now.',
+    'Values are minor units without recoverable taxes. `occurredOn` is the business date, or up to 35 days before it, and not before the last count. What leaves takes the average of now. A receipt may name a purchase order, whose lines it receives; a production makes `batches` of a preparation.',
   idempotency: 'required',
   errors: [
     'insufficient_stock',
@@ -116,6 +120,8 @@ const create = movements.create({
     'date_out_of_range',
     'reference_not_found',
     'currency_mismatch',
+    'over_receipt',
+    'order_closed',
     'rule_violated',
     'period_closed',
     'period_missing',
@@ -127,8 +133,23 @@ const create = movements.create({
   ],
   body: AnyOf([
     Obj({ kind: Literal('opening'), ...told, locationId: Uuid, lines: valued }),
-    Obj({ kind: Literal('receipt'), ...told, locationId: Uuid, supplierId: Opt(Uuid), lines: valued }),
+    Obj({
+      kind: Literal('receipt'),
+      ...told,
+      locationId: Uuid,
+      supplierId: Opt(Uuid),
+      purchaseOrderId: Opt(Uuid),
+      lines: received,
+    }),
     Obj({ kind: Literal('transfer'), ...told, fromLocationId: Uuid, toLocationId: Uuid, lines }),
+    Obj({
+      kind: Literal('production'),
+      ...told,
+      recipeId: Uuid,
+      locationId: Uuid,
+      outputLocationId: Opt(Uuid),
+      batches: Int(1, 1_000),
+    }),
   ]),
   example: {
     kind: 'receipt',
@@ -139,7 +160,8 @@ const create = movements.create({
   },
   command: ({ trx, body, admission }) => {
     admission.check('create', 'InventoryMovement', { propertyId: body.propertyId })
-    return body.kind === 'transfer' ? recordTransfer(trx, body) : recordArrival(trx, body)
+    if (body.kind === 'transfer') return recordTransfer(trx, body)
+    return body.kind === 'production' ? recordProduction(trx, body) : recordArrival(trx, body)
   },
 })
 

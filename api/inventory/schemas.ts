@@ -9,6 +9,8 @@ export const Held = Matching('^-?[0-9]{1,12}(\\.[0-9]{1,4})?$', 20)
 /** A measure of config/measures.ts, or a package of the item. */
 export const Measure = Matching('^[A-Za-z0-9_]{1,20}$', 20)
 export const Code = Matching('^[A-Z0-9._-]{1,30}$', 30)
+/** Names a price of an outlet. */
+export const PriceCode = Matching('^[A-Za-z0-9._-]{1,20}$', 20)
 export const Name = Words(1, 120)
 export const Note = Words(1, 500)
 /** Minor units; null for roles that do not see what stock is worth. */

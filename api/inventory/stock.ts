@@ -1,9 +1,9 @@
 import { sampleId } from '../../config/samples.ts'
-import { Currency, Day, List, Nullable, Obj, OneOf, Opt, Uuid } from '../../config/schema.ts'
-import { readStock } from '../../db/inventory/index.ts'
+import { Count, Currency, Day, Int, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { readStock, suggestPurchases } from '../../db/inventory/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
-import { Code, Held, path, Value } from './schemas.ts'
+import { Code, Held, Measure, path, Value } from './schemas.ts'
 import { seesValue } from './values.ts'
 
 const read = route({
@@ -53,4 +53,51 @@ const read = route({
   },
 })
 
-export const routes = [read]
+const suggestions = route({
+  id: 'inventoryStock.suggestPurchases',
+  method: 'GET',
+  path: `${path}/purchase-suggestions`,
+  summary: 'List what to buy for the days ahead',
+  description:
+    'Items that would fall below their minimum by what the nights on the books will use at the rate of the last 28 days, until they are delivered and over the horizon. Whole purchase packages. `onOrder` is 0 without the feature `suppliers`, and that of the property for a location, too.',
+  access: can('read', 'InventoryStock'),
+  query: Obj({ propertyId: Uuid, locationId: Opt(Uuid), horizonDays: Opt(Int(1, 60)) }),
+  example: { propertyId: sampleId('propertyId'), horizonDays: 14 },
+  errors: ['not_found'],
+  returns: Obj(
+    {
+      currency: Currency,
+      asOf: Day,
+      horizonDays: Int(1, 60),
+      data: List(
+        Obj({
+          itemId: Uuid,
+          sku: Text(1, 30),
+          name: Text(1, 120),
+          base: OneOf(['g', 'ml', 'un']),
+          onHand: Held,
+          onOrder: Held,
+          short: Held,
+          minimum: Held,
+          maximum: Held,
+          expectedUse: Held,
+          suggested: Held,
+          package: Nullable(Obj({ code: Measure, count: Count })),
+          /** At the last cost, else the average, else the reference cost. */
+          estimatedValue: Value,
+          supplierId: Nullable(Uuid),
+        }),
+        { max: 5_000 },
+      ),
+    },
+    { title: 'PurchaseSuggestions' },
+  ),
+  handle: async ({ trx, query, admission }) => {
+    admission.check('read', 'InventoryStock', { propertyId: query.propertyId })
+    const found = await suggestPurchases(trx, query)
+    if (seesValue(admission)) return found
+    return { ...found, data: found.data.map((one) => ({ ...one, estimatedValue: null })) }
+  },
+})
+
+export const routes = [read, suggestions]

@@ -68,6 +68,11 @@ const chapters: Record<string, Record<string, string>> = {
     inventoryStock: 'Quantities and values of stock, today or on a past day.',
     inventoryMovements: 'What came, went and was moved, and its value.',
     inventoryCounts: 'Counts of stock, approved by a second person.',
+    recipes: 'What dishes, drinks, kits and preparations are made of, by version.',
+    inventoryConsumptions: 'What was used, where and why.',
+    outlets: 'Places that sell: bars, restaurants, minibars, shops.',
+    prices: 'What an outlet sells, and for how much at which hours.',
+    posOrders: 'Orders of outlets, from the first line to what settles them.',
   },
   'Rooms day by day': {
     unitAssignments: 'Which stay has which unit.',

@@ -3,7 +3,7 @@ import { Day, List, Matching, Obj, SignedAmount, Text } from '../schema.ts'
 import type { SubjectName } from '../subjects.ts'
 
 /** A module that is told of an event in the transaction of the fact, by a job of its own. */
-export type Listener = 'ocp' | 'issues' | 'issues ended'
+export type Listener = 'ocp' | 'issues' | 'issues ended' | 'kits' | 'meals'
 
 /** One thing that can have happened, `<entity>.<past participle>`. The type is permanent. */
 export type Event<S extends Schema = Schema> = {

@@ -91,7 +91,7 @@ const businessDay = {
   data: Obj({ businessDayId: Uuid, date: Day }),
 } as const
 export const businessDayOpened = event({ type: 'business_day.opened', ...businessDay })
-export const businessDayClosed = event({ type: 'business_day.closed', ...businessDay })
+export const businessDayClosed = event({ type: 'business_day.closed', ...businessDay, listeners: ['meals'] })
 
 export const integrityCheckFailed = event({
   type: 'integrity_check.failed',

@@ -17,7 +17,11 @@ const housekeepingTask = {
 export const housekeepingTaskCreated = event({ type: 'housekeeping_task.created', ...housekeepingTask })
 export const housekeepingTaskAssigned = event({ type: 'housekeeping_task.assigned', ...housekeepingTask })
 export const housekeepingTaskStarted = event({ type: 'housekeeping_task.started', ...housekeepingTask })
-export const housekeepingTaskCompleted = event({ type: 'housekeeping_task.completed', ...housekeepingTask })
+export const housekeepingTaskCompleted = event({
+  type: 'housekeeping_task.completed',
+  ...housekeepingTask,
+  listeners: ['kits'],
+})
 export const housekeepingTaskPassed = event({ type: 'housekeeping_task.passed', ...housekeepingTask })
 export const housekeepingTaskFailed = event({ type: 'housekeeping_task.failed', ...housekeepingTask })
 export const housekeepingTaskSkipped = event({ type: 'housekeeping_task.skipped', ...housekeepingTask })

@@ -1,5 +1,5 @@
 import { consumptionKinds, movementKinds } from '../inventory.ts'
-import { Matching, Nullable, Obj, OneOf, Uuid } from '../schema.ts'
+import { Amount, Currency, Int, Matching, Nullable, Obj, OneOf, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -23,6 +23,19 @@ export const stockMoved = event({
 })
 export const stockRunLow = event({ type: 'stock.run_low', ...stock })
 
+export const stockRunShort = event({ type: 'stock.run_short', ...stock })
+/** Stock, its lines, the ledger or the settlements of orders disagree: of a property, without item and location, `quantity` is in minor units. */
+export const stockDriftFound = event({
+  type: 'stock.drift_found',
+  ...stock,
+  data: Obj({
+    inventoryItemId: Nullable(Uuid),
+    inventoryLocationId: Nullable(Uuid),
+    quantity,
+    unit: Nullable(OneOf(['g', 'ml', 'un'])),
+  }),
+})
+
 const count = {
   entity: 'inventory_count',
   subject: 'InventoryCount',
@@ -44,14 +57,68 @@ const consumption = {
 } as const
 export const consumptionReversed = event({ type: 'consumption.reversed', ...consumption })
 
+export const consumptionPosted = event({ type: 'consumption.posted', ...consumption })
+
+const recipe = {
+  entity: 'recipe',
+  subject: 'Recipe',
+  data: Obj({ recipeId: Uuid, code: Code, number: Int(1, 2_147_483_647) }),
+} as const
+export const recipeCreated = event({ type: 'recipe.created', ...recipe })
+export const recipeVersionAdded = event({ type: 'recipe.version_added', ...recipe })
+export const recipeArchived = event({ type: 'recipe.archived', ...recipe })
+
+export const outletChanged = event({
+  type: 'outlet.changed',
+  entity: 'outlet',
+  subject: 'Outlet',
+  data: Obj({ outletId: Uuid }),
+})
+export const pricesReplaced = event({
+  type: 'prices.replaced',
+  entity: 'outlet',
+  subject: 'PriceList',
+  data: Obj({ outletId: Uuid }),
+})
+
+const order = {
+  entity: 'pos_order',
+  subject: 'PosOrder',
+  data: Obj({
+    posOrderId: Uuid,
+    number: Code,
+    outletId: Uuid,
+    total: Amount,
+    currency: Currency,
+    folioId: Nullable(Uuid),
+    reservationId: Nullable(Uuid),
+  }),
+} as const
+export const orderOpened = event({ type: 'order.opened', ...order })
+export const orderClosed = event({ type: 'order.closed', ...order })
+export const orderVoided = event({ type: 'order.voided', ...order })
+export const orderCancelled = event({ type: 'order.cancelled', ...order })
+
 export const inventoryEvents: Event[] = [
   itemCreated,
   itemChanged,
   itemArchived,
   stockMoved,
   stockRunLow,
+  stockRunShort,
+  stockDriftFound,
   countStarted,
   countApproved,
   countCancelled,
+  consumptionPosted,
   consumptionReversed,
+  recipeCreated,
+  recipeVersionAdded,
+  recipeArchived,
+  outletChanged,
+  pricesReplaced,
+  orderOpened,
+  orderClosed,
+  orderVoided,
+  orderCancelled,
 ]

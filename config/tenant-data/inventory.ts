@@ -18,7 +18,13 @@ export const inventoryData = [
     'inventory_consumption',
     'inventory_consumption_line',
     'inventory_shortage',
+    'outlet',
+    'outlet_price',
+    'pos_order',
+    'pos_order_line',
+    'pos_settlement',
   ),
   ...inner('versions of sets', 'inventory_set'),
   ...inner('sums of what movements say', 'inventory_use'),
+  ...inner('last numbers of orders', 'pos_order_number'),
 ]

@@ -1,6 +1,6 @@
 import type { ControlDeclaration } from '../financial/index.ts'
 
-/** Stock is worth what its lines say. */
+/** Stock is worth what its lines say. The clearing account holds what was paid for open orders, and what went back of closed ones. */
 export const inventoryControls: ControlDeclaration[] = [
   {
     kind: 'stock',
@@ -9,5 +9,11 @@ export const inventoryControls: ControlDeclaration[] = [
       join inventory_location k on k.tenant_id = l.tenant_id and k.id = l.location_id
       join property p on p.tenant_id = k.tenant_id and p.id = k.property_id and p.book_id = :bookId
       where m.tenant_id = :tenantId group by m.id`,
+  },
+  {
+    kind: 'pos',
+    text: `select o.id as document_id, (case o.status when 'closed' then coalesce((select sum(s.amount) from pos_settlement s
+        where s.tenant_id = o.tenant_id and s.order_id = o.id and s.type = 'payment'), 0) else 0 end - o.paid_amount)::bigint as amount
+      from pos_order o join property p on p.tenant_id = o.tenant_id and p.id = o.property_id and p.book_id = :bookId where o.tenant_id = :tenantId`,
   },
 ]

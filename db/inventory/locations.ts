@@ -77,13 +77,17 @@ const refuseUsed = async (trx: Trx, left: readonly { id: string; code: string }[
     trx,
     `select l.id from inventory_location l where l.id = any(?::uuid[]) and (
        exists (select from inventory_stock s where s.tenant_id = l.tenant_id and s.location_id = l.id and s.quantity > 0)
-       or exists (select from inventory_count c where c.tenant_id = l.tenant_id and c.property_id = l.property_id and c.location_id = l.id and c.status = 'open'))`,
+       or exists (select from inventory_count c where c.tenant_id = l.tenant_id and c.property_id = l.property_id and c.location_id = l.id and c.status = 'open')
+       or exists (select from outlet o where o.tenant_id = l.tenant_id and o.property_id = l.property_id and o.location_id = l.id and o.status = 'active')
+       or exists (select from outlet_price p where p.tenant_id = l.tenant_id and p.location_id = l.id and p.status = 'active')
+       or exists (select from pos_order_line k join pos_order o on o.tenant_id = k.tenant_id and o.id = k.order_id and o.status = 'open'
+         where k.tenant_id = l.tenant_id and k.location_id = l.id))`,
     [left.map(({ id }) => id)],
   )
   if (used.length > 0)
     throw unprocessable(
       'in_use',
-      'A location with stock or an open count stays',
+      'A location with stock, an open count or an outlet stays',
       used.slice(0, 50).map(({ id }) => ({
         field: 'locations',
         message: `${left.find((one) => one.id === id)?.code ?? id} is in use`,

@@ -15,6 +15,17 @@ export const versionOfSet = async (trx: Trx, kind: SetKind, ownerId: string | nu
   return row?.version ?? 0
 }
 
+const raise = (trx: Trx, of: string, owner: string) =>
+  sqlOne<{ version: number }>(
+    trx,
+    `insert into inventory_set (kind, owner_id) values (?, ?)
+     on conflict (tenant_id, kind, owner_id) do update set version = inventory_set.version + 1 returning version`,
+    [of, owner],
+  )
+
+/** Locks the sets and recipes of the tenant: they refer to one another, so that they are written one at a time. */
+export const lockSets = (trx: Trx) => raise(trx, 'all', nilId)
+
 /**
  * Locks a set to replace it, and raises its version: sets of one tenant are written one at a time, since they refer to one another. 409 `version_conflict`
  * where `expected` is not its version.
@@ -25,15 +36,8 @@ export const lockSet = async (
   ownerId: string | null,
   expected: number | null,
 ): Promise<void> => {
-  const raise = (of: string, owner: string) =>
-    sqlOne<{ version: number }>(
-      trx,
-      `insert into inventory_set (kind, owner_id) values (?, ?)
-       on conflict (tenant_id, kind, owner_id) do update set version = inventory_set.version + 1 returning version`,
-      [of, owner],
-    )
-  await raise('all', nilId)
-  const row = await raise(kind, ownerId ?? nilId)
+  await lockSets(trx)
+  const row = await raise(trx, kind, ownerId ?? nilId)
   const before = (row?.version ?? 1) - 1
   if (expected !== null && expected !== before) throw versionConflict(before)
 }

@@ -96,7 +96,8 @@ const writeSettled = async (
   }
   for (const own of groups.values()) {
     const id = randomUUID()
-    const lines: Line[] = own.map(({ taken, value }) => ({ ...spot, quantity: -taken, value: 0 - value }))
+    const { locationId, itemId } = spot
+    const lines: Line[] = own.map(({ taken, value }) => ({ locationId, itemId, quantity: -taken, value: 0 - value }))
     await writeMovement(trx, { id, kind: 'shortage', propertyId: place.propertyId, occurredOn }, lines, {
       shelf,
       items,

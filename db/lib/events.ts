@@ -3,6 +3,7 @@ import type { Event, Listener } from '../../config/events/event.ts'
 import type { Schema, Static } from '../../config/schema.ts'
 import { isDay, isUuid } from '../../config/validator.ts'
 import type { Job } from '../../jobs/job.ts'
+import { consumeKits, consumeMeals } from '../../jobs/inventory.ts'
 import { endIssue, openIssue } from '../../jobs/issues.ts'
 import { messagesTrigger } from '../../jobs/ocp.ts'
 import { contextOf, later } from './connection.ts'
@@ -52,6 +53,8 @@ const jobs: Readonly<Record<Listener, Job>> = {
   ocp: messagesTrigger,
   issues: openIssue,
   'issues ended': endIssue,
+  kits: consumeKits,
+  meals: consumeMeals,
 }
 
 const tellListeners = async <S extends Schema>(

@@ -31,12 +31,12 @@ export const receiveOrderLines = async (trx: Trx, orderId: string, receipts: rea
   const lines = await sql<{ id: string; isOver: boolean }>(
     trx,
     `select l.id, l.received + sum(g.quantity) > 1.10 * l.quantity as is_over from ${recordset}
-     join purchase_order_line l on l.tenant_id = :tenantId and l.id = g.line and l.purchase_order_id = :orderId and l.inventory_item_id is not null group by l.id`,
+     join purchase_order_line l on l.tenant_id = :tenantId and l.id = g.line and l.purchase_order_id = :orderId and l.inventory_item_id is not null group by l.tenant_id, l.id`,
     { tenantId, orderId, rows },
   )
   const wrong = (isWrong: (id: string) => boolean, message: string) =>
     receipts.flatMap(({ orderLineId }, index) =>
-      isWrong(orderLineId) ? [{ field: `lines.${index}.orderLineId`, message }] : [],
+      isWrong(orderLineId) ? [{ field: `lines.${index}.purchaseOrderLineId`, message }] : [],
     )
   const unknown = wrong((id) => !lines.some((line) => line.id === id), 'is no line of stock of the order')
   if (unknown.length > 0) throw unprocessable('reference_not_found', 'The order has no such line', unknown)

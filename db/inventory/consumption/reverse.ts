@@ -3,6 +3,7 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import type { InventoryConsumptionRow } from '../../rows.ts'
+import { countUse } from './consume.ts'
 
 /** A part of a consumption that was short and has been settled since: it moves as the consumption's own lines do. */
 export type Settled = {
@@ -45,6 +46,12 @@ export const endConsumption = async (trx: Trx, { id, ...row }: HeldConsumption):
     [id],
   )
   const settled = await settledOf(trx, id)
+  const lines = await sql<{ itemId: string; locationId: string; quantity: number }>(
+    trx,
+    `select item_id, location_id, quantity from inventory_consumption_line where consumption_id = ?`,
+    [id],
+  )
+  await countUse(trx, row, lines, -1)
   const changed = await sqlOne<{ version: number }>(
     trx,
     `update inventory_consumption set status = 'reversed', version = version + 1 where id = ? returning version`,

@@ -66,7 +66,7 @@ const refuseRecipes = async (trx: Trx, id: string): Promise<void> => {
     ])
 }
 
-type Uses = { stock: boolean; counted: boolean; recipe: string | null; price: string | null }
+type Uses = { stock: boolean; counted: boolean; recipe: string | null; price: string | null; ordered: boolean }
 
 /** Retires an item that has no stock and that nothing active uses: 422 `in_use`. An item that is archived stays as it is. */
 export const archiveItem = async (trx: Trx, id: string, expectedVersion: number | null = null): Promise<void> => {
@@ -79,7 +79,8 @@ export const archiveItem = async (trx: Trx, id: string, expectedVersion: number 
        (select r.code from recipe r where r.status = 'active' and (r.output_item_id = i.id or exists (
           select from recipe_version v join recipe_component k on k.version_id = v.id
           where v.recipe_id = r.id and v.number = r.current_version and k.item_id = i.id)) limit 1) as recipe,
-       null::text as price
+       (select p.code from outlet_price p where p.item_id = i.id and p.status = 'active' limit 1) as price,
+       exists (select from pos_order_line k join pos_order o on o.id = k.order_id and o.status = 'open' where k.item_id = i.id) as ordered
      from inventory_item i where i.id = ?`,
     [id],
   )
@@ -87,6 +88,7 @@ export const archiveItem = async (trx: Trx, id: string, expectedVersion: number 
     ...(uses?.stock ? [{ field: 'stock', message: 'there is some left' }] : []),
     ...(uses?.counted ? [{ field: 'counts', message: 'an open count holds it' }] : []),
     ...(uses?.recipe ? [{ field: 'recipes', message: `${uses.recipe} uses it` }] : []),
+    ...(uses?.ordered ? [{ field: 'orders', message: 'an open order sells it' }] : []),
     ...(uses?.price ? [{ field: 'prices', message: `${uses.price} sells it` }] : []),
   ]
   if (errors.length > 0) throw unprocessable('in_use', 'The item is in use', errors)

@@ -19,6 +19,7 @@ import { postStock, postTransfer } from '../stock/post.ts'
 import { writeMovement } from '../stock/write.ts'
 import type { Head, Line } from '../stock/write.ts'
 import { dateOf, refuseBeforeCount } from './dates.ts'
+import { holdSource, receiveOrder } from './ordered.ts'
 
 type Told = {
   propertyId: string
@@ -33,8 +34,10 @@ export type Arrival = Told & {
   kind: 'opening' | 'receipt'
   locationId: string
   supplierId?: string | undefined
+  /** Receives lines of this order; each line of the receipt names its own. */
+  purchaseOrderId?: string | undefined
   /** Minor units without recoverable taxes. */
-  lines: (NewLine & { value: number })[]
+  lines: (NewLine & { value: number; purchaseOrderLineId?: string | undefined })[]
 }
 export type Transfer = Told & { kind: 'transfer'; fromLocationId: string; toLocationId: string; lines: NewLine[] }
 
@@ -83,27 +86,31 @@ const refuseMoved = (shelf: Shelf, lines: readonly Line[]) => {
     throw unprocessable('rule_violated', 'Opening stock is for items that have not moved in the location', moved)
 }
 
-/** Records what came in with its value: opening stock or a receipt (R8). Answers the id of the movement. */
+/** Records what came in with its value: opening stock or a receipt (R8). Answers the id of the movement. 422 `over_receipt`, `order_closed`. */
 export const recordArrival = async (trx: Trx, given: Arrival): Promise<string> => {
   await refuseArchived(trx, given.propertyId)
   const occurredOn = dateOf(await businessDay(trx, given.propertyId), given.occurredOn)
+  const supplierId = await holdSource(trx, given)
   const places = await holdLocations(trx, [{ id: given.locationId, field: 'locationId' }])
   const place = placeOf(places, given.locationId)
   refuseElsewhere(place, given.propertyId, 'locationId')
   const items = await holdActiveItems(trx, named(given.lines))
-  const lines: Line[] = readLines(given.lines, items).map(({ itemId, quantity, entered, measure }, index) => ({
+  const lines = readLines(given.lines, items).map(({ itemId, quantity, entered, measure }, index) => ({
+    id: randomUUID(),
     itemId,
     locationId: place.id,
     quantity,
     entered,
     measure,
     value: given.lines[index]?.value ?? 0,
+    purchaseOrderLineId: given.lines[index]?.purchaseOrderLineId ?? null,
   }))
+  if (given.purchaseOrderId !== undefined) await receiveOrder(trx, given.purchaseOrderId, lines)
   const shelf = await holdStock(trx, lines)
   refuseBeforeCount(shelf.all(), occurredOn)
   if (given.kind === 'opening') refuseMoved(shelf, lines)
   for (const line of lines) putLine(shelf, line)
-  const head = { ...headOf(given, occurredOn), supplierId: given.supplierId ?? null }
+  const head = { ...headOf(given, occurredOn), supplierId, purchaseOrderId: given.purchaseOrderId ?? null }
   await writeMovement(trx, head, lines, { shelf, items })
   await noteCosts(trx, lines)
   const at = { propertyId: place.propertyId, bookId: place.bookId, movementId: head.id, occurredOn }
@@ -127,7 +134,7 @@ export const putLine = (shelf: Shelf, line: Line): void => {
 }
 
 /** The cost of the last receipt stays with the stock, for gains that have no other. */
-const noteCosts = (trx: Trx, lines: readonly Line[]) =>
+export const noteCosts = (trx: Trx, lines: readonly Line[]) =>
   sql(
     trx,
     `update inventory_stock s set last_cost_value = l.value, last_cost_quantity = l.quantity, last_cost_at = now()

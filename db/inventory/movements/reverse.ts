@@ -20,6 +20,7 @@ import { postAdjusted, postProduced, postStock, postUse } from '../stock/post.ts
 import type { PostedAt } from '../stock/post.ts'
 import { writeMovement } from '../stock/write.ts'
 import type { Line } from '../stock/write.ts'
+import { giveBackOrdered } from './ordered.ts'
 import { postSides, putLine } from './record.ts'
 
 type Original = Pick<
@@ -55,18 +56,21 @@ const holdDays = async (trx: Trx, movementId: string, propertyId: string): Promi
 
 /**
  * Reverses a movement on the business date at the value that it had (R12). A movement that is reversed stays as it is. 409 `invalid_transition` for a
- * reversal, a count or a shortage; 422 `insufficient_stock`, and `in_use` for the use of an order, which the order takes back.
+ * reversal, a count or a shortage; 422 `insufficient_stock`, and `in_use` for the use of an order, which the order takes back, and for a receipt that is billed.
  */
 export const reverseMovement = async (
   trx: Trx,
   id: string,
   { reason, expectedVersion = null }: { reason: string; expectedVersion?: number | null },
 ): Promise<void> => {
-  const seen = await sqlOne<{ propertyId: string }>(trx, `select property_id from inventory_movement where id = ?`, [
-    id,
-  ])
+  const seen = await sqlOne<Pick<InventoryMovementRow, 'propertyId' | 'purchaseOrderId' | 'status'>>(
+    trx,
+    `select property_id, purchase_order_id, status from inventory_movement where id = ?`,
+    [id],
+  )
   if (!seen) throw notFound()
   const today = await holdDays(trx, id, seen.propertyId)
+  if (seen.purchaseOrderId !== null && seen.status === 'posted') await giveBackOrdered(trx, id)
   const movement = await lockMovement(trx, id)
   if (expectedVersion !== null && movement.version !== expectedVersion) throw versionConflict(movement.version)
   if (movement.status === 'reversed') return

@@ -18,6 +18,8 @@ export type Line = Spot & {
   /** As a person wrote it; in the base unless said. */
   entered?: number
   measure?: string
+  /** Where something names the line before it is written. */
+  id?: string
   purchaseOrderLineId?: string | null
 }
 
@@ -62,7 +64,7 @@ export const writeMovement = async (
     const held = shelf.at(line)
     held.lastSeq += 1
     return {
-      id: randomUUID(),
+      id: line.id ?? randomUUID(),
       movementId: id,
       position,
       itemId: line.itemId,

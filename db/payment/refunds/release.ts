@@ -46,3 +46,21 @@ export const releaseMoney = async (trx: Trx, { targetType, targetId, amount, rea
   if (back > 0) await requestRefund(trx, { targetType, targetId, amount: back, reason })
   if (amount > back) await unallocate(trx, { targetType, targetId }, amount - back)
 }
+
+/** Takes all of a payment off a target that it stands on; the money stays, unallocated. The target is locked. */
+export const takeOffTarget = async (
+  trx: Trx,
+  paymentId: string,
+  target: { targetType: TargetType; targetId: string },
+): Promise<void> => {
+  await lockTargets(trx, [target])
+  const payment = await lockPayment(trx, paymentId)
+  if (!payment) throw new Error(`payment ${paymentId} is gone`)
+  const day = await businessDay(trx, payment.propertyId)
+  const given = await giveBack(trx, payment, payment.allocatedAmount, day, target)
+  await sql(trx, `update payment set allocated_amount = allocated_amount - ?, version = version + 1 where id = ?`, [
+    sum(given.map((one) => one.amount)),
+    paymentId,
+  ])
+  await postGivenBack(trx, payment, given)
+}

@@ -31,6 +31,8 @@ type Posting = {
   source: ChargeSource
   /** Amounts in minor units, above 0. One line each; a category stands once. Descriptions name no persons. */
   lines: readonly { category: ChargeCategory; description: string; amount: number }[]
+  /** Tells the postings of one document apart that has several, such as an order on the folios of two stays. */
+  part?: string
   /** The credit limits of the folios are waived. */
   beyondLimit?: boolean
 }
@@ -97,7 +99,7 @@ const placeOfStay = async (
  */
 export const postCharges = async (
   trx: Trx,
-  { to, source, lines, beyondLimit = false }: Posting,
+  { to, source, lines, part = '', beyondLimit = false }: Posting,
 ): Promise<{ lineIds: string[]; folioIds: string[] }> => {
   const categories = lines.map((line) => line.category)
   const place =
@@ -112,7 +114,7 @@ export const postCharges = async (
       description,
       amount,
       taxes: [],
-      source: { ...source, key: category },
+      source: { ...source, key: part === '' ? category : `${part}:${category}` },
       event,
       documents: { [document]: source.id },
     } satisfies FolioCharge,

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { consumptionPosted, stockRunShort } from '../../../config/events/inventory.ts'
+import type { consumptionKinds, WasteReason } from '../../../config/inventory.ts'
+import { sql } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emit, emitAll } from '../../lib/events.ts'
+import { insertRow, insertRows } from '../../lib/records.ts'
+import type { ItemFacts } from '../items/facts.ts'
+import { InventoryConsumption, InventoryConsumptionLine, InventoryShortage } from '../models.ts'
+import { take } from '../rules/average.ts'
+import type { Used } from '../rules/explode.ts'
+import { decimalOf } from '../rules/quantity.ts'
+import type { Shelf } from '../stock/hold.ts'
+import { postStock, postUse } from '../stock/post.ts'
+import { writeMovement } from '../stock/write.ts'
+import type { Line } from '../stock/write.ts'
+
+export type UseHead = {
+  kind: (typeof consumptionKinds)[number]
+  propertyId: string
+  bookId: string
+  businessDate: string
+  /** No two consumptions have the same; the consumption itself where nothing else is its source. */
+  source?: { type: string; id: string }
+  locationId?: string | null
+  outletId?: string | null
+  orderId?: string | null
+  reservationId?: string | null
+  unitId?: string | null
+  taskId?: string | null
+  costCenterId?: string | null
+  /** Of waste, and of nothing else. */
+  reason?: WasteReason | null
+  note?: string | null
+}
+
+type Held = { shelf: Shelf; items: ReadonlyMap<string, ItemFacts> }
+type Taken = Used & { id: string; taken: number; value: number }
+
+const writeLines = async (trx: Trx, consumptionId: string, taken: readonly Taken[]): Promise<void> => {
+  await insertRows(
+    trx,
+    InventoryConsumptionLine,
+    taken.map(({ id, itemId, locationId, recipeVersionId, quantity, value, taken: there }, position) => ({
+      id,
+      consumptionId,
+      position,
+      itemId,
+      locationId,
+      recipeVersionId,
+      quantity,
+      value,
+      shortQuantity: quantity - there,
+    })),
+  )
+  await insertRows(
+    trx,
+    InventoryShortage,
+    taken
+      .filter((one) => one.taken < one.quantity)
+      .map(({ id, itemId, locationId, quantity, taken: there }) => ({
+        consumptionId,
+        consumptionLineId: id,
+        itemId,
+        locationId,
+        quantity: quantity - there,
+      })),
+  )
+}
+
+/** Adds to the use of a day, which suggestions of what to buy are made of; `sign` -1 takes it back. Waste is no use. The rows of stock are locked. */
+export const countUse = async (
+  trx: Trx,
+  { kind, businessDate }: { kind: string; businessDate: string },
+  used: readonly Pick<Used, 'itemId' | 'locationId' | 'quantity'>[],
+  sign: 1 | -1,
+): Promise<void> => {
+  if (kind === 'waste' || used.length === 0) return
+  await sql(
+    trx,
+    `insert into inventory_use (location_id, item_id, date, quantity)
+     select u."locationId", u."itemId", ?, sum(u.quantity)::bigint * ? from jsonb_to_recordset(?::jsonb) as u ("locationId" uuid, "itemId" uuid, quantity bigint)
+     group by 1, 2 order by 1, 2
+     on conflict (tenant_id, location_id, item_id, date) do update set quantity = inventory_use.quantity + excluded.quantity`,
+    [
+      businessDate,
+      sign,
+      JSON.stringify(used.map(({ itemId, locationId, quantity }) => ({ itemId, locationId, quantity }))),
+    ],
+  )
+}
+
+const tellShort = async (
+  trx: Trx,
+  propertyId: string,
+  taken: readonly Taken[],
+  items: Held['items'],
+): Promise<void> => {
+  await emitAll(
+    trx,
+    stockRunShort,
+    taken
+      .filter((one) => one.taken < one.quantity)
+      .map((one) => ({
+        propertyId,
+        id: one.itemId,
+        version: null,
+        data: {
+          inventoryItemId: one.itemId,
+          inventoryLocationId: one.locationId,
+          quantity: decimalOf(one.quantity - one.taken),
+          unit: items.get(one.itemId)?.base ?? ('un' as const),
+        },
+      })),
+  )
+}
+
+/**
+ * Uses what is there and notes the rest as short (R13): what has happened is never refused. Callers that ask for all of it have judged the locked stock first.
+ * Answers the id of the consumption.
+ */
+export const consume = async (
+  trx: Trx,
+  head: UseHead,
+  used: readonly Used[],
+  { shelf, items }: Held,
+): Promise<string> => {
+  const { bookId, source, note, ...fields } = head
+  const [id, movementId] = [randomUUID(), randomUUID()]
+  const taken = used.map((one): Taken => {
+    const held = shelf.at(one)
+    const there = Math.min(held.quantity, one.quantity)
+    const value = there > 0 ? take(held, there) : 0
+    if (there < one.quantity) held.isShort = true
+    return { ...one, id: randomUUID(), taken: there, value }
+  })
+  const lines: Line[] = taken
+    .filter((one) => one.taken > 0)
+    .map(({ itemId, locationId, taken: there, value }) => ({ itemId, locationId, quantity: -there, value: 0 - value }))
+  const { propertyId, kind, businessDate } = head
+  await writeMovement(
+    trx,
+    { id: movementId, kind: 'consumption', propertyId, occurredOn: businessDate, note: note ?? null },
+    lines,
+    { shelf, items },
+  )
+  const row = await insertRow(trx, InventoryConsumption, {
+    ...fields,
+    id,
+    movementId,
+    sourceType: source?.type ?? 'consumption',
+    sourceId: source?.id ?? id,
+  })
+  await writeLines(trx, id, taken)
+  await countUse(trx, head, used, 1)
+  await tellShort(trx, propertyId, taken, items)
+  await emit(trx, consumptionPosted, {
+    propertyId,
+    id,
+    version: row.version,
+    data: {
+      inventoryConsumptionId: id,
+      kind,
+      reservationId: head.reservationId ?? null,
+      unitId: head.unitId ?? null,
+    },
+  })
+  const at = { propertyId, bookId, movementId, occurredOn: businessDate }
+  const valued = taken.map(({ itemId, value }) => ({ itemId, value }))
+  if (kind === 'waste') await postStock(trx, 'inventory.stock_wasted', at, items, valued)
+  else
+    await postUse(trx, at, items, valued, {
+      consumption: kind,
+      ...(head.outletId ? { outletId: head.outletId } : {}),
+      costCenterId: head.costCenterId ?? null,
+    })
+  return id
+}

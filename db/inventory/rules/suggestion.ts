@@ -1,0 +1,22 @@
+type Need = {
+  onHand: number
+  onOrder: number
+  minimum: number
+  maximum: number
+  expectedUse: number
+  /** What a package to buy holds; null for one that is bought loose. */
+  package: number | null
+}
+
+/**
+ * What to buy so that the minimum is there after the use that is expected, in ten-thousandths and whole packages: up to the maximum, or to the minimum and the
+ * use where that is more. Null where nothing is needed.
+ */
+export const suggestionOf = (need: Need): { quantity: number; count: number | null } | null => {
+  const there = need.onHand + need.onOrder
+  if (there - need.expectedUse >= need.minimum) return null
+  const wanted = Math.max(need.maximum, need.minimum + need.expectedUse) - there
+  if (need.package === null) return { quantity: wanted, count: null }
+  const count = Math.ceil(wanted / need.package)
+  return { quantity: count * need.package, count }
+}
