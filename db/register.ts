@@ -14,6 +14,7 @@ import {
   receiptChecklist,
   receiptControls,
   receiptNumbers,
+  receivableStatementTarget,
   receivableTarget,
   refundTransferEnded,
   requestFiscal,
@@ -101,5 +102,6 @@ export const registerModules = () => {
   registerSessionMoney(sessionMoney)
   registerStatementTarget('payout', payoutTarget)
   registerStatementTarget('payable', payableTarget)
+  registerStatementTarget('receivable', receivableStatementTarget)
   registerForecast('payouts', payoutForecast)
 }

@@ -6,6 +6,7 @@ import { installmentsIn, rescheduled, storeSchedule } from '../../db/documents/i
 import { randomUUID } from 'node:crypto'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
+import { ofxFile } from '../cash/statement-files.ts'
 import { openReceipts } from './receipts-desk.ts'
 
 const side = { document: 'receivable' } as const
@@ -176,6 +177,7 @@ describe('a receipt', function () {
         currency: 'BRL',
         amount: 50_000,
         receivableId: invoice.id,
+        installmentId: invoice.installments[1]?.id ?? null,
         book: () =>
           recordMovement(trx, {
             cashAccountId: bankId,
@@ -188,7 +190,12 @@ describe('a receipt', function () {
     )
     expect(await a.read(id)).to.include({ customerId, allocated: 50_000, sourceType: 'pix' })
     expect(await a.document(invoice.id)).to.include({ status: 'partly_paid', open: 10_000 })
-    const [, second] = (await a.read(id)).allocations as Parsed[]
+    const [first, second] = (await a.read(id)).allocations as Parsed[]
+    expect([first?.installmentId, first?.principal, second?.principal]).to.deep.equal([
+      invoice.installments[1]?.id,
+      30_000,
+      20_000,
+    ])
     await a.good(a.finance, 'DELETE', `${at(id, 'allocations')}/${second?.id}`)
     expect(await a.refused(a.finance, 'POST', at(id, 'reverse'), { reason: 'Wrong' })).to.deep.equal([
       409,
@@ -228,6 +235,59 @@ describe('a receipt', function () {
     )
     expect(await a.read(id)).to.include({ refunded: 35_000, allocated: 0, available: 15_000 })
     expect(await a.document(invoice.id)).to.include({ status: 'issued', open: 60_000 })
+  })
+
+  it('is made by a line of the statement that pays installments, and is gone when the match is undone', async () => {
+    const { on, finance, good } = a
+    const { id: cashAccountId } = await good(finance, 'POST', 'cash/accounts', {
+      bookId: a.bookId,
+      kind: 'bank',
+      code: 'LINHAS',
+      name: 'Banco',
+      bankCode: '341',
+      number: '12345-6',
+      opening: { amount: 0, on: on('09-01') },
+    })
+    const [first, second] = [await a.customer(), await a.customer()]
+    const [one, two] = [await a.plain(first, [30_000, 20_000]), await a.plain(second, [15_000])]
+    const lines = [{ on: on('09-18'), amount: '439,00', id: 'P', memo: 'TED ONDAS TURISMO' }]
+    const { id: statementId } = await good(finance, 'POST', 'cash/bank-statements', {
+      cashAccountId,
+      format: 'ofx',
+      fileName: 'extrato.ofx',
+      content: ofxFile(lines, { balance: '439,00', to: on('09-18') }).toString('base64'),
+    })
+    await world.drain()
+    const { data } = await good(finance, 'GET', `cash/bank-statement-lines?bankStatementId=${statementId}`)
+    const line = `cash/bank-statement-lines/${data[0].id}`
+    const targets = [
+      { receivableInstallmentId: one.installments[0]?.id, discount: 1_000, fee: 100 },
+      { receivableInstallmentId: two.installments[0]?.id },
+    ]
+    const [wrong] = targets
+    expect(await a.refused(finance, 'POST', `${line}/match`, { targets: [wrong] })).to.deep.equal([
+      422,
+      'match_not_equal',
+    ])
+    const matched = await good(finance, 'POST', `${line}/match`, { targets })
+    expect(matched).to.include({ status: 'matched' })
+    expect(await a.document(one.id)).to.include({ status: 'partly_paid', open: 20_000 })
+    expect(await a.document(two.id)).to.include({ status: 'paid' })
+    const { data: made } = await good(finance, 'GET', `${a.path}?cashAccountId=${cashAccountId}`)
+    expect(made.map((row: Parsed) => [row.sourceType, row.amount, row.customerId, row.available])).to.deep.equal([
+      ['bank_line', 43_900, first, 0],
+    ])
+    expect(await a.refused(finance, 'POST', at(made[0].id, 'reverse'), { reason: 'Wrong' })).to.deep.equal([
+      409,
+      'invalid_transition',
+    ])
+    expect(await good(finance, 'POST', `${line}/unmatch`, { reason: 'Another invoice' })).to.include({
+      status: 'unmatched',
+    })
+    expect(await a.document(one.id)).to.include({ status: 'issued', open: 50_000 })
+    expect(await a.read(made[0].id)).to.include({ status: 'reversed' })
+    await good(finance, 'POST', `${line}/match`, { targets })
+    expect(await a.document(two.id)).to.include({ status: 'paid' })
   })
 
   it('of an agency pays 40 installments gross, and keeps the commission', async () => {

@@ -21,6 +21,8 @@ export type HeardReceipt = {
   customerId?: string | null
   /** What the money was asked for: its open installments are paid, the oldest due first. */
   receivableId?: string | null
+  /** The installment that it was asked for, which is paid before the others of the document. */
+  installmentId?: string | null
   reference?: string
   payer?: Payer
   /** Books the money, once all that comes before it is locked. */
@@ -32,7 +34,7 @@ export type HeardReceipt = {
  * and lines of statements. Answers the id.
  */
 export const recordReceipt = async (trx: Trx, heard: HeardReceipt): Promise<string> => {
-  const { bookId, currency, amount, receivableId = null, customerId = null } = heard
+  const { bookId, currency, amount, receivableId = null, installmentId = null, customerId = null } = heard
   const open = receivableId === null ? [] : await oldestOpen(trx, { bookId, receivableId })
   const held = await lockInstallments(
     trx,
@@ -40,7 +42,10 @@ export const recordReceipt = async (trx: Trx, heard: HeardReceipt): Promise<stri
     customerId === null ? [] : [customerId],
   )
   const movement = await heard.book()
-  const payable = held.installments.filter((one) => one.currency === currency && one.open > 0)
+  const isFirst = (one: PayableInstallment) => Number(one.installmentId === installmentId)
+  const payable = held.installments
+    .filter((one) => one.currency === currency && one.open > 0)
+    .toSorted((a, b) => isFirst(b) - isFirst(a))
   const owner = customerId ?? payable[0]?.customerId ?? null
   const id = randomUUID()
   const receipt = await insertReceipt(trx, {

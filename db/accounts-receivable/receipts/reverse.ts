@@ -1,5 +1,6 @@
 import { ApiError, conflict, unprocessable, versionConflict } from '../../../config/errors.ts'
 import { receiptReversed } from '../../../config/events/receipts.ts'
+import type { ReceiptSource } from '../../../config/receipts.ts'
 import { findAccountFacts, reverseMovement } from '../../cash/index.ts'
 import { bookOf, refuseFuture, todayOf } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
@@ -12,8 +13,8 @@ import { lockAllocated, takeBack } from './undo.ts'
 
 const invalidMove = (message: string) => conflict('invalid_transition', message)
 
-const refuseKept = ({ sourceType, refundReserved }: ReceiptRecord): void => {
-  if (sourceType !== 'manual')
+const refuseKept = ({ sourceType, refundReserved }: ReceiptRecord, by: ReceiptSource): void => {
+  if (sourceType !== by)
     throw invalidMove('Only a receipt that a person has recorded is reversed; the money of any other did come')
   if (refundReserved > 0) throw invalidMove('A part of the receipt was given back, or is on its way')
 }
@@ -46,13 +47,14 @@ const turnMovement = async (trx: Trx, { cashMovementId }: ReceiptRecord, reason:
 }
 
 /**
- * Reverses a receipt that bounced or was mistaken, today unless said: its allocations are undone, its movement and posting turned. 404; 409
+ * Reverses a receipt that bounced or was mistaken, today unless said: its allocations are undone, its movement and posting turned. `by` is the source of the
+ * receipts that the caller may reverse. 404; 409
  * `invalid_transition`, `managed_by_payments`, `movement_reconciled`; 422 `date_out_of_range`, `target_closed`, `session_closed`, and the errors of periods.
  */
 export const reverseReceipt = async (
   trx: Trx,
   id: string,
-  { reason, on }: { reason: string; on?: string | undefined },
+  { reason, on, by = 'manual' }: { reason: string; on?: string | undefined; by?: ReceiptSource },
   expected: number | null,
 ): Promise<void> => {
   const seen = await readRow(trx, Receipt, id)
@@ -62,7 +64,7 @@ export const reverseReceipt = async (
   const receipt = await lockReceipt(trx, id, expected)
   refuseManaged(receipt)
   if (!receiptMoves.isDue('reversed', receipt.status)) return
-  refuseKept(receipt)
+  refuseKept(receipt, by)
   const standing = await standingAllocations(trx, id)
   if (standing.some((one) => !known.some((other) => other.id === one.id))) throw versionConflict(receipt.version)
   const first = standing.reduce((latest, { datedOn }) => (datedOn > latest ? datedOn : latest), receipt.receivedOn)
