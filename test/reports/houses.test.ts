@@ -30,6 +30,25 @@ describe('reports of a house', () => {
   const valueOf = ({ data }: Answer, group: string, key: string) =>
     data.find((row) => row.group === group && row.key === key)
 
+  it('taxes of prices have the names of their rules', async () => {
+    house = await makeLateHouse(2, { units: 2, taxes: true })
+    owner = await openDesk(world, house, 'owner')
+    const { arrive } = await import('../night-audit/support.ts')
+    for (const id of await makeStays(house, 1, { from: -2, nights: 3 })) await arrive(house, id)
+    await closeOpenDay(house)
+    await posted()
+    const range = { startDate: house.day(-2), endDate: house.day(-2) }
+    const rules = await house.inHouse((trx) =>
+      sql<{ code: string; name: Record<string, string> }>(trx, `select code, name from tax_rule order by code`),
+    )
+    for (const by of ['period', 'property']) {
+      const rows = (await ask('taxes', { ...range, by })).data.filter(({ kind }) => kind === 'rule')
+      expect(rows.map(({ code, name }) => [code, name])).to.deep.equal(
+        rules.map(({ code, name }) => [code, name['pt-BR'] ?? name['en']]),
+      )
+    }
+  })
+
   it('the day says what occupancy, production, the ledger and its own folios say', async () => {
     const stays = await makeStays(house, 3, { from: -2, nights: 3 })
     for (const id of stays.slice(0, 2)) await payAll(house, id)

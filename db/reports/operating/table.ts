@@ -14,7 +14,8 @@ export const columnsOf = (locale: ReportLocale, kinds: Readonly<Record<string, C
     ...(key === 'name' ? { width: 28 } : {}),
   }))
 
-const localName = `coalesce(x.name ->> :locale, x.name ->> left(:locale, 2), (select n.value from jsonb_each_text(x.name) n order by n.key limit 1), x.code)`
+/** SQL of the name of a record `x` in the language of `:locale`, else in another; its code where it has none. */
+export const localName = `coalesce(x.name ->> :locale, x.name ->> left(:locale, 2), (select n.value from jsonb_each_text(x.name) n order by n.key limit 1), x.code)`
 const tables: Partial<Record<Dimension, string>> = {
   unitType: `select id, ${localName} as name from unit_type x`,
   ratePlan: `select id, ${localName} as name from rate_plan x`,

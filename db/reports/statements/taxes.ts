@@ -3,6 +3,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { balance } from '../figures.ts'
 import { ledgerBook, metaOf, rangeOf, scopeOf } from '../ledger-context.ts'
+import { localName } from '../operating/table.ts'
 import type { Asked, Column, Meta, Reading, Sight, Window } from '../reading.ts'
 
 export type TaxRow = {
@@ -50,13 +51,14 @@ const ofDocuments = `
 
 /** Taxes inside and on top of guests' prices, by the rules of properties: from the lines of folios. */
 const ofRules = `
-  select 'rule' as kind, t ->> 'code' as code, max(t ->> 'name') as name, f.property_id, to_char(l.business_date, 'YYYY-MM') as period,
+  select 'rule' as kind, t ->> 'code' as code, coalesce(max(${localName}), t ->> 'code') as name, f.property_id, to_char(l.business_date, 'YYYY-MM') as period,
     cast(sum(l.amount) as bigint) as base, null::int as rate, cast(sum(cast(t ->> 'amount' as bigint) * sign(l.amount)) as bigint) as tax,
     null::uuid as account_id
   from folio_line l
   join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id and ${inScope('f.property_id')}
   join property p on p.tenant_id = f.tenant_id and p.id = f.property_id and p.book_id = :bookId
   cross join lateral jsonb_array_elements(l.taxes) t
+  left join tax_rule x on x.tenant_id = l.tenant_id and x.id = cast(t ->> 'taxRuleId' as uuid)
   where l.tenant_id = :tenantId and l.business_date ${inRange} and l.kind in ('charge', 'fee', 'adjustment')
   group by 2, 4, 5`
 
@@ -115,7 +117,7 @@ export const openTaxes = async (trx: Trx, asked: Asked, sight: Sight, window: Wi
   const range = rangeOf('taxes', asked, book, window)
   const properties = scopeOf(asked, sight)
   const meta = await metaOf(trx, 'taxes', book, range, properties, sight)
-  const values = { tenantId: contextOf(trx).tenantId, bookId: book.id, ...range, properties }
+  const values = { tenantId: contextOf(trx).tenantId, bookId: book.id, ...range, properties, locale: meta.locale }
   const lists = await Promise.all([assessed, ofDocuments, ofRules].map((text) => sql<Found>(trx, text, values)))
   const found = merged(lists.flat(), by)
   const accounts = [...new Set(found.flatMap(({ accountId }) => (accountId === null ? [] : [accountId])))]
