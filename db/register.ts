@@ -1,4 +1,5 @@
 import { ledgerCollectWithholdings, ledgerGenerateRecurring, ledgerNoticePayables } from '../jobs/accounts-payable.ts'
+import { ledgerTickReceivables } from '../jobs/accounts-receivable.ts'
 import {
   payableChecklist,
   payableControls,
@@ -8,13 +9,18 @@ import {
   draftTaxes,
 } from './accounts-payable/index.ts'
 import {
+  billStays,
   creditNoteNumbers,
   dunningMessages,
+  exposureText,
   invoiceMessages,
+  numberedReceivables,
   receiptChecklist,
   receiptControls,
   receiptNumbers,
   receivableStatementTarget,
+  receivableChecklist,
+  receivableControls,
   receivableTarget,
   refundTransferEnded,
   requestFiscal,
@@ -57,6 +63,7 @@ import {
   openChecksWith,
   paymentTargets,
   reapHolds,
+  registerBilling,
   registerFolioClosed,
   reservationControls,
 } from './reservations/index.ts'
@@ -84,6 +91,7 @@ export const registerModules = () => {
   for (const control of [
     ...cashControls,
     ...payableControls,
+    ...receivableControls,
     ...paymentControls,
     ...receiptControls,
     ...reservationControls,
@@ -93,8 +101,12 @@ export const registerModules = () => {
   registerChecklist(paymentChecklist)
   registerCheck('numbers_without_gap', gapsText)
   registerChecklist(cashChecklist)
-  for (const item of [...payableChecklist, ...receiptChecklist]) registerChecklist(item)
-  for (const daily of [ledgerGenerateRecurring, ledgerCollectWithholdings, ledgerNoticePayables]) registerDaily(daily)
+  for (const item of [...payableChecklist, ...receivableChecklist, ...receiptChecklist]) registerChecklist(item)
+  registerNumbered('receivable', numberedReceivables)
+  registerCheck('exposure_equals_open', exposureText)
+  registerBilling(billStays)
+  for (const daily of [ledgerGenerateRecurring, ledgerCollectWithholdings, ledgerNoticePayables, ledgerTickReceivables])
+    registerDaily(daily)
   registerNumbered('fiscal_document', rpsNumbers)
   registerFolioClosed((trx, folioIds) => requestFiscal(trx, 'folio', folioIds))
   registerTaxDrafts(draftTaxes)

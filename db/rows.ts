@@ -932,7 +932,7 @@ export interface CustomerRow {
   holdReason: string | null
   withholdingTaxCodeIds: string[]
   dunningExempt: boolean
-  status: string
+  status: 'active' | 'archived'
   version: number
   createdAt: Date
   updatedAt: Date
@@ -3474,7 +3474,7 @@ export interface ReceiptRefundRow {
   receiptId: string
   amount: number
   via: 'manual' | 'pix_return' | 'transfer'
-  status: string
+  status: 'failed' | 'requested' | 'succeeded'
   requestedOn: string
   endedOn: string | null
   cashAccountId: string | null
@@ -3495,7 +3495,7 @@ export interface ReceivableRow {
   bookId: string
   propertyId: string | null
   customerId: string
-  kind: string
+  kind: 'invoice' | 'opening' | 'stay'
   billed: boolean
   series: string | null
   number: number | null

@@ -1,4 +1,5 @@
 import { accountsPayableJobs, accountsPayableSchedules } from './accounts-payable.ts'
+import { accountsReceivableJobs, accountsReceivableSchedules } from './accounts-receivable.ts'
 import { adminJobs, adminSchedules } from './admin.ts'
 import { authJobs, authSchedules } from './auth.ts'
 import { cashJobs, cashSchedules } from './cash.ts'
@@ -23,6 +24,7 @@ import type { Job, Schedule } from './job.ts'
 /** Every job that can be asked for. Boot fails when one of them lacks its processor. */
 export const jobs: Job[] = [
   ...accountsPayableJobs,
+  ...accountsReceivableJobs,
   ...adminJobs,
   ...authJobs,
   ...cashJobs,
@@ -47,6 +49,7 @@ export const jobs: Job[] = [
 /** Every job that comes by the clock. */
 export const schedules: Schedule[] = [
   ...accountsPayableSchedules,
+  ...accountsReceivableSchedules,
   ...adminSchedules,
   ...authSchedules,
   ...cashSchedules,

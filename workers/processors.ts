@@ -1,6 +1,7 @@
 import type { Processor } from './lib/processor.ts'
 import { processors as accountsPayable } from './accounts-payable/index.ts'
 import { processors as receivableMessages } from './accounts-receivable/messages.ts'
+import { processors as accountsReceivable } from './accounts-receivable/index.ts'
 import { processors as admin } from './admin/index.ts'
 import { processors as auth } from './auth/index.ts'
 import { processors as cash } from './cash/index.ts'
@@ -24,6 +25,7 @@ import { processors as webhooks } from './webhooks/index.ts'
 /** Every processor, one per declared job. */
 export const processors: readonly Processor[] = [
   ...accountsPayable,
+  ...accountsReceivable,
   ...admin,
   ...auth,
   ...cash,

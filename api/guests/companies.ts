@@ -57,6 +57,8 @@ const fields = {
   ratePlanIds: Opt(
     List(Uuid, { max: 20 }, { uniqueItems: true, description: 'Plans agreed with it: shown first, never enforced' }),
   ),
+  /** Customer who is billed for what it pays; null: no direct billing. */
+  customerId: Opt(Nullable(Uuid)),
   notes: Opt(Text(0, 2000)),
 }
 const shown = {
@@ -72,6 +74,7 @@ const shown = {
   address: Nullable(PostalAddress),
   commissionRate: Nullable(Int(0, 5000)),
   ratePlanIds: List(Uuid, { max: 20 }),
+  customerId: Nullable(Uuid),
   notes: Text(0, 2000),
   status: Status,
   version: Version,

@@ -44,6 +44,8 @@ const folioFields = {
   balance: SignedAmount,
   creditLimit: Nullable(Price),
   locked: Bool,
+  /** The document that bills it. */
+  receivableId: Nullable(Uuid),
   ...stamps,
 }
 

@@ -9,6 +9,7 @@ import {
   closeFolio,
   folioBalances,
   folioKinds,
+  invoiceFolio,
   listFolios,
   listLines,
   openFolio,
@@ -24,6 +25,7 @@ import type { Trx } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
+import { billingErrors, refuseBilling } from './billing.ts'
 import { Price } from '../properties/schemas.ts'
 import {
   Folio,
@@ -252,8 +254,25 @@ const close = folios.act('close', {
 
 const reopen = folios.act('reopen', {
   summary: 'Open a closed folio again',
-  errors: ['folio_busy', 'business_day_changed'],
+  errors: ['folio_busy', 'business_day_changed', 'folio_invoiced'],
   command: ({ trx, id }) => reopenFolio(trx, id),
+})
+
+const invoice = folios.act('invoice', {
+  summary: 'Turn the balance into an account receivable',
+  description:
+    'The payer is a company, or a guest, that is a customer. Within its hold and limit the folio is closed and billed; `override` bills beyond the limit. A customer who is billed by the month gets it with the other stays. A folio that is billed already stays as it is.',
+  errors: billingErrors,
+  body: Obj({
+    dueOn: Opt(Day),
+    note: Opt(Words(1, 500)),
+    override: Opt(Obj({ reason: Words(3, 500) })),
+  }),
+  example: {},
+  command: async ({ trx, id, body, admission }) => {
+    refuseBilling(admission, body.override !== undefined)
+    await invoiceFolio(trx, id, body)
+  },
 })
 
 const routeFields = {
@@ -297,4 +316,4 @@ const routing = route({
   },
 })
 
-export const routes = [list, create, read, change, lines, charge, adjust, transfer, close, reopen, routing]
+export const routes = [list, create, read, change, lines, charge, adjust, transfer, close, reopen, invoice, routing]

@@ -1,6 +1,6 @@
-import { notFound } from '../../config/errors.ts'
+import { forbidden, notFound } from '../../config/errors.ts'
 import { sampleId } from '../../config/samples.ts'
-import { Amount, Bool, Day, Obj, OneOf, Opt, Uuid, Words } from '../../config/schema.ts'
+import { Amount, Bool, Day, List, Obj, OneOf, Opt, Uuid, Words } from '../../config/schema.ts'
 import {
   assignBestFit,
   bookingOfReservation,
@@ -17,6 +17,7 @@ import {
   unassignUnits,
 } from '../../db/reservations/index.ts'
 import { grantOverride } from '../lib/override.ts'
+import { billingErrors, refuseBilling } from './billing.ts'
 import { Cancel, cancelErrors, refuseNoteless } from './booking-commands.ts'
 import { Override } from './requests.ts'
 import { reservations } from './resources.ts'
@@ -51,8 +52,8 @@ const arrive = reservations.act('check-in', {
 const leave = reservations.act('check-out', {
   summary: 'Check out, close folios and free the unit',
   description:
-    'Nights that were slept by the calendar are charged, with `chargeTonight` that of the business date too. `early` says that nights beyond them are given back, for the fee of the policy. `refund: automatic` sends gateway money above the charges back.',
-  errors: common,
+    'Nights that were slept by the calendar are charged, with `chargeTonight` that of the business date too. `early` says that nights beyond them are given back, for the fee of the policy. `refund: automatic` sends gateway money above the charges back. `invoice` bills folios to the customers who pay them, within hold and limit; the rule `credit_limit` of an override bills beyond it.',
+  errors: [...new Set([...common, ...billingErrors])],
   body: Obj({
     early: Opt(Bool),
     chargeTonight: Opt(Bool),
@@ -61,11 +62,23 @@ const leave = reservations.act('check-out', {
         description: 'Sends gateway money above the charges back at once, or leaves it to a refund of its own',
       }),
     ),
+    /** Folios of the stay whose balances are billed to the customers who pay them. */
+    invoice: Opt(List(Uuid, { min: 1, max: 20 }, { uniqueItems: true })),
     override: Opt(Override),
   }),
   example: {},
   command: async ({ trx, id, body: { override, ...body }, caller, admission, expectedVersion }) => {
-    await checkOut(trx, id, { ...body, override: grantOverride({ caller, admission }, override), expectedVersion })
+    const isBeyondLimit = override?.rules.includes('credit_limit') ?? false
+    if (body.invoice) {
+      if (!admission.can('invoice', 'Folio')) throw forbidden()
+      refuseBilling(admission, isBeyondLimit)
+    }
+    await checkOut(trx, id, {
+      ...body,
+      beyondCredit: override && isBeyondLimit ? { reason: override.reason } : null,
+      override: grantOverride({ caller, admission }, override),
+      expectedVersion,
+    })
   },
 })
 
@@ -128,6 +141,7 @@ const backOut = reservations.act('revert-check-out', {
     'beyond_horizon',
     'unit_conflict',
     'folio_busy',
+    'folio_invoiced',
     'business_day_changed',
   ],
   body: Reverting,
@@ -139,7 +153,7 @@ const again = reservations.act('reinstate', {
   summary: 'Bring back a cancelled or no-show reservation',
   description:
     'Nights from the business date on are taken like new ones. A fee that is kept has paid for its nights. `policy: new` gives a cancelled stay the terms of its plan of today.',
-  errors: [...common, 'sold_out', 'beyond_horizon'],
+  errors: [...common, 'sold_out', 'beyond_horizon', 'folio_invoiced'],
   body: Obj({
     fee: Opt(OneOf(['keep', 'reverse'])),
     policy: Opt(OneOf(['keep', 'new'])),

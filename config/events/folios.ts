@@ -18,6 +18,11 @@ const folio = {
 export const folioOpened = event({ type: 'folio.opened', ...folio })
 export const folioClosed = event({ type: 'folio.closed', ...folio })
 export const folioReopened = event({ type: 'folio.reopened', ...folio })
+export const folioInvoiced = event({
+  type: 'folio.invoiced',
+  ...folio,
+  data: Obj({ ...folio.data.properties, receivableId: Uuid }),
+})
 export const folioChanged = event({ type: 'folio.changed', ...folio })
 
 const folioMoney = {
@@ -42,6 +47,7 @@ export const foliosEvents: Event[] = [
   folioOpened,
   folioClosed,
   folioReopened,
+  folioInvoiced,
   folioChanged,
   folioChargePosted,
   folioAdjusted,

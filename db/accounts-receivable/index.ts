@@ -1,5 +1,4 @@
 /** What others owe the house: customers and what they are billed. Other modules and the edges import this file alone. */
-export { moveAmounts, lockReceivables } from './state.ts'
 export { dunningMessages } from './dunning/messages.ts'
 export { listNotices, listRuns, readRun } from './dunning/read.ts'
 export { beginRun, booksToDun, endRun, previewDunning, startDue, startDunning, writeNotices } from './dunning/runs.ts'
@@ -39,3 +38,25 @@ export { refundAnswered, refundTransferEnded } from './receipts/refund-outcome.t
 export { reverseReceipt } from './receipts/reverse.ts'
 export { receivableStatementTarget } from './receipts/statement.ts'
 export { undoAllocation } from './receipts/undo.ts'
+export { exposureText, receivableChecklist, receivableControls } from './controls.ts'
+export {
+  archiveCustomer,
+  changeCustomer,
+  createCustomer,
+  lockCustomer,
+  restoreCustomer,
+} from './customers/customers.ts'
+export type { CustomerFields } from './customers/customers.ts'
+export { listCustomers, readCustomer } from './customers/read.ts'
+export type { CustomerShown } from './customers/read.ts'
+export { listInstallments, readAgeing, readStatement } from './figures.ts'
+export { billMonth, requestMonthly, tellOverdue } from './monthly.ts'
+export { billFromFolios, billStays } from './receivables/bill.ts'
+export { changeReceivable } from './receivables/change.ts'
+export { createReceivable } from './receivables/create.ts'
+export { issueReceivable, numberedReceivables } from './receivables/issue.ts'
+export { listReceivables, receivableSorts } from './receivables/list.ts'
+export { readReceivable, statusOfReceivable } from './receivables/read.ts'
+export type { ReceivableShown } from './receivables/read.ts'
+export { voidReceivable } from './receivables/void.ts'
+export { reinstateReceivable, writeOffReceivable } from './receivables/write-off.ts'

@@ -33,6 +33,8 @@ export type CompanyFields = {
   contacts?: readonly Contact[] | undefined
   commissionRate?: number | null | undefined
   ratePlanIds?: readonly string[] | undefined
+  /** The customer who is billed for what the firm pays; null is no direct billing. */
+  customerId?: string | null | undefined
   notes?: string | undefined
 }
 
@@ -77,6 +79,19 @@ const refuseStrangePlans = async (trx: Trx, ratePlanIds: readonly string[] | und
     )
 }
 
+const refuseStrangeCustomer = async (trx: Trx, customerId: string | null | undefined) => {
+  if (!customerId) return
+  const known = await sqlOne<{ id: string }>(
+    trx,
+    `select id from customer where id = ? and status = 'active' for share`,
+    [customerId],
+  )
+  if (!known)
+    throw unprocessable('reference_not_found', 'There is no such customer', [
+      { field: 'customerId', message: 'is no active customer' },
+    ])
+}
+
 /** Refuses a tax number that another active firm has; the unique index does where two come at once. */
 const refuseTwin = async (trx: Trx, countryCode: string | null, taxId: string | null, self: string | null) => {
   if (taxId === null) return
@@ -100,6 +115,7 @@ export const createCompany = async (trx: Trx, company: CompanyFields): Promise<s
   check(company)
   const taxId = company.taxId ? normalTaxId(company.taxId, countryCode) : null
   await refuseStrangePlans(trx, company.ratePlanIds)
+  await refuseStrangeCustomer(trx, company.customerId)
   await refuseTwin(trx, countryCode, taxId, null)
   const id = randomUUID()
   await insertRow(trx, Company, {
@@ -133,6 +149,7 @@ export const changeCompany = async (trx: Trx, companyId: string, change: Partial
   const sent = change.taxId === undefined ? row.taxId : change.taxId
   const taxId = sent ? normalTaxId(sent, countryCode) : null
   await refuseStrangePlans(trx, ratePlanIds)
+  await refuseStrangeCustomer(trx, change.customerId)
   if (taxId !== row.taxId || countryCode !== row.countryCode) await refuseTwin(trx, countryCode, taxId, companyId)
   const version = await changeRow(trx, Company, companyId, {
     ...fields,

@@ -10,6 +10,7 @@ import { moveInventory, vacate } from '../units/index.ts'
 import { chargeExtras, cutExtras } from './charge-extras.ts'
 import { chargeNights } from './charge-nights.ts'
 import { readFacts } from './facts.ts'
+import { amongFolios, invoiceFolios } from './folio/bill.ts'
 import { closeSettled } from './folio/close.ts'
 import type { LineTax } from './folio/lines.ts'
 import { lockFolios } from './folio/lock.ts'
@@ -51,7 +52,12 @@ const leaveEarly = async (
   await moveInventory(trx, moves)
 }
 
-type Leaving = CheckOutTerms & { override?: Override | null; expectedVersion?: number | null }
+type Leaving = CheckOutTerms & {
+  /** Bills the balance of a folio beyond the limit of its customer. */
+  beyondCredit?: { reason: string } | null | undefined
+  override?: Override | null
+  expectedVersion?: number | null
+}
 
 /**
  * T16: the guest leaves. Nights that were slept and extras that are still open are charged, later nights given back with the fee of the policy,
@@ -61,7 +67,7 @@ type Leaving = CheckOutTerms & { override?: Override | null; expectedVersion?: n
 export const checkOut = async (
   trx: Trx,
   reservationId: string,
-  { override = null, expectedVersion = null, ...terms }: Leaving = {},
+  { override = null, expectedVersion = null, beyondCredit = null, ...terms }: Leaving = {},
 ): Promise<'checked_out' | 'already'> => {
   const { booking, stay, property, businessDate } = await lockStay(trx, reservationId, expectedVersion)
   if (!stayLifecycle.isDue('checked out', stay.status)) return 'already'
@@ -69,6 +75,7 @@ export const checkOut = async (
   if (!facts) throw notFound()
   const { blockers, effects, departure } = planCheckOut({ facts, property, businessDate }, terms)
   const waived = refuseBlocked(blockers, override)
+  const { invoice = [] } = terms
   const { through, from, left, refunds } = departure
   if (left.length > 0) await leaveEarly(trx, stay, left, from)
   await vacate(trx, stay.id, { businessDate, until: from < stay.departure ? from : businessDate })
@@ -102,7 +109,8 @@ export const checkOut = async (
   const folios = await lockFolios(trx, stay.id)
   const owed = sum(folios.map((one) => one.balance))
   // A charge by hand may have come to a folio after it was looked at, or a folio that charges are routed to may have closed.
-  if (owed !== effects.balanceDue) throw overtaken()
+  if (owed !== effects.balanceDue + effects.billed) throw overtaken()
+  const toBill = amongFolios(folios, invoice).filter((one) => one.receivableId === null && one.balance > 0)
   await closeSettled(
     trx,
     folios.map((one) => one.id),
@@ -123,6 +131,12 @@ export const checkOut = async (
     data: {},
   })
   if (property.settings.registration.authority !== 'none') await reportStays(trx, [stay.id], 'check_out')
+  if (toBill.length > 0)
+    await invoiceFolios(
+      trx,
+      toBill.map((one) => ({ ...one, businessDate })),
+      { override: beyondCredit },
+    )
   await postCharged(trx, property.id, nights, extras, fees)
   await accrueCommission(trx, booking, stay)
   return 'checked_out'

@@ -45,6 +45,15 @@ export { adjustFolio, adjustableParts, folioCredit } from './folio/adjust-folio.
 export { openChecksWith } from './folio/open-checks.ts'
 export { postCharges, reverseCharges } from './folio/post-charges.ts'
 export type { ChargeSource } from './folio/post-charges.ts'
+export {
+  billFolios,
+  invoiceFolio,
+  lockFoliosToBill,
+  refuseUnbillable,
+  registerBilling,
+  returnReceivable,
+} from './folio/bill.ts'
+export type { BillTerms, FolioToBill } from './folio/bill.ts'
 export { changeFolio } from './folio/change.ts'
 export { chargeCategories, chargeFolio } from './folio/charge.ts'
 export { openFolio } from './folio/create.ts'

@@ -86,7 +86,7 @@ const longest = (schema: Json): number => {
 }
 
 /** `unknown` stands for what became known to be so: payment.outcome_unknown is the contract's own. */
-const participle = /(^|_)([a-z]+ed|held|sent|paid|read|made|won|lost|found|broken|oversold|run|unknown)(_|$)/
+const participle = /(^|_)([a-z]+ed|held|sent|paid|read|made|won|lost|found|broken|written|oversold|run|unknown)(_|$)/
 const personal = /name|email|phone|address|document|text|note|message|birth|description|label|title|url|ip$/i
 /** Texts of the house or of a channel that are no code: what they call a unit, a pool, a booking. */
 const ownWords = new Set(['unit.name', 'unit_pool.name', 'channel_booking.externalId'])

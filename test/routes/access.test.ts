@@ -24,6 +24,7 @@ import { ofInventory } from './examples-of-inventory.ts'
 import { ofFiscal } from './examples-of-fiscal.ts'
 import { ofPayables } from './examples-of-payables.ts'
 import { ofReceipts } from './examples-of-receipts.ts'
+import { ofReceivables } from './examples-of-receivables.ts'
 import { ofCash } from './examples-of-cash.ts'
 import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
@@ -332,6 +333,7 @@ const foreignRecords = async (): Promise<Record<string, string>> => {
     ...(await ofPayables(house)).records,
     ...(await ofFiscal(house)).records,
     ...(await ofReceipts(house)).records,
+    ...(await ofReceivables(house)).records,
     ...guests,
     guestRegistrationId: guests.guestId,
     amendmentId: await house.inHouse((trx) => proposeAmendment(trx, rooms[0]?.id ?? '', { departure: house.day(63) })),

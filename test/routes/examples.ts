@@ -23,9 +23,11 @@ import { ofInventory } from './examples-of-inventory.ts'
 import { ofFiscal } from './examples-of-fiscal.ts'
 import { makeFiscal } from '../support/fiscal.ts'
 import { ofPayables } from './examples-of-payables.ts'
+import { ofReceivables } from './examples-of-receivables.ts'
 import { makePayables } from '../support/payables.ts'
 import { ofReceipts } from './examples-of-receipts.ts'
 import { makeReceipts } from '../support/receipts.ts'
+import { makeReceivables } from '../support/receivables.ts'
 import { ofIssues } from './examples-of-issues.ts'
 import { ofLedger } from './examples-of-ledger.ts'
 import { ofReports } from './examples-of-reports.ts'
@@ -75,6 +77,8 @@ export const prepare = async (
   const fiscal = await ofFiscal(house, taxed)
   const received = await makeReceipts(house)
   const receipts = await ofReceipts(house, received)
+  const billed = await makeReceivables(house)
+  const receivables = await ofReceivables(house, billed)
   const guests = await ofGuests(house)
   const operators = await ofOperators(world)
   const payments = await ofPayments(house)
@@ -180,6 +184,7 @@ export const prepare = async (
     ...payables.examples,
     ...fiscal.examples,
     ...receipts.examples,
+    ...receivables.examples,
     ...payments.examples,
     ...operators.examples,
     ...accounts.examples,
@@ -188,7 +193,8 @@ export const prepare = async (
     'entitlements.revoke': [{ reason: 'the trial is over' }],
   }
   const records = {
-    ...(await recordsOf(house, store, owed, money, taxed, received)),
+    ...receivables.records,
+    ...(await recordsOf(house, store, owed, money, taxed, received, billed)),
     ...payables.records,
     ...fiscal.records,
     ...receipts.records,
@@ -224,12 +230,22 @@ export const prepare = async (
       cash: cash.known,
       issues: issues.known,
       'accounts-payable': payables.known,
-      'accounts-receivable': { ...receipts.known, ...fiscal.known },
+      'accounts-receivable': {
+        ...receipts.known,
+        ...fiscal.known,
+        ...receivables.known,
+        'fiscalDocuments.create receivableId': fiscal.known['receivableId']!,
+        'creditNotes.create receivableId': receipts.known['receivableId']!,
+      },
       payment: payments.known,
       reports: reports.known,
       properties: { ...properties.known, ...channels.known },
       public: guests.ofPublic,
-      reservations: { ...desk.known, ...folios.known },
+      reservations: {
+        ...desk.known,
+        ...folios.known,
+        'folios.invoice folioId': receivables.known['folios.invoice folioId']!,
+      },
       ocp: messages.known,
       webhooks: webhooks.known,
       units: { ...units.known, ...housekeeping.known, ...blocks.known },

@@ -53,6 +53,22 @@ const declared = (file: string, name: string): (Declaration & { key: string }) |
   return from ? declared(from.file, from.name) : null
 }
 
+/** What `db/register.ts` hands to lower modules, by the function that takes it. */
+const handed = new Map(
+  [...readFileSync(join(root, 'db/register.ts'), 'utf8').matchAll(/\b(register\w+)\((\w+)\)/g)].map(
+    ([, register = '', value = '']) => [register, value],
+  ),
+)
+
+/** What is called through a variable of a file that `registerModules` sets. */
+const throughRegister = ({ file, text }: Declaration): (Declaration & { key: string })[] =>
+  [...handed].flatMap(([register, value]) => {
+    const variable = /\b(\w+) = \w+$/m.exec(read(file).declarations.get(register) ?? '')?.[1]
+    const found =
+      variable !== undefined && new RegExp(`\\b${variable}\\(`).test(text) ? declared('db/register.ts', value) : null
+    return found ? [found] : []
+  })
+
 /** Everything that the declarations mention, and what that mentions in turn. */
 const reachedFrom = (begin: readonly Declaration[]): string[] => {
   const seen = new Set<string>()
@@ -60,6 +76,11 @@ const reachedFrom = (begin: readonly Declaration[]): string[] => {
   const texts: string[] = []
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     texts.push(next.text)
+    for (const found of throughRegister(next)) {
+      if (seen.has(found.key)) continue
+      seen.add(found.key)
+      waiting.push(found)
+    }
     for (const [word] of next.text.matchAll(/\b[A-Za-z_]\w*\b/g)) {
       const found = declared(next.file, word)
       if (!found || seen.has(found.key)) continue

@@ -5,6 +5,8 @@ import { makeFiscal } from './fiscal.ts'
 import type { Fiscal } from './fiscal.ts'
 import { makePayables } from './payables.ts'
 import type { Payables } from './payables.ts'
+import { makeReceivables } from './receivables.ts'
+import type { Receivables } from './receivables.ts'
 import { makeTemplate } from '../ocp/records.ts'
 import type { House } from './factories.ts'
 import { makeHold } from './stay.ts'
@@ -68,10 +70,12 @@ export const recordsOf = async (
   money?: Money,
   fiscal?: Fiscal,
   receipts?: Receipts,
+  receivables?: Receivables,
 ): Promise<Records> => {
   const { billedReceivableId } = fiscal ?? (await makeFiscal(house))
   const received = receipts ?? (await makeReceipts(house))
   const owed = payables ?? (await makePayables(house))
+  const { customerId: billedCustomerId, incomeAccountId, billedFolioId } = receivables ?? (await makeReceivables(house))
   const { userId: _, ...store } = given ?? (await makeStore(house))
   const { userId: __, ...accounts } = money ?? (await makeMoney(house))
   const policies = await house.inHouse((trx) =>
@@ -125,6 +129,9 @@ export const recordsOf = async (
     receivableId: received.receivableId,
     receivableInstallmentId: received.receivableInstallmentId,
     receiptAllocationId: received.receiptAllocationId,
+    billedCustomerId,
+    incomeAccountId,
+    billedFolioId,
     supplierId: owed.supplierId,
     billedReceivableId,
     payableId: owed.draft,

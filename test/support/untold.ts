@@ -89,6 +89,8 @@ const never: Readonly<Record<string, string>> = {
 /** Routes with an event for a part of what they change. */
 const partly: Readonly<Record<string, string>> = {
   'payables.update': 'a new schedule is told of; a change of a draft is not',
+  'receivables.issue': 'an invoice is told of when it has its number',
+  'receivables.update': 'a new schedule is told of; a change of a draft is not',
   'guestRegistrations.submit': 'the first event is what the authority has answered',
   'channelConnections.sync': 'what is asked for is pushed and pulled; the connection is what it was',
   'disputes.respond': 'the same answer again',

@@ -36,7 +36,8 @@ export const customers = async (knex: Knex) => {
      constraint customer_credit_limit check (credit_limit between 0 and 10000000000000),
      constraint customer_exposure check (exposure >= 0),
      constraint customer_held check (on_hold = (hold_reason is not null)),
-     constraint customer_status check (status in ('active', 'archived') and (status = 'active' or exposure = 0)),
+     constraint customer_status check (status in ('active', 'archived')),
+     constraint customer_archived_is_empty check (status = 'active' or exposure = 0),
      ${refers('guest_id', 'guest')}`,
   )
   await touch(knex, 'customer')

@@ -76,7 +76,8 @@ export const receivables = async (knex: Knex) => {
      voided_on date,
      void_reason text,
      ${stamps},
-     constraint receivable_kind check (kind in ('invoice', 'stay', 'opening') and (kind <> 'stay' or billed) and (kind <> 'opening' or (number is null and not billed))),
+     constraint receivable_kind check (kind in ('invoice', 'stay', 'opening')),
+     constraint receivable_billed check ((kind <> 'stay' or billed) and (kind <> 'opening' or (number is null and not billed))),
      constraint receivable_number unique (tenant_id, book_id, series, number),
      constraint receivable_numbered check ((series is null) = (number is null)
        and (kind = 'opening' or number is not null or status in ('draft', 'unbilled', 'issuing', 'consolidated', 'void'))),

@@ -24,9 +24,9 @@ export const closeSettled = async (trx: Trx, folioIds: readonly string[]): Promi
   )
 }
 
-/** Opens the closed ones of some locked folios again (F3). Answers all of them as they are now. */
+/** Opens the closed ones of some locked folios again (F3), but those that are billed. Answers all of them as they are now. */
 export const reopenClosed = async (trx: Trx, folios: readonly FolioRow[]): Promise<FolioRow[]> => {
-  const closed = folios.filter((one) => one.status === 'closed')
+  const closed = folios.filter((one) => one.status === 'closed' && one.receivableId === null)
   if (closed.length === 0) return [...folios]
   const opened = await sql<FolioRow>(
     trx,

@@ -12,6 +12,7 @@ import type { Source } from './adjust-folio.ts'
 import type { ChargeCategory } from './charge.ts'
 import { refuseBeyondLimit } from './charge.ts'
 import { reopenClosed } from './close.ts'
+import { renewPrimaries } from './renew.ts'
 import { addLines, announceBalances } from './lines.ts'
 import { lockFoliosById, lockRoutedFolios } from './lock.ts'
 import { chargesLeft } from './rests.ts'
@@ -78,7 +79,13 @@ const placeOfStay = async (
     throw unprocessable('rule_violated', 'The guest of the stay is not in the house', [
       { field: 'reservationId', message: 'is no stay in the house' },
     ])
-  const { folios, routes } = await lockRoutedFolios(trx, [reservationId])
+  const { folios: locked, routes } = await lockRoutedFolios(trx, [reservationId])
+  const before = locked.find((one) => one.isPrimary && one.reservationId === reservationId)
+  const renewed = await renewPrimaries(trx, before && before.receivableId !== null ? [before] : [])
+  const folios = [
+    ...locked.map((one) => (renewed.has(one.id) ? { ...one, isPrimary: false } : one)),
+    ...renewed.values(),
+  ]
   const primary = folios.find((one) => one.isPrimary && one.reservationId === reservationId)
   if (!primary) throw new Error(`reservation ${reservationId} has no primary folio`)
   const isOpen = (id: string) => folios.some((one) => one.id === id && one.status === 'open')

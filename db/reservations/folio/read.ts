@@ -14,7 +14,7 @@ export const folioBalances = ['due', 'credit', 'zero'] as const
 export type FolioRecord = Omit<FolioRow, 'tenantId'>
 
 const columns = `f.id, f.property_id, f.number, f.kind, f.reservation_id, f.group_id, f.is_primary, f.payer_guest_id, f.payer_company_id, f.label, f.stage, f.status, f.currency, f.charges,
-  f.credits, f.balance, f.credit_limit, f.locked, f.version, f.created_at, f.updated_at`
+  f.credits, f.balance, f.credit_limit, f.locked, f.receivable_id, f.version, f.created_at, f.updated_at`
 
 const balances = { due: 'f.balance > 0', credit: 'f.balance < 0', zero: 'f.balance = 0' } as const
 

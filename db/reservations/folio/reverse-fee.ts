@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { overtaken } from '../../../config/errors.ts'
+import { overtaken, unprocessable } from '../../../config/errors.ts'
 import type { DayPosting } from '../../financial/index.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { FolioRow, ReservationRow } from '../../rows.ts'
@@ -47,6 +47,11 @@ export const reopenWithoutFees = async (trx: Trx, { stay, isDue, businessDate }:
     folios.filter((one) => one.reservationId === stay.id || ids.includes(one.id)),
   )
   if (fees.length === 0) return []
+  const billed = open.find((one) => one.receivableId !== null && ids.includes(one.id))
+  if (billed)
+    throw unprocessable('folio_invoiced', `Folio ${billed.number} is billed; void its receivable first`, [
+      { field: 'receivableId', message: billed.receivableId ?? '' },
+    ])
   const made = fees.map((fee) => ({ fee, id: randomUUID(), folio: open.find((one) => one.id === fee.folioId)! }))
   const lines = made.map(({ fee, id }) => ({
     id,

@@ -28,7 +28,7 @@ export const refuseClosed = (folio: Pick<FolioRow, 'status' | 'number'>, field?:
 }
 
 /** Payments whose money may still come to a folio. */
-const isPaying = async (trx: Trx, { id, reservationId, isPrimary }: FolioRow): Promise<boolean> => {
+export const isPaying = async (trx: Trx, { id, reservationId, isPrimary }: FolioRow): Promise<boolean> => {
   const of = (type: 'booking' | 'reservation' | 'folio', target: string) => paymentState(trx, type, target)
   if (isRunning(await of('folio', id))) return true
   if (!isPrimary || reservationId === null) return false
@@ -61,8 +61,12 @@ export const closeFolio = async (trx: Trx, id: string): Promise<void> => {
   await put(trx, id, 'closed')
 }
 
-/** Opens a closed folio again (F3). */
+/** Opens a closed folio again (F3). 422 `folio_invoiced`. */
 export const reopenFolio = async (trx: Trx, id: string): Promise<void> => {
   const { folio } = await lockFolio(trx, id)
+  if (folio.receivableId !== null)
+    throw unprocessable('folio_invoiced', `Folio ${folio.number} is billed; void its receivable first`, [
+      { field: 'receivableId', message: folio.receivableId },
+    ])
   if (folioLifecycle.isDue('reopened', folio.status)) await put(trx, id, 'open')
 }

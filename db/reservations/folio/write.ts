@@ -14,6 +14,7 @@ import { addLines, announceBalances } from './lines.ts'
 import type { LineTax, NewLine } from './lines.ts'
 import { reopenClosed } from './close.ts'
 import { lockRoutedFolios } from './lock.ts'
+import { renewPrimaries } from './renew.ts'
 import { leaveDepositStages } from './stage.ts'
 
 export type ChargedStay = Pick<ReservationRow, 'id' | 'propertyId' | 'primaryGuestId' | 'marketSegment'>
@@ -105,11 +106,17 @@ export const writeCharges = async (
       return [charge, routed ? folioFor(own, routed, isOpen, primaryId) : primaryId]
     }),
   )
+  // A billed folio takes nothing any more: a new one takes its place.
+  const renewed = await renewPrimaries(
+    trx,
+    folios.filter((one) => one.receivableId !== null && [...targets.values()].includes(one.id)),
+  )
+  for (const [charge, id] of targets) targets.set(charge, renewed.get(id)?.id ?? id)
   const used = new Set(targets.values())
   // Closed by hand while the guest is in the house: a charge of the stay comes nowhere else.
   const open = await reopenClosed(
     trx,
-    folios.filter((one) => used.has(one.id)),
+    [...folios, ...renewed.values()].filter((one) => used.has(one.id)),
   )
   const charged = await chargeFolios(
     trx,

@@ -218,6 +218,8 @@ export type CheckOutTerms = {
   chargeTonight?: boolean | undefined
   /** `automatic`: gateway money above the charges goes back. */
   refund?: 'automatic' | 'later' | undefined
+  /** Folios of the stay whose balances are billed to the customers who pay them. */
+  invoice?: readonly string[] | undefined
 }
 
 /** The first day that a departure gives back, and the nights from it on. */
@@ -226,8 +228,8 @@ export type Departure = { through: string; from: string; left: ReservationNightR
 /** T16 (R22, R23): what is charged, what is given back, and whether the folios of the stay are even then. */
 export const planCheckOut = (
   { facts, property, businessDate }: Scene,
-  { early = false, chargeTonight = false, refund = 'later' }: CheckOutTerms,
-): Plan & { departure: Departure } => {
+  { early = false, chargeTonight = false, refund = 'later', invoice = [] }: CheckOutTerms,
+): Plan & { effects: Effects & { billed: number }; departure: Departure } => {
   const { stay, nights, extras, folios, routes } = facts
   const through = lastNightDue(property, businessDate, chargeTonight)
   const from = addDays(through, 1)
@@ -265,6 +267,15 @@ export const planCheckOut = (
       if (back > 0) refunds.set(folioId, back)
       add(folioId, back)
     }
+  // What is billed is no debt of the guest any more.
+  let billed = 0
+  for (const id of invoice) {
+    const balance = balances.get(id) ?? 0
+    if (balance > 0) {
+      billed += balance
+      balances.set(id, 0)
+    }
+  }
   return {
     blockers: [
       ...blocker(isEarly && !early, 'early_departure_not_confirmed', `The stay ends on ${stay.departure}`),
@@ -287,6 +298,7 @@ export const planCheckOut = (
       nightsReleased: left.map((night) => night.date),
       nightsTaken: [],
       unitId: null,
+      billed,
     },
     departure: { through, from, left, refunds },
   }

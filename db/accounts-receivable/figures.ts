@@ -1,0 +1,179 @@
+import { notFound } from '../../config/errors.ts'
+import { addDays } from '../../config/time.ts'
+import { ageing, bookOf, statement, todayOf } from '../documents/index.ts'
+import type { Condition } from '../lib/conditions.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { inScope, readPage, where } from '../lib/paging.ts'
+import type { Paging } from '../lib/paging.ts'
+import { receivableSide } from './side.ts'
+
+export type InstallmentFilter = Paging & {
+  dueFrom?: string | undefined
+  dueTo?: string | undefined
+  overdue?: boolean | undefined
+  open?: boolean | undefined
+  customerId?: string | undefined
+  propertyId?: string | undefined
+  bookId?: string | undefined
+  scope: Condition
+}
+type InstallmentRow = {
+  id: string
+  receivableId: string
+  customer: { id: string; name: string }
+  number: string | null
+  seq: number
+  of: number
+  dueOn: string
+  daysOverdue: number
+  amount: number
+  open: number
+  currency: string
+  promisedOn: string | null
+}
+
+const today = `cast(now() at time zone b.time_zone as date)`
+
+/** The schedule of what is to come in, by due date: of issued documents, those with something open unless asked otherwise. */
+export const listInstallments = (trx: Trx, filter: InstallmentFilter) =>
+  readPage<InstallmentRow>(
+    trx,
+    {
+      columns: `i.id, i.receivable_id, jsonb_build_object('id', c.id, 'name', c.legal_name) as customer, p.number_prefix || p.number as number, i.seq,
+        (select count(*) from receivable_installment o where o.tenant_id = i.tenant_id and o.receivable_id = i.receivable_id) as "of", i.due_on,
+        greatest(case when i.open > 0 then ${today} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.promised_on`,
+      from: `receivable_installment i join receivable p on p.tenant_id = i.tenant_id and p.id = i.receivable_id
+        join book b on b.tenant_id = p.tenant_id and b.id = p.book_id join customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id`,
+      conditions: [
+        {
+          text: `i.tenant_id = ? and p.status in ('issued', 'partly_paid', 'paid', 'credited', 'written_off') and i.amount > 0`,
+          values: [contextOf(trx).tenantId],
+        },
+        ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+        ...(filter.open === undefined ? [] : [{ text: filter.open ? 'i.open > 0' : 'i.open = 0', values: [] }]),
+        ...(filter.overdue === undefined
+          ? []
+          : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
+        ...where('i.due_on >= ?', filter.dueFrom),
+        ...where('i.due_on <= ?', filter.dueTo),
+        ...where('p.customer_id = ?', filter.customerId),
+        ...where('p.property_id = ?', filter.propertyId),
+        ...where('p.book_id = ?', filter.bookId),
+      ],
+      order: 'i.due_on, i.id',
+    },
+    filter,
+  )
+
+const kindOf = (record: string) =>
+  `(select k.kind from customer k where k.tenant_id = ${record}.tenant_id and k.id = ${record}.customer_id)`
+const groups = {
+  customer: (record: string) => `${record}.customer_id::text`,
+  property: (record: string) => `${record}.property_id::text`,
+  kind: kindOf,
+} as const
+export type AgeingBy = keyof typeof groups
+export type AgeingFilter = Paging & {
+  bookId?: string | undefined
+  asOf?: string | undefined
+  propertyId?: string | undefined
+  by: AgeingBy
+}
+
+type Beside = { key: string | null; unbilled: number; availableReceipts: number }
+
+/** Bills of stays that waited, and money of receipts that was there, on a day; by the same groups. */
+const besideOn = (trx: Trx, values: object, by: AgeingBy): Promise<Beside[]> =>
+  sql<Beside>(
+    trx,
+    `select key, sum(unbilled)::bigint as unbilled, sum(available)::bigint as available_receipts from (
+       select ${groups[by]('d')} as key, d.total as unbilled, 0 as available from receivable d
+       left join receivable i on i.tenant_id = d.tenant_id and i.id = d.consolidated_into_id
+       where d.tenant_id = :tenantId and d.book_id = :bookId and d.kind = 'stay' and d.number is null and d.issued_on <= cast(:asOf as date)
+         and (d.status = 'unbilled' or (d.status = 'consolidated' and i.issued_on > cast(:asOf as date)) or (d.status = 'void' and d.voided_on > cast(:asOf as date)))
+         and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid))
+       union all
+       select ${groups[by]('r')}, 0, r.amount
+         - coalesce((select sum(a.cash) from receipt_allocation a where a.tenant_id = r.tenant_id and a.receipt_id = r.id and a.dated_on <= cast(:asOf as date)), 0)
+         - coalesce((select sum(f.amount) from receipt_refund f where f.tenant_id = r.tenant_id and f.receipt_id = r.id and f.requested_on <= cast(:asOf as date)
+             and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0)
+       from receipt r
+       where r.tenant_id = :tenantId and r.book_id = :bookId and r.received_on <= cast(:asOf as date)
+         and (r.reversed_on is null or r.reversed_on > cast(:asOf as date))
+         and (cast(:propertyId as uuid) is null or r.property_id = cast(:propertyId as uuid))
+     ) x group by 1`,
+    { tenantId: contextOf(trx).tenantId, ...values },
+  )
+
+const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<{ key: string; name: string }[]> => {
+  if (by === 'kind') return keys.map((key) => ({ key, name: key }))
+  const [table, name] = by === 'customer' ? ['customer', 'legal_name'] : ['property', 'name']
+  return sql<{ key: string; name: string }>(
+    trx,
+    `select id::text as key, ${name} as name from ${table} where tenant_id = ? and id = any(?::uuid[])`,
+    [contextOf(trx).tenantId, keys],
+  )
+}
+
+/** What was open on a day by age (R21): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
+export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
+  const book = await bookOf(trx, filter)
+  const asOf = filter.asOf ?? todayOf(book)
+  const asked = { bookId: book.id, asOf, propertyId: filter.propertyId }
+  const [found, beside] = await Promise.all([
+    ageing(trx, receivableSide, { ...asked, by: groups[by]('d'), page, limit }),
+    besideOn(trx, { ...asked, propertyId: filter.propertyId ?? null }, by),
+  ])
+  const names = await namesOf(
+    trx,
+    by,
+    found.rows.flatMap(({ key }) => key ?? []),
+  )
+  const total = (field: 'unbilled' | 'availableReceipts') => beside.reduce((sum, one) => sum + one[field], 0)
+  return {
+    asOf,
+    currency: book.currency,
+    totals: { ...found.totals, unbilled: total('unbilled'), availableReceipts: total('availableReceipts') },
+    total: found.total,
+    rows: found.rows.map((row) => {
+      const own = beside.find(({ key }) => key === row.key)
+      return {
+        ...row,
+        name: names.find(({ key }) => key === row.key)?.name ?? null,
+        unbilled: own?.unbilled ?? 0,
+        availableReceipts: own?.availableReceipts ?? 0,
+      }
+    }),
+  }
+}
+
+/** The account of a customer over days (R21). `debit`: owed more; `credit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
+export const readStatement = async (
+  trx: Trx,
+  customerId: string,
+  { bookId, ...days }: { bookId?: string | undefined; from?: string | undefined; to?: string | undefined },
+) => {
+  const found = await sqlOne<{ id: string }>(trx, `select id from customer where tenant_id = ? and id = ?`, [
+    contextOf(trx).tenantId,
+    customerId,
+  ])
+  if (!found) throw notFound()
+  const book = await bookOf(trx, { bookId })
+  const to = days.to ?? todayOf(book)
+  const from = days.from ?? addDays(to, -365)
+  const made = await statement(trx, receivableSide, { bookId: book.id, party: customerId, from, to })
+  const beside = (await besideOn(trx, { bookId: book.id, asOf: to, propertyId: null }, 'customer')).find(
+    ({ key }) => key === customerId,
+  )
+  return {
+    ...made,
+    bookId: book.id,
+    currency: book.currency,
+    from,
+    to,
+    unbilled: beside?.unbilled ?? 0,
+    available: beside?.availableReceipts ?? 0,
+    entries: made.entries.map(({ raised, lowered, ...entry }) => ({ ...entry, debit: raised, credit: lowered })),
+  }
+}

@@ -1,0 +1,147 @@
+import { unprocessable } from '../../../config/errors.ts'
+import { receivableIssued } from '../../../config/events/accounts-receivable.ts'
+import { beginVersions, bookOf, installmentsIn, refuseFuture, requestNumber } from '../../documents/index.ts'
+import type { Numbered } from '../../documents/index.ts'
+import { assertOpen, raisePosting, refuseProblems } from '../../financial/index.ts'
+import { authorOf } from '../../lib/authors.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { emit } from '../../lib/events.ts'
+import { changeRow, expression } from '../../lib/records.ts'
+import { refuseCustomer, takeCredit } from '../credit.ts'
+import type { CreditOverride } from '../credit.ts'
+import { Receivable } from '../models.ts'
+import type { ReceivableRecord } from '../models.ts'
+import { receivableSide } from '../side.ts'
+import { lockReceivable, lockReceivables, note, receivableMoves, tell } from '../state.ts'
+import { lockCustomer } from '../customers/customers.ts'
+import { problemsOfLines } from './lines.ts'
+import type { Line } from './lines.ts'
+
+/** Debts from before the start end with the first close of their book. */
+const refuseLateOpening = async (trx: Trx, bookId: string): Promise<void> => {
+  const closed = await sqlOne<{ id: string }>(
+    trx,
+    `select id from fiscal_period where tenant_id = ? and book_id = ? and status = 'closed' limit 1`,
+    [contextOf(trx).tenantId, bookId],
+  )
+  if (closed)
+    throw unprocessable('period_closed', 'Debts from before the start end with the first close of the book', [
+      { field: 'kind', message: 'opening is over' },
+    ])
+}
+
+const postedLines = (trx: Trx, id: string) =>
+  sql<Line & { taxBase: number }>(
+    trx,
+    `select description, amount, account_id, tax_code_id, tax_amount, cost_center_id, property_id, amount as tax_base from receivable_line
+     where tenant_id = ? and receivable_id = ? order by line_no`,
+    [contextOf(trx).tenantId, id],
+  )
+
+/** Raises the posting of an invoice as the last step. What came from folios stands in the ledger already (R3). */
+const post = async (trx: Trx, row: ReceivableRecord): Promise<void> => {
+  const lines = await postedLines(trx, row.id)
+  const customer = await sqlOne<{ kind: string }>(trx, `select kind from customer where tenant_id = ? and id = ?`, [
+    contextOf(trx).tenantId,
+    row.customerId,
+  ])
+  const placed = ({ costCenterId, propertyId }: Pick<Line, 'costCenterId' | 'propertyId'>) => ({
+    ...(costCenterId === null ? {} : { costCenterId }),
+    ...(propertyId === null ? {} : { propertyId }),
+  })
+  await raisePosting(trx, {
+    event: 'accounts-receivable.receivable_issued',
+    source: { id: row.id },
+    bookId: row.bookId,
+    ...(row.propertyId === null ? {} : { propertyId: row.propertyId }),
+    postingDate: row.postingOn,
+    payload: {
+      amounts: {
+        total: row.total,
+        lines: lines.map((line) => ({ amount: line.amount, accountId: line.accountId, ...placed(line) })),
+        taxes: lines
+          .filter(({ taxAmount }) => taxAmount > 0)
+          .map((line) => ({
+            amount: line.taxAmount,
+            taxBase: line.taxBase,
+            context: { taxCodeId: line.taxCodeId ?? '' },
+            ...(line.propertyId === null ? {} : { propertyId: line.propertyId }),
+          })),
+      },
+      documents: { receivable: row.id },
+      context: { customerKind: customer?.kind ?? 'company' },
+      parties: { receivable: { type: 'customer', id: row.customerId } },
+    },
+  })
+}
+
+/**
+ * Issues a draft (R5): it waits for its number. A debt from before the start has none, and is issued at once. 409 `customer_archived`; 422
+ * `credit_limit_exceeded`, `customer_on_hold`, `account_not_usable`, `period_closed`, `date_locked`, `date_out_of_range`.
+ */
+export const issueReceivable = async (
+  trx: Trx,
+  id: string,
+  override: CreditOverride,
+  expected: number | null,
+): Promise<void> => {
+  const row = await lockReceivable(trx, id, expected)
+  if (row.status === 'issued') return
+  if (!receivableMoves.isDue('issued', row.status)) return
+  const customer = await lockCustomer(trx, row.customerId)
+  const book = await bookOf(trx, { bookId: row.bookId })
+  refuseFuture(book, row.issuedOn, 'issuedOn')
+  refuseCustomer(customer, row.currency)
+  const installments = await installmentsIn(trx, receivableSide, [id])
+  if (installments.length > 60)
+    throw unprocessable('installments_not_equal', 'An invoice has at most 60 installments', [
+      { field: 'installments', message: `are ${installments.length}` },
+    ])
+  refuseProblems(await problemsOfLines(trx, book, row.kind, await postedLines(trx, id)))
+  if (row.kind === 'opening') await refuseLateOpening(trx, book.id)
+  await assertOpen(trx, book.id, row.postingOn)
+  const overridden = await takeCredit(trx, customer, row.total, override)
+  const isOpening = row.kind === 'opening'
+  if (isOpening) await beginVersions(trx, receivableSide, [id], row.postingOn)
+  await changeRow(trx, Receivable, id, {
+    ...overridden,
+    issuedBy: await authorOf(trx),
+    status: isOpening ? 'issued' : 'issuing',
+    ...(isOpening ? { postedAt: expression('now()') } : {}),
+  })
+  note(trx, id, { command: 'issue', from: 'draft', to: isOpening ? 'issued' : 'issuing' })
+  if (!isOpening) return requestNumber(trx, 'receivable', id)
+  await tell(trx, receivableIssued, id)
+  await post(trx, row)
+}
+
+/** How documents are numbered (R7): all that is to be done comes first, the number and the note of it last. */
+export const numberedReceivables: Numbered = {
+  prepare: async (trx, id) => {
+    const [row] = await lockReceivables(trx, [id])
+    if (row?.status !== 'issuing' || row.number !== null) return null
+    await beginVersions(trx, receivableSide, [id], row.postingOn)
+    note(trx, id, { command: 'number', from: 'issuing', to: 'issued' })
+    const installments = await installmentsIn(trx, receivableSide, [id])
+    const dueOn = installments.map((one) => one.dueOn).toSorted()[0] ?? null
+    if (!row.billed) await post(trx, row)
+    const { bookId, issuedOn, propertyId, customerId, total, currency } = row
+    return {
+      series: { bookId, kind: 'invoice', year: Number(issuedOn.slice(0, 4)) },
+      write: async ({ number, prefix, year }) => {
+        const version = await changeRow(trx, Receivable, id, {
+          status: 'issued',
+          series: String(year),
+          number,
+          numberPrefix: prefix,
+          postedAt: expression('now()'),
+        })
+        const data = { receivableId: id, number, customerId, total, openAmount: total, currency, dueOn }
+        await emit(trx, receivableIssued, { propertyId, id, version, data })
+      },
+    }
+  },
+  text: `select 'invoice' as kind, cast(null as uuid) as scope_id, cast(series as int) as year, number from receivable
+    where tenant_id = :tenantId and book_id = :bookId and number is not null`,
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { receivableReinstated, receivableWrittenOff } from '../../../config/events/accounts-receivable.ts'
+import { bookOf, installmentsIn, settle, todayOf } from '../../documents/index.ts'
+import { accountFor, assertOpen, raisePosting } from '../../financial/index.ts'
+import { approverOf, authorOf } from '../../lib/authors.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { Trx } from '../../lib/connection.ts'
+import { changeRow, insertRow } from '../../lib/records.ts'
+import { WriteOff } from '../models.ts'
+import type { ReceivableRecord } from '../models.ts'
+import { receivableSide } from '../side.ts'
+import { lockReceivable, note, receivableMoves, tell } from '../state.ts'
+
+const kindOf = async (trx: Trx, customerId: string): Promise<string> =>
+  (
+    await sqlOne<{ kind: string }>(trx, `select kind from customer where tenant_id = ? and id = ?`, [
+      contextOf(trx).tenantId,
+      customerId,
+    ])
+  )?.kind ?? 'company'
+
+const headOf = async (trx: Trx, row: ReceivableRecord, today: string) => ({
+  bookId: row.bookId,
+  ...(row.propertyId === null ? {} : { propertyId: row.propertyId }),
+  postingDate: today,
+  payload: {
+    documents: { receivable: row.id },
+    context: { customerKind: await kindOf(trx, row.customerId) },
+    parties: { receivable: { type: 'customer' as const, id: row.customerId } },
+    ...(row.costCenterId === null ? {} : { costCenterId: row.costCenterId }),
+  },
+})
+
+/**
+ * Gives up what is open of a document, today (R13). Above the threshold of the book not by who issued it: 403 `self_approval`. 409 `invalid_transition`;
+ * 422 `period_closed`, `date_locked`.
+ */
+export const writeOffReceivable = async (
+  trx: Trx,
+  id: string,
+  reason: string,
+  expected: number | null,
+): Promise<void> => {
+  const row = await lockReceivable(trx, id, expected)
+  if (!receivableMoves.isDue('written off', row.status)) return
+  const book = await bookOf(trx, { bookId: row.bookId })
+  const today = todayOf(book)
+  await assertOpen(trx, book.id, today)
+  const isLarge = book.approvalThreshold !== null && row.open > book.approvalThreshold
+  const { selfApproved } = isLarge
+    ? approverOf(trx, { authors: [row.issuedBy, row.createdBy], singleOperator: book.singleOperator })
+    : { selfApproved: false }
+  const writeOffId = randomUUID()
+  const accountId = await accountFor(trx, book.id, 'bad_debt')
+  await insertRow(trx, WriteOff, {
+    id: writeOffId,
+    receivableId: id,
+    amount: row.open,
+    accountId,
+    reason,
+    writtenOffBy: await authorOf(trx),
+    selfApproved,
+    datedOn: today,
+  })
+  const installments = await installmentsIn(trx, receivableSide, [id])
+  await settle(
+    trx,
+    receivableSide,
+    installments
+      .filter((one) => one.open > 0)
+      .map((one) => ({
+        installmentId: one.id,
+        sum: 'writtenOff' as const,
+        type: 'write_off',
+        sourceId: writeOffId,
+        on: today,
+        amount: one.open,
+      })),
+  )
+  note(trx, id, { command: 'write_off', from: row.status, to: 'written_off', reason })
+  await tell(trx, receivableWrittenOff, id)
+  const { payload, ...head } = await headOf(trx, row, today)
+  await raisePosting(trx, {
+    ...head,
+    event: 'accounts-receivable.written_off',
+    source: { id: writeOffId },
+    payload: { ...payload, amounts: { amount: row.open }, accounts: { account: accountId } },
+  })
+}
+
+/** Takes a write-off back, wholly, today. 409 `invalid_transition`; 422 `period_closed`, `date_locked`. A document that is not written off stays. */
+export const reinstateReceivable = async (
+  trx: Trx,
+  id: string,
+  reason: string,
+  expected: number | null,
+): Promise<void> => {
+  const row = await lockReceivable(trx, id, expected)
+  receivableMoves.allow('reinstated', row.status)
+  const { tenantId } = contextOf(trx)
+  const live = await sqlOne<{ id: string; amount: number }>(
+    trx,
+    `select id, amount from write_off where tenant_id = ? and receivable_id = ? and reinstated_on is null`,
+    [tenantId, id],
+  )
+  if (!live) throw new Error('a document is written off by nothing')
+  const book = await bookOf(trx, { bookId: row.bookId })
+  const today = todayOf(book)
+  await assertOpen(trx, book.id, today)
+  const written = await sql<{ installmentId: string; amount: number }>(
+    trx,
+    `select installment_id, amount from receivable_fact where tenant_id = ? and receivable_id = ? and type = 'write_off' and source_id = ? order by position`,
+    [tenantId, id, live.id],
+  )
+  await changeRow(trx, WriteOff, live.id, {
+    reinstatedOn: today,
+    reinstatedBy: await authorOf(trx),
+    reinstateReason: reason,
+  })
+  await settle(
+    trx,
+    receivableSide,
+    written.map(({ installmentId, amount }) => ({
+      installmentId,
+      sum: 'writtenOff' as const,
+      type: 'reinstated',
+      sourceId: live.id,
+      on: today,
+      amount: -amount,
+    })),
+  )
+  const now = await sqlOne<Pick<ReceivableRecord, 'status'>>(
+    trx,
+    `select status from receivable where tenant_id = ? and id = ?`,
+    [tenantId, id],
+  )
+  note(trx, id, { command: 'reinstate', from: row.status, to: now?.status ?? 'issued', reason })
+  await tell(trx, receivableReinstated, id)
+  const { payload, ...head } = await headOf(trx, row, today)
+  await raisePosting(trx, {
+    ...head,
+    event: 'accounts-receivable.write_off_reversed',
+    source: { id: live.id },
+    payload: { ...payload, amounts: { amount: live.amount } },
+  })
+}
