@@ -1,26 +1,8 @@
 import { forbidden } from '../../config/errors.ts'
-import { mostOrderLines, orderStatuses, revenueGroups } from '../../config/inventory.ts'
+import { mostOrderLines, orderStatuses } from '../../config/inventory.ts'
 import { isBuiltInRole, isLimited } from '../../config/roles.ts'
 import { sampleId } from '../../config/samples.ts'
-import {
-  Amount,
-  AnyOf,
-  Bool,
-  Currency,
-  Day,
-  Instant,
-  Int,
-  List,
-  Literal,
-  Nullable,
-  Obj,
-  OneOf,
-  Opt,
-  Sparse,
-  Text,
-  Uuid,
-} from '../../config/schema.ts'
-import type { Static } from '../../config/schema.ts'
+import { Bool, Day, Int, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import {
   cancelOrder,
   changeOrder,
@@ -37,91 +19,8 @@ import type { Admission } from '../lib/caller.ts'
 import { trimmed } from '../lib/reason.ts'
 import { resource } from '../lib/resource.ts'
 import { Reply, route } from '../lib/route.ts'
-import { stamps } from '../properties/schemas.ts'
-import { Cost, Held, Name, Note, path, PriceCode, Quantity } from './schemas.ts'
-
-const head = {
-  id: Uuid,
-  propertyId: Uuid,
-  outletId: Uuid,
-  number: Text(1, 30),
-  externalId: Nullable(Text(1, 100)),
-  /** The day that it was opened on; once it is closed, the day that it counts on. */
-  businessDate: Day,
-  status: OneOf([...orderStatuses]),
-  table: Nullable(Text(0, 20)),
-  covers: Int(0, 500),
-  reservationId: Nullable(Uuid),
-  unitId: Nullable(Uuid),
-  currency: Currency,
-  serviceCharge: Bool,
-  serviceChargeRate: Int(0, 2_000),
-  discount: Amount,
-  discountReason: Nullable(Text(0, 500)),
-  note: Nullable(Text(0, 500)),
-  /** Of the live lines, before the discount. */
-  subtotal: Amount,
-  serviceChargeAmount: Amount,
-  total: Amount,
-  paidAmount: Amount,
-  openedBy: Nullable(Uuid),
-  closedBy: Nullable(Uuid),
-  closedAt: Nullable(Instant),
-  cancelReason: Nullable(Text(0, 500)),
-  ...stamps,
-}
-const PosOrder = Obj(
-  {
-    ...head,
-    lines: List(
-      Obj({
-        id: Uuid,
-        priceCode: PriceCode,
-        name: Name,
-        quantity: Held,
-        unitAmount: Amount,
-        /** Before its share of the discount. */
-        amount: Amount,
-        discountShare: Amount,
-        revenueGroup: OneOf([...revenueGroups]),
-        note: Nullable(Text(0, 500)),
-        status: OneOf(['live', 'voided']),
-        voidReason: Nullable(Text(0, 500)),
-        /** It was used up though it was voided. */
-        wasted: Bool,
-      }),
-      { max: mostOrderLines },
-    ),
-    settlements: List(
-      Obj({
-        type: OneOf(['folio', 'payment', 'house']),
-        folioLineIds: List(Uuid, { max: 100 }),
-        paymentId: Nullable(Uuid),
-        reason: Nullable(Text(0, 500)),
-        amount: Amount,
-        createdAt: Instant,
-      }),
-      { max: 200 },
-    ),
-  },
-  { title: 'PosOrder' },
-)
-
-const amount = Opt(Int(1, 1_000_000_000_000))
-const Settlement = AnyOf([
-  Obj({ type: Literal('folio'), reservationId: Opt(Uuid), folioId: Opt(Uuid), amount }),
-  Obj({
-    type: Literal('payment'),
-    method: OneOf(['card', 'pix', 'cash', 'bank_transfer', 'terminal', 'cheque', 'other']),
-    cashSessionId: Opt(Uuid),
-    cashAccountId: Opt(Uuid),
-    reference: Opt(Text(1, 60, { cardNumber: 'exempt' })),
-    amount,
-  }),
-  Obj({ type: Literal('house'), reason: Note, amount }),
-])
-const Settlements = List(Settlement, { max: 20 })
-type Settlements = Static<typeof Settlements>
+import { PosOrder, posOrderHead, Settlements } from './order-schemas.ts'
+import { Cost, Note, path, PriceCode, Quantity } from './schemas.ts'
 
 const orders = resource({
   name: 'posOrders',
@@ -184,7 +83,7 @@ const list = orders.list({
     q: Opt(Text(1, 40)),
   },
   sort: { by: Object.keys(posOrderSorts) as (keyof typeof posOrderSorts)[], usual: '-createdAt' },
-  of: Obj(head, { title: 'PosOrderListed' }),
+  of: Obj(posOrderHead, { title: 'PosOrderListed' }),
   example: { status: 'open' },
   find: ({ trx, filter }) => listPosOrders(trx, filter),
 })

@@ -6,6 +6,7 @@ import { goLive, addImages, setPaymentMethods, takeOver } from '../properties/in
 import { createEndpoint, pauseEndpoint } from '../webhooks/index.ts'
 import { sol } from './ids.ts'
 import { firstDay, timeZone } from './prices.ts'
+import { buildBar } from './sol-bar.ts'
 import { buildDesk } from './sol-desk.ts'
 import { buildGuests } from './sol-guests.ts'
 import { buildProperty, buildTypes } from './sol-house.ts'
@@ -90,4 +91,5 @@ export const buildSol = async (trx: Trx): Promise<void> => {
   await buildGuests(trx)
   await buildHook(trx)
   await buildMessages(trx)
+  await buildBar(trx)
 }

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { addDays } from '../../config/time.ts'
 import { lockDayForRoll, rollBusinessDay } from '../../db/financial/index.ts'
-import { verifyStockOf } from '../../db/inventory/index.ts'
-import { inTenant, sql } from '../../db/lib/connection.ts'
+import { consumeKitsOf, consumeMealsOf } from '../../db/inventory/index.ts'
+import { inTenant } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { done } from '../stories/inn.ts'
 import { useWorld } from '../support/world.ts'
@@ -195,12 +193,10 @@ describe('Recipes, kits and what is used over HTTP', function () {
       [`meal:${date}`],
     )
     expect(meals).to.deep.equal([{ kind: 'meal', businessDate: date }])
-    await house.rows(`update business_day set date = date where property_id = ?`, [propertyId])
     const events = await house.rows<{ id: string; type: string }>(
       `select id, type from event where type in ('business_day.closed', 'housekeeping_task.completed')`,
     )
     // The same event told again changes nothing.
-    const { consumeKitsOf, consumeMealsOf } = await import('../../db/inventory/index.ts')
     for (const { id, type } of events)
       await inTenant(house.house.tenantId, (trx) =>
         type === 'business_day.closed' ? consumeMealsOf(trx, id) : consumeKitsOf(trx, id),
@@ -209,110 +205,5 @@ describe('Recipes, kits and what is used over HTTP', function () {
     expect((await house.store.stock({ itemId: egg })).rows[0]).to.include({
       short: String(2 * (night?.guests ?? 0) - 3),
     })
-  })
-
-  it('receives a purchase order in its own measure, refuses more than it allows, and takes it back', async () => {
-    const { owner, keeper, propertyId } = house
-    const coffee = await item('g', {
-      packages: [{ code: 'BAG', name: 'Bag', quantity: '1000', purchase: true }],
-      levels: [{ locationId: house.main, minimum: '2000', maximum: '6000' }],
-    })
-    const supplierId = done(
-      await owner.send('POST', 'accounts-payable/suppliers', { legalName: 'Torrefação do Vale Ltda' }),
-      201,
-    ).id as string
-    const suggested = async () =>
-      (
-        done(await keeper.get(`inventory/purchase-suggestions?propertyId=${propertyId}`)).data as {
-          itemId: string
-          suggested: string
-          onOrder: string
-          package: object | null
-        }[]
-      ).find(({ itemId }) => itemId === coffee)
-    expect(await suggested()).to.include({ suggested: '6000', onOrder: '0', minimum: '2000' })
-    expect((await suggested())?.package).to.deep.equal({ code: 'BAG', count: 6 })
-    const order = done(
-      await keeper.send('POST', 'accounts-payable/purchase-orders', {
-        supplierId,
-        propertyId,
-        locationId: house.main,
-        lines: [{ inventoryItemId: coffee, measure: 'BAG', quantity: '3', unitPrice: 4_000 }],
-      }),
-      201,
-    )
-    done(await owner.send('POST', `accounts-payable/purchase-orders/${order.id}/approve`, { notify: false }))
-    // What is on its way is above the minimum.
-    expect(await suggested()).to.equal(undefined)
-    const receive = (quantity: string, more: object = {}) =>
-      house.store.move({
-        kind: 'receipt',
-        locationId: house.main,
-        purchaseOrderId: order.id,
-        lines: [
-          { itemId: coffee, quantity, measure: 'BAG', value: 8_000, purchaseOrderLineId: order.lines[0].id, ...more },
-        ],
-      })
-    const read = async () => done(await owner.get(`accounts-payable/purchase-orders/${order.id}`))
-    expect(codeOf(await receive('2', { purchaseOrderLineId: undefined }))).to.deep.equal([400, 'validation_failed'])
-    expect(codeOf(await receive('2', { purchaseOrderLineId: randomUUID() }))).to.deep.equal([
-      422,
-      'reference_not_found',
-    ])
-    const two = done(await receive('2'), 201)
-    expect(two).to.include({ supplierId, purchaseOrderId: order.id })
-    expect(await read()).to.include({ status: 'partly_received' })
-    expect(codeOf(await receive('2'))).to.deep.equal([422, 'over_receipt'])
-    expect(await house.store.of(coffee)).to.deep.equal(['2000', 8_000])
-    const back = () => house.keyed(keeper, `movements/${two.id}/reverse`, { reason: 'Sent back' })
-    expect((await Promise.all([back(), back()])).map(({ status }) => status)).to.deep.equal([200, 200])
-    expect((await read()).lines[0]).to.include({ received: '0' })
-    expect(await house.store.of(coffee)).to.deep.equal(['0', 0])
-  })
-
-  it('sells by the hour, over midnight too, and refuses two prices at the same time', async () => {
-    const outletId = house.outletOf('SHOP')
-    const price = { name: 'Beer', amount: 1_000, revenueGroup: 'beverage' }
-    const put = (...prices: object[]) => house.keeper.send('PUT', `inventory/outlets/${outletId}/prices`, { prices })
-    const twice = await put({ code: 'BEER', ...price }, { code: 'BEER', ...price, weekDays: [1] })
-    expect(codeOf(twice)).to.deep.equal([422, 'price_overlap'])
-    const night = { timeFrom: '22:00', timeTo: '02:00' }
-    const touching = await put(
-      { code: 'BEER', ...price, ...night },
-      { code: 'BEER', ...price, timeFrom: '02:00', timeTo: '22:00' },
-      { code: 'BEER', ...price },
-    )
-    expect(done(touching).data).to.have.length(3)
-    expect(
-      codeOf(
-        await put({ code: 'BEER', ...price, ...night }, { code: 'BEER', ...price, timeFrom: '01:00', timeTo: '03:00' }),
-      ),
-    ).to.deep.equal([422, 'price_overlap'])
-    const copy = await house.keeper.send('PUT', `inventory/outlets/${house.outletOf('MINI')}/prices`, {
-      copyFromOutletId: outletId,
-    })
-    expect(done(copy).data).to.have.length(3)
-    const far = await put({ code: 'BEER', ...price, validFrom: addDays(house.house.today, 40) })
-    expect(far.status).to.equal(200)
-    expect(
-      codeOf(await house.keyed(house.reception, 'orders', { outletId, lines: [{ priceCode: 'BEER', quantity: '1' }] })),
-    ).to.deep.equal([422, 'price_unknown'])
-  })
-
-  it('tells of stock that its lines do not make, and of nothing else', async () => {
-    const { tenantId } = house.house
-    await world.drain({ kinds: ['ledger.post'], starts: 5_000 })
-    const check = () => inTenant(tenantId, (trx) => verifyStockOf(trx, house.propertyId))
-    expect(await check()).to.equal(0)
-    const tea = await item()
-    await house.store.receive(house.main, tea, '10', 'g', 100)
-    await world.drain({ kinds: ['ledger.post'], starts: 5_000 })
-    await sql(world.database.admin, `update inventory_stock set quantity = quantity + 5 where item_id = ?`, [tea])
-    expect(await check()).to.equal(1)
-    await sql(world.database.admin, `update inventory_stock set quantity = quantity - 5 where item_id = ?`, [tea])
-    const told = await house.rows<{ data: object }>(`select data from event where type = 'stock.drift_found'`)
-    expect(told.map(({ data }) => data)).to.deep.equal([
-      { inventoryItemId: tea, inventoryLocationId: house.main, quantity: '0.0005', unit: 'g' },
-    ])
   })
 })

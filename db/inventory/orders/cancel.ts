@@ -1,7 +1,6 @@
 import { unprocessable } from '../../../config/errors.ts'
 import { orderCancelled, orderVoided } from '../../../config/events/inventory.ts'
 import { businessDay } from '../../financial/index.ts'
-import { authorOf } from '../../lib/authors.ts'
 import { sum } from '../../lib/amounts.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -18,7 +17,7 @@ import { takeBack } from '../movements/reverse.ts'
 import type { Used } from '../rules/explode.ts'
 import { holdStock } from '../stock/hold.ts'
 import { postSaleBack } from './sale.ts'
-import { linesOf, lockPosOrder, orderMoves, seenOrder, tellOrder } from './state.ts'
+import { linesOf, lockPosOrder, orderMoves, personOf, seenOrder, tellOrder } from './state.ts'
 import { useOrder } from './use.ts'
 
 type Cancelling = { reason: string; wasted?: boolean | undefined; expectedVersion?: number | null }
@@ -53,7 +52,7 @@ const cancelOpen = async (trx: Trx, order: PosOrderRow, { reason, wasted, today 
   const version = await changeRow(trx, PosOrder, order.id, {
     status: 'cancelled',
     cancelReason: reason,
-    closedBy: await authorOf(trx),
+    closedBy: await personOf(trx),
     closedAt: expression('now()'),
   })
   await useOrder(trx, {

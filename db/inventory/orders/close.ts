@@ -1,7 +1,6 @@
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import { orderClosed } from '../../../config/events/inventory.ts'
 import { businessDay } from '../../financial/index.ts'
-import { authorOf } from '../../lib/authors.ts'
 import { sum } from '../../lib/amounts.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -15,7 +14,7 @@ import { takeShare } from '../rules/totals.ts'
 import type { Part } from '../rules/totals.ts'
 import { holdStays } from './open.ts'
 import { postSale } from './sale.ts'
-import { linesOf, lockPosOrder, orderMoves, seenOrder, tellOrder } from './state.ts'
+import { linesOf, lockPosOrder, orderMoves, personOf, seenOrder, tellOrder } from './state.ts'
 import { useOrder } from './use.ts'
 
 /** Amounts in minor units; the one that is left out takes the rest. */
@@ -191,7 +190,7 @@ export const closeOrder = async (
   const version = await changeRow(trx, PosOrder, id, {
     status: 'closed',
     businessDate,
-    closedBy: await authorOf(trx),
+    closedBy: await personOf(trx),
     closedAt: expression('now()'),
   })
   await useOrder(trx, {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
 import { orderOpened } from '../../../config/events/inventory.ts'
 import { businessDay } from '../../financial/index.ts'
-import { authorOf } from '../../lib/authors.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { statusOf } from '../../lib/locked-property.ts'
@@ -12,7 +11,7 @@ import { outletOf } from '../outlets/outlets.ts'
 import type { OutletRecord } from '../outlets/outlets.ts'
 import { addLines, priceLines } from './lines.ts'
 import type { NewOrderLine } from './lines.ts'
-import { lockPosOrder, refreshTotals, tellOrder } from './state.ts'
+import { lockPosOrder, personOf, refreshTotals, tellOrder } from './state.ts'
 
 export type NewOrder = {
   outletId: string
@@ -145,7 +144,7 @@ export const openOrder = async (trx: Trx, given: NewOrder): Promise<{ id: string
     serviceCharge: given.serviceCharge ?? true,
     serviceChargeRate: outlet.serviceChargeRate,
     note: given.note ?? null,
-    openedBy: await authorOf(trx),
+    openedBy: await personOf(trx),
   })
   await addLines(trx, made.id, lines, 0)
   const { discount = 0, discountReason = null } = given

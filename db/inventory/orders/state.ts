@@ -1,6 +1,7 @@
 import { invalid, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import type { orderClosed } from '../../../config/events/inventory.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { authorOf } from '../../lib/authors.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
@@ -15,6 +16,10 @@ export const orderMoves = lifecycle<PosOrderRow['status']>('An order')({
   cancelled: { from: ['open'], to: 'cancelled' },
   voided: { from: ['closed'], to: 'voided' },
 })
+
+/** The person who opens or ends an order; null where the service does. */
+export const personOf = async (trx: Trx): Promise<string | null> =>
+  contextOf(trx).actor.id === null ? null : authorOf(trx)
 
 /** What a command has to know of an order before it can lock anything. 404. */
 export const seenOrder = async (trx: Trx, id: string) => {
