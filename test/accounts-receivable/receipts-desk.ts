@@ -92,7 +92,7 @@ export const openReceipts = async (world: World, { ofHouse = false } = {}) => {
     await world.drain({ kinds: ['ledger.check-integrity'] })
     const { data } = await good(finance, 'GET', `financial/integrity-checks?bookId=${bookId}&waitSeconds=5`)
     return (data as { check: string; status: string }[]).flatMap(({ check, status }) =>
-      status === 'failed' && check !== 'control_receivable' ? [check] : [],
+      status === 'failed' ? [check] : [],
     )
   }
   return {
