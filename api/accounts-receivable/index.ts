@@ -6,6 +6,7 @@ import { routes as figures } from './figures.ts'
 import { routes as fiscalDocuments } from './fiscal-documents.ts'
 import { routes as receipts } from './receipts.ts'
 import { routes as receivables } from './receivables.ts'
+import { routes as send } from './send.ts'
 import { routes as settings } from './settings.ts'
 
 export const routes: AnyRoute[] = [
@@ -15,6 +16,7 @@ export const routes: AnyRoute[] = [
   ...receipts,
   ...creditNotes,
   ...fiscalDocuments,
+  ...send,
   ...dunning,
   ...settings,
 ]

@@ -12,11 +12,12 @@ export const ofFiscal = async (
   const f = given ?? (await makeFiscal(house))
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   return {
-    records: { fiscalDocumentId: f.fiscalDocumentId },
+    records: { fiscalDocumentId: f.fiscalDocumentId, receivableId: f.sentId },
     known: {
       bookId: one(house.bookId),
       receivableId: one(...f.others),
       fiscalDocumentId: one(f.fiscalDocumentId),
+      'receivables.send receivableId': one(f.sentId),
       'fiscalDocuments.retry fiscalDocumentId': one(f.rejectedId),
       'fiscalDocuments.cancel fiscalDocumentId': one(f.authorisedId),
     },

@@ -61,6 +61,7 @@ export const makeFiscal = (house: House) =>
     }
     return {
       billedReceivableId: await issued(1),
+      sentId: await issued(9),
       others: [await issued(5), await issued(6), await issued(7), await issued(8)],
       fiscalDocumentId: await document(2, null),
       rejectedId: await document(3, `status = 'rejected', rejection = '{"code": "E1", "message": "No"}'`),

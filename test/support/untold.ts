@@ -17,6 +17,7 @@ const never: Readonly<Record<string, string>> = {
   'campaigns.update': 'a draft is nobody’s yet; a campaign is told of from its launch on',
   'approvalPolicy.set': 'who approves what is nobody else’s; the audit trail has it',
   'receivableSettings.set': 'how a book numbers and reminds is nobody else’s; the audit trail has it',
+  'receivables.send': 'receivable.sent follows, once a message has left',
   'dunningRuns.create': 'a run is told of when it is done',
   'fiscalDocuments.cancel': 'fiscal_document.cancelled or .cancel_refused follows, once the authority has answered',
   'payableAttachments.create': 'a file is read with its bill; the audit trail has it',

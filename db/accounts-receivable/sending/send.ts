@@ -7,7 +7,7 @@ import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import { model } from '../../lib/models.ts'
-import { changeRow, insertRow } from '../../lib/records.ts'
+import { changeRow, insertRow, readRow } from '../../lib/records.ts'
 import { seal, unseal } from '../../lib/sealing/index.ts'
 import { queueMessage } from '../../ocp/index.ts'
 import { lockReceivable } from '../state.ts'
@@ -56,14 +56,14 @@ const addressesOf = (debtor: Debtor, channels: readonly ReminderChannel[], to: s
   }))
 
 /**
- * Asks that an issued document be sent to its customer. 409 `invalid_transition`; 422 `recipient_missing`, `pix_not_ready` where nobody makes Pix charges.
+ * Asks that an issued document be sent to its customer; answers the id of the sending. 400 for an address that is none; 409 `invalid_transition`; 422 `recipient_missing`, `pix_not_ready` where nobody makes Pix charges.
  */
 export const sendReceivable = async (
   trx: Trx,
   receivableId: string,
   { channels, to, withPix = false, message = '' }: Sending,
   expectedVersion: number | null,
-): Promise<void> => {
+): Promise<string> => {
   const row = await lockReceivable(trx, receivableId, expectedVersion)
   if (!sent.includes(row.status))
     throw conflict('invalid_transition', `A receivable that is ${row.status.replaceAll('_', ' ')} cannot be sent`, [
@@ -100,7 +100,11 @@ export const sendReceivable = async (
     createdBy: actor.type === 'user' ? actor.id : null,
   })
   await enqueue(trx, sendJob, { tenantId: tenantId ?? '', receivableId, sendingId: id }, { uniqueKey: id })
+  return id
 }
+
+/** A sending. 404. */
+export const readSending = (trx: Trx, id: string): Promise<SendingRecord> => readRow(trx, ReceivableSending, id)
 
 /**
  * Asks for the messages of a sending, once: `wait` while the Pix codes that it waits for are not there and its time is not over. Without them it goes without.
