@@ -52,6 +52,9 @@ const installments = paged({
       open: Amount,
       currency: Currency,
       promisedOn: Nullable(Day),
+      /** Proposed on top of what is open, and booked by nobody but a receipt. */
+      lateCharges: Obj({ fine: Amount, interest: Amount, asOf: Day }, { title: 'LateCharges' }),
+      lastLevel: Nullable(Int(1, 8)),
     },
     { title: 'ReceivableInstallmentListed' },
   ),

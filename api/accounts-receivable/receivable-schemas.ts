@@ -1,3 +1,5 @@
+import { noticeStatuses } from '../../config/dunning.ts'
+import { fiscalStatuses } from '../../config/fiscal.ts'
 import { receivableStatuses } from '../../config/receivables.ts'
 import {
   Amount,
@@ -142,6 +144,27 @@ export const Receivable = Obj(
     ),
     /** Bills of stays that it took up. */
     consolidates: List(Obj({ id: Uuid, folioId: Nullable(Uuid), total: Amount }), { max: 200 }),
+    /** The one that stands, else the last. */
+    fiscalDocument: Nullable(
+      Obj({
+        id: Uuid,
+        status: OneOf([...fiscalStatuses]),
+        rpsNumber: Nullable(Count),
+        authorityNumber: Nullable(Text(1, 60, { cardNumber: 'exempt' })),
+        documentUrl: Nullable(Text(1, 2_000)),
+      }),
+    ),
+    notices: List(
+      Obj({
+        id: Uuid,
+        installmentId: Uuid,
+        level: Int(1, 8),
+        status: OneOf([...noticeStatuses]),
+        skipReason: Nullable(Text(1, 60)),
+        runOn: Day,
+      }),
+      { max: 500 },
+    ),
     history: List(
       Obj({
         command: Text(1, 60),

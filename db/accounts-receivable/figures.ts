@@ -5,7 +5,10 @@ import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
-import type { Paging } from '../lib/paging.ts'
+import type { Page, Paging } from '../lib/paging.ts'
+import { lateChargesOf } from './rules/late-charges.ts'
+import type { LateCharges } from './rules/late-charges.ts'
+import { lateChargeRates } from './settings/settings.ts'
 import { receivableSide } from './side.ts'
 
 export type InstallmentFilter = Paging & {
@@ -31,18 +34,25 @@ type InstallmentRow = {
   open: number
   currency: string
   promisedOn: string | null
+  /** Of the last reminder; null before the first. */
+  lastLevel: number | null
+  bookId: string
+  today: string
 }
+export type InstallmentListed = Omit<InstallmentRow, 'bookId' | 'today'> & { lateCharges: LateCharges }
 
 const today = `cast(now() at time zone b.time_zone as date)`
 
 /** The schedule of what is to come in, by due date: of issued documents, those with something open unless asked otherwise. */
-export const listInstallments = (trx: Trx, filter: InstallmentFilter) =>
-  readPage<InstallmentRow>(
+export const listInstallments = async (trx: Trx, filter: InstallmentFilter): Promise<Page<InstallmentListed>> => {
+  const { total, rows } = await readPage<InstallmentRow>(
     trx,
     {
       columns: `i.id, i.receivable_id, jsonb_build_object('id', c.id, 'name', c.legal_name) as customer, p.number_prefix || p.number as number, i.seq,
         (select count(*) from receivable_installment o where o.tenant_id = i.tenant_id and o.receivable_id = i.receivable_id) as "of", i.due_on,
-        greatest(case when i.open > 0 then ${today} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.promised_on`,
+        greatest(case when i.open > 0 then ${today} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.promised_on, p.book_id, ${today} as today,
+        (select max(n.level) from dunning_notice n where n.tenant_id = i.tenant_id and n.receivable_id = i.receivable_id and n.installment_id = i.id
+          and n.status <> 'skipped') as last_level`,
       from: `receivable_installment i join receivable p on p.tenant_id = i.tenant_id and p.id = i.receivable_id
         join book b on b.tenant_id = p.tenant_id and b.id = p.book_id join customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id`,
       conditions: [
@@ -65,6 +75,16 @@ export const listInstallments = (trx: Trx, filter: InstallmentFilter) =>
     },
     filter,
   )
+  const rates = await lateChargeRates(
+    trx,
+    rows.map(({ bookId }) => bookId),
+  )
+  const shown = rows.map(({ bookId, today: asOf, ...row }) => ({
+    ...row,
+    lateCharges: lateChargesOf(row, rates.get(bookId) ?? { fineRate: 0, monthlyInterestRate: 0 }, asOf),
+  }))
+  return { total, rows: shown }
+}
 
 const kindOf = (record: string) =>
   `(select k.kind from customer k where k.tenant_id = ${record}.tenant_id and k.id = ${record}.customer_id)`

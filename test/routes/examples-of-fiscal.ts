@@ -12,7 +12,7 @@ export const ofFiscal = async (
   const f = given ?? (await makeFiscal(house))
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   return {
-    records: { fiscalDocumentId: f.fiscalDocumentId, receivableId: f.sentId },
+    records: { fiscalDocumentId: f.fiscalDocumentId },
     known: {
       bookId: one(house.bookId),
       receivableId: one(...f.others),

@@ -1,4 +1,5 @@
-import { contextOf } from '../../lib/connection.ts'
+import type { NoticeStatus } from '../../../config/dunning.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
@@ -51,4 +52,23 @@ export const listNotices = (trx: Trx, filter: NoticeFilter): Promise<Page<Notice
       order: 'd.run_on desc, n.customer_id, n.due_on, n.id',
     },
     filter,
+  )
+
+export type NoticeOfReceivable = {
+  id: string
+  installmentId: string
+  level: number
+  status: NoticeStatus
+  skipReason: string | null
+  runOn: string
+}
+
+/** Reminders of a receivable, the latest first. */
+export const noticesOf = (trx: Trx, receivableId: string): Promise<NoticeOfReceivable[]> =>
+  sql<NoticeOfReceivable>(
+    trx,
+    `select n.id, n.installment_id, n.level, n.status, n.skip_reason, d.run_on from dunning_notice n
+     join dunning_run d on d.tenant_id = n.tenant_id and d.id = n.dunning_run_id
+     where n.tenant_id = ? and n.receivable_id = ? order by d.run_on desc, n.installment_id, n.level desc limit 500`,
+    [contextOf(trx).tenantId, receivableId],
   )

@@ -10,6 +10,7 @@ import { emit } from '../../lib/events.ts'
 import { changeRow, expression } from '../../lib/records.ts'
 import { refuseCustomer, takeCredit } from '../credit.ts'
 import type { CreditOverride } from '../credit.ts'
+import { requestFiscal } from '../fiscal/commands.ts'
 import { Receivable } from '../models.ts'
 import type { ReceivableRecord } from '../models.ts'
 import { receivableSide } from '../side.ts'
@@ -126,6 +127,7 @@ export const numberedReceivables: Numbered = {
     const installments = await installmentsIn(trx, receivableSide, [id])
     const dueOn = installments.map((one) => one.dueOn).toSorted()[0] ?? null
     if (!row.billed) await post(trx, row)
+    await requestFiscal(trx, 'receivable', [id])
     const { bookId, issuedOn, propertyId, customerId, total, currency } = row
     return {
       series: { bookId, kind: 'invoice', year: Number(issuedOn.slice(0, 4)) },

@@ -6,6 +6,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow } from '../../lib/records.ts'
 import { lockFoliosToBill, returnReceivable } from '../../reservations/index.ts'
+import { refuseLiveFiscal } from '../fiscal/commands.ts'
 import { Receivable } from '../models.ts'
 import { receivableSide } from '../side.ts'
 import { lockReceivable, lockReceivables, note, receivableMoves, tell } from '../state.ts'
@@ -21,7 +22,8 @@ const partsOf = (trx: Trx, id: string) =>
 
 /**
  * Voids a document: a draft, a bill of a stay that waits, or one that is issued, of which nothing is settled or credited, in its open period. The number is
- * kept; folios are open again, and bills of stays wait again. 409 `invalid_transition`; 422 `period_closed`, `date_locked`.
+ * kept; folios are open again, and bills of stays wait again. 409 `invalid_transition`; 422 `period_closed`, `date_locked`, and
+ * `fiscal_document_alive` while a fiscal document of it stands (R19).
  */
 export const voidReceivable = async (trx: Trx, id: string, reason: string, expected: number | null): Promise<void> => {
   // Folios are locked before documents; a line of a document does not change.
@@ -39,6 +41,7 @@ export const voidReceivable = async (trx: Trx, id: string, reason: string, expec
   const today = todayOf(book)
   const isIssued = row.status === 'issued'
   if (isIssued) {
+    await refuseLiveFiscal(trx, { receivableId: id })
     await assertOpen(trx, book.id, row.postingOn)
     await assertOpen(trx, book.id, today)
   }
