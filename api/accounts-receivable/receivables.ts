@@ -227,6 +227,7 @@ const voidOne = receivables.act('void', {
     'period_missing',
     'period_closed',
     'date_locked',
+    'fiscal_document_alive',
   ],
   body: Obj({ reason: Reason }),
   example: { reason: 'Billed to the wrong firm' },
