@@ -30,14 +30,16 @@ export type GivenCreditNote = {
 
 const creditable = new Set(['issued', 'partly_paid', 'paid', 'credited', 'written_off'])
 
-/** Lines of an invoice with their accounts: what folios brought is lowered as an allowance. */
+/** Lines of an invoice with their accounts: what folios brought is lowered as an allowance, by the account that the settings name. */
 const linesOf = (trx: Trx, { id, bookId }: ReceivableRecord): Promise<CreditedLine[]> =>
   sql<CreditedLine>(
     trx,
     `select l.description, coalesce(l.account_id, a.id) as account_id, l.amount, l.tax_code_id, l.tax_amount, coalesce(l.property_id, f.property_id) as property_id,
        l.cost_center_id
      from receivable_line l left join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id
-     left join account a on a.tenant_id = l.tenant_id and a.book_id = :bookId and a.role = 'allowance_other'
+     left join receivable_settings s on s.tenant_id = l.tenant_id and s.book_id = :bookId
+     left join account a on a.tenant_id = l.tenant_id and a.book_id = :bookId
+       and case when s.allowance_account_id is null then a.role = 'allowance_other' else a.id = s.allowance_account_id end
      where l.tenant_id = :tenantId and l.receivable_id = :id order by l.line_no`,
     { tenantId: contextOf(trx).tenantId, id, bookId },
   )

@@ -8,6 +8,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { changeRow, insertRow } from '../../lib/records.ts'
 import { WriteOff } from '../models.ts'
 import type { ReceivableRecord } from '../models.ts'
+import { accountsOf } from '../settings/settings.ts'
 import { receivableSide } from '../side.ts'
 import { lockReceivable, note, receivableMoves, tell } from '../state.ts'
 
@@ -51,7 +52,7 @@ export const writeOffReceivable = async (
     ? approverOf(trx, { authors: [row.issuedBy, row.createdBy], singleOperator: book.singleOperator })
     : { selfApproved: false }
   const writeOffId = randomUUID()
-  const accountId = await accountFor(trx, book.id, 'bad_debt')
+  const accountId = (await accountsOf(trx, book.id)).badDebtAccountId ?? (await accountFor(trx, book.id, 'bad_debt'))
   await insertRow(trx, WriteOff, {
     id: writeOffId,
     receivableId: id,

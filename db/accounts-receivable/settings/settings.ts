@@ -226,6 +226,15 @@ export const setSettings = async (
   await setNumbering(trx, book, change)
 }
 
+/** Accounts that a book names for what is given up and what is allowed; null leaves them to the chart. */
+export const accountsOf = async (
+  trx: Trx,
+  bookId: string,
+): Promise<Pick<Settings, 'badDebtAccountId' | 'allowanceAccountId'>> => {
+  const { badDebtAccountId, allowanceAccountId } = (await findSettings(trx, bookId)) ?? usual
+  return { badDebtAccountId, allowanceAccountId }
+}
+
 /** Rates of late charges of books, for lists; a book without settings charges nothing. */
 export const lateChargeRates = async (
   trx: Trx,
