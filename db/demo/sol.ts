@@ -7,6 +7,7 @@ import { createEndpoint, pauseEndpoint } from '../webhooks/index.ts'
 import { sol } from './ids.ts'
 import { firstDay, timeZone } from './prices.ts'
 import { buildBar } from './sol-bar.ts'
+import { buildBilling } from './sol-billing.ts'
 import { buildDesk } from './sol-desk.ts'
 import { buildGuests } from './sol-guests.ts'
 import { buildProperty, buildTypes } from './sol-house.ts'
@@ -92,4 +93,5 @@ export const buildSol = async (trx: Trx): Promise<void> => {
   await buildHook(trx)
   await buildMessages(trx)
   await buildBar(trx)
+  await buildBilling(trx, book)
 }

@@ -21,6 +21,7 @@ const order: readonly (readonly string[])[] = [
   ['unit', 'unit_assignment', 'unit_block', 'housekeeping_task'],
   ['issue', 'compensation', 'lost_item', 'pos_order'],
   ['folio'],
+  ['dunning_run', 'receivable_sending'],
   ['customer'],
   ['receivable'],
   ['payment', 'refund', 'dispute'],
@@ -29,6 +30,7 @@ const order: readonly (readonly string[])[] = [
   ['inventory_location'],
   ['inventory_item'],
   ['inventory_stock'],
+  ['fiscal_document', 'dunning_notice'],
   ['number_series', 'issue_number'],
   ['posting_event'],
 ]
