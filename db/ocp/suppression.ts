@@ -46,7 +46,7 @@ export type Addition = {
 
 const place = (id: string) => ({ table: 'suppression', rowId: id, purpose: 'address' })
 
-/** Nothing more goes to the address on this channel. One that is in force already is only ever made stricter. Answers the one in force. */
+/** Nothing more goes to the address on this channel. One that is in force already is only ever made stricter, and told of then. Answers the one in force. */
 export const suppress = async (
   trx: Trx,
   { kind, address, index = address === null ? undefined : addressIndex(trx, kind, address), ...rest }: Addition,
@@ -56,14 +56,15 @@ export const suppress = async (
   await lockAddress(trx, index)
   const id = randomUUID()
   const { actor } = contextOf(trx)
-  const [row] = await sql<{ id: string }>(
+  const [row] = await sql<Pick<SuppressionRow, 'id' | 'scope' | 'cause' | 'version'>>(
     trx,
     `insert into suppression (id, kind, address_index, address, scope, cause, message_id, created_by) values (?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (tenant_id, kind, address_index) where lifted_at is null do update set
        scope = case when excluded.scope = 'all' then 'all' else suppression.scope end,
        cause = case when excluded.cause = 'complaint' or (suppression.scope = 'marketing' and excluded.scope = 'all') then excluded.cause else suppression.cause end,
        version = suppression.version + 1
-     returning id`,
+       where (suppression.scope = 'marketing' and excluded.scope = 'all') or (suppression.cause <> 'complaint' and excluded.cause = 'complaint')
+     returning id, scope, cause, version`,
     [
       id,
       kind,
@@ -75,14 +76,21 @@ export const suppress = async (
       actor.type === 'user' ? actor.id : null,
     ],
   )
-  if (row?.id === id)
+  if (row) {
     await emit(trx, suppressionAdded, {
       propertyId: null,
-      id,
-      version: null,
-      data: { suppressionId: id, kind, scope, cause },
+      id: row.id,
+      version: row.id === id ? null : row.version,
+      data: { suppressionId: row.id, kind, scope: row.scope, cause: row.cause },
     })
-  return row?.id ?? id
+    return row.id
+  }
+  const stands = await sqlOne<{ id: string }>(
+    trx,
+    `select id from suppression where kind = ? and address_index = ? and lifted_at is null`,
+    [kind, index],
+  )
+  return stands?.id ?? id
 }
 
 export type SuppressionRecord = Pick<

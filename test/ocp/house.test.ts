@@ -357,6 +357,21 @@ describe('a house that writes to its guests', function () {
     }
   })
 
+  it('an address is refused once, more strictly at the most, and each such step is told', async () => {
+    const refuse = async (scope: string) =>
+      good(await send('POST', 'suppressions', { kind: 'email', address: 'twice@example.com', scope }), 201).id as string
+    const ids = [await refuse('marketing'), await refuse('marketing'), await refuse('all'), await refuse('marketing')]
+    expect(new Set(ids).size).to.equal(1)
+    const told = await own.house.inHouse((trx) =>
+      sql<{ scope: string }>(
+        trx,
+        `select data ->> 'scope' as scope from event where type = 'suppression.added' and data ->> 'suppressionId' = ? order by occurred_at, id`,
+        [ids[0] ?? ''],
+      ),
+    )
+    expect(told.map(({ scope }) => scope)).to.deep.equal(['marketing', 'all'])
+  })
+
   it('tells at once what cannot be sent', async () => {
     const { propertyId } = own.house
     const message = (more: object) => send('POST', 'messages', { propertyId, text: { text: 'Hello' }, ...more })
