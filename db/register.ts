@@ -21,6 +21,7 @@ import {
   receivableStatementTarget,
   receivableChecklist,
   receivableControls,
+  receivableErasureBlockers,
   receivableTarget,
   refundTransferEnded,
   requestFiscal,
@@ -88,6 +89,7 @@ export const registerModules = () => {
   erasureBlockersWith(erasureBlockers)
   registerCompanyUses(companyUses)
   erasureBlockersWith(paymentErasureBlockers)
+  erasureBlockersWith(receivableErasureBlockers)
   for (const control of [
     ...cashControls,
     ...payableControls,

@@ -46,6 +46,7 @@ export {
   restoreCustomer,
 } from './customers/customers.ts'
 export type { CustomerFields } from './customers/customers.ts'
+export { receivableErasureBlockers } from './customers/erasure.ts'
 export { listCustomers, readCustomer } from './customers/read.ts'
 export type { CustomerShown } from './customers/read.ts'
 export { listInstallments, readAgeing, readStatement } from './figures.ts'

@@ -116,7 +116,7 @@ export const beginToday = async (trx: Trx, today: string): Promise<void> => {
   await holdRooms(trx, today)
   await buildOffers(trx, today)
   await buildGroups(trx, today)
-  await buildPapers(trx)
+  await buildPapers(trx, today)
   await buildBooks(trx, today)
   const [broken, painted, used] = await unitsFor(
     trx,

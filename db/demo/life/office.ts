@@ -17,6 +17,7 @@ import {
 } from '../../reservations/index.ts'
 import { sol } from '../ids.ts'
 import { roomOfRef } from './book.ts'
+import { buildReceivables } from './receivables.ts'
 
 const { propertyId } = sol
 
@@ -114,9 +115,9 @@ export const buildGroups = async (trx: Trx, today: string): Promise<void> => {
   await optionGroup(trx, wedding, new Date(Date.now() + 14 * 86_400_000).toISOString())
 }
 
-/** A firm that pays for the room of a guest, a link by which another guest pays, a request for data, and a guest who is not welcome. */
-export const buildPapers = async (trx: Trx): Promise<void> => {
-  await createCompany(trx, {
+/** A firm that pays for the room of a guest and is billed, a link by which another guest pays, a request for data, and a guest who is not welcome. */
+export const buildPapers = async (trx: Trx, today: string): Promise<void> => {
+  const companyId = await createCompany(trx, {
     kind: 'company',
     legalName: 'Estaleiro da Baía S.A.',
     tradeName: 'Estaleiro da Baía',
@@ -124,6 +125,7 @@ export const buildPapers = async (trx: Trx): Promise<void> => {
     email: 'contas@estaleiro.example',
     contacts: [{ name: 'Sérgio Lemos', role: 'Accounts', email: 'sergio@estaleiro.example' }],
   })
+  await buildReceivables(trx, companyId, today)
   const stay = await roomOfRef(trx, 'SOL-406')
   const folio = await openFolio(trx, {
     propertyId,
