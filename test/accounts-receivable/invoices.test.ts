@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { createCashAccount } from '../../db/cash/index.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceivables } from './clerk.ts'
@@ -185,6 +186,120 @@ describe('an invoice in three installments', function () {
     ])
     await world.drain()
     expect(await a.balances(on('01-01'), on('12-31'))).to.deep.equal({ '1.1.3.02': 320_000, '3.9.01': -320_000 })
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('is paid, credited, given up and paid after all, as the whole story tells (story S4)', async () => {
+    const a = await openReceivables(world)
+    const { bookId, finance, owner, good, on, account, path, house } = a
+    const code = (kind: string, name: string, more: object) =>
+      good(finance, 'POST', 'financial/tax-codes', { bookId, kind, code: name, name, validFrom: on('01-01'), ...more })
+    const iss = await code('document', 'ISS', {
+      liabilityAccountId: await account('2.1.3.01'),
+      contraAccountId: await account('4.8.01'),
+      rate: 50_000,
+    })
+    const irrf = await code('withheld_by_customers', 'IRRF', {
+      liabilityAccountId: await account('1.1.5.03'),
+      rate: 15_000,
+    })
+    await good(owner, 'PUT', `${path}/settings?bookId=${bookId}`, {
+      lateCharges: { fineRate: 200, monthlyInterestRate: 0 },
+    })
+    const cashAccountId = await house.inHouse((trx) =>
+      createCashAccount(trx, { bookId, kind: 'bank', code: 'BANK', name: 'Banco' }),
+    )
+    const { id: customerId } = await a.customer()
+    const made = await a.invoice({
+      customerId,
+      issuedOn: on('05-02'),
+      lines: [
+        { description: 'Hall', unitAmount: 900_000, accountId: await account('4.2.04'), taxCodeId: iss.id },
+        { description: 'Decoration', unitAmount: 100_001, accountId: await account('4.3.08') },
+      ],
+      installments: [
+        { dueOn: on('06-01'), amount: 333_334 },
+        { dueOn: on('07-01'), amount: 333_334 },
+        { dueOn: on('08-01'), amount: 333_333 },
+      ],
+    })
+    await world.drain()
+    const [first] = (await a.read(made.id)).installments as Parsed[]
+    const receipt = (receivedOn: string, amount: number, more: object) =>
+      good(finance, 'POST', `${path}/receipts`, {
+        customerId,
+        cashAccountId,
+        method: 'bank',
+        amount,
+        receivedOn,
+        ...more,
+      })
+    await receipt(on('06-03'), 328_000, {
+      allocations: [
+        {
+          installmentId: first?.id,
+          principal: 333_334,
+          discount: 334,
+          withheld: [{ taxCodeId: irrf.id, amount: 5_000 }],
+        },
+      ],
+    })
+    expect(await a.read(made.id)).to.include({ status: 'partly_paid', open: 666_667 })
+    await receipt(on('07-10'), 500_000, { auto: true })
+    expect(await a.ageing(on('06-30'), customerId)).to.deep.equal({ notDue: 666_667 })
+    await good(finance, 'POST', `${path}/credit-notes`, {
+      receivableId: made.id,
+      amount: 50_000,
+      reason: 'Too dear',
+      issuedOn: on('07-15'),
+    })
+    await world.drain()
+    const third = ((await a.read(made.id)).installments as Parsed[])[2]
+    expect(third).to.include({ open: 116_667, credited: 50_000, settled: 166_666 })
+    const aged = await a.ageing(on('08-31'), customerId)
+    expect(aged).to.deep.equal({ d1to30: 116_667 })
+    const nonZero = async (from: string, to: string) =>
+      Object.fromEntries(Object.entries(await a.balances(from, to)).filter(([, value]) => value !== 0))
+    expect(await a.moved(on('01-01'), on('12-31'))).to.deep.equal([2_758_585, 2_758_585])
+    expect(await nonZero(on('01-01'), on('12-31'))).to.deep.equal({
+      '1.1.2.01': 828_000,
+      '1.1.3.02': 116_667,
+      '1.1.5.03': 5_000,
+      '2.1.3.01': -42_750,
+      '4.2.04': -855_000,
+      '4.3.08': -95_001,
+      '4.8.01': 42_750,
+      '8.4': 334,
+    })
+    const statement = await good(
+      finance,
+      'GET',
+      `${path}/customers/${customerId}/statement?bookId=${bookId}&from=${on('01-01')}&to=${on('12-31')}`,
+    )
+    expect(statement.entries.map(({ balance }: Parsed) => balance)).to.deep.equal([
+      1_000_001, 666_667, 333_333, 166_667, 116_667,
+    ])
+    const one = `${path}/receivables/${made.id}`
+    expect(await good(finance, 'POST', `${one}/write-off`, { reason: 'Insolvent' })).to.include({
+      status: 'written_off',
+    })
+    expect(await good(finance, 'POST', `${one}/reinstate`, { reason: 'They pay' })).to.include({
+      status: 'partly_paid',
+    })
+    await receipt(house.today, 119_000, {
+      allocations: [{ installmentId: third?.id, principal: 116_667, fine: 2_333 }],
+    })
+    expect(await a.read(made.id)).to.include({ status: 'paid', open: 0, credited: 50_000, settled: 950_001 })
+    await world.drain()
+    expect(await nonZero(house.today, house.today)).to.deep.equal({
+      '1.1.2.01': 119_000,
+      '1.1.3.02': -116_667,
+      '6.1.09': 116_667,
+      '4.4.05': -116_667,
+      '7.1': -2_333,
+    })
+    expect(await a.ageing(on('08-31'), customerId)).to.deep.equal(aged)
+    expect(await a.customerNow(customerId)).to.include({ exposure: 0, overdue: 0, available: 0 })
     expect(await a.failing()).to.deep.equal([])
   })
 })
