@@ -45,7 +45,6 @@ export {
   lockCustomer,
   restoreCustomer,
 } from './customers/customers.ts'
-export type { CustomerFields } from './customers/customers.ts'
 export { receivableErasureBlockers } from './customers/erasure.ts'
 export { listCustomers, readCustomer } from './customers/read.ts'
 export type { CustomerShown } from './customers/read.ts'
@@ -57,7 +56,6 @@ export { createReceivable } from './receivables/create.ts'
 export { issueReceivable, numberedReceivables } from './receivables/issue.ts'
 export { listReceivables, receivableSorts } from './receivables/list.ts'
 export { readReceivable, statusOfReceivable } from './receivables/read.ts'
-export type { ReceivableShown } from './receivables/read.ts'
 export { voidReceivable } from './receivables/void.ts'
 export { reinstateReceivable, writeOffReceivable } from './receivables/write-off.ts'
 export { handOver, readSending, sendReceivable } from './sending/send.ts'

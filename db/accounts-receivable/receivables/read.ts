@@ -149,7 +149,6 @@ export const readReceivable = async (trx: Trx, id: string) => {
     history,
   }
 }
-export type ReceivableShown = Awaited<ReturnType<typeof readReceivable>>
 
 /** The state of a document, for a reader who waits for another. */
 export const statusOfReceivable = async (trx: Trx, id: string): Promise<ReceivableStatus> =>
