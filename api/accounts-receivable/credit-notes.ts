@@ -98,7 +98,10 @@ const create = creditNotes.create({
     issuedOn: Opt(Day),
   }),
   example: { receivableId: sampleId('receivableId'), amount: 100, reason: 'Breakfast was not served' },
-  command: ({ trx, body }) => createCreditNote(trx, { ...body, reason: trimmed(body.reason) }),
+  command: ({ trx, body, admission }) =>
+    createCreditNote(trx, { ...body, reason: trimmed(body.reason) }, (place) =>
+      admission.check('create', 'CreditNote', place),
+    ),
 })
 
 const read = creditNotes.read({ summary: 'Read a credit note' })

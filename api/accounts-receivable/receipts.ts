@@ -37,6 +37,11 @@ import {
 
 const seen = (admission: Admission): ReceiptSight => ({ reveals: admission.can('reveal', 'Customer') })
 
+const judging =
+  (admission: Admission, action: string) =>
+  (place: { propertyId: string | null }): void =>
+    admission.check(action, 'Receipt', { propertyId: place.propertyId })
+
 const shown = async (trx: Trx, id: string, admission: Admission) =>
   (await readReceipt(trx, id, seen(admission))) as never
 
@@ -110,7 +115,7 @@ const create = route({
   returns: AnyOf([Receipt, ReceiptTried]),
   errors: [...new Set([...moneyErrors, ...allocationErrors])],
   handle: async ({ trx, body, query, admission, caller }) => {
-    const own = { ownOf: sightOf(admission, caller, 'Receipt', 'create').ownOf }
+    const own = { ownOf: sightOf(admission, caller, 'Receipt', 'create').ownOf, judge: judging(admission, 'create') }
     if (query.dryRun) return new Reply((await tryReceipt(trx, body, own)) as never, { status: 200 })
     const id = await createReceipt(trx, body, own)
     return shown(trx, id, admission)
@@ -155,8 +160,9 @@ const allocate = route({
   returns: AnyOf([Receipt, ReceiptTried]),
   errors: ['invalid_transition', 'managed_by_payments', ...allocationErrors],
   handle: async ({ trx, params: { receiptId: id }, body, query, expectedVersion, admission }) => {
-    if (query.dryRun) return new Reply((await tryAllocation(trx, id, body)) as never, { status: 200 })
-    await allocateReceipt(trx, id, body, expectedVersion)
+    const asked = { expected: expectedVersion, judge: judging(admission, 'allocate') }
+    if (query.dryRun) return new Reply((await tryAllocation(trx, id, body, asked)) as never, { status: 200 })
+    await allocateReceipt(trx, id, body, asked)
     return shown(trx, id, admission)
   },
 })
@@ -220,7 +226,8 @@ const refund = route({
     'pix_send_unsupported',
   ],
   handle: async ({ trx, params: { receiptId: id }, body, expectedVersion, admission }) => {
-    await refundReceipt(trx, id, { ...body, reason: trimmed(body.reason) }, expectedVersion)
+    const asked = { expected: expectedVersion, judge: judging(admission, 'refund') }
+    await refundReceipt(trx, id, { ...body, reason: trimmed(body.reason) }, asked)
     return shown(trx, id, admission)
   },
 })

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { createCashAccount } from '../../db/cash/index.ts'
+import { beginSending, createCashAccount, registerPixSender, settleTransfer } from '../../db/cash/index.ts'
 import { addSandboxAccount } from '../../db/payment/index.ts'
 import { openFolio } from '../../db/reservations/folio/create.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Parsed } from '../support/client.ts'
+import { makeHouse } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceipts } from './receipts-desk.ts'
@@ -162,6 +163,86 @@ describe('money of customers between receipts, folios and payments', function ()
     expect(await a.document(invoice.id)).to.include({ status: 'issued', settled: 0, open: 10_000 })
     await world.drain()
     expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('of one house pays nothing of another for those who see one house alone', async () => {
+    const other = await makeHouse({ tenantId: a.house.tenantId, units: 1 })
+    const limited = await openDesk(world, a.house, 'finance', [a.house.propertyId])
+    const customerId = await a.customer()
+    const [own, theirs] = [
+      await a.plain(customerId, [500], { propertyId: a.house.propertyId }),
+      await a.plain(customerId, [500], { propertyId: other.propertyId }),
+    ]
+    const ownBank = await a.house.inHouse((trx) =>
+      createCashAccount(trx, { kind: 'bank', code: 'CASA', name: 'Casa', propertyId: a.house.propertyId }),
+    )
+    const money = { customerId, cashAccountId: ownBank, method: 'bank', amount: 500, receivedOn: a.house.today }
+    const pay = ({ installments }: typeof own) => ({ allocations: [{ installmentId: installments[0]?.id }] })
+    const [status] = await a.refused(limited, 'POST', a.path, { ...money, ...pay(theirs) })
+    expect(status).to.be.oneOf([403, 404])
+    const { id } = await a.good(limited, 'POST', a.path, money)
+    const [no] = await a.refused(limited, 'POST', at(id, 'allocations'), pay(theirs))
+    expect(no).to.be.oneOf([403, 404])
+    await a.good(limited, 'POST', at(id, 'allocations'), pay(own))
+    const [note] = await a.refused(limited, 'POST', 'accounts-receivable/credit-notes', {
+      receivableId: theirs.id,
+      reason: 'Not mine',
+    })
+    expect(note).to.be.oneOf([403, 404])
+    expect(await a.document(theirs.id)).to.include({ status: 'issued', open: 500 })
+  })
+
+  it('goes back by a Pix that another person approves, or is available again when that is withdrawn', async () => {
+    const sent: string[] = []
+    registerPixSender({
+      stateOf: () => Promise.resolve('ready'),
+      send: (_, { transferId }) => {
+        sent.push(transferId)
+        return Promise.resolve()
+      },
+      readBrCode: () => ({ amount: null, name: 'Ana' }),
+    })
+    const { id } = await a.receipt({ cashAccountId: bankId, amount: 9_000, receivedOn: a.house.today })
+    const refund = (amount: number) =>
+      a.good(a.finance, 'POST', at(id, 'refund'), {
+        via: 'transfer',
+        amount,
+        payee: { keyType: 'email', key: 'ana@clientes.example' },
+        reason: 'Paid too much',
+      })
+    const first = await refund(4_000)
+    expect(first).to.include({ refundReserved: 4_000, refunded: 0, available: 5_000 })
+    const transfer = `cash/transfers/${first.refunds[0].cashTransferId}`
+    expect(await a.refused(a.finance, 'POST', `${transfer}/approve`, {})).to.deep.equal([403, 'self_approval'])
+    await a.good(a.owner, 'POST', `${transfer}/approve`, {})
+    expect(sent).to.deep.equal([first.refunds[0].cashTransferId])
+    await a.house.inHouse(async (trx) => {
+      await beginSending(trx, sent[0] ?? '')
+      const done = { status: 'completed', endToEndId: null, fee: 0, on: a.house.today } as const
+      await settleTransfer(trx, sent[0] ?? '', done)
+      await settleTransfer(trx, sent[0] ?? '', done)
+    })
+    expect(await a.read(id)).to.include({ refundReserved: 4_000, refunded: 4_000, available: 5_000 })
+    const second = await refund(5_000)
+    await a.good(a.finance, 'POST', `cash/transfers/${second.refunds[1].cashTransferId}/cancel`, { reason: 'Not yet' })
+    const after = await a.read(id)
+    expect(after).to.include({ refundReserved: 4_000, refunded: 4_000, available: 5_000 })
+    expect(after.refunds.map(({ status }: Parsed) => status)).to.deep.equal(['succeeded', 'failed'])
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('is asked for by a link to pay an invoice', async () => {
+    const invoice = await a.plain(await a.customer(), [7_000])
+    const link = {
+      amount: 7_000,
+      currency: 'BRL',
+      targetType: 'receivable',
+      targetId: invoice.id,
+      description: 'NF 12',
+    }
+    const made = await a.good(a.owner, 'POST', 'payments/links', link)
+    expect(made).to.include({ channel: 'link', targetType: 'receivable', status: 'created' })
   })
 
   it('of another tenant is not there', async () => {

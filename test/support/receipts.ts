@@ -118,7 +118,7 @@ export const makeReceipts = async (house: House) => {
         createReceipt(
           trx,
           { customerId, cashAccountId: bankAccountId, method: 'bank', amount, receivedOn: today, auto },
-          { ownOf: null },
+          { ownOf: null, judge: () => {} },
         )
       const [receiptId, allocatedId] = [await receipt(500_000), await receipt(1_000, true)]
       const [toRefund, toReverse] = [await receipt(500_000), await receipt(100)]
@@ -136,7 +136,11 @@ export const makeReceipts = async (house: House) => {
         receiptAllocationId: allocation?.id ?? '',
         toRefund,
         toReverse,
-        creditNoteId: await createCreditNote(trx, { receivableId: first.id, amount: 100, reason: 'Too dear' }),
+        creditNoteId: await createCreditNote(
+          trx,
+          { receivableId: first.id, amount: 100, reason: 'Too dear' },
+          () => {},
+        ),
       }
     },
     { actor: { type: 'user', id: userId } },

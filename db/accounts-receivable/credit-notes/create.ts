@@ -12,6 +12,7 @@ import { insertRow, insertRows, readRow } from '../../lib/records.ts'
 import { Receivable } from '../models.ts'
 import type { ReceivableRecord } from '../models.ts'
 import { insertReceipt } from '../receipts/insert.ts'
+import type { Judge } from '../receipts/plan.ts'
 import { locking } from '../receipts/state.ts'
 import { namedLines, sharedLines } from '../rules/credit-lines.ts'
 import type { CreditedLine } from '../rules/credit-lines.ts'
@@ -111,8 +112,8 @@ const partsOf = async (trx: Trx, { id, open }: ReceivableRecord, amount: number)
  * The number and the posting follow. 409 `invalid_transition`, `receivable_busy`; 422 `credit_exceeds_invoice`, `lines_not_equal`, `account_not_usable`,
  * `date_out_of_range`, and the errors of periods.
  */
-export const createCreditNote = async (trx: Trx, given: GivenCreditNote): Promise<string> => {
-  await readRow(trx, Receivable, given.receivableId, ['id'])
+export const createCreditNote = async (trx: Trx, given: GivenCreditNote, judge: Judge): Promise<string> => {
+  judge(await readRow(trx, Receivable, given.receivableId, ['propertyId']))
   const [document] = await locking(lockReceivables(trx, [given.receivableId]))
   if (!document || !creditable.has(document.status))
     throw conflict('invalid_transition', 'Only an issued document is credited', [

@@ -5,7 +5,7 @@ import { expectCustomer } from './insert.ts'
 import { Receipt } from './models.ts'
 import type { ReceiptRecord } from './models.ts'
 import { lockWanted, planOf, refuseMixed } from './plan.ts'
-import type { Wanted } from './plan.ts'
+import type { Judge, Wanted } from './plan.ts'
 import { shownPlan } from './show-plan.ts'
 import type { PlanShown } from './show-plan.ts'
 import { lockReceipt, receiptMoves, refuseManaged } from './state.ts'
@@ -19,7 +19,9 @@ const moneyOf = ({ bookId, currency, customerId, available, receivedOn }: Receip
   since: receivedOn,
 })
 
-const judged = async (trx: Trx, id: string, wanted: Wanted, expected: number | null) => {
+type Asked = { expected: number | null; judge: Judge }
+
+const judged = async (trx: Trx, id: string, wanted: Wanted, { expected, judge }: Asked) => {
   const seen = await readRow(trx, Receipt, id)
   refuseMixed(wanted, seen.customerId !== null)
   const held = await lockWanted(trx, seen, wanted)
@@ -28,7 +30,7 @@ const judged = async (trx: Trx, id: string, wanted: Wanted, expected: number | n
   receiptMoves.allow('allocated', receipt.status)
   if (wanted.customerId !== undefined && receipt.customerId === null)
     await expectCustomer(trx, wanted.customerId, receipt.currency)
-  const { customerId, ...plan } = await planOf(trx, moneyOf(receipt), wanted, held)
+  const { customerId, ...plan } = await planOf(trx, moneyOf(receipt), wanted, held, judge)
   if (wanted.auto && plan.allocations.length === 0)
     throw unprocessable(
       'amount_exceeds_open',
@@ -42,8 +44,8 @@ const judged = async (trx: Trx, id: string, wanted: Wanted, expected: number | n
  * Says whose a receipt is, and what it pays (R9, R10), dated today unless said. 404; 409 `managed_by_payments`, `version_conflict`, `receivable_busy`; 422 as
  * `planOf`.
  */
-export const allocateReceipt = async (trx: Trx, id: string, wanted: Wanted, expected: number | null): Promise<void> => {
-  const { receipt, held, plan, customerId } = await judged(trx, id, wanted, expected)
+export const allocateReceipt = async (trx: Trx, id: string, wanted: Wanted, asked: Asked): Promise<void> => {
+  const { receipt, held, plan, customerId } = await judged(trx, id, wanted, asked)
   const isNothingNew = receipt.customerId === customerId && plan.allocations.length + plan.transfers.length === 0
   if (isNothingNew) return
   const { post } = await writeAllocations(trx, receipt, held.documents, plan, customerId)
@@ -51,7 +53,7 @@ export const allocateReceipt = async (trx: Trx, id: string, wanted: Wanted, expe
 }
 
 /** What an allocation would be, without anything written. */
-export const tryAllocation = async (trx: Trx, id: string, wanted: Wanted): Promise<PlanShown> => {
-  const { receipt, plan, customerId } = await judged(trx, id, wanted, null)
+export const tryAllocation = async (trx: Trx, id: string, wanted: Wanted, asked: Asked): Promise<PlanShown> => {
+  const { receipt, plan, customerId } = await judged(trx, id, wanted, asked)
   return shownPlan({ ...plan, customerId }, receipt.available, receipt.currency)
 }

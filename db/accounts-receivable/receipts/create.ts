@@ -7,7 +7,7 @@ import { businessDay } from '../../financial/index.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { expectCustomer, insertReceipt, postRecorded } from './insert.ts'
 import { lockWanted, planOf, refuseMixed } from './plan.ts'
-import type { Wanted } from './plan.ts'
+import type { Judge, Wanted } from './plan.ts'
 import { shownPlan } from './show-plan.ts'
 import type { PlanShown } from './show-plan.ts'
 import { writeAllocations } from './write.ts'
@@ -59,20 +59,22 @@ const lockDay = async (trx: Trx, account: AccountFacts, receivedOn: string): Pro
 type Caller = {
   /** Set where the caller records money on their own open session alone. */
   ownOf: string | null
+  judge: Judge
 }
 
 /** What a receipt would be, judged under the locks of what it pays. */
-const judged = async (trx: Trx, given: GivenReceipt, { ownOf }: Caller) => {
+const judged = async (trx: Trx, given: GivenReceipt, { ownOf, judge }: Caller) => {
   const { customerId, allocations, auto, thirdParty, amount, receivedOn } = given
   const wanted: Wanted = { customerId, allocations, auto, thirdParty }
   refuseMixed(wanted, false)
   const account = await accountOf(trx, given, ownOf)
+  judge(account)
   await lockDay(trx, account, receivedOn)
   const { bookId, currency } = account
   const money = { bookId, currency, customerId: customerId ?? null, available: amount, since: receivedOn, isNew: true }
   const held = await lockWanted(trx, money, wanted)
   if (customerId !== undefined) await expectCustomer(trx, customerId, currency)
-  return { account, held, plan: await planOf(trx, money, wanted, held) }
+  return { account, held, plan: await planOf(trx, money, wanted, held, judge) }
 }
 
 /**

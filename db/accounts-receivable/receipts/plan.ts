@@ -32,6 +32,8 @@ export type Money = {
   since: string
   isNew?: boolean
 }
+/** Judges by the caller's role a place that money comes from or goes to; throws. */
+export type Judge = (place: { propertyId: string | null }) => void
 /** What is locked for a plan. */
 export type Held = { targets: LockedTargets; installments: PayableInstallment[]; documents: ReceivableRecord[] }
 
@@ -168,6 +170,7 @@ export const planOf = async (
   money: Money,
   wanted: Wanted,
   held: Held,
+  judge: Judge,
 ): Promise<Planned & { customerId: string | null }> => {
   const given: readonly (GivenAllocation | GivenTransfer)[] = wanted.auto
     ? automatic(held.installments, money.available)
@@ -205,6 +208,7 @@ export const planOf = async (
     available -= cashOf(amounts)
   }
   const paid = allocations.map(({ installment }) => installment)
+  for (const place of [...paid, ...transfers]) judge(place)
   const customerId = payerOf(money, wanted, paid)
   const on = await dayOf(trx, money, wanted, paid)
   if (paid.length > 0) await assertOpen(trx, money.bookId, on)

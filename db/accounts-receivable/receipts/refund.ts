@@ -14,6 +14,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { changeRow, insertRow, readRow } from '../../lib/records.ts'
 import { Receipt, ReceiptRefund } from './models.ts'
 import type { ReceiptRecord, RefundRecord } from './models.ts'
+import type { Judge } from './plan.ts'
 import { refundEnded } from './refund-outcome.ts'
 import { lockReceipt, partyOf, receiptMoves, refuseManaged, tellReceipt } from './state.ts'
 
@@ -104,11 +105,12 @@ export const refundReceipt = async (
   trx: Trx,
   id: string,
   given: GivenRefund,
-  expected: number | null,
+  { expected, judge }: { expected: number | null; judge: Judge },
 ): Promise<void> => {
   const seen = await readRow(trx, Receipt, id)
   refuseManaged(seen)
   const account = await accountOf(trx, seen, given)
+  if (account) judge(account)
   const held = await lockReceipt(trx, id, expected)
   receiptMoves.allow('refunded', held.status)
   const today = todayOf(await bookOf(trx, { bookId: held.bookId }))

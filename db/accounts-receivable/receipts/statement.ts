@@ -51,7 +51,7 @@ export const receivableStatementTarget: StatementTarget = {
     const amount = sum(allocations.map(cashOf))
     const money = { bookId, currency, customerId: null, available: amount, since: on, isNew: true }
     const wanted = { allocations, thirdParty: true }
-    const plan = await planOf(trx, money, wanted, { targets: new Map(), ...held })
+    const plan = await planOf(trx, money, wanted, { targets: new Map(), ...held }, () => {})
     const id = randomUUID()
     const movement = await recordMovement(trx, {
       cashAccountId,
