@@ -55,10 +55,13 @@ export const deskOf = (house: () => House) => {
       [primaryGuestId, house().day(-5), randomUUID()],
     )
   }
-  const healthy = async () => {
+  /** `orders: false` where charges stand for orders that nobody has opened: their clearing account has no record then. */
+  const healthy = async ({ orders = true }: { orders?: boolean } = {}) => {
     await house().inHouse((trx) => postWaiting(house().bookId, (work) => work(trx)))
     const results = await house().inHouse((trx) => checkBook(trx, house().bookId))
-    expect(results.filter((one) => one.status !== 'passed')).to.deep.equal([])
+    expect(results.filter((one) => one.status !== 'passed' && (orders || one.check !== 'control_pos'))).to.deep.equal(
+      [],
+    )
     expect(await unposted(house())).to.deep.equal([])
     expect(await miscounted(house())).to.deep.equal([])
   }
