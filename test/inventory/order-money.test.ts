@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { gatewaySays } from '../support/pay.ts'
 import { done } from '../stories/inn.ts'
 import { useWorld } from '../support/world.ts'
 import type { Bar } from './bar.ts'
@@ -144,5 +145,49 @@ describe('What settles orders of an outlet', function () {
       order.id,
       'returned',
     ])
+  })
+  it('is settled by Pix at the gateway, by folio and by the house at once, and voided whole', async () => {
+    const guest = await house.stay()
+    const folio = await house.balance(guest.folioId)
+    const order = await house.order({ ...gins('4'), serviceCharge: false, reservationId: guest.id })
+    const pix = done(
+      await house.manager.send(
+        'POST',
+        'payments',
+        { method: 'pix', amount: 4_000, currency: 'BRL', targetType: 'pos_order', targetId: order.id },
+        { idempotencyKey: randomUUID() },
+      ),
+      201,
+    ).id as string
+    await gatewaySays(house.house, pix, 'captured')
+    expect(await house.read(order.id)).to.include({ paidAmount: 4_000 })
+    const stock = await house.store.of(gin)
+    const settlements = [{ type: 'house', reason: 'A birthday', amount: 1_000 }, { type: 'folio' }]
+    expect(done(await close(order.id, settlements, house.manager)).status).to.equal('closed')
+    expect(await house.balance(guest.folioId)).to.equal(folio + 5_000)
+    const many = await Promise.all([cancel(order.id), cancel(order.id)])
+    expect(many.map(({ body: { status } }) => status as string)).to.deep.equal(['voided', 'voided'])
+    expect(await house.balance(guest.folioId)).to.equal(folio)
+    expect(await house.store.of(gin)).to.deep.equal(stock)
+    const [left] = await house.rows<{ status: string; allocatedAmount: number }>(
+      `select status, allocated_amount from payment where id = ?`,
+      [pix],
+    )
+    expect(left).to.deep.equal({ status: 'captured', allocatedAmount: 0 })
+  })
+
+  it('stays where a charge of it was adjusted, and on a later business date', async () => {
+    const guest = await house.stay()
+    const order = await house.order({ ...gins('1'), reservationId: guest.id })
+    const closed = done(await close(order.id, [{ type: 'folio' }]))
+    const [lineId] = closed.settlements[0].folioLineIds as string[]
+    const adjusted = { lineId, amount: 100, reason: 'Too much ice' }
+    const key = { idempotencyKey: randomUUID() }
+    done(await house.manager.send('POST', `folios/${guest.folioId}/adjustments`, adjusted, key), 201)
+    expect(codeOf(await cancel(order.id))).to.deep.equal([422, 'in_use'])
+    const other = await house.order({ ...gins('1'), reservationId: guest.id })
+    done(await close(other.id, [{ type: 'folio' }]))
+    await house.rows(`update pos_order set business_date = business_date - 1 where id = ?`, [other.id])
+    expect(codeOf(await cancel(other.id))).to.deep.equal([422, 'not_same_business_date'])
   })
 })

@@ -30,7 +30,6 @@ const listed = ({ rules, ...row }: Row) => ({
         },
   ),
 })
-export type RecipeListed = ReturnType<typeof listed>
 
 export const recipeSorts = { code: 'r.code', name: 'r.name', createdAt: 'r.created_at' } as const
 type Filter = Paging & {
