@@ -49,6 +49,7 @@ import type { AnyRoute } from './lib/route.ts'
 import { routes as paymentAccounts } from './payment/accounts.ts'
 import { routes as paymentBalance } from './payment/balance.ts'
 import { routes as paymentCallbacks } from './payment/callbacks.ts'
+import { routes as pixCallbacks } from './cash/callbacks.ts'
 import { routes as paymentDisputes } from './payment/disputes.ts'
 import { routes as paymentExceptions } from './payment/exceptions.ts'
 import { routes as paymentMethods } from './payment/methods.ts'
@@ -123,6 +124,7 @@ export const routes: readonly AnyRoute[] = [
   ...webhookEventTypes,
   ...eventFeed,
   ...paymentCallbacks,
+  ...pixCallbacks,
   ...paymentAccounts,
   ...paymentMethods,
   ...payments,

@@ -111,6 +111,8 @@ export const settings = {
   dataKeys: namedKeys('DATA_KEY', 32),
   indexKey: bareKey('INDEX_KEY'),
   superuserMfa: choice('SUPERUSER_MFA', ['required', 'optional'], 'required'),
+  /** A bank for Pix that plays what the text of a charge says. */
+  sandboxPix: choice('SANDBOX_PIX', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
   sandboxGateway: choice('SANDBOX_GATEWAY', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',
   /** The authority of development, which takes service invoices. */
   sandboxFiscal: choice('SANDBOX_FISCAL', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',

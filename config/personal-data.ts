@@ -313,6 +313,20 @@ export const personalData: readonly PersonalTable[] = [
     until: 'the end of the tenant',
   },
   {
+    table: 'pix_key',
+    columns: { value: 'payment' },
+    basis: 'contract',
+    erasure: 'elsewhere',
+    until: 'the end of the tenant',
+  },
+  ...(['pix_charge', 'pix_receipt'] as const).map((table) => ({
+    table,
+    columns: { payer: 'payment' } as const,
+    basis: 'legal_obligation' as const,
+    erasure: 'elsewhere' as const,
+    until: 'the time for which the law keeps accounts',
+  })),
+  {
     table: 'bank_statement_line',
     columns: { text: 'free_text', counterparty: 'identity' },
     basis: 'legal_obligation',

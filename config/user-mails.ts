@@ -51,6 +51,7 @@ export const userMailKinds = {
   report_ready: { token: null },
   approval_waiting: { token: null },
   bank_details_changed: { token: null },
+  pix_connection_changed: { token: null },
   tenant_suspended: { token: null },
   tenant_deletion_planned: { token: null },
   support_session: { token: null },
@@ -175,6 +176,11 @@ const english: Record<UserMailKind, Mail> = {
     text: ({ name, house, amount }) =>
       `Hello ${name},\n\na document of ${house}${amount === '' ? '' : ` over ${amount}`} waits for your approval.`,
   },
+  pix_connection_changed: {
+    subject: ({ house, key }) => `${house}: Pix of ${key}`,
+    text: ({ name, house, key }) =>
+      `Hello ${name},\n\nthe Pix keys or the bank connection of the account ${key} of ${house} were changed. If you did not expect this, look at the account at once, and ask who changed it.`,
+  },
   bank_details_changed: {
     subject: ({ house }) => `${house}: bank details of a supplier`,
     text: ({ name, house, key }) =>
@@ -293,6 +299,11 @@ const portuguese: Record<UserMailKind, Mail> = {
     text: ({ name, house, amount }) =>
       `Olá, ${name}.\n\nUm documento de ${house}${amount === '' ? '' : ` no valor de ${amount}`} aguarda sua aprovação.`,
   },
+  pix_connection_changed: {
+    subject: ({ house, key }) => `${house}: Pix da conta ${key}`,
+    text: ({ name, house, key }) =>
+      `Olá ${name},\n\nas chaves Pix ou a conexão bancária da conta ${key} de ${house} foram alteradas. Se você não esperava isso, confira a conta imediatamente e pergunte quem fez a alteração.`,
+  },
   bank_details_changed: {
     subject: ({ house }) => `${house}: dados bancários de um fornecedor`,
     text: ({ name, house, key }) =>
@@ -410,6 +421,11 @@ const spanish: Record<UserMailKind, Mail> = {
     subject: ({ house }) => `${house}: un documento espera su aprobación`,
     text: ({ name, house, amount }) =>
       `Hola, ${name}:\n\nUn documento de ${house}${amount === '' ? '' : ` por ${amount}`} espera su aprobación.`,
+  },
+  pix_connection_changed: {
+    subject: ({ house, key }) => `${house}: Pix de la cuenta ${key}`,
+    text: ({ name, house, key }) =>
+      `Hola ${name}:\n\nse cambiaron las claves Pix o la conexión bancaria de la cuenta ${key} de ${house}. Si no lo esperaba, revise la cuenta de inmediato y pregunte quién hizo el cambio.`,
   },
   bank_details_changed: {
     subject: ({ house }) => `${house}: datos bancarios de un proveedor`,

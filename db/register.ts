@@ -31,7 +31,11 @@ import { resolvePlatformCallback } from './admin/index.ts'
 import {
   cashChecklist,
   cashControls,
+  chargeForecast,
+  connectedSender,
   registerForecast,
+  registerPixModules,
+  registerPixSender,
   registerSessionMoney,
   registerStatementTarget,
   registerTransferAnswers,
@@ -54,6 +58,7 @@ import {
   paymentErasureBlockers,
   payoutForecast,
   payoutTarget,
+  pixMoney,
   registerPlatformCallback,
   registerTargets,
   sessionMoney,
@@ -114,6 +119,9 @@ export const registerModules = () => {
   registerTaxDrafts(draftTaxes)
   registerTransferAnswers({ payable_payment_item: transferEnded, receipt_refund: refundTransferEnded })
   registerSessionMoney(sessionMoney)
+  registerPixSender(connectedSender)
+  registerPixModules(pixMoney)
+  registerForecast('charges', chargeForecast)
   registerStatementTarget('payout', payoutTarget)
   registerStatementTarget('payable', payableTarget)
   registerStatementTarget('receivable', receivableStatementTarget)

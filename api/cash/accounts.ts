@@ -29,7 +29,7 @@ import { asJudged } from '../lib/record.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'
-import { AccountCode, MatchRules, ofBank, ofRegister, path, sightOf, SignedMoney } from './schemas.ts'
+import { AccountCode, MatchRules, ofBank, ofRegister, path, PixState, sightOf, SignedMoney } from './schemas.ts'
 
 const Kind = OneOf([...cashAccountKinds])
 const record = {
@@ -66,6 +66,7 @@ const CashAccount = Obj(
     ...record,
     /** What the latest statement of the bank says that it holds. */
     bank: Nullable(Obj({ balance: SignedAmount, on: Day })),
+    pix: Obj(PixState, { title: 'PixState' }),
   },
   { title: 'CashAccount' },
 )

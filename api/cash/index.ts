@@ -1,6 +1,8 @@
 import type { AnyRoute } from '../lib/route.ts'
 import { routes as accounts } from './accounts.ts'
 import { routes as movements } from './movements.ts'
+import { routes as pix } from './pix.ts'
+import { routes as pixSettings } from './pix-settings.ts'
 import { routes as position } from './position.ts'
 import { routes as sessions } from './sessions.ts'
 import { routes as statementLines } from './statement-lines.ts'
@@ -15,4 +17,6 @@ export const routes: AnyRoute[] = [
   ...position,
   ...statements,
   ...statementLines,
+  ...pix,
+  ...pixSettings,
 ]

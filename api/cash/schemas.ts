@@ -1,3 +1,4 @@
+import { pixConnectionStatuses, pixKeyTypes } from '../../config/pix.ts'
 import { isBuiltInRole, isLimited } from '../../config/roles.ts'
 import { largestBooking, movementKinds } from '../../config/cash.ts'
 import {
@@ -99,6 +100,23 @@ export const Movement = {
   matched: Count,
   createdBy: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
   createdAt: Instant,
+}
+
+/** Keys and connection of an account to the Pix of its bank. */
+export const PixState = {
+  keys: List(
+    Obj({
+      id: Uuid,
+      type: OneOf([...pixKeyTypes]),
+      /** That of a person is masked without the permission to reveal. */
+      key: Text(1, 77, { cardNumber: 'exempt' }),
+    }),
+    { max: 20 },
+  ),
+  provider: Nullable(Text(1, 20)),
+  status: Nullable(OneOf([...pixConnectionStatuses])),
+  capabilities: List(OneOf(['charge', 'return', 'send']), { max: 3 }),
+  lastError: Nullable(Text(0, 300)),
 }
 
 const isOwnAlone = ({ role }: Admission, subject: SubjectName, action: string): boolean =>

@@ -115,6 +115,7 @@ const chapters: Record<string, Record<string, string>> = {
     cashMovements: 'Money in and out of these accounts, never changed.',
     bankStatements: 'Files of banks, imported without duplicates and proven to the cent.',
     bankStatementLines: 'Lines of statements, and the movements and documents that they match.',
+    pixCharges: 'What is asked for by Pix: static codes, and charges at the bank.',
     cashTransfers: 'Money between two accounts, and Pix to others.',
     cashSessions: 'Registers from the counted float to the counted drawer.',
     cashPosition: 'Balances now, and what the next days bring.',

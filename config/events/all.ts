@@ -3,6 +3,7 @@ import { accountsReceivableEvents } from './accounts-receivable.ts'
 import { adminEvents } from './admin.ts'
 import { authEvents } from './auth.ts'
 import { cashEvents } from './cash.ts'
+import { pixEvents } from './pix.ts'
 import { cashStatementEvents } from './cash-statements.ts'
 import { channelsEvents } from './channels.ts'
 import { depositsEvents } from './deposits.ts'
@@ -36,6 +37,7 @@ export const events: readonly Event[] = [
   ...authEvents,
   ...cashEvents,
   ...cashStatementEvents,
+  ...pixEvents,
   ...channelsEvents,
   ...depositsEvents,
   ...financialEvents,

@@ -9,6 +9,7 @@ import { unseal } from '../lib/sealing/index.ts'
 import { holderPlace } from './accounts.ts'
 import type { Holder } from './accounts.ts'
 import type { AccountRecord } from './models.ts'
+import { readPix } from './pix/connection.ts'
 import { maskDocument } from './sight.ts'
 import type { Sight } from './sight.ts'
 
@@ -94,6 +95,10 @@ export const readCashAccount = async (trx: Trx, id: string, sight: Sight) => {
   )
   const [row] = rows
   if (!row) throw notFound('No such cash account')
-  const [account, bank] = await Promise.all([shown(trx, row, sight), bankOf(trx, id)])
-  return { ...account, bank }
+  const [account, bank, pix] = await Promise.all([
+    shown(trx, row, sight),
+    bankOf(trx, id),
+    readPix(trx, id, sight.reveals),
+  ])
+  return { ...account, bank, pix }
 }

@@ -3,6 +3,8 @@ import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
 /** The document that the ledger's line of a movement names: the transfer, the movement itself, or the record it was booked for. */
 const documentOf = `case
   when o.transfer_id is not null and o.kind = 'transfer' then o.transfer_id
+  when o.kind = 'pix_in' then (select p.claimed_by_id from pix_receipt p where p.tenant_id = o.tenant_id and p.cash_movement_id = o.id)
+  when o.kind = 'pix_return' then (select r.document_id from pix_return r where r.tenant_id = o.tenant_id and r.movement_id = o.id)
   when o.kind in ('opening', 'manual', 'bank_line', 'difference', 'payout') then o.id
   else o.source_id end`
 

@@ -1,5 +1,12 @@
 import type { MovementKind, TransferStatus } from '../../config/cash.ts'
 import type { CsvMapping, LineStatus, StatementFormat, StatementStatus } from '../../config/cash-statements.ts'
+import type {
+  PixChargeKind,
+  PixChargeStatus,
+  PixKeyType,
+  PixTargetType,
+  pixConnectionStatuses,
+} from '../../config/pix.ts'
 import type { Actor } from '../lib/connection.ts'
 import { model } from '../lib/models.ts'
 import type { MatchRule } from './rules/match-rules.ts'
@@ -40,5 +47,29 @@ export const BankStatement = model<
 export const BankStatementLine = model<'bank_statement_line', { status: LineStatus }>('bank_statement_line')
 export const StatementMatch = model<'statement_match', object>('statement_match')
 
+export const PixConnection = model<'pix_connection', { status: (typeof pixConnectionStatuses)[number] }>(
+  'pix_connection',
+)
+export const PixKey = model<'pix_key', { type: PixKeyType }>('pix_key')
+export const PixCharge = model<
+  'pix_charge',
+  {
+    kind: PixChargeKind
+    status: PixChargeStatus
+    targetType: PixTargetType | null
+    discounts: { until: string; amount: number }[]
+    failure: TransferFailure | null
+  }
+>('pix_charge')
+export const PixReceipt = model<'pix_receipt', { claimedByType: 'payment' | 'receipt' }>('pix_receipt')
+export const PixReturn = model<
+  'pix_return',
+  { status: 'requested' | 'sending' | 'succeeded' | 'failed'; failure: TransferFailure | null }
+>('pix_return')
+
+export type ConnectionRecord = NonNullable<(typeof PixConnection)['row']>
+export type ChargeRecord = NonNullable<(typeof PixCharge)['row']>
+export type PixReceiptRecord = NonNullable<(typeof PixReceipt)['row']>
+export type PixReturnRecord = NonNullable<(typeof PixReturn)['row']>
 export type StatementRecord = NonNullable<(typeof BankStatement)['row']>
 export type LineRecord = NonNullable<(typeof BankStatementLine)['row']>

@@ -21,6 +21,7 @@ export const ofCash = async (
       cashSessionId: money.cashSessionId,
       bankStatementId: money.bankStatementId,
       statementLineId: money.statementLineId,
+      pixChargeId: money.pixChargeId,
     },
     known: {
       bookId: one(house.bookId),
@@ -39,6 +40,14 @@ export const ofCash = async (
       'bankStatements.reopen bankStatementId': one(money.provenId),
       statementLineId: one(money.statementLineId),
       'bankStatementLines.unmatch statementLineId': one(money.matchedLineId),
+      pixChargeId: one(money.pixChargeId),
+      'pixCharges.cancel pixChargeId': one(money.withdrawableId),
+      'cashAccounts.setPix cashAccountId': one(money.pixAccountId),
+      pixKeyId: one(undefined),
+      targetType: one(undefined),
+      targetId: one(undefined),
+      installmentId: one(undefined),
+      connection: one(undefined),
       payoutId: one(undefined),
       payableInstallmentId: one(undefined),
       receivableInstallmentId: one(undefined),
@@ -72,6 +81,10 @@ export const ofCash = async (
       'cashTransfers.confirm': [{ receivedOn: house.day(0) }],
       'cashSessions.close': [{ count: { '10000': 2 } }],
       'cashSessions.approve': [{}],
+      'cashAccounts.setPix': ['a', 'b'].map((name) => ({
+        keys: [{ type: 'email', key: `${name}-${randomUUID().slice(0, 8)}@sol.example` }],
+      })),
+      'pixCharges.create': [{ kind: 'static', cashAccountId: bankAccountId, amount: 1_000, text: 'Deposit' }],
       'bankStatements.create': ['MEMO', 'NAME'].map((tag) => ({
         cashAccountId: bankAccountId,
         format: 'ofx',

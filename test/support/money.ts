@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   closeSession,
   createCashAccount,
+  createCharge,
   createMovement,
   createTransfer,
   importStatement,
@@ -106,7 +107,16 @@ export const makeMoney = async (house: House) => {
       const proven = await statement([-100], [0])
       await reconcileStatement(trx, proven.id, { closingBalance: undefined, expected: null })
       const open = await statement([-5, -7], [1])
+      await sql(trx, `insert into pix_key (cash_account_id, type, value) values (?, 'random', ?)`, [
+        bankAccountId,
+        randomUUID(),
+      ])
+      const charge = async () =>
+        (await createCharge(trx, { kind: 'static', cashAccountId: bankAccountId, amount: 100 })).id
       return {
+        pixAccountId: await account('bank', 1_000),
+        pixChargeId: await charge(),
+        withdrawableId: await charge(),
         bankStatementId: open.id,
         provenId: proven.id,
         provableId: (await statement([-100], [0])).id,

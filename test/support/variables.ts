@@ -14,6 +14,7 @@ Object.assign(process.env, {
   INDEX_KEY: key('i'),
   SUPERUSER_MFA: 'optional',
   SANDBOX_GATEWAY: 'on',
+  SANDBOX_PIX: 'on',
   SANDBOX_FISCAL: 'on',
   ALLOW_PRIVATE_ADDRESSES: 'off',
 })

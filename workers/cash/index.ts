@@ -4,6 +4,7 @@ import * as jobs from '../../jobs/cash.ts'
 import { erasing } from '../lib/erasing.ts'
 import { onDatabase } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
+import { pixProcessors } from './pix.ts'
 import { readStatementFile } from './statements/index.ts'
 
 const atOnce = 100
@@ -18,4 +19,5 @@ export const processors: readonly Processor[] = [
     (trx) => sql(trx, `select tenant_id, id from statement_files_due(?)`, [atOnce]),
     eraseStatementFiles,
   ),
+  ...pixProcessors,
 ]

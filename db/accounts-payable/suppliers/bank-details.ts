@@ -15,7 +15,7 @@ import { changeRow, expression, insertRow } from '../../lib/records.ts'
 import { seal, unseal } from '../../lib/sealing/index.ts'
 import { SupplierBankDetails } from '../models.ts'
 import { policyOf } from '../policy.ts'
-import { noticeRoles } from './notices.ts'
+import { noticeRoles } from '../../ocp/index.ts'
 import { moves, lockSupplier, tellSupplier } from './suppliers.ts'
 import type { SupplierRecord } from './suppliers.ts'
 

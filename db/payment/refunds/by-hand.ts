@@ -1,6 +1,7 @@
 import { unprocessable } from '../../../config/errors.ts'
 import { refundSucceeded } from '../../../config/events/payment.ts'
 import { recordMovement } from '../../cash/index.ts'
+import type { BookedMovement } from '../../cash/index.ts'
 import { raisePosting } from '../../financial/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -57,27 +58,36 @@ export const sourceOf = (trx: Trx, payment: PaymentRow, given: Source): Promise<
   })
 }
 
-type Handed = { refundId: string; amount: number; reason: string; place: Place }
+type Handed = {
+  refundId: string
+  amount: number
+  reason: string
+  place: Place
+  /** Books the money, where that is not done here. */
+  book?: (() => Promise<BookedMovement>) | undefined
+}
 
 /** Books money that was handed back: its movement, and the end of the refund. The payment is locked; the request is posted. */
 export const handBack = async (
   trx: Trx,
   payment: PaymentRow,
-  { refundId, amount, reason, place }: Handed,
+  { refundId, amount, reason, place, book }: Handed,
 ): Promise<void> => {
   await sql(trx, `update payment set refunded_amount = refunded_amount + ?, version = version + 1 where id = ?`, [
     amount,
     payment.id,
   ])
-  const movement = await recordMovement(trx, {
-    cashAccountId: place.cashAccountId,
-    amount: -amount,
-    kind: 'guest_refund',
-    source: { type: 'refund', id: refundId },
-    description: `Refund of a payment by ${payment.method.replaceAll('_', ' ')}`,
-    propertyId: payment.propertyId,
-    sessionId: place.cashSessionId,
-  })
+  const movement = book
+    ? await book()
+    : await recordMovement(trx, {
+        cashAccountId: place.cashAccountId,
+        amount: -amount,
+        kind: 'guest_refund',
+        source: { type: 'refund', id: refundId },
+        description: `Refund of a payment by ${payment.method.replaceAll('_', ' ')}`,
+        propertyId: payment.propertyId,
+        sessionId: place.cashSessionId,
+      })
   await emit(trx, refundSucceeded, {
     propertyId: payment.propertyId,
     id: refundId,

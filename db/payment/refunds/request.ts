@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
 import { refundRequested } from '../../../config/events/payment.ts'
 import { refundPayment } from '../../../jobs/payment.ts'
+import type { BookedMovement } from '../../cash/index.ts'
 import { businessDay, raisePosting } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
@@ -36,6 +37,8 @@ type Terms = {
   byPerson?: boolean
   /** It was made at the gateway already, and has this id there. */
   externalId?: string
+  /** Books the money of a refund by hand, where a bank has sent it back by itself. */
+  book?: (() => Promise<BookedMovement>) | undefined
 }
 type OfPayment = { paymentId: string; amount?: number | undefined } & Terms
 type OfTarget = { targetType: TargetType; targetId: string; amount?: number | undefined } & Terms
@@ -58,7 +61,7 @@ export const reserveRefund = async (
   trx: Trx,
   payment: PaymentRow,
   amount: number,
-  { reason, note, fromAllocations, via: wanted, from = {}, byPerson = false, externalId }: Terms,
+  { reason, note, fromAllocations, via: wanted, from = {}, byPerson = false, externalId, book }: Terms,
   { businessDate, only }: { businessDate: string; only?: { targetType: TargetType; targetId: string } },
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
@@ -125,7 +128,7 @@ export const reserveRefund = async (
       context: { method: payment.method },
     },
   })
-  if (place) await handBack(trx, payment, { refundId, amount, reason, place })
+  if (place) await handBack(trx, payment, { refundId, amount, reason, place, book })
   return { refundId, paymentId: payment.id, amount }
 }
 

@@ -1,0 +1,55 @@
+import { pixKeyTypes, pixProviderNames } from '../../config/pix.ts'
+import { List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { readPix, setPix } from '../../db/cash/index.ts'
+import { requireRecent } from '../lib/access/admission.ts'
+import { can } from '../lib/access/kinds.ts'
+import { route } from '../lib/route.ts'
+import { path, PixState } from './schemas.ts'
+
+const Secret = Text(1, 200, { cardNumber: 'exempt' })
+const Pem = Text(1, 10_000, { cardNumber: 'exempt' })
+
+export const routes = [
+  route({
+    id: 'cashAccounts.setPix',
+    method: 'PUT',
+    path: `${path}/accounts/:cashAccountId/pix`,
+    summary: 'Set the Pix keys and bank connection of an account',
+    description:
+      'For users alone, who have proven their identity within ten minutes; owner and finance are mailed. `keys` are replaced whole. Without `connection` it stays, null ends it. A worker registers a new one with the bank. Credentials are never answered.',
+    access: can('configure', 'PixConnection'),
+    support: 'never',
+    errors: [
+      'reauthentication_required',
+      'key_not_allowed',
+      'duplicate_key',
+      'in_use',
+      'account_archived',
+      'currency_mismatch',
+    ],
+    body: Obj({
+      keys: List(Obj({ type: OneOf([...pixKeyTypes]), key: Text(1, 77, { cardNumber: 'exempt' }) }), { max: 20 }),
+      connection: Opt(
+        Nullable(
+          Obj({
+            provider: OneOf([...pixProviderNames]),
+            credentials: Obj({
+              clientId: Text(1, 200, { cardNumber: 'exempt' }),
+              clientSecret: Secret,
+              certificatePem: Opt(Pem),
+              privateKeyPem: Opt(Pem),
+            }),
+          }),
+        ),
+      ),
+    }),
+    example: { keys: [{ type: 'random', key: '123e4567-e12b-42d1-a456-426655440000' }] },
+    returns: Obj({ cashAccountId: Uuid, ...PixState }, { title: 'PixSettings' }),
+    handle: async ({ trx, params, body, caller, request, admission }) => {
+      requireRecent(caller, request.receivedAt)
+      await setPix(trx, params.cashAccountId, body)
+      const pix = await readPix(trx, params.cashAccountId, admission.can('reveal', 'CashMovement'))
+      return { cashAccountId: params.cashAccountId, ...pix }
+    },
+  }),
+]

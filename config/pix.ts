@@ -1,0 +1,19 @@
+/** What is said of Pix, wherever it is said. */
+export const pixKeyTypes = ['cpf', 'cnpj', 'email', 'phone', 'random'] as const
+export type PixKeyType = (typeof pixKeyTypes)[number]
+export const pixChargeKinds = ['static', 'immediate', 'due_date'] as const
+export type PixChargeKind = (typeof pixChargeKinds)[number]
+export const pixChargeStatuses = ['creating', 'active', 'paid', 'expired', 'cancelling', 'cancelled', 'failed'] as const
+export type PixChargeStatus = (typeof pixChargeStatuses)[number]
+export const pixTargetTypes = ['booking', 'reservation', 'folio', 'receivable'] as const
+export type PixTargetType = (typeof pixTargetTypes)[number]
+export const pixConnectionStatuses = ['connecting', 'active', 'failing'] as const
+
+/** What connections of a bank can do. */
+export type PixAbility = 'charge' | 'return' | 'send'
+/** Banks by their code, with what they can do. `gate` is the provider of their calls. */
+export const pixProviders = {
+  sandbox: { gate: 'sandbox_pix', abilities: ['charge', 'return', 'send'] },
+} as const satisfies Record<string, { gate: string; abilities: readonly PixAbility[] }>
+export type PixProvider = keyof typeof pixProviders
+export const pixProviderNames = Object.keys(pixProviders) as PixProvider[]

@@ -1,0 +1,22 @@
+import { isCnpj, isCpf } from '../../../config/tax-ids.ts'
+import type { PixKeyType } from '../../../config/pix.ts'
+
+const bare = (text: string) => text.replaceAll(/[.\-/ ]/g, '').toUpperCase()
+
+/** A key as it is kept and sent (R22); null for one that is none of its type. */
+export const pixKeyOf = (type: PixKeyType, key: string): string | null => {
+  switch (type) {
+    case 'cpf':
+      return isCpf(key) ? bare(key) : null
+    case 'cnpj':
+      return isCnpj(key) ? bare(key) : null
+    case 'email': {
+      const lower = key.trim().toLowerCase()
+      return lower.length <= 77 && /^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$/.test(lower) ? lower : null
+    }
+    case 'phone':
+      return /^\+[1-9]\d{6,14}$/.test(key) ? key : null
+    case 'random':
+      return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key) ? key.toLowerCase() : null
+  }
+}

@@ -1,0 +1,88 @@
+import { businessDay, raisePosting } from '../financial/index.ts'
+import type { PixModules, PixMoney } from '../cash/index.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { bookOfProperty } from './accounts.ts'
+import { lockTargets, lockedTarget } from './allocations.ts'
+import { recordPayment } from './payments/record.ts'
+import { requestRefund } from './refunds/request.ts'
+
+/** Money that nobody asked for, or whose target takes none: it is the house's, and waits to be identified. */
+const unidentified = async (trx: Trx, { pixReceiptId, bookId, amount, book }: PixMoney): Promise<string> => {
+  const movement = await book()
+  await raisePosting(trx, {
+    event: 'accounts-receivable.receipt_recorded',
+    source: { id: pixReceiptId },
+    bookId,
+    ...(movement.propertyId === null ? {} : { propertyId: movement.propertyId }),
+    postingDate: movement.bookedOn,
+    payload: {
+      amounts: { amount },
+      accounts: { money: movement.ledgerAccountId },
+      documents: { receipt: pixReceiptId },
+    },
+  })
+  return pixReceiptId
+}
+
+const propertyOf = async (trx: Trx, targetType: string, targetId: string): Promise<string | null> =>
+  (
+    await sqlOne<{ propertyId: string }>(trx, `select property_id from ?? where tenant_id = ? and id = ?`, [
+      targetType,
+      contextOf(trx).tenantId,
+      targetId,
+    ])
+  )?.propertyId ?? null
+
+/** What guests are asked for by Pix, and what becomes of the money (R25). */
+export const pixMoney: PixModules = {
+  targetOf: async (trx, { targetType, targetId }) => {
+    const locked = await lockTargets(trx, [{ targetType, targetId }])
+    const found = lockedTarget(locked, targetType, targetId)
+    return found
+      ? {
+          bookId: await bookOfProperty(trx, found.propertyId),
+          propertyId: found.propertyId,
+          currency: found.currency,
+          isOpen: found.open,
+        }
+      : null
+  },
+  payment: async (trx, { target, amount, currency, cashAccountId, at, reference, book }) => {
+    if (!target || target.targetType === 'receivable') return null
+    const propertyId = await propertyOf(trx, target.targetType, target.targetId)
+    if (propertyId === null) return null
+    await businessDay(trx, propertyId)
+    const { targetType, targetId } = target
+    const found = lockedTarget(await lockTargets(trx, [{ targetType, targetId }]), targetType, targetId)
+    if (found?.currency !== currency) return null
+    return recordPayment(trx, {
+      propertyId,
+      method: 'pix',
+      amount,
+      currency,
+      targetType,
+      targetId,
+      receivedAt: at.toISOString(),
+      cashAccountId,
+      reference,
+      channel: 'automatic',
+      movement: await book(),
+    })
+  },
+  receipt: unidentified,
+  takenBack: {
+    payment: async (trx, { claimedById, amount, book }) => {
+      const [refund] = await requestRefund(trx, {
+        paymentId: claimedById,
+        amount,
+        reason: 'other',
+        via: 'manual',
+        book,
+      })
+      return refund ? { id: refund.refundId } : null
+    },
+    receipt: () => Promise.reject(new Error('no receipt gives the money of this Pix back')),
+  },
+  answers: {},
+}

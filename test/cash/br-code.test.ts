@@ -1,0 +1,50 @@
+import { expect } from 'chai'
+import { asciiOf, brCodeOf, crcOf, readBrCode } from '../../db/cash/rules/br-code.ts'
+import { pixKeyOf } from '../../db/cash/rules/pix-keys.ts'
+
+const key = '123e4567-e12b-12d1-a456-426655440000'
+const house = { name: 'Pousada Exemplo', city: 'PARATY' }
+
+describe('BR Codes', () => {
+  it('are those of the central bank to the last digit', () => {
+    expect(crcOf('123456789')).to.equal('29B1')
+    const plain = { pix: { key, text: '' }, amount: null, name: 'Fulano de Tal', city: 'BRASILIA', txid: '***' }
+    expect(brCodeOf(plain)).to.match(/63041D3D$/)
+    expect(brCodeOf({ pix: { key, text: '' }, amount: 19_990, ...house, txid: 'DEP0001' })).to.match(/6304682E$/)
+    const location = 'pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca25'
+    expect(brCodeOf({ pix: { location }, amount: 19_990, ...house, txid: 'x' })).to.match(/6304C784$/)
+  })
+
+  it('say in plain letters what fits, and are read again', () => {
+    expect(asciiOf('São João 😀 Çedilha', 25)).to.equal('Sao Joao Cedilha')
+    expect(asciiOf('A'.repeat(26), 25)).to.have.length(25)
+    const long = brCodeOf({
+      pix: { key: `${'a'.repeat(60)}@example.com`, text: 'Depósito da estadia'.repeat(5) },
+      amount: 1,
+      name: 'Pousada Maravilhosa do Sol Nascente',
+      city: 'São José dos Campos',
+      txid: 'A'.repeat(25),
+    })
+    expect(/26(\d\d)/.exec(long)?.[1]).to.equal('99')
+    expect(readBrCode(long)).to.deep.equal({
+      amount: 1,
+      name: 'Pousada Maravilhosa do So',
+      key: `${'a'.repeat(60)}@example.com`,
+    })
+    expect(readBrCode(long.replace('0.01', '0.02'))).to.equal(null)
+    expect(readBrCode(long.slice(0, -1))).to.equal(null)
+    expect(readBrCode('')).to.equal(null)
+  })
+
+  it('take keys of each type as the bank knows them', () => {
+    expect(pixKeyOf('cpf', '529.982.247-25')).to.equal('52998224725')
+    expect(pixKeyOf('cpf', '52998224726')).to.equal(null)
+    expect(pixKeyOf('cnpj', '11.222.333/0001-81')).to.equal('11222333000181')
+    expect(pixKeyOf('email', 'Caixa@Example.COM')).to.equal('caixa@example.com')
+    expect(pixKeyOf('email', 'caixa')).to.equal(null)
+    expect(pixKeyOf('phone', '+5521999998888')).to.equal('+5521999998888')
+    expect(pixKeyOf('phone', '21999998888')).to.equal(null)
+    expect(pixKeyOf('random', key.toUpperCase())).to.equal(key)
+    expect(pixKeyOf('random', 'x')).to.equal(null)
+  })
+})
