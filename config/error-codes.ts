@@ -125,7 +125,6 @@ export const errorCodes = {
     cancel_window_passed: 'The authority no longer cancels the document; a credit note can answer it.',
     earlier_statement_open: 'An earlier statement of the account is not reconciled; `errors` names it.',
     match_not_equal: 'The targets do not come to the line, or are more than is open of them.',
-    return_window_passed: 'A Pix goes back within 90 days.',
     not_reconciled: 'The statement is not proven; `errors` has the difference.',
     credit_exceeded: 'The amount is more than is available of the credit.',
     fiscal_document_alive: 'A fiscal document of the record stands, or is on its way; `errors` names it.',

@@ -18,23 +18,28 @@ import {
   receiptChecklist,
   receiptControls,
   receiptNumbers,
+  receiptOfPix,
+  receiptTakenBack,
   receivableStatementTarget,
   receivableChecklist,
   receivableControls,
   receivableErasureBlockers,
   receivableTarget,
+  refundAnswered,
   refundTransferEnded,
   requestFiscal,
   rpsNumbers,
 } from './accounts-receivable/index.ts'
 import { resolvePlatformCallback } from './admin/index.ts'
 import {
+  askPixReturn,
   cashChecklist,
   cashControls,
   chargeForecast,
   connectedSender,
   registerForecast,
   registerPixModules,
+  registerPixReturns,
   registerPixSender,
   registerSessionMoney,
   registerStatementTarget,
@@ -120,7 +125,14 @@ export const registerModules = () => {
   registerTransferAnswers({ payable_payment_item: transferEnded, receipt_refund: refundTransferEnded })
   registerSessionMoney(sessionMoney)
   registerPixSender(connectedSender)
-  registerPixModules(pixMoney)
+  registerPixReturns(askPixReturn)
+  registerPixModules({
+    targetOf: pixMoney.targetOf,
+    payment: pixMoney.payment,
+    receipt: receiptOfPix,
+    takenBack: { payment: pixMoney.takenBack, receipt: receiptTakenBack },
+    answers: { receipt_refund: refundAnswered },
+  })
   registerForecast('charges', chargeForecast)
   registerStatementTarget('payout', payoutTarget)
   registerStatementTarget('payable', payableTarget)

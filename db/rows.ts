@@ -2870,6 +2870,112 @@ export interface PayoutRow {
   updatedAt: Date
 }
 
+export interface PixChargeRow {
+  tenantId: string
+  id: string
+  cashAccountId: string
+  bookId: string
+  propertyId: string | null
+  pixKeyId: string | null
+  kind: 'due_date' | 'immediate' | 'static'
+  amount: number | null
+  currency: string
+  txid: string
+  targetType: string | null
+  targetId: string | null
+  installmentId: string | null
+  payer: Buffer | null
+  dueOn: string | null
+  graceDays: number | null
+  fineRate: number
+  monthlyInterestRate: number
+  discounts: unknown
+  expiresAt: Date | null
+  text: string
+  merchantName: string
+  merchantCity: string
+  brCode: string | null
+  location: string | null
+  paid: number
+  receivedCount: number
+  status: 'active' | 'cancelled' | 'cancelling' | 'creating' | 'expired' | 'failed' | 'paid'
+  failure: unknown | null
+  endsAt: Date | null
+  createdBy: string | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PixConnectionRow {
+  tenantId: string
+  id: string
+  cashAccountId: string
+  provider: string
+  credentials: Buffer
+  hook: Buffer
+  hookHash: Buffer
+  status: 'active' | 'connecting' | 'failing'
+  lastSyncedAt: Date | null
+  nextSyncAt: Date
+  lastError: string | null
+  failingSince: Date | null
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PixKeyRow {
+  tenantId: string
+  id: string
+  cashAccountId: string
+  type: 'cnpj' | 'cpf' | 'email' | 'phone' | 'random'
+  value: string
+  createdAt: Date
+}
+
+export interface PixReceiptRow {
+  tenantId: string
+  id: string
+  cashAccountId: string
+  cashMovementId: string
+  pixChargeId: string | null
+  endToEndId: string
+  txid: string | null
+  amount: number
+  currency: string
+  payer: Buffer | null
+  providerTime: Date
+  claimedByType: 'payment' | 'receipt'
+  claimedById: string
+  returned: number
+  returnReserved: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface PixReturnRow {
+  tenantId: string
+  id: string
+  pixReceiptId: string
+  returnCode: string
+  requestedByType: string | null
+  requestedById: string | null
+  amount: number
+  origin: string
+  status: string
+  reason: string
+  failure: unknown | null
+  movementId: string | null
+  documentId: string | null
+  nextReadAt: Date | null
+  readCount: number
+  version: number
+  createdAt: Date
+  updatedAt: Date
+}
+
 export interface PlanVersionRow {
   id: string
   plan: 'Enterprise' | 'Professional' | 'Starter'
@@ -4886,6 +4992,11 @@ export interface Rows {
   payment_history: PaymentHistoryRow
   payment_method: PaymentMethodRow
   payout: PayoutRow
+  pix_charge: PixChargeRow
+  pix_connection: PixConnectionRow
+  pix_key: PixKeyRow
+  pix_receipt: PixReceiptRow
+  pix_return: PixReturnRow
   plan_version: PlanVersionRow
   policy: PolicyRow
   policy_version: PolicyVersionRow
@@ -6094,6 +6205,41 @@ export const tables = {
     documents: ['failure'],
     filled: ['tenantId', 'id', 'complete', 'version', 'createdAt', 'updatedAt'],
     nullable: ['arrivesOn', 'difference', 'failure', 'paidAt'],
+    computed: [],
+  },
+  pix_charge: {
+    fields: ['tenantId', 'id', 'cashAccountId', 'bookId', 'propertyId', 'pixKeyId', 'kind', 'amount', 'currency', 'txid', 'targetType', 'targetId', 'installmentId', 'payer', 'dueOn', 'graceDays', 'fineRate', 'monthlyInterestRate', 'discounts', 'expiresAt', 'text', 'merchantName', 'merchantCity', 'brCode', 'location', 'paid', 'receivedCount', 'status', 'failure', 'endsAt', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    documents: ['discounts', 'failure'],
+    filled: ['tenantId', 'id', 'fineRate', 'monthlyInterestRate', 'discounts', 'text', 'paid', 'receivedCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['propertyId', 'pixKeyId', 'amount', 'targetType', 'targetId', 'installmentId', 'payer', 'dueOn', 'graceDays', 'expiresAt', 'brCode', 'location', 'failure', 'endsAt', 'createdBy'],
+    computed: [],
+  },
+  pix_connection: {
+    fields: ['tenantId', 'id', 'cashAccountId', 'provider', 'credentials', 'hook', 'hookHash', 'status', 'lastSyncedAt', 'nextSyncAt', 'lastError', 'failingSince', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'status', 'nextSyncAt', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['lastSyncedAt', 'lastError', 'failingSince'],
+    computed: [],
+  },
+  pix_key: {
+    fields: ['tenantId', 'id', 'cashAccountId', 'type', 'value', 'createdAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'createdAt'],
+    nullable: [],
+    computed: [],
+  },
+  pix_receipt: {
+    fields: ['tenantId', 'id', 'cashAccountId', 'cashMovementId', 'pixChargeId', 'endToEndId', 'txid', 'amount', 'currency', 'payer', 'providerTime', 'claimedByType', 'claimedById', 'returned', 'returnReserved', 'version', 'createdAt', 'updatedAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'returned', 'returnReserved', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['pixChargeId', 'txid', 'payer'],
+    computed: [],
+  },
+  pix_return: {
+    fields: ['tenantId', 'id', 'pixReceiptId', 'returnCode', 'requestedByType', 'requestedById', 'amount', 'origin', 'status', 'reason', 'failure', 'movementId', 'documentId', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    documents: ['failure'],
+    filled: ['tenantId', 'id', 'reason', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    nullable: ['requestedByType', 'requestedById', 'failure', 'movementId', 'documentId', 'nextReadAt'],
     computed: [],
   },
   plan_version: {

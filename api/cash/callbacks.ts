@@ -42,7 +42,7 @@ const noticesIn = (raw: Buffer): { endToEndId: string }[] => {
 
 export const routes = [
   route({
-    id: 'pix.callback',
+    id: 'pixCharges.callback',
     method: 'POST',
     path: '/api/callbacks/pix/:hookKey/pix',
     summary: 'Receive notice of Pix payments from the bank',

@@ -43,7 +43,7 @@ export const routes = [
         ),
       ),
     }),
-    example: { keys: [{ type: 'random', key: '123e4567-e12b-42d1-a456-426655440000' }] },
+    example: { keys: [{ type: 'email', key: 'caixa@sol.example' }] },
     returns: Obj({ cashAccountId: Uuid, ...PixState }, { title: 'PixSettings' }),
     handle: async ({ trx, params, body, caller, request, admission }) => {
       requireRecent(caller, request.receivedAt)

@@ -1,29 +1,11 @@
-import { businessDay, raisePosting } from '../financial/index.ts'
-import type { PixModules, PixMoney } from '../cash/index.ts'
+import { businessDay } from '../financial/index.ts'
+import type { PixModules } from '../cash/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { bookOfProperty } from './accounts.ts'
 import { lockTargets, lockedTarget } from './allocations.ts'
 import { recordPayment } from './payments/record.ts'
 import { requestRefund } from './refunds/request.ts'
-
-/** Money that nobody asked for, or whose target takes none: it is the house's, and waits to be identified. */
-const unidentified = async (trx: Trx, { pixReceiptId, bookId, amount, book }: PixMoney): Promise<string> => {
-  const movement = await book()
-  await raisePosting(trx, {
-    event: 'accounts-receivable.receipt_recorded',
-    source: { id: pixReceiptId },
-    bookId,
-    ...(movement.propertyId === null ? {} : { propertyId: movement.propertyId }),
-    postingDate: movement.bookedOn,
-    payload: {
-      amounts: { amount },
-      accounts: { money: movement.ledgerAccountId },
-      documents: { receipt: pixReceiptId },
-    },
-  })
-  return pixReceiptId
-}
 
 const propertyOf = async (trx: Trx, targetType: string, targetId: string): Promise<string | null> =>
   (
@@ -35,7 +17,7 @@ const propertyOf = async (trx: Trx, targetType: string, targetId: string): Promi
   )?.propertyId ?? null
 
 /** What guests are asked for by Pix, and what becomes of the money (R25). */
-export const pixMoney: PixModules = {
+export const pixMoney: Pick<PixModules, 'targetOf' | 'payment'> & { takenBack: PixModules['takenBack']['payment'] } = {
   targetOf: async (trx, { targetType, targetId }) => {
     const locked = await lockTargets(trx, [{ targetType, targetId }])
     const found = lockedTarget(locked, targetType, targetId)
@@ -70,19 +52,8 @@ export const pixMoney: PixModules = {
       movement: await book(),
     })
   },
-  receipt: unidentified,
-  takenBack: {
-    payment: async (trx, { claimedById, amount, book }) => {
-      const [refund] = await requestRefund(trx, {
-        paymentId: claimedById,
-        amount,
-        reason: 'other',
-        via: 'manual',
-        book,
-      })
-      return refund ? { id: refund.refundId } : null
-    },
-    receipt: () => Promise.reject(new Error('no receipt gives the money of this Pix back')),
+  takenBack: async (trx, { claimedById, amount, book }) => {
+    const [refund] = await requestRefund(trx, { paymentId: claimedById, amount, reason: 'other', via: 'manual', book })
+    return refund ? { id: refund.refundId } : null
   },
-  answers: {},
 }

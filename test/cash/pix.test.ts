@@ -233,6 +233,44 @@ describe('Pix through the bank of a house', function () {
     )
   })
 
+  it('goes back once, by a refund or by the bank itself, and the books agree', async () => {
+    const before = await balance()
+    const [mine, theirs] = [
+      await charge({ amount: 4_000, text: 'pays' }),
+      await charge({ amount: 3_000, text: 'bank_return' }),
+    ]
+    await world.drain()
+    await call([...(await comes(mine.txid)), ...(await comes(theirs.txid))])
+    await world.drain()
+    const returned = await read(theirs.id)
+    expect(returned.receipts[0]).to.include({ amount: 3_000, returned: 3_000 })
+    expect(await balance()).to.equal(before + 4_000)
+    const [receipt] = (await read(mine.id)).receipts as Parsed[]
+    const back = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        finance.send(
+          'POST',
+          `accounts-receivable/receipts/${receipt?.claimedById}/refund`,
+          { via: 'pix_return', amount: 4_000, reason: 'Sent twice' },
+          { idempotencyKey: randomUUID() },
+        ),
+      ),
+    )
+    expect(back.filter(({ status }) => status < 300)).to.have.length(1)
+    await world.drain()
+    expect((await read(mine.id)).receipts[0]).to.include({ returned: 4_000 })
+    expect(await balance()).to.equal(before)
+    const made = await rows(`select status, origin from pix_return where tenant_id = :tenantId order by origin`)
+    expect(made).to.deep.equal([
+      { status: 'succeeded', origin: 'bank' },
+      { status: 'succeeded', origin: 'request' },
+    ])
+    done(await finance.send('POST', 'financial/integrity-checks/run', { bookId: house.bookId }), 201)
+    await world.drain()
+    const { data } = done(await finance.get(`financial/integrity-checks?bookId=${house.bookId}`))
+    expect(data.filter((one: Parsed) => one.status === 'failed')).to.deep.equal([])
+  })
+
   it('sends a Pix once: refused, answered, lost, and killed on its way', async () => {
     const before = await balance()
     const code = brCodeOf({ pix: { key, text: '' }, amount: 700, name: 'Loja', city: 'RIO', txid: '***' })

@@ -186,7 +186,7 @@ const neverDone = [
   'auth.renewRecoveryCodes',
   'reportRuns.file',
   'messages.callback',
-  'pix.callback',
+  'pixCharges.callback',
   'public.reservations.confirm',
   'public.reservations.verify',
   'public.issues.satisfaction',

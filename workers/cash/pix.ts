@@ -41,7 +41,7 @@ const called = async <S, P>(
     { provider: line.gateProvider, operation, key },
     async (prior) => heedCredentials(await call(prior !== null && prior !== 'not_sent')),
   )
-  return outcome as Outcome<S>
+  return outcome
 }
 
 /** As `called`; refused credentials close the gate of the connection, where the job then waits. */
@@ -61,7 +61,7 @@ const read = async <S, P>(
     heedCredentials(await call()),
   )
   waitForCredentials(outcome)
-  return outcome as Outcome<S>
+  return outcome
 }
 
 const later = <P>(context: JobContext<P>, outcome: Outcome<unknown>): never =>
@@ -88,7 +88,7 @@ const heeded = async (
     { provider: line.gateProvider, operation: 'register', key: `${line.connectionId} ${context.jobId}` },
     async () => heedCredentials(await bankOf(line).register({ line, signal: context.signal })),
   )
-  return outcome as Outcome<true>
+  return outcome
 }
 
 const takeAll = async (context: JobContext<Named>, cashAccountId: string, pix: readonly HeardPix[]): Promise<void> => {

@@ -35,6 +35,12 @@ type Sent = {
   amount: number
 }
 
+/** A text of a request; empty where it says none. */
+export const textIn = (body: Record<string, unknown>, name: string): string => {
+  const value = body[name]
+  return typeof value === 'string' ? value : ''
+}
+
 const second = () => settings.sandboxSecondMs
 const missing: Answer = { status: 200, body: { missing: true } }
 const refuse = (code: string, message: string): Answer => ({ status: 422, body: { error: { code, message } } })
@@ -136,7 +142,7 @@ export const register = (account: string, url: string): Promise<Answer> =>
 /** Makes a charge under its txid; the same again answers the first. */
 export const makeCharge = (account: string, txid: string, body: Record<string, unknown>): Promise<Answer> =>
   inPlatform(async (trx) => {
-    const text = String(body['text'] ?? '')
+    const text = textIn(body, 'text')
     if (text.split(/\W+/).includes('charge_refused')) return refuse('charge_refused', 'The sandbox was asked to refuse')
     const charge: Charge = {
       txid,
@@ -224,7 +230,7 @@ export const readReturn = (account: string, endToEndId: string, code: string): P
 /** Sends money under a key of ours, once. Words of the text say what becomes of it, and whether the answer is lost. */
 export const send = (account: string, key: string, body: Record<string, unknown>): Promise<Answer> =>
   inPlatform(async (trx) => {
-    const words = new Set(String(body['text'] ?? '').split(/\W+/))
+    const words = new Set(textIn(body, 'text').split(/\W+/))
     if (words.has('send_refused')) return refuse('payee_unknown', 'There is no such payee')
     const on = new Date().toISOString().slice(0, 10)
     const fails = words.has('send_unknown_failed')

@@ -16,6 +16,7 @@ import {
   returnPix,
   send,
   takeCalls,
+  textIn,
 } from './sandbox-book.ts'
 import type { Answer } from './sandbox-book.ts'
 
@@ -36,7 +37,7 @@ const write = async (
   [kind = '', id = '', verb = '', code = '']: string[],
   body: Record<string, unknown>,
 ): Promise<Answer> => {
-  if (kind === 'hook') return register(account, String(body['url'] ?? ''))
+  if (kind === 'hook') return register(account, textIn(body, 'url'))
   if (kind === 'charges') return verb === 'cancel' ? closeCharge(account, id) : makeCharge(account, id, body)
   if (kind === 'pix' && verb === 'returns') return returnPix(account, id, code, Number(body['amount']))
   return kind === 'sent' ? send(account, id, body) : unknownPath

@@ -231,7 +231,7 @@ export const createCharge = async (
     installmentId: target?.installmentId ?? null,
     payer: given.payer ? await seal(trx, 'tenant', chargePayer(id), given.payer) : null,
     dueOn: given.dueOn ?? null,
-    daysAfterDue: given.kind === 'due_date' ? (given.daysAfterDue ?? 30) : null,
+    graceDays: given.kind === 'due_date' ? (given.daysAfterDue ?? 30) : null,
     fineRate: given.fineRate ?? 0,
     monthlyInterestRate: given.monthlyInterestRate ?? 0,
     discounts: given.discounts ?? [],

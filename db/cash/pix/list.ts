@@ -25,10 +25,20 @@ export type ChargeFilter = Paging & {
 }
 
 const shown = async (trx: Trx, row: ChargeRecord, reveals: boolean) => {
-  const { payer, merchantName: _, merchantCity: __, location: ___, endsAt: ____, createdBy: _____, ...rest } = row
+  const {
+    payer,
+    merchantName: _,
+    merchantCity: __,
+    location: ___,
+    endsAt: ____,
+    createdBy: _____,
+    graceDays,
+    ...rest
+  } = row
   const known = payer ? await unseal<Payer>(trx, 'tenant', chargePayer(row.id), payer) : null
   return {
     ...rest,
+    daysAfterDue: graceDays,
     payer: known && { name: known.name, document: reveals ? known.document : maskDocument(known.document) },
   }
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { pixChargePaid, pixReceived } from '../../../config/events/pix.ts'
-import type { PixTargetType } from '../../../config/pix.ts'
 import { todayIn } from '../../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -32,7 +31,7 @@ const chargeOf = (trx: Trx, cashAccountId: string, txid: string | null): Promise
       )
 
 const targetOf = ({ targetType, targetId, installmentId }: ChargeRecord): PixTargetRef | null =>
-  targetType !== null && targetId !== null ? { targetType: targetType as PixTargetType, targetId, installmentId } : null
+  targetType !== null && targetId !== null ? { targetType, targetId, installmentId } : null
 
 /** A charge that is still open is paid; money for one that ended is counted all the same (R26). */
 const payCharge = async (trx: Trx, charge: ChargeRecord, amount: number): Promise<void> => {

@@ -11,23 +11,13 @@ import { PixReceipt, PixReturn } from '../models.ts'
 import type { PixReceiptRecord, PixReturnRecord } from '../models.ts'
 import { bookMovement, dayOfBooking } from '../movements.ts'
 import type { BookedMovement } from '../movements.ts'
+import type { PixReturnRequest } from '../pix-returns.ts'
 import { can, connectionOf, gateOfPix, pixLine } from './connection.ts'
 import type { PixLine } from './connection.ts'
 import { pixModules } from './targets.ts'
 import type { PixTakenBack } from './targets.ts'
 import { tellPix } from './tell.ts'
 import type { HeardReturn } from './tell.ts'
-
-/** A part of a received Pix that goes back to its payer, for a refund of the module that claims the money. */
-export type PixReturnRequest = {
-  /** The Pix that was received. */
-  pixReceiptId: string
-  /** Minor units, more than 0. */
-  amount: number
-  source: { type: 'receipt_refund' | 'refund'; id: string }
-  /** For people to read. */
-  reason: string
-}
 
 const windowDays = 90
 
@@ -57,7 +47,7 @@ const reserve = async (trx: Trx, receiptId: string, amount: number): Promise<voi
  * Asks that a received Pix go back, in part or whole (R27); the record that asked hears the end. The same record is answered what it has asked for.
  * 422 `return_window_passed`, `pix_not_ready`, `amount_exceeds_refundable`.
  */
-export const requestPixReturn = async (
+export const askPixReturn = async (
   trx: Trx,
   { pixReceiptId, amount, source, reason }: PixReturnRequest,
 ): Promise<{ pixReturnId: string }> => {
@@ -205,7 +195,7 @@ export const takeBankReturns = async (
       booked = await bookReturn(trx, held, { id, amount })
       return booked
     }
-    const takenBack = pixModules().takenBack[held.claimedByType as 'payment' | 'receipt']
+    const takenBack = pixModules().takenBack[held.claimedByType]
     const claimed: PixTakenBack = {
       pixReceiptId: held.id,
       claimedById: held.claimedById,

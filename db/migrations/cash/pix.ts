@@ -60,7 +60,7 @@ export const pix = async (knex: Knex) => {
      installment_id uuid,
      payer bytea,
      due_on date,
-     days_after_due int,
+     grace_days int,
      fine_rate int not null default 0,
      monthly_interest_rate int not null default 0,
      discounts jsonb not null default '[]',
@@ -84,8 +84,8 @@ export const pix = async (knex: Knex) => {
      constraint pix_charge_txid check (case kind when 'static' then txid ~ '^[A-Za-z0-9]{1,25}$' else txid ~ '^[A-Za-z0-9]{26,35}$' end),
      constraint pix_charge_target check ((target_type is null) = (target_id is null)
        and target_type in ('booking', 'reservation', 'folio', 'receivable') and (installment_id is null or target_type = 'receivable')),
-     constraint pix_charge_due check ((kind = 'due_date') = (due_on is not null) and (kind = 'due_date') = (days_after_due is not null)
-       and days_after_due between 0 and 365 and (kind <> 'due_date' or payer is not null)),
+     constraint pix_charge_due check ((kind = 'due_date') = (due_on is not null) and (kind = 'due_date') = (grace_days is not null)
+       and grace_days between 0 and 365 and (kind <> 'due_date' or payer is not null)),
      constraint pix_charge_rates check (fine_rate between 0 and 1000 and monthly_interest_rate between 0 and 1000
        and (kind = 'due_date' or (fine_rate, monthly_interest_rate) = (0, 0))),
      constraint pix_charge_discounts check (jsonb_typeof(discounts) = 'array' and jsonb_array_length(discounts) <= 3),

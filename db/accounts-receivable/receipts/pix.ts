@@ -1,0 +1,30 @@
+import type { PixModules } from '../../cash/index.ts'
+import { bankReturned } from './bank-returned.ts'
+import { recordReceipt } from './heard.ts'
+
+/** Money by Pix that no guest was asked for: a receipt, allocated to what it was asked for, else to be identified. */
+export const receiptOfPix: PixModules['receipt'] = (
+  trx,
+  { pixReceiptId, bookId, currency, amount, reference, payer, target, book },
+) =>
+  recordReceipt(trx, {
+    sourceType: 'pix',
+    sourceId: pixReceiptId,
+    method: 'pix',
+    bookId,
+    currency,
+    amount,
+    receivableId: target?.targetType === 'receivable' ? target.targetId : null,
+    reference,
+    payer,
+    book,
+  })
+
+/** What the bank has returned of it by itself. */
+export const receiptTakenBack: PixModules['takenBack']['receipt'] = async (
+  trx,
+  { pixReceiptId, amount, reason, book },
+) => {
+  const back = await bankReturned(trx, { sourceType: 'pix', sourceId: pixReceiptId, amount, reason, book })
+  return back ? { id: back.refundId } : null
+}
