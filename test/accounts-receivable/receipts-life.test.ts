@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import { registerPixReturns } from '../../db/cash/index.ts'
 import { bankReturned, recordReceipt, refundAnswered } from '../../db/accounts-receivable/index.ts'
 import { recordMovement } from '../../db/cash/index.ts'
+import { registerModules } from '../../db/register.ts'
 import { installmentsIn, rescheduled, storeSchedule } from '../../db/documents/index.ts'
 import { randomUUID } from 'node:crypto'
+import { addDays } from '../../config/time.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 import { ofxFile } from '../cash/statement-files.ts'
@@ -216,6 +218,7 @@ describe('a receipt', function () {
       }
     } finally {
       registerPixReturns(null)
+      registerModules()
     }
     await a.house.inHouse((trx) =>
       bankReturned(trx, {
@@ -235,6 +238,32 @@ describe('a receipt', function () {
     )
     expect(await a.read(id)).to.include({ refunded: 35_000, allocated: 0, available: 15_000 })
     expect(await a.document(invoice.id)).to.include({ status: 'issued', open: 60_000 })
+  })
+
+  it('of a Pix older than 90 days goes back another way', async () => {
+    const pixId = randomUUID()
+    const id = await a.house.inHouse((trx) =>
+      recordReceipt(trx, {
+        sourceType: 'pix',
+        sourceId: pixId,
+        method: 'pix',
+        bookId: a.bookId,
+        currency: 'BRL',
+        amount: 500,
+        book: () =>
+          recordMovement(trx, {
+            cashAccountId: bankId,
+            amount: 500,
+            kind: 'pix_in',
+            source: { type: 'pix', id: pixId },
+            description: 'Pix received',
+            bookedOn: addDays(a.house.today, -91),
+          }),
+      }),
+    )
+    const refund = (via: string) => a.refused(a.finance, 'POST', at(id, 'refund'), { via, reason: 'Too much' })
+    expect(await refund('pix_return')).to.deep.equal([422, 'return_window_passed'])
+    expect((await refund('manual'))[0]).to.equal(200)
   })
 
   it('is made by a line of the statement that pays installments, and is gone when the match is undone', async () => {

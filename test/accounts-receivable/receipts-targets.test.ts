@@ -2,11 +2,14 @@ import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { beginSending, createCashAccount, registerPixSender, settleTransfer } from '../../db/cash/index.ts'
 import { addSandboxAccount } from '../../db/payment/index.ts'
+import { registerModules } from '../../db/register.ts'
 import { openFolio } from '../../db/reservations/folio/create.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Parsed } from '../support/client.ts'
 import { makeHouse } from '../support/factories.ts'
+import { makeConfirmed } from '../support/messages.ts'
+import { makeHold, readBooking } from '../support/stay.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceipts } from './receipts-desk.ts'
@@ -22,6 +25,15 @@ describe('money of customers between receipts, folios and payments', function ()
     a = await openReceipts(world, { ofHouse: true })
     bankId = await a.bank()
     await a.house.inHouse((trx) => addSandboxAccount(trx, { bookId: a.bookId, country: 'BR', currency: 'BRL' }))
+  })
+  after(() => {
+    const none = () => Promise.reject(new Error('nothing is sent'))
+    registerPixSender({
+      stateOf: () => Promise.resolve('unsupported'),
+      send: none,
+      readBrCode: () => ({ amount: null, name: '' }),
+    })
+    registerModules()
   })
   beforeEach(() => a.calm())
 
@@ -68,6 +80,29 @@ describe('money of customers between receipts, folios and payments', function ()
       422,
       'target_closed',
     ])
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('an advance is the deposit of a confirmed stay, and pays no hold', async () => {
+    const { id } = await a.receipt({ cashAccountId: bankId, amount: 6_000, receivedOn: a.house.today })
+    const pay = (reservationId: string | undefined, amount: number) => ({
+      allocations: [{ targetType: 'reservation', targetId: reservationId, amount }],
+    })
+    const held = await readBooking(a.house, await makeHold(a.house, { from: 40 }))
+    expect(await a.refused(a.finance, 'POST', at(id, 'allocations'), pay(held.rooms[0]?.id, 100))).to.deep.equal([
+      422,
+      'reference_not_found',
+    ])
+    const free = await makeHouse({ tenantId: a.house.tenantId, units: 1, deposit: null })
+    const stay = await readBooking(free, await makeConfirmed(free, { from: 45 }))
+    const paid = await a.good(a.finance, 'POST', at(id, 'allocations'), pay(stay.rooms[0]?.id, 4_000))
+    expect(paid).to.include({ customerId: null, allocated: 4_000, available: 2_000 })
+    expect(await balance(stay.folios[0]?.id ?? '')).to.equal(-4_000)
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+    await a.good(a.finance, 'DELETE', `${at(id, 'allocations')}/${paid.allocations[0].id}`)
+    expect(await balance(stay.folios[0]?.id ?? '')).to.equal(0)
     await world.drain()
     expect(await a.failing()).to.deep.equal([])
   })
