@@ -178,7 +178,7 @@ const change = customers.change({
   summary: 'Change a customer, its credit limit or credit hold',
   description:
     'A lowered limit stops new bills alone. Kind and currency are fixed after the first document that is no draft. Contacts are replaced whole.',
-  errors: ['duplicate_customer', 'reference_not_found', 'locked_field', 'invalid_transition'],
+  errors: ['duplicate_customer', 'reference_not_found', 'locked_field', 'receivable_busy', 'invalid_transition'],
   body: Sparse(Obj(fields)),
   example: { termDays: 21 },
   command: async ({ trx, id, body, admission, expectedVersion }) => {
@@ -190,14 +190,14 @@ const change = customers.change({
 const archive = customers.act('archive', {
   summary: 'Retire a customer with nothing open',
   action: 'delete',
-  errors: ['customer_not_empty', 'invalid_transition'],
+  errors: ['customer_not_empty', 'receivable_busy', 'invalid_transition'],
   command: ({ trx, id, expectedVersion }) => archiveCustomer(trx, id, expectedVersion),
 })
 
 const restore = customers.act('restore', {
   summary: 'Bring an archived customer back',
   action: 'update',
-  errors: ['invalid_transition'],
+  errors: ['receivable_busy', 'invalid_transition'],
   command: ({ trx, id, expectedVersion }) => restoreCustomer(trx, id, expectedVersion),
 })
 

@@ -45,6 +45,7 @@ const documentErrors = [
 ] as const
 /** Errors of its way into the books, and of the credit of the customer. */
 const issueErrors = [
+  'receivable_busy',
   'customer_on_hold',
   'credit_limit_exceeded',
   'period_missing',
@@ -148,6 +149,7 @@ const fromFolios = route({
     'installments_not_equal',
     'date_out_of_range',
     ...issueErrors,
+    'not_found',
     'folio_already_billed',
     'folio_busy',
     'folio_closed',
@@ -164,7 +166,10 @@ const fromFolios = route({
       throw unprocessable('reference_not_found', 'Nothing of the customer waits to be billed', [
         { field: 'unbilledUntil', message: 'no stay waits that ended up to this day' },
       ])
-    return (await readReceivable(trx, id)) as never
+    const made = await readReceivable(trx, id)
+    // Who works in some houses bills folios of those alone.
+    for (const { propertyId } of made.lines) admission.check('bill', 'Receivable', { propertyId, createdBy: null })
+    return made as never
   },
 })
 
@@ -189,7 +194,7 @@ const change = receivables.change({
   summary: 'Change a draft, or reschedule what is unpaid',
   description:
     'Of a draft every field; lines and installments are replaced whole. Of an issued document notes, `customerReference`, `dunningPausedUntil`, `promisedOn`, and `installments`, which then divide what is not paid.',
-  errors: [...documentErrors, 'invalid_transition'],
+  errors: [...documentErrors, 'receivable_busy', 'invalid_transition'],
   body: Sparse(Obj({ ...fields, dunningPausedUntil: Nullable(Day), promisedOn: Nullable(Day) })),
   example: { notes: 'Sent to the secretary, too' },
   command: ({ trx, id, body, expectedVersion }) => changeReceivable(trx, id, body, expectedVersion),
@@ -221,6 +226,7 @@ const voidOne = receivables.act('void', {
   summary: 'Void an unpaid receivable in its open period',
   description: 'The number is kept. Folios are open again, and bills of stays that it took up wait again.',
   errors: [
+    'receivable_busy',
     'invalid_transition',
     'folio_busy',
     'business_day_changed',
@@ -237,7 +243,15 @@ const voidOne = receivables.act('void', {
 const writeOff = receivables.act('write-off', {
   summary: 'Write off what will not be paid',
   description: 'The whole open amount, today. Above the threshold of the book not by who issued it.',
-  errors: ['invalid_transition', 'self_approval', 'key_not_allowed', 'period_missing', 'period_closed', 'date_locked'],
+  errors: [
+    'receivable_busy',
+    'invalid_transition',
+    'self_approval',
+    'key_not_allowed',
+    'period_missing',
+    'period_closed',
+    'date_locked',
+  ],
   body: Obj({ reason: Reason }),
   example: { reason: 'The firm is insolvent' },
   command: ({ trx, id, body, expectedVersion }) => writeOffReceivable(trx, id, body.reason, expectedVersion),
@@ -247,7 +261,7 @@ const reinstate = receivables.act('reinstate', {
   summary: 'Take a write-off back, wholly',
   description: 'Today; the document is open again, and can be paid.',
   action: 'write_off',
-  errors: ['invalid_transition', 'period_missing', 'period_closed', 'date_locked'],
+  errors: ['receivable_busy', 'invalid_transition', 'period_missing', 'period_closed', 'date_locked'],
   body: Obj({ reason: Reason }),
   example: { reason: 'The firm pays after all' },
   command: ({ trx, id, body, expectedVersion }) => reinstateReceivable(trx, id, body.reason, expectedVersion),

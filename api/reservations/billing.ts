@@ -8,6 +8,7 @@ export const billingErrors = [
   'folio_closed',
   'folio_busy',
   'payment_in_progress',
+  'receivable_busy',
   'customer_archived',
   'customer_on_hold',
   'currency_mismatch',

@@ -14,7 +14,8 @@ import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit, emitAll } from '../lib/events.ts'
 import { lifecycle } from '../lib/lifecycle.ts'
-import { insertLater } from '../lib/records.ts'
+import { insertLater, insertRows } from '../lib/records.ts'
+import { locking } from './locking.ts'
 import { ReceivableHistory } from './models.ts'
 import type { CustomerRecord, ReceivableRecord } from './models.ts'
 import { receivableSide } from './side.ts'
@@ -30,10 +31,12 @@ export const receivableMoves = lifecycle<ReceivableStatus>('A receivable')({
 
 /** Locks customers by id. A row that is not there is left out. */
 export const lockCustomers = (trx: Trx, ids: readonly string[]): Promise<CustomerRecord[]> =>
-  sql<CustomerRecord>(
-    trx,
-    `select * from customer where tenant_id = ? and id = any(?::uuid[]) order by id for no key update`,
-    [contextOf(trx).tenantId, ids],
+  locking(
+    sql<CustomerRecord>(
+      trx,
+      `select * from customer where tenant_id = ? and id = any(?::uuid[]) order by id for no key update`,
+      [contextOf(trx).tenantId, ids],
+    ),
   )
 
 /**
@@ -43,16 +46,20 @@ export const lockCustomers = (trx: Trx, ids: readonly string[]): Promise<Custome
 export const lockReceivables = async (trx: Trx, ids: readonly string[]): Promise<ReceivableRecord[]> => {
   if (ids.length === 0) return []
   const { tenantId } = contextOf(trx)
-  await sql(
-    trx,
-    `select c.id from customer c where c.tenant_id = ? and c.id in (select r.customer_id from receivable r where r.tenant_id = ? and r.id = any(?::uuid[]))
+  await locking(
+    sql(
+      trx,
+      `select c.id from customer c where c.tenant_id = ? and c.id in (select r.customer_id from receivable r where r.tenant_id = ? and r.id = any(?::uuid[]))
      order by c.id for no key update of c`,
-    [tenantId, tenantId, ids],
+      [tenantId, tenantId, ids],
+    ),
   )
-  return sql<ReceivableRecord>(
-    trx,
-    `select * from receivable where tenant_id = ? and id = any(?::uuid[]) order by id for no key update`,
-    [tenantId, ids],
+  return locking(
+    sql<ReceivableRecord>(
+      trx,
+      `select * from receivable where tenant_id = ? and id = any(?::uuid[]) order by id for no key update`,
+      [tenantId, ids],
+    ),
   )
 }
 
@@ -68,20 +75,17 @@ export const lockReceivable = async (
   return row
 }
 
-/** Writes a step of a document into its history, with the next statement. */
-export const note = (
-  trx: Trx,
-  receivableId: string,
-  step: {
-    command: string
-    from: ReceivableStatus | null
-    to: ReceivableStatus
-    reason?: string | null
-    changes?: object
-  },
-): void => {
+type Step = {
+  command: string
+  from: ReceivableStatus | null
+  to: ReceivableStatus
+  reason?: string | null
+  changes?: object
+}
+
+const stepOf = (trx: Trx, receivableId: string, step: Step) => {
   const { actor, requestId } = contextOf(trx)
-  insertLater(trx, ReceivableHistory, {
+  return {
     receivableId,
     command: step.command,
     fromStatus: step.from,
@@ -90,7 +94,21 @@ export const note = (
     reason: step.reason ?? null,
     actor,
     requestId,
-  })
+  }
+}
+
+/** Writes a step of a document into its history, with the next statement. */
+export const note = (trx: Trx, receivableId: string, step: Step): void => {
+  insertLater(trx, ReceivableHistory, stepOf(trx, receivableId, step))
+}
+
+/** Writes one step of several documents, in one statement. */
+export const noteAll = async (trx: Trx, ids: readonly string[], step: Step): Promise<void> => {
+  await insertRows(
+    trx,
+    ReceivableHistory,
+    ids.map((id) => stepOf(trx, id, step)),
+  )
 }
 
 type Told = {

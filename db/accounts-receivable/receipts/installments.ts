@@ -3,7 +3,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { ReceivableRecord } from '../models.ts'
 import { lockCustomers, lockReceivables } from '../state.ts'
-import { locking } from './state.ts'
+import { locking } from '../locking.ts'
 
 /** An installment that money may be allocated to, with what its posting needs. Amounts in minor units. */
 export type PayableInstallment = {

@@ -1,10 +1,11 @@
-import { ApiError, conflict, notFound, versionConflict } from '../../../config/errors.ts'
+import { conflict, notFound, versionConflict } from '../../../config/errors.ts'
 import type { Event } from '../../../config/events/event.ts'
 import type { ReceiptStatus } from '../../../config/receipts.ts'
-import { contextOf, nativeError, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
+import { locking } from '../locking.ts'
 import type { AllocationRecord, ReceiptRecord } from './models.ts'
 
 export const receiptMoves = lifecycle<ReceiptStatus>('A receipt')({
@@ -14,20 +15,6 @@ export const receiptMoves = lifecycle<ReceiptStatus>('A receipt')({
 })
 
 export const payerPlace = (rowId: string) => ({ table: 'receipt', rowId, purpose: 'payer' })
-
-/** A lock that is not had within its time: 409 `receivable_busy`, so that the caller repeats the request. */
-export const locking = async <Result>(work: Promise<Result>): Promise<Result> => {
-  try {
-    return await work
-  } catch (error) {
-    const native = nativeError(error)
-    if (!(native instanceof Error && 'code' in native && native.code === '55P03')) throw error
-    throw new ApiError('receivable_busy', 'The document is in use; repeat the request', {
-      cause: error,
-      retryAfterSeconds: 1,
-    })
-  }
-}
 
 /** Locks a receipt, after customers and receivables. 404, 409 `version_conflict`. */
 export const lockReceipt = async (trx: Trx, id: string, expected: number | null = null): Promise<ReceiptRecord> => {

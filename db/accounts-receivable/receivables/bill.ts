@@ -17,7 +17,7 @@ import { lockCustomer } from '../customers/customers.ts'
 import { Receivable, ReceivableLine } from '../models.ts'
 import type { CustomerRecord, ReceivableRecord } from '../models.ts'
 import { receivableSide } from '../side.ts'
-import { lockCustomers, note, tellAll } from '../state.ts'
+import { lockCustomers, note, noteAll, tellAll } from '../state.ts'
 
 /** Who pays a folio, and the book of its property. */
 type Payer = { folioId: string; customerId: string | null; bookId: string; currency: string; timeZone: string }
@@ -315,7 +315,11 @@ export const billFromFolios = async (trx: Trx, given: FromFolios): Promise<strin
     `update receivable set status = 'consolidated', consolidated_into_id = ?, version = version + 1 where tenant_id = ? and id = any(?::uuid[])`,
     [id, contextOf(trx).tenantId, unbilled.map((one) => one.id)],
   )
-  for (const one of unbilled) note(trx, one.id, { command: 'consolidate', from: 'unbilled', to: 'consolidated' })
+  await noteAll(
+    trx,
+    unbilled.map((one) => one.id),
+    { command: 'consolidate', from: 'unbilled', to: 'consolidated' },
+  )
   await tellAll(trx, receivableCreated, [id])
   await billFolios(
     trx,

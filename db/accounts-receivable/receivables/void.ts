@@ -9,7 +9,7 @@ import { lockFoliosToBill, returnReceivable } from '../../reservations/index.ts'
 import { refuseLiveFiscal } from '../fiscal/commands.ts'
 import { Receivable } from '../models.ts'
 import { receivableSide } from '../side.ts'
-import { lockReceivable, lockReceivables, note, receivableMoves, tell } from '../state.ts'
+import { lockReceivable, lockReceivables, note, noteAll, receivableMoves, tell } from '../state.ts'
 
 type Part = { folioId: string | null; fromReceivableId: string | null }
 
@@ -71,7 +71,7 @@ export const voidReceivable = async (trx: Trx, id: string, reason: string, expec
     `update receivable set status = 'unbilled', consolidated_into_id = null, version = version + 1 where tenant_id = ? and id = any(?::uuid[])`,
     [tenantId, stays],
   )
-  for (const stay of stays) note(trx, stay, { command: 'return', from: 'consolidated', to: 'unbilled', reason })
+  await noteAll(trx, stays, { command: 'return', from: 'consolidated', to: 'unbilled', reason })
   note(trx, id, { command: 'void', from: row.status, to: 'void', reason })
   await tell(trx, receivableVoided, id)
   await returnReceivable(trx, folios)

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
 import { folioInvoiced, folioReopened } from '../../../config/events/folios.ts'
-import { businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
+import { businessDay, postingEventOf, raisePosting, raisePostings } from '../../financial/index.ts'
+import type { DayPosting } from '../../financial/index.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, emitAll } from '../../lib/events.ts'
 import type { FolioRow } from '../../rows.ts'
 import { addLines, announceBalances } from './lines.ts'
 import { lockFoliosById } from './lock.ts'
 import { factOf } from './open.ts'
-import { isPaying, refuseClosed } from './status.ts'
+import { refuseClosed } from './status.ts'
 
 /** A locked folio, and the business day that its lines are dated by. */
 export type FolioToBill = FolioRow & { businessDate: string }
@@ -61,9 +62,16 @@ export const refuseUnbillable = async (trx: Trx, folios: readonly FolioRow[]): P
       throw unprocessable('folio_not_billable', `Folio ${folio.number} owes nothing`, [
         { field: 'balance', message: String(folio.balance) },
       ])
-    if (await isPaying(trx, folio))
-      throw conflict('payment_in_progress', 'A payment is being processed; wait for its end')
   }
+  const paying = await sqlOne<{ id: string }>(
+    trx,
+    `select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id and f.is_primary
+     join payment p on p.tenant_id = f.tenant_id and p.status in ('unknown', 'processing') and ((p.target_type = 'folio' and p.target_id = f.id)
+       or (p.target_type = 'reservation' and p.target_id = r.id) or (p.target_type = 'booking' and p.target_id = r.booking_id))
+     where f.tenant_id = ? and f.id = any(?::uuid[]) limit 1`,
+    [contextOf(trx).tenantId, folios.map(({ id }) => id)],
+  )
+  if (paying) throw conflict('payment_in_progress', 'A payment is being processed; wait for its end')
 }
 
 /** Bills locked folios to the customers that pay them (R41). */
@@ -127,22 +135,26 @@ export const billFolios = async (trx: Trx, billed: readonly Billed[]): Promise<v
       return { ...fact, data: { ...fact.data, receivableId: one.receivableId ?? '' } }
     }),
   )
-  for (const { folio, lineId, receivableId, customer } of made.toSorted((a, b) => (a.folio.id < b.folio.id ? -1 : 1)))
-    await raisePosting(trx, {
-      event: 'reservations.folio_invoiced',
-      source: { id: lineId },
-      propertyId: folio.propertyId,
-      postingDate: folio.businessDate,
-      payload: {
-        amounts: { amount: folio.balance },
-        documents: { folio: folio.id, receivable: receivableId },
-        context: { folioStage: folio.stage, customerKind: customer.kind },
-        parties: {
-          receivable: { type: 'customer', id: customer.id },
-          ...(folio.payerGuestId === null ? {} : { folio: { type: 'guest', id: folio.payerGuestId } }),
-        },
-      },
-    })
+  for (const propertyId of [...new Set(made.map(({ folio }) => folio.propertyId))].toSorted())
+    await raisePostings(
+      trx,
+      propertyId,
+      made
+        .filter(({ folio }) => folio.propertyId === propertyId)
+        .map(({ folio, lineId, receivableId, customer }): DayPosting => ({
+          event: 'reservations.folio_invoiced',
+          source: { id: lineId },
+          payload: {
+            amounts: { amount: folio.balance },
+            documents: { folio: folio.id, receivable: receivableId },
+            context: { folioStage: folio.stage, customerKind: customer.kind },
+            parties: {
+              receivable: { type: 'customer', id: customer.id },
+              ...(folio.payerGuestId === null ? {} : { folio: { type: 'guest', id: folio.payerGuestId } }),
+            },
+          },
+        })),
+    )
 }
 
 /** The folios that receivables bill are open again, each with the line that turns its bill (F5). They are locked by `lockFoliosToBill`. */

@@ -28,7 +28,7 @@ export const refuseClosed = (folio: Pick<FolioRow, 'status' | 'number'>, field?:
 }
 
 /** Payments whose money may still come to a folio. */
-export const isPaying = async (trx: Trx, { id, reservationId, isPrimary }: FolioRow): Promise<boolean> => {
+const isPaying = async (trx: Trx, { id, reservationId, isPrimary }: FolioRow): Promise<boolean> => {
   const of = (type: 'booking' | 'reservation' | 'folio', target: string) => paymentState(trx, type, target)
   if (isRunning(await of('folio', id))) return true
   if (!isPrimary || reservationId === null) return false
