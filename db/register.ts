@@ -11,6 +11,7 @@ import {
 import {
   billStays,
   creditNoteNumbers,
+  chargesOfReceivables,
   dunningMessages,
   exposureText,
   invoiceMessages,
@@ -21,6 +22,7 @@ import {
   receiptOfPix,
   receiptTakenBack,
   receivableStatementTarget,
+  registerPixCharges,
   receivableChecklist,
   receivableControls,
   receivableErasureBlockers,
@@ -133,6 +135,7 @@ export const registerModules = () => {
     takenBack: { payment: pixMoney.takenBack, receipt: receiptTakenBack },
     answers: { receipt_refund: refundAnswered },
   })
+  registerPixCharges(chargesOfReceivables)
   registerForecast('charges', chargeForecast)
   registerStatementTarget('payout', payoutTarget)
   registerStatementTarget('payable', payableTarget)

@@ -16,6 +16,7 @@ export { cancelFiscal, createFiscalDocument, makeRequested, requestFiscal, retry
 export { fiscalSorts, listFiscal, readFiscalDocument, rpsNumbers, statusOfFiscal } from './fiscal/read.ts'
 export type { FiscalShown } from './fiscal/read.ts'
 export { readSettings, setSettings } from './settings/settings.ts'
+export { chargesOfReceivables } from './sending/charges.ts'
 export { invoiceMessages } from './sending/messages.ts'
 export { registerPixCharges } from './sending/pix.ts'
 export { createCreditNote } from './credit-notes/create.ts'

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
-import { registerPixCharges } from '../../db/accounts-receivable/index.ts'
+import { randomUUID } from 'node:crypto'
+import { chargesOfReceivables, registerPixCharges } from '../../db/accounts-receivable/index.ts'
 import type { PixCode } from '../../db/accounts-receivable/sending/pix.ts'
+import type { Parsed } from '../support/client.ts'
 import { useMailPeer } from '../support/messages.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceivables } from './desk.ts'
@@ -88,6 +90,7 @@ describe('sending an invoice', function () {
         codes: () => Promise.resolve(bank.codes),
       }),
     )
+    after(() => registerPixCharges(chargesOfReceivables))
     const send = async () => {
       const receivableId = await a.issued(await a.customer(), [[a.day(10), 1_000]])
       const [part] = await a.rows<{ id: string }>(
@@ -122,5 +125,51 @@ describe('sending an invoice', function () {
       expect(mail.peer.mails[0]?.text).not.to.include('Pix')
       expect(await statusOf(id)).to.equal('sent')
     })
+  })
+
+  it('asks the bank of the house for charges, and carries their codes', async () => {
+    const customerId = await a.customer()
+    await a.rows(`update property set book_id = :bookId where id = :house`, { house: a.house.propertyId })
+    await a.rows(`update customer set document = '11444777000161' where id = :customerId`, { customerId })
+    const receivableId = await a.issued(customerId, [
+      [a.day(-3), 1_000],
+      [a.day(20), 2_000],
+    ])
+    const send = (body: object) => a.send(a.finance, 'POST', `receivables/${receivableId}/send`, body)
+    const withPix = { channels: ['email'], withPix: true }
+    const [status, reply] = await send(withPix)
+    expect([status, reply.code]).to.deep.equal([422, 'pix_not_ready'])
+    const cash = async (desk: typeof a.owner, method: string, path: string, body: object): Promise<Parsed> => {
+      const answer = await desk.send(method, `cash/${path}`, body, { idempotencyKey: randomUUID() })
+      expect(answer.status, JSON.stringify(answer.body)).to.be.below(300)
+      return answer.body
+    }
+    const bank = await cash(a.finance, 'POST', 'accounts', {
+      kind: 'bank',
+      code: 'PIX',
+      name: 'Banco',
+      bookId: a.bookId,
+    })
+    await cash(a.owner, 'PUT', `accounts/${bank.id}/pix`, {
+      keys: [{ type: 'random', key: '123e4567-e12b-42d1-a456-426655440000' }],
+      connection: { provider: 'sandbox', credentials: { clientId: 'pousada', clientSecret: 'right' } },
+    })
+    await world.drain()
+    const [, sending] = await send(withPix)
+    await world.drain({ aheadMs: 6_000 })
+    expect(await statusOf(sending.id)).to.equal('sent')
+    const codes = await a.rows<{ code: string; dueOn: string }>(
+      `select br_code as code, to_char(due_on, 'YYYY-MM-DD') as "dueOn" from pix_charge where target_id = :receivableId order by due_on`,
+      { receivableId },
+    )
+    expect(codes.map(({ dueOn }) => dueOn)).to.deep.equal([a.day(0), a.day(20)])
+    const mine = mail.peer.mails.find(({ to }) => to[0] === 'ok@firma.example')
+    for (const { code } of codes) expect(mine?.text).to.include(code)
+    // Charges that stand are not made again.
+    await send(withPix)
+    await world.drain()
+    expect(await a.rows(`select id from pix_charge where target_id = :receivableId`, { receivableId })).to.have.length(
+      2,
+    )
   })
 })
