@@ -45,7 +45,6 @@ export const BankStatement = model<
   { format: StatementFormat; status: StatementStatus; mapping: CsvMapping | null; error: StatementError | null }
 >('bank_statement')
 export const BankStatementLine = model<'bank_statement_line', { status: LineStatus }>('bank_statement_line')
-export const StatementMatch = model<'statement_match', object>('statement_match')
 
 export const PixConnection = model<'pix_connection', { status: (typeof pixConnectionStatuses)[number] }>(
   'pix_connection',
