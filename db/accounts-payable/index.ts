@@ -9,7 +9,7 @@ export { lockOrder } from './orders/state.ts'
 export { openOrderQuantities, receiveOrderLines, takeBackReceipts } from './orders/receive.ts'
 export { changePayable } from './payables/change.ts'
 export { createPayable } from './payables/create.ts'
-export type { NewPayable } from './payables/create.ts'
+
 export { listPayables, payableSorts } from './payables/list.ts'
 export { approvePayable, rejectPayable, submitPayable, voidPayable } from './payables/moves.ts'
 export { readPayable } from './payables/read.ts'

@@ -1,5 +1,3 @@
-import type { Condition } from '../lib/conditions.ts'
-
 /** What a caller may see and do of registers. */
 export type Sight = {
   /** They approve sessions, so blind ones hide nothing from them. */
@@ -9,8 +7,6 @@ export type Sight = {
   /** Documents of other parties are shown whole. */
   reveals: boolean
 }
-
-export type InSight = { scope: Condition; sight: Sight }
 
 /** A number of another party, with what tells it from others left. */
 export const maskDocument = (document: string): string => `***${document.slice(-2)}`

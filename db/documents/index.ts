@@ -16,21 +16,12 @@ export {
   searchOfParty,
   searchTerm,
 } from './parties.ts'
-export type { PartyContacts, PartyContactsChange, PartyIdentity } from './parties.ts'
-export { ageing, openOn } from './installments/ageing.ts'
-export type { AgeingAsked, AgeingRow } from './installments/ageing.ts'
-export {
-  beginVersions,
-  installmentsById,
-  installmentsIn,
-  replaceInstallments,
-  settle,
-  storeSchedule,
-} from './installments/settle.ts'
+export type { PartyContacts, PartyContactsChange } from './parties.ts'
+export { ageing } from './installments/ageing.ts'
+export { beginVersions, installmentsIn, replaceInstallments, settle, storeSchedule } from './installments/settle.ts'
 export type { Fact, Installment } from './installments/settle.ts'
 export type { Side } from './installments/side.ts'
 export { statement } from './installments/statement.ts'
-export type { OpenInstallment, StatementEntry } from './installments/statement.ts'
 export {
   assignNumber,
   gapsText,
@@ -40,6 +31,6 @@ export {
   setSeries,
   takeNumber,
 } from './numbers.ts'
-export type { GivenNumber, Numbered, SeriesKey, SeriesKind, SeriesState } from './numbers.ts'
+export type { Numbered } from './numbers.ts'
 export { distributed, installmentsOf, rescheduled } from './rules/schedule.ts'
-export type { Buckets, Share } from './rules/schedule.ts'
+export type { Share } from './rules/schedule.ts'

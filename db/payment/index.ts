@@ -77,7 +77,7 @@ export { createLink, createStaffPayment, listPayments, readPaymentDetail } from 
 export { readingOf, requestReading } from './payments/sync.ts'
 export { listRefunds, readRefundRecord } from './refunds/list.ts'
 export { recordPayment } from './payments/record.ts'
-export type { RecordedMethod, RecordedPayment } from './payments/record.ts'
+export type { RecordedMethod } from './payments/record.ts'
 export { releaseMoney, takeOffTarget } from './refunds/release.ts'
 export { sessionMoney, payoutForecast } from './cash-facts.ts'
 export { pixMoney } from './pix-money.ts'

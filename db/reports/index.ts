@@ -6,7 +6,7 @@ export { runStatuses } from './models.ts'
 export type { Column, FileRow, Meta, Reading, Sight } from './reading.ts'
 export { report } from './registry.ts'
 export { rightsOf } from './rights.ts'
-export { periods } from './rules/schedule.ts'
+
 export { announceRun, runSchedule, schedulesDue } from './schedule-runs.ts'
 export { changeSchedule, createSchedule, deleteSchedule, listSchedules, readSchedule } from './schedules.ts'
 export {

@@ -113,4 +113,3 @@ export const readReceipt = async (trx: Trx, id: string, sight: ReceiptSight) => 
   ])
   return { ...(await shown(trx, row, sight)), allocations, refunds }
 }
-export type ReceiptShown = Awaited<ReturnType<typeof readReceipt>>

@@ -1,7 +1,7 @@
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { columnOf } from '../../lib/shapes.ts'
-import type { Rescheduled, Scheduled, Share, Version } from '../rules/schedule.ts'
+import type { Rescheduled, Scheduled, Share } from '../rules/schedule.ts'
 import type { Side } from './side.ts'
 
 /** A dated fact of an installment. What it lowers is positive, what it gives back is negative; `sum` is null for a document that was voided. */
@@ -78,18 +78,6 @@ export const installmentsIn = (
     [contextOf(trx).tenantId, documentIds],
   )
 
-/** Installments by id. */
-export const installmentsById = (
-  trx: Trx,
-  { document }: Pick<Side, 'document'>,
-  ids: readonly string[],
-): Promise<Installment[]> =>
-  sql<Installment>(
-    trx,
-    `select ${columns(document)} from ${document}_installment where tenant_id = ? and id = any(?) order by id`,
-    [contextOf(trx).tenantId, ids],
-  )
-
 /** Replaces the installments of a draft. */
 export const replaceInstallments = async (
   trx: Trx,
@@ -149,6 +137,3 @@ export const storeSchedule = async (
     [documentId, bodyOf(schedule.filter(({ id }) => id === null))],
   )
 }
-
-/** The schedules that an installment had. */
-export type { Version }
