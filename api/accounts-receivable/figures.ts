@@ -55,6 +55,8 @@ const installments = paged({
       /** Proposed on top of what is open, and booked by nobody but a receipt. */
       lateCharges: Obj({ fine: Amount, interest: Amount, asOf: Day }, { title: 'LateCharges' }),
       lastLevel: Nullable(Int(1, 8)),
+      /** The Pix charge that it can be paid with now. */
+      pixChargeId: Nullable(Uuid),
     },
     { title: 'ReceivableInstallmentListed' },
   ),

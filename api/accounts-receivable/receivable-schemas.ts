@@ -1,3 +1,4 @@
+import { pixChargeStatuses } from '../../config/pix.ts'
 import { noticeStatuses } from '../../config/dunning.ts'
 import { fiscalStatuses } from '../../config/fiscal.ts'
 import { receivableStatuses } from '../../config/receivables.ts'
@@ -144,6 +145,9 @@ export const Receivable = Obj(
     ),
     /** Bills of stays that it took up. */
     consolidates: List(Obj({ id: Uuid, folioId: Nullable(Uuid), total: Amount }), { max: 200 }),
+    pixCharges: List(Obj({ id: Uuid, installmentId: Nullable(Uuid), status: OneOf([...pixChargeStatuses]) }), {
+      max: 1_000,
+    }),
     /** The one that stands, else the last. */
     fiscalDocument: Nullable(
       Obj({

@@ -36,6 +36,8 @@ type InstallmentRow = {
   promisedOn: string | null
   /** Of the last reminder; null before the first. */
   lastLevel: number | null
+  /** The charge by Pix that it can be paid with now. */
+  pixChargeId: string | null
   bookId: string
   today: string
 }
@@ -52,7 +54,10 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter): Pro
         (select count(*) from receivable_installment o where o.tenant_id = i.tenant_id and o.receivable_id = i.receivable_id) as "of", i.due_on,
         greatest(case when i.open > 0 then ${today} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.promised_on, p.book_id, ${today} as today,
         (select max(n.level) from dunning_notice n where n.tenant_id = i.tenant_id and n.receivable_id = i.receivable_id and n.installment_id = i.id
-          and n.status <> 'skipped') as last_level`,
+          and n.status <> 'skipped') as last_level,
+        (select x.id from pix_charge x where x.tenant_id = i.tenant_id and x.target_type = 'receivable' and x.target_id = i.receivable_id
+          and (x.installment_id = i.id or x.installment_id is null) and x.status in ('creating', 'active')
+          order by x.installment_id is null, x.created_at desc, x.id limit 1) as pix_charge_id`,
       from: `receivable_installment i join receivable p on p.tenant_id = i.tenant_id and p.id = i.receivable_id
         join book b on b.tenant_id = p.tenant_id and b.id = p.book_id join customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id`,
       conditions: [

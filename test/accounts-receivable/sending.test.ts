@@ -171,5 +171,11 @@ describe('sending an invoice', function () {
     expect(await a.rows(`select id from pix_charge where target_id = :receivableId`, { receivableId })).to.have.length(
       2,
     )
+    const { pixCharges } = await a.good(a.finance, 'GET', `receivables/${receivableId}`)
+    expect((pixCharges as Parsed[]).map((charge) => charge.status)).to.deep.equal(['active', 'active'])
+    const { data } = await a.good(a.finance, 'GET', `installments?customerId=${customerId}`)
+    expect((data as Parsed[]).map(({ id, pixChargeId }) => [id, pixChargeId])).to.deep.equal(
+      (pixCharges as Parsed[]).map((charge) => [charge.installmentId, charge.id]),
+    )
   })
 })

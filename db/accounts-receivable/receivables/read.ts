@@ -1,3 +1,4 @@
+import type { PixChargeStatus } from '../../../config/pix.ts'
 import type { ReceivableStatus } from '../../../config/receivables.ts'
 import { installmentsIn } from '../../documents/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
@@ -52,6 +53,7 @@ export const readReceivable = async (trx: Trx, id: string) => {
     customers,
     fiscalDocument,
     notices,
+    pixCharges,
   ] = await Promise.all([
     readRow(trx, Receivable, id),
     sql<LineShown>(
@@ -122,6 +124,11 @@ export const readReceivable = async (trx: Trx, id: string) => {
     ),
     fiscalOfReceivable(trx, id),
     noticesOf(trx, id),
+    sql<{ id: string; installmentId: string | null; status: PixChargeStatus }>(
+      trx,
+      `select id, installment_id, status from pix_charge where tenant_id = ? and target_type = 'receivable' and target_id = ? order by created_at, id`,
+      of,
+    ),
   ])
   return {
     ...row,
@@ -146,6 +153,7 @@ export const readReceivable = async (trx: Trx, id: string) => {
     consolidates,
     fiscalDocument,
     notices,
+    pixCharges,
     history,
   }
 }
