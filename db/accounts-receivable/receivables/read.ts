@@ -126,7 +126,7 @@ export const readReceivable = async (trx: Trx, id: string) => {
     noticesOf(trx, id),
     sql<{ id: string; installmentId: string | null; status: PixChargeStatus }>(
       trx,
-      `select id, installment_id, status from pix_charge where tenant_id = ? and target_type = 'receivable' and target_id = ? order by created_at, id`,
+      `select id, installment_id, status from pix_charge where tenant_id = ? and target_type = 'receivable' and target_id = ? order by due_on, created_at, id`,
       of,
     ),
   ])
