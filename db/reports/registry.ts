@@ -1,6 +1,9 @@
 import { reportOf } from '../../config/reports.ts'
 import type { ReportKey } from '../../config/reports.ts'
 import type { Report } from './reading.ts'
+import { openPayablesAgeing, openReceivablesAgeing } from './lists/ageing.ts'
+import { openDepositsHeld, openOpenFolios, openPaymentsByMethod, openRegisterSessions } from './lists/lists.ts'
+import { openStockValue } from './lists/stock-value.ts'
 import { openDailyRevenue } from './operating/daily-revenue.ts'
 import { openForecast } from './operating/forecast.ts'
 import { openHousekeeping } from './operating/housekeeping.ts'
@@ -37,6 +40,13 @@ const readers = {
   inventory_cost: openInventoryCost,
   financial_overview: openOverview,
   consolidated_statements: openConsolidated,
+  payables_ageing: openPayablesAgeing,
+  receivables_ageing: openReceivablesAgeing,
+  open_folios: openOpenFolios,
+  deposits_held: openDepositsHeld,
+  payments_by_method: openPaymentsByMethod,
+  register_sessions: openRegisterSessions,
+  stock_value: openStockValue,
 } as const satisfies Record<ReportKey, unknown>
 
 /** The function of a report. Its endpoint and its runs read it in the same way. */

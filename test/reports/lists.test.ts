@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import { sql } from '../../db/lib/connection.ts'
+import { postWaiting } from '../../db/financial/waiting.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { arrive, makeLateHouse, makeStays, payAll } from '../night-audit/support.ts'
+import { openDesk } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
+import type { House } from '../support/factories.ts'
+import { makePayables } from '../support/payables.ts'
+import { makeStore } from '../support/stock.ts'
+import { useWorld } from '../support/world.ts'
+
+type File = { data: Record<string, unknown>[]; totals: Record<string, number>; meta: Record<string, unknown> }
+
+describe('lists that are made as files alone', () => {
+  const world = useWorld()
+  let house: House
+  let owner: Desk
+  beforeEach(async () => {
+    await forgetLimits(world)
+    house = await makeLateHouse(2, { units: 4 })
+    owner = await openDesk(world, house, 'owner')
+  })
+  const made = async (report: string, parameters: object = {}): Promise<File> => {
+    const { status, body } = await owner.send('POST', 'reports/runs', { report, parameters, format: 'json' })
+    expect(status, JSON.stringify(body)).to.equal(201)
+    await world.drain({ kinds: ['reports.run'] })
+    const run = (await owner.get(`reports/runs/${body.id}`)).body
+    expect(run.status, JSON.stringify(run)).to.equal('succeeded')
+    const file = await owner.get(`reports/runs/${body.id}/file`)
+    return file.body as File
+  }
+  const posted = () => house.inHouse((trx) => postWaiting(house.bookId, (work) => work(trx)))
+
+  it('are told of, and have no endpoint', async () => {
+    const { body } = await owner.get('reports')
+    const runOnly = (body.data as { key: string; atOnce: boolean }[]).flatMap(({ key, atOnce }) =>
+      atOnce ? [] : [key],
+    )
+    expect(runOnly).to.have.members([
+      'payables_ageing',
+      'receivables_ageing',
+      'open_folios',
+      'deposits_held',
+      'payments_by_method',
+      'register_sessions',
+      'stock_value',
+    ])
+    expect((await owner.get('reports/open-folios')).status).to.equal(404)
+  })
+
+  it('say what guests owe and have paid in advance, as folios and the ledger do', async () => {
+    const [first = '', second = ''] = await makeStays(house, 2, { from: -2, nights: 2 })
+    await payAll(house, first)
+    await payAll(house, second)
+    await posted()
+    const [ledger] = await house.inHouse((trx) =>
+      sql<{ held: number }>(
+        trx,
+        `select coalesce(sum(l.credit - l.debit), 0)::bigint as held from journal_line l join account a on a.id = l.account_id where a.role = 'deposits'`,
+      ),
+    )
+    const before = await made('deposits_held')
+    expect(before.totals['balance']).to.equal(ledger?.held)
+    expect(ledger?.held).to.be.greaterThan(0)
+    expect(before.data).to.have.length(2)
+    await arrive(house, first)
+    const [folios] = await house.inHouse((trx) =>
+      sql<{ balance: number; count: number }>(
+        trx,
+        `select coalesce(sum(balance), 0)::bigint as balance, count(*)::int as count from folio where status = 'open' and balance <> 0`,
+      ),
+    )
+    const open = await made('open_folios', { propertyId: [house.propertyId] })
+    expect([open.totals['balance'], open.data.length]).to.deep.equal([folios?.balance, folios?.count])
+    const paid = await made('payments_by_method', { startDate: house.day(-400), endDate: house.day(1) })
+    const [payments] = await house.inHouse((trx) =>
+      sql<{ received: number }>(trx, `select sum(captured_amount)::bigint as received from payment`),
+    )
+    expect(paid.totals).to.include({ received: payments?.received, net: payments?.received })
+  })
+
+  it('say what is owed and what is in store as their modules do', async () => {
+    await makePayables(house)
+    await makeStore(house)
+    const ageing = (await owner.get(`accounts-payable/ageing?bookId=${house.bookId}&limit=100`)).body
+    const owed = await made('payables_ageing', { bookId: house.bookId })
+    expect(owed.totals).to.deep.include({ total: ageing.totals.total, credits: ageing.totals.credits })
+    expect(owed.data).to.have.length(ageing.data.length)
+    expect((await made('receivables_ageing', { bookId: house.bookId })).totals['total']).to.equal(0)
+    const stock = (await owner.get(`inventory/stock?propertyId=${house.propertyId}`)).body
+    const value = await made('stock_value')
+    expect(value.totals['value']).to.equal(stock.value)
+    expect(value.data).to.have.length(stock.rows.length)
+    expect((await made('register_sessions', { startDate: house.day(-2), endDate: house.day(0) })).data).to.be.an(
+      'array',
+    )
+  })
+
+  it('are for who may read their figures', async () => {
+    const housekeeper = await openDesk(world, house, 'housekeeper')
+    for (const report of ['deposits_held', 'open_folios', 'payables_ageing', 'stock_value']) {
+      const { status } = await housekeeper.send('POST', 'reports/runs', { report, parameters: {}, format: 'csv' })
+      expect(status, report).to.equal(403)
+    }
+  })
+})
