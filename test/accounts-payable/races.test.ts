@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { itemsToSend, sendItem, transferEnded } from '../../db/accounts-payable/index.ts'
-import { registerPixSender } from '../../db/cash/index.ts'
+import { connectedSender, registerPixSender } from '../../db/cash/index.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
@@ -16,6 +16,7 @@ describe('what is owed', function () {
     bankId = await a.bank(10_000_000, a.on('01-01'))
   })
   beforeEach(() => a.calm())
+  after(() => registerPixSender(connectedSender))
 
   const approvedBill = async (amount: number, more: object = {}) => {
     const { id: supplierId } = await a.supplier()

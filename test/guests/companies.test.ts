@@ -1,3 +1,4 @@
+import { registerModules } from '../../db/register.ts'
 import { expect } from 'chai'
 import { forgetLimits } from '../auth/support.ts'
 import { useWorld } from '../support/world.ts'
@@ -60,6 +61,7 @@ describe('Companies and agencies', () => {
     expect(refused.body).to.deep.include({ code: 'company_in_use' })
     expect(refused.body.errors).to.deep.equal([{ field: 'companyId', message: 'has stays to come' }])
     expect((await call('GET', `companies/${firm.id}`)).body.status).to.equal('active')
+    registerModules()
   })
 
   it('refuse numbers with wrong check digits, commissions of other kinds, and plans of nobody', async () => {
