@@ -92,7 +92,7 @@ const badRequest = () => {
   return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }
 
-/** How long a sender may take for the headers and for a whole request, and how often that is looked at. */
+/** The time that a sender may take for the headers and for a whole request, and the interval of the check. */
 export type Patience = { headersMs: number; requestMs: number; lookMs: number }
 const usualPatience: Patience = { headersMs: 5_000, requestMs: 15_000, lookMs: 1_000 }
 

@@ -21,7 +21,7 @@ const codes = new Map(
 /** The countries that have a calling code. */
 export const dialled: readonly string[] = [...codes.keys()]
 
-/** Whether a number in E.164 belongs to one of the countries. No code is the beginning of another, so the match is certain. */
+/** Tells whether a number in E.164 belongs to one of the countries. No code is the beginning of another, so the match is certain. */
 export const isNumberOf = (phone: string, countries: readonly string[]): boolean =>
   countries.some((country) => {
     const code = codes.get(country)

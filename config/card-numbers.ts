@@ -30,7 +30,7 @@ const fewest = 14
 
 type Digits = {
   value: number[]
-  /** Where each digit begins and ends in the text. */
+  /** The start and end of each digit in the text. */
   from: number[]
   to: number[]
   /** Places behind which something separates two digits. */
@@ -111,7 +111,7 @@ const luhn = ({ value }: Digits, start: number, end: number): boolean => {
 }
 
 /**
- * Whether the digits are set apart as those of a card are: by fours, as on American Express and Diners, behind the issuer's six, by twos, or
+ * Tells whether the digits are set apart as those of a card are: by fours, as on American Express and Diners, behind the issuer's six, by twos, or
  * each alone. Two telephone numbers side by side are cut elsewhere, and begin or end elsewhere.
  */
 const isSetLikeCard = ({ value, cut }: Digits, start: number, end: number): boolean => {
@@ -139,7 +139,7 @@ const isSetLikeCard = ({ value, cut }: Digits, start: number, end: number): bool
   )
 }
 
-/** Where a card stands in a run: digits in front, and a date and a code behind, do not hide it. */
+/** Finds the card in a run: digits in front, and a date and a code behind, do not hide it. */
 const cardIn = (run: Digits, text: string, from: number): { start: number; end: number } | null => {
   const { value, cut } = run
   // A number in the international form is a telephone's.
@@ -169,7 +169,7 @@ const uuids = /\b[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 /** As long as the text. Digits of ids are no card, though one in some hundred ids has such by chance. */
 const withoutIds = (text: string): string => text.replace(uuids, (id) => 'x'.repeat(id.length))
 
-/** Whether a text holds the number of a payment card, however its digits are set apart and whatever stands around them. */
+/** Tells whether a text holds the number of a payment card, however its digits are set apart and whatever stands around them. */
 export const holdsCardNumber = (given: string): boolean => {
   if (!hasMany(given)) return false
   const text = withoutIds(given)
@@ -177,7 +177,7 @@ export const holdsCardNumber = (given: string): boolean => {
   return false
 }
 
-/** Whether a text is the number of a card and nothing beside: identity documents may hold such digits in longer numbers. */
+/** Tells whether a text is the number of a card and nothing beside: identity documents may hold such digits in longer numbers. */
 export const isCardNumber = (text: string): boolean => {
   const [run, ...others] = [...runsOf(text)]
   if (!run || others.length > 0 || text.startsWith('+') || run.value.length < 15 || run.value.length > 16) return false
@@ -200,7 +200,7 @@ const withoutNumbers = (text: string): string => {
 const securityCode =
   /\b(?:cvv2?|cvc2?|cid|security code|verification code|c[oó]d(?:igo|\.)? de (?:seguran[cç]a|seguridad))\b\W{0,6}\d{3,4}\b/gi
 
-/** Whether a text holds what stands on the back of a card, named as such. */
+/** Tells whether a text holds the security code of a card, named as such. */
 export const holdsSecurityCode = (text: string): boolean => text.search(securityCode) >= 0
 
 /** Removes card data that may not be kept from a text. */

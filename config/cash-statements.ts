@@ -1,4 +1,4 @@
-/** What is said of statements of banks and their lines, wherever it is said. */
+/** The words for bank statements and their lines. */
 export const statementFormats = ['ofx', 'csv', 'cnab240'] as const
 export type StatementFormat = (typeof statementFormats)[number]
 export const statementStatuses = ['received', 'imported', 'rejected', 'reconciled'] as const
@@ -12,7 +12,7 @@ export const mostStatementLines = 50_000
 
 /** A column by its number, from 1, or by its name in the first row that is not skipped. */
 export type Column = number | string
-/** How the file of a bank is read that has no standard. */
+/** The layout of a bank's file that has no standard. */
 export type CsvMapping = {
   delimiter: ';' | ',' | '|' | '\t'
   /** Rows before the names of the columns, or before the first line where columns are numbers. */

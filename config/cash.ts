@@ -1,4 +1,4 @@
-/** What is said of money in accounts, sessions, movements and transfers, wherever it is said. */
+/** The words for money in accounts, sessions, movements and transfers. */
 export const cashAccountKinds = ['bank', 'acquirer', 'safe', 'petty_cash', 'register'] as const
 export type CashAccountKind = (typeof cashAccountKinds)[number]
 

@@ -17,14 +17,14 @@ import {
 } from './schema.ts'
 import type { Static } from './schema.ts'
 
-/** How channels are spoken with: `open` is the contract of docs/integrators/channels.md, `simulator` the same with a peer of tests and development. */
+/** The drivers of channels: `open` is the contract of docs/integrators/channels.md, `simulator` is that contract with a peer of tests and development. */
 export const channelDrivers = ['open', 'simulator'] as const
 export type ChannelDriver = (typeof channelDrivers)[number]
 
 /** The host that the driver `simulator` takes to the peer of this machine. */
 export const simulatorHost = 'simulator.channels.test'
 
-/** How long a change waits for others, so that they are told together; what closes sales does not wait. */
+/** The time that a change waits for others, so that they are told together. Changes that close sales do not wait. */
 export const pushDelayMs = 6_000
 export const pushLeaseSeconds = 60
 export const mostRanges = 1_000

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { settings } from './env.ts'
 
-/** Where tests end a process, as a power cut would: before and after every commit, and around every call to the outside. */
+/** The points at which tests end a process, as a power cut would: before and after every commit, and around every call to the outside. */
 export const crashPoints = [
   /** After the claim has committed; of a job on the database, in its one transaction. */
   'job.claimed',

@@ -82,11 +82,11 @@ export const settings = {
   /** The role that owns the tables; for migrations alone. */
   databaseOwnerUrl: text('DATABASE_OWNER_URL', ''),
   databasePool: integer('DATABASE_POOL', 10, 1),
-  /** Whether connections keep plans of what runs all the time. Off behind a pooler that gives each transaction another one and does not know of them. */
+  /** True if connections keep plans of frequent statements. Off behind a pooler that gives each transaction another connection and does not know of plans. */
   databasePrepare: choice('DATABASE_PREPARE', ['on', 'off'], 'on') === 'on',
   redisUrl: text('REDIS_URL', ''),
   redisPrefix: text('REDIS_PREFIX', '{pousada}'),
-  /** How long a request waits for Redis before it goes on without. */
+  /** The time that a request waits for Redis before it goes on without. */
   redisPatienceMs: integer('REDIS_PATIENCE_MS', 100, 1),
   /** Business days may be closed before their calendar day is over, for stories and tests; never where guests sleep. */
   businessDayAhead:
@@ -142,10 +142,10 @@ export const settings = {
   },
   /** Port of the channel that plays the driver `simulator` on this machine; 0 where none does. */
   channelSimulatorPort: environmentName === 'production' ? 0 : integer('CHANNEL_SIMULATOR_PORT', 0),
-  /** Where spans go, OTLP over HTTP; without it there are none. */
+  /** The address for spans, OTLP over HTTP; without it there are none. */
   otlpEndpoint: optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
   smtpUrl: optional('SMTP_URL'),
-  /** Where the mailbox of development is read. */
+  /** The address at which the mailbox of development is read. */
   mailboxUrl: environmentName === 'production' ? null : (optional('MAILBOX_URL') ?? null),
   mailFrom: text('MAIL_FROM', 'Pousada <no-reply@pousada.example>'),
   /** PEM of a certificate authority that mail servers of tenants may have beside those that are publicly known. */

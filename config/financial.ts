@@ -173,7 +173,7 @@ export const postingOf = (event: string): PostingDefinition => {
   return definition
 }
 
-/** How the diary of a book in this country describes the entries of an event. */
+/** The words with which the diary of a book in this country describes the entries of an event. */
 export const wordsOf = (event: string, countryCode: string): string => {
   const { textPt, raisedWhen } = postingOf(event)
   return countryCode === 'BR' && textPt !== '' ? textPt : raisedWhen

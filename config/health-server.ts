@@ -7,7 +7,7 @@ import { registry } from './metrics.ts'
 
 export type ProcessKind = 'api' | 'relay' | 'scheduler' | 'worker'
 
-/** Where Prometheus looks unless `METRICS_PORT` says otherwise. */
+/** The port that Prometheus reads unless `METRICS_PORT` says otherwise. */
 const usualPorts: Record<ProcessKind, number> = { api: 9464, relay: 9465, scheduler: 9466, worker: 9467 }
 
 /** Readiness: whether requests or jobs may come, and what is behind it. */

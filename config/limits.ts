@@ -34,7 +34,7 @@ export const sessionLimits = {
   tokenHours: 24,
   lifeDays: 30,
   superuserHours: 12,
-  /** How long an expired token may still be exchanged. */
+  /** The days for which an expired token may still be exchanged. */
   refreshDays: 7,
   superuserRefreshHours: 1,
   /** In which the token before the last refresh still counts. */
@@ -44,7 +44,7 @@ export const sessionLimits = {
   lastSeenMinutes: 5,
 } as const
 
-/** How long what is sent by mail, or shown between two steps of a sign-in, may be used. */
+/** The life of tokens sent by mail, or shown between two steps of a sign-in. */
 export const oneTimeTokenSeconds = {
   invitation: 7 * 86_400,
   password_reset: 30 * 60,
@@ -77,7 +77,7 @@ export const webhookLimits = {
   atOncePerEndpoint: 2,
   atOncePerTenant: 4,
   atOncePerHost: 20,
-  /** How long a start holds its slot, and a delivery that it has in hand, without a word of it. */
+  /** The time for which a start holds its slot, and a delivery that it has in hand, without a sign of life. */
   leaseSeconds: 15,
   /** Deliveries that a sender takes in one transaction. It goes on to the next of them while the first requests took less than `turnMs`. */
   takenAtOnce: 10,

@@ -79,7 +79,7 @@ const judgedAddresses = async (
 }
 
 /**
- * Where a call to an address goes: a peer of this process, or the addresses that its host has now. A caller connects to these very addresses,
+ * The destination of a call to an address: a peer of this process, or the addresses that its host has now. A caller connects to these very addresses,
  * so that the name cannot lead elsewhere the second time. Throws AddressRefused, or the error of the name service.
  */
 export const placeOf = async (url: URL, judging: Judging = {}): Promise<number | Found> => {

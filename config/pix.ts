@@ -1,4 +1,4 @@
-/** What is said of Pix, wherever it is said. */
+/** The words for Pix. */
 export const pixKeyTypes = ['cpf', 'cnpj', 'email', 'phone', 'random'] as const
 export type PixKeyType = (typeof pixKeyTypes)[number]
 export const pixChargeKinds = ['static', 'immediate', 'due_date'] as const
@@ -9,7 +9,7 @@ export const pixTargetTypes = ['booking', 'reservation', 'folio', 'receivable'] 
 export type PixTargetType = (typeof pixTargetTypes)[number]
 export const pixConnectionStatuses = ['connecting', 'active', 'failing'] as const
 
-/** What connections of a bank can do. */
+/** An ability of a bank connection. */
 export type PixAbility = 'charge' | 'return' | 'send'
 /** Banks by their code, with what they can do. `gate` is the provider of their calls. */
 export const pixProviders = {

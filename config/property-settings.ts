@@ -40,7 +40,7 @@ export const PropertySettings = Obj({
     theme: Obj({ primaryColour: Nullable(Matching('^#[0-9a-f]{6}$', 7)), logoUrl: Nullable(secureAddress) }),
     terms: LocalText,
     privacyUrl: Nullable(secureAddress),
-    /** Where a payer may be sent back to. */
+    /** The hosts to which a payer may be sent back. */
     returnHosts: List(Matching('^[a-z0-9.-]{1,253}$', 253), { max: 20 }),
     /** Basis points of a pool's night that unpaid portal holds may take. */
     holdShare: Int(500, 10_000),
@@ -70,7 +70,7 @@ export const PropertySettings = Obj({
   registration: Obj({
     /** Forms of guests: none; one that is missing is told at check-in; or keeps the guest from checking in. */
     mode: OneOf(['off', 'warn', 'strict']),
-    /** Where forms are reported to; `open` speaks the contract of docs/integrators/registration.md. */
+    /** The authority that takes forms; `open` speaks the contract of docs/integrators/registration.md. */
     authority: OneOf([...authorities]),
     endpointUrl: Nullable(secureAddress),
     /** Days before the arrival on which a guest is sent the link by itself; 0 = never. */

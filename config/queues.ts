@@ -58,5 +58,5 @@ export type JobClass = 'urgent' | 'normal' | 'bulk'
 
 /** Queues whose jobs speak for a tenant: they wait while it is suspended. What moves money, or tells channels that nothing is for sale, goes on. */
 export const speakingQueues: readonly QueueName[] = ['messages', 'webhooks']
-/** How long a job waits before it looks again whether its tenant is active. */
+/** The time that a job waits before it looks again whether its tenant is active. */
 export const suspendedWaitMs = 5 * 60_000

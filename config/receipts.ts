@@ -1,4 +1,4 @@
-/** What is said of receipts and credit notes, wherever it is said. */
+/** The words for receipts and credit notes. */
 export const receiptSources = ['manual', 'pix', 'payment', 'bank_line', 'credit_note'] as const
 export type ReceiptSource = (typeof receiptSources)[number]
 export const receiptMethods = ['cash', 'bank', 'cheque', 'pix', 'card', 'credit', 'other'] as const

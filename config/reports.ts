@@ -16,7 +16,7 @@ export type ReportDeclaration = {
   /** Permission to `read` it decides, and its feature. */
   subject: SubjectName
   parameters: Properties
-  /** Whether an endpoint answers it at once; runs make all of them. */
+  /** True if an endpoint answers it at once; runs make all of them. */
   atOnce: boolean
   /** Answered in pages. */
   paged?: true

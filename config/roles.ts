@@ -234,7 +234,7 @@ export const rolePermissions: Readonly<Record<BuiltInRole, readonly Permission[]
   auditor,
 }
 
-/** Whether a role keeps within the limits in amounts of an action: a built-in one where its cell says so, custom roles and keys always. */
+/** Tells whether a role keeps within the limits in amounts of an action: a built-in one where its cell says so, custom roles and keys always. */
 export const isLimited = (role: string | null, subject: SubjectName, action: string): boolean =>
   role === null ||
   !isBuiltInRole(role) ||
@@ -258,7 +258,7 @@ export const reservedSubjects: ReadonlySet<string> = new Set<SubjectName>([
   'WebhookEndpoint',
 ])
 
-/** Whether a custom role may hold an action on a subject. */
+/** Tells whether a custom role may hold an action on a subject. */
 export const isGrantable = (subject: string, action: string): boolean =>
   isSubject(subject) &&
   subjectFacts(subject).reach === 'tenant' &&

@@ -19,7 +19,7 @@ export const scopes: readonly string[] = [
   ...scopedModules.flatMap((module) => [`${module}:read`, `${module}:write`]),
 ]
 
-/** Whether these scopes give an action on a subject. Every key may read its tenant. */
+/** Tells whether these scopes give an action on a subject. Every key may read its tenant. */
 export const scopesAllow = (given: readonly string[], action: string, subject: string): boolean => {
   if (neverByKey.has(subject)) return false
   const { module } = subjectFacts(subject)

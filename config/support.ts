@@ -39,6 +39,6 @@ const readOnly: ReadonlySet<string> = new Set<SubjectName>([
   'PixCharge',
 ])
 
-/** Whether a support session may do this at all; what it does is its mode's to say besides. */
+/** Tells whether a support session may do this at all; its mode decides besides. */
 export const supportMay = (action: string, subject: string): boolean =>
   !closed.has(subject) && !never.has(action) && (action === 'read' || !readOnly.has(subject))

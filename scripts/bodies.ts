@@ -87,7 +87,7 @@ export const readBodies = (): Map<string, string> =>
       }),
   )
 
-/** Whether a body says all that another one said, and no less: a new field is no new version. */
+/** Tells whether a body says all that another one said, and no less: a new field is no new version. */
 const grows = (before: string, after: string): boolean => {
   const [old, made] = [before, after].map((text) => JSON.parse(text) as Json & { data: Json })
   if (!old || !made) return false

@@ -27,7 +27,7 @@ const digestOfSources = (): string => {
   return hash.digest('hex')
 }
 
-/** Whether dist was made of the sources as they are now. */
+/** Tells whether dist was made of the sources as they are now. */
 export const isBuilt = (): boolean => existsSync(stamp) && readFileSync(stamp, 'utf8') === digestOfSources()
 
 const run = async (command: string[], failure: string): Promise<void> => {

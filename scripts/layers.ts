@@ -27,7 +27,7 @@ export const modules = [
   'auth',
 ] as const
 
-/** How many folders a file of a module stands below it: a resource may have a folder of its own, within one of a part. */
+/** The numbers of folders that a file of a module may stand below it: a resource may have a folder of its own, within one of a part. */
 const depths = [1, 2, 3] as const
 type Depth = (typeof depths)[number]
 /** The way from a file to `db`. */

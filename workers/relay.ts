@@ -63,9 +63,9 @@ type Relay = {
   options: RelayOptions
   /** Pace at which each queue drained lately. */
   depths: Map<QueueName, Depth & { pace: Pace | null }>
-  /** When jobs of the next look should be there, unless something wakes the relay before. */
+  /** The time by which jobs of the next look should be there, unless something wakes the relay before. */
   nextMs: number
-  /** How long a turn lately took. */
+  /** The recent duration of a turn. */
   turnMs: number
 }
 

@@ -49,7 +49,7 @@ const SupplierCredit = Obj(
     lines: List(Obj({ accountId: Uuid, amount: Amount, costCenterId: Nullable(Uuid), propertyId: Nullable(Uuid) }), {
       max: 200,
     }),
-    /** What was done with it; amounts that came back are below 0. */
+    /** The uses of it; amounts that came back are below 0. */
     uses: List(
       Obj({
         type: OneOf(['applied', 'restored', 'refunded', 'voided']),

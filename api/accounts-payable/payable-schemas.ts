@@ -149,7 +149,7 @@ export const Payable = Obj(
       { max: 1_000 },
     ),
     attachments: Attachments,
-    /** What may be wrong with it: `possible_duplicate`, `boleto_differs`, or a line that could not be posted. */
+    /** Possible faults of it: `possible_duplicate`, `boleto_differs`, or a line that could not be posted. */
     warnings: List(
       Obj({ code: Text(1, 60), field: Nullable(Text(1, 200)), payableId: Nullable(Uuid), message: Text(0, 300) }),
       { max: 300 },

@@ -30,7 +30,7 @@ export const Quantity = Matching(
 export const Reason = Words(3, 500)
 export const exempt = { cardNumber: 'exempt' }
 
-/** Who is paid, as it is sent. */
+/** The payee, as it is sent. */
 export const givenPayee = {
   supplierId: Opt(Nullable(Uuid)),
   payeeName: Opt(Nullable(Words(1, 200))),

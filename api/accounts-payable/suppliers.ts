@@ -110,7 +110,7 @@ const Supplier = Obj(
     ...partyShown,
     bankDetails: Nullable(ShownDetails),
     pendingBankDetails: Nullable(ShownDetails),
-    /** What is open, by currency. */
+    /** Open totals by currency. */
     totals: List(Obj({ currency: Currency, open: Amount, credits: Amount, advances: Amount }), { max: 200 }),
   },
   { title: 'Supplier' },

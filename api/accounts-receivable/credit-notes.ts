@@ -17,7 +17,7 @@ const head = {
   reason: Text(0, 500),
   currency: Currency,
   amount: Amount,
-  /** What it took off the open amount; the rest, `excess`, was paid before and is a receipt. */
+  /** The amount taken off what was open. The rest, `excess`, was paid before and becomes a receipt. */
   applied: Amount,
   excess: Amount,
   series: Nullable(Text(1, 40)),

@@ -73,7 +73,7 @@ const listed = {
   currency: Currency,
   /** Null is no limit, and 0 no direct billing. */
   creditLimit: Nullable(Amount),
-  /** What is open of documents that are unbilled up to partly paid. */
+  /** The open amount of documents between unbilled and partly paid. */
   exposure: Amount,
   onHold: Bool,
   holdReason: Nullable(Text(0, 500)),

@@ -108,7 +108,7 @@ const FiscalDocument = Obj(
   { title: 'FiscalDocument' },
 )
 
-/** Who takes the service is shown to those who may see customers. */
+/** Hides the taker of the service from callers who may not see customers. */
 const shown = (found: FiscalShown, admission: Admission): FiscalShown => {
   if (!admission.isMasked('Customer') && !admission.isMasked('Guest')) return found
   const { taker } = found.snapshot

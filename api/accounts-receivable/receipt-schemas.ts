@@ -129,7 +129,7 @@ export const ReceiptTried = Obj(
       }),
       { max: 100 },
     ),
-    /** What it would take from the receipt, and what would be left. */
+    /** The amounts that it would take from the receipt, and the amount left. */
     cash: Amount,
     available: Amount,
     currency: Currency,

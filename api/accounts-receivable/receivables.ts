@@ -53,7 +53,7 @@ const issueErrors = [
   'date_locked',
 ] as const
 
-/** Who may not override the limit of a customer is told before the limit is looked at. */
+/** Refuses an override of the credit limit by callers who may not give one, before the limit is looked at. */
 const refuseOverride = (admission: Admission, override: object | undefined) => {
   if (override && !admission.can('override', 'Customer'))
     throw forbidden('forbidden', 'Your role does not bill beyond the limit of a customer', [

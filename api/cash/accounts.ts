@@ -51,7 +51,7 @@ const record = {
   status: OneOf(['active', 'archived']),
   /** Null while a blind session of the register is open, for those who do not approve sessions. */
   balance: Nullable(SignedAmount),
-  /** What statements of the bank have proven. */
+  /** The part of the balance that bank statements have proven. */
   cleared: SignedAmount,
   blind: Bool,
   differenceLimit: Amount,
@@ -64,7 +64,7 @@ const ListedAccount = Obj(record, { title: 'CashAccountListed' })
 const CashAccount = Obj(
   {
     ...record,
-    /** What the latest statement of the bank says that it holds. */
+    /** The balance that the latest bank statement states. */
     bank: Nullable(Obj({ balance: SignedAmount, on: Day })),
     pix: Obj(PixState, { title: 'PixState' }),
   },

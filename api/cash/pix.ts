@@ -57,7 +57,7 @@ const record = {
   discounts: Discounts,
   expiresAt: Nullable(Instant),
   text: Text(0, 140),
-  /** What the payer scans or pastes; null until the bank has made the charge. */
+  /** The code that the payer scans or pastes; null until the bank has made the charge. */
   brCode: Nullable(Text(0, 600, { cardNumber: 'exempt' })),
   paid: Amount,
   receivedCount: Count,

@@ -40,16 +40,16 @@ const record = {
   openedAt: Instant,
   closedAt: Nullable(Instant),
   blind: Bool,
-  /** What was counted when it was opened. */
+  /** The amount counted when the session was opened. */
   opening: Amount,
-  /** What the drawer had more than its balance at opening. */
+  /** The amount by which the drawer exceeded its balance at opening; below 0 where it fell short. */
   openingDifference: SignedAmount,
   /** Null while a blind session is open, for those who do not approve sessions. */
   expected: Nullable(Amount),
   counted: Nullable(Amount),
   /** Counted less expected; null until it is counted. */
   difference: Nullable(SignedAmount),
-  /** What the terminal and the like say, by method. */
+  /** Totals stated by the card terminal and other sources, by method. */
   declared: MapOf(SignedAmount, { max: 10 }),
   closedBy: Nullable(Uuid),
   approvedBy: Nullable(Uuid),

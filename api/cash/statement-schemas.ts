@@ -69,7 +69,7 @@ export const ListedStatement = Obj(statement, { title: 'BankStatementListed' })
 export const BankStatement = Obj(
   {
     ...statement,
-    /** How far it is proven; null before it is imported. */
+    /** The state of its proof; null before it is imported. */
     reconciliation: Nullable(
       Obj({
         opening: SignedAmount,

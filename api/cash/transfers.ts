@@ -66,7 +66,7 @@ const record = {
   toAccountId: Nullable(Uuid),
   method: Method,
   amount: Amount,
-  /** What the source lost on top. */
+  /** The fee that the source lost on top. */
   fee: Amount,
   currency: Currency,
   purpose: Text(1, 140),

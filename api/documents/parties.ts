@@ -29,7 +29,7 @@ const shownContact = Obj(
 /** A tax number as it is sent, with or without dots. */
 export const DocumentNumber = Words(1, 40, { cardNumber: 'exempt' })
 
-/** What a party is and how it is reached, as it is sent. */
+/** The kind of a party and the ways to reach it, as they are sent. */
 export const partyFields = {
   legalName: Words(1, 200),
   tradeName: Opt(Text(0, 200)),

@@ -25,7 +25,7 @@ const head = {
   propertyId: Uuid,
   locationId: Uuid,
   categoryId: Nullable(Uuid),
-  /** What was expected is told after the approval alone. */
+  /** A blind count tells the expected quantity only after its approval. */
   blind: Bool,
   status: OneOf([...countStatuses]),
   startedBy: Uuid,

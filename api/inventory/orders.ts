@@ -39,7 +39,7 @@ const keepToMinibar = ({ role }: Admission, outletKind: string) => {
     throw forbidden()
 }
 
-/** What settles an order needs more than the close: what the house bears an override, money the right to record it. */
+/** Closing an order by settlements needs further rights: an override for what the house bears, the right to record money for the rest. */
 const judgeSettlements = (admission: Admission, propertyId: string, settlements: Settlements) => {
   if (settlements.some(({ type }) => type === 'house')) admission.check('override', 'PosOrder', { propertyId })
   if (settlements.some(({ type }) => type === 'payment'))

@@ -46,7 +46,7 @@ const head = {
   code: Code,
   name: Name,
   kind: OneOf([...recipeKinds]),
-  /** What a preparation makes for stock. */
+  /** The item that a preparation makes; null for other recipes. */
   outputItemId: Nullable(Uuid),
   rules: List(Rule, { max: 20 }),
   currentVersion: Int(1, 2_147_483_647),

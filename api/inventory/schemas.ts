@@ -15,7 +15,7 @@ export const Name = Words(1, 120)
 export const Note = Words(1, 500)
 /** Minor units; null for roles that do not see what stock is worth. */
 export const Value = Nullable(SignedAmount)
-/** What one may state as the worth of a line: within what a ledger line takes. */
+/** The value that a caller may state for a line, within what a ledger line holds. */
 export const Cost = Int(0, 100_000_000_000)
 export const Reference = Text(1, 100)
 export const version = Int(0, 2_147_483_647)

@@ -1,7 +1,7 @@
 import { isBuiltInRole, rolePermissions } from '../../config/roles.ts'
 import type { Admission } from '../lib/caller.ts'
 
-/** Whether the role sees what stock is worth. Of the built-in roles of staff, those alone that the permission table says so of. */
+/** Tells whether the role sees the value of stock. Of the built-in roles of staff, only those that the permission table names do. */
 export const seesValue = ({ role }: Pick<Admission, 'role'>): boolean =>
   role === null ||
   !isBuiltInRole(role) ||

@@ -86,7 +86,7 @@ const head = {
   source: Source,
   sourceEvent: Nullable(Text(1, 100)),
   sourceKey: Nullable(Text(1, 200)),
-  /** How often the event that opened it has come. */
+  /** The number of times that its event has come. */
   occurrences: Int(1, 2_147_483_647),
   /** Null for roles that do not read guests. */
   guestId: Nullable(Uuid),

@@ -31,7 +31,7 @@ const covers = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: readonly Network[]
 
 export const isAddress = (text: string): boolean => plain(text) !== null
 
-/** Whether a text is one address, or a network with nothing behind its mask. */
+/** Tells whether a text is one address, or a network with nothing behind its mask. */
 export const isNetwork = (text: string): boolean => {
   const [address = '', bits, ...more] = text.split('/')
   const isPlain = address.includes(':') ? ipaddr.IPv6.isValid(address) : ipaddr.IPv4.isValidFourPartDecimal(address)

@@ -76,7 +76,7 @@ const verifyOnce = async (token: string, now: Date): Promise<Verified> => {
 
 type Proof = { sub: unknown; hash: Buffer; epoch: number; now: Date }
 
-/** Whether a token is the one that its session stands at, or was before a refresh that is just over; and the session lives. */
+/** Tells whether the session lives, and the token is its present one or that of a refresh that has just ended. */
 const isLive = (state: SessionState, { sub, hash, epoch, now }: Proof): boolean => {
   const graced =
     same(hash, state.previousJtiHash) &&

@@ -7,7 +7,7 @@ import type { Answer } from './route.ts'
 /** A reply that is not JSON: whole, or as it is read, with its length in bytes and a tag of its content. */
 export type BytesReply = {
   mediaType: string
-  /** Where it has one the reply is saved under this name, and shown otherwise. */
+  /** The name under which the reply is saved; without it the reply is shown. */
   fileName?: string
 } & ({ bytes: Buffer | string } | { bytes: Readable; length: number; tag: string })
 

@@ -67,7 +67,7 @@ const ofAccess = (access: Access): Kind[] => {
   }
 }
 
-/** Whether the path, or the guest's token, names a record beside the tenant and the property of a public call. */
+/** Tells whether the path, or the guest's token, names a record beside the tenant and the property of a public call. */
 const namesRecord = ({ access, path }: AnyRoute): boolean =>
   access.kind === 'guest' ||
   [...path.matchAll(/:([A-Za-z]+)/g)].some(

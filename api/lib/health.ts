@@ -46,7 +46,7 @@ const look = async (): Promise<State> => {
 const freshMs = 1_000
 let latest: { at: number; state: Promise<State> } | null = null
 
-/** Whether this process can serve; without Redis it can, degraded. */
+/** Tells whether this process can serve; without Redis it can, degraded. */
 export const readState = (): Promise<State> => {
   const now = performance.now()
   if (stopping || latest === null || now - latest.at > freshMs) latest = { at: now, state: look() }

@@ -21,7 +21,7 @@ const singular = (word: string): string => {
   return word.replace(/(?<=ss|sh|ch|x)es$|(?<!s)s$/, '')
 }
 
-/** Whether an endpoint acts on several records of its group: a list, a set that is replaced, an act on the collection. */
+/** Tells whether an endpoint acts on several records of its group: a list, a set that is replaced, an act on the collection. */
 const isOfMany = ({ id, method, path, access: { kind } }: AnyRoute): boolean => {
   if (id.endsWith('.list') || method === 'PUT') return true
   if (id.endsWith('.create') || (kind !== 'tenant' && kind !== 'superuser')) return false

@@ -6,7 +6,7 @@ import type { Admission, Caller } from './caller.ts'
 
 type Asking = { caller: Caller; admission: Admission }
 
-/** Whether the caller may set a rule aside in a property (R8 of reservations.md). API keys never may. */
+/** Tells whether the caller may set a rule aside in a property (R8 of reservations.md). API keys never may. */
 export const mayOverride = ({ caller, admission }: Asking, rule: OverrideRule): boolean => {
   if (caller.kind !== 'user') return false
   const subject = subjectOfRule(rule)

@@ -54,7 +54,7 @@ const build = (schema: Json): Present => {
   return instant
 }
 
-/** Whether a value has the constants and required fields of one of several shapes. */
+/** Tells whether a value has the constants and required fields of one of several shapes. */
 const fits = (object: Json, value: Json): boolean =>
   ((object.required as string[] | undefined) ?? []).every((key) => value[key] !== undefined) &&
   Object.entries((object.properties as Record<string, Json> | undefined) ?? {}).every(

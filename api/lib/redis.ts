@@ -41,7 +41,7 @@ export const closeRedis = (): void => {
   client = null
 }
 
-/** Whether Redis answered lately; readiness says degraded while it does not. */
+/** Tells whether Redis answered lately; readiness says degraded while it does not. */
 export const redisAnswers = (): boolean => client?.status === 'ready' && closedUntil === 0
 
 const slow = Symbol('slow')

@@ -9,7 +9,7 @@ import type { AnyRoute, Answer, RequestFacts } from './route.ts'
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
-/** Whether a route takes an Idempotency-Key. Replies of bytes are never kept. */
+/** Tells whether a route takes an Idempotency-Key. Replies of bytes are never kept. */
 export const keyModeOf = ({ method, idempotency, transaction, returns }: AnyRoute): 'accepted' | 'required' | 'off' =>
   transaction === 'none' || mediaTypesOf(returns) ? 'off' : (idempotency ?? (method === 'POST' ? 'accepted' : 'off'))
 

@@ -26,7 +26,7 @@ export const headersOfAll = (requestId: string): Record<string, string> => ({
   'Cache-Control': 'no-store',
 })
 
-/** How often a header was sent, by its lower-case name. */
+/** Counts how often a header was sent, by its lower-case name. */
 export const timesSent = (rawHeaders: readonly string[], name: string): number => {
   let times = 0
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === name) times += 1

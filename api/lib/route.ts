@@ -129,7 +129,7 @@ export type RouteOptions = {
   record?: {
     table: string
     param: string
-    /** Where the path names it by another column than `id`. */
+    /** The column that the path names, where it is not `id`. */
     column?: string
     /** The command locks it, after what comes earlier in the one order of locks, and compares `expectedVersion` then. */
     lockedBy?: 'command'

@@ -51,7 +51,7 @@ const channels = resource({
       senderAddress: Nullable(Text(1, 254)),
       replyTo: Nullable(Text(1, 254)),
       hasCredentials: Bool,
-      /** Where providers report to. Null for those who may not change channels: who knows it may speak for the provider of a sandbox. */
+      /** The address that providers report to. Null for callers who may not change channels: its holder may speak for the provider of a sandbox. */
       callbackUrl: Nullable(Text(1, 2_000)),
       dailyCap: Int(1, 100_000),
       countries: List(Country, { max: 250 }),

@@ -119,7 +119,7 @@ export const Message = Obj(
   { title: 'Message' },
 )
 
-/** Whether a caller reads contents and addresses (R21). */
+/** Tells whether a caller reads contents and addresses (R21). */
 export const seesContent = (admission: Admission): boolean =>
   admission.can('read', 'Conversation') && !admission.isMasked('Message')
 

@@ -147,7 +147,7 @@ const createErrors = [
 
 const judgeOf = (admission: Admission) => (record: object) => admission.check('create', 'Payment', { ...record })
 
-/** Where the consent was given from, as a digest. */
+/** A digest of the address from which consent was given. */
 const addressHash = (address: string) => createHash('sha256').update(address).digest()
 
 const create = route({

@@ -26,7 +26,7 @@ const CancelRequest = Obj({
 /** As people type it: with spaces, dashes, small letters. */
 const BookingNumber = Text(8, 16)
 
-/** Whether or not anything was sent, the answer takes as long. */
+/** The answer takes this long whether or not anything was sent. */
 const accessAnswerMs = 250
 
 export const routes = [

@@ -45,7 +45,7 @@ const takeBackScript = `
 if redis.call('hincrby', KEYS[1], ARGV[1], -1) <= 0 then redis.call('hdel', KEYS[1], ARGV[1]) end
 return 0`
 
-/** Where it was counted, and only while that counts at all: elsewhere, or in the next hour, it would be a hold more than is allowed. */
+/** Takes a count back in this process and in the same hour only: anywhere else it would allow a hold too many. */
 const takeBack = async (client: string, hold: string, { isLocal }: Turn): Promise<void> => {
   if (!isLocal) return void (await quickly((redis) => redis.eval(takeBackScript, 1, keyOf(client), hold)))
   const holds = counts().get(client)?.holds

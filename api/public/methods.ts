@@ -7,7 +7,7 @@ const labels: Record<PaymentMethodShown['method'], { en: string; pt: string; es:
   pay_at_property: { en: 'Pay at the property', pt: 'Pagar na propriedade', es: 'Pagar en el alojamiento' },
 }
 
-/** How guests call a method, in Portuguese, Spanish or else English. */
+/** The name of a method for guests, in Portuguese, Spanish or else English. */
 export const methodLabel = (method: PaymentMethodShown['method'], locale: string): string => {
   const language = locale.split('-')[0]
   return labels[method][language === 'pt' || language === 'es' ? language : 'en']

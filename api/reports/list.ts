@@ -8,7 +8,7 @@ import type { Admission } from '../lib/caller.ts'
 import { route } from '../lib/route.ts'
 import { ReportKeys } from './schemas.ts'
 
-/** Whether a caller may run a report: its subject may be read, and its feature is there. */
+/** Tells whether a caller may run a report: its subject may be read, and its feature is active. */
 const mayRun = (admission: Admission, subject: string): boolean => {
   const { feature } = subjectFacts(subject)
   return admission.can('read', subject) && (feature === null || admission.features.includes(feature))

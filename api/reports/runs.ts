@@ -144,7 +144,7 @@ const create = runs.create({
   },
 })
 
-/** Whether a run of a schedule was announced to the caller, who may still read the report. */
+/** Tells whether the run of a schedule was announced to the caller, who may still read the report. */
 const isShared = ({ sharedWith, report }: Run, admission: Admission, caller: Caller): boolean => {
   admission.scope('read', 'ReportRun')
   return caller.kind === 'user' && sharedWith.includes(caller.userId) && admission.can('read', reportOf(report).subject)

@@ -25,7 +25,7 @@ export const GroupStatus = OneOf([...groupStatuses])
 export const GroupName = Words(1, 120)
 /** The person who speaks for the group. */
 export const GroupContact = Obj({ name: Words(1, 120), email: Opt(Nullable(Email)), phone: Opt(Nullable(Phone)) })
-/** When rooms that are not picked up go back to sale: on a date, or each so many days ahead. */
+/** The release of rooms that are not picked up: on a date, or a number of days before each arrival. */
 export const GroupRelease = AnyOf([
   Obj({ type: Literal('none') }),
   Obj({ type: Literal('fixed'), date: Day }),

@@ -101,7 +101,7 @@ const StaffQuote = Obj(
       }),
       { max: 9 },
     ),
-    /** Whether it could be booked at this moment; `problems` says what stands against it. */
+    /** True if it could be booked at this moment; `problems` says what stands against it. */
     feasible: Bool,
     problems: List(Obj({ field: Text(0, 200), message: Text(0, 2_000) }), { max: 400 }),
   },

@@ -2,7 +2,7 @@ import { eventTypes, isOffered } from '../../db/webhooks/index.ts'
 import type { Sight } from '../../db/webhooks/index.ts'
 import type { Admission } from '../lib/caller.ts'
 
-/** Whether a caller reads all events of a subject: a condition on records cannot be asked of an event. */
+/** Tells whether a caller reads all events of a subject. A condition on records cannot be asked of an event. */
 const reads = ({ ability }: Admission, subject: string): boolean =>
   ability.can('read', subject) && !ability.isConditional('read', subject)
 

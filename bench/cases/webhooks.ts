@@ -18,7 +18,7 @@ const tenants = sized(1_000, 100)
 const manyPerSecond = sized(1_000, 200)
 const onePerSecond = sized(500, 100)
 
-/** When each event arrived for the first time, by its id. */
+/** Notes the first arrival of each event, by its id. */
 const startReceiver = async () => {
   const arrived = new Map<string, number>()
   const server = createServer((request, response) => {

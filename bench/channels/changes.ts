@@ -8,7 +8,7 @@ import { makeHold } from '../../test/support/stay.ts'
 import { roomsOfShop, toldSince } from './shops.ts'
 import type { Shop } from './shops.ts'
 
-/** Whether it closes sales, which is told at once, or may wait for other changes. */
+/** The urgency of a change: one that closes sales is told at once, another may wait. */
 type Urgency = 'closes' | 'waits'
 
 type Kind = {
@@ -125,7 +125,7 @@ export type Heard = {
   pushes: Asked[]
 }
 
-/** When each change had come to each of its channels, by what they were told since an instant. Throws where one never has. */
+/** The moment at which each change had come to each of its channels, by what they were told since an instant. Throws where one never has. */
 export const hear = async (shops: readonly Shop[], changes: readonly Change[], since: number): Promise<Heard> => {
   const told = await toldSince(shops, since)
   const heard: Heard = { lags: { closes: [], waits: [] }, oldest: [], pushes: [...told.values()].flat() }

@@ -23,7 +23,7 @@ const concurrency = 20
 const tenantId = '00000000-0000-4000-8000-000000000001'
 const now = () => performance.timeOrigin + performance.now()
 
-/** How one library takes a job in the caller's transaction, beside a row of the caller's own. */
+/** A library's way to take a job in the caller's transaction, beside a row of the caller's own. */
 type Library = { name: string; ask: (number: number) => Promise<void>; start: () => Promise<Child[]> }
 
 /** The worker tells of each effect after its commit. */

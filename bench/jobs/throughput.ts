@@ -28,7 +28,7 @@ const emptyRedis = async () => {
 }
 
 /**
- * How fast the relay hands over, in jobs a second: workers of all queues that are infinitely fast and cost nothing but the deletion of
+ * The rate at which the relay hands over, in jobs a second: workers of all queues that are infinitely fast and cost nothing but the deletion of
  * what they were given.
  */
 export const relayRate = async (admin: Knex): Promise<number> => {

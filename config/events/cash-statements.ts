@@ -27,7 +27,7 @@ const line = {
     bankStatementId: Uuid,
     amount: SignedAmount,
     currency: Currency,
-    /** What it is about, where that is one movement. */
+    /** The type of its record, where that is one movement. */
     targetType: Nullable(OneOf(['cash_movement'])),
     targetId: Nullable(Uuid),
   }),

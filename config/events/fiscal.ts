@@ -29,7 +29,7 @@ const fiscal = {
     kind: OneOf(['nfse']),
     /** The house's own number of it. */
     number: Nullable(Count),
-    /** What the authority said, where it refused. */
+    /** The authority's code, where it refused. */
     code: Nullable(Code),
   }),
 } as const

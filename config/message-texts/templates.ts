@@ -54,5 +54,5 @@ const documents: ReadonlySet<string> = new Set(
   builtInTemplates.flatMap((template) => ('document' in template ? [template.key] : [])),
 )
 
-/** Whether a template carries a document, which goes by e-mail where there is an address. */
+/** Tells whether a template carries a document, which goes by e-mail where there is an address. */
 export const isDocument = (key: string): boolean => documents.has(key)

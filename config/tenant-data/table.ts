@@ -1,4 +1,4 @@
-/** How a sealed column is opened. `row`: the column whose value the seal is bound to, `id` unless said. */
+/** A sealed column. `row`: the column whose value the seal is bound to, `id` unless said. */
 export type Sealed = {
   /** Name by which the seal knows the column. */
   purpose: string

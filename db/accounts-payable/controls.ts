@@ -1,6 +1,6 @@
 import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
 
-/** What is owed to suppliers and what they owe us, as the ledger must have it (R24). */
+/** Debts to suppliers and their debts to the house, as the ledger must have them (R24). */
 export const payableControls: ControlDeclaration[] = [
   {
     kind: 'supplier',

@@ -98,7 +98,7 @@ export type AgeingFilter = Paging & {
   by: AgeingBy
 }
 
-/** What is available of credit notes and advances on a day, by the same groups. */
+/** The available amount of credit notes and advances on a day, by the same groups. */
 const creditsOn = (trx: Trx, values: object, by: AgeingBy) =>
   sql<{ key: string | null; credits: number }>(
     trx,
@@ -129,7 +129,7 @@ const namesOf = (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named
   )
 }
 
-/** What was open on a day by age (R24): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
+/** Open amounts on a day by age (R24): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
 export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)

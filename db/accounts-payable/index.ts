@@ -1,4 +1,4 @@
-/** What the house owes: suppliers, orders, bills, payments and credits. Other modules and the edges import this file alone. */
+/** The debts of the house: suppliers, orders, bills, payments and credits. Other modules and the edges import this file alone. */
 export { payableChecklist, payableControls } from './controls.ts'
 export { createCredit, listCredits, readCredit, refundCredit, voidCredit } from './credits/credits.ts'
 export { tellDue } from './due.ts'

@@ -9,7 +9,7 @@ export const ApprovalPolicy = model<'approval_policy', { bands: ApprovalBand[] }
 export type MatchException = { lineNo: number; code: 'price_above_order'; expected: number; actual: number }
 export const Payable = model<'payable', { matchExceptions: MatchException[] }>('payable')
 export type PayableRecord = NonNullable<(typeof Payable)['row']>
-/** What was taken of receipts of an order, to be given back. */
+/** The quantities and values taken from receipts of an order, kept so that they can be given back. */
 export type TakenOfReceipt = { receiptId: string; quantity: string; value: number }
 export const PayableLine = model<'payable_line', { taken: TakenOfReceipt[] }>('payable_line')
 export const PayableWithholding = model('payable_withholding')

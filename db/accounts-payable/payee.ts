@@ -3,13 +3,13 @@ import { identityOf, normalDocument } from '../documents/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 
-/** Who is paid, as it is sent: a supplier, or somebody by name. */
+/** The payee, as it is sent: a supplier, or somebody by name. */
 export type GivenPayee = {
   supplierId?: string | null | undefined
   payeeName?: string | null | undefined
   payeeDocument?: string | null | undefined
 }
-/** Who is paid, as it is kept. */
+/** The payee, as it is kept. */
 export type Payee = {
   supplierId: string | null
   payeeName: string | null
@@ -38,7 +38,7 @@ export const nameSupplier = async (trx: Trx, supplierId: string): Promise<Terms 
 }
 
 /**
- * Who is paid, and the terms of it. A supplier needs the feature `suppliers` (403 `feature_not_enabled`); 400 unless exactly one way is taken. The number of a
+ * The payee, and the terms of payment. A supplier needs the feature `suppliers` (403 `feature_not_enabled`); 400 unless exactly one way is taken. The number of a
  * payee in a book of Brazil is a CPF or CNPJ.
  */
 export const namePayee = async (

@@ -24,7 +24,7 @@ import { submitPayable } from './payables/moves.ts'
 import { refuseShapes } from './payables/lines.ts'
 import { occurrence, occurrenceAfter } from './rules/rhythm.ts'
 
-/** What each bill of a recurring one says. */
+/** The content of each bill of a recurring one. */
 export type RecurringTemplate = Pick<
   NewPayable,
   'supplierId' | 'payeeName' | 'payeeDocument' | 'kind' | 'lines' | 'withholdings' | 'notes'

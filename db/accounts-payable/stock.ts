@@ -1,13 +1,13 @@
 import type { Trx } from '../lib/connection.ts'
 
-/** What orders and bills ask of the stock that they bring. */
+/** The functions of stock that orders and bills call. */
 export type Stock = {
   /** So many of the item's base are one of a measure, as whole numbers; null where the item does not have the measure. */
   measureOf: (
     trx: Trx,
     item: { inventoryItemId: string; measure: string },
   ) => Promise<{ name: string; numerator: string; denominator: string } | null>
-  /** Whether a location is one of the property. */
+  /** Tells whether a location is one of the property. */
   hasLocation: (trx: Trx, location: { locationId: string; propertyId: string }) => Promise<boolean>
   /** Lines of receipts that stand and named no order, with the value that they brought; others are left out. */
   receivedValues: (trx: Trx, movementLineIds: readonly string[]) => Promise<Map<string, number>>

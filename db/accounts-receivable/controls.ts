@@ -1,6 +1,6 @@
 import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
 
-/** What customers owe as the ledger must have it (R21): of invoices once they have their number, of folios as soon as they are billed. */
+/** Debts of customers as the ledger must have them (R21): invoices count once they have their number, folios as soon as they are billed. */
 export const receivableControls: ControlDeclaration[] = [
   {
     kind: 'receivable',

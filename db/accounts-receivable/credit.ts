@@ -26,7 +26,7 @@ export const refuseCustomer = (customer: CustomerRecord, currency: string): void
 }
 
 /**
- * Whether a customer, whose row the caller holds, may owe so much more (R2): 422 `credit_limit_exceeded` with limit, exposure and amount. An override is kept
+ * Checks that a customer, whose row the caller holds, may owe so much more (R2): 422 `credit_limit_exceeded` with limit, exposure and amount. An override is kept
  * with the document, and in the audit trail. The insert of the document raises the exposure under the same lock.
  */
 export const takeCredit = async (

@@ -141,7 +141,7 @@ const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise
   )
 }
 
-/** What was open on a day by age (R21): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
+/** Open amounts on a day by age (R21): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
 export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)

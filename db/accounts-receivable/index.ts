@@ -1,4 +1,4 @@
-/** What others owe the house: customers and what they are billed. Other modules and the edges import this file alone. */
+/** The claims of the house: customers and their bills. Other modules and the edges import this file alone. */
 export { dunningMessages } from './dunning/messages.ts'
 export { listNotices, listRuns, readRun } from './dunning/read.ts'
 export { beginRun, booksToDun, endRun, previewDunning, startDue, startDunning, writeNotices } from './dunning/runs.ts'

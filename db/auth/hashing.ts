@@ -58,7 +58,7 @@ done.inc({ purpose: 'compare' }, 0)
 
 export const hashingBusy = () => tooMany('hashing_busy', 'Too many sign-ins at once; try again', 2)
 
-/** Whether a further request to hash a password is refused now. */
+/** Tells whether a further request to hash a password is refused now. */
 export const isHashingFull = (): boolean => waiting.length >= mostWaiting
 
 /**
@@ -124,6 +124,6 @@ export const compareNow = async (password: string, stored: PasswordHash | null):
   return stored !== null && same === true
 }
 
-/** Whether a hash was made with other parameters or another pepper than those in use. */
+/** Tells whether a hash was made with other parameters or another pepper than those in use. */
 export const isOutdated = ({ passwordHash, pepperId }: PasswordHash): boolean =>
   pepperId !== pepper().id || !passwordHash.startsWith(prefix())

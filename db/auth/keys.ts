@@ -63,7 +63,7 @@ export const keyRecord = (knex: Knex, keyId: string): Promise<KeyRecord | null> 
     [keyId],
   )
 
-/** Which keys, by their public ids, changed since `since`; null: within what caches remember. */
+/** The keys, by their public ids, that changed since `since`; null: within what caches remember. */
 export const changedKeys = async (knex: Knex, since: Date | null): Promise<Changes> =>
   changesOf(
     await sql(
@@ -74,7 +74,7 @@ export const changedKeys = async (knex: Knex, since: Date | null): Promise<Chang
     ),
   )
 
-/** Whether the key is the one of the record, live at `now`. In constant time. */
+/** Tells whether the key is the one of the record and live at `now`. In constant time. */
 export const keyMatches = (key: string, record: KeyRecord, now: Date): boolean => {
   const same = timingSafeEqual(digest(key, pepper(record.pepperId).key), Buffer.from(record.hash, 'base64'))
   return same && record.revokedAt === null && new Date(record.expiresAt) > now

@@ -32,7 +32,7 @@ export const totp = (secret: Buffer, step: number, digits = 6): string => {
   return String((mac.readUInt32BE(at) & 0x7fffffff) % 10 ** digits).padStart(digits, '0')
 }
 
-/** Where the secret of a user's authenticator is sealed. */
+/** The place to which the secret of a user's authenticator is sealed. */
 export const totpPlace = (userId: string) => ({ table: 'app_user', rowId: userId, purpose: 'totp' })
 const hashOf = (code: string) => createHash('sha256').update(code.toUpperCase().replaceAll('-', '')).digest()
 
@@ -122,11 +122,11 @@ export const takeStep = async (
   return taken.length > 0 && succeed(trx, userId)
 }
 
-/** Whether a code of the authenticator is right. */
+/** Tells whether a code of the authenticator is right. */
 export const checkTotp = (trx: AnyTrx, userId: string, code: string, now: Date): Promise<boolean> =>
   takeStep(trx, userId, code, now, 'confirmed')
 
-/** Whether a recovery code is right; it works once, and its owner is told. */
+/** Tells whether a recovery code is right. It works once, and its owner is told. */
 export const checkRecoveryCode = async (trx: AnyTrx, userId: string, code: string): Promise<boolean> => {
   const row = await sqlOne<{ id: string }>(
     trx,

@@ -175,7 +175,7 @@ export const seenDashboard = (
     [sessionId],
   )
 
-/** Which sessions changed since `since`; null: within what caches remember. */
+/** The sessions that changed since `since`; null: within what caches remember. */
 export const changedSessions = async (knex: Knex, since: Date | null): Promise<Changes> =>
   changesOf(
     await sql(

@@ -19,7 +19,7 @@ const leastGuesses = { alone: 10, withMfa: 7 }
 type Judged = { email?: string; mfaEnabled?: boolean }
 
 /**
- * Whether a password falls to guesses by words, names, leaked passwords, rows of keys, dates and repetitions, in the languages of our
+ * Tells whether a password falls to guesses by words, names, leaked passwords, rows of keys, dates and repetitions, in the languages of our
  * properties, in whatever writing.
  */
 export const isGuessable = async (

@@ -6,7 +6,7 @@ type Caller<Result> = { resolve: (result: Result) => void; reject: (why: Error) 
 type Thread<Result> = { worker: Worker; callers: Map<number, Caller<Result>>; idle?: NodeJS.Timeout }
 
 type Options = {
-  /** How many there are at most. */
+  /** The greatest number of them. */
   most: number
   /** JavaScript, since a thread is started without the loaders of its process. */
   file: URL

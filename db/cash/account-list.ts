@@ -31,7 +31,7 @@ const shown = async (trx: Trx, row: Row, { mayApprove, reveals }: Sight) => {
   const held = holder ? await unseal<Holder>(trx, 'tenant', holderPlace(row.id), holder) : null
   return {
     ...rest,
-    /** What a blind drawer holds is seen once it is counted. */
+    /** The balance of a blind drawer is seen only once it is counted. */
     balance: row.sessionBlind && !mayApprove ? null : balance,
     holderName: held?.name ?? null,
     holderDocument: held?.document && !reveals ? maskDocument(held.document) : (held?.document ?? null),
@@ -66,7 +66,7 @@ export const listCashAccounts = async (
   return { total, rows: await Promise.all(rows.map((row) => shown(trx, row, sight))) }
 }
 
-/** What the bank said last that it holds; null where no statement says it. */
+/** The balance that the bank stated last; null where no statement states one. */
 const bankOf = (trx: Trx, id: string) =>
   sqlOne<{ balance: number; on: string }>(
     trx,

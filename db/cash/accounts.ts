@@ -48,7 +48,7 @@ export type NewCashAccount = Bank &
     name: string
     ledgerAccountId?: string | undefined
     matchRules?: MatchRule[] | undefined
-    /** What it held on a day, which the books take as its opening. */
+    /** The balance on a day, which the books take as its opening. */
     opening?: { amount: number; on: string } | undefined
   }
 
@@ -239,7 +239,7 @@ export const changeCashAccount = async (trx: Trx, id: string, change: CashAccoun
   )
 }
 
-/** What keeps an account from being archived, in words; null where nothing does. */
+/** Says in words what keeps an account from being archived; null where nothing does. */
 const pendingOf = async (trx: Trx, id: string): Promise<string | null> =>
   (
     await sqlOne<{ what: string }>(

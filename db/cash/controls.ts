@@ -8,7 +8,7 @@ const documentOf = `case
   when o.kind in ('opening', 'manual', 'bank_line', 'difference', 'payout') then o.id
   else o.source_id end`
 
-/** What the accounts of money say that the ledger holds: all that came in less all that went out, and what is between two of them. */
+/** Balances that accounts of money expect in the ledger: all that came in less all that went out, and what is between two of them. */
 export const cashControls: ControlDeclaration[] = [
   {
     kind: 'cash',

@@ -3,7 +3,7 @@ import { contextOf, nativeError, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { AccountRecord } from './models.ts'
 
-/** What a booking has to know of its account; nothing is locked. */
+/** The facts of an account that a booking needs; nothing is locked. */
 export type AccountFacts = Pick<
   AccountRecord,
   'id' | 'bookId' | 'propertyId' | 'kind' | 'code' | 'currency' | 'ledgerAccountId' | 'status' | 'blind'
@@ -57,7 +57,7 @@ const short = (there: string) =>
     [{ field: 'amount', message: there === '' ? 'is more than there is' : `must be at most ${there}` }],
   )
 
-/** What the walls of accounts and sessions refuse, by their codes. */
+/** The errors for refusals by constraints of accounts and sessions, by their codes. */
 const refusals: Record<string, (detail: string) => ApiError> = {
   '55P03': () => new ApiError('cash_busy', 'The cash account is in use; repeat the request', { retryAfterSeconds: 1 }),
   PL070: short,

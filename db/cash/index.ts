@@ -1,4 +1,4 @@
-/** Where the money is, as other modules see it: each call takes the open transaction of the command. */
+/** The money of the house, as other modules see it: each call takes the open transaction of the command. */
 export { archiveCashAccount, changeCashAccount, createCashAccount } from './accounts.ts'
 export type { NewCashAccount } from './accounts.ts'
 export { registerTransferAnswers } from './answers.ts'

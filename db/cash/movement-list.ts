@@ -79,7 +79,7 @@ const isStatement = ({ cashAccountId, sessionId, kind, unmatched, amount, endToE
   cashAccountId !== undefined &&
   [sessionId, kind, unmatched, amount, endToEndId, sourceId, q].every((value) => value === undefined)
 
-/** What the account held after the first movement of the page, and the movements below it by subtraction. */
+/** The balance of the account after the first movement of the page; those below follow by subtraction. */
 const withBalances = async (trx: Trx, rows: readonly Row[], account: string): Promise<Row[]> => {
   const [first] = rows
   if (!first) return []

@@ -32,7 +32,7 @@ export type NewMovement = {
   bookedOn?: string
   /** The date came from a bank: where the books do not take it, the first open day stands for it. */
   fromOutside?: boolean
-  /** When it happened; now unless said. */
+  /** The moment of the movement; now unless said. */
   occurredAt?: Date
   /** Of a register: its session, the open one unless said. */
   sessionId?: string | null
@@ -58,7 +58,7 @@ export type BookedMovement = {
   bookId: string
   propertyId: string | null
   sessionId: string | null
-  /** Where the movement lies in the books. */
+  /** The day on which the movement lies in the books. */
   bookedOn: string
   amount: number
   currency: string
@@ -175,7 +175,7 @@ export const recordMovement = async (trx: Trx, movement: NewMovement): Promise<B
   return bookMovement(trx, account, movement, await dayOfBooking(trx, account, movement))
 }
 
-/** Which movement, by its id or by what it was booked for. */
+/** A movement, named by its id or by what it was booked for. */
 export type MovementKey = { movementId: string } | { source: { type: string; id: string; seq?: number } }
 
 const find = (trx: Trx, key: MovementKey) =>

@@ -7,7 +7,7 @@ import type { Trx } from '../lib/connection.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Sight } from './sight.ts'
 
-/** What is expected to come in or to go out, and where it is told. */
+/** The sources of expected money in and out, and the modules that tell of them. */
 export const forecasts = {
   receivables: 'in',
   payouts: 'in',
@@ -39,7 +39,7 @@ registerForecast(
 export type PositionAsked = {
   bookId?: string | undefined
   propertyId?: string | undefined
-  /** How many days ahead, 0 to 90. */
+  /** The number of days ahead, 0 to 90. */
   days: number
 }
 type AccountRow = {
@@ -141,7 +141,7 @@ const inCurrency = (
 }
 
 /**
- * What the house has by currency, and what each of the next days brings and takes; overdue money is apart. 422 `reference_not_found` for a book that is not
+ * The money of the house by currency, with what each of the next days brings and takes; overdue money is apart. 422 `reference_not_found` for a book that is not
  * there.
  */
 export const readPosition = async (trx: Trx, asked: PositionAsked, scope: Condition, sight: Sight) => {

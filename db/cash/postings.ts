@@ -16,7 +16,7 @@ export const posted = {
 
 const isPosted = (kind: MovementKind): kind is keyof typeof posted => Object.hasOwn(posted, kind)
 
-/** Where an event lies: in the book, and in a property where there is one. */
+/** The place of an event: its book, and a property where there is one. */
 export const placeOf = ({ bookId, propertyId }: { bookId: string; propertyId: string | null }) => ({
   bookId,
   ...(propertyId === null ? {} : { propertyId }),

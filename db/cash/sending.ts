@@ -1,12 +1,12 @@
 import type { Trx } from '../lib/connection.ts'
 
-/** What transfers ask of the Pix connections of accounts. */
+/** The functions of Pix connections that transfers call. */
 export type PixSender = {
   /** `unsupported`: there is no connection, or it cannot send. */
   stateOf: (trx: Trx, cashAccountId: string) => Promise<'ready' | 'not_ready' | 'unsupported'>
   /** Asks a worker to send an approved transfer on its day. */
   send: (trx: Trx, transfer: { transferId: string; on: string }) => Promise<void>
-  /** What a BR Code says: 422 `br_code_invalid`. An amount of null is left to the payer. */
+  /** Reads a BR Code: 422 `br_code_invalid`. An amount of null is left to the payer. */
   readBrCode: (code: string) => { amount: number | null; name: string }
 }
 

@@ -1,4 +1,4 @@
-/** What a caller may see and do of registers. */
+/** The rights of a caller over registers. */
 export type Sight = {
   /** They approve sessions, so blind ones hide nothing from them. */
   mayApprove: boolean

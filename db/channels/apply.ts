@@ -101,7 +101,7 @@ const perform = async (trx: Trx, row: ChannelBookingRow): Promise<Imported | nul
 const isBefore = (row: ChannelBookingRow, revisions: readonly ChannelBookingRow[]) =>
   revisions.some((other) => other.status === 'applied' && (other.revision > row.revision || cameFirst(other)))
 
-/** Whether this is a cancellation of an unknown booking: later revisions of it are ignored. */
+/** Tells whether this is a cancellation of an unknown booking: later revisions of it are ignored. */
 const cameFirst = (row: ChannelBookingRow) => row.kind === 'cancelled' && row.bookingId === null
 
 const settle = async (trx: Trx, row: ChannelBookingRow, { status, imported }: Outcome) => {

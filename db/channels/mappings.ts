@@ -32,7 +32,7 @@ const mostLeft = 1_600
 
 type Left = Mapping & { leftAt: Date | null }
 
-/** Whether the channel may have received anything; a push under way counts, since its outcome is unknown. */
+/** Tells whether the channel may have received anything. A push under way counts, since its outcome is unknown. */
 const mayHaveHeard = async (trx: Trx, { id, lastPushAt }: { id: string; lastPushAt: Date | null }) =>
   lastPushAt !== null ||
   (await sqlOne(trx, `select 1 as one from channel_push where channel_connection_id = ? limit 1`, [id])) !== null

@@ -104,7 +104,7 @@ type Change = {
   unitPoolIds: readonly string[]
 }
 
-/** Whether the change closes units at the channel on any of the nights; if not, the push may wait. */
+/** Tells whether the change closes units at the channel on any of the nights; if not, the push may wait. */
 const closesUnits = async (
   trx: Trx,
   catalogue: Catalogue,

@@ -49,7 +49,7 @@ const marksOf = (trx: Trx, id: string, kind: Kind) =>
     [id, kind, atOnce],
   )
 
-/** Whether a connection that has ended still tells its channel that nothing is left. */
+/** Tells whether a connection that has ended still tells its channel that nothing is left. */
 export const isClosingOut = async (
   trx: Trx,
   { channelConnectionId }: { channelConnectionId: string },
@@ -141,7 +141,7 @@ const release = async (trx: Trx, connection: Pick<ChannelConnectionRow, 'id' | '
 type Sent = Pick<Push, 'pushId' | 'markIds' | 'marks' | 'ranges' | 'oldestAt'>
 
 /**
- * Whether a push lost its lease while it was under way, as where its process stood still: the other one's values may have been heard before its
+ * Tells whether a push lost its lease while it was under way, as where its process stood still: the other one's values may have been heard before its
  * own. Then its days are told once more.
  */
 const wasOvertaken = async (
@@ -212,7 +212,7 @@ export const pushLater = async (trx: Trx, connectionId: string, jobId: string): 
 const firstWaitMs = 2_000
 const longestWaitMs = 300_000
 
-/** How long a channel is left alone after so many failures in a row. */
+/** The time for which a channel is left alone after a number of failures in a row. */
 const waitMs = (failures: number, afterMs: number) =>
   Math.max(afterMs, Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 8)))
 

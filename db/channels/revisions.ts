@@ -220,7 +220,7 @@ export const deliverRevision = async (
   return storeRevision(trx, connection, revision, null)
 }
 
-/** Whether the booking is known: an ended connection may still change what it once booked. */
+/** Tells whether the booking is known: an ended connection may still change what it once booked. */
 const isKnown = async (trx: Trx, connectionId: string, { externalId }: ChannelRevision) =>
   (await sqlOne(
     trx,

@@ -25,7 +25,7 @@ type House = {
   property: SaleProperty
   catalogue: Catalogue
   today: string
-  /** Whether anything can be sold through the connection at all (R30), and the last night of its horizon. */
+  /** True if anything can be sold through the connection at all (R30). `last` is the last night of its horizon. */
   isOpen: boolean
   last: string
   mappings: ChannelMappingRow[]

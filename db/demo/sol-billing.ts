@@ -2,7 +2,7 @@ import { createCustomer, setSettings } from '../accounts-receivable/index.ts'
 import type { Trx } from '../lib/connection.ts'
 
 /**
- * How the inn bills: prefixes, late charges, reminders that are planned but off, its codes at the tax authority, and an agency that pays by the
+ * Billing of the inn: prefixes, late charges, reminders that are planned but off, its codes at the tax authority, and an agency that pays by the
  * month.
  */
 export const buildBilling = async (trx: Trx, book: { id: string; timeZone: string }): Promise<void> => {

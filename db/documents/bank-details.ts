@@ -4,7 +4,7 @@ import { isCnpj, isCpf } from '../../config/tax-ids.ts'
 
 export const pixKeyTypes = ['cpf', 'cnpj', 'email', 'phone', 'random'] as const
 export const accountTypes = ['checking', 'savings', 'payment'] as const
-/** Where money goes to: a Pix key, or an account at a bank. */
+/** The destination of money: a Pix key, or an account at a bank. */
 export type BankDetails =
   | { keyType: (typeof pixKeyTypes)[number]; key: string }
   | { ispb: string; branch: string; number: string; accountType: (typeof accountTypes)[number] }

@@ -1,4 +1,4 @@
-/** What documents of both sides share: numbers without gaps, installments with their figures, and parties. Other modules import this file alone. */
+/** The shared parts of documents of both sides: numbers without gaps, installments with their figures, and parties. Other modules import this file alone. */
 export { accountTypes, maskBankDetails, normalBankDetails, pixKeyTypes } from './bank-details.ts'
 export type { BankDetails } from './bank-details.ts'
 export { bookOf, refuseFuture, todayOf } from './book.ts'

@@ -14,7 +14,7 @@ export type SeriesKind = NumberSeriesRow['kind']
 export type SeriesKey = { bookId: string; kind: SeriesKind; scopeId?: string | null; year?: number | null }
 export type GivenNumber = { number: number; prefix: string; year: number | null }
 
-/** What comes before a number, and who writes it down. */
+/** The series of a number, and the function that writes it down. */
 type Due = { series: SeriesKey; write: (given: GivenNumber) => Promise<unknown> }
 export type Numbered = {
   /** Locks the record and does all that comes before its number, such as raising its posting. Null where it has its number, or needs none any more. */

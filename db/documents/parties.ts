@@ -17,7 +17,7 @@ type PartyAddress = {
   countryCode?: string
 }
 type PartyContact = { name: string; role?: string; email?: string; phone?: string; notes?: string }
-/** How a party is reached: kept sealed by the key of the tenant. */
+/** The addresses of a party: kept sealed by the key of the tenant. */
 export type PartyContacts = {
   email: string | null
   phone: string | null
@@ -44,7 +44,7 @@ export const normalDocument = (countryCode: string, document: string, field = 'd
   return text
 }
 
-/** Whether the number is that of a natural person, as far as it tells: in Brazil a CPF. */
+/** Tells whether the number is that of a natural person, as far as it tells: in Brazil a CPF. */
 export const isPerson = (countryCode: string, document: string | null): boolean =>
   countryCode === 'BR' && document !== null && isCpf(document)
 

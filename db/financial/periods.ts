@@ -100,7 +100,7 @@ const periods = pageOf(FiscalPeriod, {
   },
 })
 
-/** How many entries and lines stand in periods. */
+/** Counts the entries and lines in periods. */
 const countsOf = async (trx: Trx, ids: readonly string[]) => {
   const { tenantId } = contextOf(trx)
   const rows = await sql<{ id: string; entries: number; lines: number }>(
@@ -125,7 +125,7 @@ export const listPeriods = async (trx: Trx, filter: Parameters<typeof periods>[1
   return { total, rows: rows.map((row) => ({ ...row, ...(counts.get(row.id) ?? { entries: 0, lines: 0 }) })) }
 }
 
-/** Whether taxes or numbers of a period are on their way. 404. */
+/** Tells whether taxes or numbers of a period are on their way. 404. */
 export const isPeriodWorking = async (trx: Trx, id: string): Promise<boolean> => {
   const period = await sqlOne<{ working: boolean }>(
     trx,

@@ -7,7 +7,7 @@ import { fromDatabase } from '../lib/errors.ts'
 import { announce, claim, failure, stateOf, writeStates } from './outcomes.ts'
 import { batchSize, postBatch } from './poster.ts'
 
-/** Whether the error says nothing about the event itself: it may pass at once, and counts no attempt. */
+/** Tells whether the error says nothing about the event itself: it may pass at once, and counts no attempt. */
 const isPassing = (error: unknown): boolean => {
   if (isUnreachable(error)) return true
   if (error instanceof ApiError) return error.status === 503 || error.status === 409

@@ -5,7 +5,7 @@ import { presentDay } from '../units/index.ts'
 
 type Person = { guestIds?: readonly string[]; email?: string | null; documentNumber?: string | null }
 
-/** Whether a block holds in a property, on the day that the property is on. Both are named by their alias. */
+/** The condition under which a block holds in a property, on the day that the property is on. Both are named by their alias. */
 export const holdsAt = (block: string, property: string): string =>
   `${block}.lifted_at is null and (${block}.property_id is null or ${block}.property_id = ${property}.id)
    and ${block}.starts_on <= ${presentDay(property)} and (${block}.ends_on is null or ${block}.ends_on >= ${presentDay(property)})`

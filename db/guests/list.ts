@@ -104,7 +104,7 @@ type Row = GuestRow & { blocked: 'warn' | 'refuse' | null; inHouse: boolean; nex
 /** Ids of a profile `g` and of those that are merged into it: blocks and stays of any of them are those of the guest (R14). */
 const group = `array(select g.id union all select m.id from guest m where m.tenant_id = g.tenant_id and m.merged_into_id = g.id)`
 
-/** Whether a block `b` holds in one of the houses that the caller is for, each on its own day. In houses that are closed none does. */
+/** Tells whether a block `b` holds in one of the caller's houses, each on its own day. In houses that are closed none does. */
 const isInForce = (scope: Condition): Part => ({
   text: `exists (select from property y where y.tenant_id = b.tenant_id and y.status <> 'archived' and ? and ${holdsAt('b', 'y')})`,
   values: [whereOf(scope, { propertyId: 'y.id' })],

@@ -76,7 +76,7 @@ export const linkOf = async (trx: Trx, id: string) => {
   }
 }
 
-/** Whether a token of a form is good: made with its newest link, before the guest arrived (R30). */
+/** Tells whether a token of a form is good: made with its newest link, before the guest arrived (R30). */
 export const isLinkLive = async (trx: Trx, id: string, issuedAt: Date): Promise<boolean> => {
   const row = await linkedForm(trx, id)
   if (!row?.linkValidFrom || row.status === 'cancelled' || row.stayStatus !== 'confirmed') return false

@@ -151,7 +151,7 @@ const settle = (trx: Trx, id: string, status: string, error: string | null = nul
     [status, error, externalId, id],
   )
 
-/** Whether a report may go now: the form for its present version, a step of the stay once all before it was accepted (R29). */
+/** Tells whether a report may go now: the form for its present version, a step of the stay once all before it was accepted (R29). */
 const isDue = async (trx: Trx, { kind, form, formVersion, id }: Due): Promise<boolean> => {
   if (kind === 'registration') {
     if (formVersion === form.formVersion && form.status !== 'cancelled') return true

@@ -30,7 +30,7 @@ export type NewItem = {
   description: string
   place?: string | undefined
   unitId?: string | null | undefined
-  /** When it was found or missed; default: now. */
+  /** The moment at which it was found or missed; default: now. */
   at?: string | undefined
   storedAt?: string | undefined
   guestId?: string | null | undefined

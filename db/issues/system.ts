@@ -45,7 +45,7 @@ const houseOf = (trx: Trx, propertyId: string | null) =>
     propertyId === null ? [] : [propertyId],
   )
 
-/** Whether the cause has ended since: the jobs of two events may come in any order. */
+/** Tells whether the cause has ended since: the jobs of two events may come in any order. */
 const hasEnded = async (trx: Trx, event: Raised, key: string): Promise<boolean> => {
   const types = Object.keys(endingEvents)
   const later = await sql<Raised>(

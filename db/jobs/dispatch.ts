@@ -21,7 +21,7 @@ export type Candidate = {
 
 /** Rows due later than this stay in PostgreSQL. */
 export const nearMs = 60_000
-/** How long a dispatched row may go without a start before reconciliation asks BullMQ about it. */
+/** The time that a dispatched row may go without a start before reconciliation asks BullMQ about it. */
 export const dispatchLeaseMs = 30_000
 
 /** Jobs without a tenant take their turn as one. The expression is that of the index jobs_turn. */
@@ -68,7 +68,7 @@ export type Look = {
   /** Jobs that all live workers together may run at once. */
   concurrency: number
   window: number
-  /** How many jobs of one tenant a window holds while others wait. */
+  /** The number of jobs of one tenant that a window holds while others wait. */
   share: number
   /** Jobs in Redis that could run, by tenant and by class; and those that wait there for their moment. */
   held: number
@@ -154,11 +154,11 @@ export const leadQueue = async (trx: PlatformTrx, queue: QueueName): Promise<Loo
   return isLed ? lookOf(trx, queue, rows) : null
 }
 
-/** How much more the queue takes: of what is due, and of what waits for a moment near by. */
+/** The number of jobs that the queue still takes: due ones, and those whose moment is near. */
 export type Room = Look & {
   due: number
   waiting: number
-  /** How much of the window tenants may fill together when their shares do not: less than the window where that drains slowly. */
+  /** The part of the window that tenants may fill together when their shares do not: less than all of it where it drains slowly. */
   depth: number
 }
 

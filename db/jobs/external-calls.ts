@@ -86,7 +86,7 @@ const isMoney = `operation in ('submit', 'cancel', 'refund')`
 export const isUnresolved = `state in ('started', 'unknown') and started_at < now() - interval '5 minutes'
   and (${isMoney} or started_at > now() - interval '2 hours')`
 
-/** How old a call must be before its job is looked for: no younger one has lost its archive. The migration's indexes hold the same two conditions. */
+/** The least age of calls whose jobs are looked for: no younger call has lost its archive. The migration's indexes hold the same two conditions. */
 const ages = { money: [isMoney, '400 days'], other: [`not (${isMoney})`, '30 days'] } as const
 
 export const kindsOfCall = ['money', 'other'] as const

@@ -18,7 +18,7 @@ const firstLane = (condition: string) => `
   where queue = :queue and class = :class and status = 'pending' and ready and ${condition}
   order by ${tenant}, gate, kind limit 1`
 
-/** Whether a lane may go: not paused, its account not closed (or due to be tried), a token there. */
+/** Tells whether a lane may go: not paused, its account open (or due to be tried), a token there. */
 const standing = (lane: string) => `
   select not ${pausedIn({ queue: ':queue', kind: `${lane}.kind`, tenantId: `${lane}.tenant`, gate: `${lane}.gate` })}
     and coalesce(bool_and(

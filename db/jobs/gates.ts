@@ -14,7 +14,7 @@ export type Gate = {
   reason: string | null
   /** Failures in a row. */
   failures: number
-  /** How often it was closed since its last success. */
+  /** The number of closures since its last success. */
   closures: number
   probeJobId: string | null
   probeUntil: Date | null
@@ -146,7 +146,7 @@ export const pausedIn = (of: { queue: string; kind: string; tenantId: string; ga
       or (c.scope = 'provider' and c.provider = split_part(${of.gate}, ':', 1))))`
 
 /**
- * Whether a job may call its account now. A closed gate whose time is over lets one job through, which this one becomes where none is
+ * Tells whether a job may call its account now. A closed gate whose time is over lets one job through, and this job becomes it where none is
  * under way: what it hears opens or closes the gate.
  */
 export const mayPass = async (
@@ -187,7 +187,7 @@ export const milliTokensNow = (alias = '') => {
     ${of}milli_tokens + ${of}rate_per_second * extract(epoch from clock_timestamp() - ${of}tokens_at) * 1000)`
 }
 
-/** How many jobs each of these keys lets through now, locked: only keys with a rate, and closed gates whose probe is due, are answered. */
+/** The number of jobs that each of these keys lets through now, locked. Only keys with a rate, and closed gates whose probe is due, are answered. */
 export const tokensOf = async (trx: PlatformTrx, keys: readonly string[]): Promise<Map<string, number>> => {
   if (keys.length === 0) return new Map()
   const rows = await sql<{ gate: string; tokens: number }>(

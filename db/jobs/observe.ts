@@ -16,7 +16,7 @@ export const pauses = (trx: PlatformTrx): Promise<Pause[]> =>
 
 export type ScheduleState = { kind: string; misses: number; lateSeconds: number }
 
-/** How often each schedule failed in a row, and for how long its slot has been waiting for a scheduler. */
+/** The number of failures in a row of each schedule, and the time that its slot has waited for a scheduler. */
 export const scheduleStates = (trx: PlatformTrx): Promise<ScheduleState[]> =>
   sql<ScheduleState>(
     trx,
@@ -30,7 +30,7 @@ export const liveProcesses = (trx: PlatformTrx): Promise<{ process: string; coun
      left join worker_heartbeat on worker_heartbeat.process = kinds.process and ${isAlive} group by kinds.process`,
   )
 
-/** How many jobs of each queue all live workers together may run at once. */
+/** The number of jobs of each queue that all live workers together may run at once. */
 export const liveConcurrency = (trx: PlatformTrx): Promise<{ queue: string; concurrency: number }[]> =>
   sql<{ queue: string; concurrency: number }>(
     trx,
@@ -69,7 +69,7 @@ export const listUnresolvedCalls = (trx: PlatformTrx): Promise<UnresolvedCall[]>
 
 export type ClosedGates = { provider: string; outage: number; credentials: number }
 
-/** How many accounts of each provider get no calls now, by what an operator must do: wait for the provider, or mend the credentials. */
+/** The number of accounts of each provider that get no calls now, by what an operator must do: wait for the provider, or mend the credentials. */
 export const closedGates = (trx: PlatformTrx): Promise<ClosedGates[]> =>
   sql<ClosedGates>(
     trx,

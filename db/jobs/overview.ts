@@ -49,7 +49,7 @@ const taken = (trx: PlatformTrx): Promise<Taken[]> =>
      from worker_heartbeat, lateral jsonb_each_text(queues) as takes (queue, concurrency) where process = 'worker' group by takes.queue`,
   )
 
-/** Whether a pause holds in a queue: that of a kind names no queue where a poisoned kind was paused, and holds in the kind's own. */
+/** Tells whether a pause holds in a queue. The pause of a poisoned kind names no queue and holds in the kind's own. */
 const holdsIn = (pause: Pause, queue: QueueName): boolean =>
   pause.queue === queue ||
   (pause.queue === null &&

@@ -17,7 +17,7 @@ export type JobRecord = {
   uniqueKey: string | null
   attempts: number
   starts: number
-  /** How often it was handed to BullMQ. */
+  /** The number of times that it was handed to BullMQ. */
   dispatchNo: number
   delivery: number
   leasedUntil: Date | null

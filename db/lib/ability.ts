@@ -21,7 +21,7 @@ export type Ability = {
   readonly can: (action: string, subject: string, field?: string) => boolean
   /** Records that the action is for; `$caller` stands for the caller. */
   readonly condition: (action: string, subject: string) => Condition
-  /** Whether the role's own condition, beside that of properties, holds for an action. */
+  /** Tells whether the role's own condition, beside that of properties, holds for an action. */
   readonly isConditional: (action: string, subject: string) => boolean
   readonly isMasked: (subject: string) => boolean
 }
@@ -151,7 +151,7 @@ export const abilityOfKey = (scopes: readonly string[], propertyIds: readonly st
     propertyIds,
   )
 
-/** Whether a caller holds everything that a scope would give, without a condition: a key never exceeds its maker. */
+/** Tells whether a caller holds everything that a scope would give, without a condition: a key never exceeds its maker. */
 export const holdsScope = (ability: Ability, scope: string): boolean =>
   Object.keys(subjects).every((subject) =>
     actionsOf(subject).every(

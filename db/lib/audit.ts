@@ -17,7 +17,7 @@ export type AuditInput = {
 
 const audited = new WeakSet<object>()
 
-/** Whether this transaction has written an entry of its own; the pipeline writes one for writes that have not. */
+/** Tells whether this transaction has written an entry of its own; the pipeline writes one for writes that have not. */
 export const hasAudited = (trx: AnyTrx) => audited.has(trx)
 
 /** Statement that writes an audit entry, for callers that add it to a statement of their own. */

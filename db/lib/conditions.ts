@@ -8,7 +8,7 @@ export type Condition = { readonly operator: string; readonly field?: string; re
 export const always: Condition = { operator: 'and', value: [] }
 export const never: Condition = { operator: 'or', value: [] }
 
-/** Whether a condition holds for every record, so that nothing need be looked at. */
+/** Tells whether a condition holds for every record, so that nothing need be looked at. */
 export const isAlways = ({ operator, value }: Condition): boolean => operator === 'and' && (value as []).length === 0
 
 /** The columns that stand for the fields of conditions, with their alias; null where the list's records have no such field. */
@@ -52,7 +52,7 @@ export const whereOf = (condition: Condition, columns: Columns): Fragment => {
   return fragment(sql, bindings)
 }
 
-/** Whether a loaded record fulfils a condition. Every field that it asks for must have been loaded: one that is missing throws. */
+/** Tells whether a loaded record fulfils a condition. Every field that it asks for must have been loaded: one that is missing throws. */
 export const holds = (condition: Condition, record: Readonly<Record<string, unknown>>): boolean => {
   const { operator, value } = condition
   if (operator === 'and') return parts(condition).every((part) => holds(part, record))

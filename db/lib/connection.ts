@@ -96,7 +96,7 @@ const unreachable = new Set([
   '53300',
 ])
 
-/** Whether the error says that PostgreSQL cannot be reached, rather than that it refused something. */
+/** Tells whether the error says that PostgreSQL cannot be reached, rather than that it refused something. */
 export const isUnreachable = (error: unknown): boolean => {
   const code = sqlState(error)
   if (code !== null && unreachable.has(code)) return true

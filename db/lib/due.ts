@@ -22,7 +22,7 @@ export const takeDue = <Row>(
     [table, table, ids],
   )
 
-/** When a record is read again after a wait, null for never: no later than `end`, where that is still to come. */
+/** The next read of a record after a wait, null for never: no later than `end`, where that is still to come. */
 export const nextReadAt = (waitMs: number | null, end: Date | null = null, now = Date.now()): Date | null => {
   if (waitMs === null) return null
   const next = now + waitMs

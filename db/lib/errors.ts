@@ -143,7 +143,7 @@ export const fromDatabase = (thrown: unknown): ApiError | null => {
   return named?.() ?? states[error.code]?.(error) ?? null
 }
 
-/** Whether the same may pass in a moment: a part is down, or another change came first. */
+/** Tells whether the same call may pass in a moment: a part is down, or another change came first. */
 export const isMomentary = ({ status, code }: ApiError): boolean =>
   status >= 500 ||
   code === 'inventory_contended' ||

@@ -2,7 +2,7 @@ import type { FeatureKey } from '../../config/features.ts'
 import { contextOf, sqlOne } from './connection.ts'
 import type { Trx } from './connection.ts'
 
-/** Whether a feature is active for the tenant at this moment. */
+/** Tells whether a feature is active for the tenant at this moment. */
 export const hasFeature = async (trx: Trx, feature: FeatureKey): Promise<boolean> => {
   const row = await sqlOne<{ on: boolean }>(
     trx,

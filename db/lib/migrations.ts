@@ -23,7 +23,7 @@ export const source = {
   },
 }
 
-/** Whether every migration of this build has been applied; readiness asks it. */
+/** Tells whether every migration of this build has been applied; readiness asks it. */
 export const isMigrated = async (knex: Knex): Promise<boolean> => {
   const known = await source.getMigrations()
   const rows = await knex<{ name: string }>('schema_migration').select('name')

@@ -17,7 +17,7 @@ import type { Concerned } from './stays.ts'
 
 /** `atOnce`: reservations of one transaction. */
 export type Audited = { tenantId: string; propertyId: string; businessDate: string; atOnce: number }
-/** Where a step stands: the last reservation that it is through with, and how many those are. */
+/** The place of a step: the last reservation that it is through with, and their number. */
 export type Position = { lastId: string | null; done: number }
 export type Progress = Position & {
   isFinished: boolean
@@ -135,7 +135,7 @@ export const works: Record<AuditStep, Work> = {
   roll,
 }
 
-/** Which reservations a step goes through, for its total; null where it does not. */
+/** The reservations that a step goes through, for its total; null where it goes through none. */
 export const goesThrough: Record<AuditStep, Concerned | null> = {
   exceptions: 'inHouse',
   no_shows: 'notCome',

@@ -66,7 +66,7 @@ export type Audience = {
   byChannel: Partial<Record<ChannelKind, number>>
 }
 
-/** How many guests a campaign is for, and how many of the segment it is not for, by cause. */
+/** Counts the guests of a campaign, and those of the segment that it leaves out, by cause. */
 export const countAudience = async (
   trx: Trx,
   propertyId: string,

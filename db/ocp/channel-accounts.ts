@@ -78,14 +78,14 @@ export const isVerified = ({ verification }: Pick<MessageChannelRow, 'verificati
 export const fromAddressOf = (channel: MessageChannelRow): string | null =>
   channel.kind === 'email' && (channel.transport === 'own' || isVerified(channel)) ? channel.senderAddress : null
 
-/** Whether the service has an account for a kind of channel. */
+/** Tells whether the service has an account for a kind of channel. */
 export const isConfigured: Record<ChannelKind, () => boolean> = {
   email: () => settings.smtpUrl !== null,
   sms: () => Boolean(settings.twilio.accountSid && settings.twilio.authToken && settings.twilio.from),
   whatsapp: () => Boolean(settings.twilio.accountSid && settings.twilio.authToken && settings.twilio.whatsappFrom),
 }
 
-/** Whether a channel sends as it stands. An account of its own must be proven first. */
+/** Tells whether a channel sends as it stands. An account of its own must be proven first. */
 export const isUsable = (channel: MessageChannelRow): boolean => {
   if (!channel.enabled) return false
   switch (channel.transport) {

@@ -135,7 +135,7 @@ const paceOf = async (
   return new Date((left?.oldest ?? now).getTime() + minuteMs + Math.floor(Math.random() * minuteMs))
 }
 
-/** Whether a guest wrote to this house by WhatsApp within the last day. */
+/** Tells whether a guest wrote to this house by WhatsApp within the last day. */
 export const isWindowOpen = async (trx: Trx, propertyId: string, index: Buffer): Promise<boolean> =>
   (await sqlOne(
     trx,
@@ -176,7 +176,7 @@ export const lockReader = async (trx: Trx, reader: Reader, kinds: readonly Chann
     await lockAddress(trx, index)
 }
 
-/** Whether a campaign has written to an address already, for another of its guests. */
+/** Tells whether a campaign has written to an address already, for another of its guests. */
 const hasHadCampaign = async (
   trx: Trx,
   index: Buffer,
@@ -228,7 +228,7 @@ const strangersCause = async (
   return strangerLimits.some(({ most, minutes }) => (sent?.[`within${minutes}`] ?? 0) >= most) ? 'stranger_limit' : null
 }
 
-/** Whether a channel of the plan can be used for a message at this moment, in the order of R8. */
+/** Tells whether a channel of the plan can be used for a message at this moment, in the order of R8. */
 export const checkStep = async (
   trx: Trx,
   kind: ChannelKind,

@@ -4,7 +4,7 @@ import type { Trx } from '../lib/connection.ts'
 import type { ChannelKind } from './rules/contents.ts'
 
 /**
- * Whether a guest wants marketing by a kind of channel, as SQL: `guest` is an expression for the id of the survivor. What any of its profiles withdraws is
+ * Tells whether a guest wants marketing by a kind of channel, as SQL: `guest` is an expression for the id of the survivor. What any of its profiles withdraws is
  * withdrawn, and without a word it is not granted.
  */
 export const consents = (guest: string, purpose: string): string => `

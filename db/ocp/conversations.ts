@@ -26,7 +26,7 @@ type LastMessage = {
 }
 export type ConversationRecord = Omit<ConversationRow, 'tenantId' | 'addressIndex' | 'address'> & {
   address: string | null
-  /** Whether the guest wrote after staff last answered. */
+  /** True if the guest wrote after staff last answered. */
   unanswered: boolean
   lastMessage: LastMessage | null
 }

@@ -38,7 +38,7 @@ const columns = `m.id, m.direction, m.origin, m.property_id, m.guest_id, m.reser
   m.conversation_id, m.template_id, t.key as template_key, m.template_number, m.purpose, m.urgency, m.locale, ${kind} as kind, m.plan, m.step, m.status,
   m.scheduled_for, m.expires_at, m.fallback_at, m.sent_at, m.reason, m.created_by, m.version, m.created_at, m.updated_at`
 const joins = `left join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id`
-/** Where the address stands: with the newest attempt, the message, or its conversation. */
+/** The source of the address: the newest attempt, the message, or its conversation. */
 const addresses = `, m.recipient as given, c.address as of_conversation, last.id as attempt_id, last.recipient as attempted
   from message m ${joins}
   left join conversation c on c.tenant_id = m.tenant_id and c.id = m.conversation_id

@@ -2,7 +2,7 @@ import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Value } from './rules/template.ts'
 
-/** What became of a message that has left, or never will. */
+/** The end of a message that has left, or never will. */
 export type EndOfMessage = 'sent' | 'failed' | 'suppressed' | 'expired' | 'cancelled'
 export type OwnedMessage = { id: string; data: Readonly<Record<string, string>> }
 

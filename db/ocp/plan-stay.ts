@@ -60,7 +60,7 @@ const anchorInstant = (anchor: Anchor, stay: Stay): Date | null => {
   }
 }
 
-/** When a dated message is due, in the property's local time (R6); null where its anchor has no date yet. */
+/** The due time of a dated message, in the property's local time (R6); null where its anchor has no date yet. */
 export const dueAt = (trigger: DatedTrigger, stay: Stay, depositDueAt: Date | null): Date | null => {
   const instant = trigger.anchor === 'deposit_due' ? depositDueAt : anchorInstant(trigger.anchor, stay)
   if (trigger.hours !== undefined) return instant && new Date(instant.getTime() + trigger.hours * hourMs)
@@ -168,11 +168,11 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
 }
 
 const isUnsent = (row: Planned) => row.status === 'scheduled' || row.status === 'queued'
-/** Whether the planner ended this message itself, so that it returns with its stay, such as a reinstated one. */
+/** Tells whether the planner ended this message itself, so that it returns with its stay, such as a reinstated one. */
 const isWithdrawn = (row: Planned) =>
   row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
 
-/** Whether the time of an unsent message or the text in use has changed since it was planned. */
+/** Tells whether the time of an unsent message or the text in use has changed since it was planned. */
 const isOutdated = (row: Planned, { templateId, templateNumber }: Automation, at: Date) =>
   row.scheduledFor.getTime() !== at.getTime() || row.templateId !== templateId || row.templateNumber !== templateNumber
 

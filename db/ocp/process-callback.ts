@@ -9,7 +9,7 @@ import { receive } from './inbound.ts'
 import { applyReport } from './record.ts'
 import type { Report } from './record.ts'
 
-/** How long a report waits for the message that it speaks of: it may come before the answer to the send, or while that is being looked for. */
+/** The time for which a report waits for its message: it may come before the answer to the send, or while that is being looked for. */
 const patienceMs = 6 * 3_600_000
 
 const end = (trx: Trx, id: string, status: 'processed' | 'ignored', error: string | null = null) =>

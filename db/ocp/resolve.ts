@@ -61,7 +61,7 @@ export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing
 /** A mail may come twice under one Message-ID, also where the one more try was itself cut off. */
 const mostResends = { email: 3, sms: 1, whatsapp: 1 }
 
-/** Whether the address refuses the message by now, or its guest does. */
+/** Tells whether the address refuses the message by now, or its guest does. */
 const isRefused = async (
   trx: Trx,
   { message, attempt }: { message: MessageRow; attempt: MessageAttemptRow },

@@ -161,7 +161,7 @@ const holdReader = async (trx: Trx, messageId: string): Promise<void> => {
   if (head?.purpose === 'marketing') await holdGuest(trx, head.guestId)
 }
 
-/** Whether a campaign was cancelled. It is held, so that none is cancelled between this and the attempt. */
+/** Tells whether a campaign was cancelled. It is held, so that none is cancelled between this and the attempt. */
 const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> =>
   campaignId !== null &&
   (await sqlOne<{ status: string }>(trx, `select status from campaign where id = ? for share`, [campaignId]))

@@ -11,7 +11,7 @@ let made: Twilio | null = null
 /** Twilio's own check, from its SDK; loaded with the first callback. */
 const twilio = (): Twilio => (made ??= load('twilio/lib/webhooks/webhooks.js') as Twilio)
 
-/** Whether Twilio signed a form that it sent to this address: with the account of the service, or with the channel's own. */
+/** Tells whether Twilio signed a form that it sent to this address: with the account of the service, or with the channel's own. */
 export const isTwilios = (
   { signature, path, form }: { signature: string; path: string; form: Record<string, string> },
   own: Credentials | null,
@@ -20,7 +20,7 @@ export const isTwilios = (
     (token) => token && twilio().validateRequest(token, signature, `${settings.publicBaseUrl}${path}`, form),
   )
 
-/** Whether who holds the channel's inbound secret signed this body, within five minutes (Standard Webhooks). */
+/** Tells whether a holder of the channel's inbound secret signed this body, within five minutes (Standard Webhooks). */
 export const isSignedWith = (secret: string | undefined, header: (name: string) => string, body: Buffer): boolean => {
   if (!secret) return false
   try {

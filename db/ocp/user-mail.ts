@@ -68,20 +68,20 @@ type Facts = {
 
 export type UserMail = { to: string; toName: string; subject: string; text: string }
 
-/** Where each token is taken. */
+/** The endpoint that takes each token. */
 const endpoints: Partial<Record<MailedTokenPurpose, string>> = {
   invitation: '/api/auth/invitations/accept',
   password_reset: '/api/auth/password/reset',
   email_change: '/api/auth/email/confirm',
 }
 
-/** Where a token is entered: in the application, where there is one, else the endpoint that takes it, with the token to send. Never from a request's headers. */
+/** The address at which a token is entered: in the application, where there is one, else the endpoint that takes it, with the token to send. Never from a request's headers. */
 const wayFor = (purpose: MailedTokenPurpose, token: string) =>
   settings.appBaseUrl
     ? `${settings.appBaseUrl}/${purpose.replace('_', '-')}#token=${token}`
     : `POST ${settings.publicBaseUrl}${endpoints[purpose] ?? ''}\n\n${token}`
 
-/** Where a file is taken: in the application, where there is one, else the endpoint that answers it. Either asks who is there. */
+/** The address at which a file is fetched: in the application, where there is one, else the endpoint that answers it. Both ask for a sign-in. */
 const wayToRun = (tenantId: string, reportRunId: string) =>
   settings.appBaseUrl
     ? `${settings.appBaseUrl}/tenants/${tenantId}/reports/runs/${reportRunId}`

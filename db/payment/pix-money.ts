@@ -16,7 +16,7 @@ const propertyOf = async (trx: Trx, targetType: string, targetId: string): Promi
     ])
   )?.propertyId ?? null
 
-/** What guests are asked for by Pix, and what becomes of the money (R25). */
+/** The Pix charges of guests, and the use of their money (R25). */
 export const pixMoney: Pick<PixModules, 'targetOf' | 'payment'> & { takenBack: PixModules['takenBack']['payment'] } = {
   targetOf: async (trx, { targetType, targetId }) => {
     const locked = await lockTargets(trx, [{ targetType, targetId }])

@@ -14,7 +14,7 @@ export type Callback = {
   ourId: string | null
 }
 
-/** How far the time in a signature may lie from ours, on either side. */
+/** The greatest difference between the time in a signature and ours, on either side. */
 const toleranceSeconds = 300
 
 const signatureForm = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/

@@ -35,7 +35,7 @@ export type TargetAllocation = {
   late: boolean
 }
 
-/** What is taken back: the allocation that ends, and the one that keeps the rest of it, if any is left. */
+/** The parts of a reversal: the allocation that ends, and the one that keeps the rest of it, if any is left. */
 export type TakenBack = TargetAllocation & { allocationId: string; restId: string | null }
 
 /** An allocation offered to a target, with the payable amount that `lock` answered in this transaction. */

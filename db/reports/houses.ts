@@ -122,7 +122,7 @@ export const metaOfHouses = async (
   }
 }
 
-/** Whether figures of days are facts, of the open day, or on the books. */
+/** The basis of figures: facts of closed days, of the open day, or on the books. */
 export type Basis = 'actual' | 'open' | 'on_the_books'
 
 /** The source of the figures of days: facts where every day is closed, the books where every day is to come. */

@@ -2,7 +2,7 @@ import type { ReportDeclaration, ReportLocale } from '../../config/reports.ts'
 import type { Trx } from '../lib/connection.ts'
 
 /**
- * What a reader may see: the chosen properties of a member, or null for all of them. `own`: the member whose lines alone are read. `locale`: of its names, where
+ * The rights of a reader: the chosen properties of a member, or null for all of them. `own`: the member whose lines alone are read. `locale`: of its names, where
  * that is not the tenant's.
  */
 export type Sight = { propertyIds: readonly string[] | null; own?: string; locale?: ReportLocale }
@@ -10,7 +10,7 @@ export type Sight = { propertyIds: readonly string[] | null; own?: string; local
 /** Rows of a page, or all of them. */
 export type Window = { page: number; limit: number } | null
 
-/** How a file writes a column. Amounts are minor units of the report's currency, ratios decimal strings; a measure is what `unit` of its row says. */
+/** The format of a column in a file. Amounts are minor units of the report's currency, ratios decimal strings; `unit` of a row says what its measure is. */
 export type ColumnKind = 'measure' | 'text' | 'day' | 'amount' | 'count' | 'ratio' | 'flag'
 export type Column = { key: string; title: string; kind: ColumnKind; width?: number }
 export type Cell = string | number | boolean | null

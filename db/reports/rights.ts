@@ -41,7 +41,7 @@ const abilityIn = (row: Row): Ability => {
 
 export type Rights = { sight: Sight; refusal: 'forbidden' | 'feature_not_enabled' | null }
 
-/** What a member or key may see of a subject by now, and why it may not read it. `action`: whether runs of it are made, or read alone. */
+/** The present rights of a member or key over a subject, and the reason why it may not be read. `action`: whether runs of it are made, or read alone. */
 export const rightsOf = async (
   trx: Trx,
   {

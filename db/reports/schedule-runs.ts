@@ -21,7 +21,7 @@ const dayMs = 86_400_000
 export const schedulesDue = (trx: PlatformTrx, count: number) =>
   sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from report_schedules_due(?)`, [count])
 
-/** What a schedule is about to make: the slot is its name for ever, and no two runs have one. */
+/** The run that a schedule is about to make: the slot is its name for ever, and no two runs have one. */
 type Slot = { key: string; on: string; seen: Partial<Pick<Schedule, 'nextRunAt' | 'closedOn'>> }
 
 const clockSlot = (trigger: Clock, nextRunAt: Date | null, now: Date): Slot | null => {
@@ -98,7 +98,7 @@ export const runSchedule = async (trx: Trx, id: string, now = new Date()): Promi
 
 export type Ended = { id: string; scheduleId: string | null; report: Schedule['report']; propertyIds: string[] | null }
 
-/** Whether a member may read a file that was made with these properties. */
+/** Tells whether a member may read a file that was made with these properties. */
 const mayRead = async (trx: Trx, userId: string, { report, propertyIds }: Ended): Promise<boolean> => {
   const { sight, refusal } = await rightsOf(trx, {
     callerId: userId,

@@ -126,7 +126,7 @@ const checkSchedule = async (
   )
 }
 
-/** When it runs next: by the clock, or after the next close of a day. Days that are closed already are not made up for. */
+/** The next run: by the clock, or after the next close of a day. Days that are closed already are not made up for. */
 export const startOf = async (trx: Trx, trigger: Trigger, active: boolean) => {
   if (trigger.type === 'clock')
     return { propertyId: null, closedOn: null, nextRunAt: active ? nextSlot(trigger, new Date()).at : null }

@@ -100,7 +100,7 @@ export const useAccessCode = async (
   return right ? booking.id : null
 }
 
-/** Whether the booking has another booker by now, or none: what its first one knew opens it no more. */
+/** Tells whether the booking has another booker by now, or none: links sent to its first one open it no more. */
 export const tokensCalledBack = async (trx: Trx, bookingId: string): Promise<boolean> =>
   (await sqlOne(trx, `select id from booking where id = ? and guest_tokens_valid_from is null`, [bookingId])) === null
 

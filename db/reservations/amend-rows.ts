@@ -60,7 +60,7 @@ export const upToDay = <E extends PricedDays>(extra: E, until: string): E => {
   return { ...extra, until, amount: ofFirst(extra.amount, days, all), taxes }
 }
 
-/** Whether two services have one price and the same taxes. */
+/** Tells whether two services have one price and the same taxes. */
 export const costsTheSame = (a: Pick<PricedDays, 'amount' | 'taxes'>, b: Pick<PricedDays, 'amount' | 'taxes'>) => {
   const taxesOf = ({ taxes }: Pick<PricedDays, 'taxes'>) =>
     taxes

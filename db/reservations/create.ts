@@ -63,7 +63,7 @@ const hour = 60 * minute
 const tooManyRooms = () =>
   invalid([{ field: 'rooms', message: `a booking has at most ${mostLive} live rooms` }], 'too_many_rooms')
 
-/** When a hold of the desk ends, and how far it can be moved (R9). 422 `hold_too_long`. */
+/** The end of a hold of the desk, and its furthest extension (R9). 422 `hold_too_long`. */
 export const holdTimes = (
   { kind, until }: NewHold,
   { settings: { holds }, timezone, now }: Pick<SaleProperty, 'settings' | 'timezone' | 'now'>,

@@ -92,7 +92,7 @@ export const releaseRooms = async (
   await setNights(trx, ids, 'open', 'released')
 }
 
-/** Whether a room of a booking has used its promo code for good: the guest has come, or was charged for staying away. */
+/** Tells whether a room of a booking has used its promo code for good: the guest has come, or was charged for staying away. */
 export const hasUsedPromo = (rooms: readonly Pick<ReservationRow, 'status'>[]): boolean =>
   rooms.some(({ status }) => status === 'checked_in' || status === 'checked_out' || status === 'no_show')
 

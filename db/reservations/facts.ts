@@ -48,7 +48,7 @@ export type StayFacts = {
   deposits: DepositRow[]
   /** By number. The first one is the primary one, once the stay is confirmed. */
   folios: FolioRow[]
-  /** Where its charges go, in their order, and whether the folio of another stay, group or company that one names is open. */
+  /** The routes of its charges, in their order, with the state of another stay's, group's or company's folio that one names. */
   routes: FoundRoute[]
   /** All but released ones, in order of their first day. */
   units: StayUnit[]

@@ -45,7 +45,7 @@ const conditions: Readonly<Record<Flag, string>> = {
         > (select coalesce(sum(f.credits), 0) from folio f where f.tenant_id = r.tenant_id and f.reservation_id = r.id))`,
 }
 
-/** Whether a flag holds. */
+/** The condition under which a flag holds, as SQL. */
 export const hasFlag = (flag: Flag): string => `(${conditions[flag]})`
 
 /** The flags that hold, in one column. */

@@ -70,7 +70,7 @@ const conditionOf: Readonly<Record<DeskList, (day: Day) => Part>> = {
           ),
 }
 
-/** Whether the day's business with a stay is over. */
+/** The statuses with which the day's business with a stay is over. */
 const doneBy: Readonly<Record<DeskList, readonly ReservationRow['status'][]>> = {
   arrivals: ['checked_in', 'checked_out'],
   departures: ['checked_out'],

@@ -27,7 +27,7 @@ export type DraftedRooms = {
   rooms: readonly PricedRoom[]
   words: readonly RoomWords[]
   sealed: (Buffer | null)[]
-  /** Where each stands. */
+  /** The place of each room. */
   places: readonly RoomPlace[]
 }
 export type RoomPlace = { bookingId: string; position: number }

@@ -95,7 +95,7 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
   return write(trx, request, emailIndex, sellable)
 }
 
-/** Whether a number was drawn twice, or the quote was used by a concurrent request. */
+/** Tells whether a number was drawn twice, or a concurrent request used the quote. */
 const isTaken = (error: unknown) =>
   error instanceof Error &&
   'constraint' in error &&

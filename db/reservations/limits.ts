@@ -47,7 +47,7 @@ type Counts = {
   strikeSeconds: number | null
 }
 
-/** How much a stranger holds already (R9). The locks of `lockLimits` make the counts exact. */
+/** The holds of a stranger so far (R9). The locks of `lockLimits` make the counts exact. */
 export const countHolds = (trx: Trx, { propertyId, emailIndex, addressHash }: Stranger) =>
   preparedOne<Counts>(
     trx,

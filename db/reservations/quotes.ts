@@ -210,7 +210,7 @@ export const listQuotes = async (trx: Trx, filter: QuoteFilter) => {
   return { total, rows: rows.map((row) => shown(trx, row)) }
 }
 
-/** Whether an open quote could be booked at this moment, and what stands against it. */
+/** Tells whether an open quote could be booked at this moment, and names the obstacles. */
 const feasibilityOf = async (
   trx: Trx,
   quote: StoredQuote,

@@ -38,11 +38,11 @@ type Transition<S extends Schema> = {
     | 'childrenAges'
   >[]
   event: Event<S>
-  /** Where it is not the usual command of the transition. */
+  /** The command, where it is not the usual one of the transition. */
   command?: string
   reason?: string | null
   businessDate?: string | null
-  /** Where it is not the status that changed; never personal values. */
+  /** The changes, where more than the status changed; never personal values. */
   changes?: { field: string; before: unknown; after: unknown }[]
   /** Waived rules, and the reason. */
   override?: { rules: readonly string[]; reason: string } | null

@@ -282,7 +282,7 @@ export const openWaitlist = async (trx: Trx, propertyId: string): Promise<string
   return waiting.map((row) => row.id)
 }
 
-/** Whether one type is offered for all rooms of a request, on its dates or as many days around them as it allows. */
+/** Tells whether one type is offered for all rooms of a request, on its dates or as many days around them as it allows. */
 const fits = async (trx: Trx, entry: WaitlistEntryRow): Promise<boolean> => {
   try {
     const { offers } = await searchOffers(trx, {

@@ -14,7 +14,7 @@ import { policiesOf } from './rules/policies.ts'
 
 const hour = 3_600_000
 
-/** Whether the terms of a stay cancel it now: an installment is uncovered, and the hours of grace after its day are over. */
+/** Tells whether the terms of a stay cancel it now: an installment is uncovered, and the hours of grace after its day are over. */
 const isForfeit = async (trx: Trx, locked: LockedStay): Promise<boolean> => {
   const { stay, now } = locked
   const rules = policiesOf(stay).deposit?.rules

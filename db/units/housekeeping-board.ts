@@ -27,7 +27,7 @@ type Filter = Omit<UnitFilter, 'status' | 'propertyId'> &
   Paging & {
     propertyId: string
     date: string
-    /** Whether the caller may read guests; otherwise names are hidden. */
+    /** True if the caller may read guests; otherwise names are hidden. */
     withNames: boolean
     /** The tasks that the caller may read, of those of these houses. */
     scope: Condition

@@ -3,7 +3,7 @@ export const countsOfNight = `select coalesce(sum(c.sold), 0)::int as sold, coal
   from unit_pool p join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id and c.night = ?::date
   where p.tenant_id = y.tenant_id and p.property_id = y.id and p.kind = 'unit'`
 
-/** How many nights of a property `y`, from a day on that is bound, are sold beyond what is there. */
+/** The number of nights of a property `y`, from a bound day on, that are sold beyond what is there. */
 export const overbookedNights = `select count(distinct c.night)::int as nights
   from unit_pool p join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id and c.night >= ?::date and c.forced > 0
   where p.tenant_id = y.tenant_id and p.property_id = y.id and p.kind = 'unit'`

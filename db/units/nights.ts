@@ -1,7 +1,7 @@
 import { contextOf, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 
-/** How far ahead nights can be sold, and how long past ones are kept. */
+/** The number of nights ahead that can be sold. Past nights are kept for `keptNights`. */
 export const horizonNights = 730
 const keptNights = 400
 

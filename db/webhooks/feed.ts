@@ -103,7 +103,7 @@ const firstSeen = async (
   return found
 }
 
-/** Whether an answer of `readFeed` would hold an event. 422 `cursor_expired`. */
+/** Tells whether an answer of `readFeed` would hold an event. 422 `cursor_expired`. */
 export const hasNews = async (trx: Trx, sight: Sight, query: FeedQuery): Promise<boolean> => {
   const { from, last } = await placeOf(trx, query)
   return (await firstSeen(trx, sight, query, { from, last, most: 1 })).length > 0

@@ -12,11 +12,11 @@ export type Answer = {
   error: 'connect_failed' | 'tls_failed' | 'timeout' | 'redirect' | 'address_refused' | 'too_large' | null
   /** The beginning of the answer, printable. */
   excerpt: string | null
-  /** How long the receiver asked to be left alone. */
+  /** The time for which the receiver asked to be left alone. */
   retryAfterMs: number | null
 }
 
-/** Whether an answer is 2xx. */
+/** Tells whether an answer is 2xx. */
 export const isSuccess = ({ httpStatus, error }: Answer) =>
   error === null && httpStatus !== null && httpStatus >= 200 && httpStatus < 300
 

@@ -171,7 +171,7 @@ const firstOf = (replayed: boolean) => `
    where webhook_endpoint_id = :endpointId and status = 'pending' and replay_id is ${replayed ? 'not ' : ''}null and ${isRecent('event_at')}
    order by due_at, sequence limit ${inHand})`
 
-/** When the next delivery of an endpoint is due: a look at the first ones of the index, whatever waits behind them. */
+/** The moment at which the next delivery of an endpoint is due. Reads the first rows of the index alone. */
 const leftOf = (trx: Trx, endpointId: string) =>
   preparedOne<{ dueAt: Date | null; isDue: boolean | null }>(
     trx,

@@ -26,7 +26,7 @@ export const serviceAccount = (): Account | null => {
   return { uid: found.uid, gid: found.gid }
 }
 
-/** Whether the account may pass through every folder above the path. */
+/** Tells whether the account may pass through every folder above the path. */
 export const reachable = (path: string, account: Account | null): boolean => {
   if (!account) return true
   for (let folder = path; ; folder = dirname(folder)) {
@@ -46,7 +46,7 @@ export const ownFolder = (path: string, account: Account | null) => {
 }
 
 /**
- * Where the services keep their files: `directory` itself, or, when root keeps it where no other account comes through (such as
+ * The folder of the services' files: `directory` itself, or, when root keeps it where no other account comes through (such as
  * under /root), a folder under /var/lib named after it, with a link left behind.
  */
 export const serviceRoot = (directory: string, account: Account | null): string => {

@@ -26,7 +26,7 @@ export type Guarded = { process: ChildProcess; exited: Promise<number | null> }
 type Options = {
   directory: string
   account: Account | null
-  /** Where its output goes; null leaves it to be read from the process. */
+  /** The file for its output; null leaves it to be read from the process. */
   logFile: string | null
   stopSignal: 'INT' | 'TERM'
   environment?: NodeJS.ProcessEnv

@@ -26,7 +26,7 @@ describe('invoices that customers pay', function () {
     const receipt = (body: object): Promise<Parsed> =>
       good(finance, 'POST', `${a.path}/receipts`, { cashAccountId: bankId, method: 'bank', ...body })
     const receiptNow = (id: string): Promise<Parsed> => good(finance, 'GET', `${a.path}/receipts/${id}`)
-    /** What accounts hold over days, without those at 0. */
+    /** The movement of accounts over days, without those at 0. */
     const held = async (from: string, to: string) =>
       Object.fromEntries(Object.entries(await a.balances(from, to)).filter(([, value]) => value !== 0))
     return { ...a, bankId, taxCode, receipt, receiptNow, held }

@@ -35,7 +35,7 @@ describe('lists of jobs', () => {
          where relname = 'jobs' or relname like 'job_archive%'`,
       )
     )?.count ?? 0
-  /** How many rows a list reads to find what it finds. */
+  /** Counts the rows that a list reads to find its entries. */
   const cost = async (filter: JobFilter) => {
     await inPlatform((trx) => sqlOne(trx, `select pg_stat_force_next_flush()`))
     return inPlatform(async (trx) => {

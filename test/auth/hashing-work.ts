@@ -11,7 +11,7 @@ const totals = async (): Promise<Work> => {
   return { store: of('store'), compare: of('compare') }
 }
 
-/** How many passwords were hashed while `work` ran: equal work takes equal time, on whatever machine. */
+/** Counts the passwords that were hashed while `work` ran: equal work takes equal time, on whatever machine. */
 export const hashesOf = async (work: () => Promise<unknown>): Promise<Work> => {
   const before = await totals()
   await work()
@@ -19,7 +19,7 @@ export const hashesOf = async (work: () => Promise<unknown>): Promise<Work> => {
   return { store: after.store - before.store, compare: after.compare - before.compare }
 }
 
-/** Whether a password is that of a hash, in its turn. */
+/** Tells whether a password is that of a hash, in its turn. */
 export const verifies = (password: string, stored: PasswordHash | null): Promise<boolean> =>
   inTurn(() => compareNow(password, stored))
 

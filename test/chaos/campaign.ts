@@ -24,7 +24,7 @@ import type { Town } from './town.ts'
 
 export type Options = { seed: number; minutes: number; guests: number; only: readonly FaultName[] }
 
-/** Where the compiled service, the logs, and the files of PostgreSQL and Redis are. */
+/** The folders of the compiled service, the logs, and the files of PostgreSQL and Redis. */
 export type Places = { built: string; folder: string; services: string }
 
 export type Outcome = {

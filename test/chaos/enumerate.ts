@@ -65,7 +65,7 @@ export const reach = async (scene: Scene, one: Case, number: number): Promise<Re
   return { case: one, problem: stuck ?? (reached ? null : 'the point was never reached'), guest, at, jobIds }
 }
 
-/** How long each job lived on that was under way when its process died, by kind; who still lives is Infinity. */
+/** The time that each job lived on that was under way when its process died, by kind; Infinity for survivors. */
 export const survivals = async (database: Knex, cases: readonly Reached[]): Promise<Map<string, number>> => {
   const found = await Promise.all(
     cases.map(async ({ case: one, at, jobIds }) => {

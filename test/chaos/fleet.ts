@@ -33,7 +33,7 @@ export type Member = {
   /** Starts what was held, with other words in its environment, or under another clock. */
   start: (extra?: Record<string, string>, clockSeconds?: number) => void
   isReady: () => Promise<boolean>
-  /** How often it came to an end that nobody asked for. */
+  /** The ends of it that nobody asked for. */
   deaths: () => { at: string; code: number | null; tail: string[] }[]
   starts: () => number
 }

@@ -19,7 +19,7 @@ import {
 } from '../../workers/gateways/sandbox-plan.ts'
 import type { Charge, Due, Refund } from '../../workers/gateways/sandbox-plan.ts'
 
-/** How the gateway behaves from now on, whatever the token of a card says. */
+/** The behaviour of the gateway from now on, whatever the token of a card says. */
 export type GatewayMood =
   | 'well'
   | 'busy'

@@ -25,7 +25,7 @@ export const newer: Job = job({
 
 const older: Job = job({ name: 'chaos.note', queue: 'messages', payload: ofKey, retry: 'internal' })
 
-/** How long the event loop is blocked: longer than the lock of a job, shorter than its lease. */
+/** The time for which the event loop is blocked: longer than the lock of a job, shorter than its lease. */
 const blockedMs = 14_000
 
 const effect = (trx: Parameters<typeof sql>[0], key: string) =>

@@ -1,7 +1,7 @@
 import { randomOf } from './random.ts'
 
 type Shape = {
-  /** How long it lasts, in seconds; none for what happens in a moment. */
+  /** Its duration in seconds; none for faults of a moment. */
   seconds?: readonly [number, number]
   /** Faults of one group never last at the same time: together they would only hide each other. */
   group?: 'redis' | 'postgres' | 'gateway' | 'smtp' | 'workers' | 'relays' | 'schedulers'
@@ -67,7 +67,7 @@ export type Planned = {
   /** After the beginning of the load. */
   atMs: number
   lastsMs: number
-  /** Which of several: the fault takes it modulo how many there are. */
+  /** The choice among several: the fault takes it modulo their number. */
   which: number
 }
 

@@ -120,7 +120,7 @@ export const batchesOf = (chosen: readonly Case[], most: number): Case[][] => {
   return batches
 }
 
-/** How long a job of a kind may be with a process that died: BullMQ's lock, two of its looks, and a start. */
+/** The time for which a job of a kind may be with a process that died: BullMQ's lock, two of its looks, and a start. */
 export const missedWithinMs = (kind: string): number => {
   const { lockMs, stalledMs } = queues[processors.find((each) => each.job.name === kind)?.job.queue ?? 'ledger']
   return lockMs + 2 * stalledMs + 5_000

@@ -10,7 +10,7 @@ import type { Town } from './town.ts'
 
 type Found = { booking: string; payments: string; refunds: string }
 
-/** How each story must end. */
+/** The required end of each story. */
 export const ends: Record<Story, Found> = {
   book: { booking: 'confirmed', payments: 'captured', refunds: '' },
   cancel: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },

@@ -50,7 +50,7 @@ export type Town = {
   }
   gateway: (mood: GatewayMood) => Promise<void>
   files: { gateway: string; mail: string; hooks: string }
-  /** Where the receiver of webhooks listens. */
+  /** The port of the receiver of webhooks. */
   hookPort: number
   stop: () => Promise<void>
 }

@@ -60,7 +60,7 @@ const parts = (schema: Json): Json[] => [
     .flatMap((inside) => parts(inside as Json)),
 ]
 
-/** How long JSON of a schema can be. */
+/** The greatest length of JSON of a schema. */
 const longest = (schema: Json): number => {
   if (Array.isArray(schema.anyOf)) return Math.max(...(schema.anyOf as Json[]).map(longest))
   if (Array.isArray(schema.enum)) return Math.max(...schema.enum.map((value) => JSON.stringify(value).length))

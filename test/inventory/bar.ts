@@ -63,7 +63,7 @@ export const openBar = async (world: World, options: HouseOptions = {}) => {
     return { id, ...row }
   }
   const balance = async (folioId: string) => done(await reception.get(`folios/${folioId}`)).balance as number
-  /** What postings leave on the account of a role. */
+  /** The balance that postings leave on the account of a role. */
   const ledger = async (role: string) => {
     await world.drain({ kinds: ['ledger.post'], starts: 5_000 })
     return balanceOf(house.tenantId, role)

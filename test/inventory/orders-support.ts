@@ -36,7 +36,7 @@ export const useOrders = (world: World, { stocked }: { stocked: boolean }) => {
     expect(await house.ledger('pos_clearing')).to.equal(await openMoney())
   })
 
-  /** What was paid for orders that are still open stands on the clearing account. */
+  /** The clearing account holds what was paid for orders that are still open. */
   const openMoney = async () =>
     -(
       (await house.rows<{ paid: number }>(`select coalesce(sum(paid_amount), 0)::bigint as paid from pos_order`))[0]

@@ -13,7 +13,7 @@ describe('a Redis that hangs under requests', () => {
       asked += 1
       return redis.ping()
     })
-  /** How many of so many requests at once waited for Redis, none of which it answers. */
+  /** Counts, of a number of requests at once, those that waited for Redis, none of which it answers. */
   const waiting = async (requests: number) => {
     asked = 0
     const answers = await Promise.all(Array.from({ length: requests }, ping))

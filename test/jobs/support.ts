@@ -82,7 +82,7 @@ export const effects = async (key?: string): Promise<string[]> => {
   return rows.map((row) => row.key)
 }
 
-/** How often each key of the table of effects is there, most first: 1 everywhere when nothing was repeated. */
+/** The count of the most repeated key of the table of effects: 1 when nothing was repeated. */
 export const mostRepeated = async (): Promise<number> => {
   const rows = await inPlatform((trx) =>
     sql<{ count: number }>(trx, `select count(*) from effect group by key order by 1 desc limit 1`),

@@ -288,7 +288,7 @@ export const actsOn = (ground: Ground, random: Random) => {
 
 export type Act = keyof ReturnType<typeof actsOn>
 
-/** How often each is done beside the others. */
+/** The frequency of each beside the others. */
 export const weights: Readonly<Record<Act, number>> = {
   ...deskWeights,
   charge: 2,

@@ -265,7 +265,7 @@ export const deskActsOn = (ground: Ground, random: Random, { one, on, reservatio
   } satisfies Record<string, () => Promise<boolean>>
 }
 
-/** How often each is done beside the others. */
+/** The frequency of each beside the others. */
 export const deskWeights: Readonly<Record<keyof ReturnType<typeof deskActsOn>, number>> = {
   book: 4,
   walkIn: 2,

@@ -18,7 +18,7 @@ type Asked = { action: string; subject: string }
 const tenantRoutes = routes.filter((route) => route.access.kind === 'tenant')
 const askedBy = (route: AnyRoute) => route.access as unknown as Asked
 
-/** Whether a scope gives a permission, by the rules of keys. */
+/** Tells whether a scope gives a permission, by the rules of keys. */
 const gives = (scope: string, { action, subject }: Asked): boolean => {
   const { module } = subjectFacts(subject)
   if (scope === 'guests:reveal') return subject === 'Guest' && action === 'reveal'

@@ -16,7 +16,7 @@ const optionsOf = (schema: unknown): Json[] =>
     ? [schema, ...['anyOf', 'oneOf', 'allOf'].flatMap((key) => ((schema[key] ?? []) as Json[]).flatMap(optionsOf))]
     : []
 
-/** How many values the schema lets a body hold. */
+/** Counts the values that the schema lets a body hold. */
 const valuesIn = (schema: unknown): number =>
   Math.max(
     1,

@@ -7,7 +7,7 @@ const { packages } = JSON.parse(readFileSync(new URL('../../package-lock.json', 
   packages: Record<string, Entry>
 }
 
-/** Where Node looks for a package from another: its own folder first, then those above. */
+/** Tells whether Node finds a package from another: its own folder first, then those above. */
 const isThere = (from: string, name: string): boolean => {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/node_modules/')))) {
     if (packages[`${base === '' ? '' : `${base}/`}node_modules/${name}`]) return true

@@ -17,7 +17,7 @@ export const deadlocks = async (): Promise<number> => {
   return row?.deadlocks ?? -1
 }
 
-/** Whether somebody in this test's database waits for a lock of another. */
+/** Tells whether a connection of this test's database waits for a lock of another. */
 export const waitsForLock = async (admin: Knex): Promise<boolean> =>
   (await sql(admin, `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
     .length > 0

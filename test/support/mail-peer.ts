@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import PostalMime from 'postal-mime'
 
-/** How the peer answers the end of a mail, or the recipient. */
+/** The peer's answer to the end of a mail, or to a recipient. */
 export type MailBehaviour =
   | 'accept'
   | '451'

@@ -17,7 +17,7 @@ import { inTenant, sqlOne } from '../../db/lib/connection.ts'
 import { makeUser } from '../auth/support.ts'
 import type { House } from './factories.ts'
 
-/** What a house owes: a supplier, bills in each state, a payment, a credit, an order, and a bill that recurs. */
+/** Debts of a house: a supplier, bills in each state, a payment, a credit, an order, and a bill that recurs. */
 export const makePayables = async (house: House) => {
   const { userId } = await makeUser({ [house.tenantId]: 'finance' })
   const approver = await makeUser({ [house.tenantId]: 'owner' })

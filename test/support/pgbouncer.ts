@@ -7,7 +7,7 @@ import { guard, stopGuarded } from '../../scripts/services/guard.ts'
 import { freePort } from '../../scripts/services/port.ts'
 import { until } from './until.ts'
 
-/** Where Debian and others put it; null where it is not installed. */
+/** The path at which Debian and others install it; null where it is not installed. */
 export const pgBouncerBinary = (): string | null =>
   [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
     .filter((folder) => folder !== '')

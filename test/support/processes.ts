@@ -13,7 +13,7 @@ export type Line = Record<string, unknown>
 export type RunningProcess = {
   /** Base address of its health endpoints; of the api, its own. */
   baseUrl: string
-  /** Where its metrics are, and its readiness with reasons. */
+  /** The address of its metrics, and of its readiness with reasons. */
   metricsUrl: string
   lines: Line[]
   /** To the process and its guard alike. */

@@ -3,7 +3,7 @@ import { join, normalize } from 'node:path'
 import type { AnyRoute } from '../../api/lib/route.ts'
 
 /**
- * Which code of ours an endpoint may run, read from the sources: declarations at the beginning of a line, and the names that each
+ * The code that an endpoint may run, read from the sources: declarations at the beginning of a line, and the names that each
  * mentions. A name that is mentioned counts as called, so that more is found than runs, and never less, but for what registers itself.
  */
 type Declaration = { file: string; text: string }
@@ -44,7 +44,7 @@ const filesOf = (folder: string): string[] =>
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name))
 
-/** Where a name of a file is declared, through the faces that hand it on; null for what is no declaration. */
+/** Finds the declaration of a name of a file, through the faces that hand it on; null for what is no declaration. */
 const declared = (file: string, name: string): (Declaration & { key: string }) | null => {
   const { declarations, imports } = read(file)
   const text = declarations.get(name)
@@ -53,14 +53,14 @@ const declared = (file: string, name: string): (Declaration & { key: string }) |
   return from ? declared(from.file, from.name) : null
 }
 
-/** What `db/register.ts` hands to lower modules, by the function that takes it. */
+/** The values that `db/register.ts` hands to lower modules, by the function that takes them. */
 const handed = new Map(
   [...readFileSync(join(root, 'db/register.ts'), 'utf8').matchAll(/\b(register\w+)\((\w+)\)/g)].map(
     ([, register = '', value = '']) => [register, value],
   ),
 )
 
-/** What is called through a variable of a file that `registerModules` sets. */
+/** The functions called through a variable of a file that `registerModules` sets. */
 const throughRegister = ({ file, text }: Declaration): (Declaration & { key: string })[] =>
   [...handed].flatMap(([register, value]) => {
     const variable = /\b(\w+) = \w+$/m.exec(read(file).declarations.get(register) ?? '')?.[1]

@@ -85,7 +85,7 @@ export const makeInvoice = async (
 
 export type Receipts = Awaited<ReturnType<typeof makeReceipts>>
 
-/** What customers owe a house and have paid: an invoice, receipts in each state that a command starts from, and a credit note. */
+/** Debts and payments of customers: an invoice, receipts in each state that a command starts from, and a credit note. */
 export const makeReceipts = async (house: House) => {
   const { userId } = await makeUser({ [house.tenantId]: 'finance' })
   const { bookId, propertyId, today } = house

@@ -11,7 +11,7 @@ import { chargeFolio, openFolio } from '../../db/reservations/index.ts'
 import { makeUser } from '../auth/support.ts'
 import type { House } from './factories.ts'
 
-/** What others owe a house: a customer, invoices in each state, and folios that the customer pays. */
+/** Claims of a house: a customer, invoices in each state, and folios that the customer pays. */
 export const makeReceivables = async (house: House) => {
   const { userId } = await makeUser({ [house.tenantId]: 'finance' })
   const { bookId, propertyId } = house

@@ -19,6 +19,6 @@ export const outcomes = async (work: Promise<unknown>[]): Promise<string[]> =>
     throw result.reason
   })
 
-/** How often each is there. */
+/** Counts how often each is there. */
 export const tally = (list: string[]) =>
   Object.fromEntries([...new Set(list)].sort().map((one) => [one, list.filter((each) => each === one).length]))

@@ -31,7 +31,7 @@ const run = promisify(execFile)
 const account = serviceAccount()
 const root = serviceRoot(join(process.env.POUSADA_DATA_DIR ?? join(checkout, '.data'), 'test'), account)
 const binaries = postgresBinaries(root, account)
-/** Where those that only live as long as this run have their files. */
+/** The folder of services that only live as long as this run. */
 let directory = join(root, `run-${process.pid}`)
 
 /** Source files of the schema: every file that a migration may read. */
@@ -175,7 +175,7 @@ export const stopServices = async () => {
   rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** Where a service stood is where it must come back: addresses do not change. */
+/** A service must come back where it stood: addresses do not change. */
 const sameAddress = (was: { port: number }, is: { port: number }) => {
   if (was.port !== is.port) throw new Error(`port ${was.port} was taken meanwhile`)
 }

@@ -4,7 +4,7 @@ import { settings } from '../../config/env.ts'
 import { database } from '../../db/lib/connection.ts'
 
 const requestOf = new AsyncLocalStorage<string[]>()
-/** Whether sessions and keys are asked what has changed is the clock's to say. */
+/** Reads of changes to sessions and keys happen by the clock, so they are not counted. */
 const looksAtChanges = (text: string) => text.includes('(select clock_timestamp() as at) clock')
 
 /**

@@ -6,7 +6,7 @@ type Pair = { client: Socket; server: Socket; isFrozen: boolean }
 
 export type TcpProxy = {
   port: number
-  /** How many connections go through it. */
+  /** The number of connections that go through it. */
   size: () => number
   /** Connections that stand stop forwarding, both ways, and are not closed: neither side is told. Those made later go through. */
   freeze: () => void

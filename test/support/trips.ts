@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** How often a piece of work waits for an answer of PostgreSQL. */
+/** Counts how often a piece of work waits for an answer of PostgreSQL. */
 export const roundTrips = async (work: () => Promise<unknown>): Promise<number> => {
   const clients = pg.Client.prototype as { query: (...given: unknown[]) => unknown }
   const { query } = clients

@@ -3,7 +3,7 @@ import * as jobs from '../../jobs/fiscal.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 
-/** How long a sending stands back before it looks again for the Pix codes that it waits for. */
+/** The time that a sending waits before it looks again for its Pix codes. */
 const pixWaitMs = 5_000
 
 /** Invoices and reminders on their way to customers. */

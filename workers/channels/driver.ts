@@ -3,7 +3,7 @@ import type { Answer } from '../lib/signed-call.ts'
 import type { ChannelAccount, Kind, Fetched, Refusal } from '../../db/channels/index.ts'
 
 /**
- * How one kind of channel is spoken with. Nothing throws for what the other side did. `push` says what of the ranges was not taken;
+ * The interface to one kind of channel. Nothing throws for what the other side did. `push` says what of the ranges was not taken;
  * its id makes a repetition harmless.
  */
 export type Driver = {

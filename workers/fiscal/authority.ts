@@ -2,7 +2,7 @@ import type { AuthorityWord, FiscalCall } from '../../db/accounts-receivable/ind
 import type { Outcome } from '../lib/gateway-job.ts'
 
 /**
- * How a tax authority is spoken with: one file per authority. Nothing throws for what the other side did. What is `refused` is a final no: of a document it
+ * The interface to a tax authority: one file per authority. Nothing throws for what the other side did. `refused` is a final no: of a document it
  * is a rejection; what is `unknown` may have been heard, and is read by its number before anything is sent again.
  */
 export type FiscalAuthority = {

@@ -164,7 +164,7 @@ const begin = async () => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, secret }
 }
 
-/** Where the authority is in this process, which starts it once. It keeps no process alive. */
+/** The address of the authority, which this process starts once. It keeps no process alive. */
 export const startAuthority = (): Promise<{ url: string; secret: string }> => {
   running ??= begin()
   return running

@@ -37,7 +37,7 @@ export type GatewayPayment = {
   linkMethods: readonly string[] | null
   description: string | null
   payer: Payer | null
-  /** When it was made here: nothing of it is older over there. */
+  /** The moment at which it was made here: nothing of it is older over there. */
   createdAt: Date
 }
 

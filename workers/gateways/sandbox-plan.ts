@@ -11,7 +11,7 @@ export type Charge = {
   returnUrl: string | null
   createdAt: number
   expiresAt: number | null
-  /** When the money comes; null: never. */
+  /** The moment at which the money comes; null: never. */
   paidAt: number | null
   paidAmount: number
   /** It works on it from the start, without asking the payer. */
@@ -55,7 +55,7 @@ const known = new Set([
 export const declineOf = (token: string): Decline | null =>
   declines[token] ?? (known.has(token) ? null : { code: 'declined', message: `${token.slice(0, 40)} is no test token` })
 
-/** How the first reply to a call goes wrong. */
+/** The fault of the first reply to a call. */
 export const troubleOf = (token: string): 'hang_before' | 'hang_after' | 'error' | 'empty' | null => {
   switch (token) {
     case 'timeout_nothing':
@@ -71,7 +71,7 @@ export const troubleOf = (token: string): 'hang_before' | 'hang_after' | 'error'
   }
 }
 
-/** When and how much is paid. */
+/** The plan of a charge: the time and the amount of its payment. */
 export const planCharge = (
   token: string,
   method: string,

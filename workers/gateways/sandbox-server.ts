@@ -257,7 +257,7 @@ const begin = async () => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, secret }
 }
 
-/** Where the gateway is: elsewhere, or in this process, where it is started once. It keeps no process alive. */
+/** The address of the gateway: elsewhere, or in this process, which starts it once. It keeps no process alive. */
 export const startSandbox = (): Promise<{ url: string; secret: string }> => {
   if (settings.sandboxUrl)
     return Promise.resolve({ url: settings.sandboxUrl, secret: settings.sandboxCallbackSecrets[0] ?? '' })

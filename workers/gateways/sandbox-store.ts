@@ -118,7 +118,7 @@ export const takeCallbacks = (): Promise<CallbackDue[]> =>
     ),
   )
 
-/** Whether the event has really come about; a charge that was closed is not announced as paid. */
+/** Tells whether the event has really come about; a charge that was closed is not announced as paid. */
 export const cameAbout = ({ accountRef, state }: CallbackDue): Promise<boolean> =>
   inPlatform(async (trx) => {
     const now = Date.now()

@@ -14,7 +14,7 @@ export type CallOutcome = {
   httpStatus?: number | undefined
   /** The other side's id. */
   reference?: string | undefined
-  /** How long the other side asked to be left alone. */
+  /** The time for which the other side asked to be left alone. */
   afterMs?: number | undefined
 }
 

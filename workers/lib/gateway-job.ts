@@ -33,7 +33,7 @@ export type Asking = {
   readonly giveUp: JobContext['giveUp']
 }
 
-/** How a record takes what the other side says of it. */
+/** The effect of the other side's word on a record. */
 export type Applying<P, S> = {
   known: (trx: TrxFor<P>, payload: P, snapshot: S) => Promise<unknown>
   refused: (trx: TrxFor<P>, payload: P, refusal: { code: string; message: string }) => Promise<unknown>

@@ -14,7 +14,7 @@ export type OutgoingRequest = {
   body?: string
   /** A longer body ends the call. */
   mostBytes: number
-  /** How much of its beginning is kept; all unless said. */
+  /** The number of its first bytes that are kept; all unless said. */
   keptBytes?: number
   /** For all of it, redirects and body included; 10 s unless said. */
   timeoutMs?: number
@@ -127,7 +127,7 @@ const bodyOf = async (answer: IncomingMessage, mostBytes: number, keptBytes: num
   return { body: Buffer.concat(kept), bytes }
 }
 
-/** Where a GET is sent on to: the same host, or nowhere. */
+/** The address that a GET is sent on to: the same host, or none. */
 const nextOf = (url: URL, answer: IncomingMessage): URL | null => {
   const { location } = answer.headers
   const moved = [301, 302, 303, 307, 308].includes(answer.statusCode ?? 0)

@@ -9,7 +9,7 @@ import type { Ends } from './processor.ts'
 
 const speaking: ReadonlySet<string> = new Set(speakingQueues)
 
-/** Whether a job may have to wait for its tenant. */
+/** Tells whether a job may have to wait for its tenant. */
 export const waitsForTenant = ({ queue }: Pick<Job, 'queue'>): boolean => speaking.has(queue)
 
 const standsStill = async (trx: AnyTrx, payload: unknown): Promise<void> => {

@@ -7,7 +7,7 @@ import { checkRole } from '../../db/lib/role-check.ts'
 import { startHealthServer } from '../../config/health-server.ts'
 import type { ProcessKind } from '../../config/health-server.ts'
 
-/** Whether a module is what this process was started with, rather than imported. */
+/** Tells whether this process was started with a module, rather than imports it. */
 export const isEntry = (moduleUrl: string): boolean => {
   const [, entry] = process.argv
   return entry !== undefined && realpathSync(entry) === fileURLToPath(moduleUrl)

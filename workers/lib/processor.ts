@@ -13,7 +13,7 @@ export type JobContext<P = unknown> = {
   readonly jobId: string
   readonly kind: string
   readonly requestId: string
-  /** When the transaction began that asked for it, by PostgreSQL's clock. */
+  /** The start of the transaction that asked for it, by PostgreSQL's clock. */
   readonly askedAt: Date
   /** Parent of the job's steps in its trace. */
   readonly traceparent: string | null
@@ -50,7 +50,7 @@ export type DatabaseContext = Omit<
   'effect' | 'inTenant' | 'finish' | 'finishWhere' | 'withNext' | 'payload'
 >
 
-/** Whether a job ends what its feature was used for, which stays possible without the feature. */
+/** Tells whether a job ends what its feature was used for, which stays possible without the feature. */
 export type Ends = (trx: Trx, payload: never) => Promise<boolean>
 
 export type Processor =

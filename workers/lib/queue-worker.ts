@@ -21,7 +21,7 @@ export type Line = {
   readonly queue: QueueName
   /** Starts so far. */
   starts: () => number
-  /** Whether it could start another job now. */
+  /** Tells whether it could start another job now. */
   hasRoom: () => boolean
   isReady: () => boolean
   /** Takes nothing more; resolves once what it has in hand has ended and Redis was told so, hence never while Redis is away. */

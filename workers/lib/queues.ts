@@ -29,7 +29,7 @@ export const handedOf = ({
   traceparent,
 })
 
-/** Whether Redis still has what was handed over. */
+/** Tells whether Redis still has what was handed over. */
 export const isHanded = (data: unknown): data is Handed =>
   typeof data === 'object' &&
   data !== null &&

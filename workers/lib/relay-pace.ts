@@ -14,13 +14,13 @@ const tellingJobs = 5
 
 export type Depth = { depth: number; wasHeldBack: boolean }
 /**
- * How quickly a queue drains of which more waits. `left`: what the last look left in Redis, at `atMs` of the monotonic clock. `taken` over
+ * The speed at which a queue drains of which more waits. `left`: what the last look left in Redis, at `atMs` of the monotonic clock. `taken` over
  * `overMs`: since it was last known what each takes, which few jobs do not tell.
  */
 export type Pace = { left: number; atMs: number; taken: number; overMs: number; eachMs: number | null }
 
 /**
- * How much of a window tenants may fill when their shares do not: two jobs for each that can run, and more where Redis is found nearly
+ * The part of a window that tenants may fill when their shares do not: two jobs for each that can run, and more where Redis is found nearly
  * dry while a tenant was held back. So a tenant alone keeps every worker busy, and the next tenant waits for about two jobs.
  */
 export const nextDepth = (before: Depth | undefined, { window, concurrency, held, share }: Look): number => {
@@ -46,7 +46,7 @@ export const keepPace = (before: Pace | null, { held, concurrency }: Look, left:
   return { left, atMs, taken: 0, overMs: 0, eachMs: Math.max(quickestMs, eachMs) }
 }
 
-/** When such a queue wants its next look, in ms: once most of what is spare has been taken. What is committed meanwhile wakes the relay before. */
+/** The next look at such a queue, in ms: once most of what is spare has been taken. Commits meanwhile wake the relay before. */
 export const paceMs = ({ left, eachMs }: Pace, { held, concurrency }: Look): number => {
   if (concurrency === 0) return fullPollMs
   if (eachMs === null) return held <= concurrency ? soonestMs : fullPollMs

@@ -7,7 +7,7 @@ export type Failure = {
   kind: 'refused' | 'not_sent' | 'unknown'
   code: string
   httpStatus?: number | undefined
-  /** How long the other side asked to be left alone. */
+  /** The time for which the other side asked to be left alone. */
   afterMs?: number | undefined
 }
 export type Answer<T> = ({ kind: 'known'; code?: undefined; httpStatus?: number | undefined } & T) | Failure

@@ -3,7 +3,7 @@ import type { RedisConnection } from '../../config/redis.ts'
 import { onWake } from '../../db/lib/wake.ts'
 import { isReady } from './redis.ts'
 
-/** Where commits tell the relay of their jobs; the API's processes publish there too. */
+/** The channel on which commits tell the relay of their jobs; the API's processes publish there too. */
 export const wakeChannel = () => `${settings.redisPrefix}:wake`
 
 /** Commits of this process wake the relay through Redis: fire and forget, nothing while Redis is away. Answers how to stop. */

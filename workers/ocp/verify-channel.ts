@@ -5,7 +5,7 @@ import { externalCall } from '../lib/external-call.ts'
 import { processor } from '../lib/processor.ts'
 import { mostTries, providerOf, send } from './send.ts'
 
-/** Whether the domain of a sender says that it may send for us. */
+/** Tells whether the domain of a sender says that it may send for us. */
 const isProven = async ({ domain, code }: { domain: string; code: string }): Promise<boolean> => {
   try {
     const records = await resolveTxt(`_pousada.${domain}`)

@@ -54,7 +54,7 @@ export const ended = (status: 'failed' | 'cancelled', failure: Failure | null): 
 
 export type OfPayment = { tenantId: string; paymentId: string; cause?: 'callback' | 'read' | undefined }
 
-/** How a payment takes what the gateway says, and from what it is known. */
+/** The effect of the gateway's word on a payment, and the cause that it is known from. */
 export const ofPayment = <P extends OfPayment>(cause: Cause): Applying<P, PaymentSnapshot> => {
   const causeOf = (payload: OfPayment) => payload.cause ?? cause
   return {

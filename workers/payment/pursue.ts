@@ -18,7 +18,7 @@ import type { OfPayment } from './outcome.ts'
 
 type PaymentAnswer = Answer<OfPayment, PaymentSnapshot>
 
-/** Whether the payment is cancelled or out of time, so that its money is no longer expected. */
+/** Tells whether the payment is cancelled or out of time, so that its money is no longer expected. */
 const isOver = ({ payment, now }: PaymentCall) =>
   payment.cancelRequestedAt !== null ||
   (payment.status !== 'authorised' && payment.expiresAt !== null && payment.expiresAt <= now)

@@ -1,14 +1,14 @@
 import type { ChargeCall, HeardPix, PixLine, SendCall } from '../../db/cash/index.ts'
 import type { Outcome } from '../lib/gateway-job.ts'
 
-/** What a bank says of a charge. `endToEndIds`: the money that came for it. */
+/** A bank's word on a charge. `endToEndIds`: the money that came for it. */
 export type BankCharge = { status: 'active' | 'paid' | 'closed'; location: string; endToEndIds: string[] }
-/** What a bank says of money that it was asked to send. */
+/** A bank's word on money that it was asked to send. */
 export type BankSent =
   | { status: 'done'; endToEndId: string | null; fee: number; on: string }
   | { status: 'failed'; failure: { code: string; message: string } }
   | { status: 'pending' }
-/** What a bank says of a return. */
+/** A bank's word on a return. */
 export type BankReturn =
   | { status: 'done' }
   | { status: 'failed'; failure: { code: string; message: string } }

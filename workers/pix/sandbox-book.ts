@@ -95,7 +95,7 @@ const comes = async (
   return endToEndId
 }
 
-/** What the text of a charge plays: without a word that it knows nothing is paid. */
+/** Plays the text of a charge. Without a word that it knows nothing is paid. */
 const play = async (trx: PlatformTrx, account: string, charge: Charge): Promise<void> => {
   const words = new Set(charge.text.split(/\W+/))
   const soon = new Date(Date.now() + second())

@@ -129,7 +129,7 @@ const begin = async () => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Where the bank is: in this process, where it is started once. It keeps no process alive. */
+/** The address of the bank, which this process starts once. It keeps no process alive. */
 export const startSandboxBank = (): Promise<{ url: string }> => {
   running ??= begin()
   return running

@@ -38,7 +38,7 @@ const call = async <S>(
 type Json = Record<string, unknown>
 const record = (body: unknown): Json | null => (typeof body === 'object' && body !== null ? (body as Json) : null)
 
-/** What the sandbox does not know is an answer, too. */
+/** Turns the sandbox's 404 into an answer of null. */
 const orNull =
   <S>(understand: (body: unknown) => S | null) =>
   (body: unknown): { found: S | null } | null =>

@@ -25,5 +25,5 @@ export const sendNowhere = (message: Outgoing): SendOutcome => {
   }
 }
 
-/** Whether the sandbox reports a message that it took as delivered. */
+/** Tells whether the sandbox reports a message that it took as delivered. */
 export const isDeliveredInSandbox = (to: string): boolean => fateOf(to) === 'delivered'

@@ -134,7 +134,7 @@ const neverConnected = new Set([
 const loginRefused = new Set([530, 534, 535])
 const ofMessage = /^(MAIL FROM|RCPT TO|DATA)/
 
-/** Whether a refusal says that there is no such mailbox, rather than that this message is not wanted. */
+/** Tells whether a refusal says that there is no such mailbox, rather than that this message is not wanted. */
 const isNoMailbox = ({ command, responseCode, response = '' }: SmtpError) => {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1]
   return (

@@ -18,7 +18,7 @@ export type Source = {
   locale: ReportLocale
 }
 
-/** How a cell is written: a measure is what the `unit` of its row says. */
+/** The format of a cell: `unit` of its row says what a measure is. */
 export const kindIn = ({ kind }: Column, row: FileRow): Exclude<Column['kind'], 'measure'> => {
   if (kind !== 'measure') return kind
   const unit = row['unit']

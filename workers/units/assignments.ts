@@ -8,7 +8,7 @@ import { askForAll } from '../lib/sweep.ts'
 
 const nightsAtOnce = 31
 
-/** Which stay is in which unit, beside the assignment itself. */
+/** Jobs that keep the unit of each stay, beside the assignment itself. */
 export const assignments: readonly Processor[] = [
   onDatabase(jobs.closeBlocks, (trx, { propertyId }) => closeBlocks(trx, propertyId)),
 

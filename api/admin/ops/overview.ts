@@ -9,7 +9,7 @@ import { base } from './layout.ts'
 import { facts, number, table, tag } from './parts.ts'
 import type { Page } from './visit.ts'
 
-/** Where each check leads. */
+/** The page of each check. */
 const pageOf: Partial<Record<CheckName, string>> = {
   relay: '/workers',
   scheduler: '/workers',

@@ -7,11 +7,11 @@ import type { Ability } from '../../../db/lib/ability.ts'
 type LoadedRecord = Readonly<Record<string, unknown>>
 
 export type Permits = {
-  /** Whether the action is allowed on some records of the subject. */
+  /** Tells whether the action is allowed on some records of the subject. */
   can: (action: string, subject: string) => boolean
-  /** Whether the role reads this field of the subject. */
+  /** Tells whether the role reads this field of the subject. */
   sees: (subject: string, field: string) => boolean
-  /** Whether personal data of the subject are masked for the role. */
+  /** Tells whether personal data of the subject are masked for the role. */
   isMasked: (subject: string) => boolean
   /** The records that the action is for: lists, sums and loads take it as SQL. */
   scope: (action: string, subject: string) => Condition

@@ -41,7 +41,7 @@ export type NewCredit = GivenPayee & {
   note?: string | undefined
 }
 
-/** What is credited: the account named, else those of the bill's lines, shared out by amount. */
+/** The lines that are credited: the account named, else those of the bill's lines, shared out by amount. */
 const linesOf = async (
   trx: Trx,
   book: BookFacts,

@@ -92,7 +92,7 @@ export const takeBackReceipts = async (trx: Trx, movementLineIds: readonly strin
   )
 }
 
-/** What is still expected of items, in their base: of orders of a property that are open. */
+/** Quantities of items still expected, in their base, from open orders of a property. */
 export const openOrderQuantities = (
   trx: Trx,
   propertyId: string,

@@ -34,7 +34,7 @@ export type PayableFilter = Paging & {
 const dueIn = (comparison: string) =>
   `exists (select from payable_installment i where i.tenant_id = p.tenant_id and i.payable_id = p.id and i.amount > 0 and i.due_on ${comparison} ?)`
 
-/** What waits for an approval of the caller (G21): of a band of theirs, not of their own making, and not approved by them yet. */
+/** Bills that wait for an approval of the caller (G21): of a band of theirs, not of their own making, and not approved by them yet. */
 const awaiting = (
   yes: boolean,
 ) => `${yes ? '' : 'not '}(p.status = 'awaiting_approval' and cast(? as text) = any(p.approval_roles)

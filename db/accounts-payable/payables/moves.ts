@@ -24,7 +24,7 @@ import { inPaymentOf } from './installments.ts'
 import { problemsOfLines } from './lines.ts'
 import type { GivenLine } from './lines.ts'
 
-/** Who asks: the key of their role, and the version that they have seen. */
+/** The caller: the key of their role, and the version that they have seen. */
 export type Asked = { role: string | null; expectedVersion: number | null }
 
 /** Prices above those of the order by more than the tolerance (R23), of one measure. */

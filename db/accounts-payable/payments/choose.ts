@@ -38,7 +38,7 @@ export type ChosenItem = {
   interest: number
   fine: number
   discount: number
-  /** Where a Pix would go: it is compared on the day of the payment. */
+  /** The destination of a Pix, compared on the day of the payment. */
   destination: string | null
 }
 /** Why an item cannot be paid; `index` counts the items. */

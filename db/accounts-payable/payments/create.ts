@@ -34,7 +34,7 @@ export type NewPayment = {
   reference?: string | undefined
   note?: string | undefined
 }
-/** What a payment would be. */
+/** A payment before it is made. */
 export type PaymentTried = {
   items: (ChosenItem & { cash: number })[]
   total: number
@@ -46,7 +46,7 @@ type Source = { book: BookFacts; account: AccountFacts | null; credit: CreditRec
 
 const cashOf = ({ principal, interest, fine, discount }: ChosenItem) => principal + interest + fine - discount
 
-/** Where the money comes from, and on which day. 400 for what does not fit the method. */
+/** The source of the money, and its day. 400 for what does not fit the method. */
 const sourceOf = async (trx: Trx, given: NewPayment): Promise<Source> => {
   const { method, cashAccountId, creditId } = given
   const wanted = method === 'credit' ? 'creditId' : 'cashAccountId'
@@ -82,7 +82,7 @@ const sourceOf = async (trx: Trx, given: NewPayment): Promise<Source> => {
   return { book, account, credit: null, payOn }
 }
 
-/** What a payment would be, and what stands against it. Stores nothing. */
+/** Tries a payment: its amounts, and the obstacles. Stores nothing. */
 export const tryPayment = async (trx: Trx, given: NewPayment, features: readonly string[]): Promise<PaymentTried> => {
   const { book } = await sourceOf(trx, given)
   const { items, refusals } = await chooseItems(trx, given, {

@@ -33,7 +33,7 @@ type Standing = {
   detailsUsable: boolean | null
 }
 
-/** How queued items stand now: what R14 asks, and where their money would go. */
+/** The present state of queued items: the facts of R14, and the destination of their money. */
 const standing = (trx: Trx, paymentId: string, itemId: string | null = null): Promise<Standing[]> =>
   sql<Standing>(
     trx,

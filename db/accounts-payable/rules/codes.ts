@@ -17,7 +17,7 @@ const restOf11 = (text: string): number =>
     .reverse()
     .reduce((sum, one, at) => sum + (one.charCodeAt(0) - 48) * ((at % 8) + 2), 0) % 11
 
-/** What a payment slip says of itself; null where it does not say. */
+/** The facts in the code of a payment slip; null where it does not say. */
 export type Boleto = { dueOn: string | null; amount: number | null }
 
 const firstStart = '1997-10-07'
@@ -60,13 +60,13 @@ const utilitySlip = (line: string): Boleto | null => {
   return { dueOn: null, amount: ['6', '8'].includes(line[2] ?? '') && amount > 0 ? amount : null }
 }
 
-/** What the typed line of a payment slip says: 47 digits of a bank, or 48 of a utility; null where its check digits are wrong. */
+/** Reads the typed line of a payment slip: 47 digits of a bank, or 48 of a utility; null where its check digits are wrong. */
 export const readBoleto = (line: string, issuedOn: string): Boleto | null => {
   if (/^\d{47}$/.test(line)) return bankSlip(line, issuedOn)
   return /^8\d{47}$/.test(line) ? utilitySlip(line) : null
 }
 
-/** Whether the check digit of a fiscal access key is right; letters count as their code less 48. */
+/** Tells whether the check digit of a fiscal access key is right; letters count as their code less 48. */
 export const isFiscalKey = (key: string): boolean => {
   if (!/^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(key)) return false
   const rest = restOf11(key.slice(0, 43))

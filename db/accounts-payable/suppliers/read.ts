@@ -6,7 +6,7 @@ import { readRow } from '../../lib/records.ts'
 import { Supplier } from '../models.ts'
 import { bankDetailsOf } from './bank-details.ts'
 
-/** What is open with a supplier, by currency. */
+/** The open amounts of a supplier, by currency. */
 export type OpenTotals = { currency: string; open: number; credits: number; advances: number }
 
 /** A supplier with its contacts, bank details and open totals. 404. */

@@ -45,7 +45,7 @@ const linesOf = (trx: Trx, { id, bookId }: ReceivableRecord): Promise<CreditedLi
     { tenantId: contextOf(trx).tenantId, id, bookId },
   )
 
-/** What can still be credited: an invoice less the notes on it and what was written off, whether it was paid or not. */
+/** The amount that can still be credited: an invoice less the notes on it and what was written off, whether it was paid or not. */
 const leftOf = async (trx: Trx, { id, total, writtenOff }: ReceivableRecord): Promise<number> => {
   const row = await sqlOne<{ credited: number }>(
     trx,
@@ -94,7 +94,7 @@ const chosenLines = async (
   return namedLines(lines, wanted)
 }
 
-/** What of a note each installment loses, the last due first. */
+/** The part of a note that each installment loses, the last due first. */
 const partsOf = async (trx: Trx, { id, open }: ReceivableRecord, amount: number) => {
   let left = Math.min(amount, open)
   const installments = (await installmentsIn(trx, receivableSide, [id])).toSorted((a, b) =>

@@ -3,7 +3,7 @@ import type { PartyContacts, PartyContactsChange } from '../../documents/index.t
 import type { Trx } from '../../lib/connection.ts'
 import type { CustomerRecord } from '../models.ts'
 
-/** How a customer is reached. Invoices go to `invoiceEmails`; where there are none, to `email`. */
+/** The addresses of a customer. Invoices go to `invoiceEmails`; where there are none, to `email`. */
 export type Reach = PartyContacts & { invoiceEmails: string[] }
 
 export const noReach: Reach = { email: null, phone: null, address: null, contacts: [], invoiceEmails: [] }

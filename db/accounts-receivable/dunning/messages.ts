@@ -30,7 +30,7 @@ const ofMessage = `n.tenant_id = :tenantId and n.dunning_run_id = :dunningRunId 
 
 type Line = { level: number; number: string | null; dueOn: string; open: number; currency: string }
 
-/** What is still to be paid of what a message is about. */
+/** The open lines of the documents that a message is about. */
 const linesOf = (trx: Trx, of: Of): Promise<Line[]> =>
   sql<Line>(
     trx,

@@ -50,7 +50,7 @@ const bound = (trx: Trx, { bookId, runOn, steps, minimum }: DunningRules) => ({
   minimum,
 })
 
-/** What a run of a day would ask for, without storing anything. */
+/** The notices that a run of a day would send. Stores nothing. */
 export const planNotices = (trx: Trx, rules: DunningRules, most: number): Promise<PlannedNotice[]> =>
   sql<PlannedNotice>(
     trx,

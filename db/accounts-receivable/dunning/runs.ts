@@ -25,7 +25,7 @@ export type RunRecord = NonNullable<(typeof DunningRun)['row']>
 type Book = { id: string; timeZone: string }
 const mostPlanned = 1_000
 
-/** What a run of today would ask for (R16). Customers without an address are found by opening theirs. */
+/** The notices that a run of today would send (R16). Customers without an address are found by opening theirs. */
 export const previewDunning = async (trx: Trx, book: Book): Promise<{ runOn: string; planned: PlannedNotice[] }> => {
   const { dunning } = await readSettings(trx, book)
   const runOn = todayIn(book.timeZone)

@@ -18,7 +18,7 @@ import { FiscalDocument } from './models.ts'
 import type { FiscalRecord, FiscalSnapshot } from './models.ts'
 import { lockFiscal, lostAfterMs, noteExchange, openSnapshot, requestCall, tellFiscal, xmlPlace } from './state.ts'
 
-/** What an adapter is asked with. `key` is that of this round: a repetition within it is told by it. */
+/** The question to an adapter. `key` is that of this round: a repetition within it is told by it. */
 export type FiscalCall = {
   id: string
   adapter: FiscalAdapter
@@ -30,7 +30,7 @@ export type FiscalCall = {
   key: string
 }
 
-/** What an authority says of a document. */
+/** An authority's word on a document. */
 export type AuthorityWord =
   | {
       state: 'authorised'
@@ -134,7 +134,7 @@ const again = async (trx: Trx, row: FiscalRecord, waitMs: number): Promise<void>
   await changeRow(trx, FiscalDocument, row.id, { reads: row.reads + 1, nextReadAt: nextReadAt(waitMs) })
 }
 
-/** What becomes of a document that is being sent, by what the authority says of it. */
+/** Moves a document that is being sent by the authority's word on it. */
 const settleSending = async (trx: Trx, known: Known, word: AuthorityWord): Promise<void> => {
   const { row, operation } = known
   switch (word.state) {
@@ -163,7 +163,7 @@ const settleSending = async (trx: Trx, known: Known, word: AuthorityWord): Promi
   }
 }
 
-/** What becomes of a cancellation, by what the authority says of it. */
+/** Moves a cancellation by the authority's word on it. */
 const settleCancel = async (trx: Trx, { row, operation }: Known, word: AuthorityWord): Promise<void> => {
   if (word.state === 'cancelled') {
     noteExchange(trx, row.id, operation, 'cancelled')

@@ -91,7 +91,7 @@ export const createFiscalDocument = (trx: Trx, given: NewFiscalDocument): Promis
   return make(trx, { source: sourceOf(given), serviceText: given.serviceText ?? '', createdBy }, false)
 }
 
-/** What keeps an automatic request from being made for good. */
+/** The obstacles that keep an automatic request from ever being made. */
 const nothingToDo = new Set([
   'reference_not_found',
   'invalid_transition',

@@ -6,7 +6,7 @@ export const FiscalDocument = model<'fiscal_document', { rejection: Rejection | 
 export type FiscalRecord = NonNullable<(typeof FiscalDocument)['row']>
 export const FiscalExchange = model('fiscal_exchange')
 
-/** What a document says, frozen when it was queued or retried. Amounts in minor units, rates in basis points. */
+/** The content of a document, frozen when it was queued or retried. Amounts in minor units, rates in basis points. */
 export type FiscalSnapshot = {
   issuer: { name: string; countryCode: string; document: string | null; cityRegistration: string | null }
   taker: Taker

@@ -134,7 +134,7 @@ const payerOf = async (trx: Trx, folio: FolioFacts): Promise<Taker> => {
   return guest ? { ...guest, isPerson: true } : nobody
 }
 
-/** What the customer will keep back of the total, by the rates of the day, each tax half-up. */
+/** The part of the total that the customer will keep back, by the rates of the day, each tax half-up. */
 const withheldOf = async (trx: Trx, codes: readonly string[], total: number, on: string): Promise<number> => {
   if (codes.length === 0) return 0
   const rates = await sql<{ rate: number }>(

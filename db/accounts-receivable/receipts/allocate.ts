@@ -52,7 +52,7 @@ export const allocateReceipt = async (trx: Trx, id: string, wanted: Wanted, aske
   await post()
 }
 
-/** What an allocation would be, without anything written. */
+/** Tries an allocation. Writes nothing. */
 export const tryAllocation = async (trx: Trx, id: string, wanted: Wanted, asked: Asked): Promise<PlanShown> => {
   const { receipt, plan, customerId } = await judged(trx, id, wanted, asked)
   return shownPlan({ ...plan, customerId }, receipt.available, receipt.currency)

@@ -1,7 +1,7 @@
 import type { ControlDeclaration, ItemDeclaration } from '../../financial/index.ts'
 
 /**
- * What receipts say that the ledger holds (R21). A credit note lowers what is open at once, and is posted with its number: until then neither side of it is in
+ * Balances that receipts expect in the ledger (R21). A credit note lowers what is open at once, and is posted with its number: until then neither side of it is in
  * the ledger.
  */
 export const receiptControls: ControlDeclaration[] = [

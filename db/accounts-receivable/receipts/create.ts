@@ -62,7 +62,7 @@ type Caller = {
   judge: Judge
 }
 
-/** What a receipt would be, judged under the locks of what it pays. */
+/** Judges a receipt before it is made, under the locks of what it pays. */
 const judged = async (trx: Trx, given: GivenReceipt, { ownOf, judge }: Caller) => {
   const { customerId, allocations, auto, thirdParty, amount, receivedOn } = given
   const wanted: Wanted = { customerId, allocations, auto, thirdParty }
@@ -115,7 +115,7 @@ export const createReceipt = async (trx: Trx, given: GivenReceipt, caller: Calle
   return id
 }
 
-/** What a receipt would pay, without anything written. */
+/** Tries a receipt: the payments that it would make. Writes nothing. */
 export const tryReceipt = async (trx: Trx, given: GivenReceipt, caller: Caller): Promise<PlanShown> => {
   const { account, plan } = await judged(trx, given, caller)
   return shownPlan(plan, given.amount, account.currency)

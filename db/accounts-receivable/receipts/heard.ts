@@ -19,7 +19,7 @@ export type HeardReceipt = {
   currency: string
   amount: number
   customerId?: string | null
-  /** What the money was asked for: its open installments are paid, the oldest due first. */
+  /** The document that the money was asked for: its open installments are paid, the oldest due first. */
   receivableId?: string | null
   /** The installment that it was asked for, which is paid before the others of the document. */
   installmentId?: string | null

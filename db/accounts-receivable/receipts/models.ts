@@ -10,5 +10,5 @@ export type AllocationRecord = NonNullable<(typeof ReceiptAllocation)['row']>
 export type RefundFailure = { code: string; message: string }
 export const ReceiptRefund = model<'receipt_refund', { failure: RefundFailure | null }>('receipt_refund')
 export type RefundRecord = NonNullable<(typeof ReceiptRefund)['row']>
-/** Who paid, as the desk or the bank says. Personal data, sealed. */
+/** The payer, as the desk or the bank names them. Personal data, sealed. */
 export type Payer = { name: string | null; document: string | null }

@@ -20,7 +20,7 @@ export const receiptOfPix: PixModules['receipt'] = (
     book,
   })
 
-/** What the bank has returned of it by itself. */
+/** Applies a return that the bank made by itself. */
 export const receiptTakenBack: PixModules['takenBack']['receipt'] = async (
   trx,
   { pixReceiptId, amount, reason, book },

@@ -15,7 +15,7 @@ import type { WithheldTax } from './models.ts'
 import type { Planned, PlannedAllocation, PlannedTransfer } from './write.ts'
 
 export type GivenTransfer = { targetType: ReceiptTarget; targetId: string; amount: number }
-/** What a receipt is to pay, as it is sent: of `auto`, what the customer owes, the oldest due first. */
+/** The documents that a receipt is to pay, as they are sent; `auto` means all that the customer owes, the oldest due first. */
 export type Wanted = {
   customerId?: string | undefined
   thirdParty?: boolean | undefined
@@ -34,7 +34,7 @@ export type Money = {
 }
 /** Judges by the caller's role a place that money comes from or goes to; throws. */
 export type Judge = (place: { propertyId: string | null }) => void
-/** What is locked for a plan. */
+/** The locked records of a plan. */
 export type Held = { targets: LockedTargets; installments: PayableInstallment[]; documents: ReceivableRecord[] }
 
 const isTransfer = (one: GivenAllocation | GivenTransfer): one is GivenTransfer => 'targetType' in one
@@ -162,7 +162,7 @@ const dayOf = async (
 }
 
 /**
- * What a receipt is to pay, judged under the locks of `lockWanted` (R9, R10). 422 `reference_not_found`, `currency_mismatch`, `target_closed`,
+ * The payments of a receipt, judged under the locks of `lockWanted` (R9, R10). 422 `reference_not_found`, `currency_mismatch`, `target_closed`,
  * `amount_exceeds_open`, `amount_exceeds_available`, `other_customer`, `date_out_of_range`, and the errors of periods.
  */
 export const planOf = async (

@@ -10,7 +10,7 @@ import { Receipt } from './models.ts'
 import type { Payer, ReceiptRecord, RefundRecord, WithheldTax } from './models.ts'
 import { payerPlace } from './state.ts'
 
-/** What a caller may see of receipts. */
+/** The rights of a caller over receipts. */
 export type ReceiptSight = {
   /** Documents of payers are shown whole. */
   reveals: boolean

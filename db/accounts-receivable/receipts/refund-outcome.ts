@@ -9,7 +9,7 @@ import { ReceiptRefund } from './models.ts'
 import type { ReceiptRecord, RefundFailure, RefundRecord } from './models.ts'
 import { lockReceipt, partyOf, tellReceipt } from './state.ts'
 
-/** How a refund ended. An outcome that is not known keeps the reservation: nothing is said here. */
+/** The end of a refund. An unknown outcome keeps the reservation: nothing is said here. */
 export type RefundEnd =
   | { status: 'succeeded'; movement: Pick<BookedMovement, 'movementId' | 'bookedOn' | 'ledgerAccountId'> }
   | { status: 'failed'; failure: RefundFailure }

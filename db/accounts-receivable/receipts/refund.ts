@@ -22,7 +22,7 @@ export type GivenRefund = {
   /** All that is available unless said. Minor units. */
   amount?: number | undefined
   via: ReceiptRefundWay
-  /** Where the money leaves; the account that took it unless said. */
+  /** The account that the money leaves; the one that took it unless said. */
   cashAccountId?: string | undefined
   payee?: Payee | undefined
   reason: string

@@ -67,7 +67,7 @@ export const tellReceipt = (
     },
   })
 
-/** Where the postings of a receipt lie, and its customer. */
+/** The place of the postings of a receipt, and its customer. */
 export const placeOf = ({ bookId, propertyId }: Pick<ReceiptRecord, 'bookId' | 'propertyId'>) => ({
   bookId,
   ...(propertyId === null ? {} : { propertyId }),

@@ -14,7 +14,7 @@ import { lockReceipt, standingAllocations } from './state.ts'
 import { lockAllocated } from './undo.ts'
 import { writeAllocations } from './write.ts'
 
-/** What a line pays: all that is open unless said. */
+/** The amount of a line: all that is open unless said. */
 const amountsOf = (
   { id, principal, interest = 0, fine = 0, discount = 0, fee = 0, withheld = [] }: SettlementAsked,
   installments: readonly PayableInstallment[],

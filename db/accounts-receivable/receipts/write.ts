@@ -19,12 +19,12 @@ import { ReceiptAllocation } from './models.ts'
 import type { ReceiptRecord, WithheldTax } from './models.ts'
 import { tellReceipt } from './state.ts'
 
-/** What of a receipt pays an installment. */
+/** The part of a receipt that pays an installment. */
 export type PlannedAllocation = {
   installment: PayableInstallment
   amounts: Omit<Amounts, 'withheld'> & { withheld: readonly WithheldTax[] }
 }
-/** What of a receipt pays a folio or the primary folio of a reservation, which is locked. */
+/** The part of a receipt that pays a folio, or the locked primary folio of a reservation. */
 export type PlannedTransfer = {
   targetType: ReceiptTarget
   targetId: string

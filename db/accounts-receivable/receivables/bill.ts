@@ -19,7 +19,7 @@ import type { CustomerRecord, ReceivableRecord } from '../models.ts'
 import { receivableSide } from '../side.ts'
 import { lockCustomers, note, noteAll, tellAll } from '../state.ts'
 
-/** Who pays a folio, and the book of its property. */
+/** The payer of a folio, and the book of its property. */
 type Payer = { folioId: string; customerId: string | null; bookId: string; currency: string; timeZone: string }
 
 /** The customers that pay folios: that of the firm, or of the guest. */

@@ -117,7 +117,7 @@ export const issueReceivable = async (
   await post(trx, row)
 }
 
-/** How documents are numbered (R7): all that is to be done comes first, the number and the note of it last. */
+/** The numbering of documents (R7): all other work comes first, the number and its note last. */
 export const numberedReceivables: Numbered = {
   prepare: async (trx, id) => {
     const [row] = await lockReceivables(trx, [id])

@@ -1,7 +1,7 @@
 import { sum } from '../../lib/amounts.ts'
 
 export type Withheld = { taxCodeId: string; amount: number }
-/** What a receipt pays of an installment, as it is sent. Minor units; principal is the lesser of open and available unless said. */
+/** An allocation to an installment, as it is sent. Minor units; principal is the lesser of open and available unless said. */
 export type GivenAllocation = {
   installmentId: string
   principal?: number | undefined
@@ -23,7 +23,7 @@ export type AllocationProblem = { code: 'amount_exceeds_open' | 'amount_exceeds_
 
 export const withheldOf = (withheld: readonly Withheld[]): number => sum(withheld.map(({ amount }) => amount))
 
-/** What an allocation takes from its receipt (R9): what lowers the installment without money is left out. */
+/** The amount that an allocation takes from its receipt (R9). Whatever lowers the installment without money is left out. */
 export const cashOf = ({ principal, interest, fine, discount, fee, withheld }: Amounts): number =>
   principal + interest + fine - discount - fee - withheldOf(withheld)
 

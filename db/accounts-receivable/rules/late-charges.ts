@@ -7,7 +7,7 @@ export type LateCharges = { fine: number; interest: number; asOf: string }
 
 const daysOfMonth = 30
 
-/** What an installment that is overdue would be charged on a day, in minor units, each half-up (R16). Proposed, never booked by itself. */
+/** The charges for an overdue installment on a day, in minor units, each half-up (R16). Proposed, never booked by itself. */
 export const lateChargesOf = (
   { open, dueOn }: { open: number; dueOn: string },
   { fineRate, monthlyInterestRate }: LateChargeRates,

@@ -7,7 +7,7 @@ type Address = {
   postalCode?: string
   countryCode?: string
 }
-/** Who takes the service, as a fiscal document names them. */
+/** The taker of the service, as a fiscal document names them. */
 export type Taker = {
   name: string
   isPerson: boolean

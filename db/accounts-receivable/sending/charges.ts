@@ -16,7 +16,7 @@ type Facts = {
 }
 type Open = { id: string; dueOn: string; open: number }
 
-/** What a charge needs to know; the account is the first bank of the book with a connection and a key, that of the property before others. */
+/** The facts for a charge. Its account is the first bank of the book with a connection and a key, that of the property before others. */
 const factsOf = (trx: Trx, receivableId: string): Promise<Facts | null> =>
   sqlOne<Facts>(
     trx,

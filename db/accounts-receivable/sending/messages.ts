@@ -43,7 +43,7 @@ const openParts = (trx: Trx, receivableId: string): Promise<Part[]> =>
     [contextOf(trx).tenantId, receivableId],
   )
 
-/** What a customer was sent last, and where to. */
+/** Notes what a customer was sent last, and its address. */
 const noteSent = async (trx: Trx, { receivable, channels, ...sending }: Facts): Promise<void> => {
   const { tenantId } = contextOf(trx)
   const moved = await sql(

@@ -16,5 +16,5 @@ export const registerPixCharges = (made: PixCharges): void => {
   charges = made
 }
 
-/** Who makes Pix charges here; null where nobody does. */
+/** The maker of Pix charges; null where none is registered. */
 export const pixCharges = (): PixCharges | null => charges

@@ -24,7 +24,7 @@ export type Sending = {
   withPix?: boolean | undefined
   message?: string | undefined
 }
-/** What is sealed of a sending. */
+/** The sealed part of a sending. */
 export type SendingWords = { to: string | null; message: string }
 
 const sent = ['issued', 'partly_paid', 'paid', 'credited', 'written_off']
@@ -47,7 +47,7 @@ const channelOf = (to: string, channels: readonly ReminderChannel[]): ReminderCh
   return channel
 }
 
-/** Where a sending goes on each channel: `to` takes the place of the customer's own addresses on its channel. */
+/** The address of a sending on each channel: `to` takes the place of the customer's own addresses on its channel. */
 const addressesOf = (debtor: Debtor, channels: readonly ReminderChannel[], to: string | null) =>
   channels.map((channel) => ({
     channel,

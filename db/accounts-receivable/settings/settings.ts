@@ -34,7 +34,7 @@ export type Settings = {
 }
 
 type Parts<Whole> = { [Field in keyof Whole]?: Whole[Field] | undefined }
-/** What is left out stays as it is. `credentials` are kept sealed, and null takes them away. */
+/** A change of settings; fields left out stay as they are. `credentials` are kept sealed, and null takes them away. */
 export type SettingsChange = {
   numbering?:
     | { [Kind in NumberedKind]?: { prefix?: string | undefined; next?: number | undefined } | undefined }
@@ -125,13 +125,13 @@ export const readSettings = async (trx: Trx, book: Book): Promise<Settings> => {
   }
 }
 
-/** What its authority knows a book by; null where it has none. */
+/** The credentials of a book at its authority; null where it has none. */
 export const fiscalCredentials = async (trx: Trx, bookId: string): Promise<string | null> => {
   const row = await findSettings(trx, bookId)
   return row?.fiscalCredentials ? unseal<string>(trx, 'tenant', credentialsPlace(row.id), row.fiscalCredentials) : null
 }
 
-/** Whether this installation speaks with an authority. */
+/** Tells whether this installation speaks with an authority. */
 export const isServed = (adapter: FiscalAdapter): boolean => adapter === 'sandbox' && settings.sandboxFiscal
 
 const refuseAdapter = (adapter: FiscalAdapter | undefined) => {

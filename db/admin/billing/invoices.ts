@@ -301,7 +301,7 @@ export const addAdjustment = async (
 
 type GivenMethod = { kind: MethodKind; cardToken?: string | undefined; returnUrl?: string | undefined }
 
-/** How a tenant pays; open invoices are collected at once. Without a payment provider there is transfer alone: 422 `provider_not_configured`. */
+/** Sets the payment method of a tenant and collects open invoices at once. Without a payment provider only transfer is left: 422 `provider_not_configured`. */
 export const setPaymentMethod = async (trx: Trx, { kind, cardToken, returnUrl }: GivenMethod): Promise<void> => {
   if (kind !== 'transfer' && settings.billingGateway === 'none')
     throw unprocessable('provider_not_configured', 'Invoices are paid by transfer here; no payment provider is set up')

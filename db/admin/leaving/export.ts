@@ -22,7 +22,7 @@ export type TenantExport = {
   bytes: number
   records: number
   sha256: string | null
-  /** How far it has come: tables that are written, of how many. */
+  /** The progress: tables written, of how many. */
   tablesDone: number
   tables: number
   error: string | null

@@ -1,4 +1,4 @@
-/** How long the state of a session or a key may be remembered outside of the database. */
+/** The time for which the state of a session or a key may be remembered outside of the database. */
 export const keptSeconds = 600
 // A change is seen by its instant, and becomes visible with its commit, which may be that much later.
 export const overlapSeconds = 15

@@ -8,7 +8,7 @@ import { accountOfConnection, connectionOf, gateOfPix, hashOfHook } from './conn
 import { returnToRead } from './returns.ts'
 import { transferToRead } from './send.ts'
 
-/** What a bank says has come: ids alone are kept, and asked about. */
+/** A bank's notice of money. Only ids are kept; the bank is asked for the rest. */
 export type PixNotice = { endToEndId: string }
 
 /**
@@ -46,7 +46,7 @@ type Due = { tenantId: string; kind: 'transfer' | 'return' | 'charge' | 'connect
 
 const most = 200
 
-/** What of Pix is due, by tenant: reads of transfers and returns, ends of charges, and connections to be read from where the last reading ended. */
+/** The Pix work that is due, by tenant: reads of transfers and returns, ends of charges, and connections with the point to read on from. */
 export const pixDue = async (trx: PlatformTrx) =>
   byTenant(await sql<Due>(trx, `select tenant_id, kind, id from pix_due(?)`, [most]))
 

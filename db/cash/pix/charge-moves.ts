@@ -63,7 +63,7 @@ export const cancelCharge = async (trx: Trx, id: string, expected: number | null
   )
 }
 
-/** What a worker needs to ask the bank about a charge. */
+/** The facts that a worker needs to ask the bank about a charge. */
 export type ChargeCall = {
   line: PixLine
   charge: ChargeRecord

@@ -101,7 +101,7 @@ const checkShape = (given: NewCharge): void => {
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** When a charge ends: of an immediate one its own instant, of one by a date the end of the last day on which it is taken. */
+/** The end of a charge: an immediate one ends at its own instant, one by a date at the end of the last day on which it is taken. */
 const endOf = (given: NewCharge, { timeZone }: AccountFacts): { expiresAt: Date | null; endsAt: Date | null } => {
   const now = Date.now()
   if (given.kind === 'immediate') {
@@ -143,7 +143,7 @@ const keyOf = async (trx: Trx, { cashAccountId, pixKeyId }: NewCharge) => {
   ])
 }
 
-/** Who is paid, as the payer reads it: the property, else the book, and its town. */
+/** The payee as the payer reads it: the property, else the book, and its town. */
 const merchantOf = async (trx: Trx, { id }: AccountFacts, propertyId: string | null) =>
   (await sqlOne<{ name: string; city: string }>(
     trx,
@@ -154,7 +154,7 @@ const merchantOf = async (trx: Trx, { id }: AccountFacts, propertyId: string | n
     [propertyId, contextOf(trx).tenantId, id],
   )) ?? { name: 'NAO INFORMADO', city: 'BRASIL' }
 
-/** What a charge is for, locked. 422 `reference_not_found`, `target_closed`. */
+/** Locks the target of a charge. 422 `reference_not_found`, `target_closed`. */
 const targetFor = async (trx: Trx, account: AccountFacts, target: PixTargetRef | null) => {
   if (!target) return null
   const found = await pixModules().targetOf(trx, target)

@@ -17,7 +17,7 @@ import { PixConnection, PixKey } from '../models.ts'
 import type { ConnectionRecord } from '../models.ts'
 import { pixKeyOf } from '../rules/pix-keys.ts'
 
-/** How the bank knows the house. Written, never read back. */
+/** The credentials of the house at the bank. Written, never read back. */
 export type PixCredentials = {
   clientId: string
   clientSecret: string
@@ -233,7 +233,7 @@ export const readPix = async (trx: Trx, cashAccountId: string, reveals: boolean)
   }
 }
 
-/** What a worker needs to call the bank of an account. */
+/** The facts that a worker needs to call the bank of an account. */
 export type PixLine = {
   connectionId: string
   cashAccountId: string

@@ -82,7 +82,7 @@ export const askPixReturn = async (
   return { pixReturnId: id }
 }
 
-/** What a worker needs to return a Pix; null where the return has ended. */
+/** The facts that a worker needs to return a Pix; null where the return has ended. */
 export type ReturnCall = { line: PixLine; endToEndId: string; code: string; amount: number; mode: 'send' | 'read' }
 
 /** A return that is to be made, or was; marked as being sent before the call. */
@@ -131,13 +131,13 @@ const bookReturn = async (
 
 const waits = [60_000, 300_000, 3_600_000, ...Array<number>(5).fill(86_400_000)]
 
-/** When something is read again that the bank has not answered: after 1 min, 5 min, 1 h, then daily for five days; null afterwards (R14). */
+/** The next read of something that the bank has not answered: after 1 min, 5 min, 1 h, then daily for five days; null afterwards (R14). */
 export const nextRead = (readCount: number): Date | null => {
   const wait = waits[readCount]
   return wait === undefined ? null : new Date(Date.now() + wait)
 }
 
-/** What the bank has said of a return: done, refused for good, or nothing usable, which is read again. Repeated it changes nothing. */
+/** Applies the bank's word on a return: done, refused for good, or nothing usable, which is read again. A repetition changes nothing. */
 export const settleReturn = async (
   trx: Trx,
   id: string,

@@ -49,7 +49,7 @@ export const connectedSender: PixSender = {
   },
 }
 
-/** What a worker needs to send a transfer, or to read what became of it; null where nothing is to be asked. */
+/** The facts that a worker needs to send a transfer or to read its outcome; null where nothing is to be asked. */
 export type SendCall = {
   line: PixLine
   key: string
@@ -110,7 +110,7 @@ export const unsent = async (trx: Trx, id: string): Promise<void> => {
   if (transfer.status === 'sending') await changeRow(trx, CashTransfer, id, { status: 'approved', nextReadAt: null })
 }
 
-/** What the bank has said of a transfer; without a usable word it is read again on the schedule of R14. */
+/** Applies the bank's word on a transfer. Without a usable word the transfer is read again on the schedule of R14. */
 export const settleSent = async (
   trx: Trx,
   id: string,

@@ -14,7 +14,7 @@ export type PixMoney = {
   at: Date
   reference: string
   payer: { name: string | null; document: string | null }
-  /** What it was asked for; null for money that nobody asked for. */
+  /** The record that it was asked for; null for money that nobody asked for. */
   target: PixTargetRef | null
   /** Books the money, once all that comes before the account is locked. */
   book: () => Promise<BookedMovement>
@@ -29,12 +29,12 @@ export type PixTakenBack = {
   book: () => Promise<BookedMovement>
 }
 
-/** What of a return its module hears. */
+/** The end of a return, as its module hears it. */
 export type PixReturnEnd =
   | { status: 'succeeded'; movement: BookedMovement }
   | { status: 'failed'; failure: { code: string; message: string } }
 
-/** What charges and received money ask of other modules. */
+/** The functions of other modules that charges and received money call. */
 export type PixModules = {
   /** Locks what a charge is for and reads it; null where there is none. `isOpen`: it can still be paid. */
   targetOf: (
@@ -47,7 +47,7 @@ export type PixModules = {
   receipt: (trx: Trx, money: PixMoney) => Promise<string>
   /** Takes back what the bank has returned by itself. Answers the document of the money that left, for its posting. */
   takenBack: Record<'payment' | 'receipt', (trx: Trx, taken: PixTakenBack) => Promise<{ id: string } | null>>
-  /** Who hears the end of a return that they asked for, by the type of the record that asked. */
+  /** The modules that hear the end of a return, by the type of the record that asked for it. */
   answers: Readonly<Record<string, (trx: Trx, id: string, end: PixReturnEnd) => Promise<void>>>
 }
 

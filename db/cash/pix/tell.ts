@@ -11,7 +11,7 @@ export type HeardPix = {
   at: Date
   payerName: string | null
   payerDocument: string | null
-  /** What the payer wrote. */
+  /** The text that the payer wrote. */
   text: string | null
   returns: HeardReturn[]
 }

@@ -72,7 +72,7 @@ const fieldsOf = (text: string): Map<string, string> | null => {
   return fields
 }
 
-/** What a BR Code says; null for a text that is none: wrong check sum, lengths or currency, no key and no address. Amounts in minor units. */
+/** Reads a BR Code, amounts in minor units. Null where it is none: wrong check sum, lengths or currency, no key and no address. */
 export const readBrCode = (code: string): { amount: number | null; name: string; key: string | null } | null => {
   const fields = fieldsOf(code)
   if (!fields || fields.get('00') !== '01' || fields.get('53') !== '986') return null

@@ -1,6 +1,6 @@
 import { plainWords } from './statement-text.ts'
 
-/** How a line of a bank statement is booked without a person, or what is suggested for it. The first rule that fits counts. */
+/** A rule that books a line of a bank statement without a person, or suggests a booking. The first rule that fits counts. */
 export type MatchRule = {
   name: string
   when: {

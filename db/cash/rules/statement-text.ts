@@ -10,7 +10,7 @@ export type ParsedLine = {
   counterpartyDocument: string | null
   endToEndId: string | null
 }
-/** What a file says. Null is what it does not say. */
+/** The content of a file. Null stands for what it does not say. */
 export type ParsedStatement = {
   /** Code or number of the bank, and number of the account, as they are written. */
   bank: string | null
@@ -46,7 +46,7 @@ const significant = (number: string): string =>
     .replaceAll(/[^0-9A-Z]/g, '')
     .replace(/^0+/, '')
 
-/** Whether a file speaks of an account: what the account does not name is not compared. */
+/** Tells whether a file speaks of an account. Details that the account does not have are not compared. */
 export const isOfAccount = (
   { bank, account }: Pick<ParsedStatement, 'bank' | 'account'>,
   own: { bankCode: string | null; ispb: string | null; number: string | null },

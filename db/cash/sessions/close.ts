@@ -22,7 +22,7 @@ const moves = lifecycle<SessionRecord['status']>('A session')({
 
 export type Closing = {
   count: Count
-  /** What the terminal and the like say, minor units by method: compared, never posted (R10). */
+  /** Totals stated by the card terminal and other sources, minor units by method: compared, never posted (R10). */
   declared?: Record<string, number> | undefined
   /** Counted money that goes to a safe; to the register's own unless said. */
   drop?: { amount: number; toAccountId?: string | undefined } | undefined

@@ -20,7 +20,7 @@ export type SessionFilter = Paging & {
 
 const isHidden = ({ status, blind }: SessionRecord, { mayApprove }: Sight) => status === 'open' && blind && !mayApprove
 
-/** What a blind drawer should hold is seen once it is counted (R8). */
+/** Hides the expected balance of a blind drawer until it is counted (R8). */
 const shown = (row: SessionRecord, sight: Sight) => {
   const { openedXid: _, closedXid: __, ...rest } = row
   return isHidden(row, sight) ? { ...rest, expected: null, difference: null } : rest

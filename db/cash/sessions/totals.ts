@@ -1,7 +1,7 @@
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 
-/** What came in and went out in a session, in minor units, by how it was paid and what it was for. */
+/** Money in and out of a session, in minor units, by method and purpose. */
 export type SessionTotal = { method: string; kind: string; in: number; out: number; count: number }
 
 /** Selects `method`, `kind` and signed `amount` of what is paid in a session by anything but cash; `:tenantId` and `:sessionId` are bound. */

@@ -31,7 +31,7 @@ const byEndToEnd = (trx: Trx, accountId: string, lines: readonly Added[]): Promi
     ],
   )
 
-/** Whether a rule can book: its account may have been archived since. */
+/** Tells whether a rule can book: its account may have been archived since. */
 const isUsable = async (trx: Trx, { bookId, propertyId }: AccountFacts, { then }: MatchRule): Promise<boolean> => {
   const line = { accountId: then.accountId, debit: 1, costCenterId: then.costCenterId ?? null, propertyId }
   return (await judgeLines(trx, bookId, [line], always)).problems.length === 0

@@ -116,7 +116,7 @@ const repeated = (lines: readonly Numbered[]): Set<string> => {
   return twice
 }
 
-/** Where a file has one balance, the other is that less or plus its lines. */
+/** A file that states one balance implies the other: that one less or plus its lines. */
 const balancesOf = ({ opening, closing, lines }: ParsedStatement) => {
   const total = lines.reduce((sum, { amount }) => sum + amount, 0)
   return {

@@ -110,7 +110,7 @@ const movementParts = async (trx: Trx, line: LineRecord, targets: readonly Match
   })
 }
 
-/** What is booked to the ledger alone, judged like lines that a person writes. */
+/** Judges lines booked to the ledger alone by the rules for lines that a person writes. */
 const judged = async (
   trx: Trx,
   account: AccountFacts,
@@ -136,7 +136,7 @@ const judged = async (
   return bookings
 }
 
-/** Whether the matches that stand are those asked for: a repeated request. */
+/** Tells whether the present matches are those asked for, as in a repeated request. */
 const isSame = async (trx: Trx, line: LineRecord, targets: readonly MatchTarget[]): Promise<boolean> => {
   const rows = await sql<{ cashMovementId: string; amount: number }>(
     trx,
@@ -216,7 +216,7 @@ export const ignoreLine = async (
 
 type Standing = { id: string; cashMovementId: string; made: boolean; sourceType: string }
 
-/** What cannot be taken back any more leaves the match as it is: 422 `in_use` says why. */
+/** Keeps a match whose booking cannot be reversed any more: 422 `in_use` says why. */
 const refusing = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work

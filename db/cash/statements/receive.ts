@@ -39,7 +39,7 @@ export type NewStatement = {
   mapping?: CsvMapping | undefined
 }
 
-/** How a CSV is read: as it says, else as the last one of the account. */
+/** The mapping of a CSV: the one given, else that of the account's last CSV. */
 const mappingOf = async (trx: Trx, { format, mapping, cashAccountId }: NewStatement): Promise<CsvMapping | null> => {
   if (format !== 'csv') {
     if (mapping !== undefined) throw invalid([{ field: 'mapping', message: 'belongs to csv' }])
@@ -94,7 +94,7 @@ export const receiveStatement = async (trx: Trx, given: NewStatement): Promise<s
   return id
 }
 
-/** What a worker reads of a statement that was received; null where it is imported already, or was deleted. */
+/** The facts that a worker reads of a received statement; null where it is imported already, or was deleted. */
 export type StatementFile = {
   format: StatementFormat
   bytes: Buffer

@@ -17,18 +17,18 @@ const moves = lifecycle<StatementRecord['status']>('A statement')({
   deleted: { from: ['received', 'imported', 'rejected'] },
 })
 
-/** How far a statement is proven. Amounts in minor units of the account. */
+/** The proof of a statement. Amounts in minor units of the account. */
 export type Proof = {
-  /** What was proven before its first day: the opening of the account, and matched lines. */
+  /** The balance proven before its first day: the opening of the account, and matched lines. */
   opening: number
   /** Matched lines from its first to its last day. */
   cleared: number
-  /** What the bank says; null where nobody has said it. */
+  /** The bank's balance; null where none is stated. */
   closing: number | null
   /** `closing` less what is proven. */
   difference: number | null
   unmatchedLines: number
-  /** What lines that are ignored come to. */
+  /** The sum of ignored lines. */
   ignored: number
   /** Movements up to its last day that no statement has proven. */
   unmatchedMovements: { count: number; amount: number }
@@ -44,7 +44,7 @@ type Sums = {
   amount: number
 }
 
-/** How far a statement is proven, lines of other statements up to its last day with it (R21). */
+/** The proof of a statement; lines of other statements up to its last day count with it (R21). */
 export const proofOf = async (
   trx: Trx,
   { cashAccountId, firstOn, lastOn }: Pick<StatementRecord, 'cashAccountId' | 'firstOn' | 'lastOn'>,

@@ -18,7 +18,7 @@ export type OpenLine = {
   counterpartyDocument: string | null
 }
 
-/** What a line may be about, to be sent back as a target; the higher the score, the likelier. */
+/** A possible target of a line, to be sent back as it stands; the higher the score, the likelier. */
 export type Suggestion = {
   score: number
   kind: 'movement' | StatementTargetName | 'rule'
@@ -137,7 +137,7 @@ const ofRule = ({ name, then }: MatchRule, line: OpenLine): Suggestion => ({
   },
 })
 
-/** What each line may be about, likeliest first, five at most. Lines of several accounts are looked for by account. */
+/** Possible targets of each line, likeliest first, five at most. Lines of several accounts are looked for by account. */
 export const suggestionsFor = async (trx: Trx, lines: readonly OpenLine[]): Promise<Map<string, Suggestion[]>> => {
   const found = new Map<string, Suggestion[]>()
   for (const accountId of new Set(lines.map((line) => line.cashAccountId))) {

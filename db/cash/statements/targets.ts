@@ -22,7 +22,7 @@ export type SettlementContext = {
   account: AccountFacts
   /** The day of the line. */
   on: string
-  /** What the bank says, for the document. */
+  /** The bank's text, for the document. */
   text: string
   /** Features of the tenant that the caller may use. */
   features: readonly string[]
@@ -44,7 +44,7 @@ export type StatementTarget = {
   /** Source types of the movements that it books. */
   books: readonly string[]
   /**
-   * What is open: selects `id`, `amount` (signed as the bank would say it), `date` and `words` where amounts are any of `:amounts`. `:tenantId`, `:bookId`,
+   * Open documents: the statement selects `id`, `amount` (signed as the bank would say it), `date` and `words` where amounts are any of `:amounts`. `:tenantId`, `:bookId`,
    * `:currency` and `:accountId` are bound.
    */
   open: string
@@ -59,7 +59,7 @@ export const registerStatementTarget = (name: StatementTargetName, target: State
 
 export const statementTarget = (name: StatementTargetName): StatementTarget | null => targets.get(name) ?? null
 
-/** Who booked a movement for a match, by the kind of its source; null where it was booked here. */
+/** The document that booked a movement for a match, by the kind of its source; null where the match booked it itself. */
 export const targetThatBooked = (sourceType: string): StatementTarget | null =>
   [...targets.values()].find(({ books }) => books.includes(sourceType)) ?? null
 
@@ -78,7 +78,7 @@ const ofMoney: readonly ErrorCode[] = [
   'reference_not_found',
 ]
 
-/** What a document refuses, as a refusal of the match: fields of the document's own request are none of this one. */
+/** A document's refusal as a refusal of the match. Fields of the document's own request do not belong to this request. */
 const refusalOf = ({ code, message }: ApiError): ApiError => {
   const errors = [{ field: 'targets', message: code }]
   switch (code) {

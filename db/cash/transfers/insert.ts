@@ -16,7 +16,7 @@ type Recorded = {
   /** The field that names it, for errors. */
   toField: string
   amount: number
-  /** What the source loses on top. */
+  /** The fee that the source loses on top. */
   fee: number
   purpose: string
   sentOn: string

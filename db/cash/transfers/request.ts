@@ -12,7 +12,7 @@ import { CashTransfer } from '../models.ts'
 import { pixSender } from '../sending.ts'
 import { tellTransfer } from './tell.ts'
 
-/** Where an outgoing Pix goes. `name` and `document` are shown to the approver. Personal data, sealed. */
+/** The destination of an outgoing Pix. `name` and `document` are shown to the approver. Personal data, sealed. */
 export type Payee = (
   | { keyType: 'cpf' | 'cnpj' | 'email' | 'phone' | 'random'; key: string }
   | { brCode: string }

@@ -28,7 +28,7 @@ const moves = lifecycle<TransferStatus>('A transfer')({
   answered: { from: ['sending', 'unknown'] },
 })
 
-/** What the bank has said of an outgoing Pix, or that it has said nothing usable. */
+/** The bank's word on an outgoing Pix, or its silence. */
 export type SendingOutcome =
   | { status: 'completed'; endToEndId: string | null; fee: number; on: string }
   | { status: 'failed'; failure: TransferFailure }

@@ -8,7 +8,7 @@ const receptionist = people.find(({ role, tenants }) => role === 'receptionist' 
 
 type State = { firstDay: string; booked: boolean; audits: number; closed: number; isOver: boolean }
 
-/** How far the life of the inn has come. */
+/** The state of the life of the inn. */
 const stateOf = (trx: Trx): Promise<State | null> =>
   sqlOne<State>(
     trx,

@@ -1,6 +1,6 @@
 import { sol } from '../ids.ts'
 
-/** How the money of a booking comes. `due`: the deposit by card. `none`: the booker is trusted. */
+/** The payment of a booking. `due`: the deposit by card. `none`: the booker is trusted. */
 type Money = 'all' | 'due' | 'declined' | 'pix' | 'none'
 
 export type Stay = {

@@ -44,7 +44,7 @@ export type AgeingAsked = Paging & {
   by: string
 }
 
-/** What is open on a day by age and group: one page of the groups, the largest first, and the totals of all. Amounts in minor units. */
+/** Open amounts on a day by age and group: one page of the groups, the largest first, and the totals of all. Amounts in minor units. */
 export const ageing = async (
   trx: Trx,
   side: Side,

@@ -39,7 +39,7 @@ export type PlannedAccount = Required<Omit<ChartRow, 'usaliCode' | 'referentialC
   parentCode: string | null
 }
 
-/** What is wrong with the row at this place, from 0. */
+/** A fault of the row at this place, from 0. */
 export type RowProblem = { row: number; code: string; field: string; message: string }
 
 export type ImportPlan = {

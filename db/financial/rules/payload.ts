@@ -72,7 +72,7 @@ export type PostingPayload = {
 
 export type PostingSource = {
   id: string
-  /** Where one record raises the same event more than once: its version, a running number. 0 unless said. */
+  /** A running number, such as its version, where one record raises the same event more than once; 0 unless said. */
   seq?: number
 }
 

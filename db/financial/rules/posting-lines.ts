@@ -14,7 +14,7 @@ export type PlannedLine = {
   search: Search
   /** Name by which rules know the line: role, or selector with `@`. */
   line: string
-  /** Whether a posting rule may put another account in its place. */
+  /** True if a posting rule may put another account in its place. */
   replaceable: boolean
   context: PostingContext
   documentType: string | null

@@ -1,6 +1,6 @@
 import { addDays } from '../../../config/time.ts'
 
-/** When a recurring entry is due. */
+/** The days on which a recurring entry is due. */
 export type Schedule = {
   every: number
   unit: 'week' | 'month' | 'year'

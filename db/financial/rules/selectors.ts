@@ -1,6 +1,6 @@
 import type { PostingContext } from './payload.ts'
 
-/** How a line finds its account: named, by a role of the chart, or by a tax code with a role to fall back on. */
+/** The search of a line for its account: by name, by a role of the chart, or by a tax code with a role to fall back on. */
 export type Search =
   | { by: 'account'; accountId: string }
   | { by: 'role'; role: string }

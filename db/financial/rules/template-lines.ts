@@ -16,7 +16,7 @@ export type TemplateVariable = { name: string; default?: number }
 
 const signed = ({ side }: TemplateLine, amount: number) => (side === 'debit' ? amount : -amount)
 
-/** Whether the lines balance whatever the variables are: by their fixed amounts, or by exactly one line that takes the rest (R20). */
+/** Tells whether the lines balance whatever the variables are: by their fixed amounts, or by exactly one line that takes the rest (R20). */
 export const canBalance = (lines: readonly TemplateLine[]): boolean => {
   const rests = lines.filter(({ amount }) => amount === 'rest').length
   if (rests !== 0) return rests === 1

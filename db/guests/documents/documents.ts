@@ -116,7 +116,7 @@ export const deleteDocument = async (trx: Trx, guestId: string, documentId: stri
   })
 }
 
-/** Whether the houses that expect the guest keep images of documents once these are verified. */
+/** Tells whether the houses that expect the guest keep images of documents once these are verified. */
 const keepsImages = async (trx: Trx, guestId: string): Promise<boolean> =>
   (await sqlOne(
     trx,

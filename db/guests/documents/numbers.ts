@@ -54,7 +54,7 @@ export const numberIndex = (trx: Trx, number: string): Buffer => blindIndex(trx,
 
 export type Holder = { guestId: string; numberIndex: Buffer; kind: string; countryCode: string }
 
-/** Whether two documents of one number are one document. A country that was not stated may be any. */
+/** Tells whether two documents of one number are one document. A country that was not stated may be any. */
 export const isSame = (a: { kind: string; countryCode: string }, b: { kind: string; countryCode: string }): boolean =>
   a.kind === b.kind && (a.countryCode === b.countryCode || [a.countryCode, b.countryCode].includes(unknownCountry))
 

@@ -11,7 +11,7 @@ const weight: Readonly<Record<MatchKind, number>> = {
 const perFurther = 10
 export const leastListed = 60
 
-/** How probable it is that two profiles are one person (R6): the highest weight, and 10 for each further match, at most 100. */
+/** The probability that two profiles are one person (R6): the highest weight, and 10 for each further match, at most 100. */
 export const scoreOf = (matches: readonly MatchKind[]): number =>
   matches.length === 0
     ? 0

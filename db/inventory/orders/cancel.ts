@@ -113,7 +113,7 @@ const voidClosed = async (trx: Trx, order: PosOrderRow, moment: Moment): Promise
   if (wasted) await wasteOf(trx, order, today)
 }
 
-/** What was sold or given comes back at its value; what was wasted before stays wasted. */
+/** Returns sold and given goods at their value; wasted goods stay wasted. */
 const stockBack = async (trx: Trx, order: PosOrderRow, { reason, today }: Moment): Promise<void> => {
   const movements = await sql<InventoryMovementRow>(
     trx,

@@ -46,7 +46,7 @@ export const amountsOf = (due: number, settlements: readonly Settlement[]): Due[
 
 type Outlet = { name: string; kind: string; roomCharge: boolean }
 
-/** What an order charges by category: revenue groups, of a minibar its own, and the service charge. */
+/** The charges of an order by category: revenue groups, of a minibar its own, and the service charge. */
 export const partsOf = (
   order: PosOrderRow,
   lines: readonly PosOrderLineRow[],

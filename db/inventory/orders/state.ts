@@ -21,7 +21,7 @@ export const orderMoves = lifecycle<PosOrderRow['status']>('An order')({
 export const personOf = async (trx: Trx): Promise<string | null> =>
   contextOf(trx).actor.id === null ? null : authorOf(trx)
 
-/** What a command has to know of an order before it can lock anything. 404. */
+/** The facts that a command needs of an order before it can lock anything. 404. */
 export const seenOrder = async (trx: Trx, id: string) => {
   const row = await sqlOne<Pick<PosOrderRow, 'propertyId' | 'outletId' | 'reservationId' | 'status'>>(
     trx,

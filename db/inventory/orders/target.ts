@@ -33,7 +33,7 @@ const orderTarget: PaymentTarget = {
     )
     return { taken }
   },
-  /** What has settled a closed order stays on it, though the money may go back. */
+  /** Money that goes back leaves a closed order as it was settled. */
   async revert(trx, id, { amount, paymentId }) {
     const order = await sqlOne<Pick<PosOrderRow, 'status'>>(
       trx,

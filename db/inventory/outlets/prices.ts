@@ -22,7 +22,7 @@ export type PriceEntry = Omit<PriceTimes, 'weekDays'> & {
   id?: string | undefined
   code: string
   name: string
-  /** What it sells: an item, a recipe, or a service where neither is named. */
+  /** The goods: an item, a recipe, or a service where neither is named. */
   itemId: string | null
   recipeId: string | null
   /** Per unit sold: of the item's base, or portions of the recipe. */

@@ -130,7 +130,7 @@ const pricesOf = (trx: Trx, itemIds: readonly string[]) =>
     [itemIds],
   )
 
-/** What a portion costs now (of a preparation: one of its base), in each currency in which every component has a price: minor units with 4 places, for display alone. */
+/** The present cost of a portion (of a preparation: of one of its base), in each currency in which every component has a price. Minor units with 4 places, for display alone. */
 const costOf = async (trx: Trx, id: string): Promise<{ currency: string; amount: string }[]> => {
   const recipes = await readRecipeFacts(trx, [id])
   const own = recipes.get(id)

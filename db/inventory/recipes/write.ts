@@ -107,7 +107,7 @@ const keptComponents = async (trx: Trx, entries: readonly ComponentEntry[]): Pro
   })
 }
 
-/** What stands in what, of all active recipes but one. An item that a preparation makes stands for it. */
+/** The components of all active recipes but one. An item that a preparation makes stands for it. */
 const otherEdges = (trx: Trx, but: string): Promise<Edge[]> =>
   sql<Edge>(
     trx,

@@ -31,7 +31,7 @@ export type Wanted = {
   field?: string
 } & ({ itemId: string; recipeId?: never } | { recipeId: string; itemId?: never })
 
-/** What leaves the stock of a place for it; the version where one recipe alone asks for it. */
+/** The goods that leave the stock of a place; the version, where one recipe alone asks for them. */
 export type Used = {
   itemId: string
   locationId: string
@@ -88,7 +88,7 @@ export const explode = (wanted: readonly Wanted[], recipes: ReadonlyMap<string, 
 /** A recipe that stands in another; `isTaken`: from stock, so that it is not exploded there. */
 export type Edge = { fromId: string; toId: string; isTaken: boolean }
 
-/** What is wrong with recipes that stand in one another: a circle, or more levels than `deepest`. */
+/** The fault of recipes that contain one another: a circle, or more levels than `deepest`. */
 export const faultOf = (edges: readonly Edge[], deepest: number): 'recipe_cycle' | 'recipe_too_deep' | null => {
   const next = new Map<string, Edge[]>()
   for (const edge of edges) next.set(edge.fromId, [...(next.get(edge.fromId) ?? []), edge])

@@ -1,6 +1,6 @@
 import { addDays } from '../../../config/time.ts'
 
-/** When a price holds: null is always. Times are `HH:MM`; one that ends before it begins goes over midnight, and belongs to the day that it begins on. */
+/** The times at which a price holds: null is always. Times are `HH:MM`; one that ends before it begins goes over midnight, and belongs to the day that it begins on. */
 export type PriceTimes = {
   validFrom: string | null
   validTo: string | null
@@ -15,7 +15,7 @@ const weekMinutes = 7 * dayMinutes
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
 const weekDayOf = (day: string): number => ((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7) + 1
 
-/** Whether a price holds at a local day and time: from its first minute on, until before its last. */
+/** Tells whether a price holds at a local day and time: from its first minute on, until before its last. */
 export const holdsAt = (times: PriceTimes, day: string, clock: string): boolean => {
   const { validFrom, validTo, weekDays, timeFrom, timeTo } = times
   const on = (date: string) =>
@@ -43,7 +43,7 @@ const spansOf = ({ weekDays, timeFrom, timeTo }: PriceTimes): [number, number][]
         ]
   })
 
-/** Whether two prices of one code would hold at once (R4): one with hours goes before one without, so that these two may. */
+/** Tells whether two prices of one code would hold at once (R4). One with hours goes before one without, so that these two may. */
 export const overlap = (a: PriceTimes, b: PriceTimes): boolean => {
   if ((a.timeFrom === null) !== (b.timeFrom === null)) return false
   // Hours over midnight reach into the day after the last.

@@ -30,7 +30,7 @@ export const fractionOf = ({ base, packages }: Measured, measure: string): Fract
   return known?.base === base ? known.fraction : null
 }
 
-/** What was entered, and what it is in the base, all in ten-thousandths. */
+/** The quantity as entered, and in the base, all in ten-thousandths. */
 export type Entered = { quantity: number; entered: number; measure: string }
 
 /**

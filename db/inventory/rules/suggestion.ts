@@ -4,12 +4,12 @@ type Need = {
   minimum: number
   maximum: number
   expectedUse: number
-  /** What a package to buy holds; null for one that is bought loose. */
+  /** The content of a package to buy; null for goods bought loose. */
   package: number | null
 }
 
 /**
- * What to buy so that the minimum is there after the use that is expected, in ten-thousandths and whole packages: up to the maximum, or to the minimum and the
+ * The quantity to buy so that the minimum is there after the expected use, in ten-thousandths and whole packages: up to the maximum, or to the minimum and the
  * use where that is more. Null where nothing is needed.
  */
 export const suggestionOf = (need: Need): { quantity: number; count: number | null } | null => {

@@ -3,7 +3,7 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { ItemFacts } from '../items/facts.ts'
 import { fractionOf } from '../rules/quantity.ts'
 
-/** What orders and bills ask of the stock that they bring. */
+/** The functions of stock that orders and bills call. */
 export const stockForPayables: Stock = {
   async measureOf(trx, { inventoryItemId, measure }) {
     const item = await sqlOne<Pick<ItemFacts, 'base' | 'packages'> & { name: string }>(

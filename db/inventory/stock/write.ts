@@ -18,7 +18,7 @@ export type Line = Spot & {
   /** As a person wrote it; in the base unless said. */
   entered?: number
   measure?: string
-  /** Where something names the line before it is written. */
+  /** The id, where something names the line before it is written. */
   id?: string
   purchaseOrderLineId?: string | null
 }

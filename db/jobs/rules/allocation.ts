@@ -26,7 +26,7 @@ type Limits = {
   room: number
   /** Most jobs of one tenant in the window while others wait, those included that are there. */
   share: number
-  /** How full the window may get with jobs of tenants beyond their share, while no other tenant wants the rest. */
+  /** The number of jobs to which tenants beyond their share may fill the window while no other tenant wants the rest. */
   depth: number
   /** Jobs of each tenant in the window; this function counts on. */
   held: Map<string, number>

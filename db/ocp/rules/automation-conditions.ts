@@ -30,7 +30,7 @@ export type Stay = {
   confirmedAt: Date | null
   checkedInAt: Date | null
   checkedOutAt: Date | null
-  /** Whether the guest has stayed before. */
+  /** True if the guest has stayed before. */
   returning: boolean
   balanceDue: boolean
   timeZone: string

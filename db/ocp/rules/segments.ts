@@ -3,7 +3,7 @@ const basic =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
 const extended = '\f^{}\\[~]|€'
 
-/** How many SMS a text is sent as. */
+/** The number of SMS that a text is sent as. */
 export const segmentsOf = (text: string): number => {
   const characters = Array.from(text)
   const isPlain = characters.every((one) => basic.includes(one) || extended.includes(one))

@@ -48,7 +48,7 @@ export type Outgoing = {
   messageId: string
   /** Before this instant nothing of it was sent; for the search of what became of it. */
   startedAt: Date
-  /** Where the provider reports to. */
+  /** The address that the provider reports to. */
   callbackUrl: string
   /** Ends marketing to the address, by one click; null for all else. */
   unsubscribeUrl: string | null

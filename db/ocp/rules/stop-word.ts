@@ -1,6 +1,6 @@
 const words = new Set(['stop', 'parar', 'sair', 'cancelar', 'baja'])
 
-/** Whether a text says, and says nothing else, that its writer wants no more messages. Capitals, spaces, accents and points do not matter. */
+/** Tells whether a text says only that its writer wants no more messages. Capitals, spaces, accents and points do not matter. */
 export const isStopWord = (text: string): boolean =>
   words.has(
     text

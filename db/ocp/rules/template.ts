@@ -25,7 +25,7 @@ const fits: Record<Filter, readonly VariableType[]> = {
   time: ['instant', 'clock'],
   money: ['money'],
 }
-/** How a name is refused that the context does not have. */
+/** Tells whether an error is about a name that the context does not have. */
 export const isUnknownName = ({ message }: FieldError): boolean => message.endsWith('is not known here')
 const tag = /\{\{([^{}]*)\}\}/g
 const inner =

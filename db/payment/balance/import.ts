@@ -28,7 +28,7 @@ export type ImportCall = {
   account: GatewayAccountRow
   accountRef: string
   since: Date
-  /** Where the list goes on; null at its beginning. */
+  /** The point where the list goes on; null at its beginning. */
   cursor: string | null
   startedAt: Date
 }
@@ -39,7 +39,7 @@ const day = 24 * hour
 /** A cut-off import is too old to go on with: what the gateway's cursor names may be gone. */
 const cursorGoodMs = 6 * hour
 
-/** Where the next import of an account begins: where one was cut off, else an hour before the last one did, and three days before on a new day. */
+/** The start of an account's next import: where one was cut off, else an hour before the last one, and three days before on a new day. */
 export const importCall = async (trx: Trx, gatewayAccountId: string): Promise<ImportCall | null> => {
   const account = await sqlOne<GatewayAccountRow>(trx, `select * from gateway_account where id = ?`, [gatewayAccountId])
   if (!account?.externalId) return null

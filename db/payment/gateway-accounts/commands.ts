@@ -22,7 +22,7 @@ import type { Balance, Capability, Requirement } from './snapshot.ts'
 
 const disconnectedOrFailed = ['disconnected', 'failed']
 
-/** Whether this installation can talk to the gateway. */
+/** Tells whether this installation can talk to the gateway. */
 export const isConfigured = (provider: string): boolean =>
   provider === 'sandbox'
     ? settings.sandboxGateway

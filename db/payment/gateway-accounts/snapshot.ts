@@ -22,7 +22,7 @@ export type Balance = { available: number; pending: number }
 /** A gateway's statement about an account. */
 export type AccountSnapshot = {
   externalId: string
-  /** Whether the owner has given what the gateway asks for. */
+  /** True if the owner has given what the gateway asks for. */
   detailsSubmitted: boolean
   chargesEnabled: boolean
   payoutsEnabled: boolean

@@ -5,7 +5,7 @@ import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { bookOfProperty } from '../accounts.ts'
 
-/** Where recorded money lies. */
+/** The place of recorded money. */
 export type Place = { cashAccountId: string; cashSessionId: string | null; timeZone: string }
 type Asked = {
   propertyId: string

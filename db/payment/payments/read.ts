@@ -61,7 +61,7 @@ export type PaymentState = {
   live: LivePayment[]
 }
 
-/** How the money of a target stands. The caller holds the target's lock where it decides by the answer. */
+/** The state of a target's money. A caller who decides by the answer holds the target's lock. */
 export const paymentState = async (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentState> => {
   const rows = await sql<LivePayment & { authorised: number; captured: number }>(
     trx,

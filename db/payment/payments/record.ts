@@ -30,7 +30,7 @@ export type RecordedPayment = {
   currency: string
   targetType?: Exclude<TargetType, 'receivable'> | undefined
   targetId?: string | undefined
-  /** When the money came; now unless said, and at most 90 days ago. */
+  /** The moment at which the money came; now unless said, and at most 90 days ago. */
   receivedAt?: string | undefined
   /** Of cash: the open session whose drawer takes it. Of any other method: the session in whose totals it counts. */
   cashSessionId?: string | undefined

@@ -72,7 +72,7 @@ const statusFor = (payment: PaymentRow, snapshot: PaymentSnapshot): PaymentStatu
     ? 'expired'
     : snapshot.status
 
-/** When the gateway is asked again; never later than the end of what still waits for the guest. */
+/** The next question to the gateway, never later than the end of what still waits for the guest. */
 const nextRead = (
   payment: Pick<PaymentRow, 'method' | 'expiresAt' | 'captureRequested'>,
   status: PaymentStatus,
@@ -108,7 +108,7 @@ const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot
 
 export const actionPlace = (paymentId: string) => ({ table: 'payment', rowId: paymentId, purpose: 'action' })
 
-/** How long the target waits for a charge that the gateway has accepted (R12 of public.md); null where it has not. */
+/** The time until which the target waits for a charge that the gateway has accepted (R12 of public.md); null where it has not. */
 const acceptedUntil = (payment: PaymentRow, status: PaymentStatus): Date | null => {
   if (payment.method === 'card') return status === 'processing' ? new Date(Date.now() + 15 * 60_000) : null
   if ((status !== 'requires_action' && status !== 'processing') || !payment.expiresAt) return null
@@ -263,7 +263,7 @@ export const applySnapshot = async (
 
 const clocksDifferMs = 60_000
 
-/** Whether the gateway may have been asked to close it: cancelled, or out of time by the clock of another. */
+/** Tells whether the gateway may have been asked to close it: cancelled, or out of time by the clock of another. */
 const mayBeClosing = ({ cancelRequestedAt, expiresAt }: PaymentRow) =>
   cancelRequestedAt !== null || (expiresAt !== null && expiresAt.getTime() <= Date.now() + clocksDifferMs)
 

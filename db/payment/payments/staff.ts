@@ -49,7 +49,7 @@ export type StaffLink = Pick<
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-/** How soon and how late a payment may end, by method (R11); of a boleto, two days for the bank come on top. */
+/** The earliest and latest end of a payment, by method (R11); of a boleto, two days for the bank come on top. */
 const spans: Record<Method | 'link', readonly [number, number]> = {
   card: [5 * minute, day],
   pix: [5 * minute, day],

@@ -11,10 +11,10 @@ import { placeOfMoney } from '../payments/place.ts'
 import type { Place } from '../payments/place.ts'
 import { abilitiesOf } from '../rules/providers.ts'
 
-/** What money is handed back from: cash of a session, or an account. */
+/** The source of money that is handed back: cash of a session, or an account. */
 export type Source = { cashSessionId?: string | undefined; cashAccountId?: string | undefined }
 
-/** Whether the gateway cannot send the money back: its account has ended, a refund has failed, or it does not refund the method. */
+/** Tells whether the gateway cannot send the money back: its account has ended, a refund has failed, or it does not refund the method. */
 const isClosedWay = async (trx: Trx, payment: PaymentRow): Promise<boolean> => {
   const account = await sqlOne<{ provider: string; status: string; failed: boolean }>(
     trx,
@@ -45,7 +45,7 @@ export const wayOf = async (
   return 'manual'
 }
 
-/** Where the money goes back from: what was named, else the account that took it, else the caller's drawer. */
+/** The source of money that goes back: the one named, else the account that took it, else the caller's drawer. */
 export const sourceOf = (trx: Trx, payment: PaymentRow, given: Source): Promise<Place> => {
   const fromAccount =
     given.cashAccountId ?? (payment.method === 'cash' ? undefined : (payment.cashAccountId ?? undefined))

@@ -31,7 +31,7 @@ type Terms = {
   fromAllocations?: readonly string[] | undefined
   /** The way back; where it is left out, the one that the money came. */
   via?: 'gateway' | 'manual' | undefined
-  /** Where money is handed back from. */
+  /** The source of money that is handed back. */
   from?: Source | undefined
   /** A person asks: what the gateway cannot send back is refused. */
   byPerson?: boolean

@@ -9,7 +9,7 @@ const ranks: Record<DisputeStatus, number> = { needs_response: 0, submitted: 1, 
 
 export const disputeRank = ({ phase, status }: State) => phases[phase] + ranks[status]
 
-/** Whether a fact may replace the state; the order and number of its arrivals then do not matter. */
+/** Tells whether a fact may replace the state; the order and number of its arrivals then do not matter. */
 export const disputeMayFollow = (from: State, to: State) => disputeRank(to) > disputeRank(from)
 
 export const isDecided = (status: DisputeStatus) => status === 'won' || status === 'lost'

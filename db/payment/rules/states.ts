@@ -30,7 +30,7 @@ const paymentRanks: Record<PaymentStatus, number> = {
 }
 const refundRanks: Record<RefundStatus, number> = { requested: 0, unknown: 0, processing: 1, succeeded: 2, failed: 3 }
 
-/** Whether a fact may replace the status (R3); the order and number of its arrivals then do not matter. */
+/** Tells whether a fact may replace the status (R3); the order and number of its arrivals then do not matter. */
 export const mayFollow = (from: PaymentStatus, to: PaymentStatus): boolean =>
   paymentRanks[to] > paymentRanks[from] || (from === 'created' && to === 'unknown')
 export const refundMayFollow = (from: RefundStatus, to: RefundStatus): boolean =>
@@ -57,7 +57,7 @@ const day = 24 * hour
 
 const at = (waits: readonly number[], count: number) => waits[Math.min(count, waits.length - 1)] ?? hour
 
-/** How long until the gateway is asked again, after `count` reads in this status (R7). Null: not at all. */
+/** The time until the gateway is asked again, after `count` reads in this status (R7). Null: not at all. */
 export const readAfterMs = (status: PaymentStatus, method: string, count: number): number | null => {
   switch (status) {
     case 'created':
@@ -92,7 +92,7 @@ export const repeatForMs = 20 * hour
 /** An outcome unknown for so long needs a person. */
 export const unknownExceptionAfterMs = day
 
-/** When an unpaid payment of a guest ends (R11). Boleto: days until it is due, and two more for the bank. */
+/** The end of an unpaid payment of a guest (R11). Boleto: days until it is due, and two more for the bank. */
 export const expiryOf = (method: Method, now: Date, dueDays = 3): Date =>
   new Date(now.getTime() + (method === 'boleto' ? (Math.min(10, Math.max(1, dueDays)) + 2) * day : 30 * minute))
 

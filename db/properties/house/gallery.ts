@@ -185,7 +185,7 @@ export const removeImage = async (trx: Trx, propertyId: string, id: string): Pro
   return image
 }
 
-/** Where an image is; null where it was removed. */
+/** The address of an image; null where it was removed. */
 export const addressOfImage = async (trx: Trx, id: string): Promise<string | null> =>
   (await sqlOne<{ url: string }>(trx, `select url from gallery_image where id = ?`, [id]))?.url ?? null
 

@@ -14,7 +14,7 @@ import type { Restriction } from '../rules/restrictions.ts'
 export type PriceCell = { ratePlanId: string; unitTypeId: string; date: string; amount: number }
 
 const perStatement = 5_000
-/** How far ahead prices are kept, in days. */
+/** The number of days ahead for which prices are kept. */
 export const horizonDays = 730
 
 /**

@@ -90,7 +90,7 @@ export const restrictedLevels = (item: RateItem): Level[] =>
         (item.unitTypeIds ?? [null]).map((unitTypeId) => ({ ratePlanId, unitTypeId })),
       )
 
-/** How many cells items write at most, each of them counted. */
+/** The greatest number of cells that items write, each of them counted. */
 export const writesOf = (items: readonly RateItem[], present: Pick<Present, 'plans' | 'seasons'>): number =>
   items.reduce(
     (sum, item) =>

@@ -98,7 +98,7 @@ export const readCalendar = async (
   }
 }
 
-/** Where a restriction stands: the property, a type, a plan or both; of a plan's own, or of one that it inherits from. */
+/** The levels of a restriction: the property, a type, a plan or both; of a plan's own, or of one that it inherits from. */
 export const levels = [
   'property',
   'unit_type',

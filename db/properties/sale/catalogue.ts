@@ -222,7 +222,7 @@ export const usualAges: AgeCategory[] = [
   },
 ]
 
-/** How many records a catalogue is made of. */
+/** The number of records of a catalogue. */
 const weightOf = ({ unitTypes, ratePlans, extras, taxRules }: Catalogue) =>
   10 +
   unitTypes.length +

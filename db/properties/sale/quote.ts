@@ -160,7 +160,7 @@ const addTiers = (perRoom: readonly ReturnType<typeof feeTiers>[]) => {
   }))
 }
 
-/** When what is to be paid: at booking (until `expiresAt`), then the installments, and what is left on arrival. */
+/** The schedule of payments: at booking (until `expiresAt`), then the installments, and the rest on arrival. */
 export const scheduleOf = ({ sale, priced }: PricedStay, expiresAt: Date): { dueAt: Date; amount: number }[] => {
   const amounts = new Map<number, number>()
   const add = (at: Date, amount: number) => amounts.set(at.getTime(), (amounts.get(at.getTime()) ?? 0) + amount)

@@ -142,7 +142,7 @@ export const createExtra = async (trx: Trx, extra: NewExtra): Promise<string> =>
 
 export type ExtraChange = { [Field in Exclude<keyof NewExtra, 'id' | 'propertyId'>]?: NewExtra[Field] | undefined }
 
-/** Whether stays that are not over have ordered it: their days are on the counters, or on none. Waits for those that just do. */
+/** Tells whether stays that are not over have ordered it: their days are on the counters, or on none. Waits for orders under way. */
 const isOrdered = async (trx: Trx, id: string) => {
   await sql(trx, `select 1 from extra where id = ? for update`, [id])
   const row = await sqlOne(

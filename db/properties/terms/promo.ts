@@ -30,7 +30,7 @@ const within = (day: string, from: string | null, until: string | null) =>
 
 export type PromoStay = { arrival: string; departure: string; today: string }
 
-/** Whether a code is good for a stay at all, whatever is booked. */
+/** Tells whether a code is good for a stay at all, whatever is booked. */
 export const promoCovers = (promo: PromoCode, { arrival, departure, today }: PromoStay): boolean =>
   promo.redeemed < (promo.maxRedemptions ?? Infinity) &&
   within(today, promo.bookableFrom, promo.bookableUntil) &&

@@ -115,7 +115,7 @@ export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string>
   return id
 }
 
-/** Whether a stay was charged by the rule, or promised to be. */
+/** Tells whether a stay was charged by the rule, or promised to be. */
 const wasApplied = async (trx: Trx, { id, propertyId }: TaxRuleRecord): Promise<boolean> => {
   const named = JSON.stringify([{ taxRuleId: id }])
   const row = await sqlOne(

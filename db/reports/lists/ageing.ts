@@ -54,14 +54,14 @@ const open =
     }
   }
 
-/** What is owed to suppliers, by the days after its due dates. */
+/** Debts to suppliers, by the days after their due dates. */
 export const openPayablesAgeing = open(
   'payables_ageing',
   ['credits'],
   (trx, by, place) => readPayables(trx, { ...place, by: by as Parameters<typeof readPayables>[1]['by'] }),
   'payee',
 )
-/** What customers owe, by the days after its due dates. */
+/** Debts of customers, by the days after their due dates. */
 export const openReceivablesAgeing = open(
   'receivables_ageing',
   ['unbilled', 'availableReceipts'],

@@ -33,7 +33,7 @@ const openFolios: List = {
   isDated: false,
 } // prettier-ignore
 
-/** What the account of deposits holds at the end of the last day, by the document that it stands for. */
+/** The balance of the deposit account at the end of the last day, by the document that it stands for. */
 const depositsHeld: List = {
   columns: { property: 'text', booking: 'text', folio: 'text', arrival: 'day', balance: 'amount' },
   text: `select p.name as property, b.number as booking, f.number as folio, r.arrival, h.balance

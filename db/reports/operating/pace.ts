@@ -30,7 +30,7 @@ export type PaceRow = {
   lastYear?: { unitNights: number; roomRevenue: number; finalUnitNights: number; finalRoomRevenue: number }
 }
 
-/** The same weekday of the year before. */
+/** The days back to the weekday of the year before. */
 const yearDays = 364
 
 const given = (asked: Asked) => asked as { by?: By; asOf?: string; pickupSince?: string; compare?: 'last_year' }
@@ -83,7 +83,7 @@ const booksAt = (
   return sums
 }
 
-/** What is on the books for the nights of a range as known at the close of a day, what came since an earlier day, and the same a year ago (R16). */
+/** The nights on the books of a range as known at the close of a day, the change since an earlier day, and the figures of a year ago (R16). */
 export const openPace = async (trx: Trx, asked: Asked, sight: Sight, window: Window): Promise<Reading<PaceRow>> => {
   const { by = 'day', compare } = given(asked)
   const houses = await housesOfOneCurrency(trx, 'pace', asked, sight, window)

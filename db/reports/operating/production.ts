@@ -39,7 +39,7 @@ const columns: Record<string, ColumnKind> = {
   netRevenue: 'amount', cancellations: 'count', leadTime: 'ratio', otherRevenue: 'amount',
 } // prettier-ignore
 
-/** What guests of the stays paid for beside the room, by category of their folio lines, without taxes on top. */
+/** Revenue beside the room from guests of the stays, by category of their folio lines, without taxes on top. */
 const otherRevenue = (trx: Trx, houses: readonly House[], { from, to }: Range, by: By) =>
   sql<{ key: string | null; category: string; amount: number }>(
     trx,
@@ -123,7 +123,7 @@ const sumsBy = async (trx: Trx, houses: readonly House[], range: Range, by: By):
   )
 }
 
-/** What channels, sources, segments and others brought (R18): bookings, nights, revenue with shares that sum to 1, commission, and what guests paid for beside. */
+/** Production of channels, sources, segments and others (R18): bookings, nights, revenue with shares that sum to 1, commission, and revenue beside the room. */
 export const openProduction = async (
   trx: Trx,
   asked: Asked,

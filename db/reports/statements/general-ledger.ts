@@ -112,7 +112,7 @@ const totalOf = ({ accountId, code, name, opening, debit, credit, closing, lines
   lines,
 })
 
-/** Which lines of which accounts stand on a page, by the number of lines of each. */
+/** The lines of accounts that stand on a page, by the number of lines of each. */
 const slices = (parts: readonly Part[], { page, limit }: { page: number; limit: number }) => {
   let skip = (page - 1) * limit
   let take = limit

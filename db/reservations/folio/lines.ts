@@ -12,7 +12,7 @@ import type { FolioLineRow, FolioRow } from '../../rows.ts'
 export type LineTax = { taxRuleId: string; code: string; included: boolean; amount: number }
 
 export type NewLine = {
-  /** Where another line refers to it. */
+  /** The id, where another line refers to it. */
   id?: string
   folioId: string
   kind: FolioLineRow['kind']

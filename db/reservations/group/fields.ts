@@ -6,7 +6,7 @@ import type { BookingGroupRow } from '../../rows.ts'
 export type Contact = { name: string; email: string | null; phone: string | null }
 export type GivenContact = { name: string; email?: string | null | undefined; phone?: string | null | undefined }
 
-/** When rooms that are not picked up go back to sale. */
+/** The release of rooms that are not picked up. */
 export type Release = { type: 'none' } | { type: 'fixed'; date: string } | { type: 'rolling'; daysBefore: number }
 
 type Columns = Pick<BookingGroupRow, 'releaseType' | 'releaseOn' | 'releaseDays'>

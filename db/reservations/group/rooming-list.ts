@@ -102,7 +102,7 @@ const repeatRow = async (
   return 'changed'
 }
 
-/** Where an error of a row stands in the request. */
+/** The place in the request of an error of a row. */
 const placedIn = (index: number, error: ApiError): FieldError[] => {
   const own = error.errors ?? []
   const fieldOf = (field: string) => `rows.${index}.${field}`.replace(/^(rows\.\d+)\.rooms\.0(?=\.|$)/, '$1')

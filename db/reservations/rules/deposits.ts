@@ -54,7 +54,7 @@ export const shareOut = (money: number, stays: readonly { due: number; payable: 
 export const dueAtBooking = (booking: Pick<BookingRow, 'createdAt'>, deposits: readonly DepositRow[]) =>
   sum(deposits.filter((one) => one.dueAt <= booking.createdAt).map((one) => one.amount - one.waivedAmount))
 
-/** Whether the money of a booking covers what was due (R12): only money does, so a hold with nothing due still expires. */
+/** Tells whether the money of a booking covers what was due (R12): only money does, so a hold with nothing due still expires. */
 export const isCovered = (due: number, credit: number, state: PaymentState) =>
   credit + state.authorised > 0 && credit + state.authorised >= due
 

@@ -13,7 +13,7 @@ export const groupLifecycle = lifecycle<GroupStatus>('A group')({
   'picked up': { from: ['confirmed'] },
 })
 
-/** Whether the allotment of a group is out of sale (R44). */
+/** Tells whether the allotment of a group is out of sale (R44). */
 export const isTaken = (status: GroupStatus) => status === 'optional' || status === 'confirmed'
 
 type Night = { unitTypeId: string; night: string; allotted: number; pickedUp: number; released: boolean }

@@ -1,7 +1,7 @@
 const minute = 60_000
 const hour = 60 * minute
 
-/** How long a hold may live in all, from its beginning, while a guest pays by a method. */
+/** The longest life of a hold, from its beginning, while a guest pays by a method. */
 export const holdLifeMs = (method: string, paymentMaxHours: number): number => {
   if (method === 'pix') return 90 * minute
   if (method === 'boleto') return paymentMaxHours * hour

@@ -15,7 +15,7 @@ export const nightsKept = ({ fee, releaseRemaining }: NoShowRules, dates: readon
   return new Set(dates.slice(0, fee.type === 'nights' ? Math.max(1, fee.value) : 1))
 }
 
-/** Whether a reservation counts as a no-show: from the day after arrival, or from the property's hour on the evening of arrival. */
+/** Tells whether a reservation counts as a no-show: from the day after arrival, or from the property's hour on the evening of arrival. */
 export const isNoShow = (
   { arrival }: Pick<ReservationRow, 'arrival'>,
   { timezone, settings, now }: Pick<SaleProperty, 'timezone' | 'settings' | 'now'>,

@@ -62,7 +62,7 @@ const chargedHere = ({ folios, routes }: StayFacts, due: readonly DueCharge[]): 
 export const unitsOn = ({ units }: StayFacts, night: string): StayUnit[] =>
   units.filter((one) => (one.status === 'proposed' || one.status === 'locked') && one.from <= night && one.to > night)
 
-/** How many units the stay takes on a night. */
+/** The number of units that the stay takes on a night. */
 export const neededOn = ({ nights, shares }: StayFacts, night: string): number => {
   const typeId = nights.find((one) => one.date === night && one.status !== 'released')?.unitTypeId
   return sum(shares.filter((one) => one.unitTypeId === typeId).map((one) => one.quantity)) || 1
@@ -85,7 +85,7 @@ const unitBlockers = ({ facts, property: { settings }, businessDate }: Scene): B
   ]
 }
 
-/** How many of the party lack a registration form, named or not (R27 of guests.md). */
+/** The number of guests of the party without a registration form, named or not (R27 of guests.md). */
 const unregistered = ({ stay, formsReady }: StayFacts): number =>
   Math.max(0, stay.adults + stay.childrenAges.length - formsReady)
 

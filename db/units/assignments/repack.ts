@@ -22,7 +22,7 @@ export type Repack = {
   /** Stays that arrive on `[from, to)`. */
   from: string
   to: string
-  /** Whether those without a unit are given one. */
+  /** True if stays without a unit are given one. */
   unassigned: boolean
   dryRun?: boolean
 }
@@ -152,7 +152,7 @@ export const repackRange = async (
     : null
 }
 
-/** Where stays without units would be placed in their pools, with others that would move for them. Changes nothing. */
+/** Plans units for stays without one in their pools, and the moves of others that this needs. Changes nothing. */
 export const planStays = async (trx: Trx, needs: readonly Need[]): Promise<Plan[]> => {
   const poolIds = [...new Set(needs.map((need) => need.poolId))].sort()
   const days = needs.flatMap((need) => [need.from, need.to]).sort()

@@ -6,7 +6,7 @@ import type { Plan } from '../rules/pool-plan.ts'
 import { tellAssigned, tellStranded, tellUnassigned } from '../stay-events.ts'
 import { lackingUnits } from './unassigned.ts'
 
-/** Where one unit of a stay is to be. `assignmentId` is its row; null makes one. No unit: the row is given up. */
+/** The planned unit of a stay. `assignmentId` is its row; null makes one. Without a unit the row is given up. */
 export type Change = {
   assignmentId: string | null
   reservationId: string

@@ -79,11 +79,11 @@ export type TouchedStay = {
   arrival: string
   departure: string
   guestName: string | null
-  /** Where it was to be, */
+  /** The planned unit. */
   unitId: string
-  /** and whether that had been promised. */
+  /** True if that unit had been promised. */
   displaced: boolean
-  /** Where it is to be now; none while it waits for a unit. */
+  /** The units of now; none while it waits for a unit. */
   unitIds: string[]
 }
 

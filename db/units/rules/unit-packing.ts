@@ -18,7 +18,7 @@ export type Piece = {
   unitId: string | null
 }
 export type Packing = {
-  /** Where each piece is in the end, by its key. */
+  /** The final unit of each piece, by its key. */
   places: Map<string, string>
   /** Keys of those that no unit was found for. */
   stranded: string[]

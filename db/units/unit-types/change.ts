@@ -33,7 +33,7 @@ const takenNights = async (trx: Trx, id: string, from: string) => {
 }
 
 /**
- * Whether types are still sold as the catalogue of this `publicVersion` said; else the command is repeated on what holds now. Commands that sell ask it in the
+ * Checks that types are still sold as the catalogue of this `publicVersion` said; else the command is repeated on what holds now. Commands that sell ask it in the
  * `check` of `moveInventory`: the rows that name the types are written by then, and keep their pools from changing.
  */
 export const requireSoldAs = async (

@@ -11,13 +11,13 @@ export const eventTypes: readonly Event[] = events.toSorted((one, other) => (one
 
 export const eventOf = (type: string): Event | undefined => byType.get(type)
 
-/** Whether a pattern (a type, `<entity>.*` or `*`) matches some type. */
+/** Tells whether a pattern (a type, `<entity>.*` or `*`) matches some type. */
 export const matchesSome = (pattern: string): boolean =>
   pattern === '*' || (pattern.endsWith('.*') ? prefixes.has(pattern.slice(0, -2)) : byType.has(pattern))
 
 export const isExact = (pattern: string): boolean => !pattern.endsWith('*')
 
-/** Whether a type is shown where these features are active. */
+/** Tells whether a type is shown where these features are active. */
 export const isOffered = ({ subject }: Event, features: readonly string[]): boolean => {
   const { feature } = subjectFacts(subject)
   return feature === null || features.includes(feature)
@@ -26,14 +26,14 @@ export const isOffered = ({ subject }: Event, features: readonly string[]): bool
 const matches = (pattern: string, type: string) =>
   pattern === '*' || pattern === type || (pattern.endsWith('.*') && prefixOf(type) === pattern.slice(0, -2))
 
-/** Whether one of the patterns means the type. */
+/** Tells whether one of the patterns means the type. */
 export const matchesAny = (patterns: readonly string[], type: string): boolean =>
   patterns.some((pattern) => matches(pattern, type))
 
 /** A choice of events: patterns of types, the subjects that it may tell of, and properties; an empty list means all of them. */
 export type Choice = { types: readonly string[]; subjects: readonly string[]; propertyIds: readonly string[] }
 
-/** Whether a choice holds an event. Events without a property always pass. */
+/** Tells whether a choice holds an event. Events without a property always pass. */
 export const isChosen = (
   { types, subjects, propertyIds }: Choice,
   { type, propertyId }: { type: string; propertyId: string | null },

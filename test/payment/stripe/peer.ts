@@ -64,7 +64,7 @@ export type Judge = {
 
 export const startStripePeer = async (judge: Judge): Promise<Peer> => {
   const plans = makePlans()
-  /** How often a call was answered badly. */
+  /** The number of calls that were answered badly. */
   const spoiled = new Map<string, number>()
   const kept = new Map<string, Kept>()
   const keys = new Map<string, { body: string; status: number; reply: unknown }>()

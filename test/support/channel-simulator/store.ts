@@ -1,7 +1,7 @@
 import type { ChannelRange } from '../../../config/channels.ts'
 import { addDays } from '../../../config/time.ts'
 
-/** How the channel behaves from now on. */
+/** The behaviour of the channel from now on. */
 export type Mood =
   | 'well'
   /** 429 with Retry-After. */
@@ -19,7 +19,7 @@ export type Mood =
   | 'repeats'
 
 export type Asked = {
-  /** When all of it had come in, in milliseconds of the clock. */
+  /** The moment by which all of it had come in, in milliseconds of the clock. */
   at: number
   method: string
   path: string

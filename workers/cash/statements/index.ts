@@ -12,7 +12,7 @@ const readText = ({ format, mapping, digits }: StatementFile, text: string): Par
   return readCsv(text, mapping, digits)
 }
 
-/** What a file says, or why it cannot be read; one unreadable line is enough (R15). */
+/** Reads a file, or says why it cannot be read; one unreadable line is enough (R15). */
 export const readStatementFile = (file: StatementFile): ParsedStatement | StatementError => {
   try {
     const parsed = readText(file, textOf(file.bytes))

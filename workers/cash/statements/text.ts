@@ -49,7 +49,7 @@ export const dayOf = (year: string, month: string, day: string): string | null =
 const endToEnd = /\b[ED]\d{20}[A-Za-z0-9]{11}\b/
 const taxNumber = /\b(\d{3}\.\d{3}\.\d{3}-\d{2}|\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2})\b/
 
-/** What the words of a line tell beside them: the end-to-end id of a Pix, and the tax number of the other party. */
+/** Facts in the words of a line: the end-to-end id of a Pix, and the tax number of the other party. */
 export const toldBy = (...texts: (string | null)[]) => {
   const all = texts.filter((text) => text !== null).join(' ')
   return { endToEndId: endToEnd.exec(all)?.[0] ?? null, counterpartyDocument: taxNumber.exec(all)?.[0] ?? null }
