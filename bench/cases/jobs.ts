@@ -21,8 +21,9 @@ export const bench: Bench = async (database) => {
     notes: [
       'Ours: each part a process (relay, one worker with 50 places, 20 for the latency), the disk is waited for, Redis keeps its log. Medians of rounds in turn.',
       'addBulk alone: the same ids and options, a hundred a call, one process. BullMQ alone: a processor that does nothing, 50 at once, and no record in PostgreSQL.',
-      'A posting’s single statement: pg alone on 50 connections; the row goes, the effect and the archive are written, one statement and one commit per job.',
-      'If nothing but the bare parts cost anything: one posting added by addBulk alone, worked off by BullMQ alone and its single statement run alone, one after the other on the same processors. What it reaches of the single statement bounds what any machinery of these parts can; above it the goal of 0.6 is out of reach of this machine.',
+      'A single statement: pg alone on 50 connections; the row of the job goes, one row of effect and the archive are written, one statement and one commit per job.',
+      'Postings of the ledger: events of 20 books, each raised in a transaction of its own with its job, from the start of the relay process until every event is an entry with its two lines, balances and event, and every job has ended. A job posts what waits in its book and ends the jobs that asked for it. The reference writes one row per event.',
+      'If nothing but the bare parts cost anything: one posting added by addBulk alone, worked off by BullMQ alone and its single statement run alone, one after the other on the same processors. What it reaches of the single statement bounds what any machinery of these parts can; what lies above it is out of reach of this machine.',
       'The relay hands over to ten queues whose workers are infinitely fast: what was handed over is deleted, which costs PostgreSQL something, too.',
       'SIGKILL: what passes is BullMQ’s lock (10 s, renewed every 5) and its look for stalled jobs (every 5 s).',
       'Redis lost: from the start of a relay process (about a second of it) that finds an empty Redis and every job marked as handed over.',

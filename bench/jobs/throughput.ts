@@ -11,6 +11,7 @@ import { posting, probe } from '../probe.ts'
 import { judge } from '../report.ts'
 import type { Result } from '../report.ts'
 import { sized } from '../size.ts'
+import { makeBooks, postingRate } from './postings.ts'
 import { clearJobs, insertJobs, median, whenDone } from './rows.ts'
 
 const rounds = sized(3, 1)
@@ -137,11 +138,20 @@ export const throughput = async (admin: Knex): Promise<Result[]> => {
     () => machineryRate(admin, posting),
     () => statementRate(admin),
   )
+  const houses = await makeBooks()
+  const ledger = await compared(
+    () => postingRate(admin, houses, emptyRedis),
+    () => statementRate(admin),
+  )
   const unit = 'jobs/s'
   return [
     judge({ name: 'relay, and addBulk of 100 alone', unit, ...relay }, { least: 0.6 }),
     judge({ name: 'a kind that does nothing, and BullMQ alone', unit, ...noop }, { least: 0.08 }),
-    judge({ name: 'a posting, and its single statement alone', unit, ...effect }, { least: 0.6 }),
+    judge(
+      { name: 'a posting of the ledger, and the single statement of one row alone', unit, ...ledger },
+      { least: 0.3 },
+    ),
+    judge({ name: 'a job of one row by itself, and its single statement alone', unit, ...effect }, null),
     judge(
       { name: 'the same, if nothing but the bare parts cost anything', unit, ...bounded(relay, noop, effect) },
       null,

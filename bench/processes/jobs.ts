@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { later, onCommit, openDatabase } from '../../db/lib/connection.ts'
+import { ledgerPost } from '../../jobs/financial.ts'
+import { processors as ofLedger } from '../../workers/financial/index.ts'
 import { onDatabase, processor } from '../../workers/lib/processor.ts'
 import type { Processor } from '../../workers/lib/processor.ts'
 import { startRelay } from '../../workers/relay.ts'
@@ -17,6 +19,7 @@ const {
 const told = (number: number) => tell({ type: 'done', number, at: performance.timeOrigin + performance.now() })
 
 const processors: Processor[] = [
+  ...ofLedger.filter(({ job }) => job === ledgerPost),
   onDatabase(probe, (trx, { number }) => {
     if (isTold) onCommit(trx, () => told(number))
     return Promise.resolve()

@@ -1,5 +1,6 @@
 import { ApiError } from '../../config/errors.ts'
 import { ledgerPost } from '../../jobs/financial.ts'
+import { takeAlong } from '../jobs/index.ts'
 import { contextOf, isUnreachable, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -34,10 +35,11 @@ type Effect = <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
 
 /**
  * Posts what waits in a book: a batch; and where a batch is refused, event by event, so that only those that PostgreSQL refuses
- * stay behind. `last` runs the batch, and is where the caller ends its job; more than a batch goes to another job.
+ * stay behind. `last` runs the batch, and is where the caller ends its job, with the jobs of the book that still wait; more than a batch goes to another job.
  */
 export const postWaiting = async (bookId: string, effect: Effect, last: Effect = effect): Promise<void> => {
   const batchAndFollow = async (trx: Trx) => {
+    takeAlong(trx, ledgerPost, `${bookId}.`)
     const taken = await postBatch(trx, bookId)
     if (taken === batchSize) {
       await enqueue(trx, ledgerPost, { tenantId: contextOf(trx).tenantId ?? '', bookId })

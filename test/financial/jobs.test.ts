@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { ledgerEnsureYears, ledgerPost, ledgerSweepIntegrity, ledgerSweepPostings } from '../../jobs/financial.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { raisePosting } from '../../db/financial/index.ts'
+import { postWaiting, raisePosting } from '../../db/financial/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
 import { makeHouse } from './support.ts'
@@ -47,6 +48,34 @@ describe('the jobs of the ledger', () => {
       ['ledger.post', 'done'],
     ])
     expect(await states(house.tenantId)).to.deep.equal(['posted', 'posted'])
+  })
+
+  it('end with one of them where several of a book wait, and stay where it fails', async () => {
+    const house = await makeHouse()
+    const other = await makeHouse()
+    for (const one of [house, house, house, other]) await raise(one)
+    const inHouse = <T>(work: (trx: Trx) => Promise<T>) => inTenant(house.tenantId, work)
+    const failing = postWaiting(house.bookId, (work) =>
+      inHouse(async (trx) => {
+        await work(trx)
+        throw new Error('the process fails before the commit')
+      }),
+    )
+    expect(await failing.catch((error: unknown) => String(error))).to.include('before the commit')
+    const live = () =>
+      inPlatform((trx) => sql(trx, `select tenant_id from jobs where kind = 'ledger.post' order by seq`))
+    expect(await live()).to.have.length(4)
+    await postWaiting(house.bookId, inHouse)
+    expect(await live()).to.deep.equal([{ tenantId: other.tenantId }])
+    const filed = await inPlatform((trx) =>
+      sql(trx, `select outcome, reason from job_archive where tenant_id = ?`, [house.tenantId]),
+    )
+    expect(filed).to.deep.equal(Array.from({ length: 3 }, () => ({ outcome: 'skipped', reason: 'taken_along' })))
+    expect([await states(house.tenantId), await states(other.tenantId)]).to.deep.equal([
+      ['posted', 'posted', 'posted'],
+      ['pending'],
+    ])
+    await drain(ledger)
   })
 
   it('change nothing when they run again', async () => {

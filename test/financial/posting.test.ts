@@ -146,7 +146,8 @@ describe('the poster', () => {
       { status: 'pending', count: 1 },
       { status: 'posted', count: 200 },
     ])
-    expect((await jobs())?.count).to.equal(2)
+    // The one that was asked for is done with; another takes its place.
+    expect((await jobs())?.count).to.equal(1)
     await post(house)
     expect(await statuses(house)).to.deep.equal([{ status: 'posted', count: 201 }])
   })
@@ -245,6 +246,7 @@ describe('the poster', () => {
     await inTenant(house.tenantId, (trx) => sql(trx, `update posting_event set next_at = now() - interval '1 second'`))
     await inPlatform(sweepPostings)
     await inPlatform(sweepPostings)
-    expect((await jobs())?.count).to.equal(2)
+    // The one that was asked for is done with; another takes its place.
+    expect((await jobs())?.count).to.equal(1)
   })
 })
