@@ -1,6 +1,6 @@
 import type { ControlDeclaration } from '../financial/index.ts'
 
-/** Stock is worth what its lines say. The clearing account holds what was paid for open orders, and what went back of closed ones. */
+/** Stock is worth what its lines say, and a receipt is owed for until it is billed or taken back. The clearing account holds what was paid for open orders, and what went back of closed ones. */
 export const inventoryControls: ControlDeclaration[] = [
   {
     kind: 'stock',
@@ -9,6 +9,16 @@ export const inventoryControls: ControlDeclaration[] = [
       join inventory_location k on k.tenant_id = l.tenant_id and k.id = l.location_id
       join property p on p.tenant_id = k.tenant_id and p.id = k.property_id and p.book_id = :bookId
       where m.tenant_id = :tenantId group by m.id`,
+  },
+  {
+    // Bills of receipts are the part of accounts payable.
+    kind: 'received',
+    text: `select m.id as document_id, sum(case m.kind when 'receipt' then l.value else -l.value end)::bigint as amount
+      from inventory_movement m
+      left join inventory_movement o on o.tenant_id = m.tenant_id and o.id = m.reverses_id
+      join inventory_movement_line l on l.tenant_id = m.tenant_id and l.movement_id = coalesce(o.id, m.id)
+      join property p on p.tenant_id = m.tenant_id and p.id = m.property_id and p.book_id = :bookId
+      where m.tenant_id = :tenantId and coalesce(o.kind, m.kind) = 'receipt' group by m.id`,
   },
   {
     kind: 'pos',

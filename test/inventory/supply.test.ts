@@ -80,6 +80,22 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
     expect((await Promise.all([back(), back()])).map(({ status }) => status)).to.deep.equal([200, 200])
     expect((await read()).lines[0]).to.include({ received: '0' })
     expect(await house.store.of(coffee)).to.deep.equal(['0', 0])
+    // A receipt that is billed is owed for by the bill.
+    done(await receive('2'), 201)
+    const bill = done(
+      await keeper.send('POST', 'accounts-payable/payables', {
+        bookId: house.house.bookId,
+        supplierId,
+        kind: 'bill',
+        issuedOn: house.house.today,
+        lines: [{ description: 'Coffee', purchaseOrderLineId: order.lines[0].id, quantity: '2', amount: 8_100 }],
+        submit: true,
+      }),
+      201,
+    )
+    expect(done(await owner.send('POST', `accounts-payable/payables/${bill.id}/approve`))).to.include({
+      status: 'approved',
+    })
   })
 
   it('sells by the hour, over midnight too, and refuses two prices at the same time', async () => {

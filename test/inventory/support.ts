@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { controlDifferences } from '../../db/financial/controls.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { done } from '../stories/inn.ts'
 import type { Desk } from '../properties/support.ts'
@@ -35,8 +36,13 @@ export const storeOf = (desk: Desk, propertyId: string) => {
 /** Differences that would mean that stock, its lines and the ledger disagree; none where all agree. Postings are carried out first. */
 export const differences = async (world: World, tenantId: string): Promise<object[]> => {
   await world.drain({ kinds: ['ledger.post'], starts: 5_000 })
-  return inTenant(tenantId, (trx) =>
-    sql<object>(
+  return inTenant(tenantId, async (trx) => {
+    const books = await sql<{ id: string }>(trx, `select id from book`)
+    const controls: object[] = []
+    for (const { id } of books)
+      for (const [kind, found] of await controlDifferences(trx, id))
+        if (['stock', 'received', 'pos'].includes(kind)) controls.push(...found.map((one) => ({ what: kind, ...one })))
+    const rows = await sql<object>(
       trx,
       `select 'lines' as what, s.item_id::text as id, s.quantity - coalesce(sum(l.quantity), 0) as a, s.value - coalesce(sum(l.value), 0) as b
        from inventory_stock s left join inventory_movement_line l on l.location_id = s.location_id and l.item_id = s.item_id
@@ -50,8 +56,9 @@ export const differences = async (world: World, tenantId: string): Promise<objec
        where coalesce(v.value, 0) <> coalesce(j.value, 0)
        union all
        select 'parked', e.id::text, 0, 0 from posting_event e where e.status in ('parked', 'failed')`,
-    ),
-  )
+    )
+    return [...controls, ...rows]
+  })
 }
 
 /** Balance of the account of a role on its own side, over all books. */

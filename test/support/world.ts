@@ -49,23 +49,7 @@ const end = async ({ server, redis, closeRedis }: Parts) => {
   await leaveDatabase()
 }
 
-/**
- * A migrated database, Redis, the API on a free port and the job processors, for the tests of the surrounding `describe`, or of the
- * file. Everything is closed after them.
- */
-export const useWorld = (): World => {
-  let parts: Parts | null = null
-  const here = (): Parts => {
-    if (!parts) throw new Error('the world is there from the first before hook on')
-    return parts
-  }
-  before(async () => {
-    parts = await begin()
-  })
-  after(async () => {
-    if (parts) await end(parts)
-    parts = null
-  })
+const worldOf = (here: () => Parts): World => {
   const request: Client = async (method, path, options) => {
     const reply = await clientOf(here().baseUrl)(method, path, options)
     checkContract(method, path, reply)
@@ -86,4 +70,29 @@ export const useWorld = (): World => {
     api: () => Promise.resolve({ baseUrl: here().baseUrl, request }),
     drain,
   }
+}
+
+/** A world for a program that is no test; its end is up to the caller. */
+export const openWorld = async (): Promise<{ world: World; close: () => Promise<void> }> => {
+  const parts = await begin()
+  return { world: worldOf(() => parts), close: () => end(parts) }
+}
+
+/**
+ * A migrated database, Redis, the API on a free port and the job processors, for the tests of the surrounding `describe`, or of the
+ * file. Everything is closed after them.
+ */
+export const useWorld = (): World => {
+  let parts: Parts | null = null
+  before(async () => {
+    parts = await begin()
+  })
+  after(async () => {
+    if (parts) await end(parts)
+    parts = null
+  })
+  return worldOf(() => {
+    if (!parts) throw new Error('the world is there from the first before hook on')
+    return parts
+  })
 }

@@ -1,0 +1,120 @@
+import { settings } from '../../config/env.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { randomOf } from '../chaos/random.ts'
+import type { Random } from '../chaos/random.ts'
+import type { Violation } from '../race/checker.ts'
+import { openTenant } from '../stories/inn.ts'
+import { openWorld } from '../support/world.ts'
+import type { World } from '../support/world.ts'
+import {
+  billCompany,
+  buyFlowers,
+  closeDrawer,
+  collect,
+  keepHouse,
+  keepStock,
+  openDrawer,
+  payBills,
+  settleDisputes,
+} from './books.ts'
+import { judgeGroup } from './checks.ts'
+import { handOf, newTally } from './hand.ts'
+import type { Tally } from './hand.ts'
+import { openGroup, openHouse } from './house.ts'
+import type { SimulatedHouse } from './house.ts'
+import { bidFarewell, bookSome, changeSome, serve, welcome } from './stays.ts'
+
+/** Totals of a run up to the end of a day. */
+export type Mark = {
+  day: number
+  bookings: number
+  ms: number
+  pages: number
+  rows: number
+  bytes: number
+  /** Rows read by table: one after the other, and by an index. */
+  tables: Readonly<Record<string, [scanned: number, found: number]>>
+}
+export type Outcome = { tally: Tally; marks: Mark[]; violations: Violation[] }
+
+/** One day of a house, from its first guest to the close. Answers how many bookings it made. */
+const liveDay = async (house: SimulatedHouse, random: Random): Promise<number> => {
+  const { inn, group } = house
+  await forgetLimits(group.tenant.world)
+  const drawer = await openDrawer(house)
+  let cash = await bidFarewell(house, random)
+  await keepHouse(house, random)
+  await welcome(house, random)
+  const made = await bookSome(house, random)
+  await changeSome(house, random)
+  cash += await serve(house, random)
+  await keepStock(house, random)
+  await payBills(house, random)
+  await billCompany(house, random)
+  await collect(house, random)
+  await settleDisputes(house, random)
+  cash -= await buyFlowers(house, random)
+  if (drawer) await closeDrawer(house, drawer, cash, random)
+  await inn.work()
+  const audit = await inn.audit(house.date)
+  if (audit.status !== 'succeeded')
+    group.hand.judge('GET', 'night-audits', { status: 500, body: { code: 'audit_failed', audit } })
+  const { businessDate } = await group.hand.read(
+    group.tenant.owner,
+    `front-desk/summary?propertyId=${house.propertyId}`,
+  )
+  house.date = businessDate
+  return made
+}
+
+const standing = async ({ database }: World): Promise<Omit<Mark, 'day' | 'bookings' | 'ms'>> => {
+  const row = await sqlOne<{ pages: number; rows: number; bytes: number }>(
+    database.admin,
+    `select (blks_hit + blks_read)::float8 as pages, (tup_returned + tup_fetched)::float8 as rows, pg_database_size(datname)::float8 as bytes
+     from pg_stat_database where datname = current_database()`,
+  )
+  if (!row) throw new Error('the database does not count')
+  const tables = await sql<{ name: string; scanned: number; found: number }>(
+    database.admin,
+    `select relname as name, coalesce(seq_tup_read, 0)::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as found from pg_stat_user_tables`,
+  )
+  return { ...row, tables: Object.fromEntries(tables.map(({ name, scanned, found }) => [name, [scanned, found]])) }
+}
+
+/** Lives so many days in so many properties of one group, and judges what is left. */
+export const simulate = async ({
+  seed,
+  properties,
+  days,
+}: {
+  seed: number
+  properties: number
+  days: number
+}): Promise<Outcome> => {
+  settings.businessDayAhead = true
+  settings.sandboxSecondMs = 20
+  const { world, close } = await openWorld()
+  try {
+    settings.publicBaseUrl = world.baseUrl
+    const tally = newTally()
+    const tenant = await openTenant(world)
+    const group = await openGroup(tenant, handOf(tally))
+    const houses: SimulatedHouse[] = []
+    for (let index = 0; index < properties; index += 1) houses.push(await openHouse(group))
+    const began = performance.now()
+    const marks: Mark[] = [{ day: 0, bookings: 0, ms: 0, ...(await standing(world)) }]
+    let bookings = 0
+    for (let day = 1; day <= days; day += 1) {
+      for (const [index, house] of houses.entries())
+        bookings += await liveDay(house, randomOf(seed, `house ${index} day ${day}`))
+      marks.push({ day, bookings, ms: performance.now() - began, ...(await standing(world)) })
+      if (day % 10 === 0) console.log(`day ${day}: ${bookings} bookings, ${tally.wrong.length} wrong replies`)
+    }
+    await world.drain({ starts: 50_000, aheadMs: 120_000 })
+    await forgetLimits(world)
+    return { tally, marks, violations: await judgeGroup(group, houses) }
+  } finally {
+    await close()
+  }
+}
