@@ -210,8 +210,9 @@ const strangersCause = async (
     trx,
     `select coalesce(r.actual_check_in_at is not null
        or exists (select from guest_access_code c where c.tenant_id = b.tenant_id and c.booking_id = b.id and c.used_at is not null)
-       or exists (select from payment p where p.tenant_id = b.tenant_id and p.captured_amount > 0 and (p.target_type, p.target_id) in (
-         select 'booking', b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id)), false) as proven
+       or exists (select from (
+           select 'booking' as type, b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id) t
+         join payment p on p.tenant_id = b.tenant_id and p.target_type = t.type and p.target_id = t.id and p.captured_amount > 0), false) as proven
      from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ? and b.source = 'portal'`,
     [reservationId],
   )

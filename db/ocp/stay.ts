@@ -9,11 +9,11 @@ export const bookingMoney = `
   (select coalesce(sum(case when x.status in ('cancelled', 'no_show', 'expired') then coalesce(x.fee_amount, 0) else x.total end), 0)
    from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id)::bigint as booking_total,
   (select jsonb_build_object('paid', coalesce(sum(p.captured_amount - p.refund_reserved), 0), 'returned', coalesce(sum(p.refund_reserved), 0))
-   from payment p
-   where p.tenant_id = b.tenant_id and (p.target_type, p.target_id) in (
-     select 'booking', b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id
-     union all select 'folio', f.id from folio f join reservation x on x.tenant_id = f.tenant_id and x.id = f.reservation_id
-     where x.tenant_id = b.tenant_id and x.booking_id = b.id)) as money`
+   from (
+     select 'booking' as type, b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id
+     union all select 'folio', f.id from reservation x join folio f on f.tenant_id = x.tenant_id and f.reservation_id = x.id
+     where x.tenant_id = b.tenant_id and x.booking_id = b.id) t
+   join payment p on p.tenant_id = b.tenant_id and p.target_type = t.type and p.target_id = t.id) as money`
 
 export type BookingMoney = { bookingTotal: number; money: { paid: number; returned: number } }
 
