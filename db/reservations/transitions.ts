@@ -4,7 +4,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readProperty } from '../properties/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
-import { fromUnits, presentDayOf, readNights, stateColumns, usage } from '../units/index.ts'
+import { fromUnits, mayReoccupy, presentDayOf, readNights, stateColumns, usage } from '../units/index.ts'
 import { previewUnits } from './assign.ts'
 import { readFacts } from './facts.ts'
 import type { StayFacts, StayUnit } from './facts.ts'
@@ -84,12 +84,13 @@ const plansOf = async (trx: Trx, scene: Scene): Promise<[TransitionId, Plan, str
       ]
     case 'checked_out': {
       const plan = planRevertCheckOut(scene)
-      const taken = facts.units.some((one) => one.status === 'ended' && one.occupancy === 'occupied')
+      const { id, departure } = facts.stay
+      const isFree = await mayReoccupy(trx, { reservationId: id, businessDate: scene.businessDate, departure })
       const short = await shortOf(trx, facts, plan.effects.nightsTaken)
       const blockers = [
         ...plan.blockers,
         ...short.map((one) => ({ ...one, rule: null })),
-        ...blocker(taken, 'unit_conflict', 'The unit is given to another guest'),
+        ...blocker(!isFree, 'unit_conflict', 'The unit is not free for the guest any more'),
       ]
       return [['T17', { ...plan, blockers }]]
     }

@@ -44,7 +44,7 @@ export {
 } from './state.ts'
 export type { UnitState } from './state.ts'
 export { tellAssigned, unitsOf } from './stay-events.ts'
-export { moveUnit, reoccupy, unoccupy } from './assignments/move.ts'
+export { mayReoccupy, moveUnit, reoccupy, unoccupy } from './assignments/move.ts'
 export { swapUnits } from './assignments/swap.ts'
 export { changeTask } from './housekeeping-tasks/change.ts'
 export { listTasks, readTask } from './housekeeping-tasks/read.ts'

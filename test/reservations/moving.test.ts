@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { sql } from '../../db/lib/connection.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -146,6 +147,44 @@ describe('The desk moves and takes back', () => {
     await send(next, 'check-in', { unitId: house.unitIds[one], override })
     const late = await send(id, 'revert-check-out', { reason: 'too late' })
     expect([late.status, late.body.code]).to.deep.equal([409, 'unit_conflict'])
+  })
+
+  it('takes no check-out back into a unit that is not in the house any more, and says so before', async () => {
+    const id = await book(0, 3)
+    await send(id, 'check-in', { unitId: house.unitIds[one], override })
+    await send(id, 'check-out', { early: true, override: { rules: ['balance'], reason: 'pays later' } }, manager)
+    const shown = async () => {
+      const { body } = await reception.get(`reservations/${id}/transitions`)
+      const [command] = body.commands as { allowed: boolean; blockers: { code: string }[] }[]
+      return [command?.allowed, command?.blockers.map(({ code }) => code)]
+    }
+    expect(await shown()).to.deep.equal([true, []])
+    const archived = await manager.send('POST', `units/${house.unitIds[one]}/archive`, {})
+    expect(archived.status, JSON.stringify(archived.body)).to.equal(200)
+    expect(await shown()).to.deep.equal([false, ['unit_conflict']])
+    const before = (await reception.get(`reservations/${id}`)).body
+    const back = await send(id, 'revert-check-out', { reason: 'came back' })
+    expect([back.status, back.body.code]).to.deep.equal([409, 'unit_conflict'])
+    expect((await reception.get(`reservations/${id}`)).body).to.deep.equal(before)
+  })
+
+  it('takes a check-out back into the unit that it left alone, not into one that the guest had moved out of', async () => {
+    const id = await book(0, 3)
+    await send(id, 'check-in', { unitId: house.unitIds[one], override })
+    await send(id, 'move', { unitId: house.unitIds[two], reason: 'noise' })
+    await send(id, 'check-out', { early: true, override: { rules: ['balance'], reason: 'pays later' } }, manager)
+    // The move had begun after the check-out, which waited for it.
+    await world.database.admin.transaction(async (trx) => {
+      await sql(trx, `set local session_replication_role = replica`)
+      await sql(trx, `update unit_assignment set updated_at = now() where reservation_id = ? and unit_id = ?`, [
+        id,
+        house.unitIds[one],
+      ])
+    })
+    const back = await send(id, 'revert-check-out', { reason: 'came back' })
+    expect(back.status, JSON.stringify(back.body)).to.equal(200)
+    const inside = (await rowsOf(house, id)).filter((row) => row.status === 'occupied')
+    expect(inside.map(({ unitId }) => unitId)).to.deep.equal([house.unitIds[two]])
   })
 
   it('brings a no-show and a cancelled stay back by those who may, with the fee taken back or its nights paid for', async () => {

@@ -1,4 +1,4 @@
-import { conflict, unprocessable } from '../../../config/errors.ts'
+import { ApiError, conflict, unprocessable } from '../../../config/errors.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { Task } from '../housekeeping-tasks/read.ts'
@@ -113,23 +113,64 @@ export const unoccupy = async (trx: Trx, reservationId: string): Promise<void> =
   await announceOccupancy(trx, 'vacant', rows)
 }
 
+/** Rows that ended with the check-out, in its transaction: an earlier move may have begun later, and waited less. */
+const leftAtCheckOut = `a.status = 'ended' and a.updated_at = (select r.actual_check_out_at from reservation r where r.tenant_id = a.tenant_id and r.id = a.reservation_id)`
+
+type Returning = { reservationId: string; businessDate: string; departure: string }
+
+/** A unit among those that a stay left which it cannot have again, as it is taken, gone, or of another type by now; null where all are free to it. */
+const lostUnit = async (
+  trx: Trx,
+  unitIds: readonly string[],
+  { reservationId, businessDate, departure }: Returning,
+): Promise<string | null> => {
+  if (unitIds.length === 0) return 'is not known any more'
+  const [taken] = await occupiedByOther(trx, unitIds, reservationId)
+  if (taken) return `${taken.name} is occupied`
+  const [gone] = await sql<{ name: string }>(
+    trx,
+    `select u.name from unit u where u.id = any(?::uuid[]) and (u.status <> 'active' or u.active_from > ?::date or u.active_until < ?::date
+       or not exists (select from reservation_night n join unit_type_pool s on s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id
+         where n.reservation_id = ? and s.unit_pool_id = u.unit_pool_id)) order by u.name limit 1`,
+    [unitIds, businessDate, departure, reservationId],
+  )
+  return gone ? `${gone.name} is not there for the stay any more` : null
+}
+
+/** Whether `reoccupy` would find the units of a stay that has left. Changes nothing. */
+export const mayReoccupy = async (trx: Trx, back: Returning): Promise<boolean> => {
+  const rows = await sql<{ unitId: string }>(
+    trx,
+    `select a.unit_id from unit_assignment a where a.reservation_id = ? and ${leftAtCheckOut}`,
+    [back.reservationId],
+  )
+  const unitIds = rows.map((row) => row.unitId)
+  if ((await lostUnit(trx, unitIds, back)) !== null) return false
+  if (back.departure <= back.businessDate) return true
+  const { reservationId, businessDate: from, departure: to } = back
+  return clearUnits(trx, { unitIds, from, to, reservationId, dryRun: true }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'unit_conflict') return false
+      throw error
+    },
+  )
+}
+
 /**
  * Takes a check-out back: the units that the guest left with it are occupied again up to the departure, and their departure tasks are skipped. 409
- * `unit_conflict` where one is promised or given to another by now.
+ * `unit_conflict` where one is promised or given to another by now, or is not there any more.
  */
 export const reoccupy = async (
   trx: Trx,
   reservationId: string,
   { businessDate, departure }: { businessDate: string; departure: string },
 ): Promise<void> => {
-  const ended = `a.status = 'ended' and a.updated_at >= (select r.actual_check_out_at from reservation r where r.tenant_id = a.tenant_id and r.id = a.reservation_id)`
-  const rows = await lockRows(trx, [reservationId], ended)
+  const rows = await lockRows(trx, [reservationId], leftAtCheckOut)
   const unitIds = rows.map((row) => row.unitId)
-  const [taken] = await occupiedByOther(trx, unitIds, reservationId)
-  if (taken || rows.length === 0)
-    throw conflict('unit_conflict', 'The unit is given to another guest', [
-      { field: 'unitId', message: taken ? `${taken.name} is occupied` : 'is not known any more' },
-    ])
+  const lost = await lostUnit(trx, unitIds, { reservationId, businessDate, departure })
+  if (lost !== null)
+    throw conflict('unit_conflict', 'The unit is not free for the guest any more', [{ field: 'unitId', message: lost }])
   if (departure > businessDate) await clearUnits(trx, { unitIds, from: businessDate, to: departure, reservationId })
   await sql(
     trx,
