@@ -169,6 +169,25 @@ export const writeNights = async (
   )
 }
 
+/** Installments ask for no more than the price in all (R25): what has no room in a lower price goes, the last first. What was waived stays so. */
+export const capDeposits = async (trx: Trx, { id, total }: Pick<ReservationRow, 'id' | 'total'>): Promise<void> => {
+  let room = total
+  const capped = (await depositsOf(trx, [id])).flatMap((one) => {
+    const asked = one.amount - one.waivedAmount
+    const left = Math.min(asked, room)
+    room -= left
+    return left < asked ? [{ ...one, amount: one.waivedAmount + left }] : []
+  })
+  if (capped.length === 0) return
+  const gone = capped.filter((one) => one.amount === 0 && one.requestedAt === null).map((one) => one.id)
+  await sql(trx, `delete from deposit where id = any(?::uuid[])`, [gone])
+  await sql(
+    trx,
+    `update deposit d set amount = v.amount, version = d.version + 1 from unnest(?::uuid[], ?::bigint[]) as v(id, amount) where d.id = v.id`,
+    [capped.map((one) => one.id), capped.map((one) => one.amount)],
+  )
+}
+
 /**
  * Installments that no money covers yet are made anew of the policy that the stay was sold with (R25); covered and waived ones, and those
  * that were set by hand, stay. In all they are never more than the price.
@@ -182,7 +201,7 @@ export const renewDeposits = async (
 ): Promise<void> => {
   const rules = policiesOf(reservation).deposit?.rules ?? null
   const stored = await depositsOf(trx, [reservation.id])
-  if (!rules || stored.some((one) => one.origin === 'manual')) return
+  if (!rules || stored.some((one) => one.origin === 'manual')) return capDeposits(trx, reservation)
   const folios = await sql<Pick<FolioRow, 'reservationId' | 'credits'>>(
     trx,
     `select reservation_id, credits from folio where reservation_id = ?`,
@@ -223,4 +242,5 @@ export const renewDeposits = async (
      select ?::uuid, ?::int + n, (v->>'dueAt')::timestamptz, (v->>'amount')::bigint from jsonb_array_elements(?::jsonb) with ordinality as e(v, n)`,
     [reservation.id, after, JSON.stringify(fresh)],
   )
+  await capDeposits(trx, reservation)
 }

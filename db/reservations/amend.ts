@@ -13,7 +13,7 @@ import { moveInventory, requireSoldAs } from '../units/index.ts'
 import type { Move, PoolNight } from '../units/index.ts'
 import { amendedNights, bySale, refuseAddedNights, refuseDays, salesOf } from './amend-nights.ts'
 import type { AmendedNight, Sale, Target } from './amend-nights.ts'
-import { amendedExtras, renewDeposits, writeExtras, writeNights } from './amend-rows.ts'
+import { amendedExtras, capDeposits, renewDeposits, writeExtras, writeNights } from './amend-rows.ts'
 import { rehouse } from './amend-units.ts'
 import { returnPickUps } from './group/pick-up.ts'
 import { snapshotsOf } from './snapshots.ts'
@@ -188,7 +188,8 @@ export const amendLocked = async (
   const written = await writeReservation(trx, before, target, after, extras, shortNights.length > 0)
   await renewPolicies(trx, property, catalogue, before, after, change)
   const difference = written.total - before.total
-  if (difference !== 0 && !before.channelManaged) await renewDeposits(trx, booking, written, property, now)
+  if (difference !== 0)
+    await (before.channelManaged ? capDeposits(trx, written) : renewDeposits(trx, booking, written, property, now))
   if (before.status !== 'held' && !withoutUnits)
     await rehouse(trx, {
       before,

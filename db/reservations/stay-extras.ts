@@ -22,7 +22,7 @@ import {
 import type { Catalogue } from '../properties/index.ts'
 import type { ReservationExtraRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/index.ts'
-import { costsTheSame, renewDeposits, upToDay } from './amend-rows.ts'
+import { capDeposits, costsTheSame, renewDeposits, upToDay } from './amend-rows.ts'
 import { lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
 import { isDaily } from './rules/due-charges.ts'
@@ -103,7 +103,8 @@ const settle = async (
     [extras, tax, extras + tax, stay.id],
   )
   if (!written) throw notFound()
-  if (extras + tax !== 0 && !stay.channelManaged) await renewDeposits(trx, booking, written, property, now)
+  if (extras + tax !== 0)
+    await (stay.channelManaged ? capDeposits(trx, written) : renewDeposits(trx, booking, written, property, now))
   await emit(trx, reservationExtrasChanged, {
     propertyId: stay.propertyId,
     id: stay.id,

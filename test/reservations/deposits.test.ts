@@ -118,6 +118,26 @@ describe('Installments', () => {
     ])
   })
 
+  it('set by hand ask for no more than a lower price, the last first', async () => {
+    const id = await paidStay()
+    await put(id, [
+      { dueAt: at(5), amount: 5_000 },
+      { dueAt: at(10), amount: 20_000 },
+    ])
+    const amend = async (departure: number) => {
+      const { body } = await owner.send('POST', `reservations/${id}/amendments`, {
+        changes: { departure: house.day(departure) },
+      })
+      return owner.send('POST', `reservations/${id}/amendments/${body.amendmentId}/accept`, {})
+    }
+    expect((await amend(31)).body.total).to.equal(20_000)
+    expect(shape(await depositsOf(id))).to.deep.equal([
+      [12_000, 12_000, 'covered'],
+      [5_000, 0, 'open'],
+      [3_000, 0, 'open'],
+    ])
+  })
+
   it('are waived by those who may, so that a hold is confirmed without money', async () => {
     const { bookingId, id } = await hold()
     const [first] = await depositsOf(id)
