@@ -1,227 +1,108 @@
-import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { ApiError } from '../../config/errors.ts'
-import { overrideRules } from '../../config/override-rules.ts'
-import { sql, sqlOne } from '../../db/lib/connection.ts'
+import type { ApiError } from '../../config/errors.ts'
+import { sql } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
+import { readProperty } from '../../db/properties/index.ts'
+import { readFacts } from '../../db/reservations/facts.ts'
 import {
+  acceptAmendment,
+  assignBestFit,
   cancelReservations,
   checkIn,
   checkOut,
   confirmHeld,
   markNoShow,
+  moveStay,
   previewTransitions,
+  promiseUnit,
+  proposeAmendment,
+  readAmendment,
   reinstate,
   revertCheckIn,
   revertCheckOut,
 } from '../../db/reservations/index.ts'
-import { chargeFolio } from '../../db/reservations/folio/charge.ts'
-import { openFolio } from '../../db/reservations/folio/create.ts'
-import { setRouting } from '../../db/reservations/folio/set-routing.ts'
-import { payForBooking } from '../../db/reservations/payments.ts'
-import type { ReservationRow } from '../../db/rows.ts'
+import { planReinstate } from '../../db/reservations/rules/plans-back.ts'
+import { planCheckOut, planNoShow } from '../../db/reservations/rules/plans.ts'
+import { presentDayOf, swapUnits } from '../../db/units/index.ts'
+import { always } from '../../db/lib/conditions.ts'
 import { randomOf } from '../chaos/random.ts'
 import type { Random } from '../chaos/random.ts'
-import { arrive, makeLateHouse, makeStays, payAll } from '../night-audit/support.ts'
+import { makeLateHouse } from '../night-audit/support.ts'
 import type { House } from '../support/factories.ts'
 import { useDatabase } from '../support/database.ts'
-import { makeHold, miscounted } from '../support/stay.ts'
+import { miscounted } from '../support/stay.ts'
+import { attempt, changes, everyRule, outcomeOf, stock } from './random-states.ts'
+import type { Outcome } from './random-states.ts'
 
 const states = 1_000
 const lanes = 2
 
 type Shown = Awaited<ReturnType<typeof previewTransitions>>['commands'][number]
 
-const everyRule = { rules: [...overrideRules], reason: 'a test', priceCutBps: null }
+type Plan = Pick<Shown, 'to' | 'effects'> & { blockers: Pick<Shown['blockers'][number], 'code' | 'rule'>[] }
+type Tried = { plan: Plan; run: () => Promise<unknown> }
 
-/** Stays of a house in every status that offers commands, some with money, extras, a second folio, or another room beside them. */
-const stock = async (house: House): Promise<string[]> => {
-  const of = async (bookingId: string) =>
-    (
-      await house.inHouse((trx) =>
-        sql<{ id: string }>(trx, `select id from reservation where booking_id = ? order by position`, [bookingId]),
-      )
-    ).map(({ id }) => id)
-  const ids = await makeStays(house, 8, { from: -1, nights: 2 })
-  const [inHouse = '', paid = '', left = '', missed = '', cancelled = '', refunded = '', routed = '', prepaid = ''] =
-    ids
-  for (const id of [paid, left, refunded, prepaid]) await payAll(house, id)
-  for (const id of [inHouse, paid, left, routed]) await arrive(house, id)
-  const override = everyRule
-  await house.inHouse(async (trx) => {
-    const folioId = await openFolio(trx, {
-      propertyId: house.propertyId,
-      kind: 'guest',
-      reservationId: routed,
-      label: 'Extras',
-    })
-    await setRouting(trx, routed, [{ categories: ['room', 'food'], folioId }], null)
-    await checkOut(trx, left, { early: true, override })
-    await markNoShow(trx, missed)
-  })
-  for (const id of [cancelled, refunded])
-    await house.inHouse(async (trx) => {
-      const row = await sqlOne<ReservationRow>(trx, `select * from reservation where id = ?`, [id])
-      await cancelReservations(trx, row?.bookingId ?? '', {
-        reservationIds: [id],
-        terms: id === refunded ? 'free' : undefined,
-        reason: 'changed_plans',
-        desk: id === refunded ? undefined : { fee: 10_000, override },
-      })
-    })
-  const held = await of(await makeHold(house, { from: 1, nights: 2 }))
-  const twoRooms = await of(await makeHold(house, { from: 0, nights: 1, rooms: 2 }))
-  return [...ids, ...held, ...twoRooms, ...(await makeStays(house, 2, { from: 0, nights: 3 }))]
-}
-
-/** Does something in a savepoint, and answers its error, if it has one: then, or where that is asked for, nothing of it is left. */
-const attempt = async (trx: Trx, work: () => Promise<unknown>, undo = false): Promise<ApiError | null> => {
-  await sql(trx, `savepoint state`)
-  let refused: ApiError | null = null
-  try {
-    await work()
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    refused = error
-  }
-  if (undo || refused) await sql(trx, `rollback to savepoint state`)
-  return refused
-}
-
-/** Changes that chance makes to the world around a stay, of which several may come together. */
-const changes = (house: House, ids: readonly string[], trx: Trx, id: string, random: Random) => {
-  const { propertyId } = house
-  const stay = () => sqlOne<ReservationRow>(trx, `select * from reservation where id = ?`, [id])
-  const property = (set: string, values: unknown[]) =>
-    sql(trx, `update property set ${set} where id = ?`, [...values, propertyId])
-  const folioOf = async () =>
-    (
-      await sqlOne<{ id: string }>(
-        trx,
-        `select id from folio where reservation_id = ? and status = 'open' order by random() limit 1`,
-        [id],
-      )
-    )?.id
-  return [
-    async () => {
-      const day = house.day(random.between(-2, 2))
-      await sql(trx, `update business_day set date = ? where property_id = ? and status = 'open'`, [day, propertyId])
-      await property(`business_date = ?`, [day])
-    },
-    () =>
-      sql(trx, `update unit set condition = ? where property_id = ?`, [
-        random.pick(['dirty', 'inspected', 'clean', 'pickup']),
-        propertyId,
-      ]),
-    async () => {
-      const guestId = (await stay())?.primaryGuestId
-      if (guestId)
-        await sql(
-          trx,
-          `insert into guest_block (guest_id, level, starts_on, sealed, created_by) values (?, ?, ?, 'x', ?) on conflict do nothing`,
-          [guestId, random.pick(['warn', 'refuse']), house.day(-5), randomUUID()],
-        )
-    },
-    () =>
-      sql(
-        trx,
-        `insert into deposit (reservation_id, position, due_at, amount) values (?, 9, now() - interval '1 day', 100) on conflict do nothing`,
-        [id],
-      ),
-    () =>
-      property(`settings = jsonb_set(settings, '{registration}', ?::jsonb)`, [
-        JSON.stringify({ mode: random.pick(['strict', 'warn', 'off']) }),
-      ]),
-    () => property(`check_in_from = ?`, [random.pick(['00:00', '23:59'])]),
-    () =>
-      property(`settings = jsonb_set(settings, '{frontDesk}', ?::jsonb)`, [
-        JSON.stringify({
-          noShowFrom: random.pick(['00:00', '23:59']),
-          conditions: random.pick([['clean'], ['dirty']]),
-        }),
-      ]),
-    async () => {
-      const row = await stay()
-      if (row) await attempt(trx, () => payForBooking(trx, row.bookingId, { method: 'card', amount: 'all' }))
-    },
-    () => sql(trx, `update reservation_guest set age = 9 where reservation_id = ?`, [id]),
-    async () => {
-      const other = random.pick(ids.filter((one) => one !== id))
-      await attempt(trx, () => checkIn(trx, other, { override: everyRule }))
-    },
-    () =>
-      sql(
-        trx,
-        `update pool_night set sold = greatest(sold, capacity - held - blocked - allotted) where pool_id = ? and night = ?`,
-        [house.poolId, house.day(random.between(-1, 2))],
-      ),
-    async () => {
-      const folioId = await folioOf()
-      if (folioId)
-        await attempt(trx, () =>
-          chargeFolio(trx, folioId, {
-            category: 'minibar',
-            description: 'Water',
-            unitAmount: random.between(1, 9_999),
-          }),
-        )
-    },
-    () => sql(trx, `update folio set locked = true where reservation_id = ?`, [id]),
-    () => sql(trx, `update reservation_guest set role = 'companion' where reservation_id = ?`, [id]),
-  ]
-}
-
-const command = (trx: Trx, stay: Outcome, shown: Shown, waives: boolean): Promise<unknown> | null => {
+/** A command as it is previewed or, where chance says more of it, as the plan that it acts on has it with those words. */
+const tried = async (trx: Trx, stay: Outcome, shown: Shown, waives: boolean, random: Random): Promise<Tried | null> => {
+  const { id, bookingId, propertyId } = stay
   const override = waives ? everyRule : null
+  const reason = 'a test'
+  const withTerms = async () => {
+    const property = await readProperty(trx, propertyId)
+    const [facts] = property ? await readFacts(trx, property, [id]) : []
+    if (!property || !facts) throw new Error('no such stay')
+    return { facts, property, businessDate: presentDayOf(property) }
+  }
+  const as = (plan: Pick<Plan, 'blockers'> & { effects: Omit<Shown['effects'], 'currency'> }): Plan => ({
+    ...shown,
+    blockers: plan.blockers,
+    effects: { ...shown.effects, ...plan.effects },
+  })
+  const isPlain = random.chance(0.5)
   switch (shown.command) {
-    case 'cancel':
-      return cancelReservations(trx, stay.bookingId, {
-        reservationIds: [stay.id],
-        reason: 'guest_request',
-        acceptedFee: shown.effects.fee,
-        desk: { override },
-      })
+    case 'cancel': {
+      const desk = { override }
+      const asked = { reservationIds: [id], reason: 'guest_request' as const, acceptedFee: shown.effects.fee, desk }
+      return { plan: shown, run: () => cancelReservations(trx, bookingId, asked) }
+    }
     case 'check_in':
-      return checkIn(trx, stay.id, { override })
-    case 'check_out':
-      return checkOut(trx, stay.id, { override })
-    case 'no_show':
-      return markNoShow(trx, stay.id, { override })
+      return { plan: shown, run: () => checkIn(trx, id, { override }) }
+    case 'check_out': {
+      if (isPlain)
+        return {
+          plan: { ...shown, effects: { ...shown.effects, refund: 0 } },
+          run: () => checkOut(trx, id, { override }),
+        }
+      const terms = {
+        early: random.chance(0.7),
+        chargeTonight: random.chance(0.3),
+        refund: random.pick(['automatic', 'later'] as const),
+      }
+      return { plan: as(planCheckOut(await withTerms(), terms)), run: () => checkOut(trx, id, { ...terms, override }) }
+    }
+    case 'no_show': {
+      if (isPlain) return { plan: shown, run: () => markNoShow(trx, id, { override }) }
+      const fee = random.between(0, shown.effects.fee)
+      return { plan: as(planNoShow(await withTerms(), fee)), run: () => markNoShow(trx, id, { fee, override }) }
+    }
     case 'revert_check_in':
-      return revertCheckIn(trx, stay.id, { reason: 'a test' })
+      return { plan: shown, run: () => revertCheckIn(trx, id, { reason }) }
     case 'revert_check_out':
-      return revertCheckOut(trx, stay.id, { reason: 'a test' })
-    case 'reinstate':
-      return reinstate(trx, stay.id, { reason: 'a test', override })
+      return { plan: shown, run: () => revertCheckOut(trx, id, { reason }) }
+    case 'reinstate': {
+      if (isPlain) return { plan: shown, run: () => reinstate(trx, id, { reason, override }) }
+      const { blockers, effects } = planReinstate(await withTerms(), { fee: 'keep' })
+      const own = shown.blockers.filter(({ code }) => ownCodes.has(code))
+      return {
+        plan: as({ blockers: [...blockers, ...own], effects }),
+        run: () => reinstate(trx, id, { reason, fee: 'keep', override }),
+      }
+    }
     case 'confirm':
-      return confirmHeld(trx, stay.bookingId, { reservationIds: [stay.id], override })
+      return { plan: shown, run: () => confirmHeld(trx, bookingId, { reservationIds: [id], override }) }
     default:
       return null
   }
-}
-
-type Outcome = {
-  id: string
-  bookingId: string
-  status: string
-  fee: number | null
-  balance: number
-  refunds: number
-  /** Status by date. */
-  nights: Record<string, string>
-}
-const outcomeOf = async (trx: Trx, id: string): Promise<Outcome> => {
-  const row = await sqlOne<Outcome>(
-    trx,
-    `select r.id, r.booking_id, r.status, r.fee_amount as fee,
-       (select coalesce(sum(f.charges - f.credits), 0)::bigint from folio f where f.reservation_id = r.id) as balance,
-       (select coalesce(sum(x.amount), 0)::bigint from refund x) as refunds,
-       (select coalesce(jsonb_object_agg(n.date, n.status), '{}') from reservation_night n where n.reservation_id = r.id) as nights
-     from reservation r where r.id = ?`,
-    [id],
-  )
-  if (!row) throw new Error('no such stay')
-  return row
 }
 
 const codes = (fields: readonly string[]) => [...new Set(fields)].sort()
@@ -230,7 +111,8 @@ const ownCodes = new Set(['sold_out', 'unit_conflict'])
 
 const judge = (
   what: string,
-  shown: Shown,
+  command: string,
+  shown: Plan,
   waives: boolean,
   before: Outcome,
   after: Outcome,
@@ -263,9 +145,113 @@ const judge = (
   expect(became(['open'], ['released']), `${what} released`).to.deep.equal(effects.nightsReleased)
   expect(became(['released'], ['open', 'waived']), `${what} taken`).to.deep.equal(effects.nightsTaken)
   expect(after.balance, `${what} balance`).to.equal(effects.balanceDue)
-  if (shown.command === 'cancel') expect(after.refunds - before.refunds, `${what} refund`).to.equal(effects.refund)
-  if (shown.command === 'cancel' || shown.command === 'no_show')
-    expect(after.fee ?? 0, `${what} fee`).to.equal(effects.fee)
+  if (command === 'cancel' || command === 'check_out')
+    expect(after.refunds - before.refunds, `${what} refund`).to.equal(effects.refund)
+  if (command === 'cancel' || command === 'no_show') expect(after.fee ?? 0, `${what} fee`).to.equal(effects.fee)
+}
+
+/** Refusals of a change that it meets by itself, whatever stands in a preview. */
+const refusals = new Set([
+  'unit_conflict',
+  'unit_occupied',
+  'unit_type_mismatch',
+  'sold_out',
+  'validation_failed',
+  'date_out_of_range',
+  'unit_not_assigned',
+  'invalid_transition',
+])
+
+/** Changes of a live stay by chance: other dates, which may split it over units, another party, another price. */
+const changeOf = (house: House, random: Random) =>
+  random.pick([
+    () => ({ departure: house.day(random.between(-1, 5)), allowMove: random.chance(0.5) }),
+    () => ({ arrival: house.day(random.between(-2, 2)), departure: house.day(random.between(1, 4)) }),
+    () => ({ adults: random.between(1, 4) }),
+    () => ({ ratePlanId: house.saverPlanId }),
+    () => ({ manualNights: [{ date: house.day(random.between(-1, 2)), amount: random.between(1, 30_000) }] }),
+  ])()
+
+/** A proposal says the outcome of its acceptance, and all that the acceptance needs. Answers how it ended. */
+const amendByChance = async (trx: Trx, house: House, stay: Outcome, waives: boolean, random: Random, what: string) => {
+  let id = ''
+  const change = changeOf(house, random)
+  const unpriced = await attempt(trx, async () => void (id = await proposeAmendment(trx, stay.id, change)))
+  if (unpriced) return `propose ${unpriced.code}`
+  const proposal = await readAmendment(trx, stay.id, id)
+  const said = `${what} ${JSON.stringify([change, proposal])}`
+  expect(await outcomeOf(trx, stay.id), `${said} a proposal changes nothing`).to.deep.equal(stay)
+  let after = stay
+  const error = await attempt(
+    trx,
+    async () => {
+      await acceptAmendment(trx, stay.id, id, waives ? everyRule : null)
+      await sql(trx, `set constraints all immediate`)
+      after = await outcomeOf(trx, stay.id)
+    },
+    true,
+  )
+  if (proposal.unit === 'conflict') expect(error, said).not.to.equal(null)
+  else if (waives || proposal.feasible) {
+    expect(error, `${said} ${error?.code} ${JSON.stringify(error?.errors)}`).to.equal(null)
+    expect([after.status, after.total], said).to.deep.equal([stay.status, proposal.totalAfter])
+    const left = proposal.nights.filter((night) => night.after !== null).map((night) => night.date)
+    expect(
+      Object.keys(after.nights)
+        .filter((date) => after.nights[date] !== 'released')
+        .sort(),
+      said,
+    ).to.deep.equal(left)
+  } else {
+    const byRule: Record<string, string> = { availability: 'sold_out', restriction: 'restriction_violated' }
+    expect(
+      proposal.needsOverride.map((rule) => byRule[rule] ?? 'transition_blocked'),
+      said,
+    ).to.include(error?.code)
+  }
+  return error?.code ?? 'done'
+}
+
+/** Gives the stay other units by chance. No price and no other status follows from it, and best fit is the unit that a check-in was shown to take. */
+const placeByChance = async (
+  trx: Trx,
+  house: House,
+  ids: readonly string[],
+  stay: Outcome,
+  shown: readonly Shown[],
+  random: Random,
+  what: string,
+) => {
+  const unitId = random.pick(house.unitIds)
+  const [from, to] = [house.day(random.between(-1, 1)), house.day(random.between(1, 3))]
+  const arrival = shown.find(({ command }) => command === 'check_in')
+  const acts: Record<string, () => Promise<unknown>> = {
+    move: () => moveStay(trx, stay.id, { unitId, reason: 'noise', ...(random.chance(0.3) ? { from } : {}) }),
+    assign: () => assignBestFit(trx, stay.id, { lock: random.chance(0.5) }),
+    part: () => promiseUnit(trx, stay.id, unitId, { from, to, lock: random.chance(0.5) }),
+    swap: () => swapUnits(trx, [stay.id, random.pick(ids.filter((one) => one !== stay.id))], undefined, always),
+  }
+  const name = random.pick(arrival ? ['assign', 'part', 'swap'] : ['move', 'move', 'swap'])
+  let after = stay
+  let next: Shown | undefined
+  const error = await attempt(
+    trx,
+    async () => {
+      await acts[name]?.()
+      await sql(trx, `set constraints all immediate`)
+      after = await outcomeOf(trx, stay.id)
+      if (name === 'assign')
+        next = (await previewTransitions(trx, stay.id, () => true)).commands.find(
+          ({ command }) => command === 'check_in',
+        )
+    },
+    true,
+  )
+  const said = `${what} ${name} ${error?.code} ${JSON.stringify(error?.errors)}`
+  if (error) expect(refusals, said).to.include(error.code)
+  else expect([after.status, after.total, after.nights], said).to.deep.equal([stay.status, stay.total, stay.nights])
+  if (next) expect(next.effects.unitId, said).to.equal(arrival?.effects.unitId)
+  return `${name} ${error ? 'refused' : 'done'}`
 }
 
 describe('The preview of transitions', () => {
@@ -292,27 +278,30 @@ describe('The preview of transitions', () => {
             }
             const { commands } = await previewTransitions(trx, id, () => true)
             const before = await outcomeOf(trx, id)
-            for (const shown of random.chance(0.3)
-              ? commands
-              : commands.slice(random.between(0, commands.length - 1)).slice(0, 1)) {
+            const what = `lane ${lane}, state ${step} of ${id} (changes ${made.join()}), waived ${waives}:`
+            const count = (outcome: string) => (met[outcome] = (met[outcome] ?? 0) + 1)
+            const shown = random.pick(commands)
+            const asked = await tried(trx, before, shown, waives, random)
+            if (asked === null) {
+              const isPlaced = before.status !== 'held' && random.chance(0.4)
+              count(
+                isPlaced
+                  ? await placeByChance(trx, house, ids, before, commands, random, what)
+                  : `amend ${await amendByChance(trx, house, before, waives, random, what)}`,
+              )
+            } else {
               let after = before
-              let isKnown = true
               const error = await attempt(
                 trx,
                 async () => {
-                  const doing = command(trx, before, shown, waives)
-                  isKnown = doing !== null
-                  await doing
+                  await asked.run()
                   await sql(trx, `set constraints all immediate`)
                   after = await outcomeOf(trx, id)
                 },
                 true,
               )
-              if (!isKnown) continue
-              const outcome = `${shown.command} ${error?.code ?? 'done'}`
-              met[outcome] = (met[outcome] ?? 0) + 1
-              const what = `lane ${lane}, state ${step} of ${id} (changes ${made.join()}), waived ${waives}: ${JSON.stringify(shown)}`
-              judge(what, shown, waives, before, after, error)
+              count(`${shown.command} ${error?.code ?? 'done'}`)
+              judge(`${what} ${JSON.stringify(shown)}`, shown.command, asked.plan, waives, before, after, error)
             }
             throw new Undo()
           })
@@ -325,7 +314,16 @@ describe('The preview of transitions', () => {
     await Promise.all(Array.from({ length: lanes }, (_, lane) => play(lane)))
     for (const name of ['cancel', 'check_in', 'check_out', 'no_show', 'reinstate', 'revert_check_in', 'confirm'])
       expect(met, JSON.stringify(met)).to.include.keys(`${name} done`, `${name} transition_blocked`)
-    expect(met, JSON.stringify(met)).to.include.keys('revert_check_out done')
+    expect(met, JSON.stringify(met)).to.include.keys(
+      'revert_check_out done',
+      'revert_check_out unit_conflict',
+      'amend done',
+      'amend transition_blocked',
+      'move done',
+      'assign done',
+      'part done',
+      'swap done',
+    )
   })
 })
 
