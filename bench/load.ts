@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { percentile } from './report.ts'
 
 export type Shot = { path: string; method?: string; headers?: Record<string, string>; body?: unknown }
@@ -57,6 +58,35 @@ export const load = async (
     }
   }
   await Promise.all(Array.from({ length: inFlight }, lane))
+  const tookMs = performance.now() - started
+  agent.destroy()
+  return {
+    perSecond: (times.length / tookMs) * 1000,
+    p50Ms: percentile(times, 0.5),
+    p95Ms: percentile(times, 0.95),
+    p99Ms: percentile(times, 0.99),
+    count: times.length,
+  }
+}
+
+/** Sends the shots at a steady rate whatever the answers do; a time counts from when its shot was due. A reply that is not the expected one ends the run. */
+export const paced = async (
+  baseUrl: string,
+  shots: readonly Shot[],
+  { perSecond, expected }: { perSecond: number; expected: number },
+): Promise<Load> => {
+  const agent = new Agent({ keepAlive: true })
+  const started = performance.now()
+  const times = await Promise.all(
+    shots.map(async (shot, index) => {
+      const dueMs = (index / perSecond) * 1000
+      await wait(dueMs)
+      const { status, text } = await fire(agent, baseUrl, shot)
+      if (status !== expected)
+        throw new Error(`${shot.path}: ${status} instead of ${expected}: ${text().slice(0, 300)}`)
+      return performance.now() - started - dueMs
+    }),
+  )
   const tookMs = performance.now() - started
   agent.destroy()
   return {

@@ -36,7 +36,7 @@ A reference is honest where it is the least that an expert would write by hand: 
 | list | the number of all, the ids of the page, their rows by key; prepared | yes; it repeated our own statements unprepared |
 | records | the same statement by hand on our own connection, prepared | yes |
 | availability | three plain selects, prepared; the second sends our own statement of the calendar | the first, yes; the second is ours and has no goal |
-| booking, hold | the statements of our own request or transaction, repeated by pg one after the other, prepared | half: an expert would join some of them, and leave none out |
+| booking, front-desk, hold | the statements of our own request or transaction, repeated by pg one after the other, prepared | half: an expert would join some of them, and leave none out |
 | jobs | BullMQ alone, pg alone with one prepared statement | yes |
 | job-scale, fairness | ourselves with a smaller table, or without the fair choice | yes: a growth, not a ratio |
 | auth | the same route without credentials | yes: a difference, not a ratio |

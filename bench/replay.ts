@@ -6,6 +6,8 @@ import { percentile } from './report.ts'
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+/** The number of a booking, alone or before those of its reservations and folios. */
+const bookingNumber = /^[0-9A-HJKMNP-TV-Z]{8}(?=$|-\d)/
 
 const textOf = (value: unknown): string =>
   Buffer.isBuffer(value) ? '' : typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
@@ -38,8 +40,10 @@ const renewed = (value: unknown, other: unknown, fresh: Set<string>, names: Name
   }
   if (typeof value === 'string') {
     const withIds = value.replace(uuid, (id) => (fresh.has(id) ? String(named(id, randomUUID)) : id))
-    if (value !== other && /^[0-9A-HJKMNP-TV-Z]{8}$/.test(value))
-      return named(value, () => Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join(''))
+    if (value !== other && bookingNumber.test(value))
+      return value.replace(bookingNumber, (number) =>
+        String(named(number, () => Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join(''))),
+      )
     return withIds
   }
   return value

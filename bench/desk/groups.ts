@@ -4,8 +4,8 @@ import { confirmGroup } from '../../db/reservations/group/status.ts'
 import { chargeFolio } from '../../db/reservations/folio/charge.ts'
 import { openFolio } from '../../db/reservations/folio/create.ts'
 import { makeHouse } from '../../test/support/factories.ts'
-import type { Bench } from '../bench.ts'
 import { judge, percentile } from '../report.ts'
+import type { Result } from '../report.ts'
 import { sized } from '../size.ts'
 
 const rounds = 3
@@ -19,7 +19,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 }
 
 /** A rooming list of 200 rows, and a charge on a folio that has thousands of lines beside one on an empty folio. */
-export const bench: Bench = async () => {
+export const groups = async (): Promise<{ results: Result[]; notes: string[] }> => {
   const house = await makeHouse({ units: rooms, taxes: true, deposit: null })
   const { propertyId, unitTypeId, inHouse, day } = house
   const took: number[] = []
@@ -77,6 +77,6 @@ export const bench: Bench = async () => {
         null,
       ),
     ],
-    notes: [`Each list is imported into a group with its own nights; the slowest of ${rounds} counts.`],
+    notes: [`Each rooming list is imported into a group with its own nights; the slowest of ${rounds} counts.`],
   }
 }

@@ -1,14 +1,15 @@
-import { inTenant, sql } from '../../db/lib/connection.ts'
-import { createApiKey } from '../../db/auth/api-keys.ts'
+import type { Knex } from 'knex'
+import { sql } from '../../db/lib/connection.ts'
 import { addNote } from '../../db/reservations/notes.ts'
 import type { House } from '../../test/support/factories.ts'
 import { makeHouse } from '../../test/support/factories.ts'
 import { place } from '../../test/units/stays.ts'
-import type { Bench } from '../bench.ts'
 import { load } from '../load.ts'
 import { startApi } from '../processes/start.ts'
 import { judge } from '../report.ts'
+import type { Result } from '../report.ts'
 import { sized } from '../size.ts'
+import { keysOf } from './keys.ts'
 
 const units = 100
 const days = 31
@@ -25,15 +26,8 @@ const fill = async (house: House): Promise<string> => {
   return longest
 }
 
-const keysOf = (tenantId: string) =>
-  inTenant(tenantId, async (trx) => {
-    const made: string[] = []
-    for (let index = 0; index < 20; index += 1)
-      made.push((await createApiKey(trx, { name: `bench ${index}`, scopes: ['read'] })).key)
-    return made
-  })
-
-export const bench: Bench = async ({ admin }) => {
+/** What a desk looks at all day: a stay, the tape chart, the arrivals, the counts of a day. */
+export const reads = async (admin: Knex): Promise<{ results: Result[]; notes: string[] }> => {
   const house = await makeHouse({ units, deposit: null, settings: { portal: { holdShare: 10_000 } } })
   const stay = await fill(house)
   await sql(admin, `vacuum analyze`)
@@ -69,7 +63,7 @@ export const bench: Bench = async ({ admin }) => {
   return {
     results,
     notes: [
-      `One request after the other with an API key, compiled, one process; a house with ${stays} stays in a month.`,
+      `Reads: one request after the other with an API key; a house of ${units} units with ${stays} stays in a month.`,
     ],
   }
 }
