@@ -33,10 +33,13 @@ import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { arrive, leave } from '../units/stays.ts'
 import { deskActsOn, deskWeights } from './desk-acts.ts'
+import { stockActsOn, stockWeights } from './stock-acts.ts'
+import type { StockGround } from './stock-acts.ts'
 
 /** The ground that players fight for: a house with a channel, and the types, plans and pools that it sells. */
 export type Ground = {
   house: House
+  stock: StockGround
   connectionId: string
   /** Types with the plan that sells each; one takes two units of another's pool. */
   sold: { unitTypeId: string; ratePlanId: string }[]
@@ -112,6 +115,7 @@ export const actsOn = (ground: Ground, random: Random) => {
 
   return {
     ...deskActsOn(ground, random, { one, on, reservation, booking, unit, span }),
+    ...stockActsOn(ground, random, { one, on }),
     charge: () =>
       on(folio(), (id) =>
         inHouse((trx) =>
@@ -291,6 +295,7 @@ export type Act = keyof ReturnType<typeof actsOn>
 /** The frequency of each beside the others. */
 export const weights: Readonly<Record<Act, number>> = {
   ...deskWeights,
+  ...stockWeights,
   charge: 2,
   adjust: 1,
   transfer: 2,

@@ -19,6 +19,7 @@ import { makePair } from '../units/support.ts'
 import { look } from './checker.ts'
 import type { Violation } from './checker.ts'
 import type { Ground } from './acts.ts'
+import { furnishStock } from './stock-ground.ts'
 
 /** Messages of a player, one a line. */
 export type Said =
@@ -43,11 +44,15 @@ export type Report = {
   violations: Violation[]
 }
 
-/** A house with three pools of units, one of which two types share, one by two units at once, an extra with a daily limit, and a channel that sells it all. */
+/**
+ * A house with three pools of units, one of which two types share, one by two units at once, an extra with a daily limit, a channel that sells it all, and a
+ * bar with its store.
+ */
 export const furnish = async (): Promise<Ground> => {
   const house = await makeHouse({ units: 6, suite: true, deposit: null, settings: { portal: { holdShare: 10_000 } } })
   const { propertyId, ratePlanId } = house
   const pair = await makePair(house)
+  const stock = await furnishStock(house)
   return house.inHouse(async (trx) => {
     await createUnits(trx, { propertyId, unitTypeId: house.suiteTypeId ?? '', names: ['202', '203'] })
     const cabin = await createUnitType(trx, {
@@ -94,6 +99,7 @@ export const furnish = async (): Promise<Ground> => {
     )
     return {
       house,
+      stock,
       connectionId,
       sold: [
         { unitTypeId: house.unitTypeId, ratePlanId },

@@ -71,6 +71,26 @@ const never: Record<string, string> = {
     select b.id, b.status, b.unit_ids, x.units from unit_block b
     cross join lateral (select array(select a.unit_id from unit_assignment a where a.unit_block_id = b.id and a.status = 'blocked' order by 1) as units) x
     where x.units is distinct from case b.status when 'open' then array(select u from unnest(b.unit_ids) u order by 1) else '{}' end`,
+  'stock is the sum of its movements, never below nothing, and has no value without quantity': `
+    select s.location_id, s.item_id, s.quantity, s.value, s.last_seq, l.* from inventory_stock s
+    cross join lateral (select coalesce(sum(m.quantity), 0) as moved, coalesce(sum(m.value), 0) as worth, coalesce(max(m.seq), 0) as seq, count(*) as lines
+      from inventory_movement_line m where m.location_id = s.location_id and m.item_id = s.item_id) l
+    where s.quantity <> l.moved or s.value <> l.worth or s.last_seq <> l.seq or l.seq <> l.lines or s.quantity < 0 or s.value < 0
+      or (s.quantity = 0 and s.value <> 0)`,
+  'a transfer loses nothing on its way': `
+    select m.id, sum(l.quantity), sum(l.value) from inventory_movement m join inventory_movement_line l on l.movement_id = m.id
+    where m.kind = 'transfer' group by m.id having sum(l.quantity) <> 0 or sum(l.value) <> 0`,
+  'what is used is taken or short': `
+    select c.id, l.id as line, l.quantity, l.short_quantity, h.quantity as left, h.settled_quantity from inventory_consumption c
+    join inventory_consumption_line l on l.consumption_id = c.id left join inventory_shortage h on h.consumption_line_id = l.id
+    where l.short_quantity <> coalesce(h.quantity + h.settled_quantity, 0) and coalesce(h.status, '') <> 'absorbed' and c.status = 'posted'`,
+  'an order that is closed is settled, and only then has used something': `
+    select o.id, o.status, o.total, x.settled, c.uses from pos_order o
+    cross join lateral (select coalesce(sum(s.amount), 0) as settled from pos_settlement s where s.order_id = o.id) x
+    cross join lateral (select count(*) as uses from inventory_consumption c where c.order_id = o.id and c.status = 'posted' and c.kind <> 'waste') c
+    where (o.status = 'closed' and x.settled <> o.total) or (o.status <> 'closed' and c.uses > 0)`,
+  'a number is given to one order': `
+    select outlet_id, number, count(*) from pos_order group by 1, 2 having count(*) > 1`,
 }
 
 const counters = async (trx: Trx, { propertyId, day }: House) => {
