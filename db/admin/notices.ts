@@ -1,4 +1,4 @@
-import type { UserMailKind } from '../../config/user-mails.ts'
+import type { UserMailKind } from '../../config/user-mails/kinds.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { mailUser } from '../ocp/index.ts'

@@ -6,8 +6,8 @@ import { callbackBody } from './callbacks.ts'
 import type { Told, Word } from './callbacks.ts'
 import { readMessageId } from './compose.ts'
 import { receive } from './inbound.ts'
-import { applyReport } from './record.ts'
-import type { Report } from './record.ts'
+import { applyReport } from './reports.ts'
+import type { Report } from './reports.ts'
 
 /** The time for which a report waits for its message: it may come before the answer to the send, or while that is being looked for. */
 const patienceMs = 6 * 3_600_000

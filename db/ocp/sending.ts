@@ -18,7 +18,7 @@ import { emitMessage, enqueueDelivery } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
 import { readReader } from './reader.ts'
 import type { Reader } from './reader.ts'
-import { markUnknown } from './record.ts'
+import { markUnknown } from './outcomes.ts'
 import { unsubscribeUrl } from './unsubscribe-token.ts'
 import type { MessageProperty } from './variables.ts'
 

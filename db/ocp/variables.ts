@@ -1,15 +1,14 @@
-import { guestAccessCode, satisfactionToken } from '../../config/derived-secrets.ts'
-import { settings } from '../../config/env.ts'
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { signToken } from '../../config/tokens.ts'
-import { contextOf, sqlOne } from '../lib/connection.ts'
+import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
 import type { ChannelKind } from './rules/contents.ts'
 import { unsubscribeUrl } from './unsubscribe-token.ts'
+import { idsIn, secretsOf } from './links.ts'
 import { ownerOf } from './owners.ts'
+import { paymentValues } from './payment-values.ts'
 import { bookingOf } from './reader.ts'
 import type { Reader } from './reader.ts'
 import { bookingMoney } from './stay.ts'
@@ -37,50 +36,6 @@ type ReservationFacts = {
   policies: { cancellation?: { text?: string } }
 }
 type BookingFacts = BookingMoney & { number: string; currency: string }
-type PaymentFacts = {
-  amount: number
-  capturedAmount: number
-  refundReserved: number
-  currency: string
-  method: string
-  capturedAt: Date | null
-}
-
-const methods: Record<string, Record<string, string>> = {
-  en: {
-    card: 'card',
-    pix: 'Pix',
-    boleto: 'boleto',
-    cash: 'cash',
-    bank_transfer: 'bank transfer',
-    terminal: 'card at the desk',
-    cheque: 'cheque',
-    other: 'other',
-  },
-  pt: {
-    card: 'cartão',
-    pix: 'Pix',
-    boleto: 'boleto',
-    cash: 'dinheiro',
-    bank_transfer: 'transferência',
-    terminal: 'cartão na recepção',
-    cheque: 'cheque',
-    other: 'outro',
-  },
-  es: {
-    card: 'tarjeta',
-    pix: 'Pix',
-    boleto: 'boleto',
-    cash: 'efectivo',
-    bank_transfer: 'transferencia',
-    terminal: 'tarjeta en recepción',
-    cheque: 'cheque',
-    other: 'otro',
-  },
-}
-const methodIn = (method: string, locale: string) =>
-  (methods[locale.split('-')[0] ?? ''] ?? methods.en)?.[method] ?? method
-
 const clock = (time: string | null): Value => (time === null ? null : { type: 'clock', time })
 
 const addressLine = ({ line1, line2, district, city, region, postalCode }: MessageProperty['address']) =>
@@ -102,13 +57,6 @@ const readReservation = (trx: Trx, id: string) =>
 const readBooking = (trx: Trx, id: string) =>
   sqlOne<BookingFacts>(trx, `select b.number, b.currency, ${bookingMoney} from booking b where b.id = ?`, [id])
 
-const readPayment = (trx: Trx, id: string) =>
-  sqlOne<PaymentFacts>(
-    trx,
-    `select amount, captured_amount, refund_reserved, currency, method, captured_at from payment where id = ?`,
-    [id],
-  )
-
 type GroupFacts = { code: string; name: string; arrival: string; departure: string }
 
 /** The group that the event of a message happened to; null for events of others. */
@@ -124,71 +72,6 @@ type About = Pick<MessageRow, 'id' | 'reservationId' | 'paymentId' | 'issueId'> 
   data: unknown
   eventId?: string | null
 }
-
-/** The page of the gateway on which a payment can be made; null once it cannot. */
-const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
-  const row = await sqlOne<{ action: Buffer | null }>(
-    trx,
-    `select action from payment where id = ? and status = 'requires_action'`,
-    [id],
-  )
-  if (!row?.action) return null
-  const action = await unseal<{ type: string; url?: string }>(
-    trx,
-    'tenant',
-    { table: 'payment', rowId: id, purpose: 'action' },
-    row.action,
-  )
-  return action.type === 'redirect' ? (action.url ?? null) : null
-}
-
-/** The page on which a guest fills in a form; the token stands after the `#`, so no server along the way sees it. */
-const registrationLink = async (trx: Trx, { guestRegistrationId, linkFrom = '', linkUntil = '' }: Ids) => {
-  const from = new Date(linkFrom)
-  const seconds = Math.ceil((Date.parse(linkUntil) - from.getTime()) / 1000)
-  const token = await signToken(
-    'registration',
-    { tenant: contextOf(trx).tenantId, registration: guestRegistrationId },
-    seconds,
-    from,
-  )
-  return guestPage(`guest-registrations/${guestRegistrationId}`, token)
-}
-
-/** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */
-const secrets = async (trx: Trx, data: unknown, masked: boolean): Promise<Record<string, Value>> => {
-  const ids = idsIn(data)
-  const { guestAccessCodeId, linkOfPaymentId, satisfactionIssueId, guestRegistrationId } = ids
-  const { tenantId } = contextOf(trx)
-  const linkOf = async (): Promise<Value> => {
-    if (satisfactionIssueId !== undefined && tenantId !== null)
-      return guestPage('satisfaction', satisfactionToken(tenantId, satisfactionIssueId))
-    if (guestRegistrationId !== undefined) return registrationLink(trx, ids)
-    return linkOfPaymentId === undefined ? null : pageOfPayment(trx, linkOfPaymentId)
-  }
-  const hasLink =
-    linkOfPaymentId !== undefined || satisfactionIssueId !== undefined || guestRegistrationId !== undefined
-  return {
-    code: guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(guestAccessCodeId),
-    ...(hasLink ? { link: masked ? '•••' : await linkOf() } : {}),
-  }
-}
-
-type Ids = {
-  guestAccessCodeId?: string
-  linkOfPaymentId?: string
-  satisfactionIssueId?: string
-  issueCommentId?: string
-  guestRegistrationId?: string
-  linkFrom?: string
-  linkUntil?: string
-  purchaseOrderId?: string
-}
-const idsIn = (data: unknown): Ids => (typeof data === 'object' && data !== null ? data : {})
-
-/** A page of the application for guests, with a token that no server's log sees. */
-const guestPage = (name: string, token: string) =>
-  `${settings.appBaseUrl ?? settings.publicBaseUrl}/${name}#token=${token}`
 
 const readIssueValues = async (trx: Trx, issueId: string, commentId: string | undefined) => {
   const issue = await sqlOne<{ number: number; sealed: Buffer | null; comment: Buffer | null }>(
@@ -271,7 +154,7 @@ export const readValues = async (
     lastName: reader.lastName,
     name: `${reader.firstName} ${reader.lastName}`.trim(),
   })
-  set('', await secrets(trx, message.data, masked))
+  set('', await secretsOf(trx, message.data, masked))
   if (message.issueId) set('issue', await readIssueValues(trx, message.issueId, idsIn(message.data).issueCommentId))
   const isOfRecord = message.reservationId ?? message.paymentId ?? message.issueId
   const group = message.eventId && !isOfRecord ? await readGroup(trx, message.eventId) : null
@@ -315,15 +198,7 @@ export const readValues = async (
       fee: money(stay.feeAmount ?? 0),
       cancellation: stay.policies.cancellation?.text ?? null,
     })
-  const payment = message.paymentId ? await readPayment(trx, message.paymentId) : null
-  if (payment) {
-    const paid = (amount: number): Value => ({ type: 'money', amount, currency: payment.currency })
-    set('payment', {
-      amount: paid(payment.capturedAmount || payment.amount),
-      method: methodIn(payment.method, locale),
-      capturedAt: payment.capturedAt && { type: 'instant', at: payment.capturedAt },
-      refunded: paid(payment.refundReserved),
-    })
-  }
+  const payment = message.paymentId ? await paymentValues(trx, message.paymentId, locale) : null
+  if (payment) set('payment', payment)
   return values
 }

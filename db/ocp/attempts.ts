@@ -1,0 +1,132 @@
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { unseal } from '../lib/sealing/index.ts'
+import { recordUsage } from '../lib/usage.ts'
+import type { MessageAttemptRow, MessageRow } from '../rows.ts'
+import { holdGuest } from './consent.ts'
+import { emitMessage, enqueueDelivery } from './queue.ts'
+import type { PlanStep } from './rules/plan.ts'
+import { withoutAddresses } from './rules/send-outcome.ts'
+import { suppress } from './suppression.ts'
+
+const ranks = { sending: 0, unknown: 1, sent: 2, bounced: 3, failed: 3, delivered: 4, read: 5 } as const
+
+export type Status = keyof typeof ranks
+export type Loaded = { message: MessageRow; attempt: MessageAttemptRow }
+
+export const tenantOf = (trx: Trx): string => {
+  const { tenantId } = contextOf(trx)
+  if (!tenantId) throw new Error('a message belongs to a tenant')
+  return tenantId
+}
+
+/** Locks an attempt: the message first, the attempt second, in every command. */
+export const lockAttempt = async (trx: Trx, attemptId: string): Promise<Loaded | null> => {
+  const found = await sqlOne<{ messageId: string }>(trx, `select message_id from message_attempt where id = ?`, [
+    attemptId,
+  ])
+  const message =
+    found && (await sqlOne<MessageRow>(trx, `select * from message where id = ? for no key update`, [found.messageId]))
+  const attempt =
+    message &&
+    (await sqlOne<MessageAttemptRow>(trx, `select * from message_attempt where id = ? for no key update`, [attemptId]))
+  return message && attempt ? { message, attempt } : null
+}
+
+type Change = {
+  code?: string
+  text?: string
+  providerId?: string
+  segments?: number | undefined
+  proof?: Record<string, string>
+}
+
+/** Moves an attempt up; what comes late and low changes nothing but the proof. True when it moved. */
+export const raise = async (
+  trx: Trx,
+  attempt: MessageAttemptRow,
+  status: Status,
+  { code, text, providerId, segments, proof }: Change,
+): Promise<boolean> => {
+  const moves = ranks[status] > attempt.rank
+  await sql(
+    trx,
+    `update message_attempt set
+       status = case when :moves then :status else status end, rank = case when :moves then :rank else rank end,
+       error_code = case when :moves then :code else error_code end, error_text = case when :moves then :text else error_text end,
+       provider_id = coalesce(:providerId, provider_id), segments = coalesce(:segments, segments), proof = proof || :proof::jsonb,
+       sent_at = case when :status in ('sent', 'delivered', 'read') then coalesce(sent_at, clock_timestamp()) else sent_at end,
+       delivered_at = case when :status in ('delivered', 'read') then coalesce(delivered_at, clock_timestamp()) else delivered_at end,
+       read_at = case when :status = 'read' then coalesce(read_at, clock_timestamp()) else read_at end
+     where id = :id`,
+    {
+      id: attempt.id,
+      moves,
+      status,
+      rank: ranks[status],
+      code: code?.slice(0, 60) ?? null,
+      text: text === undefined ? null : withoutAddresses(attempt.kind, text).slice(0, 500),
+      providerId: providerId ?? null,
+      segments: segments ?? null,
+      proof: JSON.stringify([{ status, at: new Date().toISOString(), ...proof }]),
+    },
+  )
+  return moves
+}
+
+/** The channel after this one, or the end. */
+export const nextStep = async (trx: Trx, message: MessageRow, reason: string): Promise<void> => {
+  const plan = message.plan as PlanStep[]
+  if (message.step + 1 < plan.length) {
+    await sql(
+      trx,
+      `update message set status = 'queued', step = step + 1, turn = turn + 1, fallback_at = null where id = ?`,
+      [message.id],
+    )
+    await enqueueDelivery(trx, { ...message, turn: message.turn + 1 })
+    return
+  }
+  await sql(trx, `update message set status = 'failed', reason = ?, turn = turn + 1 where id = ?`, [
+    reason.slice(0, 60),
+    message.id,
+  ])
+  await emitMessage(trx, 'failed', message.id, { cause: reason })
+}
+
+const recipientOf = (trx: Trx, attempt: MessageAttemptRow) =>
+  attempt.recipient
+    ? unseal<string>(
+        trx,
+        'tenant',
+        { table: 'message_attempt', rowId: attempt.id, purpose: 'recipient' },
+        attempt.recipient,
+      )
+    : Promise.resolve(null)
+
+/** The guest of an attempt's message, held before the message. */
+export const holdGuestOf = async (trx: Trx, attemptId: string): Promise<string | null> => {
+  const found = await sqlOne<{ guestId: string | null }>(
+    trx,
+    `select m.guest_id from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id where a.id = ?`,
+    [attemptId],
+  )
+  return holdGuest(trx, found?.guestId ?? null)
+}
+
+export const suppressFor = async (
+  trx: Trx,
+  { message, attempt }: Loaded,
+  cause: 'hard_bounce' | 'invalid' | 'stop' | 'complaint',
+): Promise<void> => {
+  const address = await recipientOf(trx, attempt)
+  const { kind, recipientIndex: index } = attempt
+  if (address !== null) await suppress(trx, { kind, address, index, scope: 'all', cause, messageId: message.id })
+}
+
+/** One billable unit for each message and channel that the service's own account took, whatever the attempts and segments (R24). */
+export const meter = async (trx: Trx, { message, attempt }: Loaded): Promise<void> => {
+  if (attempt.transport !== 'platform') return
+  const meterOf = attempt.kind === 'email' ? 'messages.email' : 'messages.phone'
+  const at = new Date()
+  await recordUsage(trx, meterOf, `${message.id}:${attempt.kind}`, [{ tenantId: tenantOf(trx), quantity: 1, at }])
+}

@@ -1,0 +1,73 @@
+import { guestAccessCode, satisfactionToken } from '../../config/derived-secrets.ts'
+import { settings } from '../../config/env.ts'
+import { signToken } from '../../config/tokens.ts'
+import { contextOf, sqlOne } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { unseal } from '../lib/sealing/index.ts'
+import type { Value } from './rules/template.ts'
+
+/** Ids in the data of a message, which codes, links and texts of their records are made of. */
+type Ids = {
+  guestAccessCodeId?: string
+  linkOfPaymentId?: string
+  satisfactionIssueId?: string
+  issueCommentId?: string
+  guestRegistrationId?: string
+  linkFrom?: string
+  linkUntil?: string
+  purchaseOrderId?: string
+}
+export const idsIn = (data: unknown): Ids => (typeof data === 'object' && data !== null ? data : {})
+
+/** A page of the application for guests, with a token that no server's log sees. */
+const guestPage = (name: string, token: string) =>
+  `${settings.appBaseUrl ?? settings.publicBaseUrl}/${name}#token=${token}`
+
+/** The page of the gateway on which a payment can be made; null once it cannot. */
+const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
+  const row = await sqlOne<{ action: Buffer | null }>(
+    trx,
+    `select action from payment where id = ? and status = 'requires_action'`,
+    [id],
+  )
+  if (!row?.action) return null
+  const action = await unseal<{ type: string; url?: string }>(
+    trx,
+    'tenant',
+    { table: 'payment', rowId: id, purpose: 'action' },
+    row.action,
+  )
+  return action.type === 'redirect' ? (action.url ?? null) : null
+}
+
+/** The page on which a guest fills in a form; the token stands after the `#`, so no server along the way sees it. */
+const registrationLink = async (trx: Trx, { guestRegistrationId, linkFrom = '', linkUntil = '' }: Ids) => {
+  const from = new Date(linkFrom)
+  const seconds = Math.ceil((Date.parse(linkUntil) - from.getTime()) / 1000)
+  const token = await signToken(
+    'registration',
+    { tenant: contextOf(trx).tenantId, registration: guestRegistrationId },
+    seconds,
+    from,
+  )
+  return guestPage(`guest-registrations/${guestRegistrationId}`, token)
+}
+
+/** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */
+export const secretsOf = async (trx: Trx, data: unknown, masked: boolean): Promise<Record<string, Value>> => {
+  const ids = idsIn(data)
+  const { guestAccessCodeId, linkOfPaymentId, satisfactionIssueId, guestRegistrationId } = ids
+  const { tenantId } = contextOf(trx)
+  const linkOf = async (): Promise<Value> => {
+    if (satisfactionIssueId !== undefined && tenantId !== null)
+      return guestPage('satisfaction', satisfactionToken(tenantId, satisfactionIssueId))
+    if (guestRegistrationId !== undefined) return registrationLink(trx, ids)
+    return linkOfPaymentId === undefined ? null : pageOfPayment(trx, linkOfPaymentId)
+  }
+  const hasLink =
+    linkOfPaymentId !== undefined || satisfactionIssueId !== undefined || guestRegistrationId !== undefined
+  return {
+    code: guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(guestAccessCodeId),
+    ...(hasLink ? { link: masked ? '•••' : await linkOf() } : {}),
+  }
+}
