@@ -131,6 +131,13 @@ export const personalData: readonly PersonalTable[] = [
     guests: ofBooker,
   },
   {
+    table: 'guest_access_code',
+    columns: { address_hash: 'technical' },
+    basis: 'legitimate_interest',
+    erasure: 'null',
+    guests: `t.booking_id in (${ofBooking})`,
+  },
+  {
     table: 'reservation',
     columns: { requests: 'free_text' },
     basis: 'contract',

@@ -7,6 +7,7 @@ import { sendAccessCode, useAccessCode, cancelReservations, confirmBooking } fro
 import type { CancelReason } from '../../db/reservations/index.ts'
 import { propertyInBody, publicGuest, publicProperty } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
+import { clientAddress } from './client-address.ts'
 import { accessTokenSeconds, guestBooking, GuestBooking, GuestToken, mintGuestToken } from './guest-booking.ts'
 
 const reasons = {
@@ -100,9 +101,10 @@ export const routes = [
     example: { propertyId: sampleId('propertyId'), number: 'K7M2P9QX', email: 'ana@guest.example', locale: 'pt-BR' },
     returns: Obj({ sent: Literal(true) }),
     transaction: 'none',
-    handle: async ({ open, body, request }) => {
+    handle: async ({ open, body, caller, tenantId, request }) => {
+      const client = clientAddress(caller, tenantId, request)
       await open(async (trx) => {
-        await sendAccessCode(trx, body)
+        await sendAccessCode(trx, { ...body, client })
         await audit(trx, { action: 'public.reservations.access', subjectType: 'Booking' })
       })
       const left = request.receivedAt.getTime() + accessAnswerMs - Date.now()

@@ -27,10 +27,10 @@ import type { SaleProperty } from '../../db/properties/index.ts'
 import { tokensCalledBack, holdStay, hashAddress, showBooking } from '../../db/reservations/index.ts'
 import { publicProperty } from '../lib/access/kinds.ts'
 import type { Unjudged } from '../lib/access/kinds.ts'
-import { clientOf, isAddress } from '../lib/address.ts'
 import type { Caller } from '../lib/caller.ts'
 import { Reply, route } from '../lib/route.ts'
 import type { RequestFacts } from '../lib/route.ts'
+import { clientAddress } from './client-address.ts'
 import { verifyToken } from '../../config/tokens.ts'
 import { guestBooking, HeldBooking, holdTokenSeconds, mintGuestToken } from './guest-booking.ts'
 import { countingHold, refuseBeyondRate } from './hold-rate.ts'
@@ -87,15 +87,6 @@ const propertyOfQuote = async ({ body }: Unjudged): Promise<string> => {
   const claims = await openQuote(token)
   opened.set(body as object, claims)
   return claims.propertyId
-}
-
-/** Address to count a request against. A portal's own server, known by its key, names the guest's address (R10 of public.md). */
-const clientAddress = (caller: Caller, tenantId: string, request: RequestFacts): string => {
-  const named = request.header('x-client-ip')
-  if (caller.kind !== 'api_key' || caller.tenantId !== tenantId || named === '') return clientOf(request.address)
-  // Guests whose address cannot be read would all count as one, and shut each other out.
-  if (!isAddress(named)) throw invalid([{ field: 'X-Client-Ip', message: 'must be one IPv4 or IPv6 address' }])
-  return clientOf(named)
 }
 
 const missingFields = (property: SaleProperty, body: HoldBody): FieldError[] => {

@@ -6,9 +6,11 @@ import { queueMessage } from '../ocp/index.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
 import { bookerOf } from '../guests/index.ts'
 import type { BookingRow } from '../rows.ts'
+import { hashAddress } from './limits.ts'
 import { readBookingNumber } from './rules/number.ts'
 
 const codesPerHour = 3
+const codesPerAddressAndHour = 10
 const triesPerCode = 5
 
 const findBooking = (trx: Trx, propertyId: string, typed: string) => {
@@ -23,7 +25,7 @@ const findBooking = (trx: Trx, propertyId: string, typed: string) => {
 
 /**
  * Sends a code to the e-mail of a booking, if number and e-mail belong together; says nothing about whether they do (R18). A new code
- * ends the one before; three an hour. The mail is in `locale`, else in the language of the booking.
+ * ends the one before; three an hour of a booking, and ten an hour for one `client`. The mail is in `locale`, else in the language of the booking.
  */
 export const sendAccessCode = async (
   trx: Trx,
@@ -32,18 +34,31 @@ export const sendAccessCode = async (
     number,
     email,
     locale,
-  }: { propertyId: string; number: string; email: string; locale?: string | undefined },
+    client,
+  }: {
+    propertyId: string
+    number: string
+    email: string
+    locale?: string | undefined
+    /** Address of the client, whose hash alone is kept. */
+    client: string
+  },
 ): Promise<void> => {
   const booking = await findBooking(trx, propertyId, number)
   if (!booking?.emailIndex?.equals(blindIndex(trx, 'email', email))) return
   const booker = await bookerOf(trx, booking)
   if (!booker?.email) return
-  const recent = await sqlOne<{ count: number }>(
+  const addressHash = hashAddress(trx, client)
+  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('access codes ' || ?, 0))`, [
+    addressHash.toString('hex'),
+  ])
+  const recent = await sqlOne<{ ofBooking: number; ofClient: number }>(
     trx,
-    `select count(*) as count from guest_access_code where booking_id = ? and created_at > now() - interval '1 hour'`,
-    [booking.id],
+    `select (select count(*) from guest_access_code where booking_id = :bookingId and created_at > now() - interval '1 hour') as of_booking,
+       (select count(*) from guest_access_code where address_hash = :addressHash and created_at > now() - interval '1 hour') as of_client`,
+    { bookingId: booking.id, addressHash },
   )
-  if ((recent?.count ?? 0) >= codesPerHour) return
+  if (!recent || recent.ofBooking >= codesPerHour || recent.ofClient >= codesPerAddressAndHour) return
   await sql(
     trx,
     `update guest_access_code set ended_at = now() where booking_id = ? and used_at is null and ended_at is null`,
@@ -51,8 +66,8 @@ export const sendAccessCode = async (
   )
   const code = await sqlOne<{ id: string }>(
     trx,
-    `insert into guest_access_code (booking_id, expires_at) values (?, now() + interval '10 minutes') returning id`,
-    [booking.id],
+    `insert into guest_access_code (booking_id, expires_at, address_hash) values (?, now() + interval '10 minutes', ?) returning id`,
+    [booking.id, addressHash],
   )
   const first = await sqlOne<{ id: string }>(
     trx,

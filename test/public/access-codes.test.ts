@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { guestAccessCode } from '../../config/derived-secrets.ts'
-import { sql } from '../../db/lib/connection.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
+import { confirmBooking } from '../../db/reservations/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -20,7 +22,9 @@ describe('Codes that let a booker back in', () => {
     number = (await readBooking(house, bookingId)).number
   })
 
-  const send = () => house.inHouse((trx) => sendAccessCode(trx, { propertyId: house.propertyId, number, email }))
+  const sendFrom = (client: string, of = number) =>
+    house.inHouse((trx) => sendAccessCode(trx, { propertyId: house.propertyId, number: of, email, client }))
+  const send = () => sendFrom('127.0.0.1')
   const open = (code: string) =>
     house.inHouse((trx) => useAccessCode(trx, { propertyId: house.propertyId, number, code }))
   const sent = () =>
@@ -52,5 +56,23 @@ describe('Codes that let a booker back in', () => {
     await held.database.admin.raw(`update guest_access_code set created_at = created_at - interval '61 minutes'`)
     await send()
     expect(await sent()).to.have.length(4)
+  })
+
+  it('are ten an hour for one client, whatever bookings they are of', async () => {
+    const own = await makeHouse({ units: 6 })
+    house = own
+    const numbers: string[] = []
+    for (let made = 0; made < 6; made += 1) {
+      const address = randomUUID()
+      const id = await makeHold(own, { email, address, from: 3 + made, nights: 1 })
+      await own.inHouse((trx) => confirmBooking(trx, id))
+      numbers.push((await readBooking(own, id)).number)
+    }
+    const codes = async () =>
+      (await own.inHouse((trx) => sqlOne<{ count: number }>(trx, `select count(*) from guest_access_code`)))?.count
+    for (const of of [...numbers, ...numbers, ...numbers]) await sendFrom('192.0.2.1', of)
+    expect(await codes()).to.equal(10)
+    await sendFrom('192.0.2.2', numbers[5])
+    expect(await codes()).to.equal(11)
   })
 })
