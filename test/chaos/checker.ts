@@ -131,6 +131,19 @@ export const checks: Record<string, Check> = {
        and m.template_id in (select t.id from message_template t where t.tenant_id = m.tenant_id and t.key = 'reservation-confirmed')
      group by r.tenant_id, r.id having count(m.id) <> 1 or count(distinct e.id) <> 1`,
   ),
+  'every event is one message of each automation that listens to it': none(
+    `select e.type, e.id, a.id as automation, count(m.id) as messages from event e
+     join automation a on a.tenant_id = e.tenant_id and a.enabled and a.trigger->>'event' = e.type and (a.property_id is null or a.property_id = e.property_id)
+     left join message m on m.tenant_id = e.tenant_id and m.dedupe_key = 'auto:' || a.id || ':' || e.id
+     where e.type in ('reservation.confirmed', 'payment.captured') or (e.type = 'reservation.cancelled' and exists (select from event c
+       where c.tenant_id = e.tenant_id and c.type = 'reservation.confirmed' and c.entity->>'id' = e.entity->>'id'))
+     group by 1, 2, 3 having count(m.id) <> 1`,
+  ),
+  'each word of a guest stands once, and none is left unheard': none(
+    `select c.key, c.status, count(m.id) as messages from message_callback c
+     left join message m on m.tenant_id = c.tenant_id and m.dedupe_key = 'in:' || c.message_channel_id || ':' || substr(c.key, 9)
+     where c.key like 'inbound:%' group by c.tenant_id, c.id, c.key, c.status having count(m.id) <> 1 or c.status <> 'processed'`,
+  ),
   'every message that is sent has arrived, and arrives once where its fate was seen': async (database, { mails }) => {
     const rows = await sql<{
       id: string

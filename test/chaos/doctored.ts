@@ -251,6 +251,21 @@ export const doctored: readonly Doctored[] = [
     ],
   },
   {
+    what: 'a payment has no message',
+    rule: 'every event is one message of each automation that listens to it',
+    statements: [
+      `delete from message where template_id in (select id from message_template where key = 'payment-captured')`,
+    ],
+  },
+  {
+    what: 'a word of a guest is nowhere',
+    rule: 'each word of a guest stands once, and none is left unheard',
+    statements: [
+      `insert into message_callback (tenant_id, id, message_channel_id, key, status)
+       select tenant_id, gen_random_uuid(), id, 'inbound:x', 'processed' from message_channel limit 1`,
+    ],
+  },
+  {
     what: 'a number of the feed is missing',
     rule: 'each event of the feed is there once, in order',
     statements: [`delete from event where sequence = 2`],

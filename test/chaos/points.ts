@@ -26,6 +26,8 @@ export type Story =
   | 'unreturned'
   /** Books; the mail server hears the message, and its answer is lost: what became of it is asked later. */
   | 'unheard'
+  /** Pays and writes to the house: each word comes several times, and in any order. */
+  | 'words'
   /** Books while the clock asks for a kind. */
   | 'slot'
   /** Books and is given a room; then the clock asks. */
@@ -77,6 +79,7 @@ export const cases: readonly Case[] = [
     'ledger.post': 'book',
     'messages.trigger': 'book',
     'messages.plan-stay': 'book',
+    'messages.process-callback': 'words',
   }),
   ...schedules.flatMap(({ job }) => bySlot(job.name, job.name)),
   ...bySlot('inventory.recount', 'maintenance.request-recounts'),

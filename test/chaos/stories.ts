@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { sql } from '../../db/lib/connection.ts'
+import { callbackPath, callbackToken } from '../../db/ocp/channel-accounts.ts'
 import type { House } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 import type { Guest } from './guest.ts'
@@ -22,6 +23,7 @@ export const ends: Record<Story, Found> = {
   wipe: { booking: 'confirmed', payments: 'captured', refunds: '' },
   unreturned: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
   unheard: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  words: { booking: 'confirmed', payments: 'captured', refunds: '' },
   slot: { booking: 'confirmed', payments: 'captured', refunds: '' },
   placed: { booking: 'confirmed', payments: 'captured', refunds: '' },
 }
@@ -82,6 +84,36 @@ const loseAnswer = async ({ proxies: { smtp } }: Town, database: Knex, guest: Gu
   await sql(database, `update jobs set run_at = now() where ${asked}`, [since?.at])
 }
 
+/** Two words of a guest by SMS, as a provider sends them that had no answer: each three times, the second first. */
+const write = async ({ fleet }: Town, database: Knex, guest: Guest): Promise<void> => {
+  const [channel] = await sql<{ id: string }>(
+    database,
+    `select c.id from message_channel c join booking b on b.tenant_id = c.tenant_id and b.property_id = c.property_id
+     where b.id = ? and c.kind = 'sms' and c.transport = 'sandbox'`,
+    [guest.bookingId],
+  )
+  if (!channel) throw new Error('the house has no channel of the sandbox')
+  const say = async (word: number) => {
+    const text = word === 1 ? 'Is there parking?' : 'For a small car.'
+    const body = { type: 'inbound', id: `${guest.bookingId}-${word}`, from: '+5524999990000', text }
+    await until(
+      async () => {
+        const url = `${fleet.of('api')[0]?.baseUrl}${callbackPath(callbackToken(channel.id))}`
+        const reply = await fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }).catch(() => null)
+        await reply?.arrayBuffer()
+        return reply?.status === 200
+      },
+      { withinMs: 30_000, everyMs: 200, what: 'a word that is taken' },
+    )
+  }
+  await Promise.all([2, 1, 2].map(say))
+  for (const word of [1, 2, 1]) await say(word)
+}
+
 const dueNow = `update schedule set next_at = now() where kind = ?`
 
 const isPlaced = async (database: Knex, bookingId: string): Promise<boolean> =>
@@ -136,6 +168,11 @@ export const play = async ({ town, database }: Scene, { story, slot }: Case, gue
       return
     case 'unheard':
       await loseAnswer(town, database, guest)
+      return
+    case 'words':
+      await guest.pay({ method: 'card', cardToken: 'success' })
+      await confirmed()
+      await write(town, database, guest)
       return
     case 'placed':
       await guest.pay({ method: 'card', cardToken: 'success' })
