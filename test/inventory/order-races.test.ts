@@ -63,6 +63,46 @@ describe('Orders of an outlet, many at once', function () {
     expect(await house.store.of(rum)).to.deep.equal(['1700', 19_000])
   })
 
+  it('settles 500 shortages with what comes, and the rest by a job', async () => {
+    const wine = await house.store.item({ sku: 'WINE', name: 'Wine', categoryId: house.drinks, base: 'ml' })
+    const shop = house.outletOf('SHOP')
+    await house.prices(shop, {
+      code: 'WINE',
+      name: 'Wine',
+      itemId: wine,
+      quantity: '1',
+      amount: 100,
+      revenueGroup: 'beverage',
+    })
+    const close = { settlements: [{ type: 'house', reason: 'Tasting' }] }
+    done(
+      await house.keyed(house.manager, 'orders', {
+        outletId: shop,
+        lines: [{ priceCode: 'WINE', quantity: '1' }],
+        close,
+      }),
+      201,
+    )
+    // As many sales more, which all have gone short by the same.
+    await world.database.admin.transaction(async (trx) => {
+      await trx.raw(`set local session_replication_role = replica`)
+      await trx.raw(
+        `with lines as (insert into inventory_consumption_line select c.* from inventory_consumption_line one, generate_series(1, 500) n,
+             lateral jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'position', n)) c where one.item_id = ? returning *)
+         insert into inventory_shortage (tenant_id, consumption_id, consumption_line_id, item_id, location_id, quantity)
+         select tenant_id, consumption_id, id, item_id, location_id, short_quantity from lines`,
+        [wine],
+      )
+    })
+    await house.store.receive(house.bar, wine, '1', 'l', 1_000)
+    const open = () => house.rows(`select 1 from inventory_shortage where item_id = ? and status = 'open'`, [wine])
+    expect(await open()).to.have.length(1)
+    expect(await house.store.of(wine)).to.deep.equal(['500', 500])
+    await world.drain({ kinds: ['inventory.settle-shortages'] })
+    expect(await open()).to.have.length(0)
+    expect(await house.store.of(wine)).to.deep.equal(['499', 499])
+  })
+
   it('uses the recipe of the moment of the close, also while it changes', async () => {
     const vodka = await house.store.item({ sku: 'VODKA', name: 'Vodka', categoryId: house.drinks, base: 'ml' })
     await house.store.receive(house.bar, vodka, '10', 'l', 50_000)
@@ -137,7 +177,7 @@ describe('Orders of an outlet, many at once', function () {
         close: { settlements: [{ type: 'house', reason: 'Tasting' }] },
       })
     const sold = await Promise.all(Array.from({ length: 50 }, (_, index) => sale(index)))
-    expect(sold.filter(({ status }) => status === 201)).to.have.length(50)
+    expect(sold.map(({ status, body }) => `${status} ${body.code ?? ''}`.trim())).to.deep.equal(sold.map(() => '201'))
     for (const itemId of items) expect(await house.store.of(itemId)).to.deep.equal(['500', 5_000])
     expect(new Set(sold.map(({ body: { number } }) => number)).size).to.equal(50)
   })

@@ -1,14 +1,50 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { clockIn, todayIn } from '../../config/time.ts'
+import { put, take } from '../../db/inventory/rules/average.ts'
 import { faultOf, explode } from '../../db/inventory/rules/explode.ts'
 import type { RecipeFacts } from '../../db/inventory/rules/explode.ts'
 import { holdsAt, overlap, priceAt } from '../../db/inventory/rules/price-times.ts'
 import type { PriceTimes } from '../../db/inventory/rules/price-times.ts'
 import { suggestionOf } from '../../db/inventory/rules/suggestion.ts'
 import { takeShare, totalsOf } from '../../db/inventory/rules/totals.ts'
+import { randomOf } from '../chaos/random.ts'
 
 const always: PriceTimes = { validFrom: null, validTo: null, weekDays: null, timeFrom: null, timeTo: null }
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
+
+describe('The average', () => {
+  it('leaves no value without quantity, nothing below zero and no cent, in 20,000 histories of 30 moves', () => {
+    const random = randomOf(1, 'average')
+    for (let history = 0; history < 20_000; history += 1) {
+      const level = { quantity: 0, value: 0 }
+      const largest = random.pick([10, 10_000, 999_999_999_999])
+      const moved = { in: 0, out: 0 }
+      for (let move = 0; move < 30; move += 1) {
+        if (level.quantity === 0 || random.chance(0.5)) {
+          const quantity = random.between(1, Math.max(1, Math.floor(largest / 30)))
+          const value = random.between(0, random.pick([0, 9, 1_000_000, 100_000_000_000]))
+          put(level, quantity, value)
+          moved.in += value
+        } else {
+          const quantity = random.chance(0.2) ? level.quantity : random.between(1, level.quantity)
+          const [had, worth] = [level.quantity, level.value]
+          const value = take(level, quantity)
+          moved.out += value
+          // Half-up of the part, in whole numbers.
+          if (
+            quantity < had &&
+            Math.abs(Number(BigInt(value) * BigInt(had) * 2n - BigInt(worth) * BigInt(quantity) * 2n)) > had
+          )
+            throw new Error(`${value} of ${worth} left with ${quantity} of ${had}`)
+        }
+        if (level.quantity < 0 || level.value < 0 || (level.quantity === 0 && level.value !== 0))
+          throw new Error(`${level.value} for ${level.quantity}`)
+      }
+      if (moved.in - moved.out !== level.value) throw new Error(`${moved.in - moved.out} is not ${level.value}`)
+    }
+  })
+})
 
 describe('Rules of outlets', () => {
   // 2026-11-23 is a Monday.
@@ -27,6 +63,25 @@ describe('Rules of outlets', () => {
     expect(holdsAt(night, '2026-11-23', '01:00')).to.equal(false)
     expect(priceAt([always, night], '2026-11-24', '00:30')).to.equal(night)
     expect(priceAt([always, night], '2026-11-24', '12:00')).to.equal(always)
+  })
+
+  it('hold by the clock on the wall where it is put back or forward', () => {
+    const zone = 'America/New_York'
+    const holds = (times: PriceTimes, at: string) =>
+      holdsAt(times, todayIn(zone, new Date(at)), clockIn(zone, new Date(at)))
+    const hours = (timeFrom: string, timeTo: string) => ({ ...always, timeFrom, timeTo })
+    // 2026-11-01: the hour from one to two comes twice, at 05:00 and 06:00 UTC.
+    const early = { ...hours('01:00', '02:00'), weekDays: [7] }
+    const back = ['04:59', '05:00', '05:59', '06:00', '06:59', '07:00'].map((at) =>
+      holds(early, `2026-11-01T${at}:00Z`),
+    )
+    expect(back).to.deep.equal([false, true, true, true, true, false])
+    // 2026-03-08: there is no hour from two to three. The clock goes from 06:59 to 07:00 UTC over it.
+    const skipped = hours('02:00', '03:00')
+    const instants = ['06:30', '06:59', '07:00', '07:30', '08:00']
+    expect(instants.some((at) => holds(skipped, `2026-03-08T${at}:00Z`))).to.equal(false)
+    const over = instants.map((at) => holds(hours('22:00', '03:00'), `2026-03-08T${at}:00Z`))
+    expect(over).to.deep.equal([true, true, false, false, false])
   })
 
   it('find no two prices at one moment where they say that none overlap', () => {

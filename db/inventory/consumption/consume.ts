@@ -38,7 +38,7 @@ type Held = { shelf: Shelf; items: ReadonlyMap<string, ItemFacts> }
 type Taken = Used & { id: string; taken: number; value: number }
 
 const writeLines = async (trx: Trx, consumptionId: string, taken: readonly Taken[]): Promise<void> => {
-  await insertRows(
+  const lines = insertRows(
     trx,
     InventoryConsumptionLine,
     taken.map(({ id, itemId, locationId, recipeVersionId, quantity, value, taken: there }, position) => ({
@@ -53,7 +53,7 @@ const writeLines = async (trx: Trx, consumptionId: string, taken: readonly Taken
       shortQuantity: quantity - there,
     })),
   )
-  await insertRows(
+  const shortages = insertRows(
     trx,
     InventoryShortage,
     taken
@@ -66,6 +66,7 @@ const writeLines = async (trx: Trx, consumptionId: string, taken: readonly Taken
         quantity: quantity - there,
       })),
   )
+  await Promise.all([lines, shortages])
 }
 
 /** Adds to the use of a day, which suggestions of what to buy are made of; `sign` -1 takes it back. Waste is no use. The rows of stock are locked. */
@@ -144,15 +145,17 @@ export const consume = async (
     lines,
     { shelf, items },
   )
-  const row = await insertRow(trx, InventoryConsumption, {
-    ...fields,
-    id,
-    movementId,
-    sourceType: source?.type ?? 'consumption',
-    sourceId: source?.id ?? id,
-  })
-  await writeLines(trx, id, taken)
-  await countUse(trx, head, used, 1)
+  const [row] = await Promise.all([
+    insertRow(trx, InventoryConsumption, {
+      ...fields,
+      id,
+      movementId,
+      sourceType: source?.type ?? 'consumption',
+      sourceId: source?.id ?? id,
+    }),
+    writeLines(trx, id, taken),
+    countUse(trx, head, used, 1),
+  ])
   await tellShort(trx, propertyId, taken, items)
   await emit(trx, consumptionPosted, {
     propertyId,

@@ -13,7 +13,7 @@ import { PosOrder, PosSettlement } from '../models.ts'
 import { takeShare } from '../rules/totals.ts'
 import type { Part } from '../rules/totals.ts'
 import { holdStays } from './open.ts'
-import { postSale } from './sale.ts'
+import { postSale, taxesOf } from './sale.ts'
 import { linesOf, lockPosOrder, orderMoves, personOf, seenOrder, tellOrder } from './state.ts'
 import { useOrder } from './use.ts'
 
@@ -167,9 +167,11 @@ export const closeOrder = async (
   if (seen.status === 'open') await judgeFolios(trx, seen, settlements)
   const order = await lockPosOrder(trx, id, expected)
   if (!orderMoves.isDue('closed', order.status)) return
-  const outlet = await sqlOne<Outlet>(trx, `select name, kind, room_charge from outlet where id = ?`, [order.outletId])
+  const [outlet, lines] = await Promise.all([
+    sqlOne<Outlet>(trx, `select name, kind, room_charge from outlet where id = ?`, [order.outletId]),
+    linesOf(trx, id),
+  ])
   if (!outlet) throw new Error('the outlet is gone')
-  const lines = await linesOf(trx, id)
   const due = amountsOf(order.total - order.paidAmount, settlements)
   const house = sum(due.filter(({ type }) => type === 'house').map(({ amount }) => amount))
   const all = partsOf(order, lines, outlet)
@@ -193,6 +195,8 @@ export const closeOrder = async (
     closedBy: await personOf(trx),
     closedAt: expression('now()'),
   })
+  // Read before the stock is locked, which other closes wait for.
+  const taxes = await taxesOf(trx, order, sale, businessDate)
   await useOrder(trx, {
     order,
     kind: outlet.kind === 'minibar' ? 'minibar' : 'sale',
@@ -201,6 +205,6 @@ export const closeOrder = async (
     house,
     businessDate,
   })
-  await postSale(trx, order, sale, businessDate)
+  await postSale(trx, order, sale, taxes)
   await tellOrder(trx, orderClosed, order, { version, folioId })
 }

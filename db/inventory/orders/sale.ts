@@ -10,7 +10,8 @@ import type { Part } from '../rules/totals.ts'
 type Tax = { item: PostingItem; accountId: string | null }
 
 /** Taxes that the prices include, by the rules of the property for extras. */
-const taxesOf = async (trx: Trx, order: PosOrderRow, parts: readonly Part[], date: string): Promise<Tax[]> => {
+export const taxesOf = async (trx: Trx, order: PosOrderRow, parts: readonly Part[], date: string): Promise<Tax[]> => {
+  if (parts.every(({ amount }) => amount === 0)) return []
   const property = await readProperty(trx, order.propertyId)
   if (!property) throw new Error(`property ${order.propertyId} is gone`)
   const rules = localTaxRules(await catalogueOf(trx, property), property, 'en')
@@ -42,10 +43,14 @@ const closed = 'inventory.pos_sale_closed'
  * Posts a sale: revenue by group and the service charge against the clearing account of the order, which its folio lines and payments bring to zero. Taxes on
  * accounts of their own are events of their own.
  */
-export const postSale = async (trx: Trx, order: PosOrderRow, parts: readonly Part[], date: string): Promise<void> => {
+export const postSale = async (
+  trx: Trx,
+  order: PosOrderRow,
+  parts: readonly Part[],
+  taxes: readonly Tax[],
+): Promise<void> => {
   const total = sum(parts.map(({ amount }) => amount))
   if (total === 0) return
-  const taxes = await taxesOf(trx, order, parts, date)
   const common = {
     event: closed,
     propertyId: order.propertyId,

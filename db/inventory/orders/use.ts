@@ -55,15 +55,18 @@ export const useOrder = async (
   const waste = explode(wantedWaste, recipes)
   const all = [...given.rest, ...given.part, ...waste]
   if (all.length === 0) return
-  const places = await holdLocations(
-    trx,
-    [...new Set(all.map(({ locationId }) => locationId))].map((id) => ({ id, field: 'lines' })),
-  )
-  const items = await holdItems(
-    trx,
-    all.map(({ itemId }) => itemId),
-  )
-  const shelf = await holdStock(trx, all)
+  // One after the other, in one round trip.
+  const [places, items, shelf] = await Promise.all([
+    holdLocations(
+      trx,
+      [...new Set(all.map(({ locationId }) => locationId))].map((id) => ({ id, field: 'lines' })),
+    ),
+    holdItems(
+      trx,
+      all.map(({ itemId }) => itemId),
+    ),
+    holdStock(trx, all),
+  ])
   const [place] = places.values()
   if (!place) throw new Error('a location was not held')
   const head = (of: UseHead['kind'], source: string): UseHead => ({

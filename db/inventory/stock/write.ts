@@ -53,13 +53,7 @@ export const writeMovement = async (
   const { source, ...fields } = head
   const id = head.id ?? randomUUID()
   const { actor } = contextOf(trx)
-  await insertRow(trx, InventoryMovement, {
-    ...fields,
-    id,
-    sourceType: source?.type ?? 'movement',
-    sourceId: source?.id ?? id,
-    createdBy: actor.type === 'user' || actor.type === 'api_key' ? await authorOf(trx) : null,
-  })
+  const createdBy = actor.type === 'user' || actor.type === 'api_key' ? await authorOf(trx) : null
   const rows = lines.map((line, position) => {
     const held = shelf.at(line)
     held.lastSeq += 1
@@ -78,10 +72,19 @@ export const writeMovement = async (
       purchaseOrderLineId: line.purchaseOrderLineId ?? null,
     }
   })
-  await insertRows(trx, InventoryMovementLine, rows)
+  await Promise.all([
+    insertRow(trx, InventoryMovement, {
+      ...fields,
+      id,
+      sourceType: source?.type ?? 'movement',
+      sourceId: source?.id ?? id,
+      createdBy,
+    }),
+    insertRows(trx, InventoryMovementLine, rows),
+  ])
   const touched = [...new Set(lines.map((line) => shelf.at(line)))]
   await noteLow(trx, touched, items)
-  await tellMoved(trx, { id, kind: head.kind, propertyId: head.propertyId }, lines, items)
+  await tellMoved(trx, { id, kind: head.kind }, lines, { shelf, items })
   return { id, lineIds: rows.map((row) => row.id) }
 }
 
@@ -100,15 +103,9 @@ const noteLow = async (trx: Trx, touched: readonly Held[], items: ReadonlyMap<st
      from jsonb_to_recordset(?::jsonb) as t ("locationId" uuid, "itemId" uuid, low boolean) where s.location_id = t."locationId" and s.item_id = t."itemId"`,
     [JSON.stringify(turned.map((held) => ({ locationId: held.locationId, itemId: held.itemId, low: isLow(held) })))],
   )
-  const places = await propertiesOf(trx, fallen)
   for (const held of fallen)
     await emitAll(trx, stockRunLow, [
-      {
-        propertyId: places.get(held.locationId) ?? null,
-        id: held.itemId,
-        version: null,
-        data: dataOf(held, held.quantity, items),
-      },
+      { propertyId: held.propertyId, id: held.itemId, version: null, data: dataOf(held, held.quantity, items) },
     ])
 }
 
@@ -119,45 +116,28 @@ const dataOf = ({ itemId, locationId }: Spot, quantity: number, items: ReadonlyM
   unit: items.get(itemId)?.base ?? ('un' as const),
 })
 
-/** Properties of locations, for the events of their stock. */
-export const propertiesOf = async (
-  trx: Trx,
-  spots: readonly Pick<Spot, 'locationId'>[],
-): Promise<Map<string, string>> => {
-  if (spots.length === 0) return new Map()
-  const rows = await sql<{ id: string; propertyId: string }>(
-    trx,
-    `select id, property_id from inventory_location where id = any(?::uuid[])`,
-    [[...new Set(spots.map(({ locationId }) => locationId))]],
-  )
-  return new Map(rows.map(({ id, propertyId }) => [id, propertyId]))
-}
-
 /** One event for each item of each location; those of one location go together. */
 const tellMoved = async (
   trx: Trx,
-  { id, kind }: { id: string; kind: MovementKind; propertyId: string },
+  { id, kind }: { id: string; kind: MovementKind },
   lines: readonly Line[],
-  items: ReadonlyMap<string, ItemFacts>,
+  { shelf, items }: { shelf: Shelf; items: ReadonlyMap<string, ItemFacts> },
 ): Promise<void> => {
-  const sums = new Map<string, Map<string, number>>()
-  for (const { locationId, itemId, quantity } of lines) {
-    const own = sums.get(locationId) ?? new Map<string, number>()
-    sums.set(locationId, own.set(itemId, (own.get(itemId) ?? 0) + quantity))
+  const sums = new Map<string, Map<Held, number>>()
+  for (const line of lines) {
+    const held = shelf.at(line)
+    const own = sums.get(line.locationId) ?? new Map<Held, number>()
+    sums.set(line.locationId, own.set(held, (own.get(held) ?? 0) + line.quantity))
   }
-  const places = await propertiesOf(
-    trx,
-    [...sums.keys()].map((locationId) => ({ locationId })),
-  )
-  for (const [locationId, own] of sums)
+  for (const own of sums.values())
     await emitAll(
       trx,
       stockMoved,
-      [...own].map(([itemId, quantity]) => ({
-        propertyId: places.get(locationId) ?? null,
-        id: itemId,
+      [...own].map(([held, quantity]) => ({
+        propertyId: held.propertyId,
+        id: held.itemId,
         version: null,
-        data: { ...dataOf({ locationId, itemId }, quantity, items), movementId: id, kind },
+        data: { ...dataOf(held, quantity, items), movementId: id, kind },
       })),
     )
 }
