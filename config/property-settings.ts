@@ -14,7 +14,7 @@ import {
 } from './schema.ts'
 import type { Static } from './schema.ts'
 import { taskKinds } from './housekeeping.ts'
-import { openingEvents } from './issues.ts'
+import { openings } from './issue-causes.ts'
 import { authorities } from './registration.ts'
 
 export const guestFields = [
@@ -88,7 +88,7 @@ export const PropertySettings = Obj({
     /** After closing. */
     keepTextMonths: Int(6, 120),
     /** Types of events that open no issue. */
-    automaticOff: List(OneOf(Object.keys(openingEvents)), { max: 50 }, { uniqueItems: true }),
+    automaticOff: List(OneOf([...openings]), { max: 50 }, { uniqueItems: true }),
   }),
   messages: Obj({
     /** Local time; a message that can wait does not come in between. */

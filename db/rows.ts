@@ -1446,6 +1446,7 @@ export interface GuestAccessCodeRow {
   usedAt: Date | null
   endedAt: Date | null
   createdAt: Date
+  addressHash: Buffer | null
 }
 
 export interface GuestBlockRow {
@@ -5648,10 +5649,10 @@ export const tables = {
     computed: [],
   },
   guest_access_code: {
-    fields: ['tenantId', 'id', 'bookingId', 'expiresAt', 'attempts', 'usedAt', 'endedAt', 'createdAt'],
+    fields: ['tenantId', 'id', 'bookingId', 'expiresAt', 'attempts', 'usedAt', 'endedAt', 'createdAt', 'addressHash'],
     documents: [],
     filled: ['tenantId', 'id', 'attempts', 'createdAt'],
-    nullable: ['usedAt', 'endedAt'],
+    nullable: ['usedAt', 'endedAt', 'addressHash'],
     computed: [],
   },
   guest_block: {

@@ -44,8 +44,12 @@ const payment = {
 } as const
 export const payablePaymentCreated = event({ type: 'payable_payment.created', ...payment })
 export const payablePaymentApproved = event({ type: 'payable_payment.approved', ...payment })
-export const payablePaymentPaid = event({ type: 'payable_payment.paid', ...payment })
-export const payablePaymentItemFailed = event({ type: 'payable_payment.item_failed', ...payment })
+export const payablePaymentPaid = event({ type: 'payable_payment.paid', ...payment, listeners: ['issues ended'] })
+export const payablePaymentItemFailed = event({
+  type: 'payable_payment.item_failed',
+  ...payment,
+  listeners: ['issues'],
+})
 export const payablePaymentVoided = event({ type: 'payable_payment.voided', ...payment })
 export const payablePaymentReversed = event({ type: 'payable_payment.reversed', ...payment })
 

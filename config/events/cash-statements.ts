@@ -14,8 +14,12 @@ const statement = {
     lineCount: Count,
   }),
 } as const
-export const bankStatementImported = event({ type: 'bank_statement.imported', ...statement })
-export const bankStatementRejected = event({ type: 'bank_statement.rejected', ...statement })
+export const bankStatementImported = event({
+  type: 'bank_statement.imported',
+  ...statement,
+  listeners: ['issues ended'],
+})
+export const bankStatementRejected = event({ type: 'bank_statement.rejected', ...statement, listeners: ['issues'] })
 export const bankStatementReconciled = event({ type: 'bank_statement.reconciled', ...statement })
 export const bankStatementReopened = event({ type: 'bank_statement.reopened', ...statement })
 

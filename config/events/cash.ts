@@ -42,11 +42,23 @@ const transfer = {
 export const cashTransferRequested = event({ type: 'cash_transfer.requested', ...transfer })
 export const cashTransferApproved = event({ type: 'cash_transfer.approved', ...transfer })
 export const cashTransferSent = event({ type: 'cash_transfer.sent', ...transfer })
-export const cashTransferCompleted = event({ type: 'cash_transfer.completed', ...transfer })
-export const cashTransferFailed = event({ type: 'cash_transfer.failed', ...transfer })
+export const cashTransferCompleted = event({
+  type: 'cash_transfer.completed',
+  ...transfer,
+  listeners: ['issues ended'],
+})
+export const cashTransferFailed = event({ type: 'cash_transfer.failed', ...transfer, listeners: ['issues'] })
 export const cashTransferOutcomeUnknown = event({ type: 'cash_transfer.outcome_unknown', ...transfer })
-export const cashTransferAttentionNeeded = event({ type: 'cash_transfer.attention_needed', ...transfer })
-export const cashTransferCancelled = event({ type: 'cash_transfer.cancelled', ...transfer })
+export const cashTransferAttentionNeeded = event({
+  type: 'cash_transfer.attention_needed',
+  ...transfer,
+  listeners: ['issues'],
+})
+export const cashTransferCancelled = event({
+  type: 'cash_transfer.cancelled',
+  ...transfer,
+  listeners: ['issues ended'],
+})
 
 const session = {
   entity: 'cash_session',

@@ -43,7 +43,7 @@ const postingEvent = {
   subject: 'PostingEvent',
   data: Obj({ postingEventId: Uuid, event: Code, errorCode: Nullable(Code) }),
 } as const
-export const postingEventParked = event({ type: 'posting_event.parked', ...postingEvent })
+export const postingEventParked = event({ type: 'posting_event.parked', ...postingEvent, listeners: ['issues'] })
 export const postingEventDismissed = event({ type: 'posting_event.dismissed', ...postingEvent })
 
 const spanOfBook = Obj({ bookId: Uuid, fiscalPeriodId: Nullable(Uuid), fiscalYearId: Uuid, from: Day, to: Day })
@@ -98,6 +98,7 @@ export const integrityCheckFailed = event({
   entity: 'integrity_run',
   subject: 'IntegrityCheck',
   data: Obj({ integrityRunId: Uuid, bookId: Uuid, checks: List(Code, { max: 50 }) }),
+  listeners: ['issues'],
 })
 
 export const financialEvents: Event[] = [

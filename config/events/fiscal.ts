@@ -17,7 +17,7 @@ export const dunningRunCompleted = event({
 })
 const notice = { entity: 'dunning_notice', subject: 'DunningRun', data: dunning } as const
 export const dunningNoticeSent = event({ type: 'dunning_notice.sent', ...notice })
-export const dunningNoticeFailed = event({ type: 'dunning_notice.failed', ...notice })
+export const dunningNoticeFailed = event({ type: 'dunning_notice.failed', ...notice, listeners: ['issues'] })
 
 const fiscal = {
   entity: 'fiscal_document',
@@ -34,11 +34,23 @@ const fiscal = {
   }),
 } as const
 export const fiscalDocumentQueued = event({ type: 'fiscal_document.queued', ...fiscal })
-export const fiscalDocumentAuthorised = event({ type: 'fiscal_document.authorised', ...fiscal })
-export const fiscalDocumentRejected = event({ type: 'fiscal_document.rejected', ...fiscal })
+export const fiscalDocumentAuthorised = event({
+  type: 'fiscal_document.authorised',
+  ...fiscal,
+  listeners: ['issues ended'],
+})
+export const fiscalDocumentRejected = event({ type: 'fiscal_document.rejected', ...fiscal, listeners: ['issues'] })
 export const fiscalDocumentOutcomeUnknown = event({ type: 'fiscal_document.outcome_unknown', ...fiscal })
-export const fiscalDocumentCancelled = event({ type: 'fiscal_document.cancelled', ...fiscal })
-export const fiscalDocumentCancelRefused = event({ type: 'fiscal_document.cancel_refused', ...fiscal })
+export const fiscalDocumentCancelled = event({
+  type: 'fiscal_document.cancelled',
+  ...fiscal,
+  listeners: ['issues ended'],
+})
+export const fiscalDocumentCancelRefused = event({
+  type: 'fiscal_document.cancel_refused',
+  ...fiscal,
+  listeners: ['issues'],
+})
 
 export const fiscalEvents: Event[] = [
   dunningRunCompleted,

@@ -60,8 +60,16 @@ const registration = {
   data: Obj({ guestRegistrationId: Uuid, reservationId: Uuid, guestId: Uuid, externalId: Nullable(Code) }),
 } as const
 export const guestRegistrationCompleted = event({ type: 'guest_registration.completed', ...registration })
-export const guestRegistrationAccepted = event({ type: 'guest_registration.accepted', ...registration })
-export const guestRegistrationRejected = event({ type: 'guest_registration.rejected', ...registration })
+export const guestRegistrationAccepted = event({
+  type: 'guest_registration.accepted',
+  ...registration,
+  listeners: ['issues ended'],
+})
+export const guestRegistrationRejected = event({
+  type: 'guest_registration.rejected',
+  ...registration,
+  listeners: ['issues'],
+})
 export const guestRegistrationCancelled = event({
   type: 'guest_registration.cancelled',
   ...registration,

@@ -34,6 +34,7 @@ export const stockDriftFound = event({
     quantity,
     unit: Nullable(OneOf(['g', 'ml', 'un'])),
   }),
+  listeners: ['issues'],
 })
 
 const count = {

@@ -128,7 +128,7 @@ const payout = {
 } as const
 export const payoutSent = event({ type: 'payout.sent', ...payout })
 export const payoutPaid = event({ type: 'payout.paid', ...payout })
-export const payoutFailed = event({ type: 'payout.failed', ...payout })
+export const payoutFailed = event({ type: 'payout.failed', ...payout, listeners: ['issues'] })
 
 const reconciliation = {
   entity: 'reconciliation',

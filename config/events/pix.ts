@@ -34,8 +34,8 @@ const money = {
   }),
 } as const
 export const pixReceived = event({ type: 'pix.received', ...money })
-export const pixReturned = event({ type: 'pix.returned', ...money })
-export const pixReturnFailed = event({ type: 'pix.return_failed', ...money })
+export const pixReturned = event({ type: 'pix.returned', ...money, listeners: ['issues ended'] })
+export const pixReturnFailed = event({ type: 'pix.return_failed', ...money, listeners: ['issues'] })
 export const pixReturnedByBank = event({ type: 'pix.returned_by_bank', ...money })
 
 const connection = {
@@ -44,8 +44,12 @@ const connection = {
   data: Obj({ pixConnectionId: Nullable(Uuid), cashAccountId: Uuid }),
 } as const
 export const pixConnectionChanged = event({ type: 'pix_connection.changed', ...connection })
-export const pixConnectionFailed = event({ type: 'pix_connection.failed', ...connection })
-export const pixConnectionRecovered = event({ type: 'pix_connection.recovered', ...connection })
+export const pixConnectionFailed = event({ type: 'pix_connection.failed', ...connection, listeners: ['issues'] })
+export const pixConnectionRecovered = event({
+  type: 'pix_connection.recovered',
+  ...connection,
+  listeners: ['issues ended'],
+})
 
 export const pixEvents: Event[] = [
   pixChargeActivated,

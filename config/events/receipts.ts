@@ -20,8 +20,8 @@ export const receiptIdentified = event({ type: 'receipt.identified', ...receipt 
 export const receiptAllocated = event({ type: 'receipt.allocated', ...receipt })
 export const receiptAllocationReversed = event({ type: 'receipt.allocation_reversed', ...receipt })
 export const receiptRefundRequested = event({ type: 'receipt.refund_requested', ...receipt })
-export const receiptRefunded = event({ type: 'receipt.refunded', ...receipt })
-export const receiptRefundFailed = event({ type: 'receipt.refund_failed', ...receipt })
+export const receiptRefunded = event({ type: 'receipt.refunded', ...receipt, listeners: ['issues ended'] })
+export const receiptRefundFailed = event({ type: 'receipt.refund_failed', ...receipt, listeners: ['issues'] })
 export const receiptReversed = event({ type: 'receipt.reversed', ...receipt })
 
 export const creditNoteIssued = event({

@@ -32,4 +32,13 @@ export {
   flagItem,
   flaggableItems,
 } from './sweeps.ts'
-export { endFromEvent, endSettled, openFromEvent, settledStays } from './system.ts'
+export {
+  endFromEvent,
+  endGone,
+  endSettled,
+  goneJobs,
+  openForJobs,
+  openFromEvent,
+  settledStays,
+  untoldJobs,
+} from './system.ts'

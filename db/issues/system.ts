@@ -1,4 +1,4 @@
-import { endingEvents, openingEvents } from '../../config/issues.ts'
+import { deadJobs, deadJobsPrefix, endingEvents, jobsDied, openingEvents } from '../../config/issue-causes.ts'
 import type { IssuePriority } from '../../config/issues.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
@@ -171,6 +171,49 @@ export const settledStays = (trx: PlatformTrx, most = 200): Promise<{ tenantId: 
 
 export const endSettled = async (trx: Trx, id: string): Promise<void> =>
   end(trx, await lockIssue(trx, id), 'The stay has its unit, or is over', null)
+
+type DeadJobs = { tenantId: string; id: string; kind: string; count: number }
+
+/** Jobs that wait for an operator and that no issue tells of; across tenants. */
+export const untoldJobs = (trx: PlatformTrx, most = 200): Promise<DeadJobs[]> =>
+  sql<DeadJobs>(trx, `select tenant_id, tenant_id || ' ' || kind as id, kind, count from dead_jobs_untold(?)`, [most])
+
+/** Open issues of dead jobs of which none is left; across tenants, ids alone. */
+export const goneJobs = (trx: PlatformTrx, most = 200): Promise<{ tenantId: string; id: string }[]> =>
+  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from issues_of_gone_jobs(?)`, [most])
+
+export const endGone = async (trx: Trx, id: string): Promise<void> =>
+  end(trx, await lockIssue(trx, id), 'The work goes on, or was given up', null)
+
+/** Opens the issue of jobs of a kind that wait for an operator, or counts them on the one that is open. */
+export const openForJobs = async (trx: Trx, { kind, count }: Pick<DeadJobs, 'kind' | 'count'>): Promise<void> => {
+  const key = `${deadJobsPrefix}${kind}`
+  await lockKey(trx, key)
+  const open = await openOf(trx, key)
+  if (open) {
+    const held = await lockIssue(trx, open.id)
+    if (held.occurrences >= count) return
+    const text = `${count} jobs of kind ${kind} wait for an operator`
+    await writeComment(trx, open.id, { text, visibility: 'internal', authorId: null })
+    await tell(trx, 'commented', await writeIssue(trx, held, { occurrences: count }))
+    return
+  }
+  const house = await houseOf(trx, null)
+  const category = await sqlOne<{ id: string }>(trx, `select id from issue_category where code = ?`, [
+    deadJobs.category,
+  ])
+  if (!house || !category) return
+  const { title, priority } = deadJobs
+  const issue = await insertIssue(
+    trx,
+    await readRow(trx, IssueCategory, category.id),
+    { propertyId: house.id, title, priority },
+    { source: 'system', sourceEvent: jobsDied, sourceKey: key },
+  )
+  await sql(trx, `update issue set occurrences = ? where id = ?`, [count, issue.id])
+  const text = `${count} jobs of kind ${kind} wait for an operator`
+  await writeComment(trx, issue.id, { text, visibility: 'internal', authorId: null })
+}
 
 /** A complaint about the staff after a bad answer to a closed issue (R10). */
 export const openForScore = async (trx: Trx, issue: Held, score: number): Promise<void> => {

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addMembership } from '../../db/auth/members/create.ts'
-import { channelFailed, channelConnected } from '../../config/events/channels.ts'
-import { reservationOverbooked } from '../../config/events/reservations.ts'
-import { unitDiscrepancyDetected } from '../../config/events/units.ts'
-import { emit } from '../../db/lib/events.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
-import { checkClocks, dueIssues, endFromEvent, endSettled, openFromEvent, settledStays } from '../../db/issues/index.ts'
+import { checkClocks, dueIssues, endSettled, settledStays } from '../../db/issues/index.ts'
 import { forgetLimits, makeUser } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -173,99 +169,6 @@ describe('Issues of a house', function () {
     expect(last.similar.map(({ id }: { id: string }) => id)).to.have.members(ids.slice(0, 3))
     const { data } = (await owner.get(`issues?recurring=true&unitId=${unitId}`)).body
     expect(data).to.have.length(4)
-  })
-
-  const channel = (id: string, event: typeof channelFailed) =>
-    house.inHouse((trx) =>
-      emit(trx, event, {
-        propertyId: house.propertyId,
-        id,
-        version: 1,
-        data: { channelConnectionId: id, driver: 'sandbox', cause: 'down' },
-      }),
-    )
-  const ofKey = async (key: string) =>
-    house.inHouse((trx) =>
-      sql<{ id: string; occurrences: number; status: string; cause: string | null }>(
-        trx,
-        `select id, occurrences, status, cause from issue where source_key = ?`,
-        [key],
-      ),
-    )
-
-  it('open by themselves once for a cause, count its repetitions, and end with it', async () => {
-    const id = randomUUID()
-    const events = await Promise.all(Array.from({ length: 10 }, () => channel(id, channelFailed)))
-    await Promise.all([...events, ...events].map((eventId) => house.inHouse((trx) => openFromEvent(trx, eventId))))
-    expect(await ofKey(`channel:${id}`)).to.deep.include.members([
-      { ...(await ofKey(`channel:${id}`))[0], occurrences: 10, status: 'open' },
-    ])
-    const end = await channel(id, channelConnected)
-    await house.inHouse((trx) => endFromEvent(trx, end))
-    await house.inHouse((trx) => endFromEvent(trx, end))
-    const [ended] = await ofKey(`channel:${id}`)
-    expect(ended).to.include({ status: 'resolved', cause: 'system' })
-  })
-
-  it('do not open after their cause has ended', async () => {
-    const id = randomUUID()
-    const failed = await channel(id, channelFailed)
-    const connected = await channel(id, channelConnected)
-    await house.inHouse((trx) => endFromEvent(trx, connected))
-    await house.inHouse((trx) => openFromEvent(trx, failed))
-    expect(await ofKey(`channel:${id}`)).to.deep.equal([])
-  })
-
-  it('are left to the people who took them when their cause ends', async () => {
-    const id = randomUUID()
-    await channel(id, channelFailed)
-    await world.drain()
-    const [issue] = await ofKey(`channel:${id}`)
-    expect((await post(issue?.id ?? '', 'start')).status).to.equal(200)
-    await channel(id, channelConnected)
-    await world.drain()
-    const now = await read(issue?.id ?? '')
-    expect(now.status).to.equal('in_progress')
-    expect(now.comments.at(-1).text).to.include('channel.connected')
-  })
-
-  it('open for an overbooked stay, and end when it has its unit', async () => {
-    const bookingId = await makeConfirmed(house, { from: 3 })
-    const [stay] = await house.inHouse((trx) =>
-      sql<{ id: string }>(trx, `select id from reservation where booking_id = ?`, [bookingId]),
-    )
-    const id = stay?.id ?? ''
-    await house.inHouse((trx) =>
-      emit(trx, reservationOverbooked, {
-        propertyId: house.propertyId,
-        id,
-        version: 1,
-        data: { reservationId: id, number: 'AB', bookingId, status: 'confirmed', nights: [] },
-      }),
-    )
-    await world.drain({ kinds: ['maintenance.open-issue'] })
-    expect((await ofKey(`reservation:${id}`))[0]).to.include({ status: 'open' })
-    await world.drain()
-    await clockJob()
-    expect((await ofKey(`reservation:${id}`))[0]).to.include({ status: 'resolved', cause: 'system' })
-  })
-
-  it('do not open for what the house has switched off', async () => {
-    const switched = await owner.send('PATCH', `properties/${house.propertyId}/settings`, {
-      issues: { automaticOff: ['unit.discrepancy_detected'] },
-    })
-    expect(switched.status, JSON.stringify(switched.body)).to.equal(200)
-    const [unitId = ''] = house.unitIds
-    const eventId = await house.inHouse((trx) =>
-      emit(trx, unitDiscrepancyDetected, {
-        propertyId: house.propertyId,
-        id: unitId,
-        version: 1,
-        data: { unitId, name: '1', condition: 'clean', occupancy: 'vacant', ready: true, discrepancy: 'skip' },
-      }),
-    )
-    await house.inHouse((trx) => openFromEvent(trx, eventId))
-    expect(await ofKey(`discrepancy:${unitId}`)).to.deep.equal([])
   })
 
   it('send a comment to the guest once, as the first response', async () => {

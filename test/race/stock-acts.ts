@@ -106,10 +106,10 @@ export const stockActsOn = (
       return true
     },
     transferStock: async () => {
-      const [fromLocationId, toLocationId] = random.pick([
+      const [fromLocationId, toLocationId] = random.pick<[string, string]>([
         [barId, storeId],
         [storeId, barId],
-      ]) as [string, string]
+      ])
       await byOne((trx) =>
         recordTransfer(trx, { kind: 'transfer', propertyId, fromLocationId, toLocationId, lines: lines(), ...dated() }),
       )
