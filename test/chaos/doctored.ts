@@ -261,8 +261,8 @@ export const doctored: readonly Doctored[] = [
     what: 'a word of a guest is nowhere',
     rule: 'each word of a guest stands once, and none is left unheard',
     statements: [
-      `insert into message_callback (tenant_id, id, message_channel_id, key, status)
-       select tenant_id, gen_random_uuid(), id, 'inbound:x', 'processed' from message_channel limit 1`,
+      `insert into message_callback (tenant_id, id, message_channel_id, key, status, processed_at)
+       select tenant_id, gen_random_uuid(), id, 'inbound:x', 'processed', now() from message_channel limit 1`,
     ],
   },
   {
