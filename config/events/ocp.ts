@@ -1,4 +1,4 @@
-import { Int, Nullable, Obj, OneOf, Uuid } from '../schema.ts'
+import { Bool, Int, Nullable, Obj, OneOf, Uuid } from '../schema.ts'
 import { Code, event } from './event.ts'
 import type { Event } from './event.ts'
 
@@ -46,7 +46,11 @@ export const templatePublished = event({
   data: Obj({ messageTemplateId: Uuid, key: Code, number: Int(1, 2_147_483_647) }),
 })
 
-const automation = { entity: 'automation', subject: 'Automation', data: Obj({ automationId: Uuid }) } as const
+const automation = {
+  entity: 'automation',
+  subject: 'Automation',
+  data: Obj({ automationId: Uuid, enabled: Bool }),
+} as const
 export const automationCreated = event({ type: 'automation.created', ...automation })
 export const automationChanged = event({ type: 'automation.changed', ...automation })
 export const automationDeleted = event({ type: 'automation.deleted', ...automation })
@@ -59,16 +63,28 @@ const conversation = {
     kind: kinds,
     guestId: Nullable(Uuid),
     reservationId: Nullable(Uuid),
-    assigneeId: Nullable(Uuid),
   }),
 } as const
 export const conversationOpened = event({ type: 'conversation.opened', ...conversation })
 export const conversationClosed = event({ type: 'conversation.closed', ...conversation })
 
+const Count = Int(0, 1_000_000)
 const campaign = {
   entity: 'campaign',
   subject: 'Campaign',
-  data: Obj({ campaignId: Uuid, status: Code, audience: Int(0, 50_000) }),
+  data: Obj({
+    campaignId: Uuid,
+    counts: Obj({
+      audience: Count,
+      queued: Count,
+      sent: Count,
+      delivered: Count,
+      read: Count,
+      failed: Count,
+      suppressed: Count,
+      cancelled: Count,
+    }),
+  }),
 } as const
 export const campaignLaunched = event({ type: 'campaign.launched', ...campaign })
 export const campaignCompleted = event({ type: 'campaign.completed', ...campaign })
@@ -77,7 +93,7 @@ export const campaignCancelled = event({ type: 'campaign.cancelled', ...campaign
 const channel = {
   entity: 'message_channel',
   subject: 'MessageChannel',
-  data: Obj({ messageChannelId: Uuid, kind: kinds, cause: Nullable(Code) }),
+  data: Obj({ messageChannelId: Uuid, kind: kinds, code: Nullable(Code) }),
 } as const
 export const messageChannelVerified = event({
   type: 'message_channel.verified',

@@ -112,14 +112,10 @@ const judgeTemplate = async (trx: Trx, templateId: string, trigger: Trigger): Pr
     ])
 }
 
-const tell = (
-  trx: Trx,
-  event: typeof automationCreated,
-  id: string,
-  version: number,
-  propertyId: string | null,
-  sent = {},
-) => emit(trx, event, { propertyId, id, version, data: { automationId: id }, changed: sentFields(sent) })
+type Told = { id: string; version: number; propertyId: string | null; enabled: boolean }
+
+const tell = (trx: Trx, event: typeof automationCreated, { id, version, propertyId, enabled }: Told, sent = {}) =>
+  emit(trx, event, { propertyId, id, version, data: { automationId: id, enabled }, changed: sentFields(sent) })
 
 /** Makes an automation. 409 `duplicate_name`, 422 `too_many`, `template_not_published`, `context_mismatch`. */
 export const createAutomation = async (trx: Trx, { trigger: given, ...automation }: NewAutomation): Promise<string> => {
@@ -134,13 +130,8 @@ export const createAutomation = async (trx: Trx, { trigger: given, ...automation
   await refuseTaken(trx, automation.name, id)
   await refuseUnknownProperty(trx, automation.propertyId)
   await judgeTemplate(trx, automation.templateId, trigger)
-  const { version, propertyId } = await insertRow(trx, Automation, {
-    ...automation,
-    id,
-    trigger,
-    enabled: automation.enabled ?? true,
-  })
-  await tell(trx, automationCreated, id, version, propertyId)
+  const made = await insertRow(trx, Automation, { ...automation, id, trigger, enabled: automation.enabled ?? true })
+  await tell(trx, automationCreated, made)
   if ('anchor' in trigger) await planAutomation(trx, id)
   return id
 }
@@ -162,14 +153,8 @@ export const changeAutomation = async (
   if (becomes || change.templateId !== undefined)
     await judgeTemplate(trx, change.templateId ?? before.templateId, trigger)
   const version = await changeRow(trx, Automation, id, { ...change, ...(given === undefined ? {} : { trigger }) })
-  await tell(
-    trx,
-    automationChanged,
-    id,
-    version,
-    change.propertyId === undefined ? before.propertyId : change.propertyId,
-    change,
-  )
+  const propertyId = change.propertyId === undefined ? before.propertyId : change.propertyId
+  await tell(trx, automationChanged, { id, version, propertyId, enabled: becomes }, change)
   if ('anchor' in trigger || 'anchor' in before.trigger) await planAutomation(trx, id)
 }
 
@@ -193,7 +178,7 @@ export const deleteAutomation = async (trx: Trx, id: string): Promise<Automation
     ),
   )
   await sql(trx, `delete from automation where id = ?`, [id])
-  await tell(trx, automationDeleted, id, before.version, before.propertyId)
+  await tell(trx, automationDeleted, before)
   return before
 }
 

@@ -141,13 +141,12 @@ export const planOfCampaign = async (trx: Trx, { plan, propertyId }: Pick<Row, '
   return planOf(settingsOf(property?.settings ?? {}).messages.order)
 }
 
-export const tellCampaign = (trx: Trx, event: Event<typeof campaignLaunched.data>, row: Row): Promise<string> =>
-  emit(trx, event, {
-    propertyId: row.propertyId,
-    id: row.id,
-    version: row.version,
-    data: { campaignId: row.id, status: row.status, audience: row.audience },
-  })
+/** Tells of a campaign as it stands, with what has come of its messages. */
+export const tellCampaign = async (trx: Trx, event: Event<typeof campaignLaunched.data>, id: string): Promise<void> => {
+  const { propertyId, version, counts } = await readCampaign(trx, id)
+  const { excluded: _, ...counted } = counts
+  await emit(trx, event, { propertyId, id, version, data: { campaignId: id, counts: counted } })
+}
 
 const judgeAudience = ({ audience }: Audience): void => {
   if (audience === 0)
@@ -208,7 +207,7 @@ export const launchCampaign = async (trx: Trx, id: string, scheduledFor: Date | 
     { tenantId: tenantId ?? '', campaignId: id },
     isLater ? { at: scheduledFor } : {},
   )
-  await tellCampaign(trx, campaignLaunched, (await readRow(trx, Campaign, id)) as Row)
+  await tellCampaign(trx, campaignLaunched, id)
 }
 
 /** Stops a campaign; what of it is not being sent yet is cancelled by a job, and not sent meanwhile. The caller holds the row. */
@@ -218,5 +217,5 @@ export const cancelCampaign = async (trx: Trx, id: string): Promise<void> => {
   await changeRow(trx, Campaign, id, { status: 'cancelled', endedAt: new Date() })
   const { tenantId } = contextOf(trx)
   if (before.status !== 'draft') await enqueue(trx, messagesStopCampaign, { tenantId: tenantId ?? '', campaignId: id })
-  await tellCampaign(trx, campaignCancelled, (await readRow(trx, Campaign, id)) as Row)
+  await tellCampaign(trx, campaignCancelled, id)
 }

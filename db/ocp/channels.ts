@@ -250,6 +250,6 @@ export const endTest = async (
     propertyId: channel.propertyId,
     id,
     version: channel.version + 1,
-    data: { messageChannelId: id, kind: channel.kind, cause: error },
+    data: { messageChannelId: id, kind: channel.kind, code: error },
   })
 }

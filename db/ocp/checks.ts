@@ -156,7 +156,7 @@ const tellCap = async (trx: Trx, channel: MessageChannelRow, day: string): Promi
       propertyId: channel.propertyId,
       id: channel.id,
       version: null,
-      data: { messageChannelId: channel.id, kind: channel.kind, cause: 'daily_cap' },
+      data: { messageChannelId: channel.id, kind: channel.kind, code: 'daily_cap' },
     })
 }
 

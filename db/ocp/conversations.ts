@@ -122,12 +122,12 @@ export const readConversation = async (trx: Trx, id: string, isMasked = false): 
 
 const tell = async (trx: Trx, event: Event<typeof conversationOpened.data>, id: string, sent: object = {}) => {
   const row = (await readRow(trx, Conversation, id)) as ConversationRow
-  const { kind, guestId, reservationId, assigneeId } = row
+  const { kind, guestId, reservationId } = row
   await emit(trx, event, {
     propertyId: row.propertyId,
     id,
     version: row.version,
-    data: { conversationId: id, kind, guestId, reservationId, assigneeId },
+    data: { conversationId: id, kind, guestId, reservationId },
     changed: sentFields(sent),
   })
 }

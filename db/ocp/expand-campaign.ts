@@ -74,8 +74,7 @@ export const expandCampaign = async (trx: Trx, id: string): Promise<'more' | 'wa
     [isLast ? 'completed' : 'running', guestIds.at(-1) ?? null, isLast, isLast, id],
   )
   if (!isLast) return 'more'
-  const ended = await lockCampaign(trx, id)
-  if (ended) await tellCampaign(trx, campaignCompleted, ended)
+  await tellCampaign(trx, campaignCompleted, id)
   return 'done'
 }
 
