@@ -5,9 +5,10 @@ import { database, inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { rollPartitions } from '../../db/jobs/index.ts'
 import { numberEvents, unnumberedTenants } from '../../db/webhooks/index.ts'
 import { nilId } from '../../config/nil-id.ts'
-import { forgetLimits } from '../auth/support.ts'
+import { forgetLimits, makeTenant } from '../auth/support.ts'
 import { openDesk, useOwner } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
+import { aroundFrom } from '../../workers/webhooks/sequence.ts'
 import { expectGapless, flow, grantWebhooks, raise, raiseIn } from './support.ts'
 
 type Event = { id: string; sequence: number; type: string; entity: { id: string; version: number } }
@@ -185,6 +186,22 @@ describe('the feed of events', function () {
     })
     await Promise.all([1, 2, 3, 4].map(number))
     expectGapless((await follow()).map(({ sequence }) => sequence))
+  })
+
+  it('is numbered for every tenant in turn, wherever a sequencer begins', async () => {
+    for (let count = 0; count < 3; count += 1) await raiseIn(await makeTenant())
+    const look = (after: string, most: number) => inPlatform((trx) => unnumberedTenants(trx, after, most))
+    const waiting = (await look(nilId, 100)).map(({ tenantId }) => tenantId)
+    expect(waiting.length).to.be.at.least(3)
+    for (const begun of [nilId, randomUUID(), ...waiting]) {
+      const found: string[] = []
+      // Taken away, as the sequencer does.
+      for await (const some of aroundFrom(look, begun, 2)) found.push(...some.splice(0))
+      expect(found).to.deep.equal([
+        ...waiting.filter((tenantId) => tenantId > begun),
+        ...waiting.filter((tenantId) => tenantId <= begun),
+      ])
+    }
   })
 
   it('loses and repeats nothing while 16 write, two number and one follows', async () => {

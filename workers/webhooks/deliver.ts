@@ -53,12 +53,13 @@ export const deliver = processor(deliverEvents, async (context) => {
       async (trx) => {
         if (sending.isLast) await holdEndpoint(trx, id)
         await recordAnswers(trx, id, sending, answers)
+        // The usual end first: nothing more is asked then.
+        if (sending.isLast && (await endSending(trx, id))) {
+          giveSlot(trx, slotId)
+          return { isOver: true, hasEnded: true }
+        }
         const next = isEnough() ? null : await nextSending(trx, id, { slotId, place })
-        if (next) return next
-        if (!sending.isLast) return { isOver: await freeSlot(trx, id, slotId), hasEnded: false }
-        giveSlot(trx, slotId)
-        const hasEnded = await endSending(trx, id)
-        return { isOver: hasEnded, hasEnded }
+        return next ?? { isOver: await freeSlot(trx, id, slotId), hasEnded: false }
       },
       (value) => 'hasEnded' in value && value.hasEnded,
     )
