@@ -1,4 +1,5 @@
 import '../support/variables.ts'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +14,7 @@ import type { FaultName } from './plan.ts'
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
+    seeds: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '2' },
     guests: { type: 'string', default: '8' },
     only: { type: 'string', default: '' },
@@ -22,7 +24,7 @@ const { values } = parseArgs({
     points: { type: 'string' },
   },
 })
-const number = (name: 'seed' | 'minutes' | 'guests') => {
+const number = (name: 'seed' | 'seeds' | 'minutes' | 'guests') => {
   const value = Number(values[name])
   if (!Number.isFinite(value) || value < 0) throw new Error(`--${name} must be a number`)
   return value
@@ -37,6 +39,37 @@ const only = values.only
     return name
   })
 const options = { seed: number('seed'), minutes: number('minutes'), guests: number('guests'), only }
+
+/** Runs each seed in a process of its own, one after the other, and names those that failed. */
+const inSequence = async (count: number): Promise<number[]> => {
+  const failed: number[] = []
+  for (let seed = options.seed; seed < options.seed + count; seed += 1) {
+    const child = spawn(
+      process.execPath,
+      [
+        ...process.execArgv,
+        fileURLToPath(import.meta.url),
+        `--seed=${seed}`,
+        `--minutes=${options.minutes}`,
+        `--guests=${options.guests}`,
+        `--only=${only.join(',')}`,
+        ...(values.folder === undefined ? [] : [`--folder=${join(values.folder, String(seed))}`]),
+        ...(values.keep ? ['--keep'] : []),
+      ],
+      { stdio: 'inherit' },
+    )
+    const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+    if (code !== 0) failed.push(seed)
+  }
+  return failed
+}
+const count = number('seeds')
+if (count > 1) {
+  if (values.plan || values.points !== undefined) throw new Error('--seeds goes with neither --plan nor --points')
+  const lost = await inSequence(count)
+  console.log(`${count} seeds, ${lost.length} of them failed${lost.length > 0 ? `: ${lost.join(', ')}` : ''}`)
+  process.exit(lost.length > 0 ? 1 : 0)
+}
 
 const announce = () => {
   console.log(`seed ${options.seed}, ${options.minutes} minutes, ${options.guests} guests`)
