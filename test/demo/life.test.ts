@@ -1,11 +1,15 @@
 import { expect } from 'chai'
+import { tenantData } from '../../config/tenant-data/index.ts'
 import { addDays } from '../../config/time.ts'
 import { sol } from '../../db/demo/ids.ts'
 import { liveSol } from '../../db/demo/life/index.ts'
 import { seedDemo } from '../../db/demo/seed.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import type { Demo } from '../../db/demo/seed.ts'
 import { numberEvents } from '../../db/webhooks/index.ts'
+import { purgeTenant } from '../../jobs/admin.ts'
+import { makeSuperuser, signIn as signInSuperuser } from '../auth/support.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 
@@ -124,5 +128,78 @@ describe('The life of the demo', () => {
     const before = await rows(`select count(*)::int as count from event`)
     expect(await liveSol(() => world.drain({ queues: settled }))).to.equal(true)
     expect(await rows(`select count(*)::int as count from event`)).to.deep.equal(before)
+  })
+
+  /** Rows of a tenant in each table that has some. */
+  const rowsOf = async (tenantId: string): Promise<Map<string, number>> => {
+    const counts = new Map<string, number>()
+    for (const { table } of tenantData) {
+      const [row] = await sql<{ n: number }>(
+        world.database.admin,
+        `select count(*)::int as n from "${table}" where tenant_id = ?`,
+        [tenantId],
+      )
+      if (row && row.n > 0) counts.set(table, row.n)
+    }
+    return counts
+  }
+
+  it('leaves with all that it has, waits while money is on its way, and nothing is left', async function () {
+    this.timeout(120_000)
+    const { tenantId } = demo.sol
+    const admin = world.database.admin
+    const neighbour = await rowsOf(demo.lua.tenantId)
+    const n1 = (await signInSuperuser(world, await makeSuperuser('N1'))).token
+    const asked = await world.request('POST', `/superuser/tenants/${tenantId}/export`, {
+      token: n1,
+      body: { reason: 'they asked for it' },
+    })
+    expect(asked.status, JSON.stringify(asked.body)).to.equal(201)
+    await world.drain({ kinds: ['privacy.export-tenant'] })
+    const ready = (await world.request('GET', `/superuser/tenants/${tenantId}/export`, { token: n1 })).body
+    expect(ready.status, JSON.stringify(ready)).to.equal('ready')
+    const parts = await sql<{ size: number }>(
+      admin,
+      `select length(bytes) as size from tenant_export_part where export_id = ?`,
+      [asked.body.id],
+    )
+    for (const { size } of parts) expect(size).to.be.at.most(8 * 1_048_576)
+    const before = await rowsOf(tenantId)
+    expect(before.size).to.be.at.least(100)
+    const purge = async () => {
+      await sql(admin, `update tenant set status = 'deleting', delete_after = current_date - 1 where id = ?`, [
+        tenantId,
+      ])
+      await sql(admin, `delete from jobs where kind = 'privacy.purge-tenant'`)
+      await inTenant(tenantId, (trx) => enqueue(trx, purgeTenant, { tenantId }))
+      return world.drain({ kinds: ['privacy.purge-tenant'] })
+    }
+    await sql(
+      admin,
+      `insert into payment (tenant_id, origin, channel, method, gateway_account_id, property_id, amount, currency, status)
+       select tenant_id, 'gateway', 'desk', 'pix', id, ?, 100, currency, 'requires_action' from gateway_account where tenant_id = ? limit 1`,
+      [sol.propertyId, tenantId],
+    )
+    await purge()
+    expect((await rowsOf(tenantId)).get('booking')).to.equal(before.get('booking'))
+    const [waiting] = await sql<{ isLater: boolean }>(
+      admin,
+      `select delete_after > current_date as is_later from tenant where id = ?`,
+      [tenantId],
+    )
+    expect(waiting?.isLater).to.equal(true)
+    await sql(
+      admin,
+      `update payment set status = 'cancelled', ended_at = now()
+       where tenant_id = ? and status in ('created', 'unknown', 'requires_action', 'processing', 'authorised')`,
+      [tenantId],
+    )
+    expect((await purge()).map(({ outcome }) => outcome)).to.deep.equal(['done'])
+    const kept = new Set([
+      ...tenantData.filter(({ keep }) => keep !== undefined).map(({ table }) => table),
+      'job_archive',
+    ])
+    expect([...(await rowsOf(tenantId)).keys()].filter((table) => !kept.has(table))).to.deep.equal([])
+    expect(await rowsOf(demo.lua.tenantId)).to.deep.equal(neighbour)
   })
 })
