@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { events } from '../../config/events/all.ts'
 import { codesOf } from '../../api/lib/codes.ts'
 import { openApi } from '../../api/lib/openapi.ts'
 import { operationName } from '../../api/lib/operation-name.ts'
@@ -75,6 +76,23 @@ describe('the document of the routes', () => {
       const codes = responses.filter(([status]) => Number(status) >= 400).flatMap(([, response]) => listed(response))
       expect(codes.toSorted(), route.id).to.deep.equal(codesOf(route))
     }
+  })
+
+  it('describes a webhook of every type of event, with its schema, and the ping', () => {
+    const hooks = Object.entries((document as unknown as { webhooks: Record<string, { post: Operation }> }).webhooks)
+    const typeIn = (part: unknown): unknown[] =>
+      typeof part !== 'object' || part === null
+        ? []
+        : Object.entries(part).flatMap(([key, value]) =>
+            key === '$ref' && typeof value === 'string'
+              ? typeIn(resolved(value))
+              : key === 'type' && typeof value === 'object' && value !== null && 'const' in value
+                ? [value.const]
+                : typeIn(value),
+          )
+    expect(hooks.map(([name]) => name)).to.have.members([...events.map(({ type }) => type), 'webhook.ping'])
+    for (const [name, { post }] of hooks)
+      expect(typeIn(post.requestBody?.content['application/json']), name).to.deep.equal([name])
   })
 
   it('names every operation once, as a method of a client is named', () => {
