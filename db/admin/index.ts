@@ -11,25 +11,15 @@ export { explainFeature, listGrantHistory, subjectsOfFeature } from './explain.t
 export { tellOwners } from './notices.ts'
 export { applyPlanVersion, createPlanVersion, listPlans, tenantsOfPlan } from './plans.ts'
 export { closePeriod, parkFailed } from './billing/close.ts'
-export {
-  applyInvoicePayment,
-  invoiceCall,
-  invoiceUnheard,
-  platformAccount,
-  resolvePlatformCallback,
-  startCollection,
-} from './billing/collect.ts'
-export type { InvoiceCall } from './billing/collect.ts'
-export {
-  addAdjustment,
-  listInvoices,
-  listOwnInvoices,
-  nextInvoice,
-  readInvoice,
-  recordInvoicePayment,
-  setPaymentMethod,
-  voidInvoice,
-} from './billing/invoices.ts'
+export { applyInvoicePayment } from './billing/collect/apply.ts'
+export { invoiceCall, invoiceUnheard } from './billing/collect/call.ts'
+export type { InvoiceCall } from './billing/collect/call.ts'
+export { resolvePlatformCallback } from './billing/collect/read.ts'
+export { platformAccount } from './billing/collect/shared.ts'
+export { startCollection } from './billing/collect/start.ts'
+export { addAdjustment, setPaymentMethod } from './billing/invoices/adjust.ts'
+export { recordInvoicePayment, voidInvoice } from './billing/invoices/change.ts'
+export { listInvoices, listOwnInvoices, nextInvoice, readInvoice } from './billing/invoices/read.ts'
 export { messagePrices, priceOfMonths } from './billing/message-prices.ts'
 export { listRuns, runToday, startRun } from './billing/runs.ts'
 export { cancelAddOn, listStore, purchaseAddOn } from './billing/store.ts'

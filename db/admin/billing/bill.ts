@@ -114,11 +114,11 @@ export type Bill = { lines: Line[]; usage: UsageDay[]; adjustments: Adjustment[]
 export const billOf = async (trx: Trx, subscription: SubscriptionFacts): Promise<Bill> => {
   const { tenantId, periodStart, periodEnd, planVersionId, plan, currency, prices, planFeatures } = subscription
   const period = { start: periodStart, end: periodEnd }
-  const [items, usage, adjustments] = [
-    await itemsOf(trx, subscription, period),
-    await usageOf(trx, tenantId, period),
-    await openAdjustments(trx, tenantId),
-  ]
+  const [items, usage, adjustments] = await Promise.all([
+    itemsOf(trx, subscription, period),
+    usageOf(trx, tenantId, period),
+    openAdjustments(trx, tenantId),
+  ])
   const meters = Object.fromEntries(
     planFeatures.flatMap(({ meters: priced = {} }) =>
       Object.entries(priced).map(([meter, inCurrencies]) => [meter, inCurrencies[currency] ?? []] as const),

@@ -6,7 +6,8 @@ import { emit } from '../../lib/events.ts'
 import { periodEnd } from '../rules/periods.ts'
 import { totalOf } from '../rules/lines.ts'
 import { billOf, customerOf, readFacts } from './bill.ts'
-import { startCollection, wordsOf } from './collect.ts'
+import { wordsOf } from './collect/shared.ts'
+import { startCollection } from './collect/start.ts'
 import { tellOwners } from '../notices.ts'
 
 /** An invoice is made once its period is over for so long: what was used in it is counted by then. */
@@ -69,6 +70,13 @@ const takeNumber = async (trx: Trx, invoiceId: string): Promise<{ number: string
   return row
 }
 
+const lastTotal = (trx: Trx, tenantId: string): Promise<{ total: number } | null> =>
+  sqlOne<{ total: number }>(
+    trx,
+    `select total from subscription_invoice where tenant_id = ? and status <> 'void' order by period_start desc limit 1`,
+    [tenantId],
+  )
+
 /**
  * Closes a period whose time is over: writes its invoice with all lines, carries over what is below 0, and opens the next period. Once for each
  * period, however often it is asked for. A total that surprises is set aside for an operator.
@@ -78,13 +86,8 @@ export const closePeriod = async (trx: Trx, { tenantId, periodStart, runId, forc
   const run = await runOf(trx, runId)
   if (!run || subscription.periodStart !== periodStart) return
   if (subscription.endsAt.getTime() + settleHours * 3_600_000 > run.at.getTime()) return
-  const { lines, adjustments } = await billOf(trx, subscription)
+  const [{ lines, adjustments }, last] = await Promise.all([billOf(trx, subscription), lastTotal(trx, tenantId)])
   const { total, carried } = totalOf(lines)
-  const last = await sqlOne<{ total: number }>(
-    trx,
-    `select total from subscription_invoice where tenant_id = ? and status <> 'void' order by period_start desc limit 1`,
-    [tenantId],
-  )
   if (last && !force && total > last.total * surprising.times && total - last.total > surprising.by) {
     await park(
       trx,
@@ -127,10 +130,11 @@ export const closePeriod = async (trx: Trx, { tenantId, periodStart, runId, forc
       lines: JSON.stringify(lines.map((line, index) => ({ ...line, place: index + 1 }))),
     },
   )
-  await sql(trx, `update billing_adjustment set invoice_id = ? where id = any(?::uuid[])`, [
-    invoiceId,
-    adjustments.map(({ id }) => id),
-  ])
+  if (adjustments.length > 0)
+    await sql(trx, `update billing_adjustment set invoice_id = ? where id = any(?::uuid[])`, [
+      invoiceId,
+      adjustments.map(({ id }) => id),
+    ])
   if (carried < 0)
     await sql(
       trx,

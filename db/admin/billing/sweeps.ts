@@ -5,7 +5,7 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { tellOwners } from '../notices.ts'
-import { wordsOf } from './collect.ts'
+import { wordsOf } from './collect/shared.ts'
 
 type Ended = { id: string; key: string; source: 'PLAN_DEFAULT' | 'STORE_PURCHASE' | 'N1_GRANT'; expiresAt: Date | null }
 

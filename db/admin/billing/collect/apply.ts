@@ -1,0 +1,164 @@
+import { subscriptionInvoicePaid } from '../../../../config/events/admin.ts'
+import { retryInvoice } from '../../../../jobs/admin.ts'
+import { audit } from '../../../lib/audit.ts'
+import { sql, sqlOne } from '../../../lib/connection.ts'
+import type { Trx } from '../../../lib/connection.ts'
+import { enqueue } from '../../../lib/enqueue.ts'
+import { emit } from '../../../lib/events.ts'
+import type { PaymentSnapshot } from '../../../payment/index.ts'
+import { tellOwners } from '../../notices.ts'
+import { wordsOf, invoiceOf, tenantOf } from './shared.ts'
+import type { Status, Invoice } from './shared.ts'
+import { readLater } from './call.ts'
+
+const dayMs = 86_400_000
+
+/** After the day of issue, the days on which a card is tried again. */
+const retryDays = [3, 7, 14]
+
+type Locked = { id: string; invoiceId: string; status: Status; try: number; method: string; amount: number }
+
+const lockTry = async (trx: Trx, id: string): Promise<{ payment: Locked; invoice: Invoice } | null> => {
+  const found = await sqlOne<{ invoiceId: string }>(trx, `select invoice_id from invoice_payment where id = ?`, [id])
+  if (!found) return null
+  await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantOf(trx)])
+  const invoice = await invoiceOf(trx, found.invoiceId, 'for no key update')
+  const payment = await sqlOne<Locked>(
+    trx,
+    `select id, invoice_id, status, try, method, amount from invoice_payment where id = ? for no key update`,
+    [id],
+  )
+  return invoice && payment ? { payment, invoice } : null
+}
+
+const ranks: Record<Status, number> = {
+  created: 0,
+  unknown: 0,
+  requires_action: 1,
+  processing: 2,
+  failed: 3,
+  cancelled: 3,
+  captured: 4,
+}
+
+/** Takes what the gateway says of a try. Facts may come twice and in any order; money that came stays. */
+export const applyInvoicePayment = async (trx: Trx, id: string, snapshot: PaymentSnapshot): Promise<void> => {
+  const locked = await lockTry(trx, id)
+  if (!locked) return
+  const { payment, invoice } = locked
+  const status: Status = snapshot.status === 'authorised' ? 'processing' : snapshot.status
+  if (
+    ranks[status] < ranks[payment.status] ||
+    (ranks[status] === ranks[payment.status] && status === payment.status && status !== 'requires_action')
+  ) {
+    if (!['captured', 'failed', 'cancelled'].includes(payment.status)) await readLater(trx, id)
+    return
+  }
+  await sql(
+    trx,
+    `update invoice_payment set status = :status, external_id = coalesce(:externalId, external_id), captured_amount = :captured, action = :action::jsonb,
+       failure_code = :code, failure_message = :message, submission = case when :ended then null else submission end,
+       ended_at = case when :ended then now() end where id = :id`,
+    {
+      id,
+      status,
+      externalId: snapshot.externalId,
+      captured: snapshot.capturedAmount,
+      action: snapshot.action ? JSON.stringify(snapshot.action) : null,
+      code: snapshot.failure?.code ?? null,
+      message: snapshot.failure?.message.slice(0, 200) ?? null,
+      ended: ranks[status] >= 3,
+    },
+  )
+  await sql(trx, `update subscription set action = ?::jsonb where tenant_id = ?`, [
+    status === 'requires_action' ? JSON.stringify({ invoiceId: invoice.id, ...snapshot.action }) : null,
+    tenantOf(trx),
+  ])
+  if (status === 'captured') return captured(trx, { payment, invoice }, snapshot)
+  if (status === 'failed') return failed(trx, { payment, invoice })
+  if (status !== 'cancelled') await readLater(trx, id)
+}
+
+type Pair = { payment: Locked; invoice: Invoice }
+
+const captured = async (trx: Trx, { payment, invoice }: Pair, snapshot: PaymentSnapshot): Promise<void> => {
+  const tenantId = tenantOf(trx)
+  if (snapshot.savedMethodRef)
+    await sql(
+      trx,
+      `update subscription set method_ref = ?, card_token = null where tenant_id = ? and payment_method->>'kind' = 'card' and card_token is not null`,
+      [snapshot.savedMethodRef, tenantId],
+    )
+  await sql(
+    trx,
+    `update subscription set payment_method = payment_method || '{"status": "active"}' where tenant_id = ? and payment_method->>'kind' = ?`,
+    [tenantId, payment.method],
+  )
+  const due = invoice.status === 'issued' ? invoice.total : 0
+  const over = snapshot.capturedAmount - due
+  if (invoice.status === 'issued' && over >= 0) await payInvoice(trx, invoice)
+  const credit = invoice.status === 'issued' && over < 0 ? snapshot.capturedAmount : over
+  if (credit > 0)
+    await sql(
+      trx,
+      `insert into billing_adjustment (tenant_id, amount, description, reason) values (?, ?, ?, 'paid beyond what was due')`,
+      [tenantId, -credit, `Paid for invoice ${invoice.number}`],
+    )
+}
+
+/** Marks an invoice, which is locked, as paid, and tells of it. */
+export const payInvoice = async (trx: Trx, invoice: Invoice): Promise<void> => {
+  const tenantId = tenantOf(trx)
+  await sql(
+    trx,
+    `update subscription_invoice set status = 'paid', paid_at = now() where id = ? and status = 'issued'`,
+    [invoice.id],
+  )
+  await clearPastDue(trx, tenantId)
+  await audit(trx, {
+    action: 'subscription_invoice.pay',
+    subjectType: 'SubscriptionInvoice',
+    subjectId: invoice.id,
+    changes: [{ field: 'status', before: 'issued', after: 'paid' }],
+  })
+  const { id, number, total, currency, dueOn } = invoice
+  await emit(trx, subscriptionInvoicePaid, {
+    propertyId: null,
+    id,
+    version: null,
+    data: { invoiceId: id, number, total, currency, dueOn },
+  })
+}
+
+/** A subscription without an invoice past its day is past due no more. */
+export const clearPastDue = (trx: Trx, tenantId: string) =>
+  sql(
+    trx,
+    `update subscription s set past_due_since = null where s.tenant_id = ? and s.past_due_since is not null
+       and not exists (select from subscription_invoice i where i.tenant_id = s.tenant_id and i.status = 'issued' and i.due_on < (now() at time zone 'UTC')::date)`,
+    [tenantId],
+  )
+
+const failed = async (trx: Trx, { payment, invoice }: Pair): Promise<void> => {
+  const tenantId = tenantOf(trx)
+  await sql(
+    trx,
+    `update subscription set payment_method = payment_method || '{"status": "failed"}' where tenant_id = ? and payment_method->>'kind' = ?`,
+    [tenantId, payment.method],
+  )
+  if (invoice.status !== 'issued') return
+  const { number, total, currency, dueOn } = invoice
+  await tellOwners(trx, 'subscription_payment_failed', payment.id, {
+    key: number,
+    day: dueOn,
+    amount: wordsOf(total, currency),
+  })
+  const days = retryDays[payment.try - 1]
+  if (days !== undefined && payment.method === 'card')
+    await enqueue(
+      trx,
+      retryInvoice,
+      { tenantId, invoiceId: invoice.id },
+      { at: new Date(invoice.issuedAt.getTime() + days * dayMs), uniqueKey: `${invoice.id} ${payment.try}` },
+    )
+}
