@@ -2,7 +2,7 @@ import { webhookLimits as limits } from '../../config/limits.ts'
 import { later, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { mailUser } from '../ocp/index.ts'
-import { stopEndpoint } from './endpoints.ts'
+import { stopEndpoint } from './endpoints/moves.ts'
 
 /** The outcome of a request. `error` is null where an answer came, of whatever status. */
 export type Answer = {

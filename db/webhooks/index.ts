@@ -1,16 +1,10 @@
 /** The feed of events, and its deliveries to addresses of the tenant. Other modules and the edges import this file alone. */
 export { listDeliveries, readDelivery, redeliver } from './deliveries.ts'
-export {
-  changeEndpoint,
-  createEndpoint,
-  deleteEndpoint,
-  listEndpoints,
-  pauseEndpoint,
-  readEndpoint,
-  resumeEndpoint,
-  rotateSecret,
-  testEndpoint,
-} from './endpoints.ts'
+export { changeEndpoint } from './endpoints/change.ts'
+export { createEndpoint, testEndpoint } from './endpoints/create.ts'
+export { deleteEndpoint, pauseEndpoint, resumeEndpoint } from './endpoints/moves.ts'
+export { listEndpoints, readEndpoint } from './endpoints/read.ts'
+export { rotateSecret } from './endpoints/secrets.ts'
 export { fixedPlace, hasNews, readFeed } from './feed.ts'
 export type { Sight } from './feed.ts'
 export { beginReplay, stepReplay } from './replay.ts'

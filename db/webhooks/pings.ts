@@ -1,7 +1,7 @@
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { WebhookEndpointRow } from '../rows.ts'
-import { secretsOf } from './endpoints.ts'
+import { secretsOf } from './endpoints/secrets.ts'
 import type { Ping } from './models.ts'
 import { bodyOf } from './rules/body.ts'
 import { isSuccess } from './health.ts'
